@@ -1,0 +1,34 @@
+/**
+ * The coded table of errors. Guard throws `ApiError(code)`; one place maps a code to status and text.
+ * Codes are an interface: renaming one is a breaking change (see CHANGELOG.md).
+ * The first three are WordPress's own, so that clients of its REST API understand them.
+ */
+export const errorTable = {
+  rest_cookie_invalid_nonce: { status: 403, message: 'Cookie check failed' },
+  rest_forbidden: { status: 403, message: 'Sorry, you are not allowed to do that.' },
+  rest_no_route: { status: 404, message: 'No route was found matching the URL and request method.' },
+  invalid_json: { status: 400, message: 'The request body is not valid JSON.' },
+  invalid_input: { status: 400, message: 'Some of the values can’t be used. Nothing was saved.' },
+  body_too_large: { status: 413, message: 'The request body is larger than 64 KB.' },
+  cross_site: { status: 403, message: 'This request came from another site.' },
+  not_found: { status: 404, message: 'Nothing was found' },
+  wordpress_unreachable: {
+    status: 503,
+    message: 'WordPress does not answer at the moment. Nothing was changed. Please try again in a minute.',
+  },
+  connector_missing: {
+    status: 503,
+    message: 'The connector plugin does not answer inside WordPress. Nothing was changed. Ask your hosting provider to attach it again.',
+  },
+  connector_other_secret: {
+    status: 503,
+    message: 'The connector plugin inside WordPress belongs to another installation. Nothing was changed. Ask your hosting provider to attach it again.',
+  },
+  storage_unavailable: {
+    status: 503,
+    message: 'The settings can’t be stored at the moment. Nothing was changed. Please try again in a minute.',
+  },
+  internal: { status: 500, message: 'Something went wrong on our side. Nothing was changed. Please try again later.' },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+export type ErrorCode = keyof typeof errorTable;

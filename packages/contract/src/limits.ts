@@ -1,0 +1,20 @@
+/** Limits and times that both sides of the contract use. Sources: specification section 9, API clarifications. */
+
+/** Largest request body that the API reads, in bytes; more is answered with 413. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+/** A message with `autoClose` leaves after this many milliseconds. */
+export const NOTICE_LIFE_MS = 7000;
+/** Exit animation of a message, in milliseconds. */
+export const NOTICE_EXIT_MS = 500;
+/** The loader appears when a request has run for this many milliseconds. */
+export const LOADER_DELAY_MS = 1000;
+/** Changes of the window's size are acted on after this pause, in milliseconds. */
+export const RESIZE_DEBOUNCE_MS = 300;
+
+/** Device classes by width in CSS pixels: phone up to 800, tablet up to 1500, desktop above. */
+export const PHONE_MAX_WIDTH = 800;
+export const TABLET_MAX_WIDTH = 1500;
+
+/** Status that the client gives to a body that is not JSON (specification section 8). */
+export const STATUS_NOT_JSON = 555;

@@ -1,0 +1,13 @@
+/** Fixed texts of the specification (section 8), letter by letter, and the product's own general ones. */
+export const messages = {
+  noResponse: 'An error occurred. Please try again later',
+  notJson: 'No JSON from WP api!',
+  notJsonTitle: 'Could not connect to the WordPress REST API',
+  notJsonHelp:
+    'A security plugin, a custom function or rules in .htaccess prevent the WordPress REST API from working.',
+  successTitle: 'Success',
+  errorTitle: 'Error',
+  nothingFound: 'Nothing was found',
+  required: 'This field is required.',
+  invalidFormat: 'Invalid format.',
+} as const;

@@ -1,0 +1,123 @@
+/**
+ * The catalogue of Site Security toggles. One entry is everything the rest of the product needs to
+ * draw the row, mount the call, store the value and hand it to the place that enforces it.
+ * See CONTRIBUTING.md, "Adding a toggle".
+ */
+
+/** Where a protection acts: `gate` = guard, before PHP starts; `php` = the connector, inside WordPress. */
+export type EnforcedAt = 'gate' | 'php';
+
+export interface SiteSecurityToggle {
+  /** Name of the option in requests, answers and storage (specification section 3). */
+  readonly field: string;
+  /** Suffix of the call that changes it (specification section 7). */
+  readonly suffix: string;
+  readonly title: string;
+  readonly help: string;
+  /** Name of the icon file without extension. */
+  readonly icon: string;
+  /** Value on a fresh site. */
+  readonly default: 0 | 1;
+  /** Counts as an essential, and carries the label 'recommended' while it is off. */
+  readonly essential: boolean;
+  readonly enforcedAt: readonly [EnforcedAt, ...EnforcedAt[]];
+  /** Success texts, shown after the change. */
+  readonly messages: { readonly on: string; readonly off: string };
+}
+
+/** The seven toggles in the order of specification section 2. */
+export const siteSecurityToggles = [
+  {
+    field: 'lock_system_folders',
+    suffix: '/lock-system-folders',
+    title: 'Lock and Protect System Folders',
+    help: 'Scripts can’t run in folders that should only hold files, such as uploads.',
+    icon: 'folder-lock',
+    default: 1,
+    essential: true,
+    enforcedAt: ['gate'],
+    messages: { on: 'System folders are locked.', off: 'System folders are unlocked.' },
+  },
+  {
+    field: 'wp_remove_version',
+    suffix: '/hide-wp-version',
+    title: 'Hide WordPress Version',
+    help: 'Scanners can’t tell which WordPress you run, so they don’t know what to try.',
+    icon: 'eye-off',
+    default: 1,
+    essential: true,
+    enforcedAt: ['gate', 'php'],
+    messages: { on: 'The WordPress version is hidden.', off: 'The WordPress version is visible.' },
+  },
+  {
+    field: 'disable_file_edit',
+    suffix: '/disable-editors',
+    title: 'Disable Themes & Plugins Editor',
+    help: 'Nobody can change code from the admin area, even with a stolen login.',
+    icon: 'editor-off',
+    default: 1,
+    essential: true,
+    enforcedAt: ['gate', 'php'],
+    messages: { on: 'The editors are turned off.', off: 'The editors are turned on.' },
+  },
+  {
+    field: 'disable_xml_rpc',
+    suffix: '/disable-xml-rpc',
+    title: 'Disable XML-RPC',
+    help: 'An old remote connection that bots use to guess passwords. Leave it open only if one of your apps needs it.',
+    icon: 'plug',
+    default: 1,
+    essential: true,
+    enforcedAt: ['gate', 'php'],
+    messages: { on: 'XML-RPC is turned off.', off: 'XML-RPC is turned on.' },
+  },
+  {
+    field: 'disable_feed',
+    suffix: '/disable-feeds',
+    title: 'Disable RSS and ATOM Feeds',
+    help: 'Feeds let others copy your content in bulk. Leave them open if people read you in a feed reader.',
+    icon: 'feed',
+    default: 0,
+    essential: true,
+    enforcedAt: ['gate', 'php'],
+    messages: { on: 'Feeds are turned off.', off: 'Feeds are turned on.' },
+  },
+  {
+    field: 'xss_protection',
+    suffix: '/xss-protection',
+    title: 'Advanced XSS Protection',
+    help: 'Sends headers that tell browsers to refuse injected scripts.',
+    icon: 'code',
+    default: 1,
+    essential: true,
+    enforcedAt: ['gate'],
+    messages: { on: 'Advanced XSS protection is turned on.', off: 'Advanced XSS protection is turned off.' },
+  },
+  {
+    field: 'delete_readme',
+    suffix: '/delete-readme',
+    title: 'Delete the Default Readme.html',
+    help: 'Removes a file that comes with WordPress and gives away details about your site.',
+    icon: 'file-x',
+    default: 0,
+    essential: false,
+    enforcedAt: ['gate', 'php'],
+    messages: { on: 'The readme file is deleted.', off: 'The readme file is no longer deleted.' },
+  },
+] as const satisfies readonly SiteSecurityToggle[];
+
+/** Name of a Site Security option, for example `xss_protection`. */
+export type SecurityField = (typeof siteSecurityToggles)[number]['field'];
+
+/** The seven options, each 0 or 1. */
+export type SecurityOptions = Readonly<Record<SecurityField, 0 | 1>>;
+
+/** The options of a site whose owner has changed nothing. */
+export const defaultSecurityOptions = Object.fromEntries(
+  siteSecurityToggles.map((toggle) => [toggle.field, toggle.default]),
+) as SecurityOptions;
+
+/** The options that the connector has to know, because it enforces a part of them inside WordPress. */
+export const connectorFields: readonly SecurityField[] = siteSecurityToggles
+  .filter((toggle) => (toggle.enforcedAt as readonly EnforcedAt[]).includes('php'))
+  .map((toggle) => toggle.field);

@@ -1,0 +1,29 @@
+import type { SiteConfig } from './site.js';
+
+/** Everything guard is told from outside. Read once at start; see docs/configuration.md. */
+export interface Config {
+  readonly dataDir: string;
+  readonly listen: { readonly host: string; readonly port: number };
+  /** `sqlite:<file>` (relative to the data folder) or `postgres://…`. */
+  readonly database: string;
+  /** Addresses and CIDR ranges of proxies in front of guard whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly sites: readonly SiteConfig[];
+  readonly limits: {
+    /** Longest request line target in bytes; more is 414. */
+    readonly targetBytes: number;
+    /** All request headers together in bytes; more is 431. */
+    readonly headerBytes: number;
+    /** Time for a client to send its headers, seconds; then 408. */
+    readonly headerSeconds: number;
+    /** Longest silence while a request body arrives, seconds. */
+    readonly idleSeconds: number;
+    /** Longest silence of WordPress before and during an answer, seconds; then 504. */
+    readonly upstreamSeconds: number;
+    /** Time that running requests get at shutdown, seconds. */
+    readonly shutdownSeconds: number;
+    /** Connections to one WordPress at the same time; further requests wait. */
+    readonly upstreamConnections: number;
+  };
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+}

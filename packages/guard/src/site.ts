@@ -1,0 +1,49 @@
+/**
+ * What guard knows about one WordPress site beside its settings.
+ * `SiteConfig` comes from the configuration file, `SiteFacts` from the connector (with safe defaults until it answers).
+ */
+
+/** Identifier of a site in configuration, storage and log: letters, digits and hyphens. */
+export type SiteId = string;
+
+export interface SiteConfig {
+  readonly id: SiteId;
+  /** Host names served, lower-case, without port; `*` takes every other one. */
+  readonly hosts: readonly string[];
+  /** Origin of WordPress's web server, for example `http://127.0.0.1:8081`. */
+  readonly upstream: string;
+  /** Folder of the WordPress installation when guard runs on the same machine, else null. */
+  readonly wordpressDir: string | null;
+  /** 64 hexadecimal digits shared with the connector. Never logged. */
+  readonly secret: string;
+  /** Whether the connector refuses web requests that did not come through guard. */
+  readonly onlyThroughGuard: boolean;
+}
+
+/** URL paths of the site, lower-case, starting with a slash, no slash at the end; home at the root of the host is ''. */
+export interface SitePaths {
+  readonly home: string;
+  readonly admin: string;
+  readonly includes: string;
+  readonly content: string;
+  readonly uploads: string;
+  /** Path of the REST root below home, for example `/wp-json`. */
+  readonly rest: string;
+}
+
+export const defaultSitePaths: SitePaths = {
+  home: '',
+  admin: '/wp-admin',
+  includes: '/wp-includes',
+  content: '/wp-content',
+  uploads: '/wp-content/uploads',
+  rest: '/wp-json',
+};
+
+/** How things stand between guard and the connector of a site. */
+export type ConnectorState =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'ok'; readonly version: string; readonly policy: string | null }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'other_secret'; readonly keyId: string }
+  | { readonly kind: 'unreachable'; readonly cause: string };
