@@ -18,11 +18,13 @@ export const errorTable = {
   },
   connector_missing: {
     status: 503,
-    message: 'The connector plugin does not answer inside WordPress. Nothing was changed. Ask your hosting provider to attach it again.',
+    message:
+      'The connector plugin does not answer inside WordPress. Nothing was changed. Ask your hosting provider to attach it again.',
   },
   connector_other_secret: {
     status: 503,
-    message: 'The connector plugin inside WordPress belongs to another installation. Nothing was changed. Ask your hosting provider to attach it again.',
+    message:
+      'The connector plugin inside WordPress belongs to another installation. Nothing was changed. Ask your hosting provider to attach it again.',
   },
   storage_unavailable: {
     status: 503,

@@ -1,10 +1,5 @@
 /** Identifier by which wp-admin starts the client on one of the five pages. */
-export type PageId =
-  | 'SECURITY_DASHBOARD'
-  | 'LOGIN_SETTINGS'
-  | 'SITE_SECURITY'
-  | 'ACTIVITY_LOG'
-  | 'POST_HACK_ACTIONS';
+export type PageId = 'SECURITY_DASHBOARD' | 'LOGIN_SETTINGS' | 'SITE_SECURITY' | 'ACTIVITY_LOG' | 'POST_HACK_ACTIONS';
 
 export interface PageText {
   readonly id: PageId;
@@ -43,7 +38,7 @@ export const pages: readonly PageText[] = [
     id: 'ACTIVITY_LOG',
     slug: 'activity-log',
     title: 'Security Optimizer - Activity Log',
-    intro: "See who visits the site and who tries to log in. Block those you don’t trust.",
+    intro: 'See who visits the site and who tries to log in. Block those you don’t trust.',
     icon: 'pulse',
   },
   {

@@ -5,7 +5,10 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly fields: Readonly<Record<string, string>> | undefined;
 
-  constructor(code: ErrorCode, options: { fields?: Readonly<Record<string, string>>; cause?: unknown; message?: string } = {}) {
+  constructor(
+    code: ErrorCode,
+    options: { fields?: Readonly<Record<string, string>>; cause?: unknown; message?: string } = {},
+  ) {
     super(options.message ?? errorTable[code].message, { cause: options.cause });
     this.name = 'ApiError';
     this.code = code;
