@@ -1,0 +1,141 @@
+<?php
+/**
+ * The wire protocol between guard and the connector, version 1.
+ *
+ * Pure functions over plain text: no WordPress, no globals, no clock. docs/connector-protocol.md describes
+ * the format and protocol-vectors.json holds samples that guard tests against as well.
+ *
+ * @package Security_Optimizer
+ */
+
+final class Security_Optimizer_Protocol {
+
+	/** Seconds by which the clocks of guard and WordPress may differ. */
+	const CLOCK_TOLERANCE = 60;
+
+	/**
+	 * Names a secret without showing it.
+	 *
+	 * @param string $secret 64 lower-case hexadecimal digits.
+	 * @return string 8 hexadecimal digits.
+	 */
+	public static function key_id( $secret ) {
+		return substr( hash( 'sha256', "security-optimizer key id\n" . $secret ), 0, 8 );
+	}
+
+	/**
+	 * @param string $text   What is to be signed.
+	 * @param string $secret 64 lower-case hexadecimal digits, used as text.
+	 * @return string HMAC-SHA-256, 64 hexadecimal digits.
+	 */
+	public static function mac( $text, $secret ) {
+		return hash_hmac( 'sha256', $text, $secret );
+	}
+
+	/**
+	 * Reads the header that guard adds to each request.
+	 *
+	 * @param string $header Value of X-Security-Optimizer-Guard.
+	 * @param string $secret The site's secret.
+	 * @param int    $now    Unix seconds.
+	 * @return array|null `request_id`, `scheme` and `address`; null when the header is not to be believed.
+	 */
+	public static function read_guard_header( $header, $secret, $now ) {
+		$form = '/\A(1 ([0-9a-f]{8}) ([0-9]{1,12}) ([0-9a-f]{16}) (https?) ([0-9a-f.:]{2,45})) ([0-9a-f]{64})\z/';
+		if ( ! is_string( $header ) || ! preg_match( $form, $header, $part ) ) {
+			return null;
+		}
+		list( , $signed, $key_id, $time, $request_id, $scheme, $address, $mac ) = $part;
+
+		if ( ! hash_equals( self::key_id( $secret ), $key_id )
+			|| ! hash_equals( self::mac( "guard-request\n" . $signed, $secret ), $mac )
+			|| abs( $now - (int) $time ) > self::CLOCK_TOLERANCE
+			|| false === filter_var( $address, FILTER_VALIDATE_IP )
+		) {
+			return null;
+		}
+		return array(
+			'request_id' => $request_id,
+			'scheme'     => $scheme,
+			'address'    => $address,
+		);
+	}
+
+	/**
+	 * Writes the header by which the connector answers guard.
+	 *
+	 * @param string      $secret      The site's secret.
+	 * @param string      $request_id  From the guard header of the same request.
+	 * @param string|null $policy_hash Hash of the policy that WordPress runs, null for none.
+	 * @param string      $version     Version of the connector.
+	 * @param string      $flags       Letters, '' for none.
+	 * @return string Value of X-Security-Optimizer-Signal.
+	 */
+	public static function signal_header( $secret, $request_id, $policy_hash, $version, $flags ) {
+		$signed = implode(
+			' ',
+			array(
+				'1',
+				self::key_id( $secret ),
+				$request_id,
+				null === $policy_hash ? '-' : $policy_hash,
+				$version,
+				'' === $flags ? '-' : $flags,
+			)
+		);
+		return $signed . ' ' . self::mac( "connector-signal\n" . $signed, $secret );
+	}
+
+	/**
+	 * Answers a guard header that is not to be believed, so that guard can say that the keys differ.
+	 *
+	 * @param string $secret The site's secret.
+	 * @return string Value of X-Security-Optimizer-Signal.
+	 */
+	public static function bare_signal_header( $secret ) {
+		return '1 ' . self::key_id( $secret );
+	}
+
+	/**
+	 * Reads the header that makes a request a command. Whether the nonce was used before is for the caller to check.
+	 *
+	 * @param string $header  Value of X-Security-Optimizer-Command.
+	 * @param string $command Name of the command.
+	 * @param string $body    The request's body as it came.
+	 * @param string $secret  The site's secret.
+	 * @param int    $now     Unix seconds.
+	 * @return array|null `time` (Unix seconds) and `nonce`; null when the header is not to be believed.
+	 */
+	public static function read_command_header( $header, $command, $body, $secret, $now ) {
+		if ( ! is_string( $header )
+			|| ! preg_match( '/\A1 ([0-9]{1,12}) ([0-9a-f]{32}) ([0-9a-f]{64})\z/', $header, $part )
+		) {
+			return null;
+		}
+		list( , $time, $nonce, $mac ) = $part;
+
+		$signed = implode( "\n", array( 'guard-command', 'POST', $command, $time, $nonce, hash( 'sha256', $body ) ) );
+		if ( ! hash_equals( self::mac( $signed, $secret ), $mac )
+			|| abs( $now - (int) $time ) > self::CLOCK_TOLERANCE
+		) {
+			return null;
+		}
+		return array(
+			'time'  => (int) $time,
+			'nonce' => $nonce,
+		);
+	}
+
+	/**
+	 * Names a policy by its content.
+	 *
+	 * @param array $policy Flat: names to integers, booleans or strings.
+	 * @return string 16 hexadecimal digits.
+	 */
+	public static function policy_hash( array $policy ) {
+		ksort( $policy, SORT_STRING );
+		// The flags make PHP write the same text as JSON.stringify does in guard.
+		$json = json_encode( (object) $policy, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_LINE_TERMINATORS );
+		return substr( hash( 'sha256', $json ), 0, 16 );
+	}
+}

@@ -1,0 +1,104 @@
+<?php
+/**
+ * Tests the protocol against the samples that guard tests against as well.
+ *
+ * Run: php test/protocol-vectors.test.php
+ *
+ * @package Security_Optimizer
+ */
+
+require dirname( __DIR__ ) . '/security-optimizer/includes/class-protocol.php';
+
+$vectors = json_decode( file_get_contents( dirname( __DIR__ ) . '/protocol-vectors.json' ), true );
+$secret  = $vectors['secret'];
+$passed  = 0;
+$failed  = 0;
+
+$check = function ( $name, $expected, $actual ) use ( &$passed, &$failed ) {
+	if ( $expected === $actual ) {
+		++$passed;
+		return;
+	}
+	++$failed;
+	echo 'FAILED: ', $name, "\n  expected ", var_export( $expected, true ), "\n  got      ", var_export( $actual, true ), "\n";
+};
+
+foreach ( $vectors['keyIds'] as $sample ) {
+	$check( 'key id', $sample['keyId'], Security_Optimizer_Protocol::key_id( $sample['secret'] ) );
+}
+
+foreach ( $vectors['guardHeaders']['accepted'] as $sample ) {
+	$check(
+		'guard header is accepted: ' . $sample['name'],
+		array(
+			'request_id' => $sample['requestId'],
+			'scheme'     => $sample['scheme'],
+			'address'    => $sample['address'],
+		),
+		Security_Optimizer_Protocol::read_guard_header( $sample['header'], $secret, $vectors['guardHeaders']['now'] )
+	);
+}
+
+foreach ( $vectors['guardHeaders']['refused'] as $sample ) {
+	$check(
+		'guard header is refused: ' . $sample['name'],
+		null,
+		Security_Optimizer_Protocol::read_guard_header( $sample['header'], $secret, $vectors['guardHeaders']['now'] )
+	);
+}
+
+foreach ( $vectors['signals'] as $sample ) {
+	$check(
+		'signal: ' . $sample['name'],
+		$sample['header'],
+		Security_Optimizer_Protocol::signal_header(
+			$secret,
+			$sample['requestId'],
+			$sample['policyHash'],
+			$sample['connectorVersion'],
+			$sample['flags']
+		)
+	);
+}
+
+foreach ( $vectors['bareSignals'] as $sample ) {
+	$check( 'bare signal', $sample['header'], Security_Optimizer_Protocol::bare_signal_header( $secret ) );
+}
+
+foreach ( $vectors['commands']['accepted'] as $sample ) {
+	$check(
+		'command is accepted: ' . $sample['name'],
+		array(
+			'time'  => $sample['time'],
+			'nonce' => $sample['nonce'],
+		),
+		Security_Optimizer_Protocol::read_command_header(
+			$sample['header'],
+			$sample['command'],
+			$sample['body'],
+			$secret,
+			$vectors['commands']['now']
+		)
+	);
+}
+
+foreach ( $vectors['commands']['refused'] as $sample ) {
+	$check(
+		'command is refused: ' . $sample['name'],
+		null,
+		Security_Optimizer_Protocol::read_command_header(
+			$sample['header'],
+			$sample['command'],
+			$sample['body'],
+			$secret,
+			$vectors['commands']['now']
+		)
+	);
+}
+
+foreach ( $vectors['policies'] as $sample ) {
+	$check( 'policy hash of ' . json_encode( $sample['policy'] ), $sample['hash'], Security_Optimizer_Protocol::policy_hash( $sample['policy'] ) );
+}
+
+echo $passed, ' passed, ', $failed, " failed\n";
+exit( 0 === $failed && $passed > 0 ? 0 : 1 );
