@@ -73,7 +73,12 @@ export function commandHeader(secret: string, facts: CommandFacts): string {
 
 /** What the connector said on a response. */
 export type Signal =
-  | { readonly kind: 'ok'; readonly policyHash: string | null; readonly connectorVersion: string; readonly flags: string }
+  | {
+      readonly kind: 'ok';
+      readonly policyHash: string | null;
+      readonly connectorVersion: string;
+      readonly flags: string;
+    }
   /** The response carries no signal: WordPress runs without the connector, or the answer did not come from PHP. */
   | { readonly kind: 'missing' }
   /** The connector holds another secret than guard. */
@@ -101,7 +106,14 @@ export function readSignal(secret: string, value: string | undefined, requestId:
     if (foreign === undefined) return INVALID;
     return foreign === key.id ? INVALID : { kind: 'other_secret', keyId: foreign };
   }
-  const [version, id, request, policyHash, connectorVersion, flags] = parts as [string, string, string, string, string, string];
+  const [version, id, request, policyHash, connectorVersion, flags] = parts as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
   if (version !== '1') return INVALID;
   if (id !== key.id) return { kind: 'other_secret', keyId: id };
   if (request !== requestId) return INVALID;

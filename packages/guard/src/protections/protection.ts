@@ -1,0 +1,44 @@
+import type { SecurityOptions } from '@security-optimizer/contract/protections';
+import type { AddressSet } from '../lib/address-set.js';
+import type { RequestFacts } from '../proxy/request-facts.js';
+import type { SitePaths } from '../site.js';
+
+/** Everything a policy is compiled from. Plain data, read-only. */
+export interface PolicyInput {
+  readonly options: SecurityOptions;
+  readonly paths: SitePaths;
+  /** Addresses that the owner has blocked. */
+  readonly blocked: AddressSet;
+}
+
+/** How a refused visitor is answered. The page shows generic words only; the rule's name goes to the log. */
+export interface Refusal {
+  readonly status: 403 | 404;
+  /** `blocked`: this visitor is not wanted. `forbidden`: nobody may do this. `not-found`: as if it did not exist. */
+  readonly page: 'blocked' | 'forbidden' | 'not-found';
+}
+
+/** Asked once per request; null lets the request pass on to the next rule. */
+export type Check = (facts: RequestFacts) => Refusal | null;
+
+/** Response headers in WordPress's order as name, value, name, value …; names as WordPress wrote them. */
+export type RawHeaders = string[];
+
+/** Changes the headers of an answer in place. Runs on WordPress's answers and on guard's own. */
+export type HeaderEdit = (facts: RequestFacts, headers: RawHeaders) => void;
+
+/**
+ * One rule. `prepare` does all the work that can be done ahead and returns null when the rule is off; the closures it
+ * returns run on every request, so they must not allocate more than they need, wait, or read anything but the facts.
+ */
+export interface Protection {
+  /** Stable name: it stands in the log and in the owner's list of refused visits. */
+  readonly name: string;
+  /** What happens to a request when the rule itself fails. */
+  readonly onError: 'allow' | 'refuse';
+  prepare(input: PolicyInput): { readonly check?: Check; readonly editHeaders?: HeaderEdit } | null;
+}
+
+export const FORBIDDEN: Refusal = Object.freeze({ status: 403, page: 'forbidden' });
+export const NOT_FOUND: Refusal = Object.freeze({ status: 404, page: 'not-found' });
+export const BLOCKED: Refusal = Object.freeze({ status: 403, page: 'blocked' });

@@ -1,0 +1,76 @@
+import type { SitePaths } from '../site.js';
+import { FORBIDDEN, type Protection } from './protection.js';
+
+/** A script ending anywhere in a name, also in front of another one: some servers run `x.php.jpg`. */
+const SCRIPT =
+  /\.(?:php\d?|phtml?|pht|phps|phar|shtml?|cgi|fcgi|pl|py|rb|lua|sh|aspx?|ashx|asmx|jspx?|cfml?)(?:\/|$)|\.(?:php\d?|phtml|phar)\.[^/]*(?:\/|$)/;
+
+/** Scripts below wp-includes that WordPress itself serves: the editor's compressed scripts and multisite's old files. */
+const SERVED_BY_WORDPRESS = new Set(['js/tinymce/wp-tinymce.php', 'ms-files.php']);
+
+/** Configuration copies, dumps, logs, server settings, left-overs of editors and package managers. */
+const SENSITIVE_FILE =
+  /^wp-config[^/]*[.~]|^(?:error_log|php_errorlog|php\.ini|composer\.(?:json|lock)|auth\.json)$|(?:~|^#.*#)$|\.(?:sql|sqlite3?|dump|bak|backup|old|orig|save|sav|swp|swo|swn|tmp|log|inc|conf|ini|pem)(?:\.(?:gz|tgz|zip|bz2|xz|zst|7z|rar|tar))*$/;
+
+/**
+ * No script runs where only files belong, and files that should never be public are not served. Works on the canonical
+ * path, so it holds for every web server behind guard.
+ */
+export const systemFolders: Protection = {
+  name: 'system-folders',
+  onError: 'refuse',
+  prepare({ options, paths }) {
+    if (options.lock_system_folders === 0) return null;
+    const folders = fileFolders(paths);
+    const includes = `${belowHome(paths.includes, paths.home)}/`;
+    return {
+      check({ path, segments }) {
+        if (segments.length === 0) return null;
+        if (segments.some(isHidden)) return FORBIDDEN;
+        if (SENSITIVE_FILE.test(segments[segments.length - 1] as string)) return FORBIDDEN;
+        // A script of a sensitive name may carry path info: /wp-config.php/x
+        if (segments.some((segment) => segment.startsWith('wp-config') && SENSITIVE_FILE.test(segment)))
+          return FORBIDDEN;
+        for (const folder of folders) {
+          const at = path.indexOf(folder);
+          if (at !== -1 && SCRIPT.test(path.slice(at + folder.length - 1))) return FORBIDDEN;
+        }
+        const at = path.indexOf(includes);
+        if (at === -1) return null;
+        const inside = path.slice(at + includes.length);
+        return SCRIPT.test(`/${inside}`) && !SERVED_BY_WORDPRESS.has(inside) ? FORBIDDEN : null;
+      },
+    };
+  },
+};
+
+/** Dot files and folders (`.git`, `.env`, `.htaccess`, `.ht.sqlite`); `.well-known` is public by RFC 8615. */
+function isHidden(segment: string): boolean {
+  return segment.charCodeAt(0) === 46 && segment !== '.well-known';
+}
+
+/** Folders that only hold files, as `/…/` so that they match below every site of a multisite. */
+function fileFolders({ home, content, uploads, admin }: SitePaths): readonly string[] {
+  const contents = [
+    'cache',
+    'upgrade',
+    'upgrade-temp-backup',
+    'languages',
+    'blogs.dir',
+    'fonts',
+    'backups',
+    'database',
+  ];
+  const folders = [
+    uploads,
+    ...contents.map((name) => `${content}/${name}`),
+    `${admin}/includes`,
+    `${admin}/css`,
+    `${admin}/images`,
+  ];
+  return [...new Set(folders.map((folder) => `${belowHome(folder, home)}/`))];
+}
+
+function belowHome(path: string, home: string): string {
+  return home !== '' && path.startsWith(`${home}/`) ? path.slice(home.length) : path;
+}

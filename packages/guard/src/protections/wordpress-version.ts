@@ -1,0 +1,28 @@
+import { NOT_FOUND, type Protection } from './protection.js';
+import { removeHeader } from './xml-rpc.js';
+
+/**
+ * Files in WordPress's folder that name its version: the readme, the licence and their translations in localised
+ * packages. Headers that name software and version are removed; pages, feeds and `?ver=` are the connector's part.
+ */
+const TELLING_FILE =
+  /^(?:readme|license|licence|liesmich|lisezmoi|leggimi|leame|leiame|licens|licencia|licenza|lizenz)(?:[-_][a-z_]{2,6})?\.(?:html?|txt|md)$/;
+
+export const wordpressVersion: Protection = {
+  name: 'wordpress-version',
+  onError: 'allow',
+  prepare({ options }) {
+    if (options.wp_remove_version === 0) return null;
+    return {
+      check({ routeSegments }) {
+        const last = routeSegments[routeSegments.length - 1];
+        return last !== undefined && routeSegments.length <= 2 && TELLING_FILE.test(last) ? NOT_FOUND : null;
+      },
+      editHeaders(_facts, headers) {
+        removeHeader(headers, 'x-powered-by');
+        removeHeader(headers, 'x-generator');
+        removeHeader(headers, 'server');
+      },
+    };
+  },
+};

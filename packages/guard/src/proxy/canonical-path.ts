@@ -1,0 +1,110 @@
+/**
+ * One canonical form of a request target, computed once and used by every rule.
+ *
+ * A web server, PHP and a file system may each read the same target in another way. So the path is decoded once
+ * (RFC 3986 section 2.1), slashes are collapsed, dot segments removed (section 5.2.4), path parameters (`;x`), NTFS
+ * streams (`::$DATA`) and trailing dots and spaces cut, letters lowered. What two readers could take for two different
+ * paths is not guessed at: it is refused as ambiguous.
+ */
+
+export interface CanonicalPath {
+  /** Starts with a slash, lower-case, without empty or dot segments; a slash at the end is kept. */
+  readonly path: string;
+  readonly segments: readonly string[];
+}
+
+export type Canonical =
+  | { readonly ok: true; readonly path: CanonicalPath; readonly query: string }
+  | { readonly ok: false; readonly reason: AmbiguousTarget };
+
+export type AmbiguousTarget =
+  | 'not-a-path'
+  | 'control-character'
+  | 'bad-percent-encoding'
+  | 'bad-utf8'
+  | 'double-encoding'
+  | 'backslash'
+  | 'above-root';
+
+/** Paths that need no decoding: unreserved letters only, no `//`, no segment that starts or ends with a dot. */
+const PLAIN = /^(?:\/[a-z0-9_~-]+(?:\.[a-z0-9_~-]+)*)*\/?$/;
+
+/**
+ * Canonicalises an origin-form target (`/path?query`).
+ * @param target as it stood on the request line; absolute-form must be cut to origin-form before
+ */
+export function canonicalPath(target: string): Canonical {
+  const mark = target.indexOf('?');
+  const raw = mark === -1 ? target : target.slice(0, mark);
+  const query = mark === -1 ? '' : target.slice(mark + 1);
+  if (PLAIN.test(raw) && raw !== '') return { ok: true, path: split(raw), query };
+  const path = canonicalise(raw);
+  return typeof path === 'string' ? { ok: false, reason: path } : { ok: true, path, query };
+}
+
+function split(path: string): CanonicalPath {
+  const segments = path.split('/');
+  segments.shift();
+  if (segments[segments.length - 1] === '') segments.pop();
+  return { path, segments };
+}
+
+function canonicalise(raw: string): CanonicalPath | AmbiguousTarget {
+  if (!raw.startsWith('/') || raw.includes('#')) return 'not-a-path';
+  const decoded = decodeOnce(raw);
+  if (typeof decoded !== 'object') return decoded;
+  const text = decoded.text;
+  if (hasControlCharacter(text)) return 'control-character';
+  if (text.includes('\\')) return 'backslash';
+  if (/%[0-9a-f]{2}/i.test(text)) return 'double-encoding';
+
+  const segments: string[] = [];
+  const parts = text.split('/');
+  for (const part of parts) {
+    if (part === '' || part === '.') continue;
+    if (part === '..') {
+      if (segments.pop() === undefined) return 'above-root';
+      continue;
+    }
+    const name = plainName(part);
+    // A name of nothing but dots, spaces or parameters means one thing to Windows and another to Linux.
+    if (name === '') return 'not-a-path';
+    segments.push(name);
+  }
+  const last = parts[parts.length - 1];
+  const slash = segments.length === 0 || last === '' || last === '.' || last === '..' ? '/' : '';
+  return { path: segments.length === 0 ? '/' : `/${segments.join('/')}${slash}`, segments };
+}
+
+/** Percent-decodes once as UTF-8; raw bytes above 127 count as if they had been encoded. */
+function decodeOnce(raw: string): { text: string } | AmbiguousTarget {
+  if (/%(?![0-9a-f]{2})/i.test(raw)) return 'bad-percent-encoding';
+  try {
+    // Node hands the request line over as latin1: one character per byte.
+    const encoded = raw.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
+    return { text: decodeURIComponent(encoded) };
+  } catch {
+    return 'bad-utf8';
+  }
+}
+
+/** C0, DEL and C1 control characters. */
+function hasControlCharacter(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 32 || (code >= 127 && code < 160)) return true;
+  }
+  return false;
+}
+
+/** The name under which a file system would look a segment up. */
+function plainName(segment: string): string {
+  let name = segment;
+  const parameter = name.indexOf(';');
+  if (parameter !== -1) name = name.slice(0, parameter);
+  const stream = name.indexOf('::$');
+  if (stream !== -1) name = name.slice(0, stream);
+  let end = name.length;
+  while (end > 0 && (name[end - 1] === '.' || name[end - 1] === ' ')) end--;
+  return name.slice(0, end).toLowerCase();
+}
