@@ -1,0 +1,59 @@
+import { type Kysely, type Migration, Migrator } from 'kysely';
+import type { Schema } from './schema.js';
+
+/** Steps from an empty database to the present tables, in order. A step that was released is never edited. */
+const migrations: Readonly<Record<string, Migration>> = {
+  '001_settings': {
+    async up(db: Kysely<unknown>): Promise<void> {
+      await db.schema
+        .createTable('settings')
+        .addColumn('site', 'text', (column) => column.notNull())
+        .addColumn('name', 'text', (column) => column.notNull())
+        .addColumn('value', 'text', (column) => column.notNull())
+        .addColumn('version', 'integer', (column) => column.notNull())
+        .addColumn('updated_at', 'bigint', (column) => column.notNull())
+        .addPrimaryKeyConstraint('settings_key', ['site', 'name'])
+        .execute();
+      await db.schema
+        .createTable('audit')
+        .addColumn('id', 'text', (column) => column.primaryKey())
+        .addColumn('site', 'text', (column) => column.notNull())
+        .addColumn('at', 'bigint', (column) => column.notNull())
+        .addColumn('actor_id', 'bigint')
+        .addColumn('actor_login', 'text', (column) => column.notNull())
+        .addColumn('address', 'text')
+        .addColumn('name', 'text', (column) => column.notNull())
+        .addColumn('before', 'text', (column) => column.notNull())
+        .addColumn('after', 'text', (column) => column.notNull())
+        .execute();
+      await db.schema.createIndex('audit_by_time').on('audit').columns(['site', 'at']).execute();
+      await db.schema
+        .createTable('blocked_addresses')
+        .addColumn('site', 'text', (column) => column.notNull())
+        .addColumn('address', 'text', (column) => column.notNull())
+        .addColumn('created_at', 'bigint', (column) => column.notNull())
+        .addPrimaryKeyConstraint('blocked_addresses_key', ['site', 'address'])
+        .execute();
+      await db.schema
+        .createTable('site_versions')
+        .addColumn('site', 'text', (column) => column.primaryKey())
+        .addColumn('version', 'bigint', (column) => column.notNull().unique())
+        .execute();
+      await db.schema
+        .createTable('site_facts')
+        .addColumn('site', 'text', (column) => column.primaryKey())
+        .addColumn('facts', 'text', (column) => column.notNull())
+        .addColumn('key_restored_at', 'bigint')
+        .execute();
+    },
+  },
+};
+
+/** Brings the database to the present tables. Throws what the failing step threw; that step is then undone. */
+export async function migrate(db: Kysely<Schema>): Promise<void> {
+  const { error } = await new Migrator({
+    db,
+    provider: { getMigrations: async () => ({ ...migrations }) },
+  }).migrateToLatest();
+  if (error) throw error;
+}

@@ -1,0 +1,56 @@
+/** Tables as Kysely sees them. Every table carries the site, so that many sites can share one database. */
+export interface Schema {
+  settings: SettingsTable;
+  audit: AuditTable;
+  blocked_addresses: BlockedAddressesTable;
+  site_versions: SiteVersionsTable;
+  site_facts: SiteFactsTable;
+}
+
+/** The value of each setting that was ever changed; what is not here has its default. */
+interface SettingsTable {
+  site: string;
+  name: string;
+  /** JSON. */
+  value: string;
+  /** Starts at 1 and grows by one with each change. */
+  version: number;
+  /** Milliseconds since the Unix epoch, as all times here. */
+  updated_at: number;
+}
+
+/** Who changed what, when, from what to what. Rows are only ever added. */
+interface AuditTable {
+  id: string;
+  site: string;
+  at: number;
+  actor_id: number | null;
+  actor_login: string;
+  address: string | null;
+  name: string;
+  /** JSON, both. */
+  before: string;
+  after: string;
+}
+
+interface BlockedAddressesTable {
+  site: string;
+  /** One address, a CIDR range or a range with a hyphen. */
+  address: string;
+  created_at: number;
+}
+
+/** A number that grows over all sites; a site's row takes the next one when its settings change. */
+interface SiteVersionsTable {
+  site: string;
+  version: number;
+}
+
+/** What the connector last said about the site, so that a restart knows it before WordPress answers. */
+interface SiteFactsTable {
+  site: string;
+  /** JSON. */
+  facts: string;
+  /** When guard last wrote its key into this WordPress again. */
+  key_restored_at: number | null;
+}
