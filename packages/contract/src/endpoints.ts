@@ -3,9 +3,13 @@ import { type SecurityField, siteSecurityToggles } from './protections.js';
 import { optionsPage, securityOptionsSchema, toggleValue } from './settings.js';
 
 /** One call of the API. Guard mounts it, the dashboard calls it, the reference in docs/ lists it. */
-export interface Endpoint<Request extends z.ZodType = z.ZodType, Response extends z.ZodType = z.ZodType> {
+export interface Endpoint<
+  Request extends z.ZodType = z.ZodType,
+  Response extends z.ZodType = z.ZodType,
+  Name extends string = string,
+> {
   /** Unique name; also the name under which the dashboard tracks the request. */
-  readonly name: string;
+  readonly name: Name;
   /** Path below the namespace, for example `/xss-protection`. */
   readonly suffix: string;
   readonly methods: readonly ('GET' | 'POST' | 'PUT')[];
@@ -16,9 +20,9 @@ export interface Endpoint<Request extends z.ZodType = z.ZodType, Response extend
   readonly response: Response;
 }
 
-function endpoint<Request extends z.ZodType, Response extends z.ZodType>(
-  definition: Endpoint<Request, Response>,
-): Endpoint<Request, Response> {
+function endpoint<Request extends z.ZodType, Response extends z.ZodType, const Name extends string>(
+  definition: Endpoint<Request, Response, Name>,
+): Endpoint<Request, Response, Name> {
   return definition;
 }
 
@@ -49,4 +53,7 @@ export const toggleEndpoints = siteSecurityToggles.map((toggle) =>
 );
 
 /** Every call of the API in the order of the reference. */
-export const endpoints: readonly Endpoint[] = [fetchOptions, ...toggleEndpoints];
+export const endpoints = [fetchOptions, ...toggleEndpoints] as const satisfies readonly Endpoint[];
+
+/** Any call of the API. Guard has one handler for each name, or it does not compile. */
+export type ApiEndpoint = (typeof endpoints)[number];
