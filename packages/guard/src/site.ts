@@ -18,6 +18,8 @@ export interface SiteConfig {
   readonly secret: string;
   /** Whether the connector refuses web requests that did not come through guard. */
   readonly onlyThroughGuard: boolean;
+  /** URL path of a site in a sub-directory, used until the connector has told it; '' or absent at the root. */
+  readonly home?: string;
 }
 
 /** URL paths of the site, lower-case, starting with a slash, no slash at the end; home at the root of the host is ''. */
@@ -39,6 +41,13 @@ export const defaultSitePaths: SitePaths = {
   uploads: '/wp-content/uploads',
   rest: '/wp-json',
 };
+
+/** What the connector says about its WordPress; remembered over restarts. */
+export interface SiteFacts {
+  /** Address of the site as WordPress knows it, for example `https://example.com/blog`. */
+  readonly homeUrl: string;
+  readonly paths: SitePaths;
+}
 
 /** How things stand between guard and the connector of a site. */
 export type ConnectorState =
