@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '../process/free-port.js';
+import { answersHttp } from '../process/http-ready.js';
+import { type Service, startService } from '../process/service.js';
+import { phpDir, type RunPhp } from '../wordpress/install.js';
+import { phpSettingArgs, phpSettings } from './settings.js';
+
+const run = promisify(execFile);
+
+/** What WordPress and its SQLite integration cannot do without. */
+const neededExtensions = ['pdo_sqlite', 'json', 'mbstring', 'dom'];
+
+/** Why the system's PHP cannot be used; null when it can. */
+export async function nativePhpProblem(): Promise<string | null> {
+  try {
+    const code = 'echo json_encode([PHP_VERSION_ID, array_map("strtolower", get_loaded_extensions())]);';
+    const { stdout } = await run('php', ['-r', code], { timeout: 10_000 });
+    const [version, loaded] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [number, string[]];
+    if (version < 70400) return 'the PHP of this system is older than 7.4';
+    const missing = neededExtensions.filter((name) => !loaded.includes(name));
+    return missing.length === 0 ? null : `the PHP of this system lacks ${missing.join(', ')}`;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+      ? 'there is no PHP on this system'
+      : `the PHP of this system does not work (${(error as Error).message.split('\n')[0]})`;
+  }
+}
+
+/** Runs a script with the system's PHP. */
+export function nativePhpRunner(dataDir: string): RunPhp {
+  return async (script, env) => {
+    const args = [...phpSettingArgs(phpSettings(dataDir)), '-d', 'display_errors=stderr', script];
+    const { stdout } = await run('php', args, { env: { ...process.env, ...env }, timeout: 120_000 });
+    return stdout;
+  };
+}
+
+/** Starts PHP's own web server with several workers on a free loopback port. */
+export async function startNativePhp(options: {
+  readonly wordpressDir: string;
+  readonly dataDir: string;
+}): Promise<{ readonly upstream: string; readonly service: Service }> {
+  for (const dir of ['logs', 'tmp', 'mail']) mkdirSync(join(options.dataDir, dir), { recursive: true });
+  for (let turn = 1; ; turn += 1) {
+    const port = await freePort();
+    const upstream = `http://127.0.0.1:${port}`;
+    try {
+      const service = await startService({
+        name: 'PHP',
+        command: 'php',
+        args: [
+          ...phpSettingArgs(phpSettings(options.dataDir)),
+          '-S',
+          `127.0.0.1:${port}`,
+          '-t',
+          options.wordpressDir,
+          join(phpDir, 'router.php'),
+        ],
+        // Pages of WordPress call the site itself (cron, block editor), so one worker alone would wait for itself.
+        env: { ...process.env, PHP_CLI_SERVER_WORKERS: '6' },
+        pidFile: join(options.dataDir, 'run/php.json'),
+        logFile: join(options.dataDir, 'logs/php-server.log'),
+        // A static file, because WordPress itself may refuse requests that did not come through guard.
+        ready: () => answersHttp(`${upstream}/wp-includes/css/buttons.min.css`),
+        readySeconds: 15,
+      });
+      return { upstream, service };
+    } catch (error) {
+      // Between finding the port and using it another program can take it.
+      if (turn >= 3 || !(error as Error).message.includes('Address already in use')) throw error;
+    }
+  }
+}

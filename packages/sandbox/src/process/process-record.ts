@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+
+/** Names a process beyond its number: numbers are used again, a number with its command line hardly ever. */
+export interface ProcessRecord {
+  readonly pid: number;
+  readonly command: string;
+}
+
+/** Command line of a running process, its parts joined by spaces; null when there is no such process. */
+export function readCommandLine(pid: number): string | null {
+  try {
+    if (process.platform === 'linux') {
+      const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      return text === '' ? null : text.replaceAll('\0', ' ').trim();
+    }
+    const text = execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+    return text.trim() || null;
+  } catch {
+    return null;
+  }
+}
+
+/** Describes a running process so that a later run can tell whether it is still the same one. */
+export function recordOf(pid: number): ProcessRecord {
+  return { pid, command: readCommandLine(pid) ?? '' };
+}
+
+/** Whether the recorded process still runs. A record of this very process counts as left over from an earlier run. */
+export function stillRuns(record: ProcessRecord): boolean {
+  return record.pid !== process.pid && record.command !== '' && readCommandLine(record.pid) === record.command;
+}
+
+/** Reads a record; null when the file is missing or not a record. */
+export function readRecord(file: string): ProcessRecord | null {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const record = value as Partial<ProcessRecord> | null;
+    if (typeof record?.pid !== 'number' || typeof record.command !== 'string') return null;
+    return { pid: record.pid, command: record.command };
+  } catch {
+    return null;
+  }
+}
+
+/** Writes a record. With `exclusive` it fails with EEXIST when the file is already there. */
+export function writeRecord(file: string, record: ProcessRecord, exclusive = false): void {
+  writeFileSync(file, `${JSON.stringify(record)}\n`, { flag: exclusive ? 'wx' : 'w' });
+}
+
+/** Removes a record file; silent when it is gone. */
+export function removeRecord(file: string): void {
+  rmSync(file, { force: true });
+}

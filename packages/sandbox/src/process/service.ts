@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readRecord, recordOf, removeRecord, stillRuns, writeRecord } from './process-record.js';
+
+export interface ServiceOptions {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  /** Remembers the process, so that a later run can end it after a crash of this one. */
+  readonly pidFile: string;
+  /** Takes what the service prints; emptied at each start. */
+  readonly logFile: string;
+  /** Answers true once the service can be used. Asked again and again. */
+  readonly ready: () => Promise<boolean>;
+  readonly readySeconds: number;
+  /** Signal for a clean end; SIGKILL follows when it is ignored. */
+  readonly stopSignal?: NodeJS.Signals;
+  readonly stopSeconds?: number;
+}
+
+export interface Service {
+  readonly pid: number;
+  readonly running: () => boolean;
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Starts a background program in a process group of its own and waits until it is ready.
+ * Errors carry the end of its log. A program left over from a crashed run (same pid file) is ended first.
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  mkdirSync(dirname(options.pidFile), { recursive: true });
+  mkdirSync(dirname(options.logFile), { recursive: true });
+  await endLeftOver(options.pidFile);
+  const log = openSync(options.logFile, 'w');
+  const child = spawn(options.command, options.args, {
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: options.env ?? process.env,
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  let failure: Error | null = null;
+  child.once('error', (error) => {
+    failure = error;
+  });
+  if (child.pid !== undefined) writeRecord(options.pidFile, recordOf(child.pid));
+  const running = () => failure === null && child.exitCode === null && child.signalCode === null;
+  const stop = async () => {
+    await endGroup(child, options.stopSignal ?? 'SIGTERM', options.stopSeconds ?? 3);
+    removeRecord(options.pidFile);
+  };
+  try {
+    await untilReady(options, running);
+  } catch (error) {
+    await stop();
+    const cause = failure ?? error;
+    throw new Error(`${options.name} did not start: ${(cause as Error).message}${tail(options.logFile)}`);
+  }
+  return { pid: child.pid ?? -1, running, stop };
+}
+
+/** Ends the process (and its group) that a pid file names, if it still is that process. */
+export async function endLeftOver(pidFile: string): Promise<void> {
+  const record = readRecord(pidFile);
+  if (record !== null && stillRuns(record)) {
+    signalGroup(record.pid, 'SIGTERM');
+    if (!(await within(3, () => !stillRuns(record)))) signalGroup(record.pid, 'SIGKILL');
+    await within(2, () => !stillRuns(record));
+  }
+  removeRecord(pidFile);
+}
+
+async function untilReady(options: ServiceOptions, running: () => boolean): Promise<void> {
+  const end = Date.now() + options.readySeconds * 1000;
+  while (Date.now() < end) {
+    if (!running()) throw new Error('it ended at once');
+    if (await options.ready()) return;
+    await sleep(50);
+  }
+  throw new Error(`not ready after ${options.readySeconds} s`);
+}
+
+async function endGroup(child: ChildProcess, signal: NodeJS.Signals, seconds: number): Promise<void> {
+  const pid = child.pid;
+  if (pid === undefined) return;
+  const ended = () => child.exitCode !== null || child.signalCode !== null;
+  if (!ended()) {
+    signalGroup(pid, signal);
+    await within(seconds, ended);
+  }
+  // Workers can outlive their master, and a master can ignore the signal: the group's last members go here.
+  signalGroup(pid, 'SIGKILL');
+  await within(2, ended);
+}
+
+/** Signals a process group, which this program leads only when it was started by `startService`. */
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+async function within(seconds: number, done: () => boolean): Promise<boolean> {
+  const end = Date.now() + seconds * 1000;
+  while (!done()) {
+    if (Date.now() >= end) return false;
+    await sleep(20);
+  }
+  return true;
+}
+
+function tail(file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8').trim();
+    return text === '' ? '' : `\n${text.slice(-1500)}`;
+  } catch {
+    return '';
+  }
+}
