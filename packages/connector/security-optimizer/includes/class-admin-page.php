@@ -1,0 +1,162 @@
+<?php
+/**
+ * The pages in wp-admin: a menu, and a container in which the dashboard starts.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Admin_Page {
+
+	const CAPABILITY = 'manage_options';
+
+	/** The shield with a tick, as filled shapes: WordPress colours the fill of menu icons, and only that. */
+	const ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20" width="20" height="20"><path fill="black" fill-rule="evenodd" d="M10 1.74 3.2 4.35V9.4c0 4.15 2.75 7.35 6.8 8.85 4.05-1.5 6.8-4.7 6.8-8.85V4.35zM10 3.46l5.2 1.99V9.4c0 3.4-2.15 5.9-5.2 7.14C6.95 15.3 4.8 12.8 4.8 9.4V5.45zM6.83 10.47l2.5 2.48 4.05-4.3-1.16-1.1-2.92 3.1-1.34-1.31z"/></svg>';
+
+	/** @var string[] Hooks of our pages, as WordPress names them. */
+	private static $hooks = array();
+
+	/**
+	 * The pages that are built, in the order of the menu: slug to identifier, name in the menu and title.
+	 * The texts are those of packages/contract/src/pages.ts.
+	 *
+	 * @return array[]
+	 */
+	private static function pages() {
+		return array(
+			'site-security' => array(
+				'id'    => 'SITE_SECURITY',
+				'menu'  => __( 'Site Security', 'security-optimizer' ),
+				'title' => __( 'Security Optimizer - Site Security', 'security-optimizer' ),
+			),
+		);
+	}
+
+	public static function load_translations() {
+		load_muplugin_textdomain( 'security-optimizer', 'security-optimizer/languages' );
+	}
+
+	/**
+	 * Action `admin_menu`: the first page is also where the menu leads.
+	 */
+	public static function add_menu() {
+		$pages  = self::pages();
+		$first  = key( $pages );
+		$render = array( __CLASS__, 'render' );
+		$icon   = 'data:image/svg+xml;base64,' . base64_encode( self::ICON );
+
+		self::$hooks[] = add_menu_page( $pages[ $first ]['title'], 'Security Optimizer', self::CAPABILITY, $first, $render, $icon );
+		foreach ( $pages as $slug => $page ) {
+			self::$hooks[] = add_submenu_page( $first, $page['title'], $page['menu'], self::CAPABILITY, $slug, $render );
+		}
+	}
+
+	/**
+	 * Action `admin_enqueue_scripts`: the dashboard's files. Their names change with their content.
+	 *
+	 * @param string $hook Hook of the screen.
+	 */
+	public static function enqueue( $hook ) {
+		$files = self::entrypoints();
+		if ( null === $files || ! in_array( $hook, self::$hooks, true ) ) {
+			return;
+		}
+		$style = is_rtl() ? $files['style_rtl'] : $files['style'];
+		wp_enqueue_style( 'security-optimizer', self::assets_url() . $style, array(), null ); // phpcs:ignore WordPress.WP.EnqueuedResourceParameters.MissingVersion
+		wp_enqueue_script( 'security-optimizer', self::assets_url() . $files['loader'], array(), null, true ); // phpcs:ignore WordPress.WP.EnqueuedResourceParameters.MissingVersion
+	}
+
+	/**
+	 * Prints a page.
+	 */
+	public static function render() {
+		$pages = self::pages();
+		$slug  = isset( $_GET['page'] ) && is_string( $_GET['page'] ) ? $_GET['page'] : '';
+		$page  = isset( $pages[ $slug ] ) ? $pages[ $slug ] : reset( $pages );
+
+		echo '<hr class="wp-header-end">';
+		if ( null === self::entrypoints() ) {
+			self::print_notice( __( 'The files of this page are missing. Install Security Optimizer again to bring them back.', 'security-optimizer' ) );
+			return;
+		}
+		printf(
+			'<div class="so so-app" id="security-optimizer-app" data-page="%1$s" data-config="%2$s"><noscript>%3$s</noscript></div>',
+			esc_attr( $page['id'] ),
+			// Not esc_attr(): it would leave alone what already looks like an entity.
+			htmlspecialchars( wp_json_encode( self::config() ), ENT_QUOTES, 'UTF-8', true ), // phpcs:ignore WordPress.Security.EscapeOutput.OutputNotEscaped
+			esc_html__( 'This page needs JavaScript. Turn it on in your browser and load the page again.', 'security-optimizer' )
+		);
+	}
+
+	/**
+	 * Action `admin_notices`.
+	 */
+	public static function print_secret_notice() {
+		if ( current_user_can( self::CAPABILITY ) ) {
+			self::print_notice( __( 'Security Optimizer is installed but not connected, so it does not protect this site. Its key is missing or damaged. Ask your hosting provider to connect the site again.', 'security-optimizer' ) );
+		}
+	}
+
+	/**
+	 * @return array What the dashboard needs to start (specification section 3, Configuration, and our own extras).
+	 */
+	private static function config() {
+		$pages = array();
+		foreach ( self::pages() as $slug => $page ) {
+			$pages[] = array(
+				'id'   => $page['id'],
+				'slug' => $slug,
+				'url'  => admin_url( 'admin.php?page=' . $slug ),
+			);
+		}
+		$locale = get_user_locale();
+		return array(
+			'rest_base'          => rest_url(),
+			'home_url'           => home_url( '/' ),
+			'log_page_url'       => admin_url( 'admin.php?page=activity-log' ),
+			'assets_path'        => self::assets_url(),
+			'locale'             => self::locale_data( $locale ),
+			'localeSlug'         => implode( '-', array_slice( explode( '_', $locale ), 0, 2 ) ),
+			'wp_nonce'           => wp_create_nonce( 'wp_rest' ),
+			'data_consent_popup' => array(
+				'show_data_field'  => 0,
+				'show_email_field' => 0,
+			),
+			'pages'              => $pages,
+			'nonce_url'          => admin_url( 'admin-ajax.php?action=rest-nonce' ),
+		);
+	}
+
+	/**
+	 * @param string $locale Locale of the user.
+	 * @return string Jed data as JSON; an empty object means English.
+	 */
+	private static function locale_data( $locale ) {
+		$file = SECURITY_OPTIMIZER_DIR . '/languages/security-optimizer-' . sanitize_file_name( $locale ) . '.json';
+		$data = is_readable( $file ) ? (string) file_get_contents( $file ) : '';
+		return is_array( json_decode( $data, true ) ) ? $data : '{}';
+	}
+
+	/**
+	 * @return array|null `style`, `style_rtl` and `loader`: names of files; null when the dashboard is not there.
+	 */
+	private static function entrypoints() {
+		$file  = SECURITY_OPTIMIZER_DIR . '/assets/entrypoints.json';
+		$files = is_readable( $file ) ? json_decode( (string) file_get_contents( $file ), true ) : null;
+		foreach ( array( 'style', 'style_rtl', 'loader' ) as $name ) {
+			if ( ! isset( $files[ $name ] ) || ! is_string( $files[ $name ] ) || ! preg_match( '/\A[\w.-]+\z/', $files[ $name ] ) ) {
+				return null;
+			}
+		}
+		return $files;
+	}
+
+	private static function assets_url() {
+		return plugins_url( 'security-optimizer/assets/', SECURITY_OPTIMIZER_FILE );
+	}
+
+	private static function print_notice( $text ) {
+		echo '<div class="notice notice-error"><p>', esc_html( $text ), '</p></div>';
+	}
+}

@@ -1,0 +1,41 @@
+<?php
+/**
+ * Command `policy`: stores what guard wants enforced inside WordPress.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Command_Policy {
+
+	/**
+	 * @param array $body `hash` and `policy`.
+	 * @return array|string The answer described in docs/connector-protocol.md, or an error's code.
+	 */
+	public static function run( array $body ) {
+		if ( ! isset( $body['hash'], $body['policy'] ) || ! Security_Optimizer_Policy::is_valid( $body['policy'] ) ) {
+			return 'invalid_policy';
+		}
+		// A hash of another kind would make guard push the same policy again and again.
+		if ( Security_Optimizer_Protocol::policy_hash( $body['policy'] ) !== $body['hash'] ) {
+			return 'policy_hash_differs';
+		}
+		if ( ! Security_Optimizer_Policy::store( $body['policy'] ) ) {
+			return 'policy_not_stored';
+		}
+		Security_Optimizer_Gate::send_signal();
+
+		$notes = array();
+		if ( Security_Optimizer_Policy::is_on( 'delete_readme' ) ) {
+			$notes['delete_readme'] = Security_Optimizer_Readme::delete();
+			Security_Optimizer_Readme::schedule();
+		} else {
+			Security_Optimizer_Readme::unschedule();
+		}
+		return array(
+			'policy' => $body['hash'],
+			'notes'  => (object) $notes,
+		);
+	}
+}

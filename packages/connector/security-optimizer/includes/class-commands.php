@@ -1,0 +1,85 @@
+<?php
+/**
+ * Commands of guard.
+ *
+ * They look like REST calls, yet are no REST routes: whoever lacks guard's signature gets what WordPress answers
+ * for any route that does not exist, and filters that other plugins put on the REST API cannot stop guard.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Commands {
+
+	/** Commands and the functions that carry them out: decoded body in, answer out, or an error's code as text. */
+	const COMMANDS = array(
+		'hello'   => array( 'Security_Optimizer_Command_Hello', 'run' ),
+		'session' => array( 'Security_Optimizer_Command_Session', 'run' ),
+		'policy'  => array( 'Security_Optimizer_Command_Policy', 'run' ),
+	);
+
+	/** @var array|null `name`, `time`, `nonce` and `body` of a command that guard has signed. */
+	private static $received = null;
+
+	/**
+	 * Looks whether the request is a command.
+	 *
+	 * @param string $secret The site's secret.
+	 * @return bool Whether guard has signed it.
+	 */
+	public static function receive( $secret ) {
+		$header = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_COMMAND'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_COMMAND'] : null;
+		unset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_COMMAND'] );
+		if ( null === $header
+			|| ! Security_Optimizer_Gate::came_through_guard()
+			|| 'POST' !== $_SERVER['REQUEST_METHOD']
+			|| ! isset( $_GET['rest_route'] )
+			|| ! is_string( $_GET['rest_route'] )
+			|| ! preg_match( '#\A/security-optimizer-connector/v1/([a-z-]+)\z#', $_GET['rest_route'], $part )
+			|| ! isset( self::COMMANDS[ $part[1] ] )
+		) {
+			return false;
+		}
+
+		$body   = (string) file_get_contents( 'php://input' );
+		$signed = Security_Optimizer_Protocol::read_command_header( $header, $part[1], $body, $secret, time() );
+		if ( null === $signed ) {
+			return false;
+		}
+		self::$received = array(
+			'name'  => $part[1],
+			'time'  => $signed['time'],
+			'nonce' => $signed['nonce'],
+			'body'  => $body,
+		);
+		return true;
+	}
+
+	/**
+	 * Carries out the command and ends the request. A used nonce is left to WordPress, which knows no such route.
+	 */
+	public static function run() {
+		$taken = Security_Optimizer_Nonces::take( self::$received['nonce'], self::$received['time'] );
+		if ( null === $taken ) {
+			self::fail( 503, 'nonce_not_stored' );
+		}
+		if ( false === $taken ) {
+			return;
+		}
+
+		$body = json_decode( self::$received['body'], true );
+		if ( ! is_array( $body ) ) {
+			self::fail( 400, 'invalid_json' );
+		}
+		$answer = call_user_func( self::COMMANDS[ self::$received['name'] ], $body );
+		if ( is_string( $answer ) ) {
+			self::fail( 'policy_not_stored' === $answer ? 500 : 400, $answer );
+		}
+		Security_Optimizer_Answer::json( 200, $answer );
+	}
+
+	private static function fail( $status, $code ) {
+		Security_Optimizer_Answer::json( $status, array( 'code' => $code ) );
+	}
+}

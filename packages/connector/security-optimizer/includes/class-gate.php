@@ -1,0 +1,109 @@
+<?php
+/**
+ * The first thing that runs: whether a request came through guard, and from whom.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Gate {
+
+	/** @var string The site's secret. */
+	private static $secret = '';
+
+	/** @var string|null Identifier that guard gave this request; null when it did not come through guard. */
+	private static $request_id = null;
+
+	/**
+	 * Believes, refuses or lets through the request.
+	 *
+	 * @param string $secret             The site's secret.
+	 * @param bool   $only_through_guard Whether other web requests are refused.
+	 */
+	public static function enter( $secret, $only_through_guard ) {
+		// The command line is for those who could change these files anyway. PHP's built-in web server is `cli-server`.
+		if ( in_array( PHP_SAPI, array( 'cli', 'phpdbg' ), true ) ) {
+			return;
+		}
+		self::$secret = $secret;
+
+		$header = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] : null;
+		$known  = null === $header ? null : Security_Optimizer_Protocol::read_guard_header( $header, $secret, time() );
+		unset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] );
+
+		if ( null !== $known ) {
+			self::$request_id = $known['request_id'];
+			self::set_visitor( $known['address'], $known['scheme'] );
+			self::send_signal();
+			return;
+		}
+		if ( null !== $header ) {
+			self::send( Security_Optimizer_Protocol::bare_signal_header( $secret ) );
+		}
+		if ( $only_through_guard ) {
+			Security_Optimizer_Answer::page( 403, 'Forbidden', 'This address is not available here.' );
+		}
+	}
+
+	/**
+	 * @return bool Whether the request came through guard.
+	 */
+	public static function came_through_guard() {
+		return null !== self::$request_id;
+	}
+
+	/**
+	 * Tells guard how things stand here. Sent as the request starts, so that it is on redirects, errors and early
+	 * ends as well; sent again, in place of the first, when something has changed during the request.
+	 */
+	public static function send_signal() {
+		self::send(
+			Security_Optimizer_Protocol::signal_header(
+				self::$secret,
+				self::$request_id,
+				Security_Optimizer_Policy::hash(),
+				SECURITY_OPTIMIZER_VERSION,
+				''
+			)
+		);
+	}
+
+	private static function send( $value ) {
+		if ( ! headers_sent() ) {
+			header( 'X-Security-Optimizer-Signal: ' . $value );
+		}
+	}
+
+	/**
+	 * Makes WordPress and all plugins see the visitor in place of guard.
+	 *
+	 * @param string $address Address of the visitor.
+	 * @param string $scheme  `http` or `https`, as the visitor used it.
+	 */
+	private static function set_visitor( $address, $scheme ) {
+		// Plugins read whichever of these they like best. Only what guard has signed may remain.
+		$claims = '/\AHTTP_(X_FORWARDED(_.+)?|FORWARDED(_.+)?|X_REAL_IP|X_CLIENT_IP|X_CLUSTER_CLIENT_IP|CLIENT_IP|CF_CONNECTING_IP|TRUE_CLIENT_IP|FRONT_END_HTTPS)\z/';
+		foreach ( array_keys( $_SERVER ) as $name ) {
+			if ( preg_match( $claims, $name ) ) {
+				unset( $_SERVER[ $name ] );
+			}
+		}
+		unset( $_SERVER['REMOTE_HOST'], $_SERVER['REMOTE_PORT'], $_SERVER['HTTPS'] );
+
+		$host = isset( $_SERVER['HTTP_HOST'] ) ? $_SERVER['HTTP_HOST'] : '';
+		$port = preg_match( '/:([0-9]{1,5})\z/', $host, $part ) ? $part[1] : '';
+		if ( 'https' === $scheme ) {
+			$_SERVER['HTTPS'] = 'on';
+			$port             = '' === $port ? '443' : $port;
+		} elseif ( '' === $port || '443' === $port ) {
+			// WordPress takes port 443 for HTTPS.
+			$port = '80';
+		}
+		$_SERVER['SERVER_PORT']            = $port;
+		$_SERVER['REQUEST_SCHEME']         = $scheme;
+		$_SERVER['REMOTE_ADDR']            = $address;
+		$_SERVER['HTTP_X_FORWARDED_FOR']   = $address;
+		$_SERVER['HTTP_X_FORWARDED_PROTO'] = $scheme;
+	}
+}

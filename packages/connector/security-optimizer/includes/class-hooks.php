@@ -1,0 +1,109 @@
+<?php
+/**
+ * Everything that the connector hooks into WordPress, in the order in which it runs.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Hooks {
+
+	/**
+	 * Runs while must-use plugins load: before plugins, themes and users.
+	 */
+	public static function add() {
+		add_action( 'init', array( 'Security_Optimizer_Admin_Page', 'load_translations' ) );
+
+		$settings = Security_Optimizer_Secret::read();
+		if ( null === $settings ) {
+			// Without a secret nobody can be believed. The site goes on as if the connector were not there.
+			add_action( 'admin_notices', array( 'Security_Optimizer_Admin_Page', 'print_secret_notice' ) );
+			return;
+		}
+
+		// At once: who is asking, and may they ask here at all.
+		Security_Optimizer_Gate::enter( $settings['secret'], $settings['only_through_guard'] );
+
+		// Commands of guard. Before anything else on `init`, so that no other plugin can get in between.
+		if ( Security_Optimizer_Commands::receive( $settings['secret'] ) ) {
+			add_action( 'init', array( 'Security_Optimizer_Commands', 'run' ), PHP_INT_MIN );
+		}
+
+		// Protections, each only while the policy of guard has it on.
+		if ( Security_Optimizer_Policy::is_on( 'disable_xml_rpc' ) ) {
+			self::add_xml_rpc();
+		}
+		if ( Security_Optimizer_Policy::is_on( 'disable_feed' ) ) {
+			self::add_feeds();
+		}
+		if ( Security_Optimizer_Policy::is_on( 'wp_remove_version' ) ) {
+			self::add_version( $settings['secret'] );
+		}
+		if ( Security_Optimizer_Policy::is_on( 'disable_file_edit' ) ) {
+			self::add_file_editors();
+		}
+		if ( Security_Optimizer_Policy::is_on( 'delete_readme' ) ) {
+			self::add_readme();
+		}
+
+		// The pages in wp-admin.
+		add_action( 'admin_menu', array( 'Security_Optimizer_Admin_Page', 'add_menu' ) );
+		add_action( 'admin_enqueue_scripts', array( 'Security_Optimizer_Admin_Page', 'enqueue' ) );
+	}
+
+	private static function add_xml_rpc() {
+		// At once, for xmlrpc.php itself; the rest withdraws its announcements.
+		Security_Optimizer_Xml_Rpc::refuse_request();
+		add_filter( 'xmlrpc_enabled', '__return_false', PHP_INT_MAX );
+		add_filter( 'xmlrpc_methods', '__return_empty_array', PHP_INT_MAX );
+		add_filter( 'site_url', array( 'Security_Optimizer_Xml_Rpc', 'hide_url' ), PHP_INT_MAX, 2 );
+		add_filter( 'pings_open', array( 'Security_Optimizer_Xml_Rpc', 'hide_pings_from_head' ), PHP_INT_MAX );
+		add_filter( 'wp_headers', array( 'Security_Optimizer_Xml_Rpc', 'remove_header' ), PHP_INT_MAX );
+		add_action( 'wp', array( 'Security_Optimizer_Xml_Rpc', 'remove_sent_header' ), PHP_INT_MAX );
+		add_action( 'wp_head', array( 'Security_Optimizer_Xml_Rpc', 'remove_links' ), PHP_INT_MIN );
+	}
+
+	private static function add_feeds() {
+		// WordPress may answer a feed with 304 right after `parse_request`; plugins may ask for one later.
+		add_action( 'parse_request', array( 'Security_Optimizer_Feeds', 'refuse_request' ), PHP_INT_MAX );
+		add_action( 'template_redirect', array( 'Security_Optimizer_Feeds', 'refuse_query' ), PHP_INT_MIN );
+		add_filter( 'feed_links_show_posts_feed', '__return_false', PHP_INT_MAX );
+		add_filter( 'feed_links_show_comments_feed', '__return_false', PHP_INT_MAX );
+		add_action( 'wp_head', array( 'Security_Optimizer_Feeds', 'remove_links' ), PHP_INT_MIN );
+	}
+
+	/**
+	 * @param string $secret The site's secret, from which the token in the version's place is made.
+	 */
+	private static function add_version( $secret ) {
+		Security_Optimizer_Version::prepare( $secret );
+		add_filter( 'the_generator', '__return_empty_string', PHP_INT_MAX );
+		foreach ( array( 'html', 'xhtml', 'atom', 'rss2', 'rdf', 'comment', 'export' ) as $type ) {
+			add_filter( "get_the_generator_{$type}", '__return_empty_string', PHP_INT_MAX );
+		}
+		add_action( 'wp_default_styles', array( 'Security_Optimizer_Version', 'replace_default' ), PHP_INT_MAX );
+		add_action( 'wp_default_scripts', array( 'Security_Optimizer_Version', 'replace_default' ), PHP_INT_MAX );
+		add_filter( 'style_loader_src', array( 'Security_Optimizer_Version', 'replace_in_url' ), PHP_INT_MAX );
+		add_filter( 'script_loader_src', array( 'Security_Optimizer_Version', 'replace_in_url' ), PHP_INT_MAX );
+		add_filter( 'script_module_loader_src', array( 'Security_Optimizer_Version', 'replace_in_url' ), PHP_INT_MAX );
+		add_filter( 'wp_admin_css_uri', array( 'Security_Optimizer_Version', 'replace_in_url' ), PHP_INT_MAX );
+		add_filter( 'tiny_mce_before_init', array( 'Security_Optimizer_Version', 'replace_in_editor' ), PHP_INT_MAX );
+		add_filter( 'teeny_mce_before_init', array( 'Security_Optimizer_Version', 'replace_in_editor' ), PHP_INT_MAX );
+		add_filter( 'http_request_args', array( 'Security_Optimizer_Version', 'remove_from_user_agent' ), PHP_INT_MAX, 2 );
+	}
+
+	private static function add_file_editors() {
+		// The constant hides the editors; the capabilities hold even where somebody else defined it as false.
+		if ( ! defined( 'DISALLOW_FILE_EDIT' ) ) {
+			define( 'DISALLOW_FILE_EDIT', true );
+		}
+		add_filter( 'map_meta_cap', array( 'Security_Optimizer_File_Editors', 'refuse' ), PHP_INT_MAX, 2 );
+	}
+
+	private static function add_readme() {
+		add_action( '_core_updated_successfully', array( 'Security_Optimizer_Readme', 'delete' ) );
+		add_action( 'upgrader_process_complete', array( 'Security_Optimizer_Readme', 'delete' ) );
+		add_action( Security_Optimizer_Readme::DAILY, array( 'Security_Optimizer_Readme', 'delete' ) );
+	}
+}
