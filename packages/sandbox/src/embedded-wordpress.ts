@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { nativePhpProblem, nativePhpRunner, startNativePhp } from './php/native.js';
+import { nativePhpProblem, startNativePhp } from './php/native.js';
+import { systemPhpRunner } from './php/run-script.js';
 import { startWasmPhp, wasmPhpRunner } from './php/wasm.js';
 import { installWordPress } from './wordpress/install.js';
 import { layOutWordPress } from './wordpress/lay-out.js';
@@ -40,7 +41,7 @@ export async function startEmbeddedWordPress(options: EmbeddedWordPressOptions):
   for (const dir of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(dataDir, dir), { recursive: true });
   const database = { kind: 'sqlite', dir: join(dataDir, 'database'), file: '.ht.sqlite' } as const;
   await layOutWordPress({ ...options, dir: wordpressDir, database });
-  const runPhp = phpKind === 'native' ? nativePhpRunner(dataDir) : wasmPhpRunner(options, wordpressDir);
+  const runPhp = phpKind === 'native' ? systemPhpRunner(dataDir) : wasmPhpRunner(options, wordpressDir);
   const owner = await installWordPress({ wordpressDir, dataDir, siteUrl: options.siteUrl, runPhp });
   const server = await (phpKind === 'native'
     ? startNativePhp({ wordpressDir, dataDir })

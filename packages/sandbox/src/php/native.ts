@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { freePort } from '../process/free-port.js';
 import { answersHttp } from '../process/http-ready.js';
 import { type Service, startService } from '../process/service.js';
-import { phpDir, type RunPhp } from '../wordpress/install.js';
+import { phpDir } from '../wordpress/install.js';
 import { phpSettingArgs, phpSettings } from './settings.js';
 
 const run = promisify(execFile);
@@ -27,15 +27,6 @@ export async function nativePhpProblem(): Promise<string | null> {
       ? 'there is no PHP on this system'
       : `the PHP of this system does not work (${(error as Error).message.split('\n')[0]})`;
   }
-}
-
-/** Runs a script with the system's PHP. */
-export function nativePhpRunner(dataDir: string): RunPhp {
-  return async (script, env) => {
-    const args = [...phpSettingArgs(phpSettings(dataDir)), '-d', 'display_errors=stderr', script];
-    const { stdout } = await run('php', args, { env: { ...process.env, ...env }, timeout: 120_000 });
-    return stdout;
-  };
 }
 
 /** Starts PHP's own web server with several workers on a free loopback port. */

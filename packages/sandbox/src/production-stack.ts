@@ -1,0 +1,82 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { systemPhpRunner } from './php/run-script.js';
+import type { Service } from './process/service.js';
+import { findPrograms } from './production/find-programs.js';
+import { startMariaDb } from './production/mariadb.js';
+import { startNginx } from './production/nginx.js';
+import { startPhpFpm } from './production/php-fpm.js';
+import { installWordPress } from './wordpress/install.js';
+import { layOutWordPress } from './wordpress/lay-out.js';
+
+export interface ProductionStackOptions {
+  /** Folder for everything: WordPress, database, configuration, sockets, logs. Its path takes at most 80 letters. */
+  readonly dir: string;
+  /** Address under which visitors see the site, without a slash at the end. */
+  readonly siteUrl: string;
+  readonly wordpressVersion?: string;
+  readonly log?: (line: string) => void;
+  readonly cacheDir?: string;
+}
+
+export interface ProductionStack {
+  readonly wordpressDir: string;
+  /** Origin of nginx, on loopback. */
+  readonly upstream: string;
+  readonly user: string;
+  readonly password: string;
+  /** The parts, for tests that make one of them fail. */
+  readonly services: { readonly nginx: Service; readonly phpFpm: Service; readonly mariadb: Service };
+  readonly stop: () => Promise<void>;
+}
+
+/** Why the production stack cannot run on this machine; null when it can. */
+export function productionStackProblem(): string | null {
+  const programs = findPrograms();
+  return typeof programs === 'string' ? programs : null;
+}
+
+/** Whether nginx, PHP-FPM with mysqli and MariaDB are installed. */
+export function productionStackAvailable(): boolean {
+  return productionStackProblem() === null;
+}
+
+/**
+ * Starts WordPress the way it runs in production: nginx, PHP-FPM and MariaDB, all processes of our own with their own
+ * configuration, on loopback and socket files. Installs WordPress on first use and keeps it for the next start.
+ */
+export async function startProductionStack(options: ProductionStackOptions): Promise<ProductionStack> {
+  const programs = findPrograms();
+  if (typeof programs === 'string') throw new Error(`The production stack cannot run here: ${programs}`);
+  const dir = resolve(options.dir);
+  // The operating system takes 107 bytes for the path of a socket.
+  if (Buffer.byteLength(dir) > 80) throw new Error(`The folder's path is too long for socket files: ${dir}`);
+  for (const name of ['run', 'logs', 'tmp', 'mail']) mkdirSync(join(dir, name), { recursive: true });
+  chmodSync(join(dir, 'run'), 0o700);
+  const asRoot = process.getuid?.() === 0;
+  const wordpressDir = join(dir, 'wordpress');
+  const phpSocket = join(dir, 'run/php-fpm.sock');
+  const started: Service[] = [];
+  const stop = async () => {
+    for (const service of started.reverse().splice(0)) await service.stop();
+  };
+  try {
+    const { service: mariadb, database } = await startMariaDb(programs, {
+      dir,
+      socket: join(dir, 'run/mariadb.sock'),
+      asRoot,
+    });
+    started.push(mariadb);
+    await layOutWordPress({ ...options, log: options.log ?? (() => {}), dir: wordpressDir, database });
+    const runPhp = systemPhpRunner(dir, programs.php);
+    const owner = await installWordPress({ wordpressDir, dataDir: dir, siteUrl: options.siteUrl, runPhp });
+    const phpFpm = await startPhpFpm(programs.phpFpm, { dir, socket: phpSocket, asRoot });
+    started.push(phpFpm);
+    const { service: nginx, upstream } = await startNginx(programs.nginx, { dir, wordpressDir, phpSocket, asRoot });
+    started.push(nginx);
+    return { wordpressDir, upstream, ...owner, services: { nginx, phpFpm, mariadb }, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { phpSettings } from '../php/settings.js';
+import { type Service, startService } from '../process/service.js';
+
+/** PHP-FPM with one pool of workers that listens on a socket file. */
+export function phpFpmConfig(dir: string, socket: string, asRoot: boolean): string {
+  return [
+    '[global]',
+    `pid = ${dir}/run/php-fpm.pid`,
+    'error_log = /proc/self/fd/2',
+    'daemonize = no',
+    '[wordpress]',
+    ...(asRoot ? ['user = root', 'group = root'] : []),
+    `listen = ${socket}`,
+    'listen.mode = 0600',
+    'pm = static',
+    'pm.max_children = 8',
+    'catch_workers_output = yes',
+    ...Object.entries(phpSettings(dir)).map(([name, value]) => `php_admin_value[${name}] = "${value}"`),
+    '',
+  ].join('\n');
+}
+
+/** Starts PHP-FPM and waits for its socket. */
+export async function startPhpFpm(
+  program: string,
+  options: { readonly dir: string; readonly socket: string; readonly asRoot: boolean },
+): Promise<Service> {
+  const file = join(options.dir, 'php-fpm.conf');
+  writeFileSync(file, phpFpmConfig(options.dir, options.socket, options.asRoot));
+  rmSync(options.socket, { force: true });
+  return startService({
+    name: 'PHP-FPM',
+    command: program,
+    args: ['--nodaemonize', ...(options.asRoot ? ['--allow-to-run-as-root'] : []), '--fpm-config', file],
+    pidFile: join(options.dir, 'run/php-fpm.json'),
+    logFile: join(options.dir, 'logs/php-fpm.log'),
+    ready: async () => existsSync(options.socket),
+    readySeconds: 10,
+  });
+}
