@@ -30,7 +30,8 @@ export const securityHeaders: Protection = {
 };
 
 const WHOLE_POLICY = policyText(DIRECTIVES);
-const EMBED_POLICY = policyText(DIRECTIVES.filter(([name]) => name !== 'frame-ancestors'));
+const WITHOUT_FRAMES = policyText(DIRECTIVES.filter(([name]) => name !== 'frame-ancestors'));
+const NO_DIRECTIVES: ReadonlySet<string> = new Set();
 
 function addSecurityHeaders(facts: RequestFacts, headers: RawHeaders): void {
   let nosniff = false;
@@ -39,7 +40,6 @@ function addSecurityHeaders(facts: RequestFacts, headers: RawHeaders): void {
   let own: string[] | null = null;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
-    // Only five lengths matter; skipping the others saves lowering every name.
     switch (name.length) {
       case 15:
         if (name.toLowerCase() === 'x-frame-options') frameOptions = true;
@@ -56,21 +56,19 @@ function addSecurityHeaders(facts: RequestFacts, headers: RawHeaders): void {
         break;
     }
   }
-  const embed = isEmbed(facts);
-  const framing = own === null ? false : directivesOf(own).has('frame-ancestors');
+  const set = own === null ? NO_DIRECTIVES : directivesOf(own);
+  // Whoever already says who may frame the page is left alone: `frame-ancestors` would overrule X-Frame-Options.
+  const framing = frameOptions || set.has('frame-ancestors') || isEmbed(facts);
   if (!nosniff) headers.push('X-Content-Type-Options', 'nosniff');
   if (!referrer) headers.push('Referrer-Policy', 'strict-origin-when-cross-origin');
-  if (!frameOptions && !embed && !framing) headers.push('X-Frame-Options', 'SAMEORIGIN');
-  if (own === null && !frameOptions) {
-    headers.push('Content-Security-Policy', embed ? EMBED_POLICY : WHOLE_POLICY);
-    return;
-  }
-  const open = openDirectives(own === null ? new Set() : directivesOf(own), embed);
-  if (open !== '') headers.push('Content-Security-Policy', open);
+  if (!framing) headers.push('X-Frame-Options', 'SAMEORIGIN');
+  const policy = own === null ? (framing ? WITHOUT_FRAMES : WHOLE_POLICY) : openDirectives(set, framing);
+  if (policy !== '') headers.push('Content-Security-Policy', policy);
 }
 
 /** WordPress offers posts for embedding in other sites at `…/embed` and `?embed=true` (oEmbed). */
-function isEmbed({ routeSegments, query }: RequestFacts): boolean {
+function isEmbed({ routeSegments, scriptAt, segments, query }: RequestFacts): boolean {
+  if (scriptAt !== -1 && segments[scriptAt] !== 'index.php') return false;
   return routeSegments[routeSegments.length - 1] === 'embed' || query.has('embed');
 }
 
@@ -85,10 +83,11 @@ function directivesOf(policies: readonly string[]): Set<string> {
   return names;
 }
 
-function openDirectives(set: ReadonlySet<string>, embed: boolean): string {
+/** The directives that the site's own policy leaves open; several policies are enforced side by side. */
+function openDirectives(set: ReadonlySet<string>, framing: boolean): string {
   return policyText(
     DIRECTIVES.filter(([name]) => {
-      if (set.has(name) || (embed && name === 'frame-ancestors')) return false;
+      if (set.has(name) || (framing && name === 'frame-ancestors')) return false;
       return !(FALL_BACK_TO_DEFAULT.has(name) && set.has('default-src'));
     }),
   );

@@ -1,0 +1,106 @@
+import type { ReactNode } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { visitorStyles } from './visitor-styles.js';
+
+/** What a visitor is told. Plain words; never the reason, never the product's name or version. */
+export interface VisitorPage {
+  readonly title: string;
+  readonly heading: string;
+  readonly text: string;
+  readonly tone: 'danger' | 'warn' | 'quiet';
+  /** SVG path data of the icon, 20 x 20. */
+  readonly icon: readonly string[];
+  /** Whether the card shows address, time and reference. */
+  readonly details: boolean;
+  readonly foot: string;
+}
+
+/** Stand in the rendered page for what differs from visitor to visitor. */
+export const PLACES = {
+  host: '%%HOST%%',
+  initial: '%%INITIAL%%',
+  address: '%%ADDRESS%%',
+  time: '%%TIME%%',
+  reference: '%%REFERENCE%%',
+} as const;
+
+/** Renders a page once; the places are filled in per visitor. */
+export function renderVisitorPage(page: VisitorPage): string {
+  return `<!DOCTYPE html>${renderToStaticMarkup(<Document page={page} />)}`;
+}
+
+function Document({ page }: { readonly page: VisitorPage }): ReactNode {
+  return (
+    <html className="so-fronthtml" lang="en">
+      <head>
+        <meta charSet="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>{page.title}</title>
+        {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own constant; React would escape its quotes */}
+        <style dangerouslySetInnerHTML={{ __html: visitorStyles }} />
+      </head>
+      <body>
+        <div className="so so-front">
+          <p className="so-front__site">
+            <i aria-hidden="true">{PLACES.initial}</i>
+            {PLACES.host}
+          </p>
+          <main className="so-front__card">
+            <Tile tone={page.tone} icon={page.icon} />
+            <h1>{page.heading}</h1>
+            <p>{page.text}</p>
+            {page.details ? <Details /> : null}
+          </main>
+          <p className="so-front__foot">{page.foot}</p>
+        </div>
+      </body>
+    </html>
+  );
+}
+
+function Tile({ tone, icon }: Pick<VisitorPage, 'tone' | 'icon'>): ReactNode {
+  return (
+    <span className={`so-tile so-tile--${tone}`}>
+      <svg
+        viewBox="0 0 20 20"
+        width="24"
+        height="24"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.6"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+        aria-hidden="true"
+        focusable="false"
+      >
+        {icon.map((path) => (
+          <path key={path} d={path} />
+        ))}
+      </svg>
+    </span>
+  );
+}
+
+function Details(): ReactNode {
+  return (
+    <dl className="so-dl">
+      <div>
+        <dt>Your address</dt>
+        <dd className="so-mono" dir="ltr">
+          {PLACES.address}
+        </dd>
+      </div>
+      <div>
+        <dt>Time</dt>
+        <dd dir="ltr">{PLACES.time}</dd>
+      </div>
+      <div>
+        <dt>Reference</dt>
+        <dd className="so-mono" dir="ltr">
+          {PLACES.reference}
+        </dd>
+      </div>
+    </dl>
+  );
+}

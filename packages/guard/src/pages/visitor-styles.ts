@@ -1,0 +1,25 @@
+/** Styles of the pages that visitors meet: values of the design's tokens, written out, since these pages stand alone. */
+export const visitorStyles = `
+html,body{min-height:100%;margin:0;background:#f4f6f6}
+.so-front{display:flex;flex-direction:column;align-items:center;box-sizing:border-box;min-height:100vh;padding:10vh 16px 40px;color:#14212a;font:14px/20px -apple-system,BlinkMacSystemFont,"Segoe UI",Roboto,Oxygen-Sans,Ubuntu,Cantarell,"Helvetica Neue",sans-serif;-webkit-font-smoothing:antialiased}
+.so-front *{box-sizing:border-box}
+.so-front p,.so-front h1,.so-front dl,.so-front dd{margin:0}
+.so-front__site{display:flex;align-items:center;max-width:100%;color:#4f5e68;font-weight:600;word-break:break-all}
+.so-front .so-front__site{margin-bottom:24px}
+.so-front__site i{display:flex;flex:none;align-items:center;justify-content:center;width:28px;height:28px;margin-right:10px;color:#fff;background:#14212a;border-radius:8px;font-style:normal;font-size:13px}
+.so-front__card{width:100%;max-width:440px;padding:36px;background:#fff;border:1px solid #dde3e6;border-radius:16px;box-shadow:0 1px 2px rgba(16,32,40,.05),0 12px 32px rgba(16,32,40,.06)}
+.so-tile{display:flex;align-items:center;justify-content:center;width:48px;height:48px;margin-bottom:20px;border-radius:12px;color:#4f5e68;background:#eceff0}
+.so-tile--danger{color:#b42318;background:#fdeceb}
+.so-tile--warn{color:#7a4a00;background:#fff4dd}
+.so-front h1{font-size:22px;line-height:28px;font-weight:600;letter-spacing:-.012em}
+.so-front .so-front__card h1+p{margin-top:8px;color:#4f5e68}
+.so-front .so-dl{margin-top:24px;border:1px solid #dde3e6;border-radius:8px;font-variant-numeric:tabular-nums}
+.so-dl>div{display:flex;align-items:center;min-height:40px;padding:8px 16px;font-size:13px}
+.so-dl>div+div{border-top:1px solid #e9edef}
+.so-dl dt{flex:0 0 34%;color:#4f5e68}
+.so-dl dd{flex:1 1 auto;min-width:0;text-align:right;word-wrap:break-word;word-break:break-word}
+.so-mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"Roboto Mono","Liberation Mono","DejaVu Sans Mono",monospace;font-size:12.5px}
+.so-front .so-front__foot{max-width:440px;margin-top:20px;color:#4f5e68;font-size:13px;text-align:center}
+@media (max-width:480px){.so-front{padding-top:32px}.so-front__card{padding:24px}}
+@media (forced-colors:active){.so-tile,.so-front__site i{border:1px solid}}
+`.replaceAll('\n', '');

@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Address, parseAddress } from '../lib/address.js';
+import type { AddressSet } from '../lib/address-set.js';
+import type { PageName } from '../pages/visitor-pages.js';
+import type { Policy } from '../policy/compile-policy.js';
+import type { LivePolicy } from '../policy/live-policy.js';
+import { canonicalPath } from './canonical-path.js';
+import { clientAddress } from './client-address.js';
+import { type RequestFacts, requestFacts } from './request-facts.js';
+import { requestTarget } from './request-target.js';
+import type { RoutedSite, SiteRouter } from './site-router.js';
+
+export interface ExamineDeps {
+  readonly router: SiteRouter;
+  readonly live: LivePolicy;
+  readonly trusted: AddressSet;
+  readonly targetBytes: number;
+  onFault(rule: string, cause: unknown): void;
+}
+
+/** What is known of a request once every rule has been asked. */
+export type Examined =
+  | {
+      readonly kind: 'refuse';
+      readonly page: PageName;
+      /** Name of the protection, or of what made the request ambiguous. */
+      readonly rule: string;
+      readonly host: string;
+      readonly address: Address;
+      readonly policy: Policy | null;
+      readonly facts: RequestFacts | null;
+    }
+  | {
+      readonly kind: 'pass';
+      readonly site: RoutedSite;
+      readonly policy: Policy;
+      readonly facts: RequestFacts;
+      readonly target: string;
+      readonly query: string;
+      readonly host: string;
+      readonly address: Address;
+      readonly scheme: 'http' | 'https';
+    };
+
+/** Reads the request and asks the rules. No waiting, no storage: everything it needs is in memory. */
+export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
+  const peer = peerAddress(request.socket);
+  const proxied = deps.trusted.size > 0 && deps.trusted.has(peer);
+  const address = proxied ? clientAddress(peer, headerText(request, 'x-forwarded-for'), deps.trusted) : peer;
+  const target = requestTarget(request, deps.targetBytes);
+  if (!target.ok) {
+    const { page, reason } = target;
+    return { kind: 'refuse', page, rule: `ambiguous:${reason}`, host: '', address, policy: null, facts: null };
+  }
+  const { host } = target;
+  const site = deps.router.find(host);
+  if (site === null) {
+    return { kind: 'refuse', page: 'not-found', rule: 'unknown-host', host, address, policy: null, facts: null };
+  }
+  const policy = deps.live.get(site.config.id);
+  const canonical = canonicalPath(target.target);
+  if (!canonical.ok) {
+    const rule = `ambiguous:${canonical.reason}`;
+    return { kind: 'refuse', page: 'bad-request', rule, host, address, policy, facts: null };
+  }
+  const { path, query } = canonical;
+  const facts = requestFacts({ method: request.method as string, address, path, query, paths: policy.paths });
+  const verdict = policy.decide(facts, deps.onFault);
+  if (verdict !== null) {
+    return { kind: 'refuse', page: verdict.refusal.page, rule: verdict.rule, host, address, policy, facts };
+  }
+  const scheme = proxied && headerText(request, 'x-forwarded-proto') === 'https' ? 'https' : 'http';
+  return { kind: 'pass', site, policy, facts, target: target.target, query, host, address, scheme };
+}
+
+const NOBODY: Address = { words: [0, 0, 0xffff, 0], text: '0.0.0.0', family: 4 };
+const PEER = Symbol('peer address');
+
+/** Address at the other end of the socket, read once per connection. */
+export function peerAddress(socket: Socket & { [PEER]?: Address }): Address {
+  socket[PEER] ??= parseAddress(socket.remoteAddress ?? '') ?? NOBODY;
+  return socket[PEER];
+}
+
+function headerText(request: IncomingMessage, name: 'x-forwarded-for' | 'x-forwarded-proto'): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(',') : value;
+}

@@ -1,0 +1,179 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RawHeaders } from '../protections/protection.js';
+import { requestHead, type VisitorFacts } from './request-head.js';
+import { forwardedHead } from './response-head.js';
+import type { ResponseHead } from './upstream/response-parser.js';
+import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from './upstream/upstream-connection.js';
+import type { UpstreamPool } from './upstream/upstream-pool.js';
+
+export interface Forwarding {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly pool: UpstreamPool;
+  readonly target: string;
+  readonly visitor: VisitorFacts;
+  readonly timeoutMs: number;
+  /** The visitor waits for `100 Continue` before sending the body (RFC 9110 section 10.1.1). */
+  readonly continueFirst: boolean;
+  /** Changes the headers of the answer in place. */
+  editHeaders(headers: RawHeaders): void;
+  onSignal(signal: string | undefined): void;
+  /** WordPress gave no whole answer. `started`: the visitor already has a part of it. */
+  onFailure(kind: UpstreamFailure, cause: unknown, started: boolean): void;
+}
+
+/** Passes a request on to WordPress and its answer back, both as streams. Nothing is ever sent twice. */
+export function forward(forwarding: Forwarding): void {
+  new Exchange(forwarding).start();
+}
+
+/** One request under way. */
+class Exchange implements UpstreamHandler {
+  #connection: UpstreamConnection | null = null;
+  #started = false;
+  #over = false;
+  readonly #waiting = {
+    use: (connection: UpstreamConnection): void => this.#send(connection),
+    fail: (kind: UpstreamFailure, cause: unknown): void => this.onFailure(kind, cause),
+  };
+
+  constructor(private readonly f: Forwarding) {}
+
+  start(): void {
+    this.f.response.on('close', () => this.#abandoned());
+    this.f.pool.take(this.#waiting);
+  }
+
+  #send(connection: UpstreamConnection): void {
+    const { request, target, visitor } = this.f;
+    this.#connection = connection;
+    const body = bodyOf(request);
+    const head = requestHead({
+      method: request.method as string,
+      target,
+      rawHeaders: request.rawHeaders,
+      visitor,
+      body,
+      upgrade: null,
+    });
+    connection.send(head, this, {
+      headRequest: request.method === 'HEAD',
+      expectsBody: body !== 'none',
+      timeoutMs: this.f.timeoutMs,
+    });
+    if (body === 'none') return;
+    if (this.f.continueFirst) this.f.response.writeContinue();
+    this.#sendBody(connection, body);
+  }
+
+  #sendBody(connection: UpstreamConnection, body: 'length' | 'chunked'): void {
+    const { request } = this.f;
+    request.on('data', (piece: Buffer) => {
+      if (connection.destroyed) return;
+      const more = body === 'length' ? connection.sendBody(piece) : sendChunk(connection, piece);
+      if (!more) request.pause();
+    });
+    request.on('end', () => {
+      if (connection.destroyed) return;
+      if (body === 'chunked') connection.sendBody(LAST_CHUNK);
+      connection.endBody();
+    });
+  }
+
+  onDrain(): void {
+    this.f.request.resume();
+  }
+
+  onInformation(head: ResponseHead): void {
+    if (head.status !== 103) return;
+    const link: string[] = [];
+    for (let i = 0; i < head.headers.length; i += 2) {
+      if (head.headers[i]?.toLowerCase() === 'link') link.push(head.headers[i + 1] as string);
+    }
+    try {
+      if (link.length > 0) this.f.response.writeEarlyHints({ link });
+    } catch {
+      // A hint that Node finds malformed is not worth failing the answer for.
+    }
+  }
+
+  onHead(head: ResponseHead, complete: boolean): void {
+    const { response } = this.f;
+    const { headers, signal } = forwardedHead(head);
+    this.f.onSignal(signal);
+    this.f.editHeaders(headers);
+    try {
+      response.writeHead(head.status, head.reason, headers);
+    } catch (cause) {
+      this.#connection?.destroy();
+      this.onFailure('syntax', cause);
+      return;
+    }
+    this.#started = true;
+    if (complete) this.#finish(undefined);
+    else if (headers.length > 0 && isStream(headers)) response.flushHeaders();
+  }
+
+  onBody(piece: Buffer, last: boolean): void {
+    if (this.#over) return;
+    if (last) this.#finish(piece);
+    else if (!this.f.response.write(piece)) this.#waitForVisitor();
+  }
+
+  onComplete(): void {}
+
+  onFailure(kind: UpstreamFailure, cause: unknown): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.f.onFailure(kind, cause, this.#started);
+  }
+
+  #finish(piece: Buffer | undefined): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.f.response.end(piece);
+  }
+
+  #waitForVisitor(): void {
+    const connection = this.#connection;
+    connection?.socket.pause();
+    this.f.response.once('drain', () => connection?.socket.resume());
+  }
+
+  /** The visitor has gone, or has the whole answer. */
+  #abandoned(): void {
+    if (this.#over) return;
+    this.#over = true;
+    if (this.#connection === null) this.f.pool.leave(this.#waiting);
+    else this.#connection.destroy();
+  }
+}
+
+const LAST_CHUNK = Buffer.from('0\r\n\r\n');
+const LINE_END = Buffer.from('\r\n');
+
+function sendChunk(connection: UpstreamConnection, piece: Buffer): boolean {
+  connection.socket.cork();
+  connection.sendBody(Buffer.from(`${piece.length.toString(16)}\r\n`, 'latin1'));
+  connection.sendBody(piece);
+  const more = connection.sendBody(LINE_END);
+  connection.socket.uncork();
+  return more;
+}
+
+/** Node's parser has already refused a request that has both, or either one twice (RFC 9112 section 6.3). */
+function bodyOf(request: IncomingMessage): 'none' | 'length' | 'chunked' {
+  if (request.headers['transfer-encoding'] !== undefined) return 'chunked';
+  const length = request.headers['content-length'];
+  return length === undefined || length === '0' ? 'none' : 'length';
+}
+
+/** Server-sent events must reach the visitor before the first event does. */
+function isStream(headers: readonly string[]): boolean {
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i]?.length === 12 && headers[i]?.toLowerCase() === 'content-type') {
+      return (headers[i + 1] as string).startsWith('text/event-stream');
+    }
+  }
+  return false;
+}

@@ -1,0 +1,50 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { readSignal } from '../wordpress/signature.js';
+import { examine } from './examine.js';
+import { type GateDeps, handleRequest, noteFailure, visitorFacts } from './handle-request.js';
+import { requestHead } from './request-head.js';
+import { tunnel } from './tunnel.js';
+
+/**
+ * A request that asks for another protocol. Only WebSocket is passed on; any other wish (`h2c` above all, which would
+ * hide further requests from every rule) is ignored and the request answered as if it had not been voiced
+ * (RFC 9110 section 7.8). The rules are asked first in either case.
+ */
+export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: Duplex, early: Buffer): void {
+  client.on('error', () => client.destroy());
+  const websocket = request.headers.upgrade?.toLowerCase() === 'websocket' && request.method === 'GET';
+  const examined = websocket ? examine(deps, request) : null;
+  if (examined?.kind !== 'pass') {
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(client as Socket);
+    response.on('finish', () => client.end());
+    handleRequest(deps, request, response, false);
+    return;
+  }
+  const { site, policy, facts } = examined;
+  const requestId = deps.nextId();
+  tunnel({
+    client,
+    early,
+    upstream: site.pool.address,
+    head: requestHead({
+      method: 'GET',
+      target: examined.target,
+      rawHeaders: request.rawHeaders,
+      visitor: visitorFacts(examined, requestId, deps.clock()),
+      body: 'none',
+      upgrade: 'websocket',
+    }),
+    timeoutMs: deps.timeoutMs,
+    editHeaders: (headers) => policy.editHeaders(facts, headers),
+    onSignal: (signal) => deps.onSignal(site.config, readSignal(site.config.secret, signal, requestId)),
+    onFailure(kind, cause, started) {
+      noteFailure(deps, site.config, kind, cause, requestId);
+      if (!started) client.write('HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+      client.end();
+    },
+  });
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type PageName, visitorPage, visitorPages } from '../pages/visitor-pages.js';
+import type { RawHeaders } from '../protections/protection.js';
+import { reference } from './request-id.js';
+
+export interface Refused {
+  readonly page: PageName;
+  readonly host: string;
+  readonly address: string;
+  readonly requestId: string;
+  readonly time: number;
+}
+
+/** Body and headers of an answer that guard gives itself. Browsers get a page, programs one plain line. */
+export function refusal(
+  refused: Refused,
+  accept: string | undefined,
+): { status: number; headers: RawHeaders; body: Buffer } {
+  const { status, title } = visitorPages[refused.page];
+  const html = accept?.includes('text/html') === true;
+  const body = html
+    ? Buffer.from(
+        visitorPage(refused.page, {
+          host: withoutPort(refused.host),
+          address: refused.address,
+          time: new Date(refused.time),
+          reference: reference(refused.requestId),
+        }),
+      )
+    : plainLine(title);
+  const headers = [
+    'Content-Type',
+    html ? 'text/html; charset=utf-8' : 'text/plain; charset=utf-8',
+    'Content-Length',
+    String(body.length),
+    'Cache-Control',
+    'no-store',
+  ];
+  if (status === 503) headers.push('Retry-After', '60');
+  return { status, headers, body };
+}
+
+/** Answers a request without asking WordPress. */
+export function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  refused: Refused,
+  editHeaders: (headers: RawHeaders) => void,
+): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { status, headers, body } = refusal(refused, request.headers.accept);
+  editHeaders(headers);
+  response.writeHead(status, headers);
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+const plainLines = new Map<string, Buffer>();
+
+function plainLine(title: string): Buffer {
+  let line = plainLines.get(title);
+  if (line === undefined) {
+    line = Buffer.from(`${title}\n`);
+    plainLines.set(title, line);
+  }
+  return line;
+}
+
+function withoutPort(host: string): string {
+  return host.replace(/:\d+$/, '');
+}

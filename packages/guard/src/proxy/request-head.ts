@@ -1,0 +1,102 @@
+import { HEADER_PREFIX } from '../wordpress/signature.js';
+
+/**
+ * Headers that end at guard: those of one connection (RFC 9110 section 7.6.1), those that claim an address, scheme or
+ * other target (guard writes its own), and `Proxy`, which PHP would take for an environment setting (CVE-2016-5385).
+ */
+const STOPPED = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'http2-settings',
+  'forwarded',
+  'via',
+  'proxy',
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-original-forwarded-for',
+  'x-original-url',
+  'x-original-host',
+  'x-rewrite-url',
+  'x-host',
+  'client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'cf-connecting-ipv6',
+  'cf-pseudo-ipv4',
+  'fastly-client-ip',
+  'incap-client-ip',
+  'front-end-https',
+]);
+
+/** What guard tells WordPress about the visitor. */
+export interface VisitorFacts {
+  readonly address: string;
+  readonly scheme: 'http' | 'https';
+  readonly host: string;
+  /** Signed header for the connector, name and value. */
+  readonly signed: readonly [string, string];
+}
+
+export interface HeadInput {
+  readonly method: string;
+  /** Origin-form, exactly as the visitor sent it. */
+  readonly target: string;
+  readonly rawHeaders: readonly string[];
+  readonly visitor: VisitorFacts;
+  /** How the body is framed on the way to WordPress; `none` for requests without one. */
+  readonly body: 'none' | 'length' | 'chunked';
+  /** Name of the protocol to switch to, or null. */
+  readonly upgrade: string | null;
+}
+
+/**
+ * Request line and headers for WordPress's web server, ending with the empty line. Names keep their spelling and order.
+ * Headers with an underscore are left out: PHP cannot tell `X_Forwarded_For` from `X-Forwarded-For`.
+ */
+export function requestHead({ method, target, rawHeaders, visitor, body, upgrade }: HeadInput): string {
+  const nominated = connectionOptions(rawHeaders);
+  let head = `${method} ${target} HTTP/1.1\r\n`;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (isStopped(name.toLowerCase(), nominated)) continue;
+    head += `${name}: ${rawHeaders[i + 1]}\r\n`;
+  }
+  if (body === 'chunked') head += 'Transfer-Encoding: chunked\r\n';
+  head += `X-Forwarded-For: ${visitor.address}\r\nX-Real-IP: ${visitor.address}\r\nX-Forwarded-Proto: ${visitor.scheme}\r\n`;
+  if (visitor.host !== '') head += `X-Forwarded-Host: ${visitor.host}\r\n`;
+  head += `${visitor.signed[0]}: ${visitor.signed[1]}\r\n`;
+  head += upgrade === null ? 'Connection: keep-alive\r\n\r\n' : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`;
+  return head;
+}
+
+function isStopped(name: string, nominated: ReadonlySet<string> | null): boolean {
+  if (STOPPED.has(name) || name.includes('_')) return true;
+  if (name.charCodeAt(0) === 120 && (name.startsWith('x-forwarded') || name.startsWith(HEADER_PREFIX))) return true;
+  return nominated?.has(name) === true;
+}
+
+/** Headers that `Connection` names end here too, but never those that frame the message or name the host. */
+function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<string> | null {
+  let options: Set<string> | null = null;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length !== 10 || name.toLowerCase() !== 'connection') continue;
+    for (const option of (rawHeaders[i + 1] as string).toLowerCase().split(',')) {
+      const token = option.trim();
+      if (token === '' || token === 'keep-alive' || token === 'close' || KEPT.has(token)) continue;
+      options ??= new Set();
+      options.add(token);
+    }
+  }
+  return options;
+}
+
+const KEPT = new Set(['host', 'content-length', 'content-type', 'cookie', 'authorization', 'x-wp-nonce']);

@@ -1,0 +1,33 @@
+import { SIGNAL_HEADER } from '../wordpress/signature.js';
+import type { ResponseHead } from './upstream/response-parser.js';
+
+const SIGNAL = SIGNAL_HEADER.toLowerCase();
+/** Headers of WordPress's own connection; guard's server writes its own. */
+const STOPPED = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'te',
+  'trailer',
+  'upgrade',
+]);
+
+export interface ForwardedHead {
+  readonly headers: string[];
+  /** Value of the connector's signal, taken out of the headers, or undefined. */
+  readonly signal: string | undefined;
+}
+
+/** The headers that go on to the visitor. A second signal header is a forgery; both are dropped as unreadable. */
+export function forwardedHead(head: ResponseHead): ForwardedHead {
+  const headers: string[] = [];
+  let signal: string | undefined;
+  for (let i = 0; i < head.headers.length; i += 2) {
+    const name = head.headers[i] as string;
+    const lower = name.toLowerCase();
+    if (lower === SIGNAL) signal = signal === undefined ? head.headers[i + 1] : 'repeated';
+    else if (!STOPPED.has(lower)) headers.push(name, head.headers[i + 1] as string);
+  }
+  return { headers, signal };
+}

@@ -1,0 +1,183 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { ApiHandler } from '../api/api-call.js';
+import type { Config } from '../config.js';
+import { AddressSet } from '../lib/address-set.js';
+import type { Clock } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
+import type { LivePolicy } from '../policy/live-policy.js';
+import type { SiteConfig } from '../site.js';
+import type { Signal } from '../wordpress/signature.js';
+import { blockedLane } from './blocked-lane.js';
+import { peerAddress } from './examine.js';
+import { type GateDeps, handleRequest } from './handle-request.js';
+import { handleUpgrade } from './handle-upgrade.js';
+import { RefusalCounts } from './refusal-counts.js';
+import { requestIds } from './request-id.js';
+import { SiteRouter } from './site-router.js';
+
+export interface GuardServerDeps {
+  readonly config: Config;
+  readonly live: LivePolicy;
+  readonly api: ApiHandler;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  onSignal(site: SiteConfig, signal: Signal): void;
+}
+
+export interface GuardServer {
+  listen(): Promise<{ host: string; port: number }>;
+  /** Takes no new connections, lets running requests finish within `limits.shutdownSeconds`, then ends the rest. */
+  close(): Promise<void>;
+}
+
+/** The door: an HTTP server whose every request goes through `handleRequest`. */
+export function createGuardServer({ config, live, api, logger, clock, onSignal }: GuardServerDeps): GuardServer {
+  const { limits } = config;
+  const router = new SiteRouter(config);
+  const refusals = new RefusalCounts(logger);
+  const deps: GateDeps = {
+    router,
+    live,
+    api,
+    logger,
+    clock,
+    refusals,
+    onSignal,
+    trusted: AddressSet.from(config.trustedProxies),
+    targetBytes: limits.targetBytes,
+    timeoutMs: limits.upstreamSeconds * 1000,
+    nextId: requestIds(),
+    onFault: (rule, cause) => logger.error({ event: 'rule-failed', rule, err: cause }, 'a rule failed'),
+  };
+  const server = createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headerSeconds * 1000,
+    // Whole uploads may take as long as they need; silence is what `watchBody` ends.
+    requestTimeout: 0,
+    connectionsCheckingInterval: 1000,
+    keepAliveTimeout: 65_000,
+    noDelay: true,
+    insecureHTTPParser: false,
+  });
+  // Node would otherwise stop reading headers at 2,000 and drop the rest unseen.
+  server.maxHeadersCount = 0;
+  const onRequest = (request: IncomingMessage, response: ServerResponse, continueFirst: boolean): void => {
+    track(request.socket, response);
+    watchBody(request, limits.idleSeconds * 1000);
+    handleRequest(deps, request, response, continueFirst);
+  };
+  server.on('request', (request, response) => onRequest(request, response, false));
+  server.on('checkContinue', (request, response) => onRequest(request, response, true));
+  server.on('upgrade', (request, socket, head) => {
+    tunnels.add(socket as Socket);
+    socket.on('close', () => tunnels.delete(socket as Socket));
+    handleUpgrade(deps, request, socket, head);
+  });
+  server.on('connect', (_request, socket) => socket.end(rawAnswer('405 Method Not Allowed')));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+    answerClientError(error, socket as Socket, refusals),
+  );
+  const tunnels = new Set<Socket>();
+  installBlockedLane(server, deps, config);
+
+  return {
+    listen: () =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen({ host: config.listen.host, port: config.listen.port }, () => {
+          server.removeListener('error', reject);
+          const { address, port } = server.address() as AddressInfo;
+          resolve({ host: address, port });
+        });
+      }),
+    async close() {
+      refusals.stop();
+      router.close();
+      const sweep = setInterval(() => server.closeIdleConnections(), 50);
+      const late = setTimeout(() => {
+        server.closeAllConnections();
+        router.destroy();
+      }, limits.shutdownSeconds * 1000);
+      for (const socket of tunnels) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+      clearInterval(sweep);
+      clearTimeout(late);
+      router.destroy();
+    },
+  };
+}
+
+/** With one site, a connection's address alone tells whether it is blocked: such connections take the short way. */
+function installBlockedLane(server: Server, deps: GateDeps, config: Config): void {
+  const site = deps.router.only;
+  if (site === null) return;
+  // Node's own listener sets up the HTTP parser; it is called for every connection that is not blocked.
+  const [accept] = server.listeners('connection') as [(socket: Socket) => void];
+  server.removeAllListeners('connection');
+  const lane = {
+    policy: () => deps.live.get(site.config.id),
+    nextId: deps.nextId,
+    now: deps.clock,
+    headerBytes: config.limits.headerBytes,
+    headerMs: config.limits.headerSeconds * 1000,
+    onRefused: () => deps.refusals.add('blocked-visitor'),
+  };
+  server.on('connection', (socket: Socket) => {
+    const { blocked } = lane.policy();
+    const peer = blocked.size === 0 ? null : peerAddress(socket);
+    if (peer === null || !blocked.has(peer) || deps.trusted.has(peer)) accept.call(server, socket);
+    else {
+      blockedLane(lane, socket, (freed, rest) => {
+        accept.call(server, freed);
+        freed.unshift(rest);
+      });
+    }
+  });
+}
+
+/** Ends a connection whose request body falls silent; time that WordPress takes does not count. */
+function watchBody(request: IncomingMessage, idleMs: number): void {
+  if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return;
+  const { socket } = request;
+  socket.setTimeout(idleMs);
+  const stop = (): void => void socket.setTimeout(0);
+  request.once('end', stop);
+  request.once('close', stop);
+}
+
+const UNDER_WAY = Symbol('requests under way');
+type Tracked = Socket & { [UNDER_WAY]?: number };
+
+/** Counts requests under way on a connection, so that a broken later one never gets an answer in an earlier one's place. */
+function track(socket: Tracked, response: ServerResponse): void {
+  socket[UNDER_WAY] = (socket[UNDER_WAY] ?? 0) + 1;
+  response.once('close', () => {
+    socket[UNDER_WAY] = (socket[UNDER_WAY] ?? 1) - 1;
+  });
+}
+
+/** Requests that Node's parser refuses: broken, ambiguous or oversized heads and bodies. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Tracked, refusals: RefusalCounts): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  refusals.add(`malformed:${error.code ?? 'unknown'}`);
+  if ((socket[UNDER_WAY] ?? 0) > 0) {
+    socket.destroy();
+    return;
+  }
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? '431 Request Header Fields Too Large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? '408 Request Timeout'
+        : '400 Bad Request';
+  socket.end(rawAnswer(status));
+}
+
+function rawAnswer(status: string): string {
+  const body = `${status.slice(4)}\n`;
+  return `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${body.length}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`;
+}

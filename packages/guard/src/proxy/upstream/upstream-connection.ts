@@ -1,0 +1,130 @@
+import { connect, type Socket } from 'node:net';
+import { ResponseParser, type ResponseSink } from './response-parser.js';
+
+/** Why a request got no (whole) answer. Goes to the log; visitors see a generic page. */
+export type UpstreamFailure = 'connect' | 'timeout' | 'closed' | 'syntax' | 'busy';
+
+export interface UpstreamHandler extends ResponseSink {
+  onFailure(kind: UpstreamFailure, cause: unknown): void;
+  /** WordPress's web server takes more of the request body again. */
+  onDrain(): void;
+}
+
+export interface UpstreamAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** One connection to WordPress's web server, used for one request after another. */
+export class UpstreamConnection {
+  readonly socket: Socket;
+  readonly #parser = new ResponseParser();
+  #handler: UpstreamHandler | null = null;
+  #answeredBeforeSent = false;
+  #bodySent = true;
+
+  /**
+   * @param onIdle called when the connection can take another request
+   * @param onGone called once when it is gone for good
+   */
+  constructor(
+    address: UpstreamAddress,
+    private readonly onIdle: (connection: UpstreamConnection) => void,
+    onGone: (connection: UpstreamConnection) => void,
+  ) {
+    let connected = false;
+    const socket = connect({ host: address.host, port: address.port, noDelay: true });
+    this.socket = socket;
+    socket.on('connect', () => {
+      connected = true;
+    });
+    socket.on('data', (data) => {
+      if (this.#handler === null) {
+        // An answer nobody asked for: the connection cannot be trusted any more.
+        socket.destroy();
+        return;
+      }
+      try {
+        this.#parser.execute(data);
+      } catch (cause) {
+        this.#fail('syntax', cause);
+      }
+    });
+    socket.on('drain', () => this.#handler?.onDrain());
+    socket.on('timeout', () => this.#fail('timeout', new Error('no answer in time')));
+    socket.on('error', (cause) => this.#fail(connected ? 'closed' : 'connect', cause));
+    socket.on('end', () => {
+      try {
+        this.#parser.finish();
+      } catch (cause) {
+        this.#fail('closed', cause);
+      }
+    });
+    socket.on('close', () => {
+      this.#fail('closed', new Error('connection closed'));
+      onGone(this);
+    });
+  }
+
+  /**
+   * Sends a request head and gets ready for the answer.
+   * @param head request line and header lines up to and including the empty line, latin1
+   * @param expectsBody whether `sendBody` and `endBody` will follow
+   * @param timeoutMs longest silence
+   */
+  send(
+    head: string,
+    handler: UpstreamHandler,
+    options: { headRequest: boolean; expectsBody: boolean; timeoutMs: number },
+  ): void {
+    this.#handler = {
+      onInformation: (information) => handler.onInformation(information),
+      onHead: (responseHead, complete) => handler.onHead(responseHead, complete),
+      onBody: (piece, last) => handler.onBody(piece, last),
+      onComplete: (reusable, rest) => this.#complete(handler, reusable, rest),
+      onFailure: (kind, cause) => handler.onFailure(kind, cause),
+      onDrain: () => handler.onDrain(),
+    };
+    this.#bodySent = !options.expectsBody;
+    this.#answeredBeforeSent = false;
+    this.#parser.expect(this.#handler, options.headRequest);
+    this.socket.setTimeout(options.timeoutMs);
+    this.socket.write(head, 'latin1');
+  }
+
+  /** Returns false when the caller should wait for `onDrain`. */
+  sendBody(piece: Buffer): boolean {
+    return this.socket.write(piece);
+  }
+
+  endBody(): void {
+    this.#bodySent = true;
+    if (this.#answeredBeforeSent) this.socket.destroy();
+  }
+
+  get destroyed(): boolean {
+    return this.socket.destroyed;
+  }
+
+  destroy(): void {
+    this.#handler = null;
+    this.socket.destroy();
+  }
+
+  #complete(handler: UpstreamHandler, reusable: boolean, rest: Buffer | null): void {
+    this.#handler = null;
+    const keep = reusable && this.#bodySent;
+    handler.onComplete(keep, rest);
+    if (rest !== null) return;
+    if (keep && !this.socket.destroyed) this.onIdle(this);
+    else if (this.#bodySent) this.socket.destroy();
+    else this.#answeredBeforeSent = true;
+  }
+
+  #fail(kind: UpstreamFailure, cause: unknown): void {
+    const handler = this.#handler;
+    this.#handler = null;
+    this.socket.destroy();
+    handler?.onFailure(kind, cause);
+  }
+}
