@@ -25,7 +25,7 @@ export const pages: readonly PageText[] = [
     slug: 'login-settings',
     title: 'Security Optimizer - Login Security',
     intro: 'Decide who may reach the login page and how they prove who they are.',
-    icon: 'login',
+    icon: 'key',
   },
   {
     id: 'SITE_SECURITY',

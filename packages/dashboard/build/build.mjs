@@ -1,0 +1,24 @@
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildLegacy } from './legacy.mjs';
+import { buildLoader } from './loader.mjs';
+import { buildModern } from './modern.mjs';
+import { buildStyles } from './styles.mjs';
+
+/**
+ * Builds everything that the connector serves into dist/: styles and their right-to-left twin, the modern and the
+ * legacy script, the loader that picks one of them, the icons, and entrypoints.json with the names of the files.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+const outDir = join(root, 'dist');
+
+await rm(outDir, { recursive: true, force: true });
+await mkdir(outDir, { recursive: true });
+await cp(join(root, 'src/icons/svg'), join(outDir, 'icons'), { recursive: true });
+const styles = await buildStyles(join(root, 'src/styles'), outDir);
+const modern = await buildModern(root, outDir);
+const legacy = await buildLegacy(root, outDir);
+const files = { modern: modern.entry, legacy, pages: modern.pages };
+const loader = await buildLoader(join(root, 'src/loader-script/loader.js'), outDir, files);
+await writeFile(join(outDir, 'entrypoints.json'), `${JSON.stringify({ ...styles, loader, ...files }, null, 2)}\n`);

@@ -1,0 +1,1 @@
+export declare const contractSource: { find: RegExp; replacement: string };

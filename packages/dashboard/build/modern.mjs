@@ -1,0 +1,55 @@
+import react from '@vitejs/plugin-react';
+import { build } from 'vite';
+import { MODERN_TARGET } from './browsers.mjs';
+import { contractSource } from './contract-source.mjs';
+
+/**
+ * Builds the ES modules for current browsers: one entry and one file for each page.
+ *
+ * @param {string} root folder of the package
+ * @param {string} outDir
+ * @returns {Promise<{ entry: string, pages: Record<string, string[]> }>} file names; for each page what it
+ *   needs beside the entry, so that all can be fetched at once
+ */
+export async function buildModern(root, outDir) {
+  const result = await build({
+    configFile: false,
+    root,
+    base: './',
+    logLevel: 'warn',
+    plugins: [react()],
+    resolve: { alias: [contractSource] },
+    build: {
+      outDir,
+      emptyOutDir: false,
+      assetsDir: '',
+      target: MODERN_TARGET,
+      modulePreload: false,
+      rolldownOptions: {
+        input: `${root}/src/main.ts`,
+        output: {
+          format: 'es',
+          entryFileNames: 'dashboard-[hash].js',
+          chunkFileNames: '[name]-[hash].js',
+          hashCharacters: 'hex',
+        },
+      },
+    },
+  });
+  const chunks = result.output.filter((file) => file.type === 'chunk');
+  const entry = chunks.find((chunk) => chunk.isEntry);
+  return { entry: entry.fileName, pages: pageFiles(entry, chunks) };
+}
+
+/** A page's chunk starts with `src/pages/<slug>/<slug>-page.tsx`; the slug names the page. */
+function pageFiles(entry, chunks) {
+  const pages = {};
+  for (const chunk of chunks) {
+    const match = /\/src\/pages\/([a-z-]+)\/\1-page\.tsx$/.exec(chunk.facadeModuleId ?? '');
+    if (!match) continue;
+    const files = new Set([chunk.fileName, ...chunk.imports, ...entry.imports]);
+    files.delete(entry.fileName);
+    pages[match[1].replace(/-/g, '_').toUpperCase()] = [...files];
+  }
+  return pages;
+}

@@ -1,0 +1,36 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { transform } from 'lightningcss';
+import rtlcss from 'rtlcss';
+import { STYLE_TARGETS } from './browsers.mjs';
+import { contentHash } from './hash.mjs';
+
+/** Order of the sheets; later ones win. */
+const SHEETS = ['tokens', 'base', 'page', 'controls', 'display', 'layers', 'responsive', 'preferences'];
+
+/**
+ * Writes the style sheet and its right-to-left twin, which is generated from it.
+ *
+ * @param {string} sourceDir folder of the sheets
+ * @param {string} outDir
+ * @returns {Promise<{ style: string, style_rtl: string }>} file names
+ */
+export async function buildStyles(sourceDir, outDir) {
+  const sheets = await Promise.all(SHEETS.map((name) => readFile(join(sourceDir, `${name}.css`), 'utf8')));
+  const source = sheets.join('\n');
+  const style = minify(source);
+  const twin = minify(rtlcss.process(source));
+  const base = `dashboard-${contentHash(style)}`;
+  await writeFile(join(outDir, `${base}.css`), style);
+  await writeFile(join(outDir, `${base}-rtl.css`), twin);
+  return { style: `${base}.css`, style_rtl: `${base}-rtl.css` };
+}
+
+function minify(css) {
+  return transform({
+    filename: 'dashboard.css',
+    code: Buffer.from(css),
+    minify: true,
+    targets: STYLE_TARGETS,
+  }).code.toString();
+}

@@ -1,0 +1,62 @@
+import { API_NAMESPACE } from '@security-optimizer/contract/paths';
+import { ApiFailure } from './api-failure.js';
+import { type Answer, readAnswer } from './read-answer.js';
+import { type Query, restUrl } from './rest-url.js';
+
+export type Fetch = typeof globalThis.fetch;
+
+export interface ApiCall {
+  /** Path below the namespace, for example `/xss-protection`. */
+  readonly suffix: string;
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Namespace on the REST root; the plugin's own unless said otherwise. */
+  readonly namespace?: string;
+  readonly query?: Query;
+  /** Sent as JSON, except with GET and DELETE. */
+  readonly body?: unknown;
+  /** Milliseconds until the call counts as unanswered. */
+  readonly timeout?: number;
+}
+
+export interface Transport {
+  readonly restBase: string;
+  /** Address of the page that is open; relative addresses start from it. */
+  readonly address: string;
+  readonly fetch: Fetch;
+}
+
+/** Longer than guard waits for WordPress, so that guard's own explanation comes first. */
+const DEFAULT_TIMEOUT_MS = 90_000;
+
+/**
+ * Sends one call once.
+ *
+ * @throws ApiFailure
+ */
+export async function send<Data>(call: ApiCall, nonce: string, transport: Transport): Promise<Answer<Data>> {
+  const method = call.method ?? 'POST';
+  const hasBody = method !== 'GET' && method !== 'DELETE';
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), call.timeout ?? DEFAULT_TIMEOUT_MS);
+  try {
+    const route = `${call.namespace ?? API_NAMESPACE}${call.suffix}`;
+    const url = restUrl(transport.restBase, route, call.query ?? {}, transport.address);
+    const response = await transport.fetch(url, {
+      method,
+      credentials: 'include',
+      signal: abort.signal,
+      headers: {
+        Accept: 'application/json',
+        'X-WP-Nonce': nonce,
+        ...(hasBody ? { 'Content-Type': 'application/json' } : {}),
+      },
+      ...(hasBody ? { body: JSON.stringify(call.body ?? {}) } : {}),
+    });
+    return readAnswer<Data>(await response.text(), response.status);
+  } catch (error) {
+    if (error instanceof ApiFailure) throw error;
+    throw new ApiFailure('no_response', { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,25 @@
+import type { PageText } from '@security-optimizer/contract/pages';
+import { QueryClientProvider } from '@tanstack/react-query';
+import type { ComponentType } from 'react';
+import { type Services, ServicesProvider } from './services.js';
+import { Shell } from './shell/shell.js';
+
+export interface AppProps {
+  readonly services: Services;
+  readonly page: PageText;
+  readonly Page: ComponentType;
+  readonly container: HTMLElement;
+  readonly portal: Element;
+}
+
+export function App({ services, page, Page, container, portal }: AppProps) {
+  return (
+    <ServicesProvider services={services}>
+      <QueryClientProvider client={services.queries}>
+        <Shell page={page} container={container} portal={portal}>
+          <Page />
+        </Shell>
+      </QueryClientProvider>
+    </ServicesProvider>
+  );
+}

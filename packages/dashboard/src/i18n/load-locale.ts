@@ -1,0 +1,40 @@
+import { _n, resetLocaleData, setLocaleData } from '@wordpress/i18n';
+import { TEXT_DOMAIN } from './translate.js';
+
+type Messages = Record<string, unknown>;
+
+/**
+ * Gives Jed locale data to @wordpress/i18n. Takes the whole Jed file (`{ locale_data: { domain: {…} } }`) or the
+ * messages alone. Entries of another form are dropped, and data that cannot be used at all means English.
+ */
+export function loadLocale(data: object | null): void {
+  resetLocaleData({}, TEXT_DOMAIN);
+  const messages = data === null ? null : findMessages(data as Messages);
+  if (messages === null) return;
+  setLocaleData(usable(messages), TEXT_DOMAIN);
+  try {
+    // A broken plural rule shows only when it is first used; better here than in the middle of a page.
+    _n('%d option', '%d options', 2, TEXT_DOMAIN);
+  } catch {
+    resetLocaleData({}, TEXT_DOMAIN);
+  }
+}
+
+function findMessages(data: Messages): Messages | null {
+  const domains = data.locale_data;
+  if (!isMessages(domains)) return data;
+  const messages = domains[TEXT_DOMAIN] ?? domains.messages;
+  return isMessages(messages) ? messages : null;
+}
+
+function usable(messages: Messages): Record<string, string[]> {
+  const kept = Object.entries(messages).filter(([key, value]) => {
+    if (key === '') return isMessages(value);
+    return Array.isArray(value) && value.every((item) => typeof item === 'string');
+  });
+  return Object.fromEntries(kept) as Record<string, string[]>;
+}
+
+function isMessages(value: unknown): value is Messages {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

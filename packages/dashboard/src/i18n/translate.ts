@@ -1,0 +1,11 @@
+import { __, sprintf } from '@wordpress/i18n';
+
+/** Text domain of every string of the product. */
+export const TEXT_DOMAIN = 'security-optimizer';
+
+/** Translates a text that comes from the contract, where it cannot be written as a literal. */
+export function translate(text: string): string {
+  return __(text, TEXT_DOMAIN);
+}
+
+export { __, sprintf };

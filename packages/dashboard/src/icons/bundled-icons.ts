@@ -1,0 +1,13 @@
+/** Text of the icons that the built pages use, by name. All others are fetched when they are needed. */
+const files = import.meta.glob<string>(
+  [
+    './svg/{shield-check,key,site,pulse,lifebuoy}.svg',
+    './svg/{folder-lock,eye-off,editor-off,plug,feed,code,file-x}.svg',
+    './svg/{check,check-circle,alert,error,info,x,circle,refresh,chevron-right}.svg',
+  ],
+  { query: '?raw', import: 'default', eager: true },
+);
+
+export const bundledIcons: ReadonlyMap<string, string> = new Map(
+  Object.entries(files).map(([path, text]) => [path.slice('./svg/'.length, -'.svg'.length), text]),
+);

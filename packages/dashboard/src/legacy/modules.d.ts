@@ -1,0 +1,2 @@
+declare module 'virtual:polyfills';
+declare module 'abortcontroller-polyfill/dist/polyfill-patch-fetch';

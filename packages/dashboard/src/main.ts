@@ -1,0 +1,17 @@
+import { __ } from './i18n/translate.js';
+import { CONTAINER_ID, mount } from './mount.js';
+
+/** Starts the dashboard once, as soon as its container is there. */
+function start(): void {
+  const container = document.getElementById(CONTAINER_ID);
+  if (container === null || container.dataset.started !== undefined) return;
+  container.dataset.started = '';
+  const fetch: typeof window.fetch = (input, init) => window.fetch(input, init);
+  mount(container, window.location.href, fetch).catch((error: unknown) => {
+    container.textContent = __('The page could not be loaded. Reload it.', 'security-optimizer');
+    throw error;
+  });
+}
+
+if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', start);
+else start();

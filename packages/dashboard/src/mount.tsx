@@ -1,0 +1,40 @@
+import { createRoot } from 'react-dom/client';
+import type { Fetch } from './api/send.js';
+import { App } from './app.js';
+import { readConfig } from './config/read-config.js';
+import { loadLocale } from './i18n/load-locale.js';
+import { findPage } from './pages/registry.js';
+import { createServices } from './services.js';
+
+/** Identifier of the element that the connector prints. */
+export const CONTAINER_ID = 'security-optimizer-app';
+
+/**
+ * Draws the dashboard into its container. Toasts and dialogs go to a portal at the end of the body.
+ *
+ * @returns a function that takes everything away again
+ */
+export async function mount(container: HTMLElement, address: string, fetch: Fetch): Promise<() => void> {
+  const config = readConfig(container, address);
+  loadLocale(config.localeData);
+  const page = findPage(config.page);
+  const { default: Page } = await page.load();
+
+  const portal = document.createElement('div');
+  portal.className = 'so so-portal';
+  document.body.append(portal);
+  const root = createRoot(container);
+  root.render(
+    <App
+      services={createServices(config, address, fetch)}
+      page={page.text}
+      Page={Page}
+      container={container}
+      portal={portal}
+    />,
+  );
+  return () => {
+    root.unmount();
+    portal.remove();
+  };
+}

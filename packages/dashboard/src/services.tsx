@@ -1,0 +1,47 @@
+import { QueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext } from 'react';
+import { type Api, createApi } from './api/api.js';
+import type { Fetch } from './api/send.js';
+import type { Config } from './config/config.js';
+import { createNoticeStore, type NoticeStore } from './notices/notice-store.js';
+import { createRequestStore, type RequestStore } from './requests/request-store.js';
+import { createRunRequest, type RunRequest } from './requests/run-request.js';
+
+/** What every page and dialog may use. One set per container. */
+export interface Services {
+  readonly config: Config;
+  readonly notices: NoticeStore;
+  readonly requests: RequestStore;
+  /** Runs a tracked request with its notices. Nearly everything goes through here. */
+  readonly run: RunRequest;
+  /** Sends a call that the owner need not hear about. */
+  readonly api: Api;
+  readonly queries: QueryClient;
+  readonly fetch: Fetch;
+}
+
+export function createServices(config: Config, address: string, fetch: Fetch): Services {
+  const notices = createNoticeStore();
+  const requests = createRequestStore();
+  const api = createApi({ restBase: config.restBase, address, fetch }, { first: config.nonce, url: config.nonceUrl });
+  const run = createRunRequest({ api, requests, notices, loginUrl: config.loginUrl });
+  // Failures are told to the owner, who decides when to try again. `always`: an offline call must fail, not wait.
+  const queries = new QueryClient({
+    defaultOptions: {
+      queries: { retry: false, networkMode: 'always', refetchOnWindowFocus: false, refetchOnReconnect: false },
+    },
+  });
+  return { config, notices, requests, run, api, queries, fetch };
+}
+
+const ServicesContext = createContext<Services | null>(null);
+
+export function ServicesProvider({ services, children }: { services: Services; children: ReactNode }) {
+  return <ServicesContext value={services}>{children}</ServicesContext>;
+}
+
+export function useServices(): Services {
+  const services = useContext(ServicesContext);
+  if (services === null) throw new Error('useServices needs a ServicesProvider above it.');
+  return services;
+}

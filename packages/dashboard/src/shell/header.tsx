@@ -1,0 +1,35 @@
+import type { PageText } from '@security-optimizer/contract/pages';
+import type { ReactNode } from 'react';
+import { translate } from '../i18n/translate.js';
+import { Icon } from '../icons/icon.js';
+import { splitTitle } from './split-title.js';
+
+/** The white band on top of a page: icon, title, intro, and the loader line when there is one. */
+export function Header({ page, loader }: { readonly page: PageText; readonly loader: ReactNode }) {
+  const title = splitTitle(translate(page.title));
+  return (
+    <header className="so-head">
+      <div className="so-wrap">
+        <div className="so-head__bar">
+          <span className="so-head__icon">
+            <Icon name={page.icon} size={24} />
+          </span>
+          <div className="so-head__text">
+            <h1 className="so-head__title">
+              {title.product === null ? null : (
+                <>
+                  <span>
+                    {title.product} <i>-</i>
+                  </span>{' '}
+                </>
+              )}
+              {title.page}
+            </h1>
+            <p className="so-head__intro">{translate(page.intro)}</p>
+          </div>
+        </div>
+      </div>
+      {loader}
+    </header>
+  );
+}

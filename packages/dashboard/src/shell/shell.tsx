@@ -1,0 +1,41 @@
+import type { PageText } from '@security-optimizer/contract/pages';
+import { type ReactNode, useEffect } from 'react';
+import { useDeviceClass } from '../device/use-device-class.js';
+import { Loader } from '../loader/loader.js';
+import { Toasts } from '../notices/toasts.js';
+import { Header } from './header.js';
+import { PageBoundary } from './page-boundary.js';
+
+export interface ShellProps {
+  readonly page: PageText;
+  /** Element that the connector printed. It gets the device class as `data-device`. */
+  readonly container: HTMLElement;
+  readonly portal: Element;
+  readonly children: ReactNode;
+}
+
+/** What all pages share: header, loader, notification area, device class. */
+export function Shell({ page, container, portal, children }: ShellProps) {
+  const device = useDeviceClass();
+  useEffect(() => {
+    container.dataset.device = device;
+  }, [container, device]);
+
+  // wp-admin has a main landmark of its own around us; two of them would confuse.
+  const Main = container.closest('main, [role="main"]') === null ? 'main' : 'div';
+  return (
+    <Loader>
+      {(line) => (
+        <>
+          <Header page={page} loader={line} />
+          <Main className="so-main">
+            <div className="so-wrap">
+              <PageBoundary>{children}</PageBoundary>
+            </div>
+          </Main>
+          <Toasts portal={portal} />
+        </>
+      )}
+    </Loader>
+  );
+}
