@@ -4,8 +4,8 @@ import { Kysely } from 'kysely';
 import type { Logger } from '../lib/logger.js';
 import { migrate } from './migrations.js';
 import type { Schema } from './schema.js';
-import { SqliteThread } from './sqlite-worker/sqlite-thread.js';
 import { sqliteWorkerDialect } from './sqlite-worker/sqlite-dialect.js';
+import { SqliteThread } from './sqlite-worker/sqlite-thread.js';
 
 export type Database = Kysely<Schema>;
 

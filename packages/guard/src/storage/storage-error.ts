@@ -12,14 +12,19 @@ export type StorageFault =
   | 'closed'
   | 'other';
 
-/** A failed storage operation. Nothing of its transaction was kept. */
-export class StorageError extends Error {
+/**
+ * A failed storage operation; nothing of its transaction was kept. A caller of the API gets the general text, log and
+ * command line get `detail`.
+ */
+export class StorageError extends ApiError {
   readonly fault: StorageFault;
+  readonly detail: string;
 
-  constructor(fault: StorageFault, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  constructor(fault: StorageFault, detail: string, options?: { cause?: unknown }) {
+    super('storage_unavailable', { cause: new Error(detail, options) });
     this.name = 'StorageError';
     this.fault = fault;
+    this.detail = detail;
   }
 }
 
@@ -39,9 +44,4 @@ const faultByCode: Readonly<Record<number, StorageFault>> = {
 /** Names the fault behind a result code of SQLite, extended or not. */
 export function faultOfSqliteCode(code: number | undefined): StorageFault {
   return (code !== undefined && faultByCode[code & 0xff]) || 'other';
-}
-
-/** The refusal that a caller of the API gets for a storage fault; anything else is passed through. */
-export function storageRefusal(error: unknown): unknown {
-  return error instanceof StorageError ? new ApiError('storage_unavailable', { cause: error }) : error;
 }

@@ -121,7 +121,7 @@ export class SqliteThread {
       settle?.reject(died);
       for (const { reject } of waiting.values()) reject(died);
       waiting.clear();
-      if (!this.#closed && couldOpen) this.#logger.error({ event: 'storage-worker-died', err: cause }, died.message);
+      if (!this.#closed && couldOpen) this.#logger.error({ event: 'storage-worker-died', err: cause }, died.detail);
     });
     return life;
   }

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type DatabaseSyncInstance, DatabaseSync } from '@photostructure/sqlite';
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { faultOfSqliteCode, type StorageFault } from '../storage-error.js';
 import type { StatementResult, WorkerReply, WorkerRequest, WorkerSettings } from './messages.js';
 

@@ -1,0 +1,154 @@
+import type { IncomingMessage } from 'node:http';
+import { endpoints } from '@security-optimizer/contract/endpoints';
+import type { Envelope } from '@security-optimizer/contract/envelope';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { ApiError } from '../lib/api-error.js';
+import type { Logger } from '../lib/logger.js';
+import type { WordPressUser } from '../wordpress/connector-answers.js';
+import type { Sessions } from '../wordpress/session.js';
+import type { ApiCall, ApiHandler } from './api-call.js';
+import { authenticate } from './authenticate.js';
+import { MAX_BODY_BYTES, parseBody } from './body.js';
+import { apiErrorOf, failureOf } from './error-response.js';
+import type { Handlers, Outcome } from './handlers.js';
+import { parseInput } from './parse-input.js';
+
+/** A client that was answered but goes on sending is cut off after this time, milliseconds. */
+const DRAIN_MS = 10_000;
+
+interface CallState {
+  readonly call: ApiCall;
+  user: WordPressUser | undefined;
+}
+
+/** Calls under way, by their request: Fastify finds here what the proxy recognised. */
+type Calls = WeakMap<IncomingMessage, CallState>;
+
+export interface Api {
+  readonly handle: ApiHandler;
+  close(): Promise<void>;
+}
+
+/**
+ * The REST API without a listener of its own: the proxy hands over the calls that are addressed to it. Routes come
+ * from the contract; each answer is the contract's envelope with the HTTP status of its `status`.
+ */
+export async function createApi(deps: {
+  handlers: Handlers;
+  sessions: Pick<Sessions, 'who'>;
+  logger: Logger;
+}): Promise<Api> {
+  const { handlers, sessions, logger } = deps;
+  const calls: Calls = new WeakMap();
+  const app = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    exposeHeadRoutes: true,
+    routerOptions: { ignoreTrailingSlash: true },
+    // The same route for the pretty path and for rest_route; `/plugin` can't clash with a route of the other base.
+    rewriteUrl: (request) => {
+      const call = calls.get(request as IncomingMessage)?.call;
+      return call ? `/${call.namespace}${call.route}${call.query === '' ? '' : `?${call.query}`}` : '/';
+    },
+    frameworkErrors: (error, request, reply) => refuse(logger, calls, error, request, reply),
+  });
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    parseBody(body),
+  );
+  app.setNotFoundHandler((request, reply) => refuse(logger, calls, new ApiError('rest_no_route'), request, reply));
+  app.setErrorHandler((error, request, reply) => refuse(logger, calls, error, request, reply));
+  mountEndpoints(app, { handlers, sessions, calls });
+  await app.ready();
+
+  return {
+    handle(request, response, call) {
+      calls.set(request, { call, user: undefined });
+      // Bodies are JSON whatever their header says; without one there is no body to parse.
+      const hasBody =
+        request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length']) > 0;
+      if (hasBody) request.headers['content-type'] = 'application/json';
+      else delete request.headers['content-type'];
+      response.once('finish', () => {
+        if (request.complete) return;
+        const timer = setTimeout(() => request.destroy(), DRAIN_MS);
+        request.once('close', () => clearTimeout(timer));
+      });
+      app.routing(request, response);
+    },
+    close: () => app.close(),
+  };
+}
+
+function mountEndpoints(
+  app: FastifyInstance,
+  deps: { handlers: Handlers; sessions: Pick<Sessions, 'who'>; calls: Calls },
+): void {
+  for (const endpoint of endpoints) {
+    // One handler per name is checked by the type of `Handlers`; here each gets exactly what its own schema gave.
+    const handler = deps.handlers[endpoint.name] as (input: unknown, context: object) => Promise<Outcome<unknown>>;
+    const url = `/plugin${endpoint.suffix}`;
+    app.route({
+      method: [...endpoint.methods],
+      url,
+      onRequest: async (request) => {
+        const state = stateOf(deps.calls, request);
+        state.user = await authenticate(deps.sessions, state.call, request.headers);
+      },
+      handler: async (request, reply) => {
+        const { call, user } = stateOf(deps.calls, request);
+        if (!user) throw new Error('A handler ran without authentication.');
+        const reads = request.method === 'GET' || request.method === 'HEAD';
+        const input = reads
+          ? Object.fromEntries(new URLSearchParams(call.query))
+          : request.body === undefined
+            ? {}
+            : request.body;
+        const { data, message } = await handler(parseInput(endpoint.request, input), {
+          site: call.site,
+          actor: { id: user.id, login: user.login, address: call.address },
+        });
+        return send(reply, { data, message, status: 200 });
+      },
+    });
+    const methods = endpoint.methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+    app.options(url, (_request, reply) =>
+      send(reply.header('allow', [...methods, 'OPTIONS'].join(', ')), { data: null, message: '', status: 200 }),
+    );
+  }
+}
+
+function stateOf(calls: Calls, request: FastifyRequest): CallState {
+  const state = calls.get(request.raw);
+  if (!state) throw new Error('The API was called past the proxy.');
+  return state;
+}
+
+function send(reply: FastifyReply, body: Envelope<unknown>): FastifyReply {
+  return reply
+    .code(body.status)
+    .header('cache-control', 'no-store')
+    .header('x-content-type-options', 'nosniff')
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(body));
+}
+
+function refuse(logger: Logger, calls: Calls, thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const error = apiErrorOf(thrown);
+  const failure = failureOf(error);
+  if (failure.status >= 500) {
+    const call = calls.get(request.raw)?.call;
+    logger.error(
+      {
+        event: 'api-failed',
+        code: error.code,
+        site: call?.site.id,
+        route: call?.route,
+        request: call?.requestId,
+        err: error.cause,
+      },
+      'A call of the API failed.',
+    );
+  }
+  return send(reply, failure);
+}

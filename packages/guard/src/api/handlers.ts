@@ -1,0 +1,61 @@
+import type { ApiEndpoint } from '@security-optimizer/contract/endpoints';
+import { toggleRequestName } from '@security-optimizer/contract/endpoints';
+import {
+  type SecurityField,
+  type SecurityOptions,
+  siteSecurityToggles,
+} from '@security-optimizer/contract/protections';
+import type { z } from 'zod';
+import type { SiteConfig, SiteId } from '../site.js';
+import type { OptionChange } from '../site-security/set-security-option.js';
+import type { Actor } from '../storage/settings-store.js';
+
+/** Who calls, and for which site. */
+export interface CallContext {
+  readonly site: SiteConfig;
+  readonly actor: Actor;
+}
+
+/** What a call answers with; the envelope is put around it later. */
+export interface Outcome<Data> {
+  readonly data: Data;
+  readonly message: string;
+}
+
+/** One handler for each call of the contract, typed by its schemas. A call without a handler does not compile. */
+export type Handlers = {
+  readonly [Call in ApiEndpoint as Call['name']]: (
+    input: z.output<Call['request']>,
+    context: CallContext,
+  ) => Promise<Outcome<z.output<Call['response']>>>;
+};
+
+/** The use cases behind the calls. */
+export interface UseCases {
+  readonly fetchSecurityOptions: (site: SiteId) => Promise<SecurityOptions>;
+  readonly setSecurityOption: (change: OptionChange) => Promise<string>;
+}
+
+/** Connects each call of the contract with the use case that carries it out. */
+export function createHandlers(useCases: UseCases): Handlers {
+  return {
+    fetchOptions: async (_input, { site }) => ({ data: await useCases.fetchSecurityOptions(site.id), message: '' }),
+    ...toggleHandlers(useCases),
+  };
+}
+
+type ToggleName = ReturnType<typeof toggleRequestName<SecurityField>>;
+
+/** Every toggle of the catalogue has the same handler, so a new toggle needs no line here. */
+function toggleHandlers(useCases: UseCases): Pick<Handlers, ToggleName> {
+  const handlers = siteSecurityToggles.map(({ field }) => {
+    const handle: Handlers[ToggleName] = async (input, { site, actor }) => {
+      const value = input[field];
+      if (value === undefined) throw new Error(`The contract lets ${field} be absent.`);
+      const message = await useCases.setSecurityOption({ site, field, value, actor });
+      return { data: { [field]: value }, message };
+    };
+    return [toggleRequestName(field), handle] as const;
+  });
+  return Object.fromEntries(handlers) as Pick<Handlers, ToggleName>;
+}

@@ -1,0 +1,107 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+/**
+ * What may stand in `guard.json`. Each schema says in its error what is allowed, so that a mistake can be reported
+ * without a look into the documentation.
+ */
+
+const LISTEN_HELP = 'use HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080';
+
+/** `192.0.2.1:8080`, `[2001:db8::1]:8080` or `localhost:8080`. */
+export const listenAddress = z.string({ error: LISTEN_HELP }).transform((text, context) => {
+  const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(text);
+  const host = parts?.[1] ?? parts?.[2];
+  const port = Number(parts?.[3]);
+  if (host === undefined || port > 65_535 || (parts?.[1] !== undefined && isIP(host) !== 6)) {
+    context.addIssue({ code: 'custom', message: LISTEN_HELP });
+    return z.NEVER;
+  }
+  return { host, port };
+});
+
+export const databaseUrl = z.string({ error: 'use sqlite:FILE' }).superRefine((text, context) => {
+  if (/^postgres(?:ql)?:/.test(text)) {
+    context.addIssue({ code: 'custom', message: 'PostgreSQL is not available in this version; use sqlite:FILE' });
+  } else if (!/^sqlite:[^\s].*$/.test(text)) {
+    context.addIssue({ code: 'custom', message: 'use sqlite:FILE, for example sqlite:guard.sqlite' });
+  }
+});
+
+const RANGE_HELP = 'use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24';
+
+export const trustedProxy = z.string({ error: RANGE_HELP }).refine(isAddressOrRange, { error: RANGE_HELP });
+
+function isAddressOrRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
+
+export const logLevel = z.enum(['debug', 'info', 'warn', 'error', 'silent'], {
+  error: 'use debug, info, warn, error or silent',
+});
+
+const HOST_HELP = 'use host names without port, for example example.com, or * for every other host';
+export const hostName = z
+  .string({ error: HOST_HELP })
+  .regex(/^(?:\*|[a-zA-Z0-9_](?:[a-zA-Z0-9_.-]*[a-zA-Z0-9_])?|\[[0-9a-fA-F:.]+\])$/, { error: HOST_HELP })
+  .transform((name) => name.toLowerCase());
+
+const UPSTREAM_HELP = 'use the origin of the web server without a path, for example http://127.0.0.1:8081';
+/** Origin of WordPress's web server. */
+export const upstreamOrigin = z.string({ error: UPSTREAM_HELP }).transform((text, context) => {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const plain = url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/' && !/[?#@]/.test(text);
+  if (url === null || !plain) {
+    context.addIssue({ code: 'custom', message: UPSTREAM_HELP });
+    return z.NEVER;
+  }
+  return url.origin;
+});
+
+const HOME_HELP = 'use the URL path of a site in a sub-directory, for example /blog';
+export const homePath = z.string({ error: HOME_HELP }).regex(/^(?:\/[^\s/?#]+)*$/, { error: HOME_HELP });
+
+const ID_HELP = 'use letters, digits and hyphens';
+
+export const siteEntry = z.strictObject({
+  id: z.string({ error: ID_HELP }).regex(/^[a-zA-Z0-9-]{1,64}$/, { error: ID_HELP }),
+  hosts: z.array(hostName, { error: HOST_HELP }).min(1, { error: HOST_HELP }).default(['*']),
+  upstream: upstreamOrigin,
+  wordpressDir: z
+    .string({ error: 'use a folder, or null' })
+    .min(1, { error: 'use a folder, or null' })
+    .nullable()
+    .default(null),
+  onlyThroughGuard: z.boolean({ error: 'use true or false' }).default(true),
+  home: homePath.default(''),
+});
+export type SiteEntry = z.output<typeof siteEntry>;
+
+function limit(fallback: number, lowest: number, highest: number, unit: string) {
+  const error = `use a whole number from ${lowest} to ${highest} (${unit})`;
+  return z.int({ error }).min(lowest, { error }).max(highest, { error }).default(fallback);
+}
+
+export const configFile = z.strictObject({
+  listen: listenAddress.default({ host: '127.0.0.1', port: 8080 }),
+  database: databaseUrl.default('sqlite:guard.sqlite'),
+  trustedProxies: z.array(trustedProxy, { error: RANGE_HELP }).default([]),
+  logLevel: logLevel.default('info'),
+  limits: z
+    .strictObject({
+      targetBytes: limit(8192, 1024, 65_536, 'bytes'),
+      headerBytes: limit(32_768, 4096, 262_144, 'bytes'),
+      headerSeconds: limit(15, 1, 300, 'seconds'),
+      idleSeconds: limit(60, 1, 3600, 'seconds'),
+      upstreamSeconds: limit(300, 1, 3600, 'seconds'),
+      shutdownSeconds: limit(30, 1, 600, 'seconds'),
+      upstreamConnections: limit(128, 1, 10_000, 'connections'),
+    })
+    .prefault({}),
+  sites: z.array(siteEntry, { error: 'use a list of sites' }).default([]),
+});
+/** The file with its defaults filled in. */
+export type ConfigFile = z.output<typeof configFile>;

@@ -1,0 +1,170 @@
+import { mkdir } from 'node:fs/promises';
+import { createApi } from './api/api-app.js';
+import { createHandlers } from './api/handlers.js';
+import type { Config } from './config.js';
+import { AddressSet } from './lib/address-set.js';
+import { systemClock } from './lib/clock.js';
+import { createLogger, type Logger } from './lib/logger.js';
+import { KeyedMutex } from './lib/mutex.js';
+import { version } from './lib/version.js';
+import { LivePolicy } from './policy/live-policy.js';
+import { createGuardServer } from './proxy/server.js';
+import type { SiteConfig } from './site.js';
+import { fetchSecurityOptions } from './site-security/fetch-security-options.js';
+import { LiveSites } from './site-security/live-sites.js';
+import { createSettingsReload } from './site-security/reload-settings.js';
+import { setSecurityOption } from './site-security/set-security-option.js';
+import { sqlBlockedAddressesStore } from './storage/blocked-addresses-store.js';
+import { latestVersion, pollingChangeFeed } from './storage/change-feed.js';
+import { lockDataDir } from './storage/data-dir-lock.js';
+import { type Database, openDatabase } from './storage/database.js';
+import { sqlSettingsStore } from './storage/settings-store.js';
+import { type SiteFactsStore, sqlSiteFactsStore } from './storage/site-facts-store.js';
+import { factsOf } from './wordpress/connector-answers.js';
+import { connectorClient } from './wordpress/connector-client.js';
+import { createConnectorHealth } from './wordpress/connector-health.js';
+import { writeConnectorSecret } from './wordpress/connector-secret.js';
+import { createPolicyPush } from './wordpress/policy-push.js';
+import { createSessions } from './wordpress/session.js';
+
+export interface RunningGuard {
+  /** Where it listens, for example `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** Lets running requests finish, then frees everything. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts guard: the composition root, the only place that knows all parts. It serves as soon as the settings are
+ * loaded, also while WordPress or its connector is down. It does not start without its database: a stored setting
+ * must never be replaced by a default.
+ *
+ * @throws StorageError, DataDirInUse, or the system's error when the address can't be listened on
+ */
+export async function startGuard(config: Config, options: { logger?: Logger } = {}): Promise<RunningGuard> {
+  const logger = options.logger ?? createLogger(config.logLevel);
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  /** What has to be freed, in the order in which it was taken; freed in reverse. */
+  const taken: (() => void | Promise<void>)[] = [];
+  const close = async () => {
+    for (let free = taken.pop(); free; free = taken.pop()) await free();
+  };
+  try {
+    const lock = await lockDataDir(config.dataDir);
+    taken.push(() => lock.release());
+    const db = await openDatabase({ url: config.database, dataDir: config.dataDir, logger });
+    taken.push(() => db.destroy());
+    const url = await assemble(config, logger, db, taken);
+    logger.info({ event: 'guard-started', url, version, sites: config.sites.length }, `Guard serves at ${url}.`);
+    return { url, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function assemble(
+  config: Config,
+  logger: Logger,
+  db: Database,
+  taken: (() => void | Promise<void>)[],
+): Promise<string> {
+  const clock = systemClock;
+  const mutex = new KeyedMutex();
+  const settings = sqlSettingsStore(db);
+  const factsStore = sqlSiteFactsStore(db);
+  const live = new LivePolicy();
+  const sites = new LiveSites(live, new Map(config.sites.map((site) => [site.id, site.home ?? ''])));
+
+  const feed = pollingChangeFeed({ db, logger, from: await latestVersion(db) });
+  taken.push(() => feed.close());
+  await loadSites(config.sites, sites, db, factsStore);
+
+  const client = connectorClient({ clock, facts: (site) => sites.get(site.id).facts });
+  taken.push(() => client.close());
+  const policyPush = createPolicyPush({ client, current: (site) => sites.get(site).options, mutex, clock, logger });
+  const health = createConnectorHealth({
+    sites: config.sites,
+    client,
+    guardVersion: version,
+    clock,
+    logger,
+    actions: {
+      onHello(site, hello) {
+        const facts = factsOf(hello);
+        if (JSON.stringify(facts) === JSON.stringify(sites.get(site.id).facts)) return;
+        sites.set(site.id, { facts });
+        factsStore.writeFacts(site.id, facts).catch((error: unknown) => {
+          logger.warn({ event: 'site-facts-not-stored', site: site.id, err: error }, 'Site facts were not stored.');
+        });
+      },
+      onPolicy: (site, hash) => policyPush.heal(site, hash),
+      async restoreKey(site) {
+        if (site.wordpressDir === null) return;
+        await writeConnectorSecret(site.wordpressDir, site);
+        await factsStore.writeKeyRestored(site.id, clock());
+      },
+    },
+  });
+
+  const reload = createSettingsReload({
+    read: (site) => fetchSecurityOptions(settings, site),
+    sites,
+    mutex,
+    logger,
+    onChanged(id) {
+      const site = config.sites.find((entry) => entry.id === id);
+      const state = health.state(id);
+      if (site && state.kind === 'ok') policyPush.heal(site, state.policy);
+    },
+  });
+  taken.push(() => reload.stop());
+  feed.subscribe(reload.reload);
+
+  const sessions = createSessions({ client, clock });
+  const api = await createApi({
+    sessions,
+    logger,
+    handlers: createHandlers({
+      fetchSecurityOptions: (site) => fetchSecurityOptions(settings, site),
+      setSecurityOption: (change) =>
+        setSecurityOption(
+          {
+            settings,
+            pushPolicy: policyPush.push,
+            apply: (site, options) => sites.set(site, { options }),
+            publish: feed.publish,
+            mutex,
+            clock,
+            logger,
+          },
+          change,
+        ),
+    }),
+  });
+  taken.push(() => api.close());
+
+  const server = createGuardServer({ config, live, api: api.handle, onSignal: health.inform, logger, clock });
+  const { host, port } = await server.listen();
+  taken.push(() => health.stop());
+  taken.push(() => server.close());
+  health.start();
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Puts every site's stored settings in force before the first request is taken. */
+async function loadSites(
+  all: readonly SiteConfig[],
+  sites: LiveSites,
+  db: Database,
+  factsStore: SiteFactsStore,
+): Promise<void> {
+  const settings = sqlSettingsStore(db);
+  const blockedStore = sqlBlockedAddressesStore(db);
+  for (const { id } of all) {
+    const options = await fetchSecurityOptions(settings, id);
+    const blocked = AddressSet.from(await blockedStore.read(id));
+    const { facts } = await factsStore.read(id);
+    sites.set(id, { options, blocked, facts });
+  }
+}

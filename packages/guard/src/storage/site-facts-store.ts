@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import type { SiteFacts, SiteId } from '../site.js';
+import type { Database } from './database.js';
+
+/** What is remembered about a site between starts. */
+export interface RememberedSite {
+  readonly facts: SiteFacts | null;
+  /** When guard last wrote its key into this WordPress again, milliseconds since the Unix epoch. */
+  readonly keyRestoredAt: number | null;
+}
+
+/** Every method may throw StorageError. */
+export interface SiteFactsStore {
+  read(site: SiteId): Promise<RememberedSite>;
+  writeFacts(site: SiteId, facts: SiteFacts): Promise<void>;
+  writeKeyRestored(site: SiteId, at: number): Promise<void>;
+}
+
+const factsSchema = z.object({
+  homeUrl: z.string(),
+  paths: z.object({
+    home: z.string(),
+    admin: z.string(),
+    includes: z.string(),
+    content: z.string(),
+    uploads: z.string(),
+    rest: z.string(),
+  }),
+});
+
+export function sqlSiteFactsStore(db: Database): SiteFactsStore {
+  return {
+    async read(site) {
+      const row = await db
+        .selectFrom('site_facts')
+        .select(['facts', 'key_restored_at'])
+        .where('site', '=', site)
+        .executeTakeFirst();
+      return { facts: row ? parseFacts(row.facts) : null, keyRestoredAt: row?.key_restored_at ?? null };
+    },
+
+    async writeFacts(site, facts) {
+      const text = JSON.stringify(facts);
+      await db
+        .insertInto('site_facts')
+        .values({ site, facts: text, key_restored_at: null })
+        .onConflict((conflict) => conflict.column('site').doUpdateSet({ facts: text }))
+        .execute();
+    },
+
+    async writeKeyRestored(site, at) {
+      await db
+        .insertInto('site_facts')
+        .values({ site, facts: 'null', key_restored_at: at })
+        .onConflict((conflict) => conflict.column('site').doUpdateSet({ key_restored_at: at }))
+        .execute();
+    },
+  };
+}
+
+/** Facts are only remembered, the connector knows them better: what can't be read is asked for again. */
+function parseFacts(text: string): SiteFacts | null {
+  try {
+    return factsSchema.nullable().parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

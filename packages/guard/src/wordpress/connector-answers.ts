@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import type { SiteFacts } from '../site.js';
+
+/** A URL path as the connector reports it: '' or `/…` without a slash at the end. */
+const urlPath = z.string().regex(/^(?:\/[^?#\s]*[^/?#\s])?$/);
+
+/** Answer to `hello`. */
+export const helloAnswer = z.object({
+  connector: z.string().max(40),
+  wordpress: z.string().max(40),
+  php: z.string().max(40),
+  multisite: z.boolean(),
+  home: z.url({ protocol: /^https?$/ }),
+  site_url: z.url({ protocol: /^https?$/ }),
+  paths: z.object({ admin: urlPath, includes: urlPath, content: urlPath, uploads: urlPath, rest: urlPath }),
+  timezone: z.string().max(100),
+  locale: z.string().max(40),
+  policy: z.string().nullable(),
+});
+export type HelloAnswer = z.infer<typeof helloAnswer>;
+
+/** A WordPress user as the connector describes the one who asks. */
+const user = z.object({
+  id: z.number().int().positive(),
+  login: z.string(),
+  name: z.string(),
+  roles: z.array(z.string()),
+  can_manage: z.boolean(),
+});
+export type WordPressUser = z.infer<typeof user>;
+
+/** Answer to `session`. */
+export const sessionAnswer = z.union([
+  z.object({ user, locale: z.string() }),
+  z.object({ user: z.null(), code: z.string() }),
+]);
+export type SessionAnswer = z.infer<typeof sessionAnswer>;
+
+/** Answer to `policy`. */
+export const policyAnswer = z.object({
+  policy: z.string(),
+  notes: z
+    .object({ delete_readme: z.enum(['deleted', 'absent', 'not_deleted']).optional() })
+    // PHP writes an empty map as a list.
+    .or(z.array(z.never()).transform(() => ({})))
+    .default({}),
+});
+export type PolicyNotes = { readonly delete_readme?: 'deleted' | 'absent' | 'not_deleted' | undefined };
+
+/** The facts that guard keeps, in the form that its rules compare with: lower-case, the REST root below home. */
+export function factsOf(hello: HelloAnswer): SiteFacts {
+  const home = new URL(hello.home).pathname.replace(/\/+$/, '').toLowerCase();
+  const { admin, includes, content, uploads, rest } = hello.paths;
+  const lowerRest = rest.toLowerCase();
+  return {
+    homeUrl: hello.home,
+    paths: {
+      home,
+      admin: admin.toLowerCase(),
+      includes: includes.toLowerCase(),
+      content: content.toLowerCase(),
+      uploads: uploads.toLowerCase(),
+      rest: home !== '' && lowerRest.startsWith(`${home}/`) ? lowerRest.slice(home.length) : lowerRest,
+    },
+  };
+}

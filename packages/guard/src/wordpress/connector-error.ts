@@ -1,0 +1,43 @@
+import { ApiError } from '../lib/api-error.js';
+
+/** Why a command could not be carried out. */
+export type ConnectorFault =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'other_secret'; readonly keyId: string }
+  /** `cause` in plain words, for example `connection refused`. */
+  | { readonly kind: 'unreachable'; readonly cause: string };
+
+const codes = {
+  missing: 'connector_missing',
+  other_secret: 'connector_other_secret',
+  unreachable: 'wordpress_unreachable',
+} as const;
+
+/**
+ * A command that WordPress did not carry out, as far as guard can know. A caller of the API gets the text of its
+ * code, log and command line get `detail`.
+ */
+export class ConnectorError extends ApiError {
+  readonly fault: ConnectorFault;
+  readonly detail: string;
+
+  constructor(fault: ConnectorFault, options?: { cause?: unknown }) {
+    const detail = describeFault(fault);
+    super(codes[fault.kind], { cause: new Error(detail, options) });
+    this.name = 'ConnectorError';
+    this.fault = fault;
+    this.detail = detail;
+  }
+}
+
+/** One sentence about a fault, for log and status. */
+export function describeFault(fault: ConnectorFault): string {
+  switch (fault.kind) {
+    case 'missing':
+      return 'WordPress answers, but the connector plugin is missing in it.';
+    case 'other_secret':
+      return `The connector plugin has another secret (key ${fault.keyId}).`;
+    case 'unreachable':
+      return `WordPress does not carry out commands: ${fault.cause}.`;
+  }
+}

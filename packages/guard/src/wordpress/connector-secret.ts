@@ -1,0 +1,57 @@
+import { chown, mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type FileAccess, writeFileAtomically } from '../lib/write-file-atomically.js';
+
+/** Folder of the connector's own files below the WordPress folder. */
+export const CONNECTOR_FOLDER = join('wp-content', 'mu-plugins', 'security-optimizer');
+
+/**
+ * Writes `secret.php`, by which the connector knows guard (docs/connector-protocol.md). It gets the owner, group and
+ * read rights of wp-config.php: whoever may read the database password may read this, nobody else.
+ *
+ * @param secret 64 hexadecimal digits
+ */
+export async function writeConnectorSecret(
+  wordpressDir: string,
+  content: { readonly secret: string; readonly onlyThroughGuard: boolean },
+): Promise<void> {
+  if (!/^[0-9a-f]{64}$/.test(content.secret)) throw new Error('The secret must be 64 hexadecimal digits.');
+  const php = [
+    '<?php',
+    '// Written by Security Optimizer. The key by which WordPress knows the guard in front of it.',
+    `return array( 'secret' => '${content.secret}', 'only_through_guard' => ${content.onlyThroughGuard} );`,
+    '',
+  ].join('\n');
+  const model = await configurationFile(wordpressDir);
+  await writeFileAtomically(join(wordpressDir, CONNECTOR_FOLDER, 'secret.php'), php, {
+    ...(await accessLike(wordpressDir)),
+    mode: (await stat(model)).mode & 0o644,
+  });
+}
+
+/** Owner and group of the site's files, where this process may set them. */
+export async function accessLike(wordpressDir: string): Promise<Omit<FileAccess, 'mode'>> {
+  const { uid, gid } = await stat(await configurationFile(wordpressDir));
+  return process.getuid?.() === 0 ? { uid, gid } : {};
+}
+
+/** Makes a folder that the web server may enter, owned like the site's files. */
+export async function makeSiteFolder(path: string, access: Omit<FileAccess, 'mode'>): Promise<void> {
+  const made = await mkdir(path, { recursive: true, mode: 0o755 });
+  if (made && access.uid !== undefined && access.gid !== undefined) await chown(path, access.uid, access.gid);
+}
+
+/** wp-config.php, which WordPress also finds one folder up, or wp-load.php before WordPress is configured. */
+async function configurationFile(wordpressDir: string): Promise<string> {
+  for (const name of ['wp-config.php', join('..', 'wp-config.php')]) {
+    const path = join(wordpressDir, name);
+    if (
+      await stat(path).then(
+        (found) => found.isFile(),
+        () => false,
+      )
+    )
+      return path;
+  }
+  return join(wordpressDir, 'wp-load.php');
+}

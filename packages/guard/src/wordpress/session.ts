@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../lib/clock.js';
+import type { SiteConfig, SiteId } from '../site.js';
+import type { SessionAnswer, WordPressUser } from './connector-answers.js';
+import type { ConnectorClient, Sender } from './connector-client.js';
+
+/** A positive answer is believed for this long; a log-out or a role change takes effect after it at the latest. */
+const CACHE_MS = 5000;
+const CACHE_ENTRIES = 1000;
+
+/** What a browser brought along to prove who it is. */
+export interface Credentials {
+  readonly cookie: string;
+  readonly nonce: string;
+  readonly sender: Sender;
+}
+
+export interface Sessions {
+  /** The user behind cookie and nonce, or null when WordPress does not accept them. Throws ConnectorError. */
+  who(site: SiteConfig, credentials: Credentials): Promise<WordPressUser | null>;
+  /** Forgets every answer about a site. */
+  forget(site: SiteId): void;
+}
+
+interface Entry {
+  readonly site: SiteId;
+  readonly user: WordPressUser;
+  readonly at: number;
+}
+
+/** Asks WordPress who is asking and remembers positive answers briefly, by a hash: no cookie stays in memory. */
+export function createSessions(deps: { client: Pick<ConnectorClient, 'session'>; clock: Clock }): Sessions {
+  const { client, clock } = deps;
+  const known = new Map<string, Entry>();
+  /** Calls of one page load arrive together; they share one question. */
+  const asking = new Map<string, Promise<SessionAnswer>>();
+
+  return {
+    async who(site, { cookie, nonce, sender }) {
+      const key = createHash('sha256')
+        .update(JSON.stringify([site.id, cookie, nonce]))
+        .digest('base64');
+      const entry = known.get(key);
+      const age = entry ? clock() - entry.at : 0;
+      if (entry && age >= 0 && age < CACHE_MS) return entry.user;
+      let question = asking.get(key);
+      if (!question) {
+        question = client.session(site, { cookie, nonce, sender }).finally(() => asking.delete(key));
+        asking.set(key, question);
+      }
+      const { user } = await question;
+      known.delete(key);
+      if (user === null) return null;
+      known.set(key, { site: site.id, user, at: clock() });
+      if (known.size > CACHE_ENTRIES) known.delete(known.keys().next().value as string);
+      return user;
+    },
+
+    forget(site) {
+      for (const [key, entry] of known) if (entry.site === site) known.delete(key);
+    },
+  };
+}
