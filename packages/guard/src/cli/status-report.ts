@@ -1,0 +1,139 @@
+import { resolve } from 'node:path';
+import { request } from 'undici';
+import type { Config } from '../config.js';
+import { systemClock } from '../lib/clock.js';
+import { silentLogger } from '../lib/logger.js';
+import { version } from '../lib/version.js';
+import type { SiteConfig, SiteFacts } from '../site.js';
+import { fetchSecurityOptions } from '../site-security/fetch-security-options.js';
+import { isDataDirInUse, runningGuard } from '../storage/data-dir-lock.js';
+import { type Database, openDatabase } from '../storage/database.js';
+import { sqlSettingsStore } from '../storage/settings-store.js';
+import { sqlSiteFactsStore } from '../storage/site-facts-store.js';
+import { StorageError } from '../storage/storage-error.js';
+import type { HelloAnswer } from '../wordpress/connector-answers.js';
+import { connectorClient } from '../wordpress/connector-client.js';
+import { ConnectorError } from '../wordpress/connector-error.js';
+import { connectorPolicyHash } from '../wordpress/policy-push.js';
+
+/** How one site stands. */
+export interface SiteStatus {
+  readonly id: string;
+  readonly hosts: readonly string[];
+  readonly upstream: string;
+  /** Whether WordPress's web server answers. */
+  readonly wordpress: 'reachable' | 'unreachable';
+  readonly connector: 'ok' | 'version_differs' | 'missing' | 'other_secret' | 'unknown';
+  readonly connectorVersion: string | null;
+  /** Whether WordPress runs the policy that is stored; null when that can't be known. */
+  readonly policyInSync: boolean | null;
+  /** When guard last had to write its key into this WordPress again, as ISO 8601 text. */
+  readonly keyRestoredAt: string | null;
+}
+
+export interface StatusReport {
+  readonly version: string;
+  readonly dataDir: string;
+  readonly guard: {
+    readonly running: boolean;
+    readonly pid: number | null;
+    readonly answers: boolean;
+    readonly listen: string;
+  };
+  readonly storage: { readonly ok: boolean; readonly detail: string | null };
+  readonly sites: readonly SiteStatus[];
+  /** One sentence each; empty when all is well. */
+  readonly problems: readonly string[];
+}
+
+/** Looks at every part from outside, whether guard runs or not. */
+export async function statusReport(config: Config): Promise<StatusReport> {
+  const problems: string[] = [];
+  const { host, port } = config.listen;
+  const running = isDataDirInUse(config.dataDir);
+  const guard = {
+    running,
+    pid: running ? await runningGuard(config.dataDir) : null,
+    answers: running && (await guardAnswers(config)),
+    listen: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+  };
+  if (!running) problems.push('Guard is not running. Start it with `security-optimizer serve`.');
+  else if (!guard.answers) problems.push(`Guard is running, but does not answer on ${guard.listen}.`);
+
+  let db: Database | null = null;
+  let detail: string | null = null;
+  try {
+    db = await openDatabase({ url: config.database, dataDir: resolve(config.dataDir), logger: silentLogger() });
+  } catch (error) {
+    detail = error instanceof StorageError ? `${error.fault}: ${error.detail}` : String(error);
+    problems.push(`The database can’t be used (${detail}).`);
+  }
+  try {
+    const sites = [];
+    for (const site of config.sites) sites.push(await siteStatus(site, db, problems));
+    return { version, dataDir: config.dataDir, guard, storage: { ok: db !== null, detail }, sites, problems };
+  } finally {
+    await db?.destroy();
+  }
+}
+
+async function siteStatus(site: SiteConfig, db: Database | null, problems: string[]): Promise<SiteStatus> {
+  const remembered = db ? await sqlSiteFactsStore(db).read(site.id) : { facts: null, keyRestoredAt: null };
+  const outcome = await askConnector(site, remembered.facts);
+  const problem = (text: string) => problems.push(`Site ${site.id}: ${text}`);
+  let connector: SiteStatus['connector'] = 'unknown';
+  let policyInSync: boolean | null = null;
+  if (outcome instanceof ConnectorError) {
+    if (outcome.fault.kind !== 'unreachable') connector = outcome.fault.kind;
+    problem(outcome.detail);
+  } else {
+    connector = outcome.connector === version ? 'ok' : 'version_differs';
+    if (connector === 'version_differs') {
+      problem(`The connector plugin has version ${outcome.connector}, guard ${version}. Attach the site again.`);
+    }
+    if (db) {
+      const options = await fetchSecurityOptions(sqlSettingsStore(db), site.id);
+      policyInSync = outcome.policy === connectorPolicyHash(options);
+      if (!policyInSync) problem('WordPress does not run the stored policy yet. A running guard pushes it by itself.');
+    }
+  }
+  const { keyRestoredAt } = remembered;
+  return {
+    id: site.id,
+    hosts: site.hosts,
+    upstream: site.upstream,
+    wordpress: outcome instanceof ConnectorError && outcome.fault.kind === 'unreachable' ? 'unreachable' : 'reachable',
+    connector,
+    connectorVersion: outcome instanceof ConnectorError ? null : outcome.connector,
+    policyInSync,
+    keyRestoredAt: keyRestoredAt === null ? null : new Date(keyRestoredAt).toISOString(),
+  };
+}
+
+async function askConnector(site: SiteConfig, facts: SiteFacts | null): Promise<HelloAnswer | ConnectorError> {
+  const client = connectorClient({ clock: systemClock, facts: () => facts });
+  try {
+    return await client.hello(site);
+  } catch (error) {
+    if (error instanceof ConnectorError) return error;
+    throw error;
+  } finally {
+    await client.close();
+  }
+}
+
+/** Guard refuses a call of its API without a session by itself, so this starts no PHP. */
+async function guardAnswers({ listen, sites }: Config): Promise<boolean> {
+  const host = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[listen.host] ?? listen.host;
+  const name = sites[0]?.hosts.find((entry) => entry !== '*') ?? host;
+  try {
+    const answer = await request(
+      `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${listen.port}/?rest_route=/security-optimizer/v1/fetch-options`,
+      { method: 'POST', headers: { host: name }, signal: AbortSignal.timeout(5000) },
+    );
+    await answer.body.dump();
+    return true;
+  } catch {
+    return false;
+  }
+}
