@@ -15,7 +15,11 @@
 	// The path as nginx reads it: the target without query, decoded once, slashes merged, dot segments resolved.
 	$normalise = static function ( $target ) {
 		$path = preg_replace( '~^[a-z][a-z0-9+.-]*://[^/?#]*~i', '', $target );
-		$path = rawurldecode( explode( '#', explode( '?', $path, 2 )[0], 2 )[0] );
+		$path = explode( '#', explode( '?', $path, 2 )[0], 2 )[0];
+		if ( preg_match( '~%(?![0-9a-f]{2})~i', $path ) ) {
+			return null;
+		}
+		$path = rawurldecode( $path );
 		if ( '' === $path ) {
 			return '/';
 		}
@@ -63,7 +67,7 @@
 		} elseif ( '/' !== $path ) {
 			$fail( 403, 'Forbidden' );
 		}
-	} elseif ( is_file( $root . $path ) ) {
+	} elseif ( '/' !== substr( $path, -1 ) && is_file( $root . $path ) ) {
 		require __DIR__ . '/static-file.php';
 		security_optimizer_sandbox_send_file( $root . $path );
 		exit;

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { defaultCacheDir } from './cache-dir.js';
 import { nativePhpProblem, startNativePhp } from './php/native.js';
 import { systemPhpRunner } from './php/run-script.js';
 import { startWasmPhp, wasmPhpRunner } from './php/wasm.js';
@@ -41,11 +42,12 @@ export async function startEmbeddedWordPress(options: EmbeddedWordPressOptions):
   for (const dir of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(dataDir, dir), { recursive: true });
   const database = { kind: 'sqlite', dir: join(dataDir, 'database'), file: '.ht.sqlite' } as const;
   await layOutWordPress({ ...options, dir: wordpressDir, database });
-  const runPhp = phpKind === 'native' ? systemPhpRunner(dataDir) : wasmPhpRunner(options, wordpressDir);
+  const wasm = { dataDir, cacheDir: options.cacheDir ?? defaultCacheDir(), log: options.log };
+  const runPhp = phpKind === 'native' ? systemPhpRunner(dataDir) : wasmPhpRunner(wasm);
   const owner = await installWordPress({ wordpressDir, dataDir, siteUrl: options.siteUrl, runPhp });
   const server = await (phpKind === 'native'
     ? startNativePhp({ wordpressDir, dataDir })
-    : startWasmPhp({ wordpressDir, dataDir, log: options.log }));
+    : startWasmPhp({ ...wasm, wordpressDir }));
   return {
     wordpressDir,
     upstream: server.upstream,
