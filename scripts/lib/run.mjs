@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * Runs a program from the root of the checkout, all it prints going to standard error, and passes stop signals on.
+ * Answers its exit code; a program that a signal ended counts as 1.
+ */
+export function run(command, args, env = process.env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 2, 2] });
+    const pass = (signal) => child.kill(signal);
+    process.on('SIGINT', pass).on('SIGTERM', pass);
+    const settle = (done) => (value) => {
+      process.off('SIGINT', pass).off('SIGTERM', pass);
+      done(value);
+    };
+    child.once('error', settle(reject));
+    child.once('exit', (code) => settle(resolve)(code ?? 1));
+  });
+}
+
+/** Runs npm: the one that runs this script, else the one on the PATH. */
+export function npm(args) {
+  const path = process.env.npm_execpath;
+  return path?.endsWith('.js') ? run(process.execPath, [path, ...args]) : run('npm', args);
+}

@@ -1,0 +1,15 @@
+import { build } from './lib/build.mjs';
+import { installPackages } from './lib/install.mjs';
+import { requireNode } from './lib/require-node.mjs';
+
+requireNode();
+try {
+  await installPackages();
+  await build(['packages/sandbox']);
+} catch (error) {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+}
+// In this same process: nothing stands between npm's signals and what has to be stopped.
+const { start } = await import('../packages/sandbox/dist/start/main.js');
+process.exit(await start(process.argv.slice(2)));
