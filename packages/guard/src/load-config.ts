@@ -117,12 +117,6 @@ function readEnvironment(env: NodeJS.ProcessEnv, mistakes: string[]): Partial<Co
     if (result.success) values[key] = result.data;
     else mistakes.push(`${name}: ${result.error.issues[0]?.message}`);
   }
-  // A misspelt variable would silently leave the value of the file in force.
-  for (const name of Object.keys(env)) {
-    if (name.startsWith('SECURITY_OPTIMIZER_') && !(name in variables)) {
-      mistakes.push(`${name}: unknown variable; use ${Object.keys(variables).join(', ')}`);
-    }
-  }
   return values as Partial<ConfigFile>;
 }
 
