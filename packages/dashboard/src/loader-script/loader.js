@@ -1,8 +1,13 @@
+// biome-ignore-all lint/suspicious/noPrototypeBuiltins: this file is ES5
+// biome-ignore-all lint/complexity/useArrowFunction: this file is ES5
+// biome-ignore-all lint/complexity/useOptionalChain: this file is ES5
+// biome-ignore-all lint/correctness/noUnusedVariables: ES5 cannot catch without a name
+
 /**
  * Picks the build that the browser can run. Plain ES5, since it is read by every browser. The build replaces the
  * name FILES by the table of file names: { modern, legacy, pages: { PAGE_ID: files that it needs beside modern } }.
  */
-(() => {
+(function () {
   var files = FILES;
   var self = document.currentScript;
   var container = document.getElementById('security-optimizer-app');
@@ -43,7 +48,7 @@
   var base = folder();
   var modern = isModern();
   var page = container && container.getAttribute('data-page');
-  if (modern && page && Object.hasOwn(files.pages, page)) files.pages[page].forEach(preload);
+  if (modern && page && Object.prototype.hasOwnProperty.call(files.pages, page)) files.pages[page].forEach(preload);
 
   var script = document.createElement('script');
   if (modern) script.type = 'module';

@@ -4,11 +4,17 @@ import { translate } from '../i18n/translate.js';
 import { Icon } from '../icons/icon.js';
 import { splitTitle } from './split-title.js';
 
+export interface HeaderProps {
+  readonly page: PageText;
+  readonly loader: ReactNode;
+  readonly as: 'header' | 'div';
+}
+
 /** The white band on top of a page: icon, title, intro, and the loader line when there is one. */
-export function Header({ page, loader }: { readonly page: PageText; readonly loader: ReactNode }) {
+export function Header({ page, loader, as: Band }: HeaderProps) {
   const title = splitTitle(translate(page.title));
   return (
-    <header className="so-head">
+    <Band className="so-head">
       <div className="so-wrap">
         <div className="so-head__bar">
           <span className="so-head__icon">
@@ -30,6 +36,6 @@ export function Header({ page, loader }: { readonly page: PageText; readonly loa
         </div>
       </div>
       {loader}
-    </header>
+    </Band>
   );
 }

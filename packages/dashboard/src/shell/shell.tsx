@@ -21,13 +21,14 @@ export function Shell({ page, container, portal, children }: ShellProps) {
     container.dataset.device = device;
   }, [container, device]);
 
-  // wp-admin has a main landmark of its own around us; two of them would confuse.
-  const Main = container.closest('main, [role="main"]') === null ? 'main' : 'div';
+  // wp-admin has a main landmark of its own around us, and landmarks of the page do not belong inside it.
+  const isPart = container.closest('main, [role="main"]') !== null;
+  const Main = isPart ? 'div' : 'main';
   return (
     <Loader>
       {(line) => (
         <>
-          <Header page={page} loader={line} />
+          <Header page={page} loader={line} as={isPart ? 'div' : 'header'} />
           <Main className="so-main">
             <div className="so-wrap">
               <PageBoundary>{children}</PageBoundary>

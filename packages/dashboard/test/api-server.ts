@@ -1,0 +1,65 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface SeenCall {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export interface Reply {
+  readonly status?: number;
+  readonly body: string | object;
+}
+
+/** Decides the answer to a call; `null` drops the connection without one. */
+export type Handler = (call: SeenCall) => Reply | null | Promise<Reply | null>;
+
+export interface ApiServer {
+  readonly origin: string;
+  readonly calls: SeenCall[];
+  handler: Handler;
+  close(): Promise<void>;
+}
+
+/** A real HTTP server on loopback that plays the part of guard and WordPress. */
+export async function startApiServer(handler: Handler): Promise<ApiServer> {
+  const server = createServer((request, response) => void answer(request, response));
+  const api: ApiServer = {
+    origin: '',
+    calls: [],
+    handler,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const call = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body };
+    api.calls.push(call);
+    const reply = await api.handler(call);
+    if (reply === null) return void response.destroy();
+    response.statusCode = reply.status ?? 200;
+    response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body));
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return Object.assign(api, { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+}
+
+/** An answer in the API's envelope. */
+export function ok(data: unknown, message = ''): Reply {
+  return { body: { data, message, status: 200 } };
+}
+
+/** A refusal in the API's envelope. */
+export function refused(status: number, code: string, message: string): Reply {
+  return { status, body: { data: null, code, message, status } };
+}
+
+export const staleNonce = refused(403, 'rest_cookie_invalid_nonce', 'Cookie check failed');

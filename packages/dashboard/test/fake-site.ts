@@ -1,0 +1,61 @@
+import { defaultSecurityOptions, type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { type ApiServer, ok, type Reply, type SeenCall, staleNonce, startApiServer } from './api-server.js';
+
+const NAMESPACE = '/wp-json/security-optimizer/v1';
+
+/** A site with guard in front, as far as the dashboard can see it. */
+export interface FakeSite {
+  readonly server: ApiServer;
+  /** The options as they are stored. */
+  options: Record<string, 0 | 1>;
+  /** The nonce that WordPress accepts at the moment; null when the session is gone. */
+  nonce: string | null;
+  /** Takes the place of the ordinary answer to a call, by its suffix. */
+  readonly replies: Map<string, (call: SeenCall) => Reply | null | Promise<Reply | null>>;
+  /** Calls to a suffix so far. */
+  calls(suffix: string): SeenCall[];
+  nonceCalls(): number;
+}
+
+export async function startFakeSite(): Promise<FakeSite> {
+  const site: FakeSite = {
+    server: await startApiServer((call) => answer(call)),
+    options: { ...defaultSecurityOptions },
+    nonce: 'aaaaaaaaaa',
+    replies: new Map(),
+    calls: (suffix) => site.server.calls.filter((call) => call.url === NAMESPACE + suffix),
+    nonceCalls: () => site.server.calls.filter((call) => call.url.includes('rest-nonce')).length,
+  };
+
+  function answer(call: SeenCall): Reply | null | Promise<Reply | null> {
+    if (call.url.includes('rest-nonce')) {
+      return site.nonce === null ? { status: 400, body: '0' } : { body: site.nonce };
+    }
+    if (site.nonce === null || call.headers['x-wp-nonce'] !== site.nonce) return staleNonce;
+    const suffix = call.url.slice(NAMESPACE.length);
+    const reply = site.replies.get(suffix);
+    if (reply !== undefined) return reply(call);
+    if (suffix === '/fetch-options') return ok(site.options);
+    return store(site, suffix, call.body);
+  }
+
+  return site;
+}
+
+/** Does what guard does with a toggle: stores the value and answers it. */
+export function store(site: FakeSite, suffix: string, body: string): Reply {
+  const toggle = siteSecurityToggles.find((item) => item.suffix === suffix);
+  if (toggle === undefined) return { status: 404, body: '' };
+  const value = (JSON.parse(body) as Record<SecurityField, 0 | 1>)[toggle.field];
+  site.options[toggle.field] = value;
+  return ok({ [toggle.field]: value }, value === 1 ? toggle.messages.on : toggle.messages.off);
+}
+
+/** A promise that is settled from outside, to hold an answer back. */
+export function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}

@@ -1,0 +1,48 @@
+import { act, screen, within } from '@testing-library/react';
+import { CONTAINER_ID, mount } from '../src/mount.js';
+import type { FakeSite } from './fake-site.js';
+
+let close: (() => void) | null = null;
+
+/** Opens the dashboard as wp-admin does: a printed container, then the start of the client. */
+export async function openPage(site: FakeSite, config: Record<string, unknown> = {}): Promise<HTMLElement> {
+  const container = document.createElement('div');
+  container.id = CONTAINER_ID;
+  container.className = 'so so-app';
+  container.dataset.page = 'SITE_SECURITY';
+  container.dataset.config = JSON.stringify({
+    rest_base: `${site.server.origin}/wp-json/`,
+    wp_nonce: 'aaaaaaaaaa',
+    nonce_url: `${site.server.origin}/wp-admin/admin-ajax.php?action=rest-nonce`,
+    ...config,
+  });
+  document.body.append(container);
+  await act(async () => {
+    close = await mount(container, window.location.href, (input, init) => globalThis.fetch(input, init));
+  });
+  return container;
+}
+
+export function closePage(): void {
+  act(() => close?.());
+  close = null;
+}
+
+/** The switch of a row once the options are there. */
+export function findSwitch(name: string): Promise<HTMLElement> {
+  return screen.findByRole('switch', { name });
+}
+
+/** The row that a switch belongs to. */
+export function rowOf(control: HTMLElement): ReturnType<typeof within> {
+  const row = control.closest<HTMLElement>('.so-row');
+  if (row === null) throw new Error('The switch is not in a row.');
+  return within(row);
+}
+
+/** Texts of the messages in the notification area, oldest first. */
+export function toastTexts(): string[] {
+  return Array.from(document.querySelectorAll('.so-toast:not(.is-leaving) .so-toast__text p')).map(
+    (text) => text.textContent ?? '',
+  );
+}
