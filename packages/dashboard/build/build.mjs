@@ -1,6 +1,7 @@
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkBudget } from './budget.mjs';
 import { buildLegacy } from './legacy.mjs';
 import { buildLoader } from './loader.mjs';
 import { buildModern } from './modern.mjs';
@@ -22,3 +23,4 @@ const legacy = await buildLegacy(root, outDir);
 const files = { modern: modern.entry, legacy, pages: modern.pages };
 const loader = await buildLoader(join(root, 'src/loader-script/loader.js'), outDir, files);
 await writeFile(join(outDir, 'entrypoints.json'), `${JSON.stringify({ ...styles, loader, ...files }, null, 2)}\n`);
+await checkBudget(outDir, { loader, ...files });

@@ -1,4 +1,8 @@
-import { defaultSecurityOptions, type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import {
+  defaultSecurityOptions,
+  type SecurityField,
+  siteSecurityToggles,
+} from '@security-optimizer/contract/protections';
 import { type ApiServer, ok, type Reply, type SeenCall, staleNonce, startApiServer } from './api-server.js';
 
 const NAMESPACE = '/wp-json/security-optimizer/v1';

@@ -5,11 +5,15 @@ import type { FakeSite } from './fake-site.js';
 let close: (() => void) | null = null;
 
 /** Opens the dashboard as wp-admin does: a printed container, then the start of the client. */
-export async function openPage(site: FakeSite, config: Record<string, unknown> = {}): Promise<HTMLElement> {
+export async function openPage(
+  site: FakeSite,
+  config: Record<string, unknown> = {},
+  page = 'SITE_SECURITY',
+): Promise<HTMLElement> {
   const container = document.createElement('div');
   container.id = CONTAINER_ID;
   container.className = 'so so-app';
-  container.dataset.page = 'SITE_SECURITY';
+  container.dataset.page = page;
   container.dataset.config = JSON.stringify({
     rest_base: `${site.server.origin}/wp-json/`,
     wp_nonce: 'aaaaaaaaaa',

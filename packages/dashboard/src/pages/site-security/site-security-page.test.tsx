@@ -49,9 +49,15 @@ describe('the Site Security page', () => {
   it('shows the rows in the order of the specification with the state of each', async () => {
     await openPage(site);
     await findSwitch(XSS);
-    expect(screen.getAllByRole('switch').map((item) => item.getAttribute('aria-checked'))).toEqual(
-      ['true', 'true', 'true', 'true', 'false', 'true', 'false'],
-    );
+    expect(screen.getAllByRole('switch').map((item) => item.getAttribute('aria-checked'))).toEqual([
+      'true',
+      'true',
+      'true',
+      'true',
+      'false',
+      'true',
+      'false',
+    ]);
     expect(screen.getAllByRole('heading', { level: 3 }).map((title) => title.firstElementChild?.textContent)).toEqual([
       'Lock and Protect System Folders',
       'Hide WordPress Version',

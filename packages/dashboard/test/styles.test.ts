@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import postcss, { type AtRule, type Rule } from 'postcss';
+import { describe, expect, it } from 'vitest';
+
+const folder = join(dirname(fileURLToPath(import.meta.url)), '../src/styles');
+const sheets = readdirSync(folder).map((name) => ({
+  name,
+  root: postcss.parse(readFileSync(join(folder, name), 'utf8')),
+}));
+
+/** Our own root, alone or with what is inside it; and the direction of the page before it. */
+const SCOPED = /^(?:\[dir="rtl"\] )?\.so(?:$|[ .])/;
+/** What the oldest browsers do not know, or what would not turn round in right-to-left. */
+const NEW_PROPERTIES =
+  /^(?:gap|row-gap|column-gap|inset|aspect-ratio|all|grid.*|(?:margin|padding|border)-(?:inline|block).*)$/;
+const NEW_VALUES = /\b(?:grid|color-mix|clamp|min|max)\(|\bgrid\b|#[0-9a-f]{8}\b/i;
+const NEW_SELECTORS = /:(?:is|where|has|focus-within)\b/;
+
+function isInKeyframes(rule: Rule): boolean {
+  return rule.parent?.type === 'atrule' && (rule.parent as AtRule).name === 'keyframes';
+}
+
+describe.each(sheets)('the style sheet $name', ({ root }) => {
+  it('touches nothing outside the dashboard', () => {
+    const stray: string[] = [];
+    root.walkRules((rule) => {
+      if (!isInKeyframes(rule)) stray.push(...rule.selectors.filter((selector) => !SCOPED.test(selector)));
+    });
+    root.walkAtRules('keyframes', (rule) => {
+      if (!rule.params.startsWith('so-')) stray.push(rule.params);
+    });
+    expect(stray).toEqual([]);
+  });
+
+  it('uses nothing that the oldest browsers do not know', () => {
+    const found: string[] = [];
+    root.walkDecls(({ prop, value }) => {
+      if (NEW_PROPERTIES.test(prop) || NEW_VALUES.test(value)) found.push(`${prop}: ${value}`);
+    });
+    root.walkRules(({ selector }) => {
+      if (NEW_SELECTORS.test(selector)) found.push(selector);
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('keeps :focus-visible in rules of their own, since an unknown selector voids its whole list', () => {
+    root.walkRules(({ selectors }) => {
+      const known = selectors.filter((selector) => !selector.includes(':focus-visible'));
+      if (known.length > 0) expect(known).toHaveLength(selectors.length);
+    });
+  });
+});
