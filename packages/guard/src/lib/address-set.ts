@@ -52,41 +52,52 @@ function compare(a: Address['words'], b: Address['words']): number {
 }
 
 /**
- * A frozen set of addresses and ranges, built once and asked per request. Overlapping entries are merged into sorted
- * stretches in typed arrays, so that a million entries take 8 MB (IPv4) and one question about 20 comparisons.
+ * A frozen set of addresses and ranges, built once and asked per request. Single IPv4 addresses, by far the most, lie
+ * sorted in one typed array: a million take 4 MB and one question about 20 comparisons. Ranges are merged and sorted.
  */
 export class AddressSet {
-  static readonly empty = new AddressSet([]);
+  static readonly empty = new AddressSet(new Uint32Array(0), []);
 
+  readonly #v4: Uint32Array;
   readonly #v4From: Uint32Array;
   readonly #v4To: Uint32Array;
   /** Four words per entry. */
   readonly #v6From: Uint32Array;
   readonly #v6To: Uint32Array;
 
-  private constructor(ranges: readonly Range[]) {
-    const v4 = merge(ranges.filter(isV4));
-    const v6 = merge(ranges.filter((range) => !isV4(range)));
-    this.#v4From = Uint32Array.from(v4, (range) => range.from[3]);
-    this.#v4To = Uint32Array.from(v4, (range) => range.to[3]);
-    this.#v6From = Uint32Array.from(v6.flatMap((range) => [...range.from]));
-    this.#v6To = Uint32Array.from(v6.flatMap((range) => [...range.to]));
+  private constructor(v4: Uint32Array, ranges: readonly Range[]) {
+    this.#v4 = v4;
+    const v4Ranges = merge(ranges.filter(isV4));
+    const v6Ranges = merge(ranges.filter((range) => !isV4(range)));
+    this.#v4From = Uint32Array.from(v4Ranges, (range) => range.from[3]);
+    this.#v4To = Uint32Array.from(v4Ranges, (range) => range.to[3]);
+    this.#v6From = Uint32Array.from(v6Ranges.flatMap((range) => [...range.from]));
+    this.#v6To = Uint32Array.from(v6Ranges.flatMap((range) => [...range.to]));
   }
 
   /** Builds a set. Lines that `parseRange` does not understand are passed to `onBad` and left out. */
   static from(lines: Iterable<string>, onBad: (line: string) => void = () => {}): AddressSet {
     const ranges: Range[] = [];
+    let singles = new Uint32Array(1024);
+    let count = 0;
     for (const line of lines) {
+      const v4 = parseIPv4(line);
+      if (v4 >= 0) {
+        if (count === singles.length) singles = grown(singles);
+        singles[count++] = v4;
+        continue;
+      }
       const range = parseRange(line);
       if (range === null) onBad(line);
       else ranges.push(range);
     }
-    return ranges.length === 0 ? AddressSet.empty : new AddressSet(ranges);
+    if (count === 0 && ranges.length === 0) return AddressSet.empty;
+    return new AddressSet(sortedUnique(singles.subarray(0, count)), ranges);
   }
 
-  /** Number of separate stretches after merging. */
+  /** Number of separate entries after merging. */
   get size(): number {
-    return this.#v4From.length + this.#v6From.length / 4;
+    return this.#v4.length + this.#v4From.length + this.#v6From.length / 4;
   }
 
   has(address: Address): boolean {
@@ -94,15 +105,10 @@ export class AddressSet {
   }
 
   #hasV4(word: number): boolean {
-    const from = this.#v4From;
-    let low = 0;
-    let high = from.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((from[middle] as number) <= word) low = middle + 1;
-      else high = middle;
-    }
-    return low > 0 && word <= (this.#v4To[low - 1] as number);
+    const single = countUpTo(this.#v4, word);
+    if (single > 0 && this.#v4[single - 1] === word) return true;
+    const range = countUpTo(this.#v4From, word);
+    return range > 0 && word <= (this.#v4To[range - 1] as number);
   }
 
   #hasV6(words: Address['words']): boolean {
@@ -117,6 +123,33 @@ export class AddressSet {
     }
     return low > 0 && compare(words, entry(this.#v6To, low - 1)) <= 0;
   }
+}
+
+/** How many entries of a sorted array are at most `word`. */
+function countUpTo(sorted: Uint32Array, word: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) <= word) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function grown(array: Uint32Array): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(array.length * 2);
+  larger.set(array);
+  return larger;
+}
+
+function sortedUnique(words: Uint32Array): Uint32Array {
+  words.sort();
+  let kept = 0;
+  for (let i = 0; i < words.length; i++) {
+    if (i === 0 || words[i] !== words[i - 1]) words[kept++] = words[i] as number;
+  }
+  return words.slice(0, kept);
 }
 
 function isV4(range: Range): boolean {

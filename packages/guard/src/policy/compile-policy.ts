@@ -3,6 +3,7 @@ import {
   type Check,
   FORBIDDEN,
   type HeaderEdit,
+  type HeaderStop,
   type PolicyInput,
   type RawHeaders,
   type Refusal,
@@ -25,6 +26,8 @@ export interface Policy {
   readonly blocked: PolicyInput['blocked'];
   /** The first refusal, or null when the request may pass. */
   decide(facts: RequestFacts, onFault: (rule: string, cause: unknown) => void): Verdict | null;
+  /** Names of request headers that WordPress must not see, or null. */
+  stopHeaders(facts: RequestFacts): ReadonlySet<string> | null;
   /** Applies every rule's header edits in place. */
   editHeaders(facts: RequestFacts, headers: RawHeaders): void;
 }
@@ -33,10 +36,12 @@ export interface Policy {
 export function compilePolicy(input: PolicyInput): Policy {
   const checks: { rule: string; onError: 'allow' | 'refuse'; check: Check }[] = [];
   const edits: HeaderEdit[] = [];
+  const stops: HeaderStop[] = [];
   for (const protection of protections) {
     const prepared = protection.prepare(input);
     if (prepared?.check) checks.push({ rule: protection.name, onError: protection.onError, check: prepared.check });
     if (prepared?.editHeaders) edits.push(prepared.editHeaders);
+    if (prepared?.stopHeaders) stops.push(prepared.stopHeaders);
   }
   return Object.freeze({
     paths: input.paths,
@@ -52,6 +57,14 @@ export function compilePolicy(input: PolicyInput): Policy {
         }
       }
       return null;
+    },
+    stopHeaders(facts: RequestFacts): ReadonlySet<string> | null {
+      let all: ReadonlySet<string> | null = null;
+      for (const stop of stops) {
+        const names = stop(facts);
+        if (names !== null) all = all === null ? names : new Set([...all, ...names]);
+      }
+      return all;
     },
     editHeaders(facts: RequestFacts, headers: RawHeaders): void {
       for (const edit of edits) edit(facts, headers);

@@ -27,6 +27,15 @@ export type RawHeaders = string[];
 /** Changes the headers of an answer in place. Runs on WordPress's answers and on guard's own. */
 export type HeaderEdit = (facts: RequestFacts, headers: RawHeaders) => void;
 
+/** Lower-case names of request headers that WordPress must not see, or null for none. */
+export type HeaderStop = (facts: RequestFacts) => ReadonlySet<string> | null;
+
+export interface PreparedProtection {
+  readonly check?: Check;
+  readonly editHeaders?: HeaderEdit;
+  readonly stopHeaders?: HeaderStop;
+}
+
 /**
  * One rule. `prepare` does all the work that can be done ahead and returns null when the rule is off; the closures it
  * returns run on every request, so they must not allocate more than they need, wait, or read anything but the facts.
@@ -36,7 +45,7 @@ export interface Protection {
   readonly name: string;
   /** What happens to a request when the rule itself fails. */
   readonly onError: 'allow' | 'refuse';
-  prepare(input: PolicyInput): { readonly check?: Check; readonly editHeaders?: HeaderEdit } | null;
+  prepare(input: PolicyInput): PreparedProtection | null;
 }
 
 export const FORBIDDEN: Refusal = Object.freeze({ status: 403, page: 'forbidden' });

@@ -18,7 +18,9 @@ export const wordpressVersion: Protection = {
         const last = routeSegments[routeSegments.length - 1];
         return last !== undefined && routeSegments.length <= 2 && TELLING_FILE.test(last) ? NOT_FOUND : null;
       },
-      editHeaders(_facts, headers) {
+      stopHeaders: ({ segments }) => (isBundle(segments) ? CONDITION : null),
+      editHeaders({ segments }, headers) {
+        if (isBundle(segments)) removeHeader(headers, 'etag');
         removeHeader(headers, 'x-powered-by');
         removeHeader(headers, 'x-generator');
         removeHeader(headers, 'server');
@@ -26,3 +28,11 @@ export const wordpressVersion: Protection = {
     };
   },
 };
+
+/** These two answer with the version as `ETag`, and a visitor may ask whether it matches (`If-None-Match`). */
+const BUNDLES = new Set(['load-styles.php', 'load-scripts.php']);
+const CONDITION: ReadonlySet<string> = new Set(['if-none-match']);
+
+function isBundle(segments: readonly string[]): boolean {
+  return segments.some((segment) => BUNDLES.has(segment));
+}

@@ -12,6 +12,8 @@ export interface Forwarding {
   readonly pool: UpstreamPool;
   readonly target: string;
   readonly visitor: VisitorFacts;
+  /** Lower-case names of request headers to leave out, or null. */
+  readonly stopped: ReadonlySet<string> | null;
   readonly timeoutMs: number;
   /** The visitor waits for `100 Continue` before sending the body (RFC 9110 section 10.1.1). */
   readonly continueFirst: boolean;
@@ -45,7 +47,7 @@ class Exchange implements UpstreamHandler {
   }
 
   #send(connection: UpstreamConnection): void {
-    const { request, target, visitor } = this.f;
+    const { request, target, visitor, stopped } = this.f;
     this.#connection = connection;
     const body = bodyOf(request);
     const head = requestHead({
@@ -54,6 +56,7 @@ class Exchange implements UpstreamHandler {
       rawHeaders: request.rawHeaders,
       visitor,
       body,
+      stopped,
       upgrade: null,
     });
     connection.send(head, this, {
@@ -131,7 +134,9 @@ class Exchange implements UpstreamHandler {
   #finish(piece: Buffer | undefined): void {
     if (this.#over) return;
     this.#over = true;
-    this.f.response.end(piece);
+    // A short body as text goes out in one write together with the head; as a buffer it would take a gathering write.
+    if (piece !== undefined && piece.length <= SHORT_BODY) this.f.response.end(piece.toString('latin1'), 'latin1');
+    else this.f.response.end(piece);
   }
 
   #waitForVisitor(): void {
@@ -149,6 +154,8 @@ class Exchange implements UpstreamHandler {
   }
 }
 
+/** Bytes up to which copying is cheaper than a second buffer in the system call. */
+const SHORT_BODY = 4096;
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 

@@ -78,6 +78,7 @@ export function handleRequest(
     pool: site.pool,
     target: examined.target,
     visitor: visitorFacts(examined, requestId, time),
+    stopped: policy.stopHeaders(facts),
     timeoutMs: deps.timeoutMs,
     continueFirst,
     editHeaders: (headers) => policy.editHeaders(facts, headers),

@@ -36,6 +36,7 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
       rawHeaders: request.rawHeaders,
       visitor: visitorFacts(examined, requestId, deps.clock()),
       body: 'none',
+      stopped: policy.stopHeaders(facts),
       upgrade: 'websocket',
     }),
     timeoutMs: deps.timeoutMs,

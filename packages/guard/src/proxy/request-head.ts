@@ -53,6 +53,8 @@ export interface HeadInput {
   readonly visitor: VisitorFacts;
   /** How the body is framed on the way to WordPress; `none` for requests without one. */
   readonly body: 'none' | 'length' | 'chunked';
+  /** Lower-case names of further headers to leave out, or null. */
+  readonly stopped: ReadonlySet<string> | null;
   /** Name of the protocol to switch to, or null. */
   readonly upgrade: string | null;
 }
@@ -61,12 +63,13 @@ export interface HeadInput {
  * Request line and headers for WordPress's web server, ending with the empty line. Names keep their spelling and order.
  * Headers with an underscore are left out: PHP cannot tell `X_Forwarded_For` from `X-Forwarded-For`.
  */
-export function requestHead({ method, target, rawHeaders, visitor, body, upgrade }: HeadInput): string {
+export function requestHead({ method, target, rawHeaders, visitor, body, stopped, upgrade }: HeadInput): string {
   const nominated = connectionOptions(rawHeaders);
   let head = `${method} ${target} HTTP/1.1\r\n`;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
-    if (isStopped(name.toLowerCase(), nominated)) continue;
+    const lower = name.toLowerCase();
+    if (isStopped(lower, nominated) || stopped?.has(lower)) continue;
     head += `${name}: ${rawHeaders[i + 1]}\r\n`;
   }
   if (body === 'chunked') head += 'Transfer-Encoding: chunked\r\n';
