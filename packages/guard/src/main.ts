@@ -83,6 +83,7 @@ async function assemble(
   const client = connectorClient({ clock, facts: (site) => sites.get(site.id).facts });
   taken.push(() => client.close());
   const policyPush = createPolicyPush({ client, current: (site) => sites.get(site).options, mutex, clock, logger });
+  taken.push(() => policyPush.stop());
   const health = createConnectorHealth({
     sites: config.sites,
     client,

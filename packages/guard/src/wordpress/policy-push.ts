@@ -28,6 +28,8 @@ export interface PolicyPush {
    * database), pushes the present one in the background. Never throws.
    */
   heal(site: SiteConfig, reported: string | null): void;
+  /** Heals no more. */
+  stop(): void;
 }
 
 /** @param current the options in force at a site */
@@ -40,6 +42,9 @@ export function createPolicyPush(deps: {
 }): PolicyPush {
   const { client, current, mutex, clock, logger } = deps;
   const lastHeal = new Map<SiteId, number>();
+  /** Sites whose next push waits for the pause to end: a site without visitors must not wait for a signal. */
+  const waiting = new Map<SiteId, NodeJS.Timeout>();
+  let stopped = false;
   /** How often a policy was acknowledged, by site: a report from before an acknowledgement says nothing any more. */
   const acknowledged = new Map<SiteId, number>();
 
@@ -54,12 +59,20 @@ export function createPolicyPush(deps: {
 
   return {
     push,
-    heal(site, reported) {
-      if (reported === connectorPolicyHash(current(site.id))) return;
+    heal: function heal(site, reported) {
+      if (stopped || reported === connectorPolicyHash(current(site.id)) || waiting.has(site.id)) return;
       const now = clock();
       const last = lastHeal.get(site.id);
       // Math.abs: a clock that jumped back must not stop healing until it has caught up.
-      if (last !== undefined && Math.abs(now - last) < HEAL_PAUSE_MS) return;
+      const since = last === undefined ? HEAL_PAUSE_MS : Math.abs(now - last);
+      if (since < HEAL_PAUSE_MS) {
+        const again = () => {
+          waiting.delete(site.id);
+          heal(site, reported);
+        };
+        waiting.set(site.id, setTimeout(again, HEAL_PAUSE_MS - since));
+        return;
+      }
       lastHeal.set(site.id, now);
       const acknowledgedThen = acknowledged.get(site.id);
       // Under the mutex: while a change is on its way, WordPress rightly runs another policy than guard.
@@ -79,6 +92,10 @@ export function createPolicyPush(deps: {
             'WordPress runs another policy and could not be given the present one.',
           );
         });
+    },
+    stop() {
+      stopped = true;
+      for (const timer of waiting.values()) clearTimeout(timer);
     },
   };
 }

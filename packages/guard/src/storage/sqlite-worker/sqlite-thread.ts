@@ -80,9 +80,13 @@ export class SqliteThread {
     await ended;
   }
 
-  /** Stops the worker at once, as a crash would. The next statement starts it again. */
-  async kill(): Promise<void> {
-    await this.#life?.worker.terminate();
+  /** Makes the worker fail as a fault of its own would; the next statement starts it again. For tests of that. */
+  async crash(): Promise<void> {
+    const worker = this.#life?.worker;
+    if (!worker) return;
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    worker.postMessage('crash');
+    await ended;
   }
 
   #current(): Life {
@@ -93,7 +97,7 @@ export class SqliteThread {
 
   #start(): Life {
     const number = ++this.#starts;
-    const worker = new Worker(workerFile, { workerData: this.#settings, name: 'storage' });
+    const worker = new Worker(workerFile, { workerData: this.#settings, name: 'storage', execArgv: [] });
     const waiting = new Map<number, Waiting>();
     let settle: { resolve: () => void; reject: (error: StorageError) => void } | undefined;
     const opened = new Promise<void>((resolve, reject) => {

@@ -66,7 +66,8 @@ function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): 
     return;
   }
   const prepare = statements(database);
-  port.on('message', (request: WorkerRequest | 'close') => {
+  port.on('message', (request: WorkerRequest | 'close' | 'crash') => {
+    if (request === 'crash') throw new Error('The storage worker was told to fail.');
     if (request === 'close') {
       database.close();
       port.close();

@@ -1,0 +1,186 @@
+import { endpoints } from '@security-optimizer/contract/endpoints';
+import { defaultSecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { describe, expect, it } from 'vitest';
+import { type FakeConnector, fakeConnector } from '../testing/fake-connector.js';
+import { recordedLog } from '../testing/log-lines.js';
+import { callApi, dataFolderFor, runningGuard } from '../testing/running-guard.js';
+
+async function start() {
+  const connector = await fakeConnector();
+  const log = recordedLog();
+  const guard = await runningGuard(await dataFolderFor(connector), log.logger);
+  const call = (suffix: string, options?: Parameters<typeof callApi>[2]) => callApi(guard.url, suffix, options);
+  const stored = async () => (await call('/fetch-options', { body: '{"page":"security"}' })).body.data as unknown;
+  return { connector, guard, call, stored, log };
+}
+
+describe('a call of the API', () => {
+  it.each(endpoints.map((endpoint) => [endpoint.suffix, endpoint] as const))(
+    '%s answers in the form of the contract',
+    async (suffix, endpoint) => {
+      const { call } = await start();
+      const field = siteSecurityToggles.find((toggle) => toggle.suffix === suffix)?.field;
+      const answer = await call(suffix, { body: JSON.stringify(field ? { [field]: 1 } : { page: 'security' }) });
+      expect(Object.keys(answer.body).sort()).toEqual(['data', 'message', 'status']);
+      expect(answer.body.status).toBe(200);
+      expect(answer.http).toBe(200);
+      expect(endpoint.response.safeParse(answer.body.data).error).toBeUndefined();
+      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    },
+  );
+
+  it.each([
+    ['text/plain', '{"disable_feed":1}'],
+    ['application/json', '{"disable_feed":"1"}'],
+    ['', '{"disable_feed":true}'],
+    ['no media type at all', '{"disable_feed":1}'],
+    ['multipart/form-data; boundary=x', ' {"disable_feed": 1} '],
+  ])('reads its body as JSON under the Content-Type %j', async (type, body) => {
+    const { call } = await start();
+    const answer = await call('/disable-feeds', { body: new Blob([body]), headers: { 'content-type': type } });
+    expect(answer.body).toEqual({ data: { disable_feed: 1 }, message: 'Feeds are turned off.', status: 200 });
+  });
+
+  it('may come with a slash at the end, by rest_route, or as GET when it only reads', async () => {
+    const { guard, call } = await start();
+    expect((await call('/fetch-options/', { body: '{"page":"security"}' })).http).toBe(200);
+    expect((await call('/fetch-options?page=security', { method: 'GET' })).body.data).toEqual(defaultSecurityOptions);
+    const plain = await fetch(`${guard.url}/?rest_route=/security-optimizer/v1/fetch-options&page=security`, {
+      headers: { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' },
+    });
+    expect(((await plain.json()) as { data: unknown }).data).toEqual(defaultSecurityOptions);
+  });
+
+  it.each([
+    ['a number that is not 0 or 1', '{"disable_feed":2}', { disable_feed: 'Use 0 or 1.' }],
+    ['nothing', null, { disable_feed: 'Use 0 or 1.' }],
+    ['null', '{"disable_feed":null}', { disable_feed: 'Use 0 or 1.' }],
+    ['a list in place of the value', '{"disable_feed":[1]}', { disable_feed: 'Use 0 or 1.' }],
+    ['a value hidden in __proto__', '{"__proto__":{"disable_feed":1}}', { disable_feed: 'Use 0 or 1.' }],
+    ['a list', '[1]', { body: 'Send a JSON object.' }],
+    ['a text', '"1"', { body: 'Send a JSON object.' }],
+    ['null as the whole body', 'null', { body: 'Send a JSON object.' }],
+  ])('is refused with the field named for %s, and nothing is stored', async (_name, body, fields) => {
+    const { call, stored } = await start();
+    const answer = await call('/disable-feeds', { body });
+    expect(answer.http).toBe(400);
+    expect(answer.body).toMatchObject({ data: null, code: 'invalid_input', status: 400, fields });
+    expect(await stored()).toEqual(defaultSecurityOptions);
+  });
+
+  it.each(['{', '{"disable_feed":1', "{'disable_feed':1}", '{"disable_feed":1}x'])(
+    'is refused for the broken JSON %j',
+    async (body) => {
+      const { call } = await start();
+      expect((await call('/disable-feeds', { body })).body).toMatchObject({ code: 'invalid_json', status: 400 });
+    },
+  );
+
+  it('is refused for bytes that are not UTF-8', async () => {
+    const { call } = await start();
+    const answer = await call('/disable-feeds', { body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]) });
+    expect(answer.body.code).toBe('invalid_json');
+  });
+
+  it('is refused with 413 above 64 KB, also when its length is not announced', async () => {
+    const { call } = await start();
+    const big = `{"disable_feed":1,"x":"${'x'.repeat(10_000_000)}"}`;
+    expect((await call('/disable-feeds', { body: big })).body).toMatchObject({ code: 'body_too_large', status: 413 });
+    const chunked = await call('/disable-feeds', { body: new Blob([big]).stream() });
+    expect(chunked.body).toMatchObject({ code: 'body_too_large', status: 413 });
+  });
+
+  it('is unknown by any other path or method, as in WordPress', async () => {
+    const { call } = await start();
+    for (const [suffix, method] of [
+      ['/nope', 'POST'],
+      ['/disable-feeds/x', 'POST'],
+      ['/disable-feeds', 'GET'],
+      ['/disable-feeds', 'DELETE'],
+      ['/fetch-options', 'PUT'],
+    ] as const) {
+      const { http, body } = await call(suffix, { method });
+      expect([suffix, method, http, body.code]).toEqual([suffix, method, 404, 'rest_no_route']);
+    }
+  });
+
+  it('tells its methods to OPTIONS and answers HEAD without a body', async () => {
+    const { call } = await start();
+    const options = await call('/fetch-options', { method: 'OPTIONS' });
+    expect(options.headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS');
+    expect(options.headers.get('access-control-allow-origin')).toBeNull();
+    const head = await call('/fetch-options?page=security', { method: 'HEAD' });
+    expect([head.http, head.body]).toEqual([200, null]);
+  });
+});
+
+describe('who may call', () => {
+  const on = '{"disable_feed":1}';
+  it.each([
+    ['no nonce', { 'x-wp-nonce': null }, 'rest_cookie_invalid_nonce'],
+    ['an old nonce', { 'x-wp-nonce': 'older' }, 'rest_cookie_invalid_nonce'],
+    ['no cookie', { cookie: null }, 'rest_cookie_invalid_nonce'],
+    ['the cookie of a stranger', { cookie: 'session=nobody' }, 'rest_cookie_invalid_nonce'],
+    ['an editor', { cookie: 'session=editor', 'x-wp-nonce': 'editor-nonce' }, 'rest_forbidden'],
+    ['another site, by Origin', { origin: 'https://evil.example' }, 'cross_site'],
+    ['a page without an origin', { origin: 'null' }, 'cross_site'],
+    ['another site, by Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }, 'cross_site'],
+    ['a neighbour site', { 'sec-fetch-site': 'same-site' }, 'cross_site'],
+  ])('not %s: 403, and nothing is stored', async (_who, headers, code) => {
+    const { call, stored } = await start();
+    const answer = await call('/disable-feeds', { body: on, headers });
+    expect([answer.http, answer.body.status, answer.body.code]).toEqual([403, 403, code]);
+    expect(await stored()).toEqual(defaultSecurityOptions);
+  });
+
+  it('is decided before the body is looked at', async () => {
+    const { call } = await start();
+    const answer = await call('/disable-feeds', { body: '{', headers: { 'x-wp-nonce': null } });
+    expect(answer.body.code).toBe('rest_cookie_invalid_nonce');
+  });
+
+  it('the owner from a page of the site, and with the nonce in the query', async () => {
+    const { guard, call } = await start();
+    expect((await call('/disable-feeds', { body: on, headers: { origin: guard.url } })).http).toBe(200);
+    const inQuery = await call('/disable-feeds?_wpnonce=owner-nonce', { body: on, headers: { 'x-wp-nonce': null } });
+    expect(inQuery.http).toBe(200);
+  });
+
+  it('asks WordPress once for calls that follow each other', async () => {
+    const { connector, call } = await start();
+    const many = () => call('/fetch-options', { body: '{"page":"security"}' });
+    await Promise.all([many(), many(), many()]);
+    await many();
+    expect(connector.commands.filter((name) => name === 'session')).toHaveLength(1);
+  });
+});
+
+describe('when WordPress is in trouble', () => {
+  const breakIt: readonly [string, (connector: FakeConnector) => void | Promise<void>, string][] = [
+    ['is down', (connector) => connector.close(), 'wordpress_unreachable'],
+    ['has no PHP', (connector) => void Object.assign(connector, { mode: 'broken' }), 'wordpress_unreachable'],
+    ['lost the connector', (connector) => void Object.assign(connector, { mode: 'gone' }), 'connector_missing'],
+    [
+      'has another secret',
+      (connector) => void Object.assign(connector, { secret: 'a1'.repeat(32) }),
+      'connector_other_secret',
+    ],
+  ];
+
+  it.each(breakIt)(
+    'and %s, a change is refused plainly, and the log says why without secrets',
+    async (_name, fault, code) => {
+      const { connector, call, log } = await start();
+      await call('/fetch-options', { body: '{"page":"security"}' });
+      await fault(connector);
+      const answer = await call('/disable-feeds', { body: '{"disable_feed":1}' });
+      expect([answer.http, answer.body.status, answer.body.code]).toEqual([503, 503, code]);
+      expect(log.events()).toContain('api-failed');
+      for (const secret of ['owner-nonce', 'session=owner', '0f0f0f0f', 'disable_feed']) {
+        expect(log.text()).not.toContain(secret);
+      }
+    },
+  );
+});

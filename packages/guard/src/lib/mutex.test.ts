@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { KeyedMutex } from './mutex.js';
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+it('runs tasks of one key one after another, also after one that failed', async () => {
+  const mutex = new KeyedMutex();
+  const steps: string[] = [];
+  const slow = mutex.run('a', async () => {
+    await pause(20);
+    steps.push('slow');
+    throw new Error('expected');
+  });
+  const quick = mutex.run('a', async () => void steps.push('quick'));
+  await expect(slow).rejects.toThrow('expected');
+  await quick;
+  expect(steps).toEqual(['slow', 'quick']);
+});
+
+it('does not let one key wait for another', async () => {
+  const mutex = new KeyedMutex();
+  const steps: string[] = [];
+  const slow = mutex.run('a', async () => {
+    await pause(20);
+    steps.push('a');
+  });
+  await mutex.run('b', async () => void steps.push('b'));
+  await slow;
+  expect(steps).toEqual(['b', 'a']);
+});

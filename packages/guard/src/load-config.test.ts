@@ -1,0 +1,120 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { ConfigError, loadConfig } from './load-config.js';
+import { scratchFolder } from './testing/scratch.js';
+
+const secret = '0f'.repeat(32);
+
+async function folder(file: unknown, secrets: Record<string, string> = { site: secret }): Promise<string> {
+  const dataDir = await scratchFolder();
+  await mkdir(join(dataDir, 'sites'));
+  await writeFile(join(dataDir, 'guard.json'), typeof file === 'string' ? file : JSON.stringify(file));
+  for (const [id, text] of Object.entries(secrets)) {
+    await writeFile(join(dataDir, 'sites', `${id}.secret`), text, { mode: 0o600 });
+  }
+  return dataDir;
+}
+
+async function mistakesOf(dataDir: string, env: NodeJS.ProcessEnv = {}): Promise<readonly string[]> {
+  const error = await loadConfig({ dataDir, env }).catch((thrown: unknown) => thrown);
+  if (!(error instanceof ConfigError)) throw new Error('The configuration was taken.');
+  return error.mistakes.map((mistake) => mistake.replaceAll(`${dataDir}/`, ''));
+}
+
+const site = { id: 'site', upstream: 'http://127.0.0.1:8081' };
+
+it('fills in defaults, makes folders absolute and reads the secret from its own file', async () => {
+  const dataDir = await folder({ sites: [{ ...site, wordpressDir: 'wordpress' }] });
+  const config = await loadConfig({ dataDir, env: {} });
+  expect(config).toMatchObject({
+    dataDir,
+    listen: { host: '127.0.0.1', port: 8080 },
+    database: 'sqlite:guard.sqlite',
+    trustedProxies: [],
+    logLevel: 'info',
+  });
+  expect(config.sites).toEqual([
+    {
+      id: 'site',
+      hosts: ['*'],
+      upstream: 'http://127.0.0.1:8081',
+      wordpressDir: join(dataDir, 'wordpress'),
+      onlyThroughGuard: true,
+      home: '',
+      secret,
+    },
+  ]);
+});
+
+it('lets the environment win over the file', async () => {
+  const dataDir = await folder({ listen: '127.0.0.1:1', sites: [site] });
+  const config = await loadConfig({
+    dataDir,
+    env: {
+      SECURITY_OPTIMIZER_LISTEN: '[::1]:9000',
+      SECURITY_OPTIMIZER_DATABASE: 'sqlite:other.sqlite',
+      SECURITY_OPTIMIZER_TRUSTED_PROXIES: '192.0.2.1, 2001:db8::/32',
+      SECURITY_OPTIMIZER_LOG_LEVEL: 'debug',
+    },
+  });
+  expect(config).toMatchObject({
+    listen: { host: '::1', port: 9000 },
+    database: 'sqlite:other.sqlite',
+    trustedProxies: ['192.0.2.1', '2001:db8::/32'],
+    logLevel: 'debug',
+  });
+});
+
+it('reports all mistakes together, each with its key and what is allowed', async () => {
+  const dataDir = await folder({
+    listen: '8080',
+    database: 'postgres://example.com/guard',
+    trustedProxies: ['192.0.2.0/33'],
+    limits: { targetBytes: 1 },
+    colour: 'blue',
+    sites: [{ id: 'my site', upstream: 'http://example.com/blog', hosts: ['example.com:80'], secret: 'x' }],
+  });
+  expect(await mistakesOf(dataDir, { SECURITY_OPTIMIZER_LOG_LEVEL: 'loud' })).toEqual([
+    'guard.json: listen: use HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080',
+    'guard.json: database: PostgreSQL is not available in this version; use sqlite:FILE',
+    'guard.json: trustedProxies[0]: use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24',
+    'guard.json: limits.targetBytes: use a whole number from 1024 to 65536 (bytes)',
+    'guard.json: sites[0].id: use letters, digits and hyphens',
+    'guard.json: sites[0].hosts[0]: use host names without port, for example example.com, or * for every other host',
+    'guard.json: sites[0].upstream: use the origin of the web server without a path, for example http://127.0.0.1:8081',
+    'guard.json: sites[0].secret: unknown key; see docs/configuration.md',
+    'guard.json: colour: unknown key; see docs/configuration.md',
+    'SECURITY_OPTIMIZER_LOG_LEVEL: use debug, info, warn, error or silent',
+  ]);
+});
+
+it('refuses two sites with one id or one host', async () => {
+  const dataDir = await folder({ sites: [site, site] });
+  expect(await mistakesOf(dataDir)).toEqual([
+    'sites[1].id: site is used twice; each site needs its own',
+    'sites[1].hosts: * is named twice; a host belongs to one site',
+  ]);
+});
+
+it('refuses a configuration without a site', async () => {
+  expect(await mistakesOf(await folder({}))).toEqual([
+    'sites: name at least one site; `security-optimizer attach` adds one',
+  ]);
+});
+
+it('refuses a secret that is missing, malformed or readable by others', async () => {
+  const sites = ['a', 'b', 'c'].map((id) => ({ id, upstream: 'http://127.0.0.1:1', hosts: [`${id}.example.com`] }));
+  const dataDir = await folder({ sites }, { b: 'short', c: secret });
+  await chmod(join(dataDir, 'sites', 'c.secret'), 0o644);
+  expect(await mistakesOf(dataDir)).toEqual([
+    'sites/a.secret: can’t be read (ENOENT); `security-optimizer attach` writes it',
+    'sites/b.secret: must hold 64 lower-case hexadecimal digits',
+    'sites/c.secret: others may read it; run chmod 600 on it',
+  ]);
+});
+
+it('says plainly that the file is missing or is not JSON', async () => {
+  expect((await mistakesOf(await scratchFolder()))[0]).toContain('guard.json: can’t be read (ENOENT)');
+  expect((await mistakesOf(await folder('{')))[0]).toContain('guard.json: is not valid JSON');
+});

@@ -1,0 +1,104 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from './lib/logger.js';
+import { DataDirInUse } from './storage/data-dir-lock.js';
+import { openDatabase } from './storage/database.js';
+import { sqlSettingsStore } from './storage/settings-store.js';
+import { fakeConnector, OTHER_SECRET, SECRET } from './testing/fake-connector.js';
+import { recordedLog } from './testing/log-lines.js';
+import { callApi, dataFolderFor, runningGuard } from './testing/running-guard.js';
+import { eventually, scratchFolder } from './testing/scratch.js';
+
+describe('guard', () => {
+  it('pushes its policy when it starts, and again when WordPress was restored from a backup', async () => {
+    const connector = await fakeConnector();
+    const guard = await runningGuard(await dataFolderFor(connector));
+    await eventually(() => connector.policy?.policy.disable_xml_rpc === 1);
+    connector.policy = { hash: '0000000000000000', policy: {} };
+    // Any page carries the signal. A repeated push waits up to 5 seconds.
+    await eventually(async () => {
+      await fetch(`${guard.url}/`);
+      return connector.policy?.policy.disable_xml_rpc === 1;
+    });
+  });
+
+  it('sends WordPress only what WordPress enforces', async () => {
+    const connector = await fakeConnector();
+    await runningGuard(await dataFolderFor(connector));
+    await eventually(() => connector.policy !== null);
+    expect(Object.keys(connector.policy?.policy ?? {}).sort()).toEqual([
+      'delete_readme',
+      'disable_feed',
+      'disable_file_edit',
+      'disable_xml_rpc',
+      'wp_remove_version',
+    ]);
+  });
+
+  it('keeps settings and what it knows of the site over a restart, also while WordPress is down', async () => {
+    const connector = await fakeConnector();
+    connector.home = 'https://example.com/blog';
+    const dataDir = await dataFolderFor(connector);
+    const first = await runningGuard(dataDir);
+    await eventually(async () => {
+      const { body } = await callApi(first.url.concat('/blog'), '/disable-xml-rpc', { body: '{"disable_xml_rpc":0}' });
+      return body.status === 200;
+    });
+    await first.close();
+    await connector.close();
+    const second = await runningGuard(dataDir);
+    expect((await fetch(`${second.url}/blog/xmlrpc.php`, { method: 'POST' })).status).toBe(502);
+    expect((await fetch(`${second.url}/blog/readme.html`)).status).toBe(404);
+  });
+
+  it('puts in force what another process changed', async () => {
+    const connector = await fakeConnector();
+    const dataDir = await dataFolderFor(connector);
+    const guard = await runningGuard(dataDir);
+    const isRefused = async () => (await fetch(`${guard.url}/xmlrpc.php`, { method: 'POST' })).status !== 200;
+    expect(await isRefused()).toBe(true);
+    const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+    await sqlSettingsStore(db).write({
+      site: 'site',
+      changes: [{ name: 'disable_xml_rpc', before: 1, after: 0, expectedVersion: 0 }],
+      actor: { id: null, login: 'command line', address: null },
+      at: Date.now(),
+    });
+    await db.destroy();
+    await eventually(async () => !(await isRefused()));
+    await eventually(() => connector.policy?.policy.disable_xml_rpc === 0);
+  });
+
+  it('writes its key into WordPress again when the connector has another one, and says so', async () => {
+    const connector = await fakeConnector();
+    connector.secret = OTHER_SECRET;
+    const wordpressDir = await scratchFolder();
+    await mkdir(join(wordpressDir, 'wp-content', 'mu-plugins', 'security-optimizer'), { recursive: true });
+    await writeFile(join(wordpressDir, 'wp-config.php'), '<?php', { mode: 0o640 });
+    const log = recordedLog();
+    await runningGuard(await dataFolderFor(connector, { wordpressDir }), log.logger);
+    await eventually(() => log.events().includes('connector-key-restored'));
+    const php = await readFile(join(wordpressDir, 'wp-content/mu-plugins/security-optimizer/secret.php'), 'utf8');
+    expect(php).toContain(`'secret' => '${SECRET}', 'only_through_guard' => true`);
+    connector.secret = SECRET;
+    await eventually(() => log.events().includes('connector-ok'));
+    expect(log.events().filter((event) => event === 'connector-other-secret')).toHaveLength(1);
+    expect(log.text()).not.toContain(SECRET);
+  });
+
+  it('runs once on a data folder', async () => {
+    const dataDir = await dataFolderFor(await fakeConnector());
+    const guard = await runningGuard(dataDir);
+    await expect(runningGuard(dataDir)).rejects.toBeInstanceOf(DataDirInUse);
+    await guard.close();
+    await runningGuard(dataDir);
+  });
+
+  it('does not start on a broken database, and leaves nothing running', async () => {
+    const dataDir = await dataFolderFor(await fakeConnector());
+    await writeFile(join(dataDir, 'guard.sqlite'), 'no database '.repeat(2000));
+    await expect(runningGuard(dataDir)).rejects.toMatchObject({ fault: 'corrupt' });
+    await expect(runningGuard(dataDir)).rejects.toMatchObject({ fault: 'corrupt' });
+  });
+});

@@ -1,0 +1,50 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import { eventually, scratchFolder } from '../testing/scratch.js';
+import { latestVersion, pollingChangeFeed } from './change-feed.js';
+import { openDatabase } from './database.js';
+import { sqlSettingsStore } from './settings-store.js';
+
+async function node(dataDir: string) {
+  const logger = silentLogger();
+  const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger });
+  const feed = pollingChangeFeed({ db, logger, from: await latestVersion(db), pollMs: 20 });
+  const told: string[] = [];
+  feed.subscribe((site) => told.push(site));
+  onTestFinished(async () => {
+    feed.close();
+    await db.destroy();
+  });
+  const write = (site: string) =>
+    sqlSettingsStore(db).write({
+      site,
+      changes: [{ name: 'x', before: 1, after: 0, expectedVersion: 0 }],
+      actor: { id: null, login: 'command line', address: null },
+      at: 5,
+    });
+  return { feed, told, write };
+}
+
+it('tells a node what another node on the same database changed', async () => {
+  const dataDir = await scratchFolder();
+  const [a, b] = [await node(dataDir), await node(dataDir)];
+  await b.write('shop');
+  await eventually(() => a.told.length > 0);
+  expect(a.told).toEqual(['shop']);
+});
+
+it('tells its own listeners at once, and not again when the database shows the same change', async () => {
+  const { feed, told, write } = await node(await scratchFolder());
+  feed.publish({ site: 'shop', version: await write('shop') });
+  expect(told).toEqual(['shop']);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  expect(told).toEqual(['shop']);
+});
+
+it('does not tell what was there before it began', async () => {
+  const dataDir = await scratchFolder();
+  await (await node(dataDir)).write('shop');
+  const late = await node(dataDir);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  expect(late.told).toEqual([]);
+});

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import { scratchFolder } from '../testing/scratch.js';
+import { openDatabase } from './database.js';
+import { sqlSettingsStore } from './settings-store.js';
+
+/** A process that stores one setting after another and prints each number once it is acknowledged. */
+const writer = `
+  import { openDatabase } from '@security-optimizer/guard/storage/database';
+  import { sqlSettingsStore } from '@security-optimizer/guard/storage/settings-store';
+  import { silentLogger } from '@security-optimizer/guard/lib/logger';
+  const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir: process.env.DATA_DIR, logger: silentLogger() });
+  const settings = sqlSettingsStore(db);
+  for (let n = 1; ; n++) {
+    const changes = [{ name: 'setting-' + n, before: 0, after: n, expectedVersion: 0 }];
+    await settings.write({ site: 'a', changes, actor: { id: 1, login: 'owner', address: null }, at: n });
+    process.stdout.write(n + '\\n');
+  }
+`;
+
+it('keeps every acknowledged setting, with its audit row, when the process is killed at any moment', async () => {
+  for (const acknowledged of [1, 7, 40]) {
+    const dataDir = await scratchFolder();
+    const child = spawn(process.execPath, ['--input-type=module', '-e', writer], {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      env: { ...process.env, DATA_DIR: dataDir },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let last = 0;
+    for await (const line of createInterface({ input: child.stdout })) {
+      last = Number(line);
+      if (last === acknowledged) child.kill('SIGKILL');
+    }
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    expect(last).toBeGreaterThanOrEqual(acknowledged);
+    const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+    onTestFinished(() => db.destroy());
+    const stored = await sqlSettingsStore(db).read('a');
+    for (let n = 1; n <= last; n++) expect(stored.get(`setting-${n}`)?.value).toBe(n);
+    const audited = await db.selectFrom('audit').select('name').execute();
+    expect(audited).toHaveLength(stored.size);
+  }
+});

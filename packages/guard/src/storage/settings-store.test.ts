@@ -1,0 +1,92 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import { scratchFolder } from '../testing/scratch.js';
+import { type Database, openDatabase } from './database.js';
+import { type Actor, SettingsConflict, sqlSettingsStore } from './settings-store.js';
+
+/** Every store must behave the same on each of these. A new dialect is one more line. */
+const dialects: readonly { name: string; open: () => Promise<Database> }[] = [
+  {
+    name: 'SQLite',
+    open: async () =>
+      openDatabase({ url: 'sqlite:guard.sqlite', dataDir: await scratchFolder(), logger: silentLogger() }),
+  },
+];
+
+const owner: Actor = { id: 1, login: 'owner', address: '192.0.2.7' };
+
+describe.each(dialects)('settings on $name', ({ open }) => {
+  async function store() {
+    const db = await open();
+    onTestFinished(() => db.destroy());
+    return { db, settings: sqlSettingsStore(db) };
+  }
+  const change = (name: string, before: number, after: number, expectedVersion: number) => ({
+    name,
+    before,
+    after,
+    expectedVersion,
+  });
+
+  it('gives back what was written, with a version that grows', async () => {
+    const { settings } = await store();
+    await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 5 });
+    await settings.write({ site: 'a', changes: [change('x', 0, 1, 1)], actor: owner, at: 6 });
+    expect([...(await settings.read('a'))]).toEqual([['x', { value: 1, version: 2 }]]);
+  });
+
+  it('keeps sites apart', async () => {
+    const { settings } = await store();
+    await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 5 });
+    expect((await settings.read('b')).size).toBe(0);
+  });
+
+  it('records who changed what, when, from where, from what to what', async () => {
+    const { db, settings } = await store();
+    await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 1_700_000_000_000 });
+    expect(await db.selectFrom('audit').selectAll().execute()).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        site: 'a',
+        at: 1_700_000_000_000,
+        actor_id: 1,
+        actor_login: 'owner',
+        address: '192.0.2.7',
+        name: 'x',
+        before: '1',
+        after: '0',
+      },
+    ]);
+  });
+
+  it('stores nothing of a change when one part of it was decided on an old version', async () => {
+    const { db, settings } = await store();
+    await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 5 });
+    const late = settings.write({
+      site: 'a',
+      changes: [change('y', 0, 1, 0), change('x', 1, 0, 0)],
+      actor: owner,
+      at: 6,
+    });
+    await expect(late).rejects.toBeInstanceOf(SettingsConflict);
+    expect([...(await settings.read('a')).keys()]).toEqual(['x']);
+    expect(await db.selectFrom('audit').select('id').execute()).toHaveLength(1);
+  });
+
+  it('lets one of many writers of the same setting win and tells the others', async () => {
+    const { settings } = await store();
+    const writes = Array.from({ length: 10 }, (_, at) =>
+      settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at }),
+    );
+    const results = await Promise.allSettled(writes);
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it('numbers changes over all sites without a gap or a repeat', async () => {
+    const { settings } = await store();
+    const versions = await Promise.all(
+      ['a', 'b', 'c'].map((site) => settings.write({ site, changes: [change('x', 1, 0, 0)], actor: owner, at: 5 })),
+    );
+    expect(versions.sort()).toEqual([1, 2, 3]);
+  });
+});

@@ -1,0 +1,118 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { Kysely, sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import { recordedLog } from '../testing/log-lines.js';
+import { scratchFolder } from '../testing/scratch.js';
+import { openDatabase } from './database.js';
+import type { Schema } from './schema.js';
+import { sqlSettingsStore } from './settings-store.js';
+import { sqliteWorkerDialect } from './sqlite-worker/sqlite-dialect.js';
+import { SqliteThread } from './sqlite-worker/sqlite-thread.js';
+
+const change = {
+  site: 'a',
+  changes: [{ name: 'x', before: 1, after: 0, expectedVersion: 0 }],
+  actor: { id: 1, login: 'owner', address: null },
+  at: 5,
+};
+
+async function open(dataDir: string, busyTimeoutMs = 100) {
+  const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger(), busyTimeoutMs });
+  onTestFinished(() => db.destroy());
+  return { db, settings: sqlSettingsStore(db) };
+}
+
+describe('a database in trouble', () => {
+  it('says that it is locked while another process holds it, and works again afterwards', async () => {
+    const dataDir = await scratchFolder();
+    const { settings } = await open(dataDir);
+    const other = new DatabaseSync(join(dataDir, 'guard.sqlite'));
+    other.exec('BEGIN IMMEDIATE');
+    await expect(settings.write(change)).rejects.toMatchObject({ code: 'storage_unavailable', fault: 'locked' });
+    other.exec('ROLLBACK');
+    other.close();
+    await expect(settings.write(change)).resolves.toBe(1);
+  });
+
+  it('says that the disk is full and keeps nothing of the change', async () => {
+    const { db, settings } = await open(await scratchFolder());
+    await sql`PRAGMA max_page_count = 1`.execute(db);
+    const big = { ...change.changes[0], name: 'big', before: 1, after: 'x'.repeat(200_000), expectedVersion: 0 };
+    const write = settings.write({
+      ...change,
+      changes: [{ ...change.changes[0], name: 'small', before: 1, after: 0, expectedVersion: 0 }, big],
+    });
+    await expect(write).rejects.toMatchObject({ fault: 'full' });
+    expect((await settings.read('a')).size).toBe(0);
+  });
+
+  it('says that it may not write', async () => {
+    const { db, settings } = await open(await scratchFolder());
+    await sql`PRAGMA query_only = 1`.execute(db);
+    await expect(settings.write(change)).rejects.toMatchObject({ fault: 'read_only' });
+  });
+
+  it('refuses to open a file that is no database', async () => {
+    const dataDir = await scratchFolder();
+    await writeFile(join(dataDir, 'guard.sqlite'), 'not a database '.repeat(1000));
+    await expect(open(dataDir)).rejects.toMatchObject({ fault: 'corrupt' });
+  });
+
+  it('refuses to open a path that is a folder', async () => {
+    const dataDir = await scratchFolder();
+    const opened = openDatabase({ url: 'sqlite:.', dataDir, logger: silentLogger() });
+    await expect(opened).rejects.toMatchObject({ fault: 'cannot_open' });
+  });
+
+  it('never takes a stored value that can’t be read for one that was not set', async () => {
+    const { db, settings } = await open(await scratchFolder());
+    await settings.write(change);
+    await db.updateTable('settings').set({ value: '{' }).execute();
+    await expect(settings.read('a')).rejects.toMatchObject({ fault: 'corrupt' });
+  });
+});
+
+describe('a storage worker that dies', () => {
+  async function openThread() {
+    const log = recordedLog();
+    const file = join(await scratchFolder(), 'guard.sqlite');
+    const thread = new SqliteThread({ file, busyTimeoutMs: 100 }, log.logger);
+    const db = new Kysely<Schema>({ dialect: sqliteWorkerDialect(thread) });
+    onTestFinished(() => db.destroy());
+    await sql`CREATE TABLE t (n INTEGER)`.execute(db);
+    const rows = async () => (await sql<{ n: number }>`SELECT n FROM t`.execute(db)).rows.map(({ n }) => n);
+    return { thread, db, rows, log };
+  }
+
+  it('is started again with the next statement, and the log says so', async () => {
+    const { thread, db, rows, log } = await openThread();
+    await sql`INSERT INTO t VALUES (1)`.execute(db);
+    await thread.crash();
+    expect(await rows()).toEqual([1]);
+    expect(log.events()).toEqual(['storage-worker-died', 'storage-worker-restarted']);
+  });
+
+  it('takes its open transaction with it: no later part of it is stored on its own', async () => {
+    const { thread, db, rows } = await openThread();
+    const transaction = db.transaction().execute(async (part) => {
+      await sql`INSERT INTO t VALUES (1)`.execute(part);
+      await thread.crash();
+      await sql`INSERT INTO t VALUES (2)`.execute(part);
+    });
+    await expect(transaction).rejects.toMatchObject({ fault: 'worker_died' });
+    expect(await rows()).toEqual([]);
+  });
+
+  it('fails the statements that it had not answered, and keeps those that it had', async () => {
+    const { thread, rows } = await openThread();
+    await thread.execute('INSERT INTO t VALUES (1)', []);
+    const gone = thread.crash();
+    const late = thread.execute('INSERT INTO t VALUES (2)', []);
+    await expect(late).rejects.toMatchObject({ fault: 'worker_died' });
+    await gone;
+    expect(await rows()).toEqual([1]);
+  });
+});

@@ -1,0 +1,175 @@
+import { createHash, createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { version } from '../lib/version.js';
+
+export const SECRET = '0f'.repeat(32);
+export const OTHER_SECRET = 'a1'.repeat(32);
+
+/** A user whom the fake WordPress knows by cookie and nonce. */
+interface FakeUser {
+  readonly nonce: string;
+  readonly can_manage: boolean;
+  readonly id: number;
+  readonly login: string;
+}
+
+/**
+ * A web server that speaks the connector's side of docs/connector-protocol.md, written from that document alone: it
+ * checks every signature and signs its answers with code of its own.
+ */
+export interface FakeConnector {
+  readonly upstream: string;
+  secret: string;
+  version: string;
+  home: string;
+  /** `gone`: WordPress without the connector. `broken`: PHP is down. `slow`: never answers. */
+  mode: 'ok' | 'gone' | 'broken' | 'slow';
+  readme: 'deleted' | 'absent' | 'not_deleted';
+  /** Called before a policy is stored; may change the world in between. */
+  beforePolicy: () => void | Promise<void>;
+  policy: { hash: string; policy: Record<string, number> } | null;
+  readonly users: Map<string, FakeUser>;
+  /** Commands carried out, in order. */
+  readonly commands: string[];
+  /** Host header of each command. */
+  readonly hosts: string[];
+  close(): Promise<void>;
+}
+
+const usedNonces = new Set<string>();
+
+export async function fakeConnector(): Promise<FakeConnector> {
+  const server = createServer((request, response) => void answer(fake, request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const fake: FakeConnector = {
+    upstream,
+    secret: SECRET,
+    version,
+    home: 'https://example.com',
+    mode: 'ok',
+    readme: 'deleted',
+    beforePolicy: () => undefined,
+    policy: null,
+    users: new Map([
+      ['session=owner', { nonce: 'owner-nonce', can_manage: true, id: 1, login: 'owner' }],
+      ['session=editor', { nonce: 'editor-nonce', can_manage: false, id: 2, login: 'editor' }],
+    ]),
+    commands: [],
+    hosts: [],
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  onTestFinished(() => fake.close());
+  return fake;
+}
+
+async function answer(fake: FakeConnector, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks).toString('utf8');
+  if (fake.mode === 'slow') return;
+  if (fake.mode === 'broken') return finish(response, 502, { error: 'Bad Gateway' });
+  if (fake.mode === 'gone') return finish(response, 404, { code: 'rest_no_route' });
+  const requestId = checkGuardHeader(fake.secret, request.headers['x-security-optimizer-guard']);
+  if (requestId === null) {
+    response.setHeader('X-Security-Optimizer-Signal', `1 ${keyOf(fake.secret)}`);
+    return finish(response, 403, {});
+  }
+  const command = /rest_route=\/security-optimizer-connector\/v1\/([a-z]+)$/.exec(request.url ?? '')?.[1];
+  const known = command && checkCommand(fake.secret, command, request.headers['x-security-optimizer-command'], body);
+  const done = known ? await run(fake, command, JSON.parse(body), request.headers.cookie) : null;
+  const fields = `1 ${keyOf(fake.secret)} ${requestId} ${fake.policy?.hash ?? '-'} ${fake.version} -`;
+  response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(fake.secret, `connector-signal\n${fields}`)}`);
+  if (done === null) return finish(response, command ? 404 : 200, { code: 'rest_no_route' });
+  fake.commands.push(command as string);
+  fake.hosts.push(request.headers.host ?? '');
+  finish(response, 200, done);
+}
+
+async function run(fake: FakeConnector, command: string, body: Record<string, unknown>, cookie: string | undefined) {
+  if (command === 'hello') {
+    const path = new URL(fake.home).pathname.replace(/\/$/, '');
+    return {
+      connector: fake.version,
+      wordpress: '6.5.5',
+      php: '8.2.0',
+      multisite: false,
+      home: fake.home,
+      site_url: fake.home,
+      paths: {
+        admin: `${path}/wp-admin`,
+        includes: `${path}/wp-includes`,
+        content: `${path}/wp-content`,
+        uploads: `${path}/wp-content/uploads`,
+        rest: `${path}/wp-json`,
+      },
+      timezone: 'Europe/Berlin',
+      locale: 'en_US',
+      policy: fake.policy?.hash ?? null,
+    };
+  }
+  if (command === 'session') {
+    const user = fake.users.get(cookie ?? '');
+    if (!user || user.nonce !== body.nonce) return { user: null, code: 'rest_cookie_invalid_nonce' };
+    const { id, login, can_manage } = user;
+    return {
+      user: { id, login, name: login, roles: [can_manage ? 'administrator' : 'editor'], can_manage },
+      locale: 'en_US',
+    };
+  }
+  if (command === 'policy') {
+    await fake.beforePolicy();
+    const { hash, policy } = body as { hash: string; policy: Record<string, number> };
+    if (hash !== hashOf(policy)) return null;
+    fake.policy = { hash, policy };
+    return { policy: hash, notes: policy.delete_readme === 1 ? { delete_readme: fake.readme } : [] };
+  }
+  return null;
+}
+
+function finish(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function mac(secret: string, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('hex');
+}
+
+function keyOf(secret: string): string {
+  return createHash('sha256').update(`security-optimizer key id\n${secret}`).digest('hex').slice(0, 8);
+}
+
+function hashOf(policy: Record<string, number>): string {
+  const pairs = Object.keys(policy)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${JSON.stringify(policy[name])}`);
+  return createHash('sha256')
+    .update(`{${pairs.join(',')}}`)
+    .digest('hex')
+    .slice(0, 16);
+}
+
+/** @returns the request id, or null for a header that is missing, forged or too old */
+function checkGuardHeader(secret: string, value: string | string[] | undefined): string | null {
+  const parts = String(value).split(' ');
+  const [version, key, time, requestId] = parts;
+  const signed = mac(secret, `guard-request\n${parts.slice(0, 6).join(' ')}`);
+  const fresh = Math.abs(Date.now() / 1000 - Number(time)) <= 60;
+  const fits = parts.length === 7 && version === '1' && key === keyOf(secret) && parts[6] === signed && fresh;
+  return fits ? (requestId ?? null) : null;
+}
+
+function checkCommand(secret: string, command: string, value: string | string[] | undefined, body: string): boolean {
+  const [version, time, nonce, signed] = String(value).split(' ');
+  const bodyHash = createHash('sha256').update(body).digest('hex');
+  const expected = mac(secret, `guard-command\nPOST\n${command}\n${time}\n${nonce}\n${bodyHash}`);
+  if (version !== '1' || signed !== expected || nonce === undefined || usedNonces.has(nonce)) return false;
+  usedNonces.add(nonce);
+  return Math.abs(Date.now() / 1000 - Number(time)) <= 60;
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { SiteConfig, SiteFacts } from '../site.js';
+import { fakeConnector, OTHER_SECRET, SECRET } from '../testing/fake-connector.js';
+import { factsOf } from './connector-answers.js';
+import { connectorClient } from './connector-client.js';
+
+async function setUp(options: { now?: () => number; facts?: SiteFacts; hosts?: string[] } = {}) {
+  const connector = await fakeConnector();
+  const site: SiteConfig = {
+    id: 'site',
+    hosts: options.hosts ?? ['*'],
+    upstream: connector.upstream,
+    wordpressDir: null,
+    secret: SECRET,
+    onlyThroughGuard: true,
+  };
+  const client = connectorClient({
+    clock: options.now ?? Date.now,
+    facts: () => options.facts ?? null,
+    answerTimeoutMs: 300,
+  });
+  onTestFinished(() => client.close());
+  return { connector, client, site };
+}
+
+describe('a command', () => {
+  it('is understood by the connector and brings back what it says', async () => {
+    const { connector, client, site } = await setUp();
+    connector.home = 'https://example.com/Blog';
+    expect(factsOf(await client.hello(site))).toEqual({
+      homeUrl: 'https://example.com/Blog',
+      paths: {
+        home: '/blog',
+        admin: '/blog/wp-admin',
+        includes: '/blog/wp-includes',
+        content: '/blog/wp-content',
+        uploads: '/blog/wp-content/uploads',
+        rest: '/wp-json',
+      },
+    });
+  });
+
+  it('goes to the host under which WordPress knows itself', async () => {
+    const facts = { homeUrl: 'https://example.com', paths: factsOfHome() };
+    const { connector, client, site } = await setUp({ facts });
+    await client.hello(site);
+    expect(connector.hosts).toEqual(['example.com']);
+  });
+
+  it('goes to the first named host while nothing is known', async () => {
+    const { connector, client, site } = await setUp({ hosts: ['*', 'www.example.com'] });
+    await client.hello(site);
+    expect(connector.hosts).toEqual(['www.example.com']);
+  });
+
+  it.each([
+    ['the connector is missing', { mode: 'gone' as const }, { kind: 'missing' }],
+    ['the connector has another secret', { secret: OTHER_SECRET }, { kind: 'other_secret' }],
+    ['PHP is down', { mode: 'broken' as const }, { kind: 'unreachable', cause: 'it answered with HTTP status 502' }],
+    ['WordPress hangs', { mode: 'slow' as const }, { kind: 'unreachable', cause: 'no answer within the time allowed' }],
+  ])('fails plainly when %s', async (_what, fault, expected) => {
+    const { connector, client, site } = await setUp();
+    Object.assign(connector, fault);
+    await expect(client.hello(site)).rejects.toMatchObject({ fault: expected });
+  });
+
+  it('fails plainly when nobody listens', async () => {
+    const { connector, client, site } = await setUp();
+    await connector.close();
+    await expect(client.hello(site)).rejects.toMatchObject({
+      code: 'wordpress_unreachable',
+      fault: { kind: 'unreachable', cause: 'connection refused' },
+    });
+  });
+
+  it('names the clocks when they differ by more than a minute', async () => {
+    const { client, site } = await setUp({ now: () => Date.now() - 90_000 });
+    await expect(client.hello(site)).rejects.toMatchObject({
+      fault: { kind: 'unreachable', cause: expect.stringContaining('clocks') },
+    });
+  });
+});
+
+function factsOfHome() {
+  const content = '/wp-content';
+  return {
+    home: '',
+    admin: '/wp-admin',
+    includes: '/wp-includes',
+    content,
+    uploads: `${content}/uploads`,
+    rest: '/wp-json',
+  };
+}

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.{ts,tsx}'],
+    // The storage worker and the command line run from the compiled files.
+    globalSetup: ['src/testing/build.ts'],
+    testTimeout: 20_000,
+  },
+});
