@@ -66,9 +66,10 @@ export function createPolicyPush(deps: {
       // Math.abs: a clock that jumped back must not stop healing until it has caught up.
       const since = last === undefined ? HEAL_PAUSE_MS : Math.abs(now - last);
       if (since < HEAL_PAUSE_MS) {
+        const acknowledgedThen = acknowledged.get(site.id);
         const again = () => {
           waiting.delete(site.id);
-          heal(site, reported);
+          if (acknowledged.get(site.id) === acknowledgedThen) heal(site, reported);
         };
         waiting.set(site.id, setTimeout(again, HEAL_PAUSE_MS - since));
         return;

@@ -1,0 +1,82 @@
+/**
+ * Writes docs/api-reference.md from the contract: every call, its request and its answer. `npm run docs` runs it;
+ * with `--check` it writes nothing and fails when the file is not up to date.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { endpoints } from '@security-optimizer/contract/endpoints';
+import { errorTable } from '@security-optimizer/contract/errors';
+import { MAX_BODY_BYTES } from '@security-optimizer/contract/limits';
+import { API_NAMESPACE } from '@security-optimizer/contract/paths';
+import { z } from 'zod';
+
+const target = new URL('../docs/api-reference.md', import.meta.url);
+
+/** One row for each field of an object schema. */
+function fieldTable(schema, io) {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  const rows = Object.entries(properties).map(
+    ([name, property]) => `| \`${name}\` | ${describe(property)} | ${required.includes(name) ? 'yes' : 'no'} |`,
+  );
+  return ['| field | value | required |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
+function describe(property) {
+  if (property.anyOf) return property.anyOf.map(describe).join(', ');
+  if (property.enum) return property.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
+  if (property.const !== undefined) return `\`${JSON.stringify(property.const)}\``;
+  if (property.type === 'boolean') return '`true`, `false`';
+  return property.type ?? 'any';
+}
+
+function endpointSection({ name, suffix, methods, summary, request, response }) {
+  return [
+    `### ${suffix}`,
+    '',
+    summary,
+    '',
+    `Methods: ${methods.join(', ')}. Request name in the dashboard: \`${name}\`.`,
+    '',
+    'Request:',
+    '',
+    fieldTable(request, 'input'),
+    '',
+    '`data` of the answer:',
+    '',
+    fieldTable(response, 'output'),
+    '',
+  ].join('\n');
+}
+
+const errors = Object.entries(errorTable)
+  .map(([code, { status, message }]) => `| \`${code}\` | ${status} | ${message} |`)
+  .join('\n');
+
+const text = `# API reference
+
+Generated from \`packages/contract/src\` by \`npm run docs\`. Do not edit by hand.
+
+## Calls
+
+All calls are below \`/wp-json/${API_NAMESPACE}\`, also as \`/?rest_route=/${API_NAMESPACE}/…\`. A slash at the end is
+optional. A call needs the WordPress session cookie of an administrator and the header \`X-WP-Nonce\` (action \`wp_rest\`; the
+query parameter \`_wpnonce\` does too). GET takes its values from the query, the other methods from a JSON body of at most
+${MAX_BODY_BYTES / 1024} KB, whatever its Content-Type; an absent body is \`{}\`.
+
+Every answer is \`{ "data": …, "message": "…", "status": 200 }\`; the HTTP status is \`status\`. A refused call has \`data: null\`,
+a \`code\`, and for bad input \`fields\`, which names each field and says what is allowed.
+
+${endpoints.map(endpointSection).join('\n')}
+## Errors
+
+| code | status | message |
+| --- | --- | --- |
+${errors}
+`;
+
+if (process.argv.includes('--check')) {
+  const present = await readFile(target, 'utf8').catch(() => '');
+  if (present !== text) {
+    process.stderr.write('docs/api-reference.md is not up to date. Run `npm run docs`.\n');
+    process.exitCode = 1;
+  }
+} else await writeFile(target, text);
