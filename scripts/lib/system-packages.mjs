@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { run } from './run.mjs';
+
+/** What the tests use beside Node: the program that shows it is there, and Debian's package for it. */
+const tools = [
+  { what: 'Chromium', programs: ['chromium', 'chromium-browser', 'google-chrome'], packages: ['chromium'] },
+  {
+    what: 'PHP',
+    programs: ['php'],
+    packages: ['php-cli', 'php-sqlite3', 'php-mysql', 'php-curl', 'php-gd', 'php-mbstring', 'php-xml', 'php-zip'],
+  },
+  {
+    what: 'PHP-FPM',
+    programs: ['php-fpm8.2', 'php-fpm8.3', 'php-fpm8.4', 'php-fpm8.1', 'php-fpm'],
+    packages: ['php-fpm'],
+  },
+  { what: 'nginx', programs: ['nginx'], packages: ['nginx-light'] },
+  { what: 'MariaDB', programs: ['mariadbd', 'mysqld'], packages: ['mariadb-server'] },
+];
+
+/**
+ * Installs what is missing where that can be done without asking (Debian, as root), else names it.
+ * @returns names of what is still missing
+ */
+export async function installSystemPackages() {
+  const missing = tools.filter((tool) => !present(tool));
+  if (missing.length === 0 && phpModulesPresent()) return [];
+  const packages = [...new Set((missing.length === 0 ? [tools[1]] : missing).flatMap((tool) => tool.packages))];
+  if (process.getuid?.() === 0 && found('apt-get')) {
+    process.stderr.write(`Installing ${packages.join(' ')}.\n`);
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    await run('apt-get', ['update', '-qq'], env);
+    await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], env);
+  } else {
+    process.stderr.write(`For the whole test run, install: ${packages.join(' ')} (names of Debian's packages).\n`);
+  }
+  return tools.filter((tool) => !present(tool)).map((tool) => tool.what);
+}
+
+function present({ programs }) {
+  return programs.some(found);
+}
+
+function found(program) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+  return folders.some((folder) => existsSync(join(folder, program)));
+}
+
+function phpModulesPresent() {
+  const modules = spawnSync('php', ['-m'], { encoding: 'utf8' }).stdout ?? '';
+  return ['pdo_sqlite', 'mysqli', 'mbstring', 'gd', 'zip'].every((name) => modules.includes(name));
+}
