@@ -80,7 +80,11 @@ async function assemble(
   taken.push(() => feed.close());
   await loadSites(config.sites, sites, db, factsStore);
 
-  const client = connectorClient({ clock, facts: (site) => sites.get(site.id).facts });
+  const client = connectorClient({
+    clock,
+    facts: (site) => sites.get(site.id).facts,
+    onFailed: (site) => health.recheck(site),
+  });
   taken.push(() => client.close());
   const policyPush = createPolicyPush({ client, current: (site) => sites.get(site).options, mutex, clock, logger });
   taken.push(() => policyPush.stop());

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type FakeConnector, fakeConnector } from '../testing/fake-connector.js';
 import { recordedLog } from '../testing/log-lines.js';
 import { callApi, dataFolderFor, runningGuard } from '../testing/running-guard.js';
+import { eventually } from '../testing/scratch.js';
 
 async function start() {
   const connector = await fakeConnector();
@@ -178,6 +179,7 @@ describe('when WordPress is in trouble', () => {
       const answer = await call('/disable-feeds', { body: '{"disable_feed":1}' });
       expect([answer.http, answer.body.status, answer.body.code]).toEqual([503, 503, code]);
       expect(log.events()).toContain('api-failed');
+      await eventually(() => log.events().includes(code.replaceAll('_', '-')));
       for (const secret of ['owner-nonce', 'session=owner', '0f0f0f0f', 'disable_feed']) {
         expect(log.text()).not.toContain(secret);
       }

@@ -56,6 +56,8 @@ export interface ConnectorClient {
 export function connectorClient(options: {
   clock: Clock;
   facts: (site: SiteConfig) => SiteFacts | null;
+  /** Told of each command for a visitor or a change that failed, so that the site's state is looked at anew. */
+  onFailed?: (site: SiteConfig) => void;
   answerTimeoutMs?: number;
 }): ConnectorClient {
   const { clock, facts } = options;
@@ -99,12 +101,17 @@ export function connectorClient(options: {
     return parse(schema, name, answer);
   }
 
+  const noticed = <Result>(site: SiteConfig, result: Promise<Result>): Promise<Result> => {
+    result.catch(() => options.onFailed?.(site));
+    return result;
+  };
+
   return {
     hello: (site) => command(site, 'hello', {}, helloAnswer),
     session: (site, { cookie, nonce, sender }) =>
-      command(site, 'session', { nonce }, sessionAnswer, { sender, cookie }),
+      noticed(site, command(site, 'session', { nonce }, sessionAnswer, { sender, cookie })),
     async policy(site, push) {
-      const answer = await command(site, 'policy', push, policyAnswer);
+      const answer = await noticed(site, command(site, 'policy', push, policyAnswer));
       if (answer.policy !== push.hash)
         throw unreachable('the connector stored another policy than the one it was sent');
       return answer.notes;

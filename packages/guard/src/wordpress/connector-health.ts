@@ -23,6 +23,8 @@ export interface ConnectorHealth {
   state(site: SiteId): ConnectorState;
   /** Asks the connector now. Never throws; the outcome is in `state`. */
   check(site: SiteConfig): Promise<void>;
+  /** Something went wrong with the site: asks the connector soon, at most once in 5 seconds. */
+  recheck(site: SiteConfig): void;
   /** Takes note of the signal on a forwarded response. */
   inform(site: SiteConfig, signal: Signal): void;
   /** Checks every site now and then on a timer, until `stop`. */
@@ -120,6 +122,12 @@ export function createConnectorHealth(deps: {
     return fresh;
   }
 
+  function recheck(site: SiteConfig): void {
+    if (stopped || within(lastExtraCheck.get(site.id), EXTRA_CHECK_PAUSE_MS)) return;
+    lastExtraCheck.set(site.id, clock());
+    void check(site);
+  }
+
   async function restore(site: SiteConfig): Promise<void> {
     if (site.wordpressDir === null || within(lastRestore.get(site.id), RESTORE_PAUSE_MS)) return;
     lastRestore.set(site.id, clock());
@@ -158,6 +166,7 @@ export function createConnectorHealth(deps: {
   return {
     state: (site) => states.get(site) ?? { kind: 'unknown' },
     check,
+    recheck,
     inform(site, signal) {
       // No signal means nothing: the web server answers static files without WordPress.
       if (stopped || signal.kind === 'missing') return;
@@ -167,9 +176,7 @@ export function createConnectorHealth(deps: {
         actions.onPolicy(site, signal.policyHash);
         if (wasOk) return;
       }
-      if (within(lastExtraCheck.get(site.id), EXTRA_CHECK_PAUSE_MS)) return;
-      lastExtraCheck.set(site.id, clock());
-      void check(site);
+      recheck(site);
     },
     start: () => void round(),
     stop() {
