@@ -1,8 +1,10 @@
 import { build } from './lib/build.mjs';
 import { installPackages } from './lib/install.mjs';
 import { requireNode } from './lib/require-node.mjs';
+import { stopWithNpm } from './lib/stop-with-npm.mjs';
 
 requireNode();
+stopWithNpm();
 try {
   await installPackages();
   await build(['packages/sandbox']);

@@ -19,7 +19,7 @@ export interface WasmPhpOptions {
 /** Runs scripts with PHP in WebAssembly; fetches it on first use. */
 export function wasmPhpRunner(options: WasmPhpOptions): RunPhp {
   return async (script, env) => {
-    const pool = createPhpPool(await workerSetup(options), 1);
+    const pool = createPhpPool(await workerSetup(options, 'cli'), 1);
     try {
       const { body, errors } = await pool.run({ kind: 'run', script, env });
       const output = Buffer.from(body).toString('utf8');
@@ -38,7 +38,10 @@ export async function startWasmPhp(
   const upstream = `http://127.0.0.1:${port}`;
   const settings = join(options.dataDir, 'run/wasm-settings');
   mkdirSync(join(options.dataDir, 'run'), { recursive: true });
-  writeFileSync(settings, JSON.stringify({ port, root: options.wordpressDir, setup: await workerSetup(options) }));
+  writeFileSync(
+    settings,
+    JSON.stringify({ port, root: options.wordpressDir, setup: await workerSetup(options, 'fpm-fcgi') }),
+  );
   const service = await startService({
     name: 'PHP in WebAssembly',
     command: process.execPath,
@@ -51,7 +54,7 @@ export async function startWasmPhp(
   return { upstream, service };
 }
 
-async function workerSetup(options: WasmPhpOptions): Promise<WorkerSetup> {
+async function workerSetup(options: WasmPhpOptions, sapi: WorkerSetup['sapi']): Promise<WorkerSetup> {
   const { sendmail_path: _, ...settings } = phpSettings(options.dataDir);
   return {
     kind: 'setup',
@@ -64,5 +67,6 @@ async function workerSetup(options: WasmPhpOptions): Promise<WorkerSetup> {
       disable_functions: 'curl_init,curl_exec',
     },
     mailDir: join(options.dataDir, 'mail'),
+    sapi,
   };
 }

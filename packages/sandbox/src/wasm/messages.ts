@@ -7,6 +7,8 @@ export interface WorkerSetup {
   readonly mounts: readonly string[];
   readonly ini: Readonly<Record<string, string>>;
   readonly mailDir: string;
+  /** What PHP says of itself as `PHP_SAPI`: the connector lets the command line in without guard. */
+  readonly sapi: 'cli' | 'fpm-fcgi';
 }
 
 /** One run of PHP: a web request, or a script when `request` is missing. */

@@ -10,6 +10,7 @@ interface Php {
   mkdir(path: string): void;
   mount(path: string, handler: unknown): Promise<unknown>;
   chdir(path: string): void;
+  setSapiName(name: string): Promise<void>;
   run(options: object): Promise<PhpResponse>;
   setCommandSpawnHandler(command: string, handler: unknown): void;
 }
@@ -52,6 +53,7 @@ async function load(setup: WorkerSetup): Promise<Php> {
   const { PHP, setPhpIniEntries } = await importFrom('@php-wasm/universal');
   const { createSpawnHandler } = await importFrom('@php-wasm/util');
   const instance: Php = new PHP(await loadNodeRuntime('8.3', { emscriptenOptions: { processId: process.pid } }));
+  await instance.setSapiName(setup.sapi);
   await setPhpIniEntries(instance, setup.ini);
   for (const dir of setup.mounts) {
     instance.mkdir(dir);
