@@ -1,0 +1,127 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
+import { nativePhpProblem } from '@security-optimizer/sandbox/php/native';
+import { readCommandLine, readRecord } from '@security-optimizer/sandbox/process/process-record';
+import { productionStackProblem, startProductionStack } from '@security-optimizer/sandbox/production-stack';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addressCases, ask } from './addresses.js';
+
+const siteUrl = 'http://127.0.0.1:8999';
+const log = () => {};
+
+type Stack = Pick<RunningWordPress, 'upstream' | 'user' | 'password' | 'wordpressDir' | 'stop'>;
+
+interface StackCase {
+  readonly name: string;
+  readonly problem: string | null;
+  /** Pid files that the stack keeps while it runs. */
+  readonly pidFiles: readonly string[];
+  readonly start: (dir: string) => Promise<Stack>;
+}
+
+const stacks: readonly StackCase[] = [
+  {
+    name: "the system's PHP",
+    problem: await nativePhpProblem(),
+    pidFiles: ['php'],
+    start: (dir) => startEmbeddedWordPress({ dataDir: dir, php: 'native', siteUrl, log }),
+  },
+  {
+    name: 'PHP in WebAssembly',
+    problem: null,
+    pidFiles: ['php'],
+    start: (dir) => startEmbeddedWordPress({ dataDir: dir, php: 'wasm', siteUrl, log }),
+  },
+  {
+    name: 'nginx, PHP-FPM and MariaDB',
+    problem: productionStackProblem(),
+    pidFiles: ['nginx', 'php-fpm', 'mariadb'],
+    start: (dir) => startProductionStack({ dir, siteUrl }),
+  },
+];
+
+for (const { name, problem } of stacks) {
+  if (problem !== null) process.stderr.write(`WordPress on ${name} is not tested: ${problem}\n`);
+}
+
+describe.each(stacks.filter((stack) => stack.problem === null))('WordPress on $name', ({ start, pidFiles }) => {
+  let dir: string;
+  let stack: Stack;
+
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'stack-'));
+    stack = await start(dir);
+  }, 300_000);
+
+  afterAll(async () => {
+    await stack?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }, 30_000);
+
+  it.each(addressCases)(
+    'answers $target with $status',
+    async ({ target, status, type, holds }) => {
+      const answer = await ask(stack.upstream, target, { host: '127.0.0.1:8999' });
+      expect(answer.status).toBe(status);
+      if (type !== undefined) expect(answer.headers['content-type']).toContain(type);
+      if (holds !== undefined) expect(answer.body).toContain(holds);
+    },
+    30_000,
+  );
+
+  it('redirects a folder without its slash, keeping the query and naming no port of its own', async () => {
+    const answer = await ask(stack.upstream, '/wp-admin?a=1', { host: '127.0.0.1:8999' });
+    expect(answer.headers.location).toBe('/wp-admin/?a=1');
+  });
+
+  it('sends ranges and validators of static files', async () => {
+    const path = '/wp-includes/css/buttons.min.css';
+    const whole = await ask(stack.upstream, path);
+    const part = await ask(stack.upstream, path, { range: 'bytes=10-19' });
+    expect(part.status).toBe(206);
+    expect(part.body).toBe(whole.body.slice(10, 20));
+    const again = await ask(stack.upstream, path, { 'if-none-match': String(whole.headers.etag) });
+    expect([again.status, again.body]).toEqual([304, '']);
+  });
+
+  it("lets the owner log in and shows the owner's name in wp-admin", async () => {
+    const form = new URLSearchParams({ log: stack.user, pwd: stack.password, testcookie: '1' });
+    const login = await fetch(`${stack.upstream}/wp-login.php`, {
+      method: 'POST',
+      body: form,
+      redirect: 'manual',
+      headers: { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' },
+    });
+    expect(login.status).toBe(302);
+    const cookie = login.headers
+      .getSetCookie()
+      .map((text) => text.split(';')[0])
+      .join('; ');
+    const page = await ask(stack.upstream, '/wp-admin/profile.php', { cookie, host: '127.0.0.1:8999' });
+    expect(page.status).toBe(200);
+    expect(page.body).toContain('owner@example.com');
+  }, 60_000);
+
+  it('keeps the password for its user only, and the same at the next start, with no process left between', async () => {
+    const pids = pidFiles.map((file) => readRecord(join(dir, 'run', `${file}.json`))?.pid ?? 0);
+    for (const pid of pids) expect(readCommandLine(pid)).not.toBeNull();
+    await stack.stop();
+    for (const pid of pids) expect(readCommandLine(pid)).toBeNull();
+    expect(statSync(join(dir, 'owner.json')).mode & 0o777).toBe(0o600);
+
+    const before = stack.password;
+    const begun = Date.now();
+    stack = await start(dir);
+    expect(Date.now() - begun).toBeLessThan(10_000);
+    expect(stack.password).toBe(before);
+    expect((await ask(stack.upstream, '/wp-login.php', { host: '127.0.0.1:8999' })).status).toBe(200);
+  }, 60_000);
+
+  it('does not put the password into any file that the web server sends', async () => {
+    expect(readFileSync(join(stack.wordpressDir, 'wp-config.php'), 'utf8')).not.toContain(stack.password);
+    const config = await ask(stack.upstream, '/wp-config.php');
+    expect(config.body).toBe('');
+  });
+});

@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // The system tests start whole servers: one file after the other keeps their times honest on small machines.
+    fileParallelism: false,
+  },
+});
