@@ -72,8 +72,8 @@ final class Security_Optimizer_Admin_Page {
 	 */
 	public static function render() {
 		$pages = self::pages();
-		$slug  = isset( $_GET['page'] ) && is_string( $_GET['page'] ) ? $_GET['page'] : '';
-		$page  = isset( $pages[ $slug ] ) ? $pages[ $slug ] : reset( $pages );
+		$slug  = isset( $_GET['page'] ) && is_string( $_GET['page'] ) && isset( $pages[ $_GET['page'] ] ) ? $_GET['page'] : key( $pages );
+		$page  = $pages[ $slug ];
 
 		echo '<hr class="wp-header-end">';
 		if ( null === self::entrypoints() ) {
@@ -84,7 +84,7 @@ final class Security_Optimizer_Admin_Page {
 			'<div class="so so-app" id="security-optimizer-app" data-page="%1$s" data-config="%2$s"><noscript>%3$s</noscript></div>',
 			esc_attr( $page['id'] ),
 			// Not esc_attr(): it would leave alone what already looks like an entity.
-			htmlspecialchars( wp_json_encode( self::config() ), ENT_QUOTES, 'UTF-8', true ), // phpcs:ignore WordPress.Security.EscapeOutput.OutputNotEscaped
+			htmlspecialchars( wp_json_encode( self::config( $slug ) ), ENT_QUOTES, 'UTF-8', true ), // phpcs:ignore WordPress.Security.EscapeOutput.OutputNotEscaped
 			esc_html__( 'This page needs JavaScript. Turn it on in your browser and load the page again.', 'security-optimizer' )
 		);
 	}
@@ -99,15 +99,16 @@ final class Security_Optimizer_Admin_Page {
 	}
 
 	/**
+	 * @param string $slug Slug of the page shown.
 	 * @return array What the dashboard needs to start (specification section 3, Configuration, and our own extras).
 	 */
-	private static function config() {
+	private static function config( $slug ) {
 		$pages = array();
-		foreach ( self::pages() as $slug => $page ) {
+		foreach ( self::pages() as $name => $page ) {
 			$pages[] = array(
 				'id'   => $page['id'],
-				'slug' => $slug,
-				'url'  => admin_url( 'admin.php?page=' . $slug ),
+				'slug' => $name,
+				'url'  => admin_url( 'admin.php?page=' . $name ),
 			);
 		}
 		$locale = get_user_locale();
@@ -125,6 +126,7 @@ final class Security_Optimizer_Admin_Page {
 			),
 			'pages'              => $pages,
 			'nonce_url'          => admin_url( 'admin-ajax.php?action=rest-nonce' ),
+			'login_url'          => wp_login_url( admin_url( 'admin.php?page=' . $slug ) ),
 		);
 	}
 

@@ -88,12 +88,14 @@ function mountEndpoints(
     // One handler per name is checked by the type of `Handlers`; here each gets exactly what its own schema gave.
     const handler = deps.handlers[endpoint.name] as (input: unknown, context: object) => Promise<Outcome<unknown>>;
     const url = `/plugin${endpoint.suffix}`;
+    // Exactly the calls that change nothing can also be made by GET.
+    const changes = !(endpoint.methods as readonly string[]).includes('GET');
     app.route({
       method: [...endpoint.methods],
       url,
       onRequest: async (request) => {
         const state = stateOf(deps.calls, request);
-        state.user = await authenticate(deps.sessions, state.call, request.headers);
+        state.user = await authenticate(deps.sessions, state.call, request.headers, changes);
       },
       handler: async (request, reply) => {
         const { call, user } = stateOf(deps.calls, request);

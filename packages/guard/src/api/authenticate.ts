@@ -8,6 +8,7 @@ import { isSameSite } from './same-site.js';
 /**
  * Finds out who is calling. Runs before a body is read, so that strangers cost as little as possible.
  *
+ * @param fresh the call changes something, so a remembered answer is not enough
  * @returns the administrator who calls
  * @throws ApiError cross_site, rest_cookie_invalid_nonce, rest_forbidden, or a fault of the connector
  */
@@ -15,6 +16,7 @@ export async function authenticate(
   sessions: Pick<Sessions, 'who'>,
   call: ApiCall,
   headers: IncomingHttpHeaders,
+  fresh: boolean,
 ): Promise<WordPressUser> {
   if (!isSameSite(headers, call.host)) throw new ApiError('cross_site');
   const cookie = headers.cookie;
@@ -22,7 +24,7 @@ export async function authenticate(
   // Without them WordPress can only say no; it need not be asked.
   if (!cookie || !nonce) throw new ApiError('rest_cookie_invalid_nonce');
   const { host, scheme, address, requestId } = call;
-  const user = await sessions.who(call.site, { cookie, nonce, sender: { host, scheme, address, requestId } });
+  const user = await sessions.who(call.site, { cookie, nonce, sender: { host, scheme, address, requestId } }, fresh);
   if (user === null) throw new ApiError('rest_cookie_invalid_nonce');
   if (!user.can_manage) throw new ApiError('rest_forbidden');
   return user;

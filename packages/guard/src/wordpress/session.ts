@@ -4,7 +4,7 @@ import type { SiteConfig, SiteId } from '../site.js';
 import type { SessionAnswer, WordPressUser } from './connector-answers.js';
 import type { ConnectorClient, Sender } from './connector-client.js';
 
-/** A positive answer is believed for this long; a log-out or a role change takes effect after it at the latest. */
+/** A positive answer is believed for this long, and only where nothing is changed. */
 const CACHE_MS = 5000;
 const CACHE_ENTRIES = 1000;
 
@@ -16,8 +16,11 @@ export interface Credentials {
 }
 
 export interface Sessions {
-  /** The user behind cookie and nonce, or null when WordPress does not accept them. Throws ConnectorError. */
-  who(site: SiteConfig, credentials: Credentials): Promise<WordPressUser | null>;
+  /**
+   * The user behind cookie and nonce, or null when WordPress does not accept them. Throws ConnectorError.
+   * @param fresh asks WordPress now, whatever is remembered: a log-out or a lost role takes effect at once
+   */
+  who(site: SiteConfig, credentials: Credentials, fresh: boolean): Promise<WordPressUser | null>;
   /** Forgets every answer about a site. */
   forget(site: SiteId): void;
 }
@@ -36,17 +39,19 @@ export function createSessions(deps: { client: Pick<ConnectorClient, 'session'>;
   const asking = new Map<string, Promise<SessionAnswer>>();
 
   return {
-    async who(site, { cookie, nonce, sender }) {
+    async who(site, { cookie, nonce, sender }, fresh) {
       const key = createHash('sha256')
         .update(JSON.stringify([site.id, cookie, nonce]))
         .digest('base64');
       const entry = known.get(key);
       const age = entry ? clock() - entry.at : 0;
-      if (entry && age >= 0 && age < CACHE_MS) return entry.user;
-      let question = asking.get(key);
+      if (!fresh && entry && age >= 0 && age < CACHE_MS) return entry.user;
+      let question = fresh ? undefined : asking.get(key);
       if (!question) {
-        question = client.session(site, { cookie, nonce, sender }).finally(() => asking.delete(key));
+        question = client.session(site, { cookie, nonce, sender });
         asking.set(key, question);
+        const done = () => void (asking.get(key) === question && asking.delete(key));
+        question.then(done, done);
       }
       const { user } = await question;
       known.delete(key);
