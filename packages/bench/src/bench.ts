@@ -1,0 +1,86 @@
+#!/usr/bin/env node
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Bench } from './measure.js';
+import { measures } from './measures/index.js';
+import { type BenchOptions, help, readOptions, UsageError } from './options.js';
+import type { Line } from './report/line.js';
+import { machine } from './report/machine.js';
+import { type Results, resultsText, writeResults } from './report/results.js';
+import { table } from './report/table.js';
+import { requireTools } from './tools.js';
+
+const resultsFile = fileURLToPath(new URL('../../../bench/results.json', import.meta.url));
+
+/** @returns the exit code: 0 every bar is met, 1 a bar is missed or the run failed, 2 called wrongly */
+export async function bench(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) {
+    process.stdout.write(help);
+    return 0;
+  }
+  try {
+    const options = readOptions(
+      args,
+      measures.map((measure) => measure.id),
+    );
+    requireTools(say);
+    const results = await run(options);
+    process.stdout.write(options.json ? resultsText(results) : `${table(results.lines)}\n`);
+    if (options.only === null) writeResults(resultsFile, results);
+    const missed = results.lines.filter((line) => line.pass === false).length;
+    say(missed === 0 ? 'Every bar is met.' : `${missed} ${missed === 1 ? 'bar is' : 'bars are'} missed.`);
+    return missed === 0 ? 0 : 1;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      say(`${error.message}\n\n${help}`);
+      return 2;
+    }
+    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return 1;
+  }
+}
+
+async function run(options: BenchOptions): Promise<Results> {
+  const at = new Date().toISOString();
+  const facts = machine();
+  const lines: Line[] = [];
+  for (const measure of measures) {
+    if (options.only !== null && !options.only.includes(measure.id)) continue;
+    say(`${measure.id}: ${measure.title}`);
+    lines.push(...(await withBench(options, (given) => measure.run(given))));
+  }
+  return { at, rounds: options.rounds, secondsPerTurn: options.seconds, machine: facts, lines };
+}
+
+/** Gives a measure its folder and stops whatever it has started, however it ends. */
+async function withBench<T>(options: BenchOptions, use: (bench: Bench) => Promise<T>): Promise<T> {
+  const dir = mkdtempSync(join(tmpdir(), 'so-bench-'));
+  const taken: { stop(): Promise<void> }[] = [];
+  const stopAll = async () => {
+    for (let last = taken.pop(); last !== undefined; last = taken.pop()) await last.stop();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  const interrupted = () => void stopAll().finally(() => process.exit(130));
+  process.on('SIGINT', interrupted).on('SIGTERM', interrupted);
+  try {
+    return await use({
+      dir,
+      rounds: options.rounds,
+      seconds: options.seconds,
+      say,
+      keep(started) {
+        taken.push(started);
+        return started;
+      },
+    });
+  } finally {
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+    await stopAll();
+  }
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const PIECE = Buffer.alloc(65_536, 'z');
+
+/** Fetches a body piece by piece. `restMs`: pause after each mebibyte, as a slow visitor makes. Answers its bytes. */
+export async function download(url: string, restMs: number): Promise<number> {
+  const response = await answer(url);
+  let bytes = 0;
+  let rested = 0;
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (restMs === 0 || bytes - rested < 2 ** 20) continue;
+    rested = bytes;
+    await sleep(restMs);
+  }
+  return bytes;
+}
+
+/** Sends a body of the given size and answers what the other side says about it. */
+export async function upload(url: string, size: number): Promise<string> {
+  const sent = request(url, { method: 'PUT', agent: false, headers: { 'Content-Length': size } });
+  const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+  await pipeline(Readable.from(pieces(size)), sent);
+  const [response] = await answered;
+  let text = '';
+  for await (const piece of response.setEncoding('utf8')) text += piece;
+  return text;
+}
+
+async function answer(url: string): Promise<IncomingMessage> {
+  const sent = request(url, { agent: false });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}`);
+  return response;
+}
+
+function* pieces(size: number): Generator<Buffer> {
+  for (let left = size; left > 0; left -= PIECE.length) yield left < PIECE.length ? PIECE.subarray(0, left) : PIECE;
+}

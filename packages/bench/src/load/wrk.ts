@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { processorSeconds } from './process-stat.js';
+
+const run = promisify(execFile);
+const luaDir = fileURLToPath(new URL('../../lua/', import.meta.url));
+
+export interface Load {
+  readonly url: string;
+  readonly seconds: number;
+  readonly connections: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** About 2,000 requests a second over 16 connections instead of as many as the server answers. */
+  readonly paced?: boolean;
+  /** The server's process, to see what a request costs it; null when several share the work. */
+  readonly pid: number | null;
+  /** What every single answer must be. */
+  readonly expect: 'refused' | 'allowed';
+}
+
+export interface LoadResult {
+  readonly requestsPerSecond: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Processor time per request, microseconds; null when no process was named. */
+  readonly processorMicroseconds: number | null;
+}
+
+/** Puts load on a server with wrk. Throws when a single answer was not as expected: a wrong answer has no speed. */
+export async function wrk(load: Load): Promise<LoadResult> {
+  const headers = Object.entries(load.headers ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const script = `${luaDir}${load.paced ? 'paced' : 'report'}.lua`;
+  const size = ['-t1', `-c${load.connections}`, `-d${load.seconds}s`];
+  const before = load.pid === null ? 0 : processorSeconds(load.pid);
+  const { stdout } = await run('wrk', [...size, ...headers, '-s', script, load.url], {
+    env: { ...process.env, BENCH_LUA: luaDir },
+  });
+  const used = load.pid === null ? null : processorSeconds(load.pid) - before;
+  const counted = readResult(stdout);
+  const wrong = load.expect === 'refused' ? counted.requests - counted.refused : counted.refused;
+  if (wrong !== 0 || counted.broken !== 0 || counted.requests === 0) {
+    throw new Error(
+      `${load.url}: of ${counted.requests} answers ${wrong} were not ${load.expect}, ${counted.broken} were broken`,
+    );
+  }
+  return {
+    requestsPerSecond: (counted.requests / counted.microseconds) * 1e6,
+    p50: counted.p50 / 1000,
+    p99: counted.p99 / 1000,
+    processorMicroseconds: used === null ? null : (used / counted.requests) * 1e6,
+  };
+}
+
+interface Counted {
+  readonly requests: number;
+  readonly microseconds: number;
+  readonly p50: number;
+  readonly p99: number;
+  /** Answers with a status of 400 and more. */
+  readonly refused: number;
+  readonly broken: number;
+}
+
+/** Reads the line that lua/report.lua prints. */
+export function readResult(output: string): Counted {
+  const line = /^RESULT (\{.*\})$/m.exec(output)?.[1];
+  if (line === undefined) throw new Error(`wrk printed no result:\n${output}`);
+  return JSON.parse(line) as Counted;
+}

@@ -1,0 +1,6 @@
+import type { Measure } from '../measure.js';
+import { refusals } from './p1-refusals.js';
+import { allowedRequests } from './p2-allowed-requests.js';
+
+/** All measures, in the order in which they are taken. */
+export const measures: readonly Measure[] = [refusals, allowedRequests];

@@ -1,0 +1,139 @@
+import { alternate } from '../load/alternate.js';
+import { median, medianOfPairs } from '../load/statistics.js';
+import { type Load, type LoadResult, wrk } from '../load/wrk.js';
+import type { Bench, Measure } from '../measure.js';
+import { type Bar, type Line, line } from '../report/line.js';
+import { blockedAddresses } from '../rivals/blocked-addresses.js';
+import { startGuard } from '../rivals/guard.js';
+import { startNginxDeny } from '../rivals/nginx.js';
+import { startNodeProgram } from '../rivals/node-program.js';
+import { SITE_HOST, wordpress } from '../rivals/wordpress.js';
+
+const MILLION = 1_000_000;
+/** A visitor of the documentation's network, as a proxy would name it. */
+const VISITOR = '203.0.113.9';
+const HTML = { Accept: 'text/html,application/xhtml+xml' };
+const CONNECTIONS = 64;
+
+/** How many requests a second are refused, by one guard process and by everyone else who could do it. */
+export const refusals: Measure = {
+  id: 'p1',
+  title: 'requests refused per second',
+  async run(bench) {
+    return report(
+      await alternate(await contenders(bench), {
+        rounds: bench.rounds,
+        seconds: bench.seconds,
+        onTurn: (name, round) => bench.say(`p1, round ${round} of ${bench.rounds}: ${name}`),
+      }),
+    );
+  },
+};
+
+async function contenders(bench: Bench) {
+  const upstream = await startNodeProgram(bench, 'page-server');
+  bench.say('Filling the lists of blocked addresses.');
+  const one = await startGuard(bench, { upstream: upstream.url, blocked: blockedAddresses(1) });
+  const million = await startGuard(bench, { upstream: upstream.url, blocked: blockedAddresses(MILLION) });
+  const behindProxy = await startGuard(bench, {
+    upstream: upstream.url,
+    blocked: blockedAddresses(MILLION, VISITOR),
+    trustedProxies: ['127.0.0.1'],
+  });
+  const nginx = await startNginxDeny(bench);
+  const node = await startNodeProgram(bench, 'refusing-server');
+  const site = await wordpress(bench);
+  const alone = await site.alone();
+  const plugin = await site.withPlugin(1);
+  const bigPlugin = await site.withPlugin(50_000);
+  const prepend = await site.withPrepend();
+
+  const load =
+    (server: { url: string; pid: number | null }, more: Partial<Load> & { path?: string } = {}) =>
+    (seconds: number) =>
+      wrk({
+        url: `${server.url}${more.path ?? '/'}`,
+        pid: server.pid,
+        connections: CONNECTIONS,
+        expect: 'refused',
+        seconds,
+        ...more,
+      });
+  // Few connections for PHP: more would only wait in line. The work is spread over processes: no processor time.
+  const php = (server: { url: string }, more: Partial<Load> = {}) =>
+    load({ url: server.url, pid: null }, { connections: 8, headers: { Host: SITE_HOST }, ...more });
+  return {
+    'guard, 1 entry': load(one),
+    'guard, 1,000,000 entries': load(million),
+    'nginx deny': load(nginx),
+    'guard, 1 entry, HTML': load(one, { headers: HTML }),
+    'guard, 1,000,000 entries, HTML': load(million, { headers: HTML }),
+    'node:http': load(node),
+    'guard behind a proxy': load(behindProxy, { headers: { 'X-Forwarded-For': VISITOR } }),
+    'guard, xmlrpc.php': load(behindProxy, { path: '/xmlrpc.php' }),
+    'PHP auto_prepend_file': php(prepend),
+    'WordPress plugin, 1 entry': php(plugin),
+    'WordPress plugin, 50,000 entries': php(bigPlugin),
+    'WordPress alone': php(alone, { expect: 'allowed' }),
+  };
+}
+
+type Results = Record<keyof Awaited<ReturnType<typeof contenders>>, LoadResult[]>;
+
+const MUCH_MORE: Bar = { of: 'ratio', is: 'at least', limit: 300 };
+const NEARLY_NGINX: Bar = { of: 'ratio', is: 'at least', limit: 0.6 };
+const NO_SLOWER: Bar = { of: 'ratio', is: 'at least', limit: 0.95 };
+
+function report(results: Results): Line[] {
+  const speeds = (name: keyof Results) => results[name].map((result) => result.requestsPerSecond);
+  const against = (ours: keyof Results, theirs: keyof Results, bar?: Bar) =>
+    line({
+      measure: 'p1',
+      what: ours,
+      value: median(speeds(ours)),
+      unit: '/s',
+      rival: {
+        name: theirs,
+        value: median(speeds(theirs)),
+        ratio: medianOfPairs(speeds(ours), speeds(theirs), (our, their) => our / their),
+      },
+      ...(bar && { bar }),
+    });
+  const kinds = [
+    ['guard, 1 entry', 'guard, 1,000,000 entries'],
+    ['guard, 1 entry, HTML', 'guard, 1,000,000 entries, HTML'],
+  ] as const;
+  return [
+    ...kinds.flatMap(([one, million]) => [
+      against(one, 'WordPress plugin, 1 entry', MUCH_MORE),
+      against(million, 'WordPress plugin, 50,000 entries', MUCH_MORE),
+      against(one, 'nginx deny', NEARLY_NGINX),
+      against(million, 'nginx deny', NEARLY_NGINX),
+      against(million, one, NO_SLOWER),
+    ]),
+    against('guard, 1,000,000 entries', 'WordPress plugin, 1 entry'),
+    against('guard, 1,000,000 entries', 'node:http'),
+    against('guard, 1,000,000 entries', 'PHP auto_prepend_file'),
+    against('guard, 1,000,000 entries', 'WordPress alone'),
+    against('guard behind a proxy', 'nginx deny'),
+    against('guard, xmlrpc.php', 'nginx deny'),
+    cost(results, 'guard, 1,000,000 entries'),
+    cost(results, 'guard, 1,000,000 entries, HTML'),
+    cost(results, 'guard behind a proxy'),
+  ];
+}
+
+function cost(results: Results, ours: keyof Results): Line {
+  const microseconds = (name: keyof Results) => results[name].map((result) => result.processorMicroseconds as number);
+  return line({
+    measure: 'p1',
+    what: `processor time, ${ours}`,
+    value: median(microseconds(ours)),
+    unit: 'us',
+    rival: {
+      name: 'nginx deny',
+      value: median(microseconds('nginx deny')),
+      ratio: medianOfPairs(microseconds(ours), microseconds('nginx deny'), (our, their) => our / their),
+    },
+  });
+}

@@ -1,0 +1,107 @@
+import { alternate } from '../load/alternate.js';
+import { median, medianOfPairs } from '../load/statistics.js';
+import { type LoadResult, wrk } from '../load/wrk.js';
+import type { Bench } from '../measure.js';
+import { type Bar, type Line, line } from '../report/line.js';
+import { startGuard } from '../rivals/guard.js';
+import { startNginxFile, startNginxProxy } from '../rivals/nginx.js';
+import { type Server, startNodeProgram } from '../rivals/node-program.js';
+
+/** Connections of the paced load; together about 2,000 requests a second. */
+const PACED = 16;
+const FULL = 64;
+
+const ADDED_P50: Bar = { of: 'value', is: 'at most', limit: 0.25 };
+const ADDED_P99: Bar = { of: 'value', is: 'at most', limit: 2 };
+const HALF_OF_NGINX: Bar = { of: 'ratio', is: 'at least', limit: 0.5 };
+
+/** What guard adds to a page that costs next to nothing, and how many such pages a second go through it. */
+export async function forwarding(bench: Bench): Promise<Line[]> {
+  return [
+    ...(await behind(bench, 'node', () => startNodeProgram(bench, 'page-server'))),
+    ...(await behind(bench, 'nginx', () => startNginxFile(bench))),
+  ];
+}
+
+type Road = 'direct' | 'guard' | 'nginx proxy_pass' | 'node:http proxy';
+interface Both {
+  /** About 2,000 requests a second. */
+  readonly paced: LoadResult;
+  /** As many as go through. */
+  readonly full: LoadResult;
+}
+
+async function behind(bench: Bench, name: string, startUpstream: () => Promise<Server>): Promise<Line[]> {
+  const upstream = await startUpstream();
+  const roads: Record<Road, Server> = {
+    direct: upstream,
+    guard: await startGuard(bench, { upstream: upstream.url }),
+    'nginx proxy_pass': await startNginxProxy(bench, upstream.url),
+    'node:http proxy': await startNodeProgram(bench, 'bare-proxy', [new URL(upstream.url).port]),
+  };
+  const take = (server: Server) => async (seconds: number) => {
+    const load = { url: `${server.url}/`, seconds, pid: server.pid, expect: 'allowed' } as const;
+    return {
+      paced: await wrk({ ...load, connections: PACED, paced: true }),
+      full: await wrk({ ...load, connections: FULL }),
+    };
+  };
+  const results = await alternate<Road, Both>(
+    {
+      direct: take(roads.direct),
+      guard: take(roads.guard),
+      'nginx proxy_pass': take(roads['nginx proxy_pass']),
+      'node:http proxy': take(roads['node:http proxy']),
+    },
+    {
+      rounds: bench.rounds,
+      seconds: bench.seconds,
+      onTurn: (road, round) => bench.say(`p2, upstream ${name}, round ${round} of ${bench.rounds}: ${road}`),
+    },
+  );
+  for (const server of Object.values(roads)) await server.stop();
+  return report(name, results);
+}
+
+function report(upstream: string, results: Record<Road, Both[]>): Line[] {
+  const figures = (road: Road, pick: (both: Both) => number) => results[road].map(pick);
+  const added = (what: string, pick: (both: Both) => number, bar: Bar) => {
+    const over = (road: Road) => medianOfPairs(figures(road, pick), figures('direct', pick), (its, bare) => its - bare);
+    const value = over('guard');
+    const theirs = over('nginx proxy_pass');
+    return line({
+      measure: 'p2',
+      what: `added to an allowed request, upstream ${upstream}, ${what}`,
+      value,
+      unit: 'ms',
+      rival: { name: 'nginx proxy_pass', value: theirs, ratio: value / theirs },
+      bar,
+    });
+  };
+  const against = (rival: Road, what: string, unit: string, pick: (both: Both) => number, bar?: Bar) =>
+    line({
+      measure: 'p2',
+      what: `${what}, upstream ${upstream}`,
+      value: median(figures('guard', pick)),
+      unit,
+      rival: {
+        name: rival,
+        value: median(figures(rival, pick)),
+        ratio: medianOfPairs(figures('guard', pick), figures(rival, pick), (our, their) => our / their),
+      },
+      ...(bar && { bar }),
+    });
+  const speed = (both: Both) => both.full.requestsPerSecond;
+  return [
+    added('p50', (both) => both.paced.p50, ADDED_P50),
+    added('p99', (both) => both.paced.p99, ADDED_P99),
+    against('nginx proxy_pass', 'allowed requests', '/s', speed, HALF_OF_NGINX),
+    against('node:http proxy', 'allowed requests', '/s', speed),
+    against(
+      'nginx proxy_pass',
+      'processor time per request',
+      'us',
+      (both) => both.full.processorMicroseconds as number,
+    ),
+  ];
+}

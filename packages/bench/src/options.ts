@@ -1,0 +1,58 @@
+import { parseArgs } from 'node:util';
+
+export interface BenchOptions {
+  /** How often every contender has its turn; the median counts. */
+  readonly rounds: number;
+  /** Length of one turn. */
+  readonly seconds: number;
+  /** Ids of the measures to take, lower-case; null for all. */
+  readonly only: readonly string[] | null;
+  /** Print the results as JSON instead of a table. */
+  readonly json: boolean;
+}
+
+/** A mistake in how the program was called; its message is for the one who called. */
+export class UsageError extends Error {}
+
+export const help = `npm run bench -- [options]
+
+  --rounds N      how often every contender has its turn (5)
+  --seconds N     length of one turn (3)
+  --only p1,p2    take only these measures; bench/results.json is then left as it is
+  --json          print JSON instead of a table
+`;
+
+/** @throws UsageError */
+export function readOptions(args: readonly string[], known: readonly string[]): BenchOptions {
+  const values = parse(args);
+  const only = values.only?.toLowerCase().split(',') ?? null;
+  const unknown = only?.find((id) => !known.includes(id));
+  if (unknown !== undefined) throw new UsageError(`There is no measure ${unknown}; there are ${known.join(', ')}.`);
+  return {
+    rounds: wholeNumber('rounds', values.rounds ?? '5'),
+    seconds: wholeNumber('seconds', values.seconds ?? '3'),
+    only,
+    json: values.json === true,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        rounds: { type: 'string' },
+        seconds: { type: 'string' },
+        only: { type: 'string' },
+        json: { type: 'boolean' },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new UsageError(`--${name}: use a whole number from 1 to 999`);
+  return Number(text);
+}

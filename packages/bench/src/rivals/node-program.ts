@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@security-optimizer/sandbox/process/free-port';
+import { answersHttp } from '@security-optimizer/sandbox/process/http-ready';
+import { type Service, startService } from '@security-optimizer/sandbox/process/service';
+import type { Bench } from '../measure.js';
+
+/** A server that takes part, with its process. */
+export interface Server {
+  readonly url: string;
+  readonly pid: number;
+  readonly stop: Service['stop'];
+}
+
+/** Starts one of the programs beside this file on a free port, in a Node of its own. */
+export async function startNodeProgram(
+  bench: Bench,
+  program: 'refusing-server' | 'page-server' | 'bare-proxy',
+  args: readonly string[] = [],
+): Promise<Server> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const name = `${program}-${port}`;
+  const service = bench.keep(
+    await startService({
+      name: program,
+      command: process.execPath,
+      args: [fileURLToPath(new URL(`./programs/${program}.js`, import.meta.url)), String(port), ...args],
+      pidFile: join(bench.dir, 'run', `${name}.json`),
+      logFile: join(bench.dir, 'logs', `${name}.log`),
+      ready: () => answersHttp(url),
+      readySeconds: 10,
+    }),
+  );
+  return { url, pid: service.pid, stop: service.stop };
+}

@@ -1,0 +1,30 @@
+/** A rival: the least that a proxy on `node:http` can do. Called with its port and the upstream's port. */
+import { Agent, createServer, request as send } from 'node:http';
+
+const [port, upstream] = process.argv.slice(2).map(Number);
+const agent = new Agent({ keepAlive: true, maxSockets: 128 });
+const OF_ONE_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding']);
+
+createServer((request, response) => {
+  const onward = send(
+    {
+      agent,
+      host: '127.0.0.1',
+      port: upstream,
+      method: request.method,
+      path: request.url,
+      headers: request.rawHeaders,
+    },
+    (answer) => {
+      const headers: string[] = [];
+      for (let i = 0; i < answer.rawHeaders.length; i += 2) {
+        const name = answer.rawHeaders[i] as string;
+        if (!OF_ONE_CONNECTION.has(name.toLowerCase())) headers.push(name, answer.rawHeaders[i + 1] as string);
+      }
+      response.writeHead(answer.statusCode as number, headers);
+      answer.pipe(response);
+    },
+  );
+  onward.on('error', () => response.destroy());
+  request.pipe(onward);
+}).listen(port, '127.0.0.1');
