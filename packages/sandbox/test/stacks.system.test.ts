@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
@@ -103,6 +103,37 @@ describe.each(stacks.filter((stack) => stack.problem === null))('WordPress on $n
     expect(page.status).toBe(200);
     expect(page.body).toContain('owner@example.com');
   }, 60_000);
+
+  it('runs a page that asks the site itself for another page', async () => {
+    const code =
+      "<?php echo 'asked: ', substr_count(file_get_contents($_GET['origin'] . '/wp-login.php'), 'user_login');";
+    writeFileSync(join(stack.wordpressDir, 'ask-itself.php'), code);
+    const answer = await ask(stack.upstream, `/ask-itself.php?origin=${stack.upstream}`);
+    expect(answer.body).toMatch(/^asked: [1-9]/);
+  }, 30_000);
+
+  it('serves parallel log-ins, each of which writes to the database', async () => {
+    const logIn = async () => {
+      const form = new URLSearchParams({ log: stack.user, pwd: stack.password });
+      const response = await fetch(`${stack.upstream}/wp-login.php`, {
+        method: 'POST',
+        body: form,
+        redirect: 'manual',
+      });
+      return response.status;
+    };
+    const statuses = await Promise.all(Array.from({ length: 12 }, logIn));
+    expect(statuses).toEqual(Array.from({ length: 12 }, () => 302));
+  }, 60_000);
+
+  it('keeps mail as files instead of sending it', async () => {
+    const form = new URLSearchParams({ user_login: stack.user });
+    const url = `${stack.upstream}/wp-login.php?action=lostpassword`;
+    const response = await fetch(url, { method: 'POST', body: form, redirect: 'manual' });
+    expect(response.headers.get('location')).toContain('checkemail=confirm');
+    const mails = readdirSync(join(dir, 'mail')).map((name) => readFileSync(join(dir, 'mail', name), 'utf8'));
+    expect(mails.filter((text) => text.includes('Password Reset'))).toHaveLength(1);
+  }, 30_000);
 
   it('keeps the password for its user only, and the same at the next start, with no process left between', async () => {
     const pids = pidFiles.map((file) => readRecord(join(dir, 'run', `${file}.json`))?.pid ?? 0);

@@ -5,7 +5,7 @@ import type { PhpRun, WorkerMessage, WorkerSetup } from './messages.js';
 export type PhpResult = Extract<WorkerMessage, { kind: 'done' }>;
 
 export interface PhpPool {
-  /** Runs PHP in the next free worker. Rejects when the worker breaks. */
+  /** Runs PHP when its turn comes. Rejects when the worker breaks. */
   readonly run: (run: PhpRun) => Promise<PhpResult>;
   readonly close: () => void;
 }
@@ -20,14 +20,19 @@ interface Worker {
 const maxRuns = 500;
 const maxMemory = 900e6;
 
+/** Milliseconds after which a waiting run counts as one that the running one waits for. */
+const patience = 1500;
+
 /**
- * Keeps PHP workers, starting them as they are needed, up to `size`. Several are needed because pages of WordPress
- * call the site itself (cron, site health): with one alone such a page would wait for itself.
+ * Runs PHP one run after the other, which is as fast as side by side on a small machine and spares SQLite, whose locks
+ * WebAssembly waits for badly. Pages of WordPress call the site itself, though (site health, editors), and would wait
+ * for themselves: a run that has to wait too long gets a further worker, up to `size` in all.
  */
 export function createPhpPool(setup: WorkerSetup, size: number): PhpPool {
   const idle: Worker[] = [];
-  const waiting: ((worker: Worker) => void)[] = [];
   const all = new Set<Worker>();
+  const queue: (() => void)[] = [];
+  let running = 0;
 
   const add = (): Worker => {
     const worker = startWorker(setup);
@@ -36,41 +41,53 @@ export function createPhpPool(setup: WorkerSetup, size: number): PhpPool {
       all.delete(worker);
       const at = idle.indexOf(worker);
       if (at >= 0) idle.splice(at, 1);
-      const next = waiting.shift();
-      if (next) next(add());
     });
     return worker;
   };
-  const take = (): Promise<Worker> => {
-    const worker = idle.pop() ?? (all.size < size ? add() : null);
-    return worker === null ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(worker);
-  };
-  const giveBack = (worker: Worker, result: PhpResult) => {
-    if (worker.runs >= maxRuns || result.memory > maxMemory) {
-      worker.child.kill();
-      return;
+  const turn = (): Promise<void> => {
+    if (running === 0) {
+      running += 1;
+      return Promise.resolve();
     }
-    const next = waiting.shift();
-    if (next) next(worker);
-    else idle.push(worker);
+    return new Promise((resolve) => {
+      const begin = () => {
+        clearTimeout(timer);
+        running += 1;
+        resolve();
+      };
+      const impatient = () => {
+        if (running >= size) return;
+        queue.splice(queue.indexOf(begin), 1);
+        begin();
+      };
+      const timer = setTimeout(impatient, patience);
+      queue.push(begin);
+    });
+  };
+  const done = () => {
+    running -= 1;
+    if (running === 0) queue.shift()?.();
   };
 
   return {
     async run(run) {
-      const worker = await take();
+      await turn();
+      const worker = idle.pop() ?? add();
       try {
         await worker.ready;
         worker.runs += 1;
         const result = await exchange(worker.child, run);
-        giveBack(worker, result);
+        if (worker.runs >= maxRuns || result.memory > maxMemory) worker.child.kill();
+        else idle.push(worker);
         return result;
       } catch (error) {
         worker.child.kill('SIGKILL');
         throw error;
+      } finally {
+        done();
       }
     },
     close() {
-      waiting.length = 0;
       for (const worker of all) worker.child.kill('SIGKILL');
     },
   };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,6 +13,7 @@ interface Php {
   setSapiName(name: string): Promise<void>;
   run(options: object): Promise<PhpResponse>;
   setCommandSpawnHandler(command: string, handler: unknown): void;
+  addEventListener(type: 'sendmail.spawned', listener: (event: { stdin: ReadableStream<Uint8Array> }) => void): void;
 }
 interface PhpResponse {
   readonly httpStatusCode: number;
@@ -20,13 +21,6 @@ interface PhpResponse {
   readonly bytes: Uint8Array;
   readonly errors: string;
 }
-interface SpawnedProcess {
-  on(event: 'stdin', listener: (data: Uint8Array) => void): void;
-  flushStdin(): Promise<void>;
-  notifySpawn(): void;
-  exit(code: number): void;
-}
-
 /** A process of its own with one PHP: file locks, which SQLite relies on, hold between processes only. */
 let php: Promise<Php> | null = null;
 
@@ -51,7 +45,7 @@ async function load(setup: WorkerSetup): Promise<Php> {
   const importFrom = (name: string) => import(pathToFileURL(require.resolve(name)).href);
   const { loadNodeRuntime, createNodeFsMountHandler } = await importFrom('@php-wasm/node');
   const { PHP, setPhpIniEntries } = await importFrom('@php-wasm/universal');
-  const { createSpawnHandler } = await importFrom('@php-wasm/util');
+  const { sendmailSpawnHandler } = await importFrom('@php-wasm/util');
   const instance: Php = new PHP(await loadNodeRuntime('8.3', { emscriptenOptions: { processId: process.pid } }));
   await instance.setSapiName(setup.sapi);
   await setPhpIniEntries(instance, setup.ini);
@@ -59,16 +53,18 @@ async function load(setup: WorkerSetup): Promise<Php> {
     instance.mkdir(dir);
     await instance.mount(dir, createNodeFsMountHandler(dir));
   }
-  const keepMail = async (_command: string[], child: SpawnedProcess) => {
-    const parts: Uint8Array[] = [];
-    child.on('stdin', (data) => parts.push(data.slice()));
-    child.notifySpawn();
-    await child.flushStdin();
-    writeFileSync(join(setup.mailDir, `mail-${randomBytes(4).toString('hex')}`), Buffer.concat(parts));
-    child.exit(0);
-  };
-  instance.setCommandSpawnHandler('sendmail', createSpawnHandler(keepMail));
+  instance.setCommandSpawnHandler('sendmail', sendmailSpawnHandler(instance));
+  instance.addEventListener('sendmail.spawned', ({ stdin }) => {
+    keepMail(stdin, setup.mailDir).catch((error: Error) => process.stderr.write(`Mail was lost: ${error.message}\n`));
+  });
   return instance;
+}
+
+/** Mail never leaves the machine: each message becomes a file that the owner can read. */
+async function keepMail(message: ReadableStream<Uint8Array>, dir: string): Promise<void> {
+  const parts: Uint8Array[] = [];
+  for await (const part of message as unknown as AsyncIterable<Uint8Array>) parts.push(part);
+  await writeFile(join(dir, `mail-${randomBytes(4).toString('hex')}`), Buffer.concat(parts));
 }
 
 async function answer(instance: Php, run: PhpRun): Promise<WorkerMessage> {
