@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.{ts,tsx}'],
+    include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
     // The storage worker and the command line run from the compiled files.
     globalSetup: ['src/testing/build.ts'],
     testTimeout: 20_000,

@@ -58,8 +58,8 @@ export function addressOf(words: readonly [number, number, number, number]): Add
 function parseIPv6(text: string): [number, number, number, number] | null {
   const halves = text.split('::');
   if (halves.length > 2) return null;
-  const head = parseGroups(halves[0] ?? '');
-  const tail = halves.length === 2 ? parseGroups(halves[1] ?? '') : [];
+  const head = parseGroups(halves[0] ?? '', halves.length === 1);
+  const tail = halves.length === 2 ? parseGroups(halves[1] ?? '', true) : [];
   if (head === null || tail === null) return null;
   const missing = 8 - head.length - tail.length;
   if (halves.length === 2 ? missing < 1 : missing !== 0) return null;
@@ -68,12 +68,13 @@ function parseIPv6(text: string): [number, number, number, number] | null {
   return [word(0), word(2), word(4), word(6)];
 }
 
-function parseGroups(text: string): number[] | null {
+/** @param last whether this is the end of the address: only there may a dotted IPv4 address stand (RFC 4291 section 2.2) */
+function parseGroups(text: string, last: boolean): number[] | null {
   if (text === '') return [];
   const parts = text.split(':');
   const groups: number[] = [];
   for (const [i, part] of parts.entries()) {
-    if (i === parts.length - 1 && part.includes('.')) {
+    if (last && i === parts.length - 1 && part.includes('.')) {
       const v4 = parseIPv4(part);
       if (v4 < 0) return null;
       groups.push(v4 >>> 16, v4 & 0xffff);

@@ -5,6 +5,7 @@ import {
   type HeaderEdit,
   type HeaderStop,
   type PolicyInput,
+  type Protection,
   type RawHeaders,
   type Refusal,
 } from '../protections/protection.js';
@@ -19,34 +20,40 @@ export interface Verdict {
   readonly fault?: unknown;
 }
 
+/** Told of a rule that threw. */
+export type OnFault = (rule: string, cause: unknown) => void;
+
 /** A compiled, frozen snapshot of everything that decides on the requests of one site. */
 export interface Policy {
   readonly paths: SitePaths;
   /** Addresses that reach nothing; also asked on its own, before a request is even parsed. */
   readonly blocked: PolicyInput['blocked'];
   /** The first refusal, or null when the request may pass. */
-  decide(facts: RequestFacts, onFault: (rule: string, cause: unknown) => void): Verdict | null;
+  decide(facts: RequestFacts, onFault: OnFault): Verdict | null;
   /** Names of request headers that WordPress must not see, or null. */
-  stopHeaders(facts: RequestFacts): ReadonlySet<string> | null;
-  /** Applies every rule's header edits in place. */
-  editHeaders(facts: RequestFacts, headers: RawHeaders): void;
+  stopHeaders(facts: RequestFacts, onFault: OnFault): ReadonlySet<string> | null;
+  /** Applies every rule's header edits in place. One that fails is reported and the others still run. */
+  editHeaders(facts: RequestFacts, headers: RawHeaders, onFault: OnFault): void;
 }
 
-/** Compiles settings and lists into a snapshot. Pure; takes milliseconds for a million addresses. */
-export function compilePolicy(input: PolicyInput): Policy {
+/**
+ * Compiles settings and lists into a snapshot. Pure; takes milliseconds for a million addresses.
+ * @param rules all rules in order; given only by tests of what happens when one fails
+ */
+export function compilePolicy(input: PolicyInput, rules: readonly Protection[] = protections): Policy {
   const checks: { rule: string; onError: 'allow' | 'refuse'; check: Check }[] = [];
-  const edits: HeaderEdit[] = [];
-  const stops: HeaderStop[] = [];
-  for (const protection of protections) {
+  const edits: { rule: string; edit: HeaderEdit }[] = [];
+  const stops: { rule: string; stop: HeaderStop }[] = [];
+  for (const protection of rules) {
     const prepared = protection.prepare(input);
     if (prepared?.check) checks.push({ rule: protection.name, onError: protection.onError, check: prepared.check });
-    if (prepared?.editHeaders) edits.push(prepared.editHeaders);
-    if (prepared?.stopHeaders) stops.push(prepared.stopHeaders);
+    if (prepared?.editHeaders) edits.push({ rule: protection.name, edit: prepared.editHeaders });
+    if (prepared?.stopHeaders) stops.push({ rule: protection.name, stop: prepared.stopHeaders });
   }
   return Object.freeze({
     paths: input.paths,
     blocked: input.blocked,
-    decide(facts: RequestFacts, onFault: (rule: string, cause: unknown) => void): Verdict | null {
+    decide(facts: RequestFacts, onFault: OnFault): Verdict | null {
       for (const { rule, onError, check } of checks) {
         try {
           const refusal = check(facts);
@@ -58,16 +65,26 @@ export function compilePolicy(input: PolicyInput): Policy {
       }
       return null;
     },
-    stopHeaders(facts: RequestFacts): ReadonlySet<string> | null {
+    stopHeaders(facts: RequestFacts, onFault: OnFault): ReadonlySet<string> | null {
       let all: ReadonlySet<string> | null = null;
-      for (const stop of stops) {
-        const names = stop(facts);
-        if (names !== null) all = all === null ? names : new Set([...all, ...names]);
+      for (const { rule, stop } of stops) {
+        try {
+          const names = stop(facts);
+          if (names !== null) all = all === null ? names : new Set([...all, ...names]);
+        } catch (cause) {
+          onFault(rule, cause);
+        }
       }
       return all;
     },
-    editHeaders(facts: RequestFacts, headers: RawHeaders): void {
-      for (const edit of edits) edit(facts, headers);
+    editHeaders(facts: RequestFacts, headers: RawHeaders, onFault: OnFault): void {
+      for (const { rule, edit } of edits) {
+        try {
+          edit(facts, headers);
+        } catch (cause) {
+          onFault(rule, cause);
+        }
+      }
     },
   });
 }

@@ -16,23 +16,29 @@ export const feeds: Protection = {
   onError: 'refuse',
   prepare({ options, paths }) {
     if (options.disable_feed === 0) return null;
-    const admin = `${paths.admin}/`;
+    const screens = new Set(ADMIN_SCREENS.map((name) => `${paths.admin}/${name}`));
     return {
       check(facts) {
-        if (`${facts.path}/`.startsWith(admin)) return null;
-        return asksForFeed(facts) ? NOT_FOUND : null;
+        if (isFeedPath(facts)) return NOT_FOUND;
+        const asked = facts.query.all('feed').some((value) => value !== '');
+        return asked && !screens.has(facts.path) ? NOT_FOUND : null;
       },
     };
   },
 };
 
-function asksForFeed({ segments, routeSegments, query }: RequestFacts): boolean {
+/** Screens of wp-admin that plugins live on: a parameter named `feed` is the plugin's own there. */
+const ADMIN_SCREENS = ['', 'admin.php', 'admin-ajax.php', 'admin-post.php', 'edit.php', 'post.php', 'tools.php'];
+
+/** WordPress's standard bases of terms: `/tag/rss` is a term of that name, `/tag/rss/feed` its feed. */
+const TERM_BASES = new Set(['category', 'tag']);
+
+function isFeedPath({ segments, routeSegments }: RequestFacts): boolean {
   const last = routeSegments[routeSegments.length - 1];
   if (last !== undefined) {
-    if (FEED_TYPES.has(last)) return true;
-    if (routeSegments[routeSegments.length - 2] === 'feed') return true;
+    const before = routeSegments[routeSegments.length - 2];
+    if (before === 'feed') return true;
+    if (FEED_TYPES.has(last)) return !(routeSegments.length === 2 && TERM_BASES.has(before as string));
   }
-  const asked = query.get('feed');
-  if (asked !== undefined && asked !== '') return true;
   return segments.some((segment) => OLD_FEED_SCRIPT.test(segment));
 }

@@ -1,5 +1,6 @@
 import { FORBIDDEN, type Protection } from './protection.js';
 
+const SAVE_ACTION = 'edit-theme-plugin-file';
 const EDITOR_SCREENS = new Set(['theme-editor.php', 'plugin-editor.php']);
 
 /**
@@ -15,7 +16,7 @@ export const fileEditors: Protection = {
       check({ segments, query }) {
         for (const segment of segments) {
           if (EDITOR_SCREENS.has(segment)) return FORBIDDEN;
-          if (segment === 'admin-ajax.php' && query.get('action') === 'edit-theme-plugin-file') return FORBIDDEN;
+          if (segment === 'admin-ajax.php' && query.all('action').includes(SAVE_ACTION)) return FORBIDDEN;
         }
         return null;
       },

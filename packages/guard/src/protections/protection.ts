@@ -43,7 +43,7 @@ export interface PreparedProtection {
 export interface Protection {
   /** Stable name: it stands in the log and in the owner's list of refused visits. */
   readonly name: string;
-  /** What happens to a request when the rule itself fails. */
+  /** What happens to a request when the rule's `check` fails. A header edit that fails is reported and left out. */
   readonly onError: 'allow' | 'refuse';
   prepare(input: PolicyInput): PreparedProtection | null;
 }

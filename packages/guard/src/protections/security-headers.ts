@@ -23,9 +23,12 @@ const FALL_BACK_TO_DEFAULT = new Set(['script-src', 'object-src']);
 export const securityHeaders: Protection = {
   name: 'security-headers',
   onError: 'allow',
-  prepare({ options }) {
+  prepare({ options, paths }) {
     if (options.xss_protection === 0) return null;
-    return { editHeaders: addSecurityHeaders };
+    const admin = `${paths.admin}/`;
+    return {
+      editHeaders: (facts, headers) => addSecurityHeaders(isEmbed(facts, admin), headers),
+    };
   },
 };
 
@@ -33,7 +36,7 @@ const WHOLE_POLICY = policyText(DIRECTIVES);
 const WITHOUT_FRAMES = policyText(DIRECTIVES.filter(([name]) => name !== 'frame-ancestors'));
 const NO_DIRECTIVES: ReadonlySet<string> = new Set();
 
-function addSecurityHeaders(facts: RequestFacts, headers: RawHeaders): void {
+function addSecurityHeaders(embed: boolean, headers: RawHeaders): void {
   let nosniff = false;
   let referrer = false;
   let frameOptions = false;
@@ -58,7 +61,7 @@ function addSecurityHeaders(facts: RequestFacts, headers: RawHeaders): void {
   }
   const set = own === null ? NO_DIRECTIVES : directivesOf(own);
   // Whoever already says who may frame the page is left alone: `frame-ancestors` would overrule X-Frame-Options.
-  const framing = frameOptions || set.has('frame-ancestors') || isEmbed(facts);
+  const framing = frameOptions || set.has('frame-ancestors') || embed;
   if (!nosniff) headers.push('X-Content-Type-Options', 'nosniff');
   if (!referrer) headers.push('Referrer-Policy', 'strict-origin-when-cross-origin');
   if (!framing) headers.push('X-Frame-Options', 'SAMEORIGIN');
@@ -66,10 +69,18 @@ function addSecurityHeaders(facts: RequestFacts, headers: RawHeaders): void {
   if (policy !== '') headers.push('Content-Security-Policy', policy);
 }
 
-/** WordPress offers posts for embedding in other sites at `…/embed` and `?embed=true` (oEmbed). */
-function isEmbed({ routeSegments, scriptAt, segments, query }: RequestFacts): boolean {
-  if (scriptAt !== -1 && segments[scriptAt] !== 'index.php') return false;
-  return routeSegments[routeSegments.length - 1] === 'embed' || query.has('embed');
+/** PHP's default for `max_input_vars`: what is given beyond it, WordPress may not see. */
+const SEEN_BY_PHP = 1000;
+
+/**
+ * WordPress offers posts for embedding in other sites at `…/embed` and `?embed=true` (oEmbed). Only where WordPress is
+ * sure to answer with its embed page; any other page must not be framed because a stranger added a word to its address.
+ */
+function isEmbed({ path, routeSegments, scriptAt, segments, query }: RequestFacts, admin: string): boolean {
+  if ((scriptAt !== -1 && segments[scriptAt] !== 'index.php') || `${path}/`.startsWith(admin)) return false;
+  if (routeSegments.length > 1 && routeSegments[routeSegments.length - 1] === 'embed') return true;
+  const asked = query.all('embed');
+  return asked.length > 0 && query.given <= SEEN_BY_PHP && asked.every((value) => value !== '');
 }
 
 function directivesOf(policies: readonly string[]): Set<string> {

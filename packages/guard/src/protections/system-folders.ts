@@ -1,9 +1,9 @@
+import { SCRIPT_ENDINGS } from '../proxy/request-facts.js';
 import type { SitePaths } from '../site.js';
 import { FORBIDDEN, type Protection } from './protection.js';
 
 /** A script ending anywhere in a name, also in front of another one: some servers run `x.php.jpg`. */
-const SCRIPT =
-  /\.(?:php\d?|phtml?|pht|phps|phar|shtml?|cgi|fcgi|pl|py|rb|lua|sh|aspx?|ashx|asmx|jspx?|cfml?)(?:\/|$)|\.(?:php\d?|phtml|phar)\.[^/]*(?:\/|$)/;
+const SCRIPT = new RegExp(`\\.(?:${SCRIPT_ENDINGS})(?:/|$)|\\.(?:php\\d*|phtml|phar)\\.`);
 
 /** Scripts below wp-includes that WordPress itself serves: the editor's compressed scripts and multisite's old files. */
 const SERVED_BY_WORDPRESS = new Set(['js/tinymce/wp-tinymce.php', 'ms-files.php']);
@@ -67,6 +67,7 @@ function fileFolders({ home, content, uploads, admin }: SitePaths): readonly str
     `${admin}/includes`,
     `${admin}/css`,
     `${admin}/images`,
+    `${admin}/js`,
   ];
   return [...new Set(folders.map((folder) => `${belowHome(folder, home)}/`))];
 }

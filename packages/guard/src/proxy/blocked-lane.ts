@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Policy } from '../policy/compile-policy.js';
+import type { OnFault, Policy } from '../policy/compile-policy.js';
 import { peerAddress } from './examine.js';
 import { refusal } from './refuse.js';
 import { type RequestFacts, requestFacts } from './request-facts.js';
@@ -12,6 +12,7 @@ export interface BlockedLaneDeps {
   readonly headerBytes: number;
   readonly headerMs: number;
   onRefused(): void;
+  readonly onFault: OnFault;
 }
 
 /**
@@ -29,8 +30,9 @@ export function blockedLane(
   const address = peerAddress(socket);
   let pending: Buffer | null = null;
 
-  const onData = (data: Buffer): void => {
-    let buffer = pending === null ? data : Buffer.concat([pending, data]);
+  const onData = (data: Buffer): void => answerAll(pending === null ? data : Buffer.concat([pending, data]));
+  const answerAll = (received: Buffer): void => {
+    let buffer = received;
     pending = null;
     while (buffer.length > 0) {
       const end = buffer.indexOf('\r\n\r\n');
@@ -49,12 +51,18 @@ export function blockedLane(
       buffer = buffer.subarray(end + 4);
       const close = HAS_BODY.test(head) || CLOSES.test(head) || !head.includes(' HTTP/1.1\r\n');
       deps.onRefused();
-      socket.write(answer(head, close, policy));
+      const taken = socket.write(answer(head, close, policy));
       if (close) {
         socket.removeListener('data', onData);
         // Keep reading what is under way, so that the answer is not lost to a reset; then end.
         socket.resume();
         socket.end();
+        return;
+      }
+      if (!taken) {
+        // Whoever asks without reading the answers waits until they are read; they must not pile up here.
+        pending = buffer;
+        socket.pause();
         return;
       }
     }
@@ -70,7 +78,7 @@ export function blockedLane(
       { page: 'blocked', host, address: address.text, requestId, time: deps.now() },
       html ? 'text/html' : '',
     );
-    policy.editHeaders(facts(policy), refused.headers);
+    policy.editHeaders(facts(policy), refused.headers, deps.onFault);
     const text = responseHead(refused.headers, deps.now(), close);
     return bare ? text : Buffer.concat([Buffer.from(text, 'latin1'), refused.body]);
   };
@@ -83,15 +91,20 @@ export function blockedLane(
     const second = Math.floor(now / 1000);
     if (plain?.policy !== policy || plain.second !== second) {
       const refused = refusal({ page: 'blocked', host: '', address: '', requestId: '', time: now }, undefined);
-      policy.editHeaders(facts(policy), refused.headers);
+      policy.editHeaders(facts(policy), refused.headers, deps.onFault);
       const head = Buffer.from(responseHead(refused.headers, now, false), 'latin1');
       plain = { policy, second, bytes: Buffer.concat([head, refused.body]) };
     }
     return plain.bytes;
   };
 
+  const onDrain = (): void => {
+    socket.resume();
+    if (pending !== null) answerAll(pending);
+  };
   const leave = (): void => {
     socket.removeListener('data', onData);
+    socket.removeListener('drain', onDrain);
     socket.removeListener('timeout', onTimeout);
     socket.removeListener('error', onError);
     socket.setTimeout(0);
@@ -100,6 +113,7 @@ export function blockedLane(
   const onError = (): void => void socket.destroy();
   socket.setTimeout(deps.headerMs, onTimeout);
   socket.on('error', onError);
+  socket.on('drain', onDrain);
   socket.on('data', onData);
 }
 

@@ -2,9 +2,9 @@
  * One canonical form of a request target, computed once and used by every rule.
  *
  * A web server, PHP and a file system may each read the same target in another way. So the path is decoded once
- * (RFC 3986 section 2.1), slashes are collapsed, dot segments removed (section 5.2.4), path parameters (`;x`), NTFS
- * streams (`::$DATA`) and trailing dots and spaces cut, letters lowered. What two readers could take for two different
- * paths is not guessed at: it is refused as ambiguous.
+ * (RFC 3986 section 2.1), slashes are collapsed, dot segments removed (section 5.2.4), path parameters (`;x`), encoded
+ * question marks, NTFS streams (`::$DATA`) and trailing dots and spaces cut, letters lowered. What two readers could
+ * take for two different paths is not guessed at: it is refused as ambiguous.
  */
 
 export interface CanonicalPath {
@@ -24,6 +24,7 @@ export type AmbiguousTarget =
   | 'bad-utf8'
   | 'double-encoding'
   | 'backslash'
+  | 'two-names'
   | 'above-root';
 
 /** Paths that need no decoding: unreserved letters only, no `//`, no segment that starts or ends with a dot. */
@@ -67,6 +68,7 @@ function canonicalise(raw: string): CanonicalPath | AmbiguousTarget {
       continue;
     }
     const name = plainName(part);
+    if (name === null) return 'two-names';
     // A name of nothing but dots, spaces or parameters means one thing to Windows and another to Linux.
     if (name === '') return 'not-a-path';
     segments.push(name);
@@ -97,14 +99,29 @@ function hasControlCharacter(text: string): boolean {
   return false;
 }
 
-/** The name under which a file system would look a segment up. */
-function plainName(segment: string): string {
-  let name = segment;
-  const parameter = name.indexOf(';');
-  if (parameter !== -1) name = name.slice(0, parameter);
-  const stream = name.indexOf('::$');
-  if (stream !== -1) name = name.slice(0, stream);
-  let end = name.length;
-  while (end > 0 && (name[end - 1] === '.' || name[end - 1] === ' ')) end--;
-  return name.slice(0, end).toLowerCase();
+/** Where some reader ends a name: path parameters, `?` decoded too early (CVE-2024-38474), NTFS streams. */
+const NAME_END = /;|\?|:\$/;
+
+/**
+ * The name under which a file system would look a segment up. Null when the rest that one reader cuts could carry a
+ * file name ending for another: `x.jpg;.php` is a picture for the one and a script for the other.
+ */
+function plainName(segment: string): string | null {
+  const cut = segment.search(NAME_END);
+  if (cut !== -1 && segment.includes('.', cut)) return null;
+  let end = cut === -1 ? segment.length : cut;
+  // `x::$DATA`: both colons belong to the stream.
+  if (cut > 0 && segment[cut] === ':' && segment[cut - 1] === ':') end--;
+  while (end > 0 && (segment[end - 1] === '.' || segment[end - 1] === ' ')) end--;
+  const name = segment.slice(0, end).toLowerCase();
+  return BEYOND_ASCII.test(name) ? foldLetters(name) : name;
+}
+
+const BEYOND_ASCII = /[^\x20-\x7e]/;
+/** Characters that file systems of macOS skip when they compare names (CVE-2014-9390). */
+const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+
+/** Letters that a case-blind file system takes for ASCII ones: the long s, the Kelvin sign, full-width letters. */
+function foldLetters(name: string): string {
+  return name.replace(INVISIBLE, '').normalize('NFKC').toLowerCase();
 }

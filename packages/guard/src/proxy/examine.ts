@@ -66,11 +66,14 @@ export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
   }
   const { path, query } = canonical;
   const facts = requestFacts({ method: request.method as string, address, path, query, paths: policy.paths });
+  if (facts.query.isAmbiguous('rest_route')) {
+    return { kind: 'refuse', page: 'bad-request', rule: 'ambiguous:two-routes', host, address, policy, facts };
+  }
   const verdict = policy.decide(facts, deps.onFault);
   if (verdict !== null) {
     return { kind: 'refuse', page: verdict.refusal.page, rule: verdict.rule, host, address, policy, facts };
   }
-  const scheme = proxied && headerText(request, 'x-forwarded-proto') === 'https' ? 'https' : 'http';
+  const scheme = proxied ? forwardedScheme(headerText(request, 'x-forwarded-proto')) : 'http';
   return { kind: 'pass', site, policy, facts, target: target.target, query, host, address, scheme };
 }
 
@@ -81,6 +84,12 @@ const PEER = Symbol('peer address');
 export function peerAddress(socket: Socket & { [PEER]?: Address }): Address {
   socket[PEER] ??= parseAddress(socket.remoteAddress ?? '') ?? NOBODY;
   return socket[PEER];
+}
+
+/** The last entry is what the trusted proxy itself says; earlier ones came with the request. */
+function forwardedScheme(value: string | undefined): 'http' | 'https' {
+  const last = value?.slice(value.lastIndexOf(',') + 1).trim();
+  return last?.toLowerCase() === 'https' ? 'https' : 'http';
 }
 
 function headerText(request: IncomingMessage, name: 'x-forwarded-for' | 'x-forwarded-proto'): string | undefined {

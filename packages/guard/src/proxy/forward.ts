@@ -34,6 +34,7 @@ class Exchange implements UpstreamHandler {
   #connection: UpstreamConnection | null = null;
   #started = false;
   #over = false;
+  #visitorLags = false;
   readonly #waiting = {
     use: (connection: UpstreamConnection): void => this.#send(connection),
     fail: (kind: UpstreamFailure, cause: unknown): void => this.onFailure(kind, cause),
@@ -57,6 +58,7 @@ class Exchange implements UpstreamHandler {
       visitor,
       body,
       stopped,
+      upstreamHost: this.f.pool.host,
       upgrade: null,
     });
     connection.send(head, this, {
@@ -71,13 +73,21 @@ class Exchange implements UpstreamHandler {
 
   #sendBody(connection: UpstreamConnection, body: 'length' | 'chunked'): void {
     const { request } = this.f;
+    const length = body === 'length' ? Number(request.headers['content-length']) : -1;
+    let sent = 0;
     request.on('data', (piece: Buffer) => {
       if (connection.destroyed) return;
+      sent += piece.length;
       const more = body === 'length' ? connection.sendBody(piece) : sendChunk(connection, piece);
       if (!more) request.pause();
     });
     request.on('end', () => {
       if (connection.destroyed) return;
+      // Fewer bytes than announced: WordPress's web server would take the next request for the rest of this one.
+      if (length !== -1 && sent !== length) {
+        this.#fail(new Error('the body is shorter than announced'));
+        return;
+      }
       if (body === 'chunked') connection.sendBody(LAST_CHUNK);
       connection.endBody();
     });
@@ -88,7 +98,7 @@ class Exchange implements UpstreamHandler {
   }
 
   onInformation(head: ResponseHead): void {
-    if (head.status !== 103) return;
+    if (head.status !== 103 || this.f.request.httpVersion === '1.0') return;
     const link: string[] = [];
     for (let i = 0; i < head.headers.length; i += 2) {
       if (head.headers[i]?.toLowerCase() === 'link') link.push(head.headers[i + 1] as string);
@@ -102,14 +112,17 @@ class Exchange implements UpstreamHandler {
 
   onHead(head: ResponseHead, complete: boolean): void {
     const { response } = this.f;
+    if (head.status === 101) {
+      this.#fail(new Error('WordPress switched to a protocol that nobody asked for'));
+      return;
+    }
     const { headers, signal } = forwardedHead(head);
     this.f.onSignal(signal);
     this.f.editHeaders(headers);
     try {
       response.writeHead(head.status, head.reason, headers);
     } catch (cause) {
-      this.#connection?.destroy();
-      this.onFailure('syntax', cause);
+      this.#fail(cause);
       return;
     }
     this.#started = true;
@@ -123,11 +136,21 @@ class Exchange implements UpstreamHandler {
     else if (!this.f.response.write(piece)) this.#waitForVisitor();
   }
 
-  onComplete(): void {}
+  onComplete(): void {
+    // Answered before the body was whole: the rest is read and thrown away, so that the visitor gets to the answer.
+    if (!this.f.request.complete) this.f.request.resume();
+  }
+
+  /** An answer that cannot be passed on. */
+  #fail(cause: unknown): void {
+    this.#connection?.destroy();
+    this.onFailure('syntax', cause);
+  }
 
   onFailure(kind: UpstreamFailure, cause: unknown): void {
     if (this.#over) return;
     this.#over = true;
+    this.f.request.resume();
     this.f.onFailure(kind, cause, this.#started);
   }
 
@@ -140,9 +163,18 @@ class Exchange implements UpstreamHandler {
   }
 
   #waitForVisitor(): void {
-    const connection = this.#connection;
-    connection?.socket.pause();
-    this.f.response.once('drain', () => connection?.socket.resume());
+    if (this.#visitorLags) return;
+    this.#visitorLags = true;
+    const upstream = this.#connection?.socket;
+    const visitor = this.f.request.socket;
+    upstream?.pause();
+    // A visitor who takes nothing at all for that long is gone; any progress starts the time anew.
+    visitor.setTimeout(this.f.timeoutMs);
+    this.f.response.once('drain', () => {
+      this.#visitorLags = false;
+      visitor.setTimeout(0);
+      if (!this.#over) upstream?.resume();
+    });
   }
 
   /** The visitor has gone, or has the whole answer. */

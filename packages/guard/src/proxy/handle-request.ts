@@ -42,7 +42,7 @@ export function handleRequest(
   const answer = (page: PageName): void => {
     const { host, address, policy, facts } = examined;
     refuse(request, response, { page, host, address: address.text, requestId, time }, (headers) => {
-      if (facts !== null) policy?.editHeaders(facts, headers);
+      if (facts !== null) policy?.editHeaders(facts, headers, deps.onFault);
     });
   };
   if (examined.kind === 'refuse') {
@@ -54,10 +54,10 @@ export function handleRequest(
   const own = ownNamespace(facts.restRoute);
   if (own !== null) {
     if (continueFirst) response.writeContinue();
-    if (own.namespace === 'connector') noRoute(response);
+    const headers: string[] = [];
+    policy.editHeaders(facts, headers, deps.onFault);
+    if (own.namespace === 'connector') noRoute(response, headers);
     else {
-      const headers: string[] = [];
-      policy.editHeaders(facts, headers);
       for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i] as string, headers[i + 1] as string);
       deps.api(request, response, {
         site: site.config,
@@ -78,10 +78,10 @@ export function handleRequest(
     pool: site.pool,
     target: examined.target,
     visitor: visitorFacts(examined, requestId, time),
-    stopped: policy.stopHeaders(facts),
+    stopped: policy.stopHeaders(facts, deps.onFault),
     timeoutMs: deps.timeoutMs,
     continueFirst,
-    editHeaders: (headers) => policy.editHeaders(facts, headers),
+    editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),
     onSignal: (signal) => deps.onSignal(site.config, readSignal(site.config.secret, signal, requestId)),
     onFailure(kind, cause, started) {
       noteFailure(deps, site.config, kind, cause, requestId);
@@ -144,7 +144,7 @@ const NO_ROUTE = JSON.stringify({
   data: { status: 404 },
 });
 
-function noRoute(response: ServerResponse): void {
+function noRoute(response: ServerResponse, more: readonly string[]): void {
   response.writeHead(404, [
     'Content-Type',
     'application/json; charset=UTF-8',
@@ -152,6 +152,7 @@ function noRoute(response: ServerResponse): void {
     String(NO_ROUTE.length),
     'Cache-Control',
     'no-store',
+    ...more,
   ]);
   response.end(NO_ROUTE);
 }

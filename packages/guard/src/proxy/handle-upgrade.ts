@@ -36,11 +36,12 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
       rawHeaders: request.rawHeaders,
       visitor: visitorFacts(examined, requestId, deps.clock()),
       body: 'none',
-      stopped: policy.stopHeaders(facts),
+      stopped: policy.stopHeaders(facts, deps.onFault),
+      upstreamHost: site.pool.host,
       upgrade: 'websocket',
     }),
     timeoutMs: deps.timeoutMs,
-    editHeaders: (headers) => policy.editHeaders(facts, headers),
+    editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),
     onSignal: (signal) => deps.onSignal(site.config, readSignal(site.config.secret, signal, requestId)),
     onFailure(kind, cause, started) {
       noteFailure(deps, site.config, kind, cause, requestId);

@@ -4,27 +4,41 @@
  * Source: PHP manual, "Variables From External Sources", and `php_register_variable_ex`.
  */
 export class PhpQuery {
-  readonly #values = new Map<string, string>();
+  readonly #values = new Map<string, string[]>();
+  /** How many parameters were given, repeated ones included. PHP stops reading at `max_input_vars`. */
+  readonly given: number = 0;
 
   /** @param query the part of the target behind the question mark, without it */
   constructor(query: string) {
     if (query === '') return;
     for (const pair of query.split('&')) {
+      this.given++;
       const equals = pair.indexOf('=');
       const name = phpName(decode(equals === -1 ? pair : pair.slice(0, equals)));
-      if (name !== '') this.#values.set(name, decode(equals === -1 ? '' : pair.slice(equals + 1)));
+      if (name === '') continue;
+      const value = decode(equals === -1 ? '' : pair.slice(equals + 1));
+      const values = this.#values.get(name);
+      if (values === undefined) this.#values.set(name, [value]);
+      else values.push(value);
     }
   }
 
-  has(name: string): boolean {
-    return this.#values.has(name);
+  /**
+   * All values given under a name, elements of an array included. Which of them PHP takes is not for us to know: the
+   * last one that it still reads. A rule that refuses must therefore look at all of them.
+   */
+  all(name: string): readonly string[] {
+    return this.#values.get(name) ?? NONE;
   }
 
-  /** The value of the last parameter of that name (of an array: its last element). */
-  get(name: string): string | undefined {
-    return this.#values.get(name);
+  /** Whether a name stands for several values, so that two readers could take the request for two different ones. */
+  isAmbiguous(name: string): boolean {
+    const values = this.all(name);
+    return values.length > 1 && values.some((value) => value !== values[0]);
   }
 }
+
+const NONE: readonly string[] = [];
 
 /** Bytes that are not UTF-8 become U+FFFD; a broken percent sign stays as it is, as in PHP. */
 function decode(text: string): string {
@@ -42,7 +56,9 @@ function phpName(decoded: string): string {
   const nul = name.indexOf('\0');
   if (nul !== -1) name = name.slice(0, nul);
   name = name.replace(/^ +/, '');
-  const bracket = name.indexOf('[', 1);
-  if (bracket !== -1) name = name.slice(0, bracket);
-  return name.replace(/[ .]/g, '_').replace(/^\[/, '_');
+  const bracket = name.indexOf('[');
+  // A bracket makes an array only when it is closed; otherwise it is one more character that becomes an underscore.
+  if (bracket !== -1 && name.includes(']', bracket)) return name.slice(0, bracket).replace(/[ .]/g, '_');
+  if (bracket === 0) return '';
+  return name.replace(/[ .[]/g, '_');
 }

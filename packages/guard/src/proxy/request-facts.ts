@@ -23,8 +23,9 @@ export interface RequestFacts {
 }
 
 /** File name endings that some web server, somewhere, hands to an interpreter. */
-const SCRIPT_SEGMENT =
-  /\.(?:php\d?|phtml?|pht|phps|phar|pgif|shtml?|stm|cgi|fcgi|pl|py|rb|lua|sh|aspx?|ashx|asmx|cer|asa|jspx?|cfml?|cfc)$/;
+export const SCRIPT_ENDINGS =
+  'php\\d*|phtml?|pht|phps|phar|pgif|shtml?|stm|cgi|fcgi|pl|py|rb|lua|sh|aspx?|ashx|asmx|cer|asa|jspx?|cfml?|cfc';
+const SCRIPT_SEGMENT = new RegExp(`\\.(?:${SCRIPT_ENDINGS})$`);
 
 export function isScriptName(segment: string): boolean {
   return segment.includes('.') && SCRIPT_SEGMENT.test(segment);
@@ -66,7 +67,7 @@ function seeThrough(segments: readonly string[], home: string): readonly string[
 
 /** WordPress takes `?rest_route=` on any page; the pretty form needs the REST prefix. Its routes ignore case. */
 function restRoute(route: readonly string[], query: PhpQuery, prefix: string): string | null {
-  const asked = query.get('rest_route');
+  const asked = query.all('rest_route')[0];
   if (asked !== undefined && asked !== '') return tidy(asked.split('/'));
   const depth = prefix.split('/').length - 1;
   return `/${route.slice(0, depth).join('/')}` === prefix ? tidy(route.slice(depth)) : null;

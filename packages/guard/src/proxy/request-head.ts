@@ -34,6 +34,19 @@ const STOPPED = new Set([
   'fastly-client-ip',
   'incap-client-ip',
   'front-end-https',
+  'cf-visitor',
+  'x-true-client-ip',
+  'x-forward-for',
+  'x-remote-ip',
+  'x-remote-addr',
+  'x-originating-ip',
+  'x-sucuri-clientip',
+  'x-azure-clientip',
+  'x-scheme',
+  'x-url-scheme',
+  'fly-client-ip',
+  'proxy-client-ip',
+  'wl-proxy-client-ip',
 ]);
 
 /** What guard tells WordPress about the visitor. */
@@ -55,15 +68,19 @@ export interface HeadInput {
   readonly body: 'none' | 'length' | 'chunked';
   /** Lower-case names of further headers to leave out, or null. */
   readonly stopped: ReadonlySet<string> | null;
+  /** Authority of WordPress's web server, for requests that name no host. */
+  readonly upstreamHost: string;
   /** Name of the protocol to switch to, or null. */
   readonly upgrade: string | null;
 }
 
 /**
  * Request line and headers for WordPress's web server, ending with the empty line. Names keep their spelling and order.
- * Headers with an underscore are left out: PHP cannot tell `X_Forwarded_For` from `X-Forwarded-For`.
+ * Names with anything but letters, digits and hyphens are left out: PHP cannot tell `X_Forwarded_For` or
+ * `X.Forwarded.For` from `X-Forwarded-For`. A request of HTTP/1.0 without a host gets WordPress's own address as one.
  */
-export function requestHead({ method, target, rawHeaders, visitor, body, stopped, upgrade }: HeadInput): string {
+export function requestHead(input: HeadInput): string {
+  const { method, target, rawHeaders, visitor, body, stopped, upstreamHost, upgrade } = input;
   const nominated = connectionOptions(rawHeaders);
   let head = `${method} ${target} HTTP/1.1\r\n`;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -74,20 +91,22 @@ export function requestHead({ method, target, rawHeaders, visitor, body, stopped
   }
   if (body === 'chunked') head += 'Transfer-Encoding: chunked\r\n';
   head += `X-Forwarded-For: ${visitor.address}\r\nX-Real-IP: ${visitor.address}\r\nX-Forwarded-Proto: ${visitor.scheme}\r\n`;
-  if (visitor.host !== '') head += `X-Forwarded-Host: ${visitor.host}\r\n`;
+  head += visitor.host === '' ? `Host: ${upstreamHost}\r\n` : `X-Forwarded-Host: ${visitor.host}\r\n`;
   head += `${visitor.signed[0]}: ${visitor.signed[1]}\r\n`;
   head += upgrade === null ? 'Connection: keep-alive\r\n\r\n' : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`;
   return head;
 }
 
+const ODD_NAME = /[^a-z0-9-]/;
+
 function isStopped(name: string, nominated: ReadonlySet<string> | null): boolean {
-  if (STOPPED.has(name) || name.includes('_')) return true;
+  if (STOPPED.has(name) || ODD_NAME.test(name)) return true;
   if (name.charCodeAt(0) === 120 && (name.startsWith('x-forwarded') || name.startsWith(HEADER_PREFIX))) return true;
   return nominated?.has(name) === true;
 }
 
 /** Headers that `Connection` names end here too, but never those that frame the message or name the host. */
-function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<string> | null {
+export function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<string> | null {
   let options: Set<string> | null = null;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
@@ -102,4 +121,13 @@ function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<string> |
   return options;
 }
 
-const KEPT = new Set(['host', 'content-length', 'content-type', 'cookie', 'authorization', 'x-wp-nonce']);
+const KEPT = new Set([
+  'host',
+  'content-length',
+  'content-type',
+  'cookie',
+  'set-cookie',
+  'location',
+  'authorization',
+  'x-wp-nonce',
+]);

@@ -1,4 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage as NodeRequest } from 'node:http';
+
+/** Node sets `upgrade` on every request of its server; its types leave it out. */
+export type IncomingMessage = NodeRequest & { readonly upgrade?: boolean };
 
 export type Target =
   | { readonly ok: true; readonly target: string; readonly host: string }
@@ -17,6 +20,7 @@ export function requestTarget(request: IncomingMessage, maxBytes: number): Targe
   const url = request.url as string;
   if (url.length > maxBytes) return { ok: false, page: 'too-long', reason: 'target-too-long' };
   if (REFUSED_METHODS.has(request.method as string)) return { ok: false, page: 'bad-method', reason: 'method' };
+  if (!isFramedPlainly(request)) return { ok: false, page: 'bad-request', reason: 'framing' };
   const host = hostOf(request);
   if (host === null) return { ok: false, page: 'bad-request', reason: 'host' };
   if (url.startsWith('/')) return { ok: true, target: url, host };
@@ -25,6 +29,20 @@ export function requestTarget(request: IncomingMessage, maxBytes: number): Targe
   const [, authority, rest] = absolute as unknown as [string, string, string];
   if (authority.toLowerCase() !== host.toLowerCase()) return { ok: false, page: 'bad-request', reason: 'two-hosts' };
   return { ok: true, target: rest.startsWith('/') ? rest : `/${rest}`, host };
+}
+
+/**
+ * Whether every reader finds the end of the body in the same place (RFC 9112 section 6). Node's parser refuses most of
+ * what is unclear; left over are codings below `chunked`, `chunked` in HTTP/1.0, other versions of HTTP, and a body
+ * behind a wish for another protocol, where it stops reading.
+ */
+function isFramedPlainly(request: IncomingMessage): boolean {
+  const { headers, httpVersion } = request;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return false;
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) return false;
+  if (!request.upgrade) return true;
+  return coding === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
 function hostOf(request: IncomingMessage): string | null {

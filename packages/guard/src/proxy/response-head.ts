@@ -1,4 +1,5 @@
-import { SIGNAL_HEADER } from '../wordpress/signature.js';
+import { HEADER_PREFIX, SIGNAL_HEADER } from '../wordpress/signature.js';
+import { connectionOptions } from './request-head.js';
 import type { ResponseHead } from './upstream/response-parser.js';
 
 const SIGNAL = SIGNAL_HEADER.toLowerCase();
@@ -19,15 +20,20 @@ export interface ForwardedHead {
   readonly signal: string | undefined;
 }
 
-/** The headers that go on to the visitor. A second signal header is a forgery; both are dropped as unreadable. */
+/**
+ * The headers that go on to the visitor: without those of WordPress's own connection, those that its `Connection` names
+ * (RFC 9110 section 7.6.1) and all of ours. A second signal header is a forgery; both are dropped as unreadable.
+ */
 export function forwardedHead(head: ResponseHead): ForwardedHead {
   const headers: string[] = [];
+  const nominated = connectionOptions(head.headers);
   let signal: string | undefined;
   for (let i = 0; i < head.headers.length; i += 2) {
     const name = head.headers[i] as string;
     const lower = name.toLowerCase();
     if (lower === SIGNAL) signal = signal === undefined ? head.headers[i + 1] : 'repeated';
-    else if (!STOPPED.has(lower)) headers.push(name, head.headers[i + 1] as string);
+    else if (!STOPPED.has(lower) && !lower.startsWith(HEADER_PREFIX) && nominated?.has(lower) !== true)
+      headers.push(name, head.headers[i + 1] as string);
   }
   return { headers, signal };
 }

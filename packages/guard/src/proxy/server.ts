@@ -65,21 +65,39 @@ export function createGuardServer({ config, live, api, logger, clock, onSignal }
   const onRequest = (request: IncomingMessage, response: ServerResponse, continueFirst: boolean): void => {
     track(request.socket, response);
     watchBody(request, limits.idleSeconds * 1000);
-    handleRequest(deps, request, response, continueFirst);
+    try {
+      handleRequest(deps, request, response, continueFirst);
+    } catch (cause) {
+      // A mistake of ours costs this one visitor the connection, never the service.
+      logger.error({ event: 'request-failed', err: cause }, 'a request could not be handled');
+      request.socket.destroy();
+    }
   };
   server.on('request', (request, response) => onRequest(request, response, false));
   server.on('checkContinue', (request, response) => onRequest(request, response, true));
   server.on('upgrade', (request, socket, head) => {
-    tunnels.add(socket as Socket);
-    socket.on('close', () => tunnels.delete(socket as Socket));
+    // An answer to this one would come before that of an earlier request on the same connection.
+    if (isBusy(socket as Tracked)) {
+      socket.destroy();
+      return;
+    }
+    keep(socket as Socket);
     handleUpgrade(deps, request, socket, head);
   });
-  server.on('connect', (_request, socket) => socket.end(rawAnswer('405 Method Not Allowed')));
+  server.on('connect', (_request, socket) => {
+    if (isBusy(socket as Tracked)) socket.destroy();
+    else socket.end(rawAnswer('405 Method Not Allowed'));
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
     answerClientError(error, socket as Socket, refusals),
   );
-  const tunnels = new Set<Socket>();
-  installBlockedLane(server, deps, config);
+  // Sockets that Node's server no longer, or not yet, knows: it would wait for them for ever when it closes.
+  const own = new Set<Socket>();
+  const keep = (socket: Socket): void => {
+    own.add(socket);
+    socket.once('close', () => own.delete(socket));
+  };
+  installBlockedLane(server, deps, config, { add: keep, remove: (socket) => void own.delete(socket) });
 
   return {
     listen: () =>
@@ -99,7 +117,7 @@ export function createGuardServer({ config, live, api, logger, clock, onSignal }
         server.closeAllConnections();
         router.destroy();
       }, limits.shutdownSeconds * 1000);
-      for (const socket of tunnels) socket.destroy();
+      for (const socket of own) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
       clearInterval(sweep);
       clearTimeout(late);
@@ -109,7 +127,12 @@ export function createGuardServer({ config, live, api, logger, clock, onSignal }
 }
 
 /** With one site, a connection's address alone tells whether it is blocked: such connections take the short way. */
-function installBlockedLane(server: Server, deps: GateDeps, config: Config): void {
+function installBlockedLane(
+  server: Server,
+  deps: GateDeps,
+  config: Config,
+  own: { add(socket: Socket): void; remove(socket: Socket): void },
+): void {
   const site = deps.router.only;
   if (site === null) return;
   // Node's own listener sets up the HTTP parser; it is called for every connection that is not blocked.
@@ -121,6 +144,7 @@ function installBlockedLane(server: Server, deps: GateDeps, config: Config): voi
     now: deps.clock,
     headerBytes: config.limits.headerBytes,
     headerMs: config.limits.headerSeconds * 1000,
+    onFault: deps.onFault,
     onRefused: () => deps.refusals.add('blocked-visitor'),
   };
   server.on('connection', (socket: Socket) => {
@@ -128,7 +152,9 @@ function installBlockedLane(server: Server, deps: GateDeps, config: Config): voi
     const peer = blocked.size === 0 ? null : peerAddress(socket);
     if (peer === null || !blocked.has(peer) || deps.trusted.has(peer)) accept.call(server, socket);
     else {
+      own.add(socket);
       blockedLane(lane, socket, (freed, rest) => {
+        own.remove(freed);
         accept.call(server, freed);
         freed.unshift(rest);
       });
@@ -141,6 +167,11 @@ function watchBody(request: IncomingMessage, idleMs: number): void {
   if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return;
   const { socket } = request;
   socket.setTimeout(idleMs);
+  request.on('timeout', () => {
+    // Not read at the moment: WordPress is the slow one, and has a limit of its own.
+    if (request.readableFlowing === true || request.socket.destroyed) socket.destroy();
+    else socket.setTimeout(idleMs);
+  });
   const stop = (): void => void socket.setTimeout(0);
   request.once('end', stop);
   request.once('close', stop);
@@ -157,6 +188,10 @@ function track(socket: Tracked, response: ServerResponse): void {
   });
 }
 
+function isBusy(socket: Tracked): boolean {
+  return (socket[UNDER_WAY] ?? 0) > 0;
+}
+
 /** Requests that Node's parser refuses: broken, ambiguous or oversized heads and bodies. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Tracked, refusals: RefusalCounts): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -164,7 +199,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Tracked, refusa
     return;
   }
   refusals.add(`malformed:${error.code ?? 'unknown'}`);
-  if ((socket[UNDER_WAY] ?? 0) > 0) {
+  if (isBusy(socket)) {
     socket.destroy();
     return;
   }

@@ -205,9 +205,18 @@ function parseHead(text: string): ResponseHead & { readonly minor: string } {
     const colon = line.indexOf(':');
     const name = line.slice(0, colon);
     if (colon < 1 || !TOKEN.test(name)) throw new ResponseSyntaxError('bad header line');
-    headers.push(name, line.slice(colon + 1).trim());
+    headers.push(name, withoutBlanks(line, colon + 1));
   }
   return { status: Number(status[2]), reason: status[3] ?? '', headers, minor: status[1] as string };
+}
+
+/** Only spaces and tabs count as blanks (RFC 9110 section 5.5): `trim` would eat the last byte of a UTF-8 `à`. */
+function withoutBlanks(line: string, from: number): string {
+  let start = from;
+  let end = line.length;
+  while (start < end && (line[start] === ' ' || line[start] === '\t')) start++;
+  while (end > start && (line[end - 1] === ' ' || line[end - 1] === '\t')) end--;
+  return line.slice(start, end);
 }
 
 interface Framing {
@@ -217,11 +226,15 @@ interface Framing {
   readonly keepAlive: boolean;
 }
 
-/** How the end of the body is found (RFC 9112 section 6.3). */
+/**
+ * How the end of the body is found (RFC 9112 section 6.3). Takes lengths out of the headers that must not go on: a
+ * repeated one, and any beside `chunked`.
+ */
 function framingOf(head: ResponseHead & { readonly minor: string }, headRequest: boolean): Framing {
   let length = -1;
   let chunked = false;
   let keepAlive = head.minor === '1';
+  let lengths = 0;
   for (let i = 0; i < head.headers.length; i += 2) {
     const name = head.headers[i] as string;
     if (name.length !== 14 && name.length !== 17 && name.length !== 10) continue;
@@ -231,6 +244,7 @@ function framingOf(head: ResponseHead & { readonly minor: string }, headRequest:
       const size = /^\d{1,15}$/.test(value) ? Number(value) : -1;
       if (size === -1 || (length !== -1 && length !== size)) throw new ResponseSyntaxError('bad content-length');
       length = size;
+      lengths++;
     } else if (lower === 'transfer-encoding') {
       if (value.toLowerCase() !== 'chunked' || chunked) throw new ResponseSyntaxError('unknown transfer-encoding');
       chunked = true;
@@ -240,9 +254,19 @@ function framingOf(head: ResponseHead & { readonly minor: string }, headRequest:
       else if (head.minor === '0' && tokens.includes('keep-alive')) keepAlive = true;
     }
   }
+  if (lengths > 1 || (lengths === 1 && chunked)) dropLengths(head.headers, chunked ? 0 : 1);
   if (headRequest || head.status === 204 || head.status === 304) return { kind: 'length', length: 0, keepAlive };
   // Both at once is how answers are smuggled; the length is ignored and the connection not used again.
   if (chunked) return { kind: 'chunk-size', length: -1, keepAlive: keepAlive && length === -1 };
   if (length !== -1) return { kind: 'length', length, keepAlive };
   return { kind: 'until-close', length: -1, keepAlive: false };
+}
+
+function dropLengths(headers: string[], keep: number): void {
+  let seen = 0;
+  for (let i = 0; i < headers.length; i += 2) {
+    if ((headers[i] as string).toLowerCase() !== 'content-length' || ++seen <= keep) continue;
+    headers.splice(i, 2);
+    i -= 2;
+  }
 }

@@ -20,8 +20,9 @@ export class UpstreamConnection {
   readonly socket: Socket;
   readonly #parser = new ResponseParser();
   #handler: UpstreamHandler | null = null;
-  #answeredBeforeSent = false;
   #bodySent = true;
+  #connected = false;
+  #timeoutMs = 0;
 
   /**
    * @param onIdle called when the connection can take another request
@@ -32,11 +33,10 @@ export class UpstreamConnection {
     private readonly onIdle: (connection: UpstreamConnection) => void,
     onGone: (connection: UpstreamConnection) => void,
   ) {
-    let connected = false;
     const socket = connect({ host: address.host, port: address.port, noDelay: true });
     this.socket = socket;
     socket.on('connect', () => {
-      connected = true;
+      this.#connected = true;
     });
     socket.on('data', (data) => {
       if (this.#handler === null) {
@@ -51,8 +51,11 @@ export class UpstreamConnection {
       }
     });
     socket.on('drain', () => this.#handler?.onDrain());
-    socket.on('timeout', () => this.#fail('timeout', new Error('no answer in time')));
-    socket.on('error', (cause) => this.#fail(connected ? 'closed' : 'connect', cause));
+    socket.on('timeout', () => {
+      if (this.#visitorIsSlow()) socket.setTimeout(this.#timeoutMs);
+      else this.#fail('timeout', new Error('no answer in time'));
+    });
+    socket.on('error', (cause) => this.#fail(this.#connected ? 'closed' : 'connect', cause));
     socket.on('end', () => {
       try {
         this.#parser.finish();
@@ -70,7 +73,7 @@ export class UpstreamConnection {
    * Sends a request head and gets ready for the answer.
    * @param head request line and header lines up to and including the empty line, latin1
    * @param expectsBody whether `sendBody` and `endBody` will follow
-   * @param timeoutMs longest silence
+   * @param timeoutMs longest silence of WordPress's web server; time in which the visitor is the slow one does not count
    */
   send(
     head: string,
@@ -86,7 +89,7 @@ export class UpstreamConnection {
       onDrain: () => handler.onDrain(),
     };
     this.#bodySent = !options.expectsBody;
-    this.#answeredBeforeSent = false;
+    this.#timeoutMs = options.timeoutMs;
     this.#parser.expect(this.#handler, options.headRequest);
     this.socket.setTimeout(options.timeoutMs);
     this.socket.write(head, 'latin1');
@@ -99,7 +102,8 @@ export class UpstreamConnection {
 
   endBody(): void {
     this.#bodySent = true;
-    if (this.#answeredBeforeSent) this.socket.destroy();
+    // From here on the silence is WordPress's.
+    this.socket.setTimeout(this.#timeoutMs);
   }
 
   get destroyed(): boolean {
@@ -116,9 +120,19 @@ export class UpstreamConnection {
     const keep = reusable && this.#bodySent;
     handler.onComplete(keep, rest);
     if (rest !== null) return;
-    if (keep && !this.socket.destroyed) this.onIdle(this);
-    else if (this.#bodySent) this.socket.destroy();
-    else this.#answeredBeforeSent = true;
+    // Answered before the request was whole: what is left of the body must never be taken for another request.
+    if (!keep || this.socket.destroyed) this.socket.destroy();
+    else {
+      // The visitor may have been too slow for an earlier piece of this answer.
+      this.socket.resume();
+      this.onIdle(this);
+    }
+  }
+
+  /** Whether the silence is the visitor's: more of the body is to come, or what came has not been taken yet. */
+  #visitorIsSlow(): boolean {
+    if (this.#handler === null || !this.#connected) return false;
+    return this.socket.isPaused() || (!this.#bodySent && this.socket.writableLength === 0);
   }
 
   #fail(kind: UpstreamFailure, cause: unknown): void {

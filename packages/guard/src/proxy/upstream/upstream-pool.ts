@@ -14,11 +14,15 @@ export class UpstreamPool {
   readonly #all = new Set<UpstreamConnection>();
   readonly #waiting: Waiting[] = [];
   #closed = false;
+  /** Authority for requests that name no host. */
+  readonly host: string;
 
   constructor(
     readonly address: UpstreamAddress,
     private readonly maxConnections: number,
-  ) {}
+  ) {
+    this.host = `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`;
+  }
 
   /** Hands over a connection now or when one is free. `fail('busy')` when the line is too long. */
   take(waiting: Waiting): void {

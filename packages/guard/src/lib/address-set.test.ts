@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Address, addressOf, parseAddress } from './address.js';
+import { AddressSet, parseRange } from './address-set.js';
+
+const at = (text: string): Address => parseAddress(text) as Address;
+const has = (lines: readonly string[], text: string): boolean => AddressSet.from(lines).has(at(text));
+
+/** A naive reading of the same lines: numbers of 128 bits, one comparison per line. */
+function number(address: Address): bigint {
+  return address.words.reduce((sum, word) => (sum << 32n) | BigInt(word), 0n);
+}
+type Span = { line: string; from: bigint; to: bigint };
+const V4 = 0xffff00000000n;
+
+// Few distinct addresses, so that lines touch and overlap often.
+const v4 = fc.nat(40).map((low) => addressOf([0, 0, 0xffff, 0xc0000200 + low]));
+const v6 = fc.nat(40).map((low) => addressOf([0x20010db8, 0, 0, low]));
+const single = fc.oneof(v4, v6).map((a): Span => ({ line: a.text, from: number(a), to: number(a) }));
+const cidr = fc
+  .oneof(fc.tuple(v4, fc.integer({ min: 24, max: 32 })), fc.tuple(v6, fc.integer({ min: 118, max: 128 })))
+  .map(([a, bits]): Span => {
+    const free = BigInt((a.family === 4 ? 32 : 128) - bits);
+    const from = (number(a) >> free) << free;
+    return { line: `${a.text}/${bits}`, from, to: from + (1n << free) - 1n };
+  });
+const hyphen = fc.oneof(fc.tuple(v4, v4), fc.tuple(v6, v6)).map(([a, b]): Span => {
+  const [low, high] = number(a) <= number(b) ? [a, b] : [b, a];
+  return { line: `${low.text} - ${high.text}`, from: number(low), to: number(high) };
+});
+const wildcard = fc.nat(3).map((third): Span => {
+  const from = V4 + BigInt(0xc0000000 + third * 256);
+  return { line: `192.0.${third}.*`, from, to: from + 255n };
+});
+
+describe('a set of addresses', () => {
+  it('agrees with a naive reading of the same lines', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(single, cidr, hyphen, wildcard), { maxLength: 12 }),
+        fc.array(fc.oneof(v4, v6), { minLength: 5, maxLength: 20 }),
+        (spans, asked) => {
+          const set = AddressSet.from(spans.map(({ line }) => line));
+          for (const address of asked) {
+            const inside = spans.some(({ from, to }) => from <= number(address) && number(address) <= to);
+            expect([address.text, set.has(address)]).toEqual([address.text, inside]);
+          }
+        },
+      ),
+      { numRuns: 1500 },
+    );
+  });
+
+  it('knows the ends of its ranges', () => {
+    expect(has(['10.1.*.*'], '10.1.0.0')).toBe(true);
+    expect(has(['10.1.*.*'], '10.1.255.255')).toBe(true);
+    expect(has(['10.1.*.*'], '10.2.0.0')).toBe(false);
+    expect(has(['2001:db8::/32'], '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff')).toBe(true);
+    expect(has(['2001:db8::/32'], '2001:db9::')).toBe(false);
+    expect(has(['0.0.0.0/0'], '255.255.255.255')).toBe(true);
+    expect(has(['0.0.0.0/0'], '2001:db8::1')).toBe(false);
+    expect(has(['::/0'], '2001:db8::1')).toBe(true);
+  });
+
+  it('takes a mapped address for the IPv4 one', () => {
+    expect(has(['192.0.2.1'], '::ffff:192.0.2.1')).toBe(true);
+    expect(has(['::ffff:192.0.2.0/120'], '192.0.2.9')).toBe(true);
+    expect(has(['::ffff:192.0.2.1'], '192.0.2.1')).toBe(true);
+  });
+
+  it('counts entries once and merges what overlaps', () => {
+    expect(AddressSet.from(['192.0.2.1', '192.0.2.1', ' 192.0.2.1 ']).size).toBe(2);
+    expect(AddressSet.from(['192.0.2.0/25', '192.0.2.64-192.0.2.200']).size).toBe(1);
+    expect(AddressSet.from([])).toBe(AddressSet.empty);
+  });
+
+  it('finds each of a hundred thousand single addresses, and none beside them', () => {
+    const lines = Array.from({ length: 100_000 }, (_, i) => addressOf([0, 0, 0xffff, i * 2]).text);
+    const set = AddressSet.from(lines);
+    expect(set.size).toBe(100_000);
+    for (let i = 0; i < 100_000; i += 997) {
+      expect(set.has(addressOf([0, 0, 0xffff, i * 2]))).toBe(true);
+      expect(set.has(addressOf([0, 0, 0xffff, i * 2 + 1]))).toBe(false);
+    }
+  });
+
+  it('says which lines it does not understand', () => {
+    const bad: string[] = [];
+    AddressSet.from(['192.0.2.1', 'nonsense', '192.0.2.0/33'], (line) => bad.push(line));
+    expect(bad).toEqual(['nonsense', '192.0.2.0/33']);
+  });
+
+  it.each([
+    '',
+    '192.0.2.0/33',
+    '192.0.2.0/',
+    '192.0.2.0/-1',
+    '192.0.2.0/ 24',
+    '2001:db8::/129',
+    'fe80::1%eth0/64',
+    '192.0.2.9-192.0.2.1',
+    '192.0.2.1-2001:db8::1',
+    '192.0.2.1-',
+    '192.*.2.1',
+    '192.0.2.*.*',
+    '2001:db8::*',
+    '256.*.*.*',
+    '192.0.2.1/24/3',
+  ])('does not take %j for a range', (line) => {
+    expect(parseRange(line)).toBeNull();
+  });
+});

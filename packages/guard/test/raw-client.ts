@@ -1,0 +1,84 @@
+import { connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** A visitor who writes bytes and sees bytes. */
+export class RawClient {
+  received = '';
+  closed = false;
+  readonly socket: Socket;
+  #changed: () => void = () => {};
+
+  constructor(port: number, host = '127.0.0.1') {
+    this.socket = connect({ port, host });
+    this.socket.on('data', (data) => {
+      this.received += data.toString('latin1');
+      this.#changed();
+    });
+    this.socket.on('error', () => {});
+    this.socket.on('close', () => {
+      this.closed = true;
+      this.#changed();
+    });
+    onTestFinished(() => void this.socket.destroy());
+  }
+
+  send(bytes: string | Buffer): this {
+    this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+    return this;
+  }
+
+  /** Waits until what was received fits, and returns it. Fails when the connection ends before, or after `ms`. */
+  async until(test: (received: string) => boolean, ms = 4000): Promise<string> {
+    const end = Date.now() + ms;
+    while (!test(this.received)) {
+      if (this.closed) throw new Error(`closed after: ${this.received.slice(0, 400)}`);
+      await this.#change(end);
+    }
+    return this.received;
+  }
+
+  /** Waits for the end of the connection and returns all that was received. */
+  async end(ms = 4000): Promise<string> {
+    const end = Date.now() + ms;
+    while (!this.closed) await this.#change(end);
+    return this.received;
+  }
+
+  async #change(end: number): Promise<void> {
+    const left = end - Date.now();
+    if (left <= 0) throw new Error(`still waiting after: ${this.received.slice(0, 400)}`);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, left);
+      this.#changed = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** Sends raw bytes, asks for nothing more, and returns everything that comes back. */
+export async function exchange(port: number, bytes: string): Promise<string> {
+  const client = new RawClient(port).send(bytes);
+  const silence = setTimeout(() => client.socket.end(), 250);
+  const received = await client.end().finally(() => clearTimeout(silence));
+  return received;
+}
+
+/** A request of HTTP/1.1 that ends the connection after its answer. */
+export function closing(head: string, body = ''): string {
+  return `${head}\r\nHost: example.com\r\nConnection: close\r\n\r\n${body}`;
+}
+
+export function statusOf(received: string): number {
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(received)?.[1] ?? 0);
+}
+
+export function bodyOf(received: string): string {
+  return received.slice(received.indexOf('\r\n\r\n') + 4);
+}
+
+/** How many answers stand in what was received. */
+export function answersIn(received: string): number {
+  return received.split(/HTTP\/1\.1 \d{3} /).length - 1;
+}

@@ -1,0 +1,157 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createRawServer, type Socket } from 'node:net';
+import { defaultSecurityOptions, type SecurityOptions } from '@security-optimizer/contract/protections';
+import { onTestFinished } from 'vitest';
+import type { ApiHandler } from '../src/api/api-call.js';
+import type { Config } from '../src/config.js';
+import { AddressSet } from '../src/lib/address-set.js';
+import { silentLogger } from '../src/lib/logger.js';
+import { compilePolicy } from '../src/policy/compile-policy.js';
+import { LivePolicy } from '../src/policy/live-policy.js';
+import { createGuardServer, type GuardServer } from '../src/proxy/server.js';
+import { defaultSitePaths, type SiteConfig } from '../src/site.js';
+import type { Signal } from '../src/wordpress/signature.js';
+
+export const SECRET = '0f'.repeat(32);
+
+export interface Gate {
+  readonly port: number;
+  readonly server: GuardServer;
+  readonly live: LivePolicy;
+  readonly signals: Signal[];
+  /** Swaps in a policy with these addresses blocked and these options changed. */
+  rule(input: { blocked?: readonly string[]; options?: Partial<SecurityOptions> }): void;
+}
+
+export const OFF = Object.fromEntries(Object.keys(defaultSecurityOptions).map((name) => [name, 0])) as SecurityOptions;
+export const ON = Object.fromEntries(Object.keys(defaultSecurityOptions).map((name) => [name, 1])) as SecurityOptions;
+
+export interface GateOptions {
+  readonly limits?: Partial<Config['limits']>;
+  readonly trustedProxies?: readonly string[];
+  readonly sites?: readonly (Pick<SiteConfig, 'id' | 'hosts' | 'upstream'> & Partial<SiteConfig>)[];
+  readonly api?: ApiHandler;
+}
+
+/** Guard's door on a real socket in front of `upstream`, closed with the test. */
+export async function runningGate(upstream: number | string, options: GateOptions = {}): Promise<Gate> {
+  const live = new LivePolicy();
+  const signals: Signal[] = [];
+  const origin = typeof upstream === 'number' ? `http://127.0.0.1:${upstream}` : upstream;
+  const sites = (options.sites ?? [{ id: 'site', hosts: ['*'], upstream: origin }]).map((site) => ({
+    wordpressDir: null,
+    secret: SECRET,
+    onlyThroughGuard: true,
+    ...site,
+  }));
+  const config: Config = {
+    dataDir: '.',
+    listen: { host: '127.0.0.1', port: 0 },
+    database: 'sqlite:none',
+    trustedProxies: options.trustedProxies ?? [],
+    sites,
+    limits: {
+      targetBytes: 8192,
+      headerBytes: 32_768,
+      headerSeconds: 5,
+      idleSeconds: 5,
+      upstreamSeconds: 5,
+      shutdownSeconds: 5,
+      upstreamConnections: 64,
+      ...options.limits,
+    },
+    logLevel: 'silent',
+  };
+  const rule: Gate['rule'] = ({ blocked = [], options: changed = {} }) => {
+    const policy = compilePolicy({
+      options: { ...OFF, ...changed },
+      paths: defaultSitePaths,
+      blocked: AddressSet.from(blocked),
+    });
+    for (const site of sites) live.swap(site.id, policy);
+  };
+  rule({});
+  const server = createGuardServer({
+    config,
+    live,
+    api: options.api ?? ((_request, response) => void response.end('api')),
+    logger: silentLogger(),
+    clock: Date.now,
+    onSignal: (_site, signal) => void signals.push(signal),
+  });
+  const { port } = await server.listen();
+  onTestFinished(() => server.close());
+  return { port, server, live, signals, rule };
+}
+
+/** A web server in WordPress's place. */
+export async function webServer(listener: RequestListener): Promise<number> {
+  const server = createServer({ requestTimeout: 0 }, listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A web server that a test writes byte by byte. */
+export async function rawServer(onConnection: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createRawServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => sockets.delete(socket));
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A raw server that answers each request head it reads with the same bytes, and keeps what it was sent. */
+export async function scriptedServer(answer: string | Buffer): Promise<{ port: number; received: () => string }> {
+  let received = '';
+  const port = await rawServer((socket) => {
+    let head = '';
+    socket.on('data', (data) => {
+      received += data.toString('latin1');
+      head += data.toString('latin1');
+      for (let end = head.indexOf('\r\n\r\n'); end !== -1; end = head.indexOf('\r\n\r\n')) {
+        head = head.slice(end + 4);
+        socket.write(answer);
+      }
+    });
+  });
+  return { port, received: () => received };
+}
+
+export interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly rawHeaders: readonly string[];
+  readonly body: string;
+}
+
+/** A web server that keeps every request and answers with what `answer` says, else with 200 and `hello`. */
+export async function recordingServer(
+  answer: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => {
+    response.end('hello');
+  },
+): Promise<{ port: number; seen: Seen[] }> {
+  const seen: Seen[] = [];
+  const port = await webServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      const { method = '', url = '', headers, rawHeaders } = request;
+      seen.push({ method, url, headers, rawHeaders, body: Buffer.concat(pieces).toString('latin1') });
+      answer(request, response);
+    });
+  });
+  return { port, seen };
+}
