@@ -8,8 +8,8 @@ import { npm, root, run } from './lib/run.mjs';
 import { installSystemPackages } from './lib/system-packages.mjs';
 
 const usage = `npm test                          everything
-npm test -- --only lint,unit      some of: lint, types, docs, unit, connector, system, e2e
-npm test -- --also-node 26        afterwards lint-free unit and integration tests once more on that Node
+npm test -- --only lint,unit      some of: lint, types, docs, unit, connector, sandbox, e2e
+npm test -- --also-node 26        afterwards the contract's and guard's tests once more on that Node
 `;
 
 requireNode();
@@ -36,11 +36,11 @@ const groups = {
       run(process.execPath, ['scripts/generate-api-reference.mjs', '--check']),
     ),
   unit: async () => {
-    for (const name of ['contract', 'guard', 'dashboard', 'sandbox']) await vitest(name, process.execPath);
+    for (const name of ['contract', 'guard', 'dashboard']) await vitest(name, process.execPath);
   },
   connector: () =>
     step('connector: protocol vectors in PHP', () => run('php', ['packages/connector/test/protocol-vectors.test.php'])),
-  system: () => vitest('sandbox', process.execPath, ['--config', 'vitest.system.config.ts']),
+  sandbox: () => vitest('sandbox', process.execPath),
   e2e: () => vitest('e2e', process.execPath),
 };
 
@@ -53,8 +53,8 @@ async function step(name, check) {
 }
 
 /** Runs the tests of one package and adds up what they say. */
-async function vitest(name, node, more = []) {
-  process.stderr.write(`\n== packages/${name} ${more.join(' ')}\n`);
+async function vitest(name, node) {
+  process.stderr.write(`\n== packages/${name}\n`);
   const file = join(results, `${name}-${Date.now()}.json`);
   const code = await run(node, [
     tool('vitest/vitest.mjs'),
@@ -64,7 +64,6 @@ async function vitest(name, node, more = []) {
     '--reporter=dot',
     '--reporter=json',
     `--outputFile.json=${file}`,
-    ...more,
   ]);
   const report = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
   const failed = report?.numFailedTests ?? 0;
