@@ -11,8 +11,8 @@ export interface TrackedRequest<Data> {
   /** Name under which the life cycle is tracked. */
   readonly name: string;
   readonly call: ApiCall;
-  /** Own success text; may depend on what the server answered. */
-  readonly successText?: string | ((data: Data) => string);
+  /** Own success text; may depend on what the server answered, data and message. */
+  readonly successText?: string | ((data: Data, message: string) => string);
   /** Own error text; goes before everything that the server says. */
   readonly errorText?: string;
   readonly onSuccess?: (data: Data) => void;
@@ -49,7 +49,7 @@ export function createRunRequest(parts: {
       const answer = await api.call<Data>(request.call);
       requests.ended(name, 'succeeded');
       notices.closeKey(SESSION_NOTICE);
-      const own = typeof successText === 'function' ? successText(answer.data) : successText;
+      const own = typeof successText === 'function' ? successText(answer.data, answer.message) : successText;
       show(successNotice(own, answer), name);
       request.onSuccess?.(answer.data);
       return answer.data;

@@ -215,6 +215,14 @@ describe('a switch', () => {
     expect(feeds.getAttribute('aria-checked')).toBe('false');
   });
 
+  it('leaves it to the server to say that something could not be done', async () => {
+    const message = 'Saved, but the file could not be deleted.';
+    site.replies.set('/delete-readme', () => ok({ delete_readme: 1 }, message));
+    await openPage(site);
+    await userEvent.click(await findSwitch(README));
+    await waitFor(() => expect(toastTexts()).toEqual([message]));
+  });
+
   it('finds out what became of a change whose answer was lost', async () => {
     site.replies.set('/disable-feeds', (call) => {
       store(site, '/disable-feeds', call.body);

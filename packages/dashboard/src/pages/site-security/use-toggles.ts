@@ -54,7 +54,11 @@ export function useToggles(store: (change: KnownOptions) => void): {
     run<unknown>({
       name: toggleRequestName(field),
       call: { suffix: toggle.suffix, body: { [field]: wanted } },
-      successText: (data) => translate(stored(data) === 1 ? toggle.messages.on : toggle.messages.off),
+      successText: (data, message) => {
+        const usual = stored(data) === 1 ? toggle.messages.on : toggle.messages.off;
+        // When the server has something else to say, such as what it could not do, the usual text would contradict it.
+        return message === '' || message === usual ? translate(usual) : '';
+      },
       onSuccess: (data) => {
         store({ [field]: stored(data) });
         mark(field, null);
