@@ -1,0 +1,77 @@
+import { connect } from 'node:net';
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Lower-case names; values of repeated headers joined with a comma and a space. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Status line and headers as they came. */
+  readonly head: string;
+  readonly body: string;
+}
+
+export interface RawOptions {
+  /** Address of this machine to come from, for example 127.0.0.9. */
+  readonly from?: string;
+  readonly seconds?: number;
+}
+
+/**
+ * Writes bytes on a socket of their own and reads the answer until the other side closes or the answer is whole.
+ * Nothing is tidied on the way: what the test spells is what travels.
+ */
+export function sendRaw(port: number, bytes: string | Uint8Array, options: RawOptions = {}): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host: '127.0.0.1',
+      port,
+      ...(options.from === undefined ? {} : { localAddress: options.from }),
+    });
+    const chunks: Buffer[] = [];
+    const timer = setTimeout(
+      () => socket.destroy(new Error('No whole answer came in time.')),
+      (options.seconds ?? 30) * 1000,
+    );
+    socket.on('connect', () => socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes));
+    socket.on('data', (chunk) => chunks.push(chunk));
+    // A server that refuses in the midst of a body resets the connection; what it said before still counts.
+    socket.on('error', (error) => (chunks.length === 0 ? reject(error) : undefined));
+    socket.on('close', () => {
+      clearTimeout(timer);
+      const answer = readAnswer(Buffer.concat(chunks).toString('latin1'));
+      if (answer === null) reject(new Error('The connection was closed without an answer.'));
+      else resolve(answer);
+    });
+  });
+}
+
+/** Reads the last answer of a connection, since `100 Continue` and `103 Early Hints` may come before it. */
+function readAnswer(text: string): RawAnswer | null {
+  const end = text.indexOf('\r\n\r\n');
+  if (end === -1) return null;
+  const head = text.slice(0, end);
+  const rest = text.slice(end + 4);
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const status = Number(statusLine.split(' ')[1]);
+  if (status >= 100 && status < 200) return readAnswer(rest);
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon).toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+  }
+  return { status, headers, head, body: /chunked/i.test(headers['transfer-encoding'] ?? '') ? unchunk(rest) : rest };
+}
+
+function unchunk(text: string): string {
+  let body = '';
+  let at = 0;
+  for (;;) {
+    const line = text.indexOf('\r\n', at);
+    if (line === -1) return body;
+    const size = Number.parseInt(text.slice(at, line), 16);
+    if (!(size > 0)) return body;
+    body += text.slice(line + 2, line + 2 + size);
+    at = line + 2 + size + 2;
+  }
+}

@@ -1,0 +1,98 @@
+import type { SecurityField, SecurityOptions } from '@security-optimizer/contract/protections';
+import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import type { Stack } from '../stacks/stack.js';
+import type { RawAnswer } from './raw.js';
+import { ask, form } from './request.js';
+
+/** Someone who is logged in. */
+export interface Session {
+  readonly login: string;
+  /** Value of the Cookie header. */
+  readonly cookie: string;
+  /** Nonce of WordPress's REST API. */
+  readonly nonce: string;
+}
+
+/** Logs in through guard as a browser without JavaScript would. */
+export async function logIn(stack: Stack, login: string = stack.user): Promise<Session> {
+  const fields = new URLSearchParams({ log: login, pwd: stack.password, 'wp-submit': 'Log In', testcookie: '1' });
+  const answer = await ask(
+    stack,
+    form('/wp-login.php', fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' }),
+  );
+  const cookie = cookiesOf(answer);
+  if (!cookie.includes('wordpress_logged_in_')) throw new Error(`${login} could not log in: ${answer.head}`);
+  const nonce = await ask(stack, { target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie } });
+  return { login, cookie, nonce: nonce.body.trim() };
+}
+
+function cookiesOf({ head }: RawAnswer): string {
+  const pairs = new Map<string, string>();
+  for (const [, name, value] of head.matchAll(/^set-cookie: ([^=]+)=([^;]*)/gim)) pairs.set(name ?? '', value ?? '');
+  return [...pairs].map(([name, value]) => `${name}=${value}`).join('; ');
+}
+
+export interface ApiAnswer {
+  readonly http: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: {
+    readonly data?: unknown;
+    readonly message?: string;
+    readonly status?: number;
+    readonly code?: string;
+    readonly fields?: Readonly<Record<string, string>>;
+  };
+}
+
+/** Calls the product's API with a JSON body; the path may be any of the forms WordPress knows. */
+export async function callApi(
+  stack: Stack,
+  call: { path: string; body?: string; method?: string; headers?: Readonly<Record<string, string>> },
+): Promise<ApiAnswer> {
+  const answer = await ask(stack, {
+    method: call.method ?? 'POST',
+    target: call.path,
+    headers: { accept: 'application/json', ...call.headers },
+    ...(call.body === undefined ? {} : { body: call.body }),
+  });
+  return { http: answer.status, headers: answer.headers, body: JSON.parse(answer.body) as ApiAnswer['body'] };
+}
+
+export function authorised(session: Session): Record<string, string> {
+  return { cookie: session.cookie, 'x-wp-nonce': session.nonce, 'content-type': 'application/json' };
+}
+
+const API = '/wp-json/security-optimizer/v1';
+
+/** The seven options as the server has them. */
+export async function readOptions(stack: Stack, session: Session): Promise<SecurityOptions> {
+  const answer = await callApi(stack, {
+    path: `${API}/fetch-options`,
+    body: '{"page":"security"}',
+    headers: authorised(session),
+  });
+  if (answer.body.status !== 200) throw new Error(`Options can't be read: ${JSON.stringify(answer.body)}`);
+  return answer.body.data as SecurityOptions;
+}
+
+/** Sets options through the API, one call each. */
+export async function setOptions(
+  stack: Stack,
+  session: Session,
+  wanted: Partial<Record<SecurityField, 0 | 1>>,
+): Promise<void> {
+  for (const { field, suffix } of siteSecurityToggles) {
+    if (wanted[field] === undefined) continue;
+    const answer = await callApi(stack, {
+      path: `${API}${suffix}`,
+      body: JSON.stringify({ [field]: wanted[field] }),
+      headers: authorised(session),
+    });
+    if (answer.body.status !== 200) throw new Error(`${field} can't be set: ${JSON.stringify(answer.body)}`);
+  }
+}
+
+/** Every option on, or every option off. */
+export function allOptions(value: 0 | 1): SecurityOptions {
+  return Object.fromEntries(siteSecurityToggles.map(({ field }) => [field, value])) as SecurityOptions;
+}

@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { attach } from '@security-optimizer/guard/cli/attach';
+import { startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
+import { nativePhpProblem } from '@security-optimizer/sandbox/php/native';
+import { freePort } from '@security-optimizer/sandbox/process/free-port';
+import { productionStackProblem, startProductionStack } from '@security-optimizer/sandbox/production-stack';
+import type { TestProject } from 'vitest/node';
+import { startGuard, stopGuard } from './guard-process.js';
+import { preparePeople } from './people.js';
+import type { MissingStack, Stack } from './stack.js';
+import { stopWordPress } from './wordpress.js';
+
+/** Starts each stack that can run here, once for the whole run, and hands it to the test files. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dir = mkdtempSync(join(tmpdir(), 'so-e2e-'));
+  const ends: (() => Promise<void>)[] = [];
+  const end = async () => {
+    for (const each of ends.reverse().splice(0)) await each();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    const stacks = await Promise.all([embedded(join(dir, 'e'), ends), production(join(dir, 'p'), ends)]);
+    for (const stack of stacks) if ('problem' in stack) say(`The ${stack.kind} stack does not run: ${stack.problem}`);
+    if (stacks.every((stack) => 'problem' in stack)) throw new Error('No stack can run on this machine.');
+    project.provide('stacks', stacks);
+    return end;
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+async function embedded(dir: string, ends: (() => Promise<void>)[]): Promise<Stack | MissingStack> {
+  const problem = await nativePhpProblem();
+  if (problem !== null) return { kind: 'embedded', problem };
+  const port = await freePort();
+  const siteUrl = `http://127.0.0.1:${port}`;
+  const wordpress = await startEmbeddedWordPress({ dataDir: dir, php: 'native', siteUrl, log: say });
+  return putGuardInFront({ kind: 'embedded', dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
+}
+
+async function production(dir: string, ends: (() => Promise<void>)[]): Promise<Stack | MissingStack> {
+  const problem = productionStackProblem();
+  if (problem !== null) return { kind: 'production', problem };
+  const port = await freePort();
+  const siteUrl = `http://127.0.0.1:${port}`;
+  const wordpress = await startProductionStack({ dir, siteUrl, log: say });
+  return putGuardInFront({ kind: 'production', dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
+}
+
+async function putGuardInFront(parts: {
+  readonly kind: Stack['kind'];
+  readonly dir: string;
+  readonly port: number;
+  readonly siteUrl: string;
+  readonly wordpress: { wordpressDir: string; upstream: string; user: string; password: string };
+  readonly ends: (() => Promise<void>)[];
+  readonly stop: () => Promise<void>;
+}): Promise<Stack> {
+  const { kind, dir, port, siteUrl, wordpress } = parts;
+  const stack: Stack = {
+    kind,
+    dir,
+    wordpressDir: wordpress.wordpressDir,
+    guardDir: join(dir, 'guard'),
+    url: siteUrl,
+    port,
+    upstreamPort: Number(new URL(wordpress.upstream).port),
+    user: wordpress.user,
+    password: wordpress.password,
+  };
+  parts.ends.push(async () => {
+    await stopGuard(stack);
+    // A test may have started the web server anew, so it is found by its record.
+    await stopWordPress(stack);
+    await parts.stop();
+  });
+  await preparePeople(stack);
+  await attach({
+    wordpressDir: stack.wordpressDir,
+    upstream: wordpress.upstream,
+    listen: { host: '127.0.0.1', port },
+    dataDir: stack.guardDir,
+  });
+  await startGuard(stack);
+  return stack;
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { answersHttp } from '@security-optimizer/sandbox/process/http-ready';
+import { readRecord, stillRuns } from '@security-optimizer/sandbox/process/process-record';
+import { endLeftOver, startService } from '@security-optimizer/sandbox/process/service';
+import type { Stack } from './stack.js';
+import { until } from './until.js';
+
+const cli = join(
+  dirname(createRequire(import.meta.url).resolve('@security-optimizer/guard/main')),
+  'cli/security-optimizer.js',
+);
+
+const pidFile = (stack: Stack) => join(stack.dir, 'run/guard.json');
+const logFile = (stack: Stack) => join(stack.dir, 'logs/guard.log');
+
+/** Starts `security-optimizer serve` and waits until it answers. Its log starts empty. */
+export async function startGuard(stack: Stack): Promise<void> {
+  await startService({
+    name: 'guard',
+    command: process.execPath,
+    args: [cli, 'serve', '--data-dir', stack.guardDir],
+    pidFile: pidFile(stack),
+    logFile: logFile(stack),
+    // A path that guard refuses by itself, so that a dead WordPress does not matter.
+    ready: () => answersHttp(`${stack.url}/%zz`),
+    readySeconds: 15,
+    stopSeconds: 10,
+  });
+}
+
+/** Ends guard the usual way. */
+export async function stopGuard(stack: Stack): Promise<void> {
+  await endLeftOver(pidFile(stack));
+}
+
+/** Ends guard as a power cut would, and waits until it is gone. */
+export async function killGuard(stack: Stack): Promise<void> {
+  const record = readRecord(pidFile(stack));
+  if (record === null || !stillRuns(record)) throw new Error('Guard does not run.');
+  process.kill(record.pid, 'SIGKILL');
+  await until('guard is gone', () => !stillRuns(record));
+}
+
+/** Memory of the guard process that is really in use, in bytes. */
+export function guardMemory(stack: Stack): number {
+  const record = readRecord(pidFile(stack));
+  if (record === null) throw new Error('Guard does not run.');
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${record.pid}/status`, 'utf8'))?.[1];
+  return Number(kilobytes) * 1024;
+}
+
+export interface LogLine {
+  readonly level: number | string;
+  readonly event?: string;
+  readonly msg?: string;
+}
+
+/** Lines of guard's log since its start. */
+export function guardLog(stack: Stack): LogLine[] {
+  return readFileSync(logFile(stack), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line) as LogLine);
+}
+
+export interface CommandOutcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command line of the product. */
+export async function securityOptimizer(...args: string[]): Promise<CommandOutcome> {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [cli, ...args], { timeout: 30_000 });
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    const failed = error as { code?: unknown; stdout?: string; stderr?: string };
+    if (typeof failed.code !== 'number') throw error;
+    return { code: failed.code, stdout: failed.stdout ?? '', stderr: failed.stderr ?? '' };
+  }
+}

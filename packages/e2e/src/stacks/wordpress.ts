@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process';
+import { renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { phpSettingArgs, phpSettings } from '@security-optimizer/sandbox/php/settings';
+import { answersHttp } from '@security-optimizer/sandbox/process/http-ready';
+import { endLeftOver, startService } from '@security-optimizer/sandbox/process/service';
+import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
+import { phpDir } from '@security-optimizer/sandbox/wordpress/install';
+import type { Stack } from './stack.js';
+
+const run = promisify(execFile);
+
+/** Runs PHP code inside the site's WordPress, as its command line would. Answers what the code echoes. */
+export async function runInWordPress(stack: Stack, code: string): Promise<string> {
+  const { host } = new URL(stack.url);
+  const script = `$_SERVER['HTTP_HOST'] = '${host}'; $_SERVER['REQUEST_METHOD'] = 'GET';
+require '${join(stack.wordpressDir, 'wp-load.php')}'; ob_end_clean(); echo "\\n<<<"; ${code}`;
+  const args = [
+    ...phpSettingArgs(phpSettings(stack.dir)),
+    '-d',
+    'display_errors=stderr',
+    '-r',
+    `ob_start(); ${script}`,
+  ];
+  const { stdout } = await run('php', args, { timeout: 60_000, maxBuffer: 16 * 1024 * 1024 });
+  return stdout.slice(stdout.indexOf('<<<') + 3);
+}
+
+const loader = (stack: Stack) => join(stack.wordpressDir, 'wp-content/mu-plugins/security-optimizer.php');
+
+/** Takes the connector out of WordPress while `work` runs: WordPress as it would be without us. */
+export async function withoutConnector<T>(stack: Stack, work: () => Promise<T>): Promise<T> {
+  const put = loader(stack);
+  renameSync(put, `${put}.away`);
+  try {
+    return await work();
+  } finally {
+    renameSync(`${put}.away`, put);
+  }
+}
+
+/** Ends WordPress's web server at once. Nothing listens on its port any more. */
+export async function stopWordPress(stack: Stack): Promise<void> {
+  await endLeftOver(webServer(stack).pidFile);
+}
+
+/** Starts WordPress's web server again on the port that it had. */
+export async function startWordPress(stack: Stack): Promise<void> {
+  await startService({
+    ...webServer(stack),
+    ready: () => answersHttp(`http://127.0.0.1:${stack.upstreamPort}/wp-includes/css/buttons.min.css`),
+    readySeconds: 15,
+  });
+}
+
+function webServer(stack: Stack) {
+  const { dir, kind } = stack;
+  if (kind === 'embedded') {
+    const router = join(phpDir, 'router.php');
+    const address = `127.0.0.1:${stack.upstreamPort}`;
+    return {
+      name: 'PHP',
+      command: 'php',
+      args: [...phpSettingArgs(phpSettings(dir)), '-S', address, '-t', stack.wordpressDir, router],
+      env: { ...process.env, PHP_CLI_SERVER_WORKERS: '6' },
+      pidFile: join(dir, 'run/php.json'),
+      logFile: join(dir, 'logs/php-server.log'),
+    };
+  }
+  const programs = findPrograms();
+  return {
+    name: 'nginx',
+    command: typeof programs === 'string' ? 'nginx' : programs.nginx,
+    args: ['-c', join(dir, 'nginx.conf'), '-p', dir, '-e', 'stderr'],
+    pidFile: join(dir, 'run/nginx.json'),
+    logFile: join(dir, 'logs/nginx.log'),
+  };
+}
+
+/** Folder of WordPress's must-use plugins. */
+export function muPlugins(stack: Stack): string {
+  return dirname(loader(stack));
+}

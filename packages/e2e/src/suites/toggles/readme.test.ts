@@ -1,0 +1,76 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defaultSecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { expect, it } from 'vitest';
+import { spelled, spellingsOf } from '../../attacks/spellings.js';
+import { clickSwitch } from '../../browser/site-security-page.js';
+import { ask } from '../../http/request.js';
+import { readOptions, setOptions } from '../../http/session.js';
+import type { Stack } from '../../stacks/stack.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
+import { expectRefused } from './expect-refused.js';
+import { toggleSuite } from './toggle-suite.js';
+
+const SIGN = /Semantic Personal Publishing/;
+const fileOf = (stack: Stack) => join(stack.wordpressDir, 'readme.html');
+const text = '<h1>Semantic Personal Publishing Platform</h1>\n';
+const NOT_DELETED =
+  'Saved, but the file could not be deleted because WordPress may not write there. Requests for it are refused.';
+const toggle = siteSecurityToggles.find(({ field }) => field === 'delete_readme');
+
+toggleSuite({
+  field: 'delete_readme',
+  prepare: async (stack) => writeFileSync(fileOf(stack), text),
+  // The file is gone by now and stays gone; without it WordPress has nothing at this address.
+  probes: () => [{ target: '/' }, { target: '/license.txt' }],
+  whileOn({ stack, owner, page }) {
+    const host = new URL(stack.url).host;
+
+    it('has deleted the file', () => {
+      expect(existsSync(fileOf(stack))).toBe(false);
+    });
+
+    it('refuses the file at the gate as soon as it is back', async () => {
+      writeFileSync(fileOf(stack), text);
+      expectRefused(await ask(stack, { target: '/readme.html' }), SIGN);
+    });
+
+    it.each(spellingsOf('/readme.html'))('refuses the file spelled with $how: $target', async (spelling) => {
+      writeFileSync(fileOf(stack), text);
+      expectRefused(await ask(stack, spelled(spelling, host)), SIGN);
+    });
+
+    it.each([
+      ['an update of WordPress', "do_action( '_core_updated_successfully', $GLOBALS['wp_version'] );"],
+      [
+        'the upgrader',
+        "do_action( 'upgrader_process_complete', null, array( 'type' => 'core', 'action' => 'update' ) );",
+      ],
+      ['the daily look', "do_action( 'security_optimizer_delete_readme' );"],
+    ])('deletes the file again after %s', async (_name, code) => {
+      writeFileSync(fileOf(stack), text);
+      await runInWordPress(stack, code);
+      expect(existsSync(fileOf(stack))).toBe(false);
+    });
+
+    it('has the daily look on the schedule', async () => {
+      expect(await runInWordPress(stack, "echo wp_get_schedule( 'security_optimizer_delete_readme' );")).toBe('daily');
+    });
+
+    it('says so when the file cannot be deleted, and goes on refusing it', async () => {
+      if (toggle === undefined) throw new Error('The toggle is gone.');
+      await clickSwitch(page(), toggle, 'off', toggle.messages.off);
+      // A folder of that name: PHP can no more delete it than a file in a folder that it may not write to.
+      rmSync(fileOf(stack), { force: true });
+      mkdirSync(fileOf(stack));
+      writeFileSync(join(fileOf(stack), 'index.html'), text);
+      try {
+        await clickSwitch(page(), toggle, 'on', NOT_DELETED);
+        expectRefused(await ask(stack, { target: '/readme.html' }), SIGN);
+        expectRefused(await ask(stack, { target: '/readme.html/' }), SIGN);
+      } finally {
+        rmSync(fileOf(stack), { recursive: true });
+      }
+    });
+  },
+});

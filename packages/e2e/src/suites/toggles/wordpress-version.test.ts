@@ -1,0 +1,137 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { spelled, spellingsOf } from '../../attacks/spellings.js';
+import { ask, form, type TypedRequest } from '../../http/request.js';
+import type { Stack } from '../../stacks/stack.js';
+import { toggleSuite } from './toggle-suite.js';
+
+const GENERATOR = /<meta name=["']generator["']|<generator|generator="WordPress/i;
+
+const bundle = 'c=1&load%5B%5D=dashicons,admin-bar,common';
+const places = [
+  '/',
+  '/hello-world/',
+  '/sample-page/',
+  '/nothing-here/',
+  '/?s=hello',
+  '/feed/',
+  '/feed/atom/',
+  '/feed/rdf/',
+  '/feed/rss/',
+  '/comments/feed/',
+  '/comments/feed/atom/',
+  '/?feed=rss2',
+  '/hello-world/feed/',
+  '/hello-world/embed/',
+  '/wp-login.php',
+  '/wp-login.php?action=lostpassword',
+  '/wp-login.php?action=register',
+  '/wp-links-opml.php',
+  '/wp-signup.php',
+  '/wp-activate.php',
+  '/wp-trackback.php',
+  '/wp-comments-post.php',
+  '/wp-cron.php',
+  '/xmlrpc.php',
+  '/xmlrpc.php?rsd',
+  '/wp-json/',
+  '/wp-json/wp/v2/posts',
+  '/wp-json/oembed/1.0/embed?url={url}/hello-world/&format=xml',
+  '/wp-sitemap.xml',
+  '/wp-sitemap-posts-post-1.xml',
+  '/wp-sitemap.xsl',
+  '/robots.txt',
+  `/wp-admin/load-styles.php?${bundle}`,
+  `/wp-admin/load-scripts.php?c=1&load%5B%5D=jquery-core`,
+  '/wp-admin/install.php',
+  '/wp-admin/upgrade.php',
+  '/wp-admin/setup-config.php',
+  '/wp-admin/',
+  '/wp-admin/admin-ajax.php',
+  '/wp-admin/admin-post.php',
+  '/wp-includes/version.php',
+  '/wp-includes/js/tinymce/wp-tinymce.php',
+];
+
+toggleSuite({
+  field: 'wp_remove_version',
+  probes: (stack) =>
+    [
+      '/',
+      '/feed/',
+      '/wp-links-opml.php',
+      '/wp-login.php',
+      '/readme.html',
+      '/license.txt',
+      `/wp-admin/load-styles.php?${bundle}`,
+    ].map((target) => request(stack, target)),
+  whileOn({ stack, owner }) {
+    const version = versionOf(stack);
+    const host = new URL(stack.url).host;
+
+    it.each(places)('does not tell the version at %s', async (target) => {
+      const answer = await ask(stack, request(stack, target));
+      expect(answer.head).not.toContain(version);
+      expect(answer.body).not.toContain(version);
+      expect(answer.body).not.toMatch(GENERATOR);
+      expect(answer.head).not.toMatch(/^x-powered-by:|^server:.*\d|^x-generator:/im);
+    });
+
+    it.each(['/readme.html', '/license.txt'].flatMap((path) => spellingsOf(path)))(
+      'does not serve a file that names it, spelled with $how: $target',
+      async (spelling) => {
+        const answer = await ask(stack, spelled(spelling, host));
+        expect([400, 403, 404], answer.head).toContain(answer.status);
+        expect(answer.body).not.toMatch(/Semantic Personal Publishing|WordPress - Web publishing software/);
+      },
+    );
+
+    it.each(['load-styles.php', 'load-scripts.php'])('does not confirm a guess by the ETag of %s', async (name) => {
+      const guess = await ask(stack, {
+        target: `/wp-admin/${name}?${bundle}`,
+        headers: { 'if-none-match': version },
+      });
+      expect(guess.status).toBe(200);
+      expect(guess.headers.etag).toBeUndefined();
+    });
+
+    it('gives files of core a token that does not change, so that they are cached', async () => {
+      const tokens = async () =>
+        [...(await ask(stack, { target: '/wp-login.php' })).body.matchAll(/[?&]ver=([0-9a-f]{8})\b/g)].map(
+          ([, token]) => token,
+        );
+      const first = await tokens();
+      expect(first.length).toBeGreaterThan(2);
+      expect(new Set(first).size).toBe(1);
+      expect(await tokens()).toEqual(first);
+    });
+
+    it('does not write it into an export', async () => {
+      const answer = await ask(stack, {
+        target: '/wp-admin/export.php?download=true&content=posts',
+        headers: { cookie: owner().cookie },
+      });
+      expect(answer.body).toContain('<wp:wxr_version>');
+      expect(answer.body).not.toContain(version);
+      expect(answer.body).not.toMatch(GENERATOR);
+    });
+
+    it('does not tell it to someone who sends forms', async () => {
+      const answer = await ask(stack, form('/wp-login.php', 'log=nobody&pwd=wrong'));
+      expect(answer.head + answer.body).not.toContain(version);
+    });
+  },
+});
+
+function request(stack: Stack, target: string): TypedRequest {
+  return { target: target.replace('{url}', encodeURIComponent(stack.url)) };
+}
+
+function versionOf(stack: Stack): string {
+  const file = join(stack.wordpressDir, 'wp-includes/version.php');
+  if (!existsSync(file)) throw new Error('The stack has no WordPress.');
+  const version = /\$wp_version = '([^']+)'/.exec(readFileSync(file, 'utf8'))?.[1];
+  if (version === undefined) throw new Error('The version of WordPress is not known.');
+  return version;
+}

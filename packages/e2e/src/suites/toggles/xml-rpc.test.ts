@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { spelled, spellingsOf } from '../../attacks/spellings.js';
+import { sendRaw } from '../../http/raw.js';
+import { ask } from '../../http/request.js';
+import { expectRefused } from './expect-refused.js';
+import { toggleSuite } from './toggle-suite.js';
+
+const call = (method: string) =>
+  `<?xml version="1.0"?><methodCall><methodName>${method}</methodName><params></params></methodCall>`;
+const post = { method: 'POST', body: call('system.listMethods'), headers: { 'content-type': 'text/xml' } };
+const SIGN = /<methodResponse>|XML-RPC server accepts|<rsd /;
+
+toggleSuite({
+  field: 'disable_xml_rpc',
+  probes: () => [
+    { target: '/xmlrpc.php', ...post },
+    { target: '/xmlrpc.php' },
+    { target: '/xmlrpc.php?rsd' },
+    { target: '/hello-world/' },
+    { target: '/' },
+  ],
+  whileOn({ stack }) {
+    const host = new URL(stack.url).host;
+    it.each(spellingsOf('/xmlrpc.php'))('refuses a call to it spelled with $how: $target', async (spelling) => {
+      expectRefused(await ask(stack, spelled(spelling, host, post)), SIGN);
+    });
+
+    it.each([
+      ['GET', { method: 'GET', target: '/xmlrpc.php' }],
+      ['PUT', { method: 'PUT', target: '/xmlrpc.php', body: call('demo.sayHello') }],
+      ['OPTIONS', { method: 'OPTIONS', target: '/xmlrpc.php' }],
+      ['really simple discovery', { target: '/xmlrpc.php?rsd' }],
+      ['multicall', { ...post, target: '/xmlrpc.php', body: call('system.multicall') }],
+      [
+        'a method hidden by an override',
+        { ...post, target: '/xmlrpc.php?_method=GET', headers: { 'x-http-method-override': 'GET' } },
+      ],
+    ] as const)('refuses %s', async (_name, request) => {
+      expectRefused(await ask(stack, request), SIGN);
+    });
+
+    it('refuses a body in chunks', async () => {
+      const bytes = `POST /xmlrpc.php HTTP/1.1\r\nhost: ${host}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n`;
+      const chunk = `${post.body.length.toString(16)}\r\n${post.body}\r\n0\r\n\r\n`;
+      expectRefused(await sendRaw(stack.port, bytes + chunk), SIGN);
+    });
+
+    it('announces it nowhere', async () => {
+      for (const target of ['/', '/hello-world/', '/sample-page/', '/no-such-page/', '/wp-login.php']) {
+        const answer = await ask(stack, { target });
+        expect(answer.headers['x-pingback']).toBeUndefined();
+        expect(answer.body).not.toMatch(/xmlrpc\.php|rel=["']pingback/);
+      }
+    });
+  },
+});
