@@ -17,9 +17,11 @@ export const feeds: Protection = {
   prepare({ options, paths }) {
     if (options.disable_feed === 0) return null;
     const screens = new Set(ADMIN_SCREENS.map((name) => `${paths.admin}/${name}`));
+    const rest = `${paths.rest}/`;
     return {
       check(facts) {
-        if (isFeedPath(facts)) return NOT_FOUND;
+        // Routes of the REST API come before feeds in WordPress's rules; the RSS block has one that ends in `rss`.
+        if (!facts.route.startsWith(rest) && isFeedPath(facts)) return NOT_FOUND;
         const asked = facts.query.all('feed').some((value) => value !== '');
         return asked && !screens.has(facts.path) ? NOT_FOUND : null;
       },

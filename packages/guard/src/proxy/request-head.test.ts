@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { type HeadInput, requestHead } from './request-head.js';
+
+const visitor = {
+  address: '192.0.2.7',
+  scheme: 'https',
+  host: 'example.com',
+  signed: ['X-Security-Optimizer-Guard', 'signed'],
+} as const;
+const base: HeadInput = {
+  method: 'GET',
+  target: '/a?b',
+  rawHeaders: [],
+  visitor,
+  body: 'none',
+  stopped: null,
+  upstreamHost: '127.0.0.1:8081',
+  upgrade: null,
+};
+const lines = (input: Partial<HeadInput>): string[] => requestHead({ ...base, ...input }).split('\r\n');
+const passes = (name: string, more: readonly string[] = []): boolean =>
+  lines({ rawHeaders: [...more, name, 'value'] }).includes(`${name}: value`);
+
+describe('the request that WordPress gets', () => {
+  it('is the visitor’s, with guard’s own words about the visitor', () => {
+    expect(lines({ rawHeaders: ['Host', 'example.com', 'accept', '*/*', 'Cookie', 'a=b', 'Cookie', 'c=d'] })).toEqual([
+      'GET /a?b HTTP/1.1',
+      'Host: example.com',
+      'accept: */*',
+      'Cookie: a=b',
+      'Cookie: c=d',
+      'X-Forwarded-For: 192.0.2.7',
+      'X-Real-IP: 192.0.2.7',
+      'X-Forwarded-Proto: https',
+      'X-Forwarded-Host: example.com',
+      'X-Security-Optimizer-Guard: signed',
+      'Connection: keep-alive',
+      '',
+      '',
+    ]);
+  });
+
+  it.each([
+    'X-Forwarded-For',
+    'x-forwarded-host',
+    'X-FORWARDED-PROTO',
+    'X-Forwarded-Anything',
+    'X-Real-IP',
+    'Forwarded',
+    'Via',
+    'CF-Connecting-IP',
+    'CF-Visitor',
+    'True-Client-IP',
+    'X-Client-IP',
+    'Client-IP',
+    'X-Original-URL',
+    'X-Rewrite-URL',
+    'X-Security-Optimizer-Guard',
+    'x-security-optimizer-anything',
+    'X_Forwarded_For',
+    'X-Forwarded_For',
+    'X.Forwarded.For',
+    'X-Security-Optimizer.Guard',
+    'X-Security_Optimizer-Guard',
+    'X!Real!IP',
+    'Content_Length',
+    'Proxy',
+    'Proxy-Connection',
+    'Keep-Alive',
+    'TE',
+    'Trailer',
+    'Transfer-Encoding',
+    'Upgrade',
+    'Expect',
+    'HTTP2-Settings',
+  ])('never holds the visitor’s %s', (name) => {
+    expect(passes(name)).toBe(false);
+  });
+
+  it.each([
+    'Range',
+    'If-None-Match',
+    'X-HTTP-Method-Override',
+    'X-WP-Nonce',
+    'Authorization',
+    'Content-Type',
+    'Origin',
+    'X-Requested-With',
+    'Sec-WebSocket-Key',
+    'DNT',
+  ])('holds the visitor’s %s', (name) => {
+    expect(passes(name)).toBe(true);
+  });
+
+  it('leaves out what Connection names, but never what frames, routes or signs in', () => {
+    expect(passes('X-Hop', ['Connection', 'close, X-Hop'])).toBe(false);
+    expect(passes('x-hop', ['CONNECTION', ' X-HOP '])).toBe(false);
+    for (const name of ['Host', 'Content-Length', 'Cookie', 'Authorization', 'X-WP-Nonce']) {
+      expect([name, passes(name, ['Connection', name])]).toEqual([name, true]);
+    }
+    const signed = lines({ rawHeaders: ['Connection', 'X-Security-Optimizer-Guard, X-Forwarded-For'] });
+    expect(signed).toContain('X-Security-Optimizer-Guard: signed');
+    expect(signed).toContain('X-Forwarded-For: 192.0.2.7');
+  });
+
+  it('leaves out what a rule stops', () => {
+    expect(lines({ rawHeaders: ['If-None-Match', 'a'], stopped: new Set(['if-none-match']) })).not.toContain(
+      'If-None-Match: a',
+    );
+  });
+
+  it('says how its body is framed, once', () => {
+    const chunked = lines({ body: 'chunked', rawHeaders: ['transfer-encoding', 'Chunked'] });
+    expect(chunked.filter((line) => /^transfer-encoding/i.test(line))).toEqual(['Transfer-Encoding: chunked']);
+    expect(lines({ body: 'length', rawHeaders: ['content-length', '5'] })).toContain('content-length: 5');
+  });
+
+  it('has a host also when an old visitor named none', () => {
+    const head = lines({ visitor: { ...visitor, host: '' } });
+    expect(head.filter((line) => line.startsWith('Host:'))).toEqual(['Host: 127.0.0.1:8081']);
+    expect(head.some((line) => line.startsWith('X-Forwarded-Host'))).toBe(false);
+  });
+
+  it('asks for a switch of protocol only when told so', () => {
+    expect(lines({ upgrade: 'websocket' }).slice(-4)).toEqual(['Connection: Upgrade', 'Upgrade: websocket', '', '']);
+  });
+});

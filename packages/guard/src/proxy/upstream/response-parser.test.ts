@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ResponseHead, ResponseParser } from './response-parser.js';
+
+interface Read {
+  heads: { status: number; headers: string[]; complete: boolean }[];
+  informations: ResponseHead[];
+  body: string;
+  reusable: boolean | null;
+  rest: string | null;
+}
+
+/** Feeds the pieces one after the other, then the end of the connection when `ends`. */
+function read(pieces: readonly string[], { headRequest = false, ends = false } = {}): Read {
+  const result: Read = { heads: [], informations: [], body: '', reusable: null, rest: null };
+  let last = 0;
+  const parser = new ResponseParser();
+  parser.expect(
+    {
+      onInformation: (head) => void result.informations.push(head),
+      onHead: ({ status, headers }, complete) => void result.heads.push({ status, headers, complete }),
+      onBody(piece, isLast) {
+        result.body += piece.toString('latin1');
+        if (isLast) last++;
+      },
+      onComplete(reusable, rest) {
+        result.reusable = reusable;
+        result.rest = rest === null ? null : rest.toString('latin1');
+      },
+    },
+    headRequest,
+  );
+  for (const piece of pieces) parser.execute(Buffer.from(piece, 'latin1'));
+  if (ends) parser.finish();
+  expect(last).toBeLessThan(2);
+  return result;
+}
+const answer = (head: string, body = ''): string => `HTTP/1.1 ${head}\r\n\r\n${body}`;
+
+const CHUNKED = answer(
+  '200 OK\r\nTransfer-Encoding: chunked\r\nX-A: b',
+  '5\r\nhello\r\n1;ext="a"\r\n \r\n00A\r\n0123456789\r\n0\r\nX-Trailer: a\r\n\r\n',
+);
+
+describe('an answer with chunks', () => {
+  it('is read the same wherever it is split', () => {
+    for (let i = 1; i < CHUNKED.length; i++) {
+      const { body, reusable, heads } = read([CHUNKED.slice(0, i), CHUNKED.slice(i)]);
+      expect([i, body, reusable, heads.length]).toEqual([i, 'hello 0123456789', true, 1]);
+    }
+    expect(read(CHUNKED.split('')).body).toBe('hello 0123456789');
+  });
+
+  it('is read the same in any number of pieces', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(CHUNKED.length), { maxLength: 8 }), (cuts) => {
+        const at = [0, ...cuts.sort((a, b) => a - b), CHUNKED.length];
+        const pieces = at.slice(1).map((end, i) => CHUNKED.slice(at[i], end));
+        expect(read(pieces)).toMatchObject({ body: 'hello 0123456789', reusable: true });
+      }),
+    );
+  });
+
+  it('ends with the connection too early: an error', () => {
+    for (let i = 1; i < CHUNKED.length; i++) {
+      expect(() => read([CHUNKED.slice(0, i)], { ends: true }), `cut at ${i}`).toThrow();
+    }
+  });
+
+  it('loses a length that stands beside the chunks, and the connection is not used again', () => {
+    const { heads, body, reusable } = read([
+      answer('200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'),
+    ]);
+    expect(heads[0]?.headers).toEqual(['Transfer-Encoding', 'chunked']);
+    expect([body, reusable]).toEqual(['hello', false]);
+  });
+
+  it.each([
+    '5\nhello\r\n0\r\n\r\n',
+    '0x5\r\nhello',
+    '-1\r\n',
+    ' 5\r\nhello',
+    '5 x\r\nhello',
+    '\r\n',
+    'fffffffffffff\r\n',
+    '5\r\nhelloX',
+    `${'0'.repeat(1100)}`,
+  ])('is refused when it is malformed: %j', (body) => {
+    expect(() => read([answer('200 OK\r\nTransfer-Encoding: chunked', body)], { ends: true })).toThrow();
+  });
+});
+
+describe('an answer with a length', () => {
+  it('ends after that many bytes', () => {
+    expect(read([answer('200 OK\r\nContent-Length: 5', 'hello')])).toMatchObject({ body: 'hello', reusable: true });
+  });
+
+  it('keeps one of two equal lengths', () => {
+    const { heads, body } = read([answer('200 OK\r\ncontent-length: 5\r\nContent-Length: 5', 'hello')]);
+    expect(heads[0]?.headers).toEqual(['content-length', '5']);
+    expect(body).toBe('hello');
+  });
+
+  it('may be empty', () => {
+    expect(read([answer('200 OK\r\nContent-Length: 0')])).toMatchObject({
+      reusable: true,
+      heads: [{ complete: true }],
+    });
+  });
+
+  it('with bytes behind its end is not believed', () => {
+    expect(() => read([answer('200 OK\r\nContent-Length: 5', 'helloHTTP/1.1 200 OK')])).toThrow(/behind the end/);
+  });
+
+  it.each(['5, 5', '+5', '-5', '5 5', '0x5', '', '5\r\nContent-Length: 6', '1e3', '9999999999999999'])(
+    'of %j is refused',
+    (length) => {
+      expect(() => read([answer(`200 OK\r\nContent-Length: ${length}`, 'hello')])).toThrow(/content-length/);
+    },
+  );
+
+  it('cut off is an error', () => {
+    expect(() => read([answer('200 OK\r\nContent-Length: 5', 'hell')], { ends: true })).toThrow(/closed inside/);
+  });
+});
+
+describe('an answer without a body', () => {
+  it.each([
+    '204 No Content',
+    '304 Not Modified\r\nContent-Length: 512',
+    '304 Not Modified\r\nTransfer-Encoding: chunked',
+  ])('%s', (head) => {
+    expect(read([answer(head)])).toMatchObject({ reusable: true, heads: [{ complete: true }] });
+  });
+
+  it('to HEAD keeps the length that GET would have', () => {
+    const { heads, reusable } = read([answer('200 OK\r\nContent-Length: 512')], { headRequest: true });
+    expect(heads[0]).toEqual({ status: 200, headers: ['Content-Length', '512'], complete: true });
+    expect(reusable).toBe(true);
+  });
+});
+
+describe('an answer until the end of the connection', () => {
+  it('is whole when the connection ends, and the connection is gone', () => {
+    expect(read([answer('200 OK', 'hel'), 'lo'], { ends: true })).toMatchObject({ body: 'hello', reusable: false });
+  });
+});
+
+describe('a connection', () => {
+  it.each([
+    ['HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n', false],
+    ['HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: Foo, Close\r\n\r\n', false],
+    ['HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n', false],
+    ['HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n', true],
+    ['HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', true],
+  ])('after %j can be used again: %s', (text, reusable) => {
+    expect(read([text]).reusable).toBe(reusable);
+  });
+});
+
+describe('interim answers', () => {
+  it('come before the answer itself', () => {
+    const text = `${answer('100 Continue')}${answer('103 Early Hints\r\nLink: </a.css>')}${answer('200 OK\r\nContent-Length: 2', 'ok')}`;
+    for (let i = 1; i < text.length; i++) {
+      const { informations, body } = read([text.slice(0, i), text.slice(i)]);
+      expect(informations.map(({ status }) => status)).toEqual([100, 103]);
+      expect(body).toBe('ok');
+    }
+  });
+
+  it('101 hands over the bytes behind it', () => {
+    expect(read([answer('101 Switching Protocols', 'abc')])).toMatchObject({ rest: 'abc', reusable: false });
+  });
+});
+
+describe('a head', () => {
+  it.each([
+    'HTTP/2 200 OK\r\n\r\n',
+    'HTTP/1.1 20 OK\r\n\r\n',
+    'HTTP/1.1  200 OK\r\n\r\n',
+    'ICY 200 OK\r\n\r\n',
+    '<html>\r\n\r\n',
+    answer('200 OK\r\nNo colon'),
+    answer('200 OK\r\n: empty name'),
+    answer('200 OK\r\nSpace : a'),
+    answer('200 OK\r\nX-A: a\r\n folded'),
+    answer('200 OK\r\nX-A: a\nX-B: b'),
+    answer('200 OK\r\nX-A: a\rX-B: b'),
+    answer('200 OK\r\nX-A: a\0b'),
+    answer('200 OK\r\nTransfer-Encoding: gzip, chunked'),
+    answer('200 OK\r\nTransfer-Encoding: identity'),
+    answer('200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked'),
+    answer('200 OK\r\nTransfer-Encoding: \x0bchunked'),
+  ])('that is malformed is refused: %j', (text) => {
+    expect(() => read([text])).toThrow();
+  });
+
+  it('may not go on for ever', () => {
+    expect(() => read([`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(300 * 1024)}`])).toThrow(/too long/);
+  });
+
+  it('keeps every byte of a value but the blanks around it', () => {
+    const { heads } = read([answer('200 OK\r\nX-A: \t voil\xc3\xa0\t \r\nX-B:\r\nX-A: 2\r\nContent-Length: 0')]);
+    expect(heads[0]?.headers).toEqual(['X-A', 'voil\xc3\xa0', 'X-B', '', 'X-A', '2', 'Content-Length', '0']);
+  });
+});
