@@ -32,14 +32,19 @@ export async function pairedRequests<Name extends string>(
   return taken;
 }
 
+/** A page that takes so long has hung. */
+const SILENCE_MS = 20_000;
+
 function oneRequest({ url, headers }: Road, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     const start = performance.now();
-    get(url, { agent, headers }, (response) => {
+    const sent = get(url, { agent, headers, timeout: SILENCE_MS }, (response) => {
       if (response.statusCode !== 200) reject(new Error(`${url} answered ${response.statusCode}`));
       response.on('data', () => {});
       response.on('error', reject);
       response.on('end', () => resolve(performance.now() - start));
-    }).on('error', reject);
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`${url} did not answer within ${SILENCE_MS} ms`)));
+    sent.on('error', reject);
   });
 }
