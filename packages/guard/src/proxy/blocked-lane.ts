@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { OnFault, Policy } from '../policy/compile-policy.js';
+import { blockedHead, blockedPage, editBlocked, plainBlocked, refusedPage } from './blocked-answers.js';
 import { peerAddress } from './examine.js';
 import { refusal } from './refuse.js';
-import { type RequestFacts, requestFacts } from './request-facts.js';
 
 export interface BlockedLaneDeps {
   /** The snapshot in force now. */
@@ -51,7 +51,7 @@ export function blockedLane(
       buffer = buffer.subarray(end + 4);
       const close = HAS_BODY.test(head) || CLOSES.test(head) || !head.includes(' HTTP/1.1\r\n');
       deps.onRefused();
-      const taken = socket.write(answer(head, close, policy));
+      const taken = socket.write(answer(head, close, policy), 'latin1');
       if (close) {
         socket.removeListener('data', onData);
         // Keep reading what is under way, so that the answer is not lost to a reset; then end.
@@ -71,31 +71,16 @@ export function blockedLane(
   const answer = (head: string, close: boolean, policy: Policy): Buffer | string => {
     const html = /\r\naccept:[^\r\n]*text\/html/i.test(head);
     const bare = head.startsWith('HEAD ');
-    if (!html && !bare && !close) return plainAnswer(policy, deps.now());
+    if (!html && !bare && !close)
+      return plainBlocked({ policy, address, host: '', now: deps.now(), onFault: deps.onFault });
     const host = /\r\nhost:[ \t]*([a-z0-9._:[\]-]+)[ \t]*\r\n/i.exec(head)?.[1] ?? '';
+    const asked = { policy, address, host, now: deps.now(), onFault: deps.onFault };
     const requestId = deps.nextId();
-    const refused = refusal(
-      { page: 'blocked', host, address: address.text, requestId, time: deps.now() },
-      html ? 'text/html' : '',
-    );
-    policy.editHeaders(facts(policy), refused.headers, deps.onFault);
-    const text = responseHead(refused.headers, deps.now(), close);
+    if (html && !bare && !close) return blockedPage(asked, requestId);
+    const refused = refusal(refusedPage(asked, requestId), html ? 'text/html' : '');
+    editBlocked(asked, refused.headers);
+    const text = blockedHead(refused.headers, asked.now, close);
     return bare ? text : Buffer.concat([Buffer.from(text, 'latin1'), refused.body]);
-  };
-
-  const facts = (policy: Policy): RequestFacts =>
-    requestFacts({ method: 'GET', address, path: ROOT, query: '', paths: policy.paths });
-
-  /** The plain answer is the same for everyone within one second; most attackers get no other. */
-  const plainAnswer = (policy: Policy, now: number): Buffer => {
-    const second = Math.floor(now / 1000);
-    if (plain?.policy !== policy || plain.second !== second) {
-      const refused = refusal({ page: 'blocked', host: '', address: '', requestId: '', time: now }, undefined);
-      policy.editHeaders(facts(policy), refused.headers, deps.onFault);
-      const head = Buffer.from(responseHead(refused.headers, now, false), 'latin1');
-      plain = { policy, second, bytes: Buffer.concat([head, refused.body]) };
-    }
-    return plain.bytes;
   };
 
   const onDrain = (): void => {
@@ -117,14 +102,5 @@ export function blockedLane(
   socket.on('data', onData);
 }
 
-let plain: { policy: Policy; second: number; bytes: Buffer } | null = null;
-
-const ROOT = { path: '/', segments: [] } as const;
 const HAS_BODY = /\r\n(?:content-length:[ \t]*(?!0*[ \t]*\r\n)|transfer-encoding:|upgrade:|expect:)/i;
 const CLOSES = /\r\nconnection:[^\r\n]*close/i;
-
-function responseHead(headers: readonly string[], now: number, close: boolean): string {
-  let head = 'HTTP/1.1 403 Forbidden\r\n';
-  for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
-  return `${head}Date: ${new Date(now).toUTCString()}\r\nConnection: ${close ? 'close' : 'keep-alive'}\r\n\r\n`;
-}

@@ -11,10 +11,14 @@ export interface Refused {
   readonly time: number;
 }
 
-/** Body and headers of an answer that guard gives itself. Browsers get a page, programs one plain line. */
+/**
+ * Body and headers of an answer that guard gives itself. Browsers get a page, programs one plain line.
+ * @param mark what people quote when they ask about the page
+ */
 export function refusal(
   refused: Refused,
   accept: string | undefined,
+  mark = reference(refused.requestId),
 ): { status: number; headers: RawHeaders; body: Buffer } {
   const { status, title } = visitorPages[refused.page];
   const html = accept?.includes('text/html') === true;
@@ -24,7 +28,7 @@ export function refusal(
           host: withoutPort(refused.host),
           address: refused.address,
           time: new Date(refused.time),
-          reference: reference(refused.requestId),
+          reference: mark,
         }),
       )
     : plainLine(title);
