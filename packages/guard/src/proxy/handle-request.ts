@@ -47,6 +47,8 @@ export function handleRequest(
   };
   if (examined.kind === 'refuse') {
     noteRefusal(deps, examined, requestId);
+    // Where this request ends is unclear, and so is where a next one would begin (RFC 9112 section 6.1).
+    if (examined.rule === UNCLEAR_END) response.shouldKeepAlive = false;
     answer(examined.page);
     return;
   }
@@ -90,6 +92,8 @@ export function handleRequest(
     },
   });
 }
+
+const UNCLEAR_END = 'ambiguous:framing';
 
 /** What WordPress is told about the visitor, signed. */
 export function visitorFacts(examined: Pass, requestId: string, time: number): VisitorFacts {

@@ -63,15 +63,18 @@ export function createGuardServer({ config, live, api, logger, clock, onSignal }
   // Node would otherwise stop reading headers at 2,000 and drop the rest unseen.
   server.maxHeadersCount = 0;
   const onRequest = (request: IncomingMessage, response: ServerResponse, continueFirst: boolean): void => {
-    track(request.socket, response);
-    watchBody(request, limits.idleSeconds * 1000);
+    const socket: Tracked = request.socket;
+    if (socket[NO_MORE]) return;
+    track(socket, response);
+    watchBody(request, response, limits.idleSeconds * 1000);
     try {
       handleRequest(deps, request, response, continueFirst);
     } catch (cause) {
       // A mistake of ours costs this one visitor the connection, never the service.
       logger.error({ event: 'request-failed', err: cause }, 'a request could not be handled');
-      request.socket.destroy();
+      socket.destroy();
     }
+    if (!response.shouldKeepAlive) socket[NO_MORE] = true;
   };
   server.on('request', (request, response) => onRequest(request, response, false));
   server.on('checkContinue', (request, response) => onRequest(request, response, true));
@@ -81,7 +84,6 @@ export function createGuardServer({ config, live, api, logger, clock, onSignal }
       socket.destroy();
       return;
     }
-    keep(socket as Socket);
     handleUpgrade(deps, request, socket, head);
   });
   server.on('connect', (_request, socket) => {
@@ -91,13 +93,13 @@ export function createGuardServer({ config, live, api, logger, clock, onSignal }
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
     answerClientError(error, socket as Socket, refusals),
   );
-  // Sockets that Node's server no longer, or not yet, knows: it would wait for them for ever when it closes.
-  const own = new Set<Socket>();
-  const keep = (socket: Socket): void => {
-    own.add(socket);
-    socket.once('close', () => own.delete(socket));
-  };
-  installBlockedLane(server, deps, config, { add: keep, remove: (socket) => void own.delete(socket) });
+  installBlockedLane(server, deps, config);
+  // Node's server does not know tunnels and blocked visitors, and waits for visitors who have not asked anything yet.
+  const sockets = new Set<Tracked>();
+  server.on('connection', (socket: Tracked) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
 
   return {
     listen: () =>
@@ -112,13 +114,17 @@ export function createGuardServer({ config, live, api, logger, clock, onSignal }
     async close() {
       refusals.stop();
       router.close();
-      const sweep = setInterval(() => server.closeIdleConnections(), 50);
+      const endIdle = (): void => {
+        for (const socket of sockets) if (!isBusy(socket)) socket.destroy();
+      };
+      const sweep = setInterval(endIdle, 50);
       const late = setTimeout(() => {
-        server.closeAllConnections();
+        for (const socket of sockets) socket.destroy();
         router.destroy();
       }, limits.shutdownSeconds * 1000);
-      for (const socket of own) socket.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      endIdle();
+      await closed;
       clearInterval(sweep);
       clearTimeout(late);
       router.destroy();
@@ -127,12 +133,7 @@ export function createGuardServer({ config, live, api, logger, clock, onSignal }
 }
 
 /** With one site, a connection's address alone tells whether it is blocked: such connections take the short way. */
-function installBlockedLane(
-  server: Server,
-  deps: GateDeps,
-  config: Config,
-  own: { add(socket: Socket): void; remove(socket: Socket): void },
-): void {
+function installBlockedLane(server: Server, deps: GateDeps, config: Config): void {
   const site = deps.router.only;
   if (site === null) return;
   // Node's own listener sets up the HTTP parser; it is called for every connection that is not blocked.
@@ -152,9 +153,7 @@ function installBlockedLane(
     const peer = blocked.size === 0 ? null : peerAddress(socket);
     if (peer === null || !blocked.has(peer) || deps.trusted.has(peer)) accept.call(server, socket);
     else {
-      own.add(socket);
       blockedLane(lane, socket, (freed, rest) => {
-        own.remove(freed);
         accept.call(server, freed);
         freed.unshift(rest);
       });
@@ -163,7 +162,7 @@ function installBlockedLane(
 }
 
 /** Ends a connection whose request body falls silent; time that WordPress takes does not count. */
-function watchBody(request: IncomingMessage, idleMs: number): void {
+function watchBody(request: IncomingMessage, response: ServerResponse, idleMs: number): void {
   if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return;
   const { socket } = request;
   socket.setTimeout(idleMs);
@@ -174,11 +173,19 @@ function watchBody(request: IncomingMessage, idleMs: number): void {
   });
   const stop = (): void => void socket.setTimeout(0);
   request.once('end', stop);
-  request.once('close', stop);
+  // Answered before the body was whole: the rest is thrown away, and has the same time to arrive in full.
+  response.once('close', () => {
+    if (request.complete || socket.destroyed) return;
+    const late = setTimeout(() => request.complete || socket.destroy(), idleMs);
+    socket.once('close', () => clearTimeout(late));
+    request.once('end', () => clearTimeout(late));
+  });
 }
 
 const UNDER_WAY = Symbol('requests under way');
-type Tracked = Socket & { [UNDER_WAY]?: number };
+/** Set once the last request on a connection has come: what follows it is not one (RFC 9112 section 9.6). */
+const NO_MORE = Symbol('no more requests');
+type Tracked = Socket & { [UNDER_WAY]?: number; [NO_MORE]?: true };
 
 /** Counts requests under way on a connection, so that a broken later one never gets an answer in an earlier one's place. */
 function track(socket: Tracked, response: ServerResponse): void {

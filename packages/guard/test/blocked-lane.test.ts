@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { answersIn, bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
+import { type Gate, recordingServer, runningGate, type Seen } from './running-gate.js';
+
+const GET = 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n';
+
+async function blockedGate(): Promise<{ gate: Gate; seen: Seen[] }> {
+  const { port, seen } = await recordingServer();
+  const gate = await runningGate(port, { limits: { headerSeconds: 1 } });
+  gate.rule({ blocked: ['127.0.0.1'], options: { xss_protection: 1, wp_remove_version: 1 } });
+  return { gate, seen };
+}
+
+describe('a blocked visitor', () => {
+  it('is refused whatever they ask, on one connection', async () => {
+    const { gate, seen } = await blockedGate();
+    const client = new RawClient(gate.port);
+    for (let i = 1; i <= 5; i++)
+      await client.send(GET).until((text) => answersIn(text) === i && text.endsWith('Blocked\n'));
+    expect(client.received).not.toMatch(/HTTP\/1\.1 (?!403)/);
+    expect(client.received).toContain('X-Content-Type-Options: nosniff');
+    expect(client.received).toContain('Connection: keep-alive');
+    expect(seen).toEqual([]);
+  });
+
+  it('gets one answer for each of many requests sent at once, split anywhere', async () => {
+    const { gate } = await blockedGate();
+    const client = new RawClient(gate.port);
+    const bytes = GET.repeat(50);
+    for (let i = 0; i < bytes.length; i += 333) {
+      client.send(bytes.slice(i, i + 333));
+      if (i % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await client.until((text) => answersIn(text) === 50);
+  });
+
+  it('gets a page in a browser', async () => {
+    const { gate } = await blockedGate();
+    const received = await exchange(gate.port, closing('GET / HTTP/1.1\r\nAccept: text/html,*/*'));
+    expect(bodyOf(received)).toContain('You are blocked from this site');
+    expect(received).toContain('127.0.0.1');
+    expect(received).toContain('Connection: close');
+  });
+
+  it('gets no body for HEAD', async () => {
+    const { gate } = await blockedGate();
+    const received = await exchange(gate.port, 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect([statusOf(received), bodyOf(received)]).toEqual([403, '']);
+  });
+
+  it.each([
+    [
+      'with a body',
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 38\r\n\r\nGET /hidden HTTP/1.1\r\nHost: a\r\n\r\nabcdef',
+    ],
+    ['with chunks', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['that waits for 100', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n'],
+    ['for a WebSocket', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
+    ['of HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n'],
+    ['that ends the connection', closing('GET / HTTP/1.1')],
+    ['that is broken', 'nonsense\r\n\r\n'],
+  ])('with a request %s gets one refusal and the end', async (_what, bytes) => {
+    const { gate, seen } = await blockedGate();
+    const received = await new RawClient(gate.port).send(bytes).end();
+    expect([statusOf(received), answersIn(received)]).toEqual([403, 1]);
+    expect(seen).toEqual([]);
+  });
+
+  it('who sends no end of a head, or nothing, is let go', async () => {
+    const { gate } = await blockedGate();
+    expect(await new RawClient(gate.port).send(`GET / HTTP/1.1\r\nX: ${'a'.repeat(40_000)}`).end()).toBe('');
+    expect(await new RawClient(gate.port).end()).toBe('');
+  });
+
+  it('who asks without reading the answers does not fill the memory', async () => {
+    const { gate } = await blockedGate();
+    const client = new RawClient(gate.port);
+    client.socket.pause();
+    const burst = Buffer.from(GET.repeat(2000));
+    const before = process.memoryUsage().rss;
+    for (let i = 0; i < 400; i++) {
+      client.socket.write(burst);
+      await new Promise((resolve) => setImmediate(resolve));
+      if (client.socket.writableLength > 8_000_000) break;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    // Guard has stopped reading: what was sent stays with the sender.
+    expect(client.socket.writableLength).toBeGreaterThan(4_000_000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(120_000_000);
+    client.socket.resume();
+    await client.until((text) => answersIn(text.slice(0, 100_000)) > 100);
+  });
+
+  it('is served on the same connection once the owner lets them in, with bytes already sent', async () => {
+    const { gate, seen } = await blockedGate();
+    const client = new RawClient(gate.port).send(GET);
+    await client.until((text) => text.endsWith('Blocked\n'));
+    client.send('GET /half HTTP/1.1\r\nHo');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    gate.rule({});
+    await client.send('st: a\r\n\r\n').until((text) => text.endsWith('hello'));
+    await client
+      .send('POST /more HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc')
+      .until((text) => answersIn(text) === 3);
+    expect(seen).toMatchObject([{ url: '/half' }, { url: '/more', body: 'abc' }]);
+  });
+
+  it('is refused on a connection that was open before the owner blocked them', async () => {
+    const { gate, seen } = await blockedGate();
+    gate.rule({});
+    const client = new RawClient(gate.port).send(GET);
+    await client.until((text) => text.endsWith('hello'));
+    gate.rule({ blocked: ['127.0.0.1'] });
+    await client.send(GET).until((text) => text.endsWith('Blocked\n'));
+    expect(seen).toHaveLength(1);
+  });
+
+  it('does not keep guard from stopping', async () => {
+    const { gate } = await blockedGate();
+    const client = new RawClient(gate.port).send(GET);
+    await client.until((text) => text.endsWith('Blocked\n'));
+    const hammer = setInterval(() => client.socket.writable && client.send(GET), 50);
+    const began = Date.now();
+    await gate.server.close();
+    clearInterval(hammer);
+    expect(Date.now() - began).toBeLessThan(2000);
+  });
+});

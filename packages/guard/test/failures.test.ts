@@ -1,0 +1,173 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
+import { rawServer, recordingServer, runningGate, scriptedServer, webServer } from './running-gate.js';
+
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('when WordPress does not answer', () => {
+  it('the visitor gets 502: a page in a browser, a line elsewhere, nothing of the inside in either', async () => {
+    const port = await closedPort();
+    const gate = await runningGate(port);
+    const page = await exchange(gate.port, closing('GET / HTTP/1.1\r\nAccept: text/html'));
+    expect(statusOf(page)).toBe(502);
+    expect(page).toContain('text/html; charset=utf-8');
+    expect(page).not.toMatch(new RegExp(`ECONN|${port}|stack|wordpress|upstream`, 'i'));
+    const line = await exchange(gate.port, closing('GET / HTTP/1.1'));
+    expect(bodyOf(line)).toBe('Not available\n');
+  });
+
+  it.each([
+    ['garbage', 'nonsense\r\n\r\n'],
+    ['a folded header', 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n'],
+    ['a control character in a header', 'HTTP/1.1 200 OK\r\nA: b\x01\r\nContent-Length: 0\r\n\r\n'],
+    ['a protocol nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nabc'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+  ])('but with %s, the visitor gets 502', async (_what, answer) => {
+    const { port } = await scriptedServer(answer);
+    const gate = await runningGate(port);
+    const received = await exchange(gate.port, closing('GET / HTTP/1.1'));
+    expect([statusOf(received), bodyOf(received)]).toEqual([502, 'Not available\n']);
+  });
+
+  it('and closes without a word, the visitor gets 502 and the request is not sent twice', async () => {
+    let requests = 0;
+    const port = await rawServer((socket) => {
+      socket.once('data', () => {
+        requests++;
+        socket.destroy();
+      });
+    });
+    const gate = await runningGate(port);
+    expect(statusOf(await exchange(gate.port, closing('POST / HTTP/1.1\r\nContent-Length: 2', 'ab')))).toBe(502);
+    expect(requests).toBe(1);
+  });
+
+  it('in time, the visitor gets 504', async () => {
+    const gate = await runningGate(await webServer(() => {}), { limits: { upstreamSeconds: 0.3 } });
+    const received = await new RawClient(gate.port).send(closing('GET / HTTP/1.1')).end();
+    expect(statusOf(received)).toBe(504);
+  });
+
+  it('in the middle of its answer, the visitor is cut off', async () => {
+    const port = await webServer((_request, response) => void response.write('some'));
+    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.3 } });
+    const received = await new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').end();
+    expect(received).toContain('some');
+    expect(received).not.toContain('\r\n0\r\n');
+  });
+
+  it('fast enough, visitors wait in line, and those beyond the line get 503', async () => {
+    const port = await webServer((_request, response) => void setTimeout(() => response.end('ok'), 150));
+    const gate = await runningGate(port, { limits: { upstreamConnections: 1 } });
+    const clients = Array.from({ length: 12 }, () => new RawClient(gate.port).send(closing('GET / HTTP/1.1')));
+    const answers = (await Promise.all(clients.map((client) => client.end(8000)))).map(statusOf);
+    expect(answers.filter((status) => status === 200)).toHaveLength(9);
+    expect(answers.filter((status) => status === 503)).toHaveLength(3);
+  });
+});
+
+describe('a slow visitor', () => {
+  it('may take longer for a download than WordPress may for its answer', async () => {
+    const size = 12_000_000;
+    const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
+    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.4 } });
+    const client = new RawClient(gate.port);
+    let got = 0;
+    client.socket.removeAllListeners('data');
+    client.socket.on('data', (data) => {
+      got += data.length;
+      client.socket.pause();
+      setTimeout(() => client.socket.resume(), got < size / 3 ? 3 : 0);
+    });
+    client.send(closing('GET / HTTP/1.1'));
+    await client.end(15_000);
+    expect(got).toBeGreaterThan(size);
+  });
+
+  it('who takes nothing at all for that long is let go', async () => {
+    let closed = false;
+    const port = await webServer((_request, response) => {
+      response.on('close', () => {
+        closed = true;
+      });
+      response.write(Buffer.alloc(30_000_000));
+    });
+    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.4 } });
+    const client = new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    client.socket.pause();
+    await expect.poll(() => closed, { timeout: 6000 }).toBe(true);
+  });
+
+  it('may pause in an upload for longer than WordPress may in its answer', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.3, idleSeconds: 3 } });
+    const client = new RawClient(gate.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
+    await new Promise((resolve) => setTimeout(resolve, 900));
+    await client.send('def').until((text) => text.includes('200 OK'));
+    expect(seen[0]?.body).toBe('abcdef');
+  });
+
+  it('whose upload falls silent is let go', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port, { limits: { idleSeconds: 0.4 } });
+    const client = new RawClient(gate.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
+    await client.end();
+    expect(seen).toEqual([]);
+  });
+
+  it('whose refused upload falls silent is let go too', async () => {
+    const { port } = await recordingServer();
+    const gate = await runningGate(port, { limits: { idleSeconds: 0.4 } });
+    gate.rule({ options: { disable_xml_rpc: 1 } });
+    const client = new RawClient(gate.port).send(
+      'POST /xmlrpc.php HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc',
+    );
+    expect(statusOf(await client.end())).toBe(403);
+  });
+
+  it('is not blamed while WordPress takes its time with an upload', async () => {
+    const port = await webServer((request, response) => {
+      setTimeout(() => request.resume().on('end', () => response.end('ok')), 900);
+    });
+    const gate = await runningGate(port, { limits: { idleSeconds: 0.3, upstreamSeconds: 5 } });
+    const client = new RawClient(gate.port)
+      .send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 20000000\r\n\r\n`)
+      .send(Buffer.alloc(20_000_000));
+    await client.until((text) => text.includes('200 OK'), 8000);
+  });
+});
+
+describe('a request beyond the limits', () => {
+  it.each([
+    ['a long address', `GET /${'a'.repeat(9000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 414],
+    ['long headers', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
+    ['many headers', `GET / HTTP/1.1\r\nHost: a\r\n${'X: aaaaaaa\r\n'.repeat(4000)}\r\n`, 431],
+  ])('%s is answered with its own status', async (_what, bytes, status) => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    expect(statusOf(await exchange(gate.port, bytes))).toBe(status);
+    expect(seen).toEqual([]);
+  });
+
+  it('headers that take too long: 408', async () => {
+    const { port } = await recordingServer();
+    const gate = await runningGate(port, { limits: { headerSeconds: 0.5 } });
+    const client = new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n');
+    expect(statusOf(await client.end(6000))).toBe(408);
+  });
+
+  it('three thousand short headers all reach WordPress', async () => {
+    const { port, received } = await scriptedServer('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+    const gate = await runningGate(port);
+    await exchange(gate.port, closing(`GET / HTTP/1.1\r\n${'X: a\r\n'.repeat(3000)}Last: 1`));
+    expect(received()).toContain('Last: 1');
+  });
+});

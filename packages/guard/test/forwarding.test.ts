@@ -1,0 +1,305 @@
+import { request as httpRequest } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
+import { rawServer, recordingServer, runningGate, scriptedServer, webServer } from './running-gate.js';
+
+const eventually = async (test: () => boolean, ms = 4000): Promise<void> => {
+  for (const end = Date.now() + ms; !test(); ) {
+    if (Date.now() > end) throw new Error('It did not come true in time.');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
+
+describe('an ordinary request', () => {
+  it('reaches WordPress as it is, and the answer comes back as it is', async () => {
+    const { port, seen } = await recordingServer((_request, response) => {
+      response.writeHead(201, 'Made', [
+        'Set-Cookie',
+        'a=1',
+        'X-Odd-CASE',
+        'b',
+        'Set-Cookie',
+        'c=2',
+        'Content-Length',
+        '2',
+      ]);
+      response.end('ok');
+    });
+    const gate = await runningGate(port);
+    const received = await exchange(
+      gate.port,
+      closing('POST /a%20b/?c=%zz HTTP/1.1\r\nContent-Length: 5\r\nX-WP-Nonce: n', 'hello'),
+    );
+    expect(received).toMatch(/^HTTP\/1\.1 201 Made\r\n/);
+    expect(received).toContain('Set-Cookie: a=1\r\nX-Odd-CASE: b\r\nSet-Cookie: c=2\r\n');
+    expect(bodyOf(received)).toBe('ok');
+    expect(seen).toMatchObject([
+      { method: 'POST', url: '/a%20b/?c=%zz', body: 'hello', headers: { 'x-wp-nonce': 'n', host: 'example.com' } },
+    ]);
+  });
+
+  it('to HEAD brings headers and no body', async () => {
+    const { port } = await recordingServer();
+    const gate = await runningGate(port);
+    const received = await exchange(gate.port, closing('HEAD / HTTP/1.1'));
+    expect([statusOf(received), bodyOf(received)]).toEqual([200, '']);
+  });
+
+  it.each(['204 No Content', '304 Not Modified\r\nETag: "a"'])('that is answered with %s has no body', async (head) => {
+    const { port } = await scriptedServer(`HTTP/1.1 ${head}\r\n\r\n`);
+    const gate = await runningGate(port);
+    const received = await exchange(gate.port, closing('GET / HTTP/1.1'));
+    expect([statusOf(received), bodyOf(received)]).toEqual([Number(head.slice(0, 3)), '']);
+  });
+
+  it('with chunks reaches WordPress with chunks', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    await exchange(
+      gate.port,
+      closing('PUT / HTTP/1.1\r\nTransfer-Encoding: chunked', '3\r\nabc\r\n2;x\r\nde\r\n0\r\n\r\n'),
+    );
+    expect(seen[0]).toMatchObject({ method: 'PUT', body: 'abcde', headers: { 'transfer-encoding': 'chunked' } });
+  });
+
+  it('for a range brings the range', async () => {
+    const { port, seen } = await recordingServer((_request, response) => {
+      response.writeHead(206, { 'Content-Range': 'bytes 0-1/10', 'Content-Length': '2' }).end('ab');
+    });
+    const gate = await runningGate(port);
+    const received = await exchange(gate.port, closing('GET /film.mp4 HTTP/1.1\r\nRange: bytes=0-1'));
+    expect(received).toContain('Content-Range: bytes 0-1/10');
+    expect(seen[0]?.headers.range).toBe('bytes=0-1');
+  });
+
+  it('of HTTP/1.0 without a host is answered, and the connection ends', async () => {
+    const { port, seen } = await recordingServer((_request, response) => {
+      response.write('a');
+      response.end('b');
+    });
+    const gate = await runningGate(port);
+    const received = await new RawClient(gate.port).send('GET / HTTP/1.0\r\n\r\n').end();
+    expect(bodyOf(received)).toBe('ab');
+    expect(received).not.toMatch(/transfer-encoding/i);
+    expect(seen[0]?.headers.host).toBe(`127.0.0.1:${port}`);
+  });
+
+  it('waits for 100 Continue and gets it', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    const client = new RawClient(gate.port).send(
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n',
+    );
+    await client.until((text) => text === 'HTTP/1.1 100 Continue\r\n\r\n');
+    await client.send('hello').until((text) => text.includes('200 OK'));
+    expect(seen[0]?.body).toBe('hello');
+    expect(seen[0]?.headers.expect).toBeUndefined();
+  });
+
+  it('that is refused never gets 100 Continue', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    gate.rule({ options: { disable_xml_rpc: 1 } });
+    const received = await exchange(
+      gate.port,
+      'POST /xmlrpc.php HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n',
+    );
+    expect(statusOf(received)).toBe(403);
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('several requests on one connection', () => {
+  it('use one connection to WordPress', async () => {
+    let connections = 0;
+    const port = await rawServer((socket) => {
+      connections++;
+      socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
+    });
+    const gate = await runningGate(port);
+    const client = new RawClient(gate.port);
+    for (let i = 1; i <= 5; i++) {
+      await client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').until((text) => text.split('\r\n\r\nok').length === i + 1);
+    }
+    expect(connections).toBe(1);
+  });
+
+  it('are answered in order, however long each takes', async () => {
+    const port = await webServer((request, response) => {
+      setTimeout(() => response.end(`<${request.url}>`), request.url === '/1' ? 120 : 5);
+    });
+    const gate = await runningGate(port);
+    const client = new RawClient(gate.port).send(
+      ['/1', '/2', '/3'].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''),
+    );
+    const received = await client.until((text) => text.includes('</3>'));
+    expect(received.match(/<\/\d>/g)).toEqual(['</1>', '</2>', '</3>']);
+  });
+
+  it('end when a later one is broken, and its refusal never takes the place of an earlier answer', async () => {
+    const port = await webServer((_request, response) => void setTimeout(() => response.end('first'), 100));
+    const gate = await runningGate(port);
+    const received = await new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\nBROKEN\r\n\r\n').end();
+    expect(received).not.toContain('400');
+  });
+
+  it('survive that WordPress closed the idle connection', async () => {
+    let connections = 0;
+    const port = await rawServer((socket) => {
+      connections++;
+      socket.on('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        setTimeout(() => socket.end(), 20);
+      });
+    });
+    const gate = await runningGate(port);
+    for (let i = 0; i < 3; i++) {
+      expect(statusOf(await exchange(gate.port, closing('GET / HTTP/1.1')))).toBe(200);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+    expect(connections).toBe(3);
+  });
+
+  it('go on after an answer that came in many small chunks while the visitor was slow', async () => {
+    const chunks = `10000\r\n${'x'.repeat(65536)}\r\n`.repeat(40);
+    const { port } = await scriptedServer(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+    const gate = await runningGate(port, { limits: { upstreamConnections: 1 } });
+    for (let i = 0; i < 3; i++) {
+      const client = new RawClient(gate.port);
+      client.socket.pause();
+      client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      client.socket.resume();
+      await client.until((text) => text.endsWith('0\r\n\r\n'));
+      client.socket.destroy();
+    }
+  });
+});
+
+describe('a stream', () => {
+  it('of events reaches the visitor before the first event', async () => {
+    const port = await webServer((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.flushHeaders();
+      setTimeout(() => response.write('data: 1\n\n'), 150);
+    });
+    const gate = await runningGate(port);
+    const client = new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const first = await client.until((text) => text.includes('\r\n\r\n'));
+    expect(first).not.toContain('data:');
+    await client.until((text) => text.includes('data: 1'));
+  });
+
+  it('of early hints passes on what they hint at', async () => {
+    const { port } = await scriptedServer(
+      'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload; as=style\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+    );
+    const gate = await runningGate(port);
+    const received = await exchange(gate.port, closing('GET / HTTP/1.1'));
+    expect(received).toMatch(
+      /^HTTP\/1\.1 103 Early Hints\r\nLink: <\/a\.css>; rel=preload; as=style\r\n\r\nHTTP\/1\.1 200 OK/i,
+    );
+    const old = await new RawClient(gate.port).send('GET / HTTP/1.0\r\nHost: a\r\n\r\n').end();
+    expect(statusOf(old)).toBe(200);
+  });
+});
+
+describe('a visitor who goes', () => {
+  it('takes the request to WordPress along', async () => {
+    let closed = false;
+    const port = await webServer((_request, response) => {
+      response.on('close', () => {
+        closed = true;
+      });
+      response.write('some');
+    });
+    const gate = await runningGate(port);
+    const client = new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await client.until((text) => text.includes('some'));
+    client.socket.destroy();
+    await eventually(() => closed);
+  });
+
+  it('in the middle of an upload leaves WordPress a broken request, not a short one', async () => {
+    const outcome: string[] = [];
+    const port = await webServer((request) => {
+      request.on('data', () => outcome.push('data'));
+      request.on('end', () => outcome.push('end'));
+      request.on('close', () => outcome.push('close'));
+      request.on('error', () => {});
+    });
+    const gate = await runningGate(port);
+    const client = new RawClient(gate.port).send(
+      'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n',
+    );
+    await eventually(() => outcome.includes('data'));
+    client.socket.destroy();
+    await eventually(() => outcome.includes('close'));
+    expect(outcome).not.toContain('end');
+  });
+});
+
+describe('an answer that breaks off', () => {
+  it.each([
+    ['with a length', 'Content-Length: 100\r\n\r\nsome'],
+    ['with chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nsome\r\n'],
+    ['with a broken chunk', 'Transfer-Encoding: chunked\r\n\r\n4\r\nsome\r\nzz\r\n'],
+  ])('%s never looks whole to the visitor', async (_how, rest) => {
+    const port = await rawServer((socket) => {
+      socket.once('data', () => {
+        socket.write(`HTTP/1.1 200 OK\r\n${rest}`);
+        setTimeout(() => socket.destroy(), 50);
+      });
+    });
+    const gate = await runningGate(port);
+    const outcome = await new Promise<string>((resolve) => {
+      const request = httpRequest({ port: gate.port, host: '127.0.0.1' }, (response) => {
+        response.resume();
+        response.on('end', () => resolve('whole'));
+        response.on('error', () => resolve('broken'));
+      });
+      request.on('error', () => resolve('broken'));
+      request.end();
+    });
+    expect(outcome).toBe('broken');
+  });
+
+  it('with both a length and chunks is passed on without the length', async () => {
+    const { port } = await scriptedServer(
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+    );
+    const gate = await runningGate(port);
+    const received = await exchange(gate.port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(received).not.toMatch(/content-length/i);
+    expect(received).toContain('hello');
+  });
+});
+
+describe('an answer before the upload is whole', () => {
+  it('reaches the visitor, and the connection to WordPress is not used again', async () => {
+    let connections = 0;
+    const port = await rawServer((socket) => {
+      connections++;
+      socket.once('data', () => socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig'));
+    });
+    const gate = await runningGate(port);
+    const client = new RawClient(gate.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n');
+    await client.until((text) => text.includes('\r\n\r\nbig'));
+    // The rest of the upload is read and dropped; then the same connection takes the next request.
+    client.send(Buffer.alloc(9_000_000)).send('GET /next HTTP/1.1\r\nHost: a\r\n\r\n');
+    await client.until((text) => text.split('413 Too Large').length === 3, 8000);
+    expect(connections).toBe(2);
+  });
+
+  it('never lets WordPress take a next request for the rest of the body', async () => {
+    const { port, received } = await scriptedServer('HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n');
+    const gate = await runningGate(port);
+    const first = await exchange(
+      gate.port,
+      'POST /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 20\r\n\r\n',
+    );
+    expect(statusOf(first)).toBe(400);
+    await exchange(gate.port, closing('GET /victim HTTP/1.1'));
+    expect(received()).toMatch(/^GET \/victim/);
+  });
+});

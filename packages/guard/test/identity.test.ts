@@ -1,0 +1,146 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { closing, exchange, statusOf } from './raw-client.js';
+import { recordingServer, runningGate, SECRET } from './running-gate.js';
+
+const mac = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex');
+const KEY = createHash('sha256').update(`security-optimizer key id\n${SECRET}`).digest('hex').slice(0, 8);
+
+function signalFor(request: IncomingMessage): string {
+  const id = String(request.headers['x-security-optimizer-guard']).split(' ')[3];
+  const fields = `1 ${KEY} ${id} 7122f08107b99d22 0.1.0 -`;
+  return `${fields} ${mac(`connector-signal\n${fields}`)}`;
+}
+
+describe('who WordPress is told is asking', () => {
+  it('is the socket’s peer, signed, whatever the visitor claims', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    const claims = [
+      'X-Forwarded-For',
+      'X-Real-IP',
+      'CF-Connecting-IP',
+      'True-Client-IP',
+      'X.Forwarded.For',
+      'X_Real_IP',
+    ];
+    const forged = claims.map((name) => `${name}: 203.0.113.9\r\n`).join('');
+    await exchange(
+      gate.port,
+      closing(
+        `GET / HTTP/1.1\r\n${forged}Forwarded: for=203.0.113.9\r\nX-Forwarded-Proto: https\r\nX-Security-Optimizer-Guard: 1 a\r\nX-A: b`,
+      ),
+    );
+    const text = seen[0]?.rawHeaders.join('\n') ?? '';
+    expect(text).not.toContain('203.0.113.9');
+    expect(seen[0]?.headers).toMatchObject({
+      'x-forwarded-for': '127.0.0.1',
+      'x-real-ip': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+    });
+    const header = seen[0]?.headers['x-security-optimizer-guard'] as string;
+    const fields = header.split(' ');
+    expect(fields.slice(4, 6)).toEqual(['http', '127.0.0.1']);
+    expect(fields[6]).toBe(mac(`guard-request\n${fields.slice(0, 6).join(' ')}`));
+  });
+
+  it('is the visitor behind a trusted proxy', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port, { trustedProxies: ['127.0.0.0/8'] });
+    await exchange(
+      gate.port,
+      closing(
+        'GET / HTTP/1.1\r\nX-Forwarded-For: 203.0.113.9\r\nX-Forwarded-For: 198.51.100.7, 127.0.0.2\r\nX-Forwarded-Proto: http, https',
+      ),
+    );
+    expect(seen[0]?.headers).toMatchObject({ 'x-forwarded-for': '198.51.100.7', 'x-forwarded-proto': 'https' });
+  });
+
+  it('is refused behind a trusted proxy when the owner blocked them', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port, { trustedProxies: ['127.0.0.1'] });
+    gate.rule({ blocked: ['198.51.100.7'] });
+    expect(statusOf(await exchange(gate.port, closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.7')))).toBe(403);
+    expect(statusOf(await exchange(gate.port, closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.8')))).toBe(200);
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('what the connector says', () => {
+  it.each([
+    ['once', (request: IncomingMessage) => [signalFor(request)], 'ok'],
+    ['twice', (request: IncomingMessage) => [signalFor(request), signalFor(request)], 'invalid'],
+    ['for another request', () => ['1 00000000 ffffffffffffffff - 0.1.0 - aa'], 'other_secret'],
+    ['with another key', () => ['1 ffffffff'], 'other_secret'],
+    ['nonsense', () => ['<script>'], 'invalid'],
+    ['nothing', () => [], 'missing'],
+  ])('%s is taken and never reaches the visitor', async (_how, values, kind) => {
+    const { port } = await recordingServer((request, response) => {
+      const named = values(request).flatMap((value) => ['x-Security-optimizer-SIGNAL', value]);
+      response.writeHead(200, ['Content-Length', '2', ...named, 'X-Security-Optimizer-Other', 'a']);
+      response.end('ok');
+    });
+    const gate = await runningGate(port);
+    expect(await exchange(gate.port, closing('GET / HTTP/1.1'))).not.toMatch(/security-optimizer/i);
+    expect(gate.signals).toMatchObject([{ kind }]);
+  });
+});
+
+describe('guard’s own part of the REST API', () => {
+  it.each([
+    '/wp-json/security-optimizer/v1/fetch-options',
+    '/?rest_route=/security-optimizer/v1/fetch-options',
+    '/?rest[route=/security-optimizer/v1/fetch-options',
+    '/index.php?rest_route=%2Fsecurity-optimizer%2Fv1/fetch-options/',
+    '/index.php/wp-json//Security-Optimizer/v1/fetch-options',
+    '/wp-json/provider-settings/v1/update-settings',
+  ])('%s is answered by guard', async (target) => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    expect(await exchange(gate.port, closing(`GET ${target} HTTP/1.1`))).toMatch(/\r\n\r\napi$/);
+    expect(seen).toEqual([]);
+  });
+
+  it.each([
+    '/wp-json/security-optimizer-connector/v1/hello',
+    '/?rest_route=/security-optimizer-connector/v1/policy',
+    '/?rest.route=/security-optimizer-connector/v1/policy',
+    '/?rest[route=/security-optimizer-connector/v1/policy',
+    '/index.php/wp-json/security-optimizer-connector/v1',
+  ])('the connector’s commands do not exist for visitors: %s', async (target) => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    gate.rule({ options: { xss_protection: 1 } });
+    const received = await exchange(gate.port, closing(`POST ${target} HTTP/1.1`));
+    expect(statusOf(received)).toBe(404);
+    expect(received).toContain('"rest_no_route"');
+    expect(received).toContain('X-Content-Type-Options: nosniff');
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('several sites', () => {
+  it('are told apart by the host, whatever its case, port or final dot', async () => {
+    const one = await recordingServer();
+    const two = await recordingServer();
+    const gate = await runningGate(one.port, {
+      sites: [
+        { id: 'one', hosts: ['one.example.com', 'www.one.example.com'], upstream: `http://127.0.0.1:${one.port}` },
+        { id: 'two', hosts: ['two.example.com'], upstream: `http://127.0.0.1:${two.port}` },
+      ],
+    });
+    const ask = async (host: string): Promise<number> =>
+      statusOf(await exchange(gate.port, `GET /${host} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`));
+    for (const host of ['one.example.com', 'WWW.one.example.com:80', 'one.example.com.'])
+      expect(await ask(host)).toBe(200);
+    expect(await ask('TWO.example.com.:8080')).toBe(200);
+    expect(await ask('three.example.com')).toBe(404);
+    expect(one.seen.map(({ url }) => url)).toEqual([
+      '/one.example.com',
+      '/WWW.one.example.com:80',
+      '/one.example.com.',
+    ]);
+    expect(two.seen).toHaveLength(1);
+  });
+});

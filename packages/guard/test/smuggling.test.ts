@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { answersIn, exchange, statusOf } from './raw-client.js';
+import { recordingServer, runningGate } from './running-gate.js';
+
+const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n';
+const chunked = (header: string, body = `0\r\n\r\n${HIDDEN}`): string =>
+  `POST / HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${body}`;
+const get = (rest: string): string => `GET / HTTP/1.1\r\nHost: a\r\n${rest}\r\n\r\n`;
+
+/** Each would be read in two ways by two readers. None may reach WordPress in any of them. */
+const unclear: Record<string, string> = {
+  'two equal lengths': chunked('Content-Length: 5\r\nContent-Length: 5', `hello${HIDDEN}`),
+  'two different lengths': chunked('Content-Length: 5\r\nContent-Length: 0', `hello${HIDDEN}`),
+  'a list of lengths': chunked('Content-Length: 5, 5', `hello${HIDDEN}`),
+  'a length with a sign': chunked('Content-Length: +5', `hello${HIDDEN}`),
+  'a length in hexadecimal': chunked('Content-Length: 0x5', `hello${HIDDEN}`),
+  'a length and chunks': chunked('Content-Length: 5\r\nTransfer-Encoding: chunked'),
+  'chunks and a length': chunked('Transfer-Encoding: chunked\r\nContent-Length: 5'),
+  xchunked: chunked('Transfer-Encoding: xchunked'),
+  'chunked, identity': chunked('Transfer-Encoding: chunked, identity'),
+  'identity, chunked': chunked('Transfer-Encoding: identity, chunked'),
+  'gzip, chunked': chunked('Transfer-Encoding: gzip, chunked'),
+  'chunked twice in one line': chunked('Transfer-Encoding: chunked, chunked'),
+  'chunked in two lines': chunked('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked'),
+  'chunked and another coding in two lines': chunked('Transfer-Encoding: chunked\r\nTransfer-Encoding: x'),
+  'chunked in quotes': chunked('Transfer-Encoding: "chunked"'),
+  'chunked behind a vertical tab': chunked('Transfer-Encoding: \x0bchunked'),
+  'chunked on a folded line': chunked('Transfer-Encoding:\r\n chunked'),
+  'a space in front of the colon': chunked('Transfer-Encoding : chunked'),
+  'a space in front of the name': chunked('X: a\r\n Transfer-Encoding: chunked'),
+  'a coding in HTTP/1.0': `POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${HIDDEN}`,
+  'a bare line feed after a header': get('A: b\nTransfer-Encoding: chunked'),
+  'bare line feeds throughout': 'GET / HTTP/1.1\nHost: a\n\n',
+  'a bare carriage return in a header': get('A: b\rTransfer-Encoding: chunked'),
+  'NUL in a header': get('A: b\0c'),
+  'a space in a name': get('A B: c'),
+  'an empty name': get(': c'),
+  'a folded header': get('A: b\r\n c'),
+  'no host': 'GET / HTTP/1.1\r\n\r\n',
+  'an empty host': 'GET / HTTP/1.1\r\nHost:\r\n\r\n',
+  'two hosts': get('Host: b'),
+  'two equal hosts': get('Host: a'),
+  'a host with a path': 'GET / HTTP/1.1\r\nHost: a/b\r\n\r\n',
+  'a host with a user': 'GET / HTTP/1.1\r\nHost: x@a\r\n\r\n',
+  'a host with a space': 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n',
+  'a host with a list': 'GET / HTTP/1.1\r\nHost: a,b\r\n\r\n',
+  'a target of another host': 'GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n',
+  'a target with a user': 'GET http://x@a/ HTTP/1.1\r\nHost: a\r\n\r\n',
+  'a target of another scheme': 'GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n',
+  'a star for a target': 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n',
+  'a relative target': 'GET index.php HTTP/1.1\r\nHost: a\r\n\r\n',
+  'a fragment': 'GET /#/../xmlrpc.php HTTP/1.1\r\nHost: a\r\n\r\n',
+  'a space in the target': 'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n',
+  'a form feed in the target': 'GET /?a=\x0cb HTTP/1.1\r\nHost: a\r\n\r\n',
+  'HTTP/0.9': 'GET / HTTP/0.9\r\nHost: a\r\n\r\n',
+  'HTTP/1.2': 'GET / HTTP/1.2\r\nHost: a\r\n\r\n',
+  'HTTP/2.0': 'GET / HTTP/2.0\r\nHost: a\r\n\r\n',
+  'no version': 'GET /\r\nHost: a\r\n\r\n',
+  'the preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  'a body behind a wish for h2c': `POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\nContent-Length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`,
+  'a body behind a wish for a WebSocket': `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`,
+  'two routes of the REST API': 'GET /?rest_route=/a&rest.route=/b HTTP/1.1\r\nHost: a\r\n\r\n',
+};
+
+/** Heads that are in order, with a body that is not: WordPress may see the request break off, never what is hidden. */
+const brokenBodies: Record<string, string> = {
+  'a chunk size with a prefix': '0x5\r\nhello\r\n0\r\n\r\n',
+  'a chunk size with a space': '5 \r\nhello\r\n0\r\n\r\n',
+  'a chunk size that overflows': 'fffffffffffffffff\r\nhello\r\n0\r\n\r\n',
+  'a negative chunk size': '-5\r\nhello\r\n0\r\n\r\n',
+  'a chunk size with a bare line feed': '5\nhello\r\n0\r\n\r\n',
+  'a line feed in a chunk extension': '5;a\nb\r\nhello\r\n0\r\n\r\n',
+  'a chunk that is longer than it says': '5\r\nhelloXX\r\n0\r\n\r\n',
+  'an end of a chunk with a bare line feed': '5\r\nhello\n0\r\n\r\n',
+};
+
+describe('a request that two readers could read in two ways', () => {
+  it.each(Object.entries(unclear))('%s: gets 400 and reaches nobody', async (_what, bytes) => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    const received = await exchange(gate.port, bytes);
+    expect(statusOf(received)).toBe(400);
+    expect(answersIn(received)).toBe(1);
+    expect(seen).toEqual([]);
+  });
+
+  it.each(Object.entries(brokenBodies))('%s: what is behind it reaches nobody', async (_what, body) => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    const received = await exchange(gate.port, chunked('Transfer-Encoding: chunked', `${body}${HIDDEN}`));
+    expect(received).not.toContain('200 OK');
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('a request that only looks odd', () => {
+  it.each([
+    ['an absolute target of the same host', 'GET http://A/x?y HTTP/1.1\r\nHost: a\r\n\r\n', '/x?y'],
+    ['an absolute target without a path', 'GET http://a?y HTTP/1.1\r\nHost: a\r\n\r\n', '/?y'],
+    ['a tab in front of chunked', chunked('Transfer-Encoding:\tchunked', '0\r\n\r\n'), '/'],
+    ['Chunked in another case', chunked('Transfer-Encoding: CHUNKED', '0\r\n\r\n'), '/'],
+    ['an empty line in front', `\r\n${get('A: b')}`, '/'],
+    ['a length with zeros', chunked('Content-Length: 005', 'hello'), '/'],
+    [
+      'trailers',
+      chunked('Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\nX-Security-Optimizer-Guard: a\r\n\r\n'),
+      '/',
+    ],
+  ])('%s is answered', async (_what, bytes, url) => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    expect(statusOf(await exchange(gate.port, bytes))).toBe(200);
+    expect(seen.map((request) => request.url)).toEqual([url]);
+    expect(seen[0]?.rawHeaders.filter((text) => text === 'X-Security-Optimizer-Guard')).toHaveLength(1);
+  });
+
+  it.each(['TRACE', 'TRACK', 'CONNECT'])('%s is not done here', async (method) => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    const received = await exchange(
+      gate.port,
+      `${method} ${method === 'CONNECT' ? 'b:80' : '/'} HTTP/1.1\r\nHost: a\r\n\r\n`,
+    );
+    expect([405, 400]).toContain(statusOf(received));
+    expect(seen).toEqual([]);
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { exchange, RawClient, statusOf } from './raw-client.js';
+import { rawServer, recordingServer, runningGate } from './running-gate.js';
+
+const HANDSHAKE =
+  'GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n';
+
+/** Agrees to every handshake and sends back what it gets; keeps the heads. */
+async function echo(): Promise<{ port: number; heads: string[]; closed: () => boolean }> {
+  const heads: string[] = [];
+  let closed = false;
+  const port = await rawServer((socket) => {
+    let open = false;
+    socket.on('close', () => {
+      closed = true;
+    });
+    socket.on('data', (data) => {
+      if (open) socket.write(data);
+      else {
+        open = true;
+        const text = data.toString('latin1');
+        const end = text.indexOf('\r\n\r\n') + 4;
+        heads.push(text.slice(0, end));
+        socket.write(
+          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\nX-Security-Optimizer-Signal: 1 aaaaaaaa\r\n\r\nwelcome${text.slice(end)}`,
+        );
+      }
+    });
+  });
+  return { port, heads, closed: () => closed };
+}
+
+describe('a WebSocket', () => {
+  it('is joined to WordPress, with the bytes around the handshake', async () => {
+    const { port, heads, closed } = await echo();
+    const gate = await runningGate(port);
+    const client = new RawClient(gate.port).send(`${HANDSHAKE}early`);
+    await client.until((text) => text.includes('welcomeearly'));
+    expect(client.received).toMatch(/^HTTP\/1\.1 101 /);
+    expect(client.received).not.toMatch(/security-optimizer/i);
+    expect(heads[0]).toContain('Upgrade: websocket\r\n');
+    expect(heads[0]).toContain('X-Security-Optimizer-Guard: 1 ');
+    await client.send('again').until((text) => text.endsWith('again'));
+    client.socket.end();
+    await expect.poll(closed).toBe(true);
+  });
+
+  it('outlives the time that an answer may take', async () => {
+    const { port } = await echo();
+    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.2, idleSeconds: 0.2, headerSeconds: 0.2 } });
+    const client = new RawClient(gate.port).send(HANDSHAKE);
+    await client.until((text) => text.includes('welcome'));
+    await new Promise((resolve) => setTimeout(resolve, 1300));
+    await client.send('late').until((text) => text.endsWith('late'));
+  });
+
+  it('that WordPress does not want is refused with WordPress’s answer', async () => {
+    const { port } = await recordingServer((_request, response) => {
+      response.writeHead(426, { 'X-A': 'b' });
+      response.write('no ');
+      response.end('thanks');
+    });
+    const gate = await runningGate(port);
+    const received = await new RawClient(gate.port).send(HANDSHAKE).end();
+    expect(received).toMatch(/^HTTP\/1\.1 426 /);
+    expect(received).toContain('X-A: b');
+    expect(received).toMatch(/\r\n\r\nno thanks$/);
+  });
+
+  it('asks the rules like any other request', async () => {
+    const { port, heads } = await echo();
+    const gate = await runningGate(port);
+    gate.rule({ options: { disable_xml_rpc: 1 } });
+    const received = await exchange(gate.port, HANDSHAKE.replace('/ws', '/xmlrpc.php'));
+    expect(statusOf(received)).toBe(403);
+    expect(heads).toEqual([]);
+  });
+
+  it('to nowhere gets 502', async () => {
+    const port = await rawServer((socket) => void socket.destroy());
+    const gate = await runningGate(port);
+    expect(statusOf(await exchange(gate.port, HANDSHAKE))).toBe(502);
+  });
+
+  it('behind a request that is not answered yet is not opened', async () => {
+    const { port, seen } = await recordingServer(
+      (_request, response) => void setTimeout(() => response.end('slow'), 200),
+    );
+    const gate = await runningGate(port);
+    const received = await new RawClient(gate.port).send(`GET /slow HTTP/1.1\r\nHost: a\r\n\r\n${HANDSHAKE}`).end();
+    expect(received).not.toContain('101');
+    expect(seen.filter(({ url }) => url === '/ws')).toEqual([]);
+  });
+});
+
+describe('a wish for another protocol', () => {
+  it('is not passed on: the request is answered as if nobody had voiced it', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    const received = await exchange(
+      gate.port,
+      'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\nPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    );
+    expect(statusOf(received)).toBe(200);
+    expect(seen).toHaveLength(1);
+    expect(seen[0]?.headers).not.toHaveProperty('upgrade');
+    expect(seen[0]?.headers).not.toHaveProperty('http2-settings');
+  });
+});
