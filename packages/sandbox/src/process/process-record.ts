@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Names a process beyond its number: numbers are used again, a number with its command line hardly ever. */
+/** Names a process beyond its number: numbers are used again, a number with its time of start hardly ever. */
 export interface ProcessRecord {
   readonly pid: number;
-  readonly command: string;
+  /** When it started, in the system's own words. Its command line would not do: nginx and PHP-FPM rewrite theirs. */
+  readonly started: string;
 }
 
 /** Command line of a running process, its parts joined by spaces; null when there is no such process. */
@@ -21,14 +22,31 @@ export function readCommandLine(pid: number): string | null {
   }
 }
 
+/** When a process started; null when there is no such process or only its exit code is left of it. */
+function startOf(pid: number): string | null {
+  try {
+    if (process.platform === 'linux') {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      // The name in parentheses may hold anything; after it come the state and, 19 fields on, the time of start (proc(5)).
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      if (fields[0] === 'Z') return null;
+      return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${fields[19]}`;
+    }
+    const text = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
+    return text.trim() || null;
+  } catch {
+    return null;
+  }
+}
+
 /** Describes a running process so that a later run can tell whether it is still the same one. */
 export function recordOf(pid: number): ProcessRecord {
-  return { pid, command: readCommandLine(pid) ?? '' };
+  return { pid, started: startOf(pid) ?? '' };
 }
 
 /** Whether the recorded process still runs. A record of this very process counts as left over from an earlier run. */
 export function stillRuns(record: ProcessRecord): boolean {
-  return record.pid !== process.pid && record.command !== '' && readCommandLine(record.pid) === record.command;
+  return record.pid !== process.pid && record.started !== '' && startOf(record.pid) === record.started;
 }
 
 /** Reads a record; null when the file is missing or not a record. */
@@ -36,8 +54,8 @@ export function readRecord(file: string): ProcessRecord | null {
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
     const record = value as Partial<ProcessRecord> | null;
-    if (typeof record?.pid !== 'number' || typeof record.command !== 'string') return null;
-    return { pid: record.pid, command: record.command };
+    if (typeof record?.pid !== 'number' || typeof record.started !== 'string') return null;
+    return { pid: record.pid, started: record.started };
   } catch {
     return null;
   }
