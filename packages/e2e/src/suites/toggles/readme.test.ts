@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultSecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { expect, it } from 'vitest';
 import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { clickSwitch } from '../../browser/site-security-page.js';
 import { ask } from '../../http/request.js';
-import { readOptions, setOptions } from '../../http/session.js';
 import type { Stack } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { expectRefused } from './expect-refused.js';
@@ -23,7 +22,7 @@ toggleSuite({
   prepare: async (stack) => writeFileSync(fileOf(stack), text),
   // The file is gone by now and stays gone; without it WordPress has nothing at this address.
   probes: () => [{ target: '/' }, { target: '/license.txt' }],
-  whileOn({ stack, owner, page }) {
+  whileOn({ stack, page }) {
     const host = new URL(stack.url).host;
 
     it('has deleted the file', () => {

@@ -98,7 +98,7 @@ function essence({ status, headers, body }: RawAnswer) {
       .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/g, 'DATE')
       .replace(/<dateCreated>[^<]*/, '<dateCreated>')
       // WordPress rolls dice for these on each page.
-      .replace(/(wp-embed-share-(?:tab|description)-(?:wordpress|html)-1)-\d+/g, '$1')
+      .replace(/(wp-embed-share-(?:tab|description)-(?:wordpress|html)-1)-[0-9A-Z]+/g, '$1')
       .replace(/((?:data-secret=&quot;|secret=))[A-Za-z0-9]{10}/g, '$1'),
   };
 }

@@ -1,0 +1,199 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { attach } from '@security-optimizer/guard/cli/attach';
+import { detach } from '@security-optimizer/guard/cli/detach';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium, windowOf } from '../browser/chromium.js';
+import { clickSwitch, openSiteSecurity, stateOf, switchOf } from '../browser/site-security-page.js';
+import { ask, askUpstream } from '../http/request.js';
+import { allOptions, authorised, callApi, logIn, readOptions, type Session, setOptions } from '../http/session.js';
+import { guardLog, killGuard, securityOptimizer, startGuard, stopGuard } from '../stacks/guard-process.js';
+import { onEveryStack, type Stack } from '../stacks/stack.js';
+import { until } from '../stacks/until.js';
+import { muPlugins, runInWordPress, startWordPress, stopWordPress, withoutConnector } from '../stacks/wordpress.js';
+
+const xmlRpc = siteSecurityToggles[3];
+
+onEveryStack('guard and WordPress through faults', (stack) => {
+  let owner: Session;
+  let browser: Browser;
+  let page: Page;
+
+  beforeAll(async () => {
+    owner = await logIn(stack);
+    await setOptions(stack, owner, { ...allOptions(0), disable_xml_rpc: 1, lock_system_folders: 1 });
+    browser = await launchChromium();
+    page = await (await windowOf(browser, stack, owner)).newPage();
+  });
+  afterAll(() => browser?.close());
+
+  const refusesXmlRpc = async () =>
+    (await ask(stack, { method: 'POST', target: '/xmlrpc.php', body: '' })).status === 403;
+  const status = async () => (await securityOptimizer('status', '--data-dir', stack.guardDir)).stdout;
+  const logged = (event: string) => guardLog(stack).some((line) => line.event === event);
+  /** Makes guard look at its connector now: any answer that is not what it expects does. */
+  const connectorIs = (state: string) => until(`the connector is ${state}`, () => logged(state), 60);
+
+  it.each(Array.from({ length: 10 }, (_, turn) => [turn + 1, turn % 2 === 0 ? 0 : 1] as const))(
+    'killed right after an acknowledged change, it enforces it after the start (turn %i, value %i)',
+    async (_turn, value) => {
+      const answer = await callApi(stack, {
+        path: '/wp-json/security-optimizer/v1/disable-xml-rpc',
+        body: JSON.stringify({ disable_xml_rpc: value }),
+        headers: authorised(owner),
+      });
+      expect(answer.body.status).toBe(200);
+      await killGuard(stack);
+      await startGuard(stack);
+      expect(await refusesXmlRpc()).toBe(value === 1);
+      expect((await readOptions(stack, owner)).disable_xml_rpc).toBe(value);
+    },
+  );
+
+  it('refuses whoever comes to WordPress past guard', async () => {
+    for (const target of [
+      '/',
+      '/wp-login.php',
+      '/wp-json/',
+      '/xmlrpc.php',
+      '/index.php/wp-login.php',
+      '/wp-admin/admin-ajax.php',
+    ]) {
+      const answer = await askUpstream(stack, { target });
+      expect([target, answer.status]).toEqual([target, 403]);
+      expect(answer.body).not.toMatch(/wp-content|user_login|methodResponse/);
+    }
+    const forged = `1 00000000 1700000000 0123456789abcdef http 127.0.0.1 ${'0'.repeat(64)}`;
+    expect((await askUpstream(stack, { target: '/', headers: { 'x-security-optimizer-guard': forged } })).status).toBe(
+      403,
+    );
+  });
+
+  describe('while WordPress is down', () => {
+    beforeAll(async () => {
+      await openSiteSecurity(page, stack);
+      await stopWordPress(stack);
+    });
+    afterAll(() => startWordPress(stack));
+
+    it('shows visitors a page that tells nothing', async () => {
+      const answer = await ask(stack, { target: '/hello-world/', headers: { accept: 'text/html' } });
+      expect(answer.status).toBe(502);
+      expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(answer.body).not.toMatch(new RegExp(`ECONN|${stack.upstreamPort}|wordpress|php|node`, 'i'));
+    });
+
+    it('goes on refusing at the gate', async () => {
+      expect(await refusesXmlRpc()).toBe(true);
+      expect((await ask(stack, { target: '/.git/config' })).status).toBe(403);
+    });
+
+    it('tells the owner that nothing was changed, with the row back in its true state', async () => {
+      const control = switchOf(page, xmlRpc.title);
+      expect(await stateOf(control)).toBe('on');
+      await control.click();
+      await page.getByText('WordPress does not answer at the moment. Nothing was changed.').first().waitFor();
+      await page.getByText('We couldn’t save this. The option is still on.').waitFor();
+      await until('the row is back', async () => (await stateOf(control)) === 'on');
+    });
+
+    it('says in its status that WordPress does not answer', async () => {
+      expect(await status()).toMatch(/unreachable|does not answer/i);
+    });
+  });
+
+  it('recovers by itself when WordPress is back', async () => {
+    await until('the site is served', async () => (await ask(stack, { target: '/hello-world/' })).status === 200);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText(xmlRpc.messages.off, { exact: true }).first().waitFor();
+    expect(await stateOf(switchOf(page, xmlRpc.title))).toBe('off');
+    await clickSwitch(page, xmlRpc, 'on', xmlRpc.messages.on);
+  });
+
+  it('serves and protects the site without its connector, and says so plainly', async () => {
+    await stopGuard(stack);
+    await withoutConnector(stack, async () => {
+      await startGuard(stack);
+      await connectorIs('connector-missing');
+      expect((await ask(stack, { target: '/hello-world/' })).status).toBe(200);
+      expect(await refusesXmlRpc()).toBe(true);
+      expect((await ask(stack, { target: '/.env' })).status).toBe(403);
+      expect(await status()).toContain('is missing in WordPress; what only WordPress can enforce is not enforced');
+      const answer = await callApi(stack, {
+        path: '/wp-json/security-optimizer/v1/disable-feeds',
+        body: '{"disable_feed":1}',
+        headers: authorised(owner),
+      });
+      expect(answer.body).toMatchObject({ data: null, status: 503, code: 'connector_missing' });
+    });
+    await until('the connector is back', async () => (await readOptions(stack, owner).catch(() => null)) !== null);
+    expect((await readOptions(stack, owner)).disable_feed).toBe(0);
+  });
+
+  it('writes its key again where the connector has another one, and says so', async () => {
+    const file = join(muPlugins(stack), 'security-optimizer/secret.php');
+    const own = readFileSync(file, 'utf8');
+    const secret = /[0-9a-f]{64}/.exec(own)?.[0] ?? '';
+    const other = own.replace(secret, 'f'.repeat(64));
+    await stopGuard(stack);
+    writeFileSync(file, other);
+    expect(await status()).toContain('has another secret; what only WordPress can enforce is not enforced');
+    await startGuard(stack);
+    await until('the key is back', () => readFileSync(file, 'utf8') === own, 30);
+    expect(logged('connector-other-secret')).toBe(true);
+    await until('the log says so', () => logged('connector-key-restored'));
+    await until('the owner may work again', async () => (await readOptions(stack, owner)).disable_xml_rpc === 1);
+    expect(await status()).toMatch(/key/i);
+  });
+
+  it('gives WordPress its policy again after its database was restored', async () => {
+    await setOptions(stack, owner, { disable_feed: 1 });
+    await runInWordPress(
+      stack,
+      "delete_option( 'security_optimizer_policy' ); delete_site_option( 'security_optimizer_policy' );",
+    );
+    await ask(stack, { target: '/' });
+    await until('WordPress has the policy', async () =>
+      (await runInWordPress(stack, "echo json_encode( get_option( 'security_optimizer_policy' ) );")).includes(
+        '"disable_feed":1',
+      ),
+    );
+    expect((await ask(stack, { target: '/hello-world/' })).body).not.toContain('application/rss+xml');
+  });
+
+  it('does not start twice on one data folder', async () => {
+    const second = await securityOptimizer('serve', '--data-dir', stack.guardDir);
+    expect(second.code).toBe(1);
+    expect(second.stderr).toMatch(/Another guard runs on this data folder \(process \d+\)\./);
+    expect((await ask(stack, { target: '/' })).status).toBe(200);
+  });
+
+  it('leaves WordPress as it was when it is detached, and takes it up again', async () => {
+    await stopGuard(stack);
+    await detach({ dataDir: stack.guardDir });
+    expect(existsSync(muPlugins(stack)) ? readdirSync(muPlugins(stack)) : []).toEqual([]);
+    const page = await askUpstream(stack, { target: '/hello-world/' });
+    expect(page.status).toBe(200);
+    expect(page.body).toContain('application/rss+xml');
+    expect((await askUpstream(stack, { target: '/xmlrpc.php' })).body).toContain(
+      'XML-RPC server accepts POST requests only',
+    );
+    await attachAgain(stack);
+    await startGuard(stack);
+    // Settings belong to guard: they are there again.
+    await until('the owner may work again', async () => (await readOptions(stack, owner)).disable_feed === 1);
+    expect(await refusesXmlRpc()).toBe(true);
+    expect((await askUpstream(stack, { target: '/hello-world/' })).status).toBe(403);
+  });
+});
+
+async function attachAgain(stack: Stack): Promise<void> {
+  await attach({
+    wordpressDir: stack.wordpressDir,
+    upstream: `http://127.0.0.1:${stack.upstreamPort}`,
+    listen: { host: '127.0.0.1', port: stack.port },
+    dataDir: stack.guardDir,
+  });
+}

@@ -1,0 +1,374 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { strToU8, zipSync } from 'fflate';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium } from '../browser/chromium.js';
+import { picture } from '../browser/picture.js';
+import { watchPage } from '../browser/watch-page.js';
+import { ask, form } from '../http/request.js';
+import { allOptions, logIn, type Session, setOptions } from '../http/session.js';
+import { guardMemory } from '../stacks/guard-process.js';
+import { onEveryStack } from '../stacks/stack.js';
+import { until } from '../stacks/until.js';
+import { muPlugins, runInWordPress } from '../stacks/wordpress.js';
+
+const SCREENS = [
+  'index.php',
+  'edit.php',
+  'upload.php',
+  'edit-comments.php',
+  'themes.php',
+  'plugins.php',
+  'users.php',
+  'profile.php',
+  'tools.php',
+  'options-general.php',
+  'options-permalink.php',
+  'site-health.php',
+  'site-editor.php',
+  'admin.php?page=site-security',
+];
+
+onEveryStack('WordPress with all seven toggles on', (stack) => {
+  let owner: Session;
+  let browser: Browser;
+  let window: BrowserContext;
+  let page: Page;
+
+  beforeAll(async () => {
+    owner = await logIn(stack);
+    await setOptions(stack, owner, allOptions(1));
+    browser = await launchChromium();
+    window = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    page = await window.newPage();
+  });
+  afterAll(() => browser?.close());
+
+  const visit = (target: string, headers: Record<string, string> = {}) => ask(stack, { target, headers });
+
+  it('lets the owner log in', async () => {
+    await page.goto(`${stack.url}/wp-login.php`);
+    await page.fill('#user_login', stack.user);
+    await page.fill('#user_pass', stack.password);
+    await page.click('#wp-submit');
+    await page.waitForURL(/\/wp-admin\//);
+    await page.getByRole('heading', { name: 'Dashboard', exact: true }).waitFor();
+  });
+
+  it.each(SCREENS)('shows wp-admin/%s without errors', async (screen) => {
+    const watched = watchPage(page, stack.url);
+    await page.goto(`${stack.url}/wp-admin/${screen}`, { waitUntil: 'load' });
+    await page.locator('#wpbody, .edit-site').first().waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(watched.stop()).toEqual([]);
+  });
+
+  it('writes, illustrates, publishes and changes a post in the block editor', async () => {
+    const watched = watchPage(page, stack.url);
+    await page.goto(`${stack.url}/wp-admin/post-new.php`);
+    await page.evaluate(() => {
+      const { wp } = globalThis as unknown as {
+        wp: { data: { dispatch(store: string): { set(a: string, b: string, c: unknown): void } } };
+      };
+      wp.data.dispatch('core/preferences').set('core/edit-post', 'welcomeGuide', false);
+      wp.data.dispatch('core/preferences').set('core', 'enableChoosePatternModal', false);
+    });
+    const canvas = page.frameLocator('iframe[name="editor-canvas"]');
+    const title = canvas.getByRole('textbox', { name: 'Add title' });
+    await title.fill('A walk');
+    await title.press('Enter');
+    await page.keyboard.type('Along the river.');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('/image');
+    await page.getByRole('option', { name: 'Image', exact: true }).click();
+    const [chooser] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      canvas.getByRole('button', { name: 'Upload' }).click(),
+    ]);
+    await chooser.setFiles({ name: 'river.png', mimeType: 'image/png', buffer: picture() });
+    await canvas.locator('img[src*="/wp-content/uploads/"]').waitFor();
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByLabel('Editor publish').getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByText('is now live.').waitFor();
+
+    await title.fill('A long walk');
+    await page.getByRole('button', { name: 'Update', exact: true }).click();
+    await page.getByText('Post updated.').first().waitFor();
+    expect(watched.stop()).toEqual([]);
+
+    const seen = await window.newPage();
+    const watchedPost = watchPage(seen, stack.url);
+    await seen.goto(`${stack.url}/a-walk/`);
+    await seen.getByRole('heading', { name: 'A long walk' }).waitFor();
+    await until('the image is shown', () =>
+      seen.locator('.wp-block-image img').evaluate((image) => (image as HTMLImageElement).naturalWidth > 0),
+    );
+    expect(watchedPost.stop()).toEqual([]);
+    await seen.close();
+  });
+
+  it('previews a draft', async () => {
+    const id = await runInWordPress(
+      stack,
+      "echo wp_insert_post( array( 'post_title' => 'Not yet', 'post_status' => 'draft', 'post_content' => 'Soon.', 'post_author' => 1 ) );",
+    );
+    const seen = await window.newPage();
+    await seen.goto(`${stack.url}/?p=${id}&preview=true`);
+    await seen.getByRole('heading', { name: 'Not yet' }).waitFor();
+    await seen.close();
+    expect((await visit(`/?p=${id}&preview=true`)).status).toBe(404);
+  });
+
+  it('loads the customizer with its preview', async () => {
+    const file = join(muPlugins(stack), 'customizer.php');
+    // A theme made of blocks hides the customizer until something asks for it.
+    writeFileSync(file, "<?php add_action( 'customize_register', '__return_true' );");
+    try {
+      const watched = watchPage(page, stack.url);
+      await page.goto(`${stack.url}/wp-admin/customize.php`);
+      await page.frameLocator('#customize-preview iframe').locator('body').getByText('Hello world').first().waitFor();
+      expect(watched.stop()).toEqual([]);
+    } finally {
+      rmSync(file);
+    }
+  });
+
+  it('takes a plugin as a zip, activates it and shows its screen', async () => {
+    const code = `<?php
+/** Plugin Name: Tiny */
+add_action( 'admin_menu', function () { add_menu_page( 'Tiny', 'Tiny', 'manage_options', 'tiny', function () { echo '<h1>Tiny works</h1>'; } ); } );`;
+    await page.goto(`${stack.url}/wp-admin/plugin-install.php?tab=upload`);
+    await page.setInputFiles('#pluginzip', {
+      name: 'tiny.zip',
+      mimeType: 'application/zip',
+      buffer: Buffer.from(zipSync({ 'tiny/tiny.php': strToU8(code) })),
+    });
+    await page.click('#install-plugin-submit');
+    await page.getByText('Plugin installed successfully.').waitFor();
+    await page.getByRole('link', { name: 'Activate Plugin' }).click();
+    await page.getByText('Plugin activated.').waitFor();
+    await page.goto(`${stack.url}/wp-admin/admin.php?page=tiny`);
+    await page.getByRole('heading', { name: 'Tiny works' }).waitFor();
+  });
+
+  it('serves REST with an application password', async () => {
+    const password = await runInWordPress(
+      stack,
+      "add_filter( 'wp_is_application_passwords_available', '__return_true' ); echo WP_Application_Passwords::create_new_application_password( 1, array( 'name' => 'e2e' ) )[0];",
+    );
+    // WordPress offers them without TLS on local sites only; the way through guard is the same.
+    const file = join(muPlugins(stack), 'application-passwords.php');
+    writeFileSync(file, "<?php add_filter( 'wp_is_application_passwords_available', '__return_true' );");
+    try {
+      const authorization = `Basic ${Buffer.from(`${stack.user}:${password}`).toString('base64')}`;
+      const me = await visit('/wp-json/wp/v2/users/me?context=edit', { authorization });
+      expect(me.status).toBe(200);
+      expect(JSON.parse(me.body)).toMatchObject({ username: stack.user });
+      const made = await ask(stack, {
+        method: 'POST',
+        target: '/wp-json/wp/v2/posts',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: '{"title":"By REST","status":"publish"}',
+      });
+      expect(made.status).toBe(201);
+      const wrong = `Basic ${Buffer.from(`${stack.user}:wrong`).toString('base64')}`;
+      expect((await visit('/wp-json/wp/v2/users/me', { authorization: wrong })).status).toBe(401);
+    } finally {
+      rmSync(file);
+    }
+  });
+
+  it('answers the heartbeat of admin-ajax', async () => {
+    await page.goto(`${stack.url}/wp-admin/index.php`);
+    const nonce = await page.evaluate(
+      () => (globalThis as unknown as { heartbeatSettings: { nonce: string } }).heartbeatSettings.nonce,
+    );
+    const beat = await page.evaluate(async (value) => {
+      const body = new URLSearchParams({
+        action: 'heartbeat',
+        _nonce: value,
+        screen_id: 'dashboard',
+        has_focus: 'true',
+        interval: '15',
+      });
+      const answer = await fetch('/wp-admin/admin-ajax.php', { method: 'POST', body });
+      return { status: answer.status, body: await answer.json() };
+    }, nonce);
+    expect(beat).toMatchObject({ status: 200, body: { server_time: expect.any(Number) } });
+  });
+
+  it('runs wp-cron through guard', async () => {
+    const file = join(muPlugins(stack), 'cron.php');
+    writeFileSync(file, "<?php add_action( 'e2e_event', function () { update_option( 'e2e_event_ran', 1 ); } );");
+    try {
+      await runInWordPress(
+        stack,
+        "delete_option( 'e2e_event_ran' ); delete_transient( 'doing_cron' ); wp_schedule_single_event( time() - 5, 'e2e_event' );",
+      );
+      expect((await visit('/wp-cron.php')).status).toBe(200);
+      await until(
+        'the event ran',
+        async () => (await runInWordPress(stack, "echo get_option( 'e2e_event_ran' );")) === '1',
+      );
+    } finally {
+      rmSync(file);
+    }
+  });
+
+  it('takes a comment', async () => {
+    const answer = await ask(
+      stack,
+      form(
+        '/wp-comments-post.php',
+        new URLSearchParams({
+          comment: 'Well said',
+          author: 'Visitor',
+          email: 'visitor@example.com',
+          comment_post_ID: '1',
+          submit: 'Post',
+        }).toString(),
+      ),
+    );
+    expect(answer.status).toBe(302);
+    expect(answer.headers.location).toContain('unapproved=');
+    expect(await runInWordPress(stack, "echo get_comments( array( 'search' => 'Well said', 'count' => true ) );")).toBe(
+      '1',
+    );
+  });
+
+  it('opens a post with a password of its own', async () => {
+    await runInWordPress(
+      stack,
+      "if ( ! get_page_by_path( 'locked', OBJECT, 'post' ) ) wp_insert_post( array( 'post_title' => 'Locked', 'post_name' => 'locked', 'post_status' => 'publish', 'post_password' => 'sesame', 'post_content' => 'THE-TREASURE' ) );",
+    );
+    const visitor = await browser.newContext();
+    const tab = await visitor.newPage();
+    await tab.goto(`${stack.url}/locked/`);
+    await tab.locator('input[name="post_password"]').fill('sesame');
+    await tab.locator('.post-password-form input[type="submit"]').click();
+    await tab.getByText('THE-TREASURE').waitFor();
+    await visitor.close();
+  });
+
+  it('lets other sites embed a post', async () => {
+    const oembed = await visit(`/wp-json/oembed/1.0/embed?url=${encodeURIComponent(`${stack.url}/hello-world/`)}`);
+    expect(oembed.status).toBe(200);
+    expect(JSON.parse(oembed.body)).toMatchObject({ title: 'Hello world!', type: 'rich' });
+    const visitor = await browser.newContext();
+    const tab = await visitor.newPage();
+    await tab.route('http://other.example.com/', (route) =>
+      route.fulfill({
+        contentType: 'text/html',
+        body: `<iframe src="${stack.url}/hello-world/embed/"></iframe><iframe src="${stack.url}/hello-world/"></iframe>`,
+      }),
+    );
+    await tab.goto('http://other.example.com/');
+    await tab.frameLocator('iframe').first().getByText('Hello world!').first().waitFor();
+    expect(await tab.frameLocator('iframe').nth(1).getByText('Hello world!').count()).toBe(0);
+    await visitor.close();
+  });
+
+  it.each([
+    ['/wp-sitemap.xml', /<sitemapindex/],
+    ['/robots.txt', /User-agent: \*/],
+    ['/?s=hello', /Hello world/],
+    ['/wp-json/', /"namespaces"/],
+    ['/category/uncategorized/', /Hello world/],
+    ['/author/owner/', /Hello world/],
+  ])('serves %s', async (target, content) => {
+    const answer = await visit(target);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatch(content);
+  });
+
+  it('streams media in ranges', async () => {
+    const file = join(stack.wordpressDir, 'wp-content/uploads/film.mp4');
+    mkdirSync(join(stack.wordpressDir, 'wp-content/uploads'), { recursive: true });
+    const bytes = Buffer.alloc(3 * 1024 * 1024, 'abcdefghij');
+    writeFileSync(file, bytes);
+    const part = await visit('/wp-content/uploads/film.mp4', { range: 'bytes=1000000-1000099' });
+    expect(part.status).toBe(206);
+    expect(part.headers['content-range']).toBe(`bytes 1000000-1000099/${bytes.length}`);
+    expect(part.body).toBe(bytes.subarray(1_000_000, 1_000_100).toString('latin1'));
+    expect((await visit('/wp-content/uploads/film.mp4', { range: 'bytes=-5' })).body).toBe('fghij');
+    expect((await visit('/wp-content/uploads/film.mp4', { range: 'bytes=9999999-' })).status).toBe(416);
+  });
+
+  describe('with an upload of 200 MB', () => {
+    const size = 200 * 1024 * 1024;
+    const block = Buffer.alloc(1024 * 1024, 'a film of a long walk along the river; ');
+
+    it('stores every byte by REST, in little memory', async () => {
+      const before = guardMemory(stack);
+      let most = before;
+      const hash = createHash('sha256');
+      const answer = await new Promise<{ status: number; body: string }>((resolve, reject) => {
+        const sending = request(
+          `${stack.url}/wp-json/wp/v2/media`,
+          {
+            method: 'POST',
+            headers: {
+              cookie: owner.cookie,
+              'x-wp-nonce': owner.nonce,
+              'content-type': 'video/mp4',
+              'content-disposition': 'attachment; filename="long-walk.mp4"',
+              'content-length': size,
+            },
+          },
+          (response) => {
+            let body = '';
+            response.setEncoding('utf8');
+            response.on('data', (text: string) => {
+              body += text;
+            });
+            response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+          },
+        );
+        sending.on('error', reject);
+        let sent = 0;
+        const send = () => {
+          while (sent < size) {
+            hash.update(block);
+            sent += block.length;
+            if (sent % (20 * block.length) === 0) most = Math.max(most, guardMemory(stack));
+            if (!sending.write(block)) {
+              sending.once('drain', send);
+              return;
+            }
+          }
+          sending.end();
+        };
+        send();
+      });
+      expect(answer.status, answer.body.slice(0, 500)).toBe(201);
+      const { source_url } = JSON.parse(answer.body) as { source_url: string };
+      const file = join(stack.wordpressDir, new URL(source_url).pathname);
+      expect(statSync(file).size).toBe(size);
+      expect(await hashOfFile(file)).toBe(hash.digest('hex'));
+      expect(most - before).toBeLessThan(100 * 1024 * 1024);
+      rmSync(file);
+    });
+  });
+
+  it('lets the owner log out', async () => {
+    await page.goto(`${stack.url}/wp-admin/`);
+    const link = await page.locator('#wp-admin-bar-logout a').getAttribute('href');
+    await page.goto(link ?? '');
+    await page.getByText('You are now logged out.').waitFor();
+    await page.goto(`${stack.url}/wp-admin/`);
+    expect(page.url()).toContain('wp-login.php');
+  });
+
+  it('has left no readme behind', () => {
+    expect(readdirSync(stack.wordpressDir)).not.toContain('readme.html');
+  });
+});
+
+async function hashOfFile(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
