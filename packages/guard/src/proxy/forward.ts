@@ -34,6 +34,7 @@ class Exchange implements UpstreamHandler {
   #connection: UpstreamConnection | null = null;
   #started = false;
   #over = false;
+  #bodyStarted = false;
   #visitorLags = false;
   readonly #waiting = {
     use: (connection: UpstreamConnection): void => this.#send(connection),
@@ -132,8 +133,12 @@ class Exchange implements UpstreamHandler {
 
   onBody(piece: Buffer, last: boolean): void {
     if (this.#over) return;
-    if (last) this.#finish(piece);
-    else if (!this.f.response.write(piece)) this.#waitForVisitor();
+    if (last) {
+      this.#finish(piece);
+      return;
+    }
+    this.#bodyStarted = true;
+    if (!this.f.response.write(piece)) this.#waitForVisitor();
   }
 
   onComplete(): void {
@@ -157,8 +162,8 @@ class Exchange implements UpstreamHandler {
   #finish(piece: Buffer | undefined): void {
     if (this.#over) return;
     this.#over = true;
-    // A short body as text goes out in one write together with the head; as a buffer it would take a gathering write.
-    if (piece !== undefined && piece.length <= SHORT_BODY) this.f.response.end(piece.toString('latin1'), 'latin1');
+    const whole = piece !== undefined && piece.length > 0 && !this.#bodyStarted;
+    if (whole && piece.length <= SHORT_BODY) sendWhole(this.f.response, piece);
     else this.f.response.end(piece);
   }
 
@@ -188,6 +193,19 @@ class Exchange implements UpstreamHandler {
 
 /** Bytes up to which copying is cheaper than a second buffer in the system call. */
 const SHORT_BODY = 4096;
+
+/**
+ * Sends a head and its whole short body in one plain system call. `end(piece)` would send them, and an empty piece, in
+ * a gathering one, which costs half as much again: it is the most expensive thing that guard does with a request.
+ */
+function sendWhole(response: ServerResponse, piece: Buffer): void {
+  const { socket } = response;
+  socket?.cork();
+  response.write(piece.toString('latin1'), 'latin1');
+  socket?.uncork();
+  response.end();
+}
+
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 

@@ -20,6 +20,13 @@ export class UpstreamConnection {
   readonly socket: Socket;
   readonly #parser = new ResponseParser();
   #handler: UpstreamHandler | null = null;
+  /** What the parser talks to; made once, not once per request. */
+  readonly #sink: ResponseSink = {
+    onInformation: (head) => this.#handler?.onInformation(head),
+    onHead: (head, complete) => this.#handler?.onHead(head, complete),
+    onBody: (piece, last) => this.#handler?.onBody(piece, last),
+    onComplete: (reusable, rest) => this.#complete(reusable, rest),
+  };
   #bodySent = true;
   #connected = false;
   #timeoutMs = 0;
@@ -80,17 +87,10 @@ export class UpstreamConnection {
     handler: UpstreamHandler,
     options: { headRequest: boolean; expectsBody: boolean; timeoutMs: number },
   ): void {
-    this.#handler = {
-      onInformation: (information) => handler.onInformation(information),
-      onHead: (responseHead, complete) => handler.onHead(responseHead, complete),
-      onBody: (piece, last) => handler.onBody(piece, last),
-      onComplete: (reusable, rest) => this.#complete(handler, reusable, rest),
-      onFailure: (kind, cause) => handler.onFailure(kind, cause),
-      onDrain: () => handler.onDrain(),
-    };
+    this.#handler = handler;
     this.#bodySent = !options.expectsBody;
     this.#timeoutMs = options.timeoutMs;
-    this.#parser.expect(this.#handler, options.headRequest);
+    this.#parser.expect(this.#sink, options.headRequest);
     this.socket.setTimeout(options.timeoutMs);
     this.socket.write(head, 'latin1');
   }
@@ -115,10 +115,11 @@ export class UpstreamConnection {
     this.socket.destroy();
   }
 
-  #complete(handler: UpstreamHandler, reusable: boolean, rest: Buffer | null): void {
+  #complete(reusable: boolean, rest: Buffer | null): void {
+    const handler = this.#handler;
     this.#handler = null;
     const keep = reusable && this.#bodySent;
-    handler.onComplete(keep, rest);
+    handler?.onComplete(keep, rest);
     if (rest !== null) return;
     // Answered before the request was whole: what is left of the body must never be taken for another request.
     if (!keep || this.socket.destroyed) this.socket.destroy();
