@@ -91,6 +91,16 @@ describe('a blocked visitor', () => {
     await client.until((text) => answersIn(text.slice(0, 100_000)) > 100);
   });
 
+  it('cannot keep guard busy with blanks', async () => {
+    const { gate } = await blockedGate();
+    const client = new RawClient(gate.port);
+    const head = `GET / HTTP/1.1\r\nContent-Length:${' '.repeat(32_000)}\r\n\r\n`;
+    const began = performance.now();
+    client.send(head.repeat(10));
+    await client.until((text) => answersIn(text) === 10, 15_000);
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+
   it('is served on the same connection once the owner lets them in, with bytes already sent', async () => {
     const { gate, seen } = await blockedGate();
     const client = new RawClient(gate.port).send(GET);
