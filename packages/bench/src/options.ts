@@ -17,7 +17,7 @@ export class UsageError extends Error {}
 export const help = `npm run bench -- [options]
 
   --rounds N      how often every contender has its turn (5)
-  --seconds N     length of one turn (3)
+  --seconds N     length of one turn (2)
   --only p1,p2    take only these measures; bench/results.json is then left as it is
   --json          print JSON instead of a table
 `;
@@ -30,7 +30,7 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
   if (unknown !== undefined) throw new UsageError(`There is no measure ${unknown}; there are ${known.join(', ')}.`);
   return {
     rounds: wholeNumber('rounds', values.rounds ?? '5'),
-    seconds: wholeNumber('seconds', values.seconds ?? '3'),
+    seconds: wholeNumber('seconds', values.seconds ?? '2'),
     only,
     json: values.json === true,
   };

@@ -44,8 +44,9 @@ async function contenders(bench: Bench) {
   const node = await startNodeProgram(bench, 'refusing-server');
   const site = await wordpress(bench);
   const alone = await site.alone();
-  const plugin = await site.withPlugin(1);
-  const bigPlugin = await site.withPlugin(50_000);
+  const plugin = await site.withPlugin(1, 'at once');
+  const bigPlugin = await site.withPlugin(50_000, 'at once');
+  const initPlugin = await site.withPlugin(1, 'init');
   const prepend = await site.withPrepend();
 
   const load =
@@ -74,6 +75,7 @@ async function contenders(bench: Bench) {
     'PHP auto_prepend_file': php(prepend),
     'WordPress plugin, 1 entry': php(plugin),
     'WordPress plugin, 50,000 entries': php(bigPlugin),
+    'WordPress plugin on init, 1 entry': php(initPlugin),
     'WordPress alone': php(alone, { expect: 'allowed' }),
   };
 }
@@ -112,7 +114,9 @@ function report(results: Results): Line[] {
       against(million, one, NO_SLOWER),
     ]),
     against('guard, 1,000,000 entries', 'WordPress plugin, 1 entry'),
+    against('guard, 1,000,000 entries', 'WordPress plugin on init, 1 entry'),
     against('guard, 1,000,000 entries', 'node:http'),
+    against('nginx deny', 'WordPress plugin, 1 entry'),
     against('guard, 1,000,000 entries', 'PHP auto_prepend_file'),
     against('guard, 1,000,000 entries', 'WordPress alone'),
     against('guard behind a proxy', 'nginx deny'),

@@ -31,7 +31,7 @@ export async function frontPage(bench: Bench): Promise<Line[]> {
   const rounds: Awaited<ReturnType<typeof pairedRequests<keyof typeof roads>>>[] = [];
   for (let round = 1; round <= bench.rounds; round++) {
     bench.say(`p2, WordPress, round ${round} of ${bench.rounds}`);
-    rounds.push(await pairedRequests(roads, bench.seconds * 20));
+    rounds.push(await pairedRequests(roads, bench.seconds * 40));
   }
   await guard.stop();
   await alone.stop();

@@ -1,6 +1,6 @@
 import type { Bar, Line } from './line.js';
 
-const HEADS = ['', 'measure', 'guard', 'rival', 'ratio', 'bar', ''] as const;
+const HEADS = ['', 'measure', 'value', 'rival', 'ratio', 'bar', ''] as const;
 /** Columns of numbers stand flush right. */
 const RIGHT = new Set([2, 4]);
 

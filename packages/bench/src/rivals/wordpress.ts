@@ -20,8 +20,11 @@ export interface WordPress {
   readonly stack: ProductionStack;
   /** WordPress as it comes. */
   alone(): Promise<Server>;
-  /** A copy with a must-use plugin that refuses the attacker, its list holding so many entries. */
-  withPlugin(entries: number): Promise<Server>;
+  /**
+   * A copy with a must-use plugin that refuses the attacker, its list holding so many entries.
+   * @param when at once, which no plugin can do earlier, or on `init`, as ordinary plugins do
+   */
+  withPlugin(entries: number, when: 'at once' | 'init'): Promise<Server>;
   /** A copy in front of which PHP itself refuses the attacker. */
   withPrepend(): Promise<Server>;
 }
@@ -55,13 +58,14 @@ async function start(bench: Bench): Promise<WordPress> {
     async alone() {
       return startNginxPhp(bench, phpSocket, { root: await copy('wordpress-alone') });
     },
-    async withPlugin(entries) {
-      const table = `bench_blocked_${entries}`;
-      const root = await copy(`wordpress-plugin-${entries}`);
+    async withPlugin(entries, when) {
+      const name = `plugin_${entries}_${when.replace(' ', '_')}`;
+      const table = `bench_${name}`;
+      const root = await copy(name);
       await mkdir(join(root, 'wp-content/mu-plugins'), { recursive: true });
       await cp(join(phpDir, 'refuse-plugin.php'), join(root, 'wp-content/mu-plugins/refuse-plugin.php'));
       await makeTable(dir, table, entries);
-      return startNginxPhp(bench, phpSocket, { root, params: { BENCH_TABLE: table } });
+      return startNginxPhp(bench, phpSocket, { root, params: { BENCH_TABLE: table, BENCH_WHEN: `"${when}"` } });
     },
     async withPrepend() {
       const root = await copy('wordpress-prepend');

@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { ATTACKER, blockedAddresses } from './blocked-addresses.js';
+
+it('lists the attacker and as many different others as were asked for', () => {
+  const list = [...blockedAddresses(100_000)];
+  expect(list).toHaveLength(100_000);
+  expect(new Set(list).size).toBe(100_000);
+  expect(list.filter((address) => address === ATTACKER)).toHaveLength(1);
+});
