@@ -16,7 +16,7 @@ export interface Config {
     readonly headerBytes: number;
     /** Time for a client to send its headers, seconds; then 408. */
     readonly headerSeconds: number;
-    /** Longest silence while a request body arrives, seconds. */
+    /** Longest silence of a visitor while a request body arrives or an answer waits to be taken, seconds. */
     readonly idleSeconds: number;
     /** Longest silence of WordPress before and during an answer, seconds; then 504. */
     readonly upstreamSeconds: number;

@@ -75,17 +75,19 @@ describe('when WordPress does not answer', () => {
 });
 
 describe('a slow visitor', () => {
-  it('may take longer for a download than WordPress may for its answer', async () => {
-    const size = 12_000_000;
+  it('may pause in a download for longer than WordPress may in its answer', async () => {
+    const size = 30_000_000;
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
-    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.4 } });
+    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.3, idleSeconds: 4 } });
     const client = new RawClient(gate.port);
     let got = 0;
     client.socket.removeAllListeners('data');
     client.socket.on('data', (data) => {
+      if (got === 0) {
+        client.socket.pause();
+        setTimeout(() => client.socket.resume(), 1000);
+      }
       got += data.length;
-      client.socket.pause();
-      setTimeout(() => client.socket.resume(), got < size / 3 ? 3 : 0);
     });
     client.send(closing('GET / HTTP/1.1'));
     await client.end(15_000);
@@ -100,7 +102,7 @@ describe('a slow visitor', () => {
       });
       response.write(Buffer.alloc(30_000_000));
     });
-    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.4 } });
+    const gate = await runningGate(port, { limits: { idleSeconds: 0.4 } });
     const client = new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     client.socket.pause();
     await expect.poll(() => closed, { timeout: 6000 }).toBe(true);

@@ -15,6 +15,8 @@ export interface Forwarding {
   /** Lower-case names of request headers to leave out, or null. */
   readonly stopped: ReadonlySet<string> | null;
   readonly timeoutMs: number;
+  /** Longest time in which the visitor takes nothing of the answer. */
+  readonly idleMs: number;
   /** The visitor waits for `100 Continue` before sending the body (RFC 9110 section 10.1.1). */
   readonly continueFirst: boolean;
   /** Changes the headers of the answer in place. */
@@ -174,7 +176,7 @@ class Exchange implements UpstreamHandler {
     const visitor = this.f.request.socket;
     upstream?.pause();
     // A visitor who takes nothing at all for that long is gone; any progress starts the time anew.
-    visitor.setTimeout(this.f.timeoutMs);
+    visitor.setTimeout(this.f.idleMs);
     this.f.response.once('drain', () => {
       this.#visitorLags = false;
       visitor.setTimeout(0);

@@ -20,6 +20,7 @@ export interface GateDeps extends ExamineDeps {
   readonly nextId: () => string;
   readonly refusals: RefusalCounts;
   readonly timeoutMs: number;
+  readonly idleMs: number;
   /** What the connector said with an answer; never throws. */
   onSignal(site: SiteConfig, signal: Signal): void;
 }
@@ -82,6 +83,7 @@ export function handleRequest(
     visitor: visitorFacts(examined, requestId, time),
     stopped: policy.stopHeaders(facts, deps.onFault),
     timeoutMs: deps.timeoutMs,
+    idleMs: deps.idleMs,
     continueFirst,
     editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),
     onSignal: (signal) => deps.onSignal(site.config, readSignal(site.config.secret, signal, requestId)),

@@ -47,6 +47,7 @@ export function createGuardServer({ config, live, api, logger, clock, onSignal }
     trusted: AddressSet.from(config.trustedProxies),
     targetBytes: limits.targetBytes,
     timeoutMs: limits.upstreamSeconds * 1000,
+    idleMs: limits.idleSeconds * 1000,
     nextId: requestIds(),
     onFault: (rule, cause) => logger.error({ event: 'rule-failed', rule, err: cause }, 'a rule failed'),
   };
