@@ -1,6 +1,6 @@
 /**
  * Gives every contender its turn, round after round (A B C A B C …), so that all of them meet the same moods of the
- * machine. The first round, with fewer seconds, warms everyone up and is not kept.
+ * machine. One more round before the first warms everyone up and is not kept.
  *
  * @returns the results by contender, one per round
  */
@@ -13,7 +13,7 @@ export async function alternate<Name extends string, Result>(
   for (let round = 0; round <= options.rounds; round++) {
     for (const name of names) {
       options.onTurn?.(name, round);
-      const result = await contenders[name](round === 0 ? 1 : options.seconds);
+      const result = await contenders[name](options.seconds);
       if (round > 0) results[name].push(result);
     }
   }

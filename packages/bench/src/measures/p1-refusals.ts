@@ -62,7 +62,7 @@ async function contenders(bench: Bench) {
       });
   // Few connections for PHP: more would only wait in line. The work is spread over processes: no processor time.
   const php = (server: { url: string }, more: Partial<Load> = {}) =>
-    load({ url: server.url, pid: null }, { connections: 8, headers: { Host: SITE_HOST }, ...more });
+    load({ url: server.url, pid: null }, { connections: 4, headers: { Host: SITE_HOST }, ...more });
   return {
     'guard, 1 entry': load(one),
     'guard, 1,000,000 entries': load(million),
