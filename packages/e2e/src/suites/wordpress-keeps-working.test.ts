@@ -1,16 +1,15 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../browser/chromium.js';
 import { picture } from '../browser/picture.js';
 import { watchPage } from '../browser/watch-page.js';
 import { ask, form } from '../http/request.js';
 import { allOptions, logIn, type Session, setOptions } from '../http/session.js';
-import { guardMemory } from '../stacks/guard-process.js';
 import { onEveryStack } from '../stacks/stack.js';
 import { until } from '../stacks/until.js';
 import { muPlugins, runInWordPress } from '../stacks/wordpress.js';
@@ -28,7 +27,6 @@ const SCREENS = [
   'options-general.php',
   'options-permalink.php',
   'site-health.php',
-  'site-editor.php',
   'admin.php?page=site-security',
 ];
 
@@ -61,8 +59,15 @@ onEveryStack('WordPress with all seven toggles on', (stack) => {
   it.each(SCREENS)('shows wp-admin/%s without errors', async (screen) => {
     const watched = watchPage(page, stack.url);
     await page.goto(`${stack.url}/wp-admin/${screen}`, { waitUntil: 'load' });
-    await page.locator('#wpbody, .edit-site').first().waitFor();
+    await page.locator('#wpcontent').waitFor({ state: 'attached' });
     await page.waitForLoadState('networkidle');
+    expect(watched.stop()).toEqual([]);
+  });
+
+  it('opens the site editor', async () => {
+    const watched = watchPage(page, stack.url);
+    await page.goto(`${stack.url}/wp-admin/site-editor.php`);
+    await page.getByRole('button', { name: 'Templates' }).waitFor();
     expect(watched.stop()).toEqual([]);
   });
 
@@ -84,6 +89,7 @@ onEveryStack('WordPress with all seven toggles on', (stack) => {
     await page.keyboard.press('Enter');
     await page.keyboard.type('/image');
     await page.getByRole('option', { name: 'Image', exact: true }).click();
+    await canvas.getByRole('document', { name: 'Block: Image' }).waitFor();
     const [chooser] = await Promise.all([
       page.waitForEvent('filechooser'),
       canvas.getByRole('button', { name: 'Upload' }).click(),
@@ -257,18 +263,24 @@ add_action( 'admin_menu', function () { add_menu_page( 'Tiny', 'Tiny', 'manage_o
     const oembed = await visit(`/wp-json/oembed/1.0/embed?url=${encodeURIComponent(`${stack.url}/hello-world/`)}`);
     expect(oembed.status).toBe(200);
     expect(JSON.parse(oembed.body)).toMatchObject({ title: 'Hello world!', type: 'rich' });
+    const other = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end(
+        `<iframe src="${stack.url}/hello-world/embed/"></iframe><iframe src="${stack.url}/hello-world/"></iframe>`,
+      );
+    });
+    await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
     const visitor = await browser.newContext();
-    const tab = await visitor.newPage();
-    await tab.route('http://other.example.com/', (route) =>
-      route.fulfill({
-        contentType: 'text/html',
-        body: `<iframe src="${stack.url}/hello-world/embed/"></iframe><iframe src="${stack.url}/hello-world/"></iframe>`,
-      }),
-    );
-    await tab.goto('http://other.example.com/');
-    await tab.frameLocator('iframe').first().getByText('Hello world!').first().waitFor();
-    expect(await tab.frameLocator('iframe').nth(1).getByText('Hello world!').count()).toBe(0);
-    await visitor.close();
+    try {
+      const tab = await visitor.newPage();
+      // Another name for this machine is another site for the browser.
+      await tab.goto(`http://localhost:${(other.address() as AddressInfo).port}/`);
+      await tab.frameLocator('iframe').first().locator('.wp-embed-heading').getByText('Hello world!').waitFor();
+      expect(await tab.frameLocator('iframe').nth(1).getByText('Hello world!').count()).toBe(0);
+    } finally {
+      await visitor.close();
+      other.close();
+    }
   });
 
   it.each([
@@ -293,64 +305,10 @@ add_action( 'admin_menu', function () { add_menu_page( 'Tiny', 'Tiny', 'manage_o
     expect(part.status).toBe(206);
     expect(part.headers['content-range']).toBe(`bytes 1000000-1000099/${bytes.length}`);
     expect(part.body).toBe(bytes.subarray(1_000_000, 1_000_100).toString('latin1'));
-    expect((await visit('/wp-content/uploads/film.mp4', { range: 'bytes=-5' })).body).toBe('fghij');
+    expect((await visit('/wp-content/uploads/film.mp4', { range: 'bytes=-5' })).body).toBe(
+      bytes.subarray(-5).toString('latin1'),
+    );
     expect((await visit('/wp-content/uploads/film.mp4', { range: 'bytes=9999999-' })).status).toBe(416);
-  });
-
-  describe('with an upload of 200 MB', () => {
-    const size = 200 * 1024 * 1024;
-    const block = Buffer.alloc(1024 * 1024, 'a film of a long walk along the river; ');
-
-    it('stores every byte by REST, in little memory', async () => {
-      const before = guardMemory(stack);
-      let most = before;
-      const hash = createHash('sha256');
-      const answer = await new Promise<{ status: number; body: string }>((resolve, reject) => {
-        const sending = request(
-          `${stack.url}/wp-json/wp/v2/media`,
-          {
-            method: 'POST',
-            headers: {
-              cookie: owner.cookie,
-              'x-wp-nonce': owner.nonce,
-              'content-type': 'video/mp4',
-              'content-disposition': 'attachment; filename="long-walk.mp4"',
-              'content-length': size,
-            },
-          },
-          (response) => {
-            let body = '';
-            response.setEncoding('utf8');
-            response.on('data', (text: string) => {
-              body += text;
-            });
-            response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
-          },
-        );
-        sending.on('error', reject);
-        let sent = 0;
-        const send = () => {
-          while (sent < size) {
-            hash.update(block);
-            sent += block.length;
-            if (sent % (20 * block.length) === 0) most = Math.max(most, guardMemory(stack));
-            if (!sending.write(block)) {
-              sending.once('drain', send);
-              return;
-            }
-          }
-          sending.end();
-        };
-        send();
-      });
-      expect(answer.status, answer.body.slice(0, 500)).toBe(201);
-      const { source_url } = JSON.parse(answer.body) as { source_url: string };
-      const file = join(stack.wordpressDir, new URL(source_url).pathname);
-      expect(statSync(file).size).toBe(size);
-      expect(await hashOfFile(file)).toBe(hash.digest('hex'));
-      expect(most - before).toBeLessThan(100 * 1024 * 1024);
-      rmSync(file);
-    });
   });
 
   it('lets the owner log out', async () => {
@@ -366,9 +324,3 @@ add_action( 'admin_menu', function () { add_menu_page( 'Tiny', 'Tiny', 'manage_o
     expect(readdirSync(stack.wordpressDir)).not.toContain('readme.html');
   });
 });
-
-async function hashOfFile(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
-}
