@@ -42,17 +42,17 @@ function Document({ page }: { readonly page: VisitorPage }): ReactNode {
       </head>
       <body>
         <div className="so so-front">
-          <p className="so-front__site">
+          <header className="so-front__site">
             <i aria-hidden="true">{PLACES.initial}</i>
             {PLACES.host}
-          </p>
+          </header>
           <main className="so-front__card">
             <Tile tone={page.tone} icon={page.icon} />
             <h1>{page.heading}</h1>
             <p>{page.text}</p>
             {page.details ? <Details /> : null}
           </main>
-          <p className="so-front__foot">{page.foot}</p>
+          <footer className="so-front__foot">{page.foot}</footer>
         </div>
       </body>
     </html>
