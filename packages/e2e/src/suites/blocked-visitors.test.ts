@@ -1,0 +1,110 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { attach } from '@security-optimizer/guard/cli/attach';
+import { silentLogger } from '@security-optimizer/guard/lib/logger';
+import { loadConfig } from '@security-optimizer/guard/load-config';
+import { openDatabase } from '@security-optimizer/guard/storage/database';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchChromium } from '../browser/chromium.js';
+import { ask } from '../http/request.js';
+import { startGuard, stopGuard } from '../stacks/guard-process.js';
+import { onEveryStack, type Stack } from '../stacks/stack.js';
+
+const BLOCKED = '203.0.113.7';
+const screenshots = fileURLToPath(new URL('../../screenshots/', import.meta.url));
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+onEveryStack('a blocked visitor', (stack) => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    mkdirSync(screenshots, { recursive: true });
+    // The tests speak for a proxy in front of guard, so that visitors can come from any address.
+    await restart(stack, ['127.0.0.1'], [BLOCKED, '2001:db8::/32']);
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await restart(stack, [], []);
+  });
+
+  const visit = (target: string, from: string) => ask(stack, { target, headers: { 'x-forwarded-for': from } });
+
+  it.each([
+    '/',
+    '/hello-world/',
+    '/wp-login.php',
+    '/wp-admin/',
+    '/wp-json/',
+    '/wp-content/themes/twentytwentyfour/style.css',
+    '/nothing-here/',
+  ])('gets nothing at %s', async (target) => {
+    const answer = await visit(target, BLOCKED);
+    expect(answer.status).toBe(403);
+    expect(answer.body).not.toMatch(/wp-content|Hello world|user_login/);
+  });
+
+  it.each([`::ffff:${BLOCKED}`, `${BLOCKED}, 127.0.0.1`, `198.51.100.1, ${BLOCKED}`, '2001:db8:1::1'])(
+    'is known as %s',
+    async (from) => {
+      expect((await visit('/', from)).status).toBe(403);
+    },
+  );
+
+  it.each(['203.0.113.8', `${BLOCKED}, 198.51.100.1`, '2001:db9::1'])('is not taken for %s', async (from) => {
+    expect((await visit('/', from)).status).toBe(200);
+  });
+
+  it.each([
+    [1440, 900],
+    [390, 844],
+    [320, 568],
+  ])('sees a page that says so, at %i px', async (width, height) => {
+    const window = await browser.newContext({
+      viewport: { width, height },
+      extraHTTPHeaders: { 'x-forwarded-for': BLOCKED },
+    });
+    const page = await window.newPage();
+    const answer = await page.goto(`${stack.url}/hello-world/`);
+    expect(answer?.status()).toBe(403);
+    await page.getByRole('heading', { name: 'You are blocked from this site' }).waitFor();
+    await page.getByText(BLOCKED).waitFor();
+    expect(await page.content()).not.toMatch(/wordpress|security optimizer|guard/i);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    await page.evaluate(axe);
+    expect(
+      await page.evaluate(async () => {
+        const { axe: checker } = globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string }[] }> } };
+        return (await checker.run()).violations.map(({ id }) => id);
+      }),
+    ).toEqual([]);
+    await page.screenshot({ path: join(screenshots, `${stack.kind}-blocked-${width}.png`) });
+    await window.close();
+  });
+});
+
+/** Starts guard anew with these trusted proxies and these blocked addresses. */
+async function restart(stack: Stack, trustedProxies: string[], blocked: string[]): Promise<void> {
+  await stopGuard(stack);
+  await attach({
+    wordpressDir: stack.wordpressDir,
+    upstream: `http://127.0.0.1:${stack.upstreamPort}`,
+    listen: { host: '127.0.0.1', port: stack.port },
+    dataDir: stack.guardDir,
+    trustedProxies,
+  });
+  const config = await loadConfig({ dataDir: stack.guardDir });
+  const db = await openDatabase({ url: config.database, dataDir: stack.guardDir, logger: silentLogger() });
+  try {
+    const site = config.sites[0]?.id ?? '';
+    await db.deleteFrom('blocked_addresses').where('site', '=', site).execute();
+    for (const address of blocked)
+      await db.insertInto('blocked_addresses').values({ site, address, created_at: Date.now() }).execute();
+  } finally {
+    await db.destroy();
+  }
+  await startGuard(stack);
+}
