@@ -6,12 +6,14 @@ import { fileURLToPath } from 'node:url';
 import type { Bench } from './measure.js';
 import { measures } from './measures/index.js';
 import { type BenchOptions, help, readOptions, UsageError } from './options.js';
+import { updateDocument } from './report/document.js';
 import type { Line } from './report/line.js';
 import { machine } from './report/machine.js';
 import { type Results, resultsText, writeResults } from './report/results.js';
 import { table } from './report/table.js';
 import { requireTools } from './tools.js';
 
+const documentFile = fileURLToPath(new URL('../../../docs/benchmarks.md', import.meta.url));
 const resultsFile = fileURLToPath(new URL('../../../bench/results.json', import.meta.url));
 
 /** @returns the exit code: 0 every bar is met, 1 a bar is missed or the run failed, 2 called wrongly */
@@ -28,7 +30,10 @@ export async function bench(args: readonly string[]): Promise<number> {
     requireTools(say);
     const results = await run(options);
     process.stdout.write(options.json ? resultsText(results) : `${table(results.lines)}\n`);
-    if (options.only === null) writeResults(resultsFile, results);
+    if (options.only === null) {
+      writeResults(resultsFile, results);
+      updateDocument(documentFile, results);
+    }
     const missed = results.lines.filter((line) => line.pass === false).length;
     say(missed === 0 ? 'Every bar is met.' : `${missed} ${missed === 1 ? 'bar is' : 'bars are'} missed.`);
     return missed === 0 ? 0 : 1;

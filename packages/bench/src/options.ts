@@ -18,7 +18,7 @@ export const help = `npm run bench -- [options]
 
   --rounds N      how often every contender has its turn (5)
   --seconds N     length of one turn (2)
-  --only p1,p2    take only these measures; bench/results.json is then left as it is
+  --only p1,p2    take only these measures; bench/results.json and docs/benchmarks.md stay as they are
   --json          print JSON instead of a table
 `;
 

@@ -11,7 +11,7 @@ export interface Load {
   readonly seconds: number;
   readonly connections: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** About 2,000 requests a second over 16 connections instead of as many as the server answers. */
+  /** Each connection rests 4 to 12 ms between requests instead of asking as fast as it is answered. */
   readonly paced?: boolean;
   /** The server's process, to see what a request costs it; null when several share the work. */
   readonly pid: number | null;

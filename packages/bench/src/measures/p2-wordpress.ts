@@ -6,6 +6,7 @@ import { median, medianOfPairs, percentile } from '../load/statistics.js';
 import type { Bench } from '../measure.js';
 import { type Line, line } from '../report/line.js';
 import { serve } from '../rivals/guard.js';
+import { startNginxProxy } from '../rivals/nginx.js';
 import { SITE_HOST, wordpress } from '../rivals/wordpress.js';
 
 /** What guard adds to the front page of a real WordPress, and what its connector adds inside WordPress. */
@@ -21,11 +22,13 @@ export async function frontPage(bench: Bench): Promise<Line[]> {
     allowDirect: true,
   });
   const guard = await serve(bench, dataDir);
+  const nginx = await startNginxProxy(bench, site.stack.upstream);
   const road = (url: string) => ({ url: `${url}/`, headers: { Host: SITE_HOST } });
   const roads = {
     alone: road(alone.url),
     withConnector: road(site.stack.upstream),
     guard: road(guard.url),
+    nginx: road(nginx.url),
   };
   await pairedRequests(roads, 20);
   const rounds: Awaited<ReturnType<typeof pairedRequests<keyof typeof roads>>>[] = [];
@@ -34,36 +37,46 @@ export async function frontPage(bench: Bench): Promise<Line[]> {
     rounds.push(await pairedRequests(roads, bench.seconds * 40));
   }
   await guard.stop();
+  await nginx.stop();
   await alone.stop();
   return report(rounds);
 }
 
-function report(rounds: Record<'alone' | 'withConnector' | 'guard', number[]>[]): Line[] {
-  const added = (
-    over: 'alone' | 'withConnector',
-    by: 'withConnector' | 'guard',
-    pick: (times: readonly number[]) => number,
-  ) =>
+type Road = 'alone' | 'withConnector' | 'guard' | 'nginx';
+
+function report(rounds: Record<Road, number[]>[]): Line[] {
+  const added = (over: Road, by: Road, pick: (times: readonly number[]) => number) =>
     medianOfPairs(
       rounds.map((round) => pick(round[by])),
       rounds.map((round) => pick(round[over])),
       (slower, bare) => slower - bare,
     );
   const p99 = (times: readonly number[]) => percentile(times, 0.99);
+  const byGuard = (what: string, pick: (times: readonly number[]) => number, limit: number) => {
+    const value = added('withConnector', 'guard', pick);
+    const theirs = added('withConnector', 'nginx', pick);
+    return line({
+      measure: 'p2',
+      what: `added to WordPress's front page, ${what}`,
+      value,
+      unit: 'ms',
+      rival: { name: 'nginx proxy_pass', value: theirs, ratio: value / theirs },
+      bar: { of: 'value', is: 'at most', limit },
+    });
+  };
   const page = median(rounds.map((round) => median(round.alone)));
-  const entry = (what: string, value: number, limit?: number) =>
+  const beside = (what: string, value: number) =>
     line({
       measure: 'p2',
-      what: `added to WordPress's front page by ${what}`,
+      what: `added to WordPress's front page by ${what}, p50`,
       value,
       unit: 'ms',
       rival: { name: 'the page alone', value: page, ratio: value / page },
-      ...(limit !== undefined && { bar: { of: 'value', is: 'at most', limit } }),
     });
   return [
-    entry('guard, p50', added('withConnector', 'guard', median), 0.25),
-    entry('guard, p99', added('withConnector', 'guard', p99), 2),
-    entry('the connector, p50', added('alone', 'withConnector', median)),
-    entry('guard and connector, p50', added('alone', 'guard', median)),
+    byGuard('p50', median, 0.25),
+    byGuard('p99', p99, 2),
+    beside('the connector', added('alone', 'withConnector', median)),
+    beside('guard and connector', added('alone', 'guard', median)),
   ];
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withResults } from './document.js';
 import { line } from './line.js';
 import { resultsText } from './results.js';
 import { figure, table } from './table.js';
@@ -65,4 +66,20 @@ describe('the report', () => {
     });
     expect(JSON.parse(text).lines[0].ratio).toBe(0.3333);
   });
+});
+
+describe('the document', () => {
+  const machine = { cores: 2, memoryGigabytes: 4, node: '20.19.0', platform: 'linux x64', loadBefore: 0 };
+  const results = { at: '2026-01-05T10:00:00.000Z', rounds: 5, secondsPerTurn: 2, machine, lines: [fast] };
+  const page = 'Before.\n<!-- results: written by npm run bench -->\nold\n<!-- end of results -->\nAfter.\n';
+
+  it('gets the results between its two marks and keeps the rest', () => {
+    const once = withResults(page, results);
+    expect(once).toMatch(/^Before\.\n<!-- results/);
+    expect(once).toMatch(/<!-- end of results -->\nAfter\.\n$/);
+    expect(once).toContain('| P1 | refused | 60,000 /s | nginx deny: 80,000 | 0.75x | >= 0.6x | pass |');
+    expect(once).not.toContain('old');
+    expect(withResults(once, results)).toBe(once);
+  });
+  it('without a place for them is refused', () => expect(() => withResults('nothing', results)).toThrow());
 });
