@@ -68,7 +68,7 @@ describe('the page for a blocked browser', () => {
   it('is right for every host when there are more of them than are kept', () => {
     for (let number = 0; number < 200; number++) {
       const host = `host-${number}.example.com`;
-      expect(blockedPage(visitor({ host }), ID)).toContain(`</i>${host}</p>`);
+      expect(blockedPage(visitor({ host }), ID)).toContain(`</i>${host}</header>`);
     }
   });
 
