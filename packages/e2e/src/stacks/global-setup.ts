@@ -8,7 +8,7 @@ import { freePort } from '@security-optimizer/sandbox/process/free-port';
 import { productionStackProblem, startProductionStack } from '@security-optimizer/sandbox/production-stack';
 import type { TestProject } from 'vitest/node';
 import { startGuard, stopGuard } from './guard-process.js';
-import { preparePeople } from './people.js';
+import { prepareSite } from './prepare-site.js';
 import type { MissingStack, Stack } from './stack.js';
 import { stopWordPress } from './wordpress.js';
 
@@ -77,7 +77,7 @@ async function putGuardInFront(parts: {
     await stopWordPress(stack);
     await parts.stop();
   });
-  await preparePeople(stack);
+  await prepareSite(stack);
   await attach({
     wordpressDir: stack.wordpressDir,
     upstream: wordpress.upstream,

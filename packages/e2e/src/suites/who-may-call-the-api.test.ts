@@ -1,4 +1,6 @@
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { silentLogger } from '@security-optimizer/guard/lib/logger';
+import { openDatabase } from '@security-optimizer/guard/storage/database';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium, windowOf } from '../browser/chromium.js';
@@ -15,7 +17,7 @@ import {
   setOptions,
 } from '../http/session.js';
 import { guardMemory } from '../stacks/guard-process.js';
-import { people } from '../stacks/people.js';
+import { people } from '../stacks/prepare-site.js';
 import { onEveryStack } from '../stacks/stack.js';
 
 /** The three ways in which WordPress's REST API can be addressed. */
@@ -218,11 +220,29 @@ onEveryStack('who may call the API', (stack) => {
     }
   });
 
-  it('writes down who changed what', async () => {
-    for (const { field } of siteSecurityToggles) await setOptions(stack, owner, { [field]: 1 });
-    expect(await readOptions(stack, owner)).toEqual(allOptions(1));
+  it('writes down who changed what, from what, to what and from where', async () => {
+    await setOptions(stack, owner, allOptions(1));
     await setOptions(stack, owner, allOptions(0));
-    await expectNothingStored();
+    const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir: stack.guardDir, logger: silentLogger() });
+    try {
+      const rows = await db
+        .selectFrom('audit')
+        .selectAll()
+        .orderBy('at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(14)
+        .execute();
+      for (const { field } of siteSecurityToggles) {
+        const changes = rows.filter(({ name }) => name === field);
+        expect(changes.map(({ before, after }) => `${before} to ${after}`).sort()).toEqual(['0 to 1', '1 to 0']);
+        for (const change of changes) {
+          expect(change).toMatchObject({ actor_id: 1, actor_login: stack.user, address: '127.0.0.1' });
+          expect(Math.abs(Date.now() - change.at)).toBeLessThan(60_000);
+        }
+      }
+    } finally {
+      await db.destroy();
+    }
   });
 
   describe('when the nonce of the open page has grown old', () => {
