@@ -1,3 +1,4 @@
+import { compileLogin, type LoginPolicy } from '../login/login-policy.js';
 import { protections } from '../protections/index.js';
 import {
   type Check,
@@ -24,6 +25,7 @@ export interface Policy {
   readonly paths: SitePaths;
   /** Addresses that reach nothing; also asked on its own, before a request is even parsed. */
   readonly blocked: PolicyInput['blocked'];
+  readonly login: LoginPolicy;
   /** The first refusal, or null when the request may pass. */
   decide(facts: RequestFacts, onFault: (rule: string, cause: unknown) => void): Verdict | null;
   /** Names of request headers that WordPress must not see, or null. */
@@ -46,6 +48,7 @@ export function compilePolicy(input: PolicyInput): Policy {
   return Object.freeze({
     paths: input.paths,
     blocked: input.blocked,
+    login: compileLogin(input),
     decide(facts: RequestFacts, onFault: (rule: string, cause: unknown) => void): Verdict | null {
       for (const { rule, onError, check } of checks) {
         try {
