@@ -49,6 +49,6 @@ export const loginMessages = {
   usernameTyped: 'Username {name} already typed.',
   usernameExists: 'Username {name} already exists.',
   usernameNotAllowed: 'Username {name} is not allowed.',
-  everyDay: 'You can\'t enable Away Mode for every day of the week.',
+  everyDay: "You can't enable Away Mode for every day of the week.",
   tooLongDaily: 'You can enable Away Mode for maximum of 23 hours daily.',
 } as const;

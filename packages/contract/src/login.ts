@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { LOGIN_ATTEMPT_VALUES, WEEKDAYS } from './login-limits.js';
 
-const flag = z.literal([0, 1]);
+/** A switch in an answer. */
+export const flag = z.literal([0, 1]);
 
 /** A user in a list. */
 export const userRef = z.object({ ID: z.number().int(), user_login: z.string() });
@@ -43,6 +44,12 @@ export const awayState = z.object({
   timezone: z.string(),
 });
 
+/** `all_users` holds at most `ALL_USERS_MAX` names; guard checks every new name against all of them. */
+export const usernamesData = z.object({
+  all_users: z.array(z.object({ user_login: z.string() })),
+  admin_matches: z.array(userRef),
+});
+
 /** Everything the page Login Security shows. */
 export const loginOptionsSchema = z.object({
   sg2fa: flag,
@@ -50,7 +57,7 @@ export const loginOptionsSchema = z.object({
   two_factor_app_passwords: flag,
   reset_2fa: z.array(userRef),
   disable_usernames: flag,
-  usernames_data: z.object({ all_users: z.array(z.object({ user_login: z.string() })), admin_matches: z.array(userRef) }),
+  usernames_data: usernamesData,
   login_access: z.array(z.string()),
   login_attempts: z.array(loginAttemptOption),
   login_url: z.array(loginUrlOption),

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { createApi } from './api/api-app.js';
 import { createHandlers } from './api/handlers.js';
+import { composeLogin } from './compose-login.js';
 import type { Config } from './config.js';
 import { AddressSet } from './lib/address-set.js';
 import { systemClock } from './lib/clock.js';
@@ -9,7 +10,10 @@ import { KeyedMutex } from './lib/mutex.js';
 import { version } from './lib/version.js';
 import { LivePolicy } from './policy/live-policy.js';
 import { createGuardServer } from './proxy/server.js';
-import type { SiteConfig } from './site.js';
+import type { ChangeDeps } from './settings/change-settings.js';
+import { connectorPolicy } from './settings/connector-policy.js';
+import { fetchSiteSettings, settingsInForce } from './settings/site-settings.js';
+import type { SiteConfig, SiteId } from './site.js';
 import { fetchSecurityOptions } from './site-security/fetch-security-options.js';
 import { LiveSites } from './site-security/live-sites.js';
 import { createSettingsReload } from './site-security/reload-settings.js';
@@ -74,7 +78,8 @@ async function assemble(
   const settings = sqlSettingsStore(db);
   const factsStore = sqlSiteFactsStore(db);
   const live = new LivePolicy();
-  const sites = new LiveSites(live, new Map(config.sites.map((site) => [site.id, site.home ?? ''])));
+  const sites = new LiveSites(live, new Map(config.sites.map((site) => [site.id, site.home ?? ''])), clock);
+  taken.push(() => sites.stop());
 
   const feed = pollingChangeFeed({ db, logger, from: await latestVersion(db) });
   taken.push(() => feed.close());
@@ -86,7 +91,13 @@ async function assemble(
     onFailed: (site) => health.recheck(site),
   });
   taken.push(() => client.close());
-  const policyPush = createPolicyPush({ client, current: (site) => sites.get(site).options, mutex, clock, logger });
+  const policyPush = createPolicyPush({
+    client,
+    current: (site) => connectorPolicy(sites.inForce(site)),
+    mutex,
+    clock,
+    logger,
+  });
   taken.push(() => policyPush.stop());
   const health = createConnectorHealth({
     sites: config.sites,
@@ -112,39 +123,43 @@ async function assemble(
     },
   });
 
+  /** Gives WordPress the present policy when what it last said differs. */
+  const healPolicy = (id: SiteId) => {
+    const site = config.sites.find((entry) => entry.id === id);
+    const state = health.state(id);
+    if (site && state.kind === 'ok') policyPush.heal(site, state.policy);
+  };
+  sites.onResumed((site) => {
+    logger.info({ event: 'pause-ended', site }, 'The pause is over; the settings are in force again.');
+    healPolicy(site);
+  });
   const reload = createSettingsReload({
-    read: (site) => fetchSecurityOptions(settings, site),
+    read: (site) => fetchSiteSettings(settings, site),
     sites,
     mutex,
     logger,
-    onChanged(id) {
-      const site = config.sites.find((entry) => entry.id === id);
-      const state = health.state(id);
-      if (site && state.kind === 'ok') policyPush.heal(site, state.policy);
-    },
+    onChanged: healPolicy,
   });
   taken.push(() => reload.stop());
   feed.subscribe(reload.reload);
 
   const sessions = createSessions({ client, clock });
+  const change: ChangeDeps = {
+    settings,
+    pushPolicy: (site, wanted) => policyPush.push(site, connectorPolicy(settingsInForce(wanted, clock()))),
+    apply: (site, wanted) => sites.set(site, { settings: wanted }),
+    publish: feed.publish,
+    mutex,
+    clock,
+    logger,
+  };
   const api = await createApi({
     sessions,
     logger,
     handlers: createHandlers({
       fetchSecurityOptions: (site) => fetchSecurityOptions(settings, site),
-      setSecurityOption: (change) =>
-        setSecurityOption(
-          {
-            settings,
-            pushPolicy: policyPush.push,
-            apply: (site, options) => sites.set(site, { options }),
-            publish: feed.publish,
-            mutex,
-            clock,
-            logger,
-          },
-          change,
-        ),
+      setSecurityOption: (wanted) => setSecurityOption(change, wanted),
+      ...composeLogin({ db, change, client, sites, configured: config.sites, sessions }),
     }),
   });
   taken.push(() => api.close());
@@ -167,9 +182,9 @@ async function loadSites(
   const settings = sqlSettingsStore(db);
   const blockedStore = sqlBlockedAddressesStore(db);
   for (const { id } of all) {
-    const options = await fetchSecurityOptions(settings, id);
+    const stored = await fetchSiteSettings(settings, id);
     const blocked = AddressSet.from(await blockedStore.read(id));
     const { facts } = await factsStore.read(id);
-    sites.set(id, { options, blocked, facts });
+    sites.set(id, { settings: stored, blocked, facts });
   }
 }

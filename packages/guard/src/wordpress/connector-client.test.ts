@@ -29,6 +29,7 @@ describe('a command', () => {
     connector.home = 'https://example.com/Blog';
     expect(factsOf(await client.hello(site))).toEqual({
       homeUrl: 'https://example.com/Blog',
+      timeZone: 'Europe/Berlin',
       paths: {
         home: '/blog',
         admin: '/blog/wp-admin',
@@ -41,7 +42,7 @@ describe('a command', () => {
   });
 
   it('goes to the host under which WordPress knows itself', async () => {
-    const facts = { homeUrl: 'https://example.com', paths: factsOfHome() };
+    const facts = { homeUrl: 'https://example.com', paths: factsOfHome(), timeZone: 'UTC' };
     const { connector, client, site } = await setUp({ facts });
     await client.hello(site);
     expect(connector.hosts).toEqual(['example.com']);
