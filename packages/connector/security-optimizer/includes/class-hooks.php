@@ -47,6 +47,28 @@ final class Security_Optimizer_Hooks {
 			self::add_readme();
 		}
 
+		if ( Security_Optimizer_Policy::is_on( 'disable_usernames' ) ) {
+			self::add_usernames();
+		}
+
+		// Login Security: whose session it is, every road to a password, and what follows.
+		add_action( 'init', array( 'Security_Optimizer_Member', 'id' ), PHP_INT_MIN );
+		$hides_login  = '' !== Security_Optimizer_Policy::text( 'login_url_login' );
+		$needs_factor = Security_Optimizer_Policy::is_on( 'sg2fa' );
+		if ( $hides_login || $needs_factor
+			|| (int) Security_Optimizer_Policy::text( 'login_attempts' ) > 0
+			|| Security_Optimizer_Context::refuses_passwords()
+		) {
+			self::add_password_checks();
+			self::add_lost_password();
+		}
+		if ( $needs_factor ) {
+			self::add_second_factor();
+		}
+		if ( $hides_login ) {
+			self::add_login_url();
+		}
+
 		// The pages in wp-admin.
 		add_action( 'admin_menu', array( 'Security_Optimizer_Admin_Page', 'add_menu' ) );
 		add_action( 'admin_enqueue_scripts', array( 'Security_Optimizer_Admin_Page', 'enqueue' ) );
@@ -105,5 +127,52 @@ final class Security_Optimizer_Hooks {
 		add_action( '_core_updated_successfully', array( 'Security_Optimizer_Readme', 'delete' ) );
 		add_action( 'upgrader_process_complete', array( 'Security_Optimizer_Readme', 'delete' ) );
 		add_action( Security_Optimizer_Readme::DAILY, array( 'Security_Optimizer_Readme', 'delete' ) );
+	}
+
+	private static function add_usernames() {
+		add_filter( 'illegal_user_logins', array( 'Security_Optimizer_Usernames', 'add_illegal' ), PHP_INT_MAX );
+		add_filter( 'wp_pre_insert_user_data', array( 'Security_Optimizer_Usernames', 'refuse_new' ), PHP_INT_MAX, 2 );
+	}
+
+	private static function add_password_checks() {
+		$checks = 'Security_Optimizer_Password_Checks';
+		add_filter( 'secure_signon_cookie', array( $checks, 'notice_remember' ), PHP_INT_MAX, 2 );
+		add_filter( 'authenticate', array( $checks, 'begin' ), PHP_INT_MIN, 3 );
+		add_filter( 'authenticate', array( $checks, 'finish' ), PHP_INT_MAX, 3 );
+		// WordPress checks application passwords of REST at priority 20.
+		add_filter( 'determine_current_user', array( $checks, 'begin_application' ), 19 );
+		add_filter( 'determine_current_user', array( $checks, 'finish_application' ), 21 );
+		add_action( 'application_password_failed_authentication', array( $checks, 'fail_application' ), PHP_INT_MAX, 0 );
+		add_action( 'application_password_did_authenticate', array( $checks, 'accept_application' ), PHP_INT_MIN );
+		add_filter( 'check_password', array( $checks, 'count_check' ), PHP_INT_MAX, 4 );
+	}
+
+	private static function add_lost_password() {
+		$form = 'Security_Optimizer_Lost_Password';
+		add_filter( 'lostpassword_user_data', array( $form, 'hide_unknown' ), PHP_INT_MAX, 2 );
+		add_filter( 'send_retrieve_password_email', array( $form, 'decide' ), PHP_INT_MAX, 3 );
+		add_filter( 'retrieve_password_notification_email', array( $form, 'notice' ), PHP_INT_MAX );
+		add_filter( 'pre_wp_mail', array( $form, 'postpone' ), PHP_INT_MAX );
+		add_action( 'shutdown', array( $form, 'send' ), PHP_INT_MAX );
+	}
+
+	private static function add_second_factor() {
+		$factor = 'Security_Optimizer_Second_Factor';
+		add_filter( 'send_auth_cookies', array( $factor, 'hold_back_cookies' ), PHP_INT_MAX, 6 );
+		add_filter( 'xmlrpc_login_error', array( $factor, 'explain_in_xml_rpc' ), PHP_INT_MAX, 2 );
+		add_filter( 'wp_is_application_passwords_available_for_user', array( $factor, 'allow_application_passwords' ), PHP_INT_MAX, 2 );
+	}
+
+	private static function add_login_url() {
+		$links = 'Security_Optimizer_Login_Url';
+		// /login, /admin and /dashboard would lead to the login.
+		remove_action( 'template_redirect', 'wp_redirect_admin_locations', 1000 );
+		add_action( 'login_init', array( $links, 'refuse_request' ), PHP_INT_MIN );
+		add_filter( 'site_url', array( $links, 'in_site_url' ), PHP_INT_MAX, 2 );
+		add_filter( 'network_site_url', array( $links, 'in_site_url' ), PHP_INT_MAX, 2 );
+		add_filter( 'wp_redirect', array( $links, 'in_redirect' ), PHP_INT_MAX );
+		add_filter( 'loginout', array( $links, 'in_link' ), PHP_INT_MAX );
+		add_filter( 'register', array( $links, 'in_link' ), PHP_INT_MAX );
+		add_filter( 'wp_mail', array( $links, 'in_mail' ), PHP_INT_MAX );
 	}
 }
