@@ -25,11 +25,14 @@ export interface SecondFactorStore {
   read(owner: FactorOwner): Promise<StoredFactor | null>;
   /** Whether any factor of any site is on, and whether any of those was encrypted with another key. */
   keysInUse(keyId: string | null): Promise<{ readonly any: boolean; readonly other: boolean }>;
-  /** Stores the secret of a factor to be set up in place of an unfinished one. @returns false when one is on */
+  /**
+   * Stores the secret of a factor to be set up in place of another browser's unfinished one. Does nothing when one is
+   * on, or when this challenge has stored one under the same key: of two requests at once the first wins.
+   */
   startSetup(
     owner: FactorOwner,
     setup: { login: string; secret: string; keyId: string; challenge: string; at: number },
-  ): Promise<boolean>;
+  ): Promise<void>;
   /** Hands an unfinished set-up on to the same browser's next challenge. */
   adoptSetup(owner: FactorOwner, change: { from: string; to: string }): Promise<boolean>;
   /** Atomic: marks a step as used. @returns false when it, or a later one, was used before, or the factor is not on */
@@ -101,17 +104,24 @@ export function sqlSecondFactorStore(db: Database): SecondFactorStore {
 
     async startSetup({ site, userId }, { login, secret, keyId, challenge, at }) {
       const setup = { login, secret, key_id: keyId, last_step: 0, setup_challenge: challenge, created_at: at };
-      return db.transaction().execute(async (transaction) => {
+      await db.transaction().execute(async (transaction) => {
         const result = await transaction
           .insertInto('second_factors')
           .values({ site, user_id: userId, ...setup, enabled_at: null })
           .onConflict((conflict) =>
-            conflict.columns(['site', 'user_id']).doUpdateSet(setup).where('second_factors.enabled_at', 'is', null),
+            conflict
+              .columns(['site', 'user_id'])
+              .doUpdateSet(setup)
+              .where('second_factors.enabled_at', 'is', null)
+              .where((where) =>
+                where.or([
+                  where('second_factors.setup_challenge', '!=', challenge),
+                  where('second_factors.key_id', '!=', keyId),
+                ]),
+              ),
           )
           .executeTakeFirst();
-        if (result.numInsertedOrUpdatedRows !== 1n) return false;
-        await deleteCodes(transaction, { site, userId });
-        return true;
+        if (result.numInsertedOrUpdatedRows === 1n) await deleteCodes(transaction, { site, userId });
       });
     },
 

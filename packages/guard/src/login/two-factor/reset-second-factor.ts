@@ -8,7 +8,9 @@ export interface ResetDeps {
   readonly store: Pick<SecondFactorStore, 'remove'>;
   /** Ends the user's sessions in WordPress; a failure stops the reset, so that nothing is half done. */
   readonly endSessions: (site: SiteId, user: number) => Promise<void>;
-  /** Tells the other parts, which forget the user's trusted devices. */
+  /** Forgets the user’s trusted devices in this process at once; absent where nothing serves requests. */
+  readonly forgetDevices?: (site: SiteId, user: number) => void;
+  /** Tells the other processes, which forget the user's trusted devices. */
   readonly publish: (change: { site: SiteId; version: number }) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -29,6 +31,7 @@ export async function resetSecondFactor(
   await deps.endSessions(site, user);
   const removed = await deps.store.remove({ site, userId: user }, { actor, at: deps.clock() });
   if (removed === null) return null;
+  deps.forgetDevices?.(site, user);
   deps.publish({ site, version: removed.version });
   deps.logger.info(
     { event: 'second-factor-reset', site, user, login: removed.login, by: actor.login },
