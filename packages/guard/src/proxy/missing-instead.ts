@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { PageName } from '../pages/visitor-pages.js';
+import { readSignal } from '../wordpress/signature.js';
+import { canonicalPath } from './canonical-path.js';
+import { decoyTarget } from './decoy-target.js';
+import type { Pass } from './examine.js';
+import { type ExchangeWatch, forward } from './forward.js';
+import { FAILURE_PAGES, type GateDeps, noteFailure, visitorFacts } from './handle-request.js';
+import { requestFacts } from './request-facts.js';
+
+/**
+ * Answers with the missing page beside the one that was asked for, after WordPress has shown that the one asked for
+ * would tell of a login. The body has gone to WordPress already and a missing page needs none. No password is checked.
+ */
+export function missingInstead(
+  deps: GateDeps,
+  pass: Pass,
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: (page: PageName | 'away') => void,
+): void {
+  const { site, policy } = pass;
+  const asked = pass.uri ?? pass.target;
+  const target = decoyTarget(asked, policy.login.hidden, deps.random);
+  const missing = canonicalPath(target);
+  if (!missing.ok) {
+    answer('not-found');
+    return;
+  }
+  const { method, address, now } = pass.facts;
+  const { path, query } = missing;
+  const facts = requestFacts({ method, address, now, path, query, paths: policy.paths, credentials: pass.facts });
+  const verdict = policy.decide(facts, deps.onFault);
+  if (verdict !== null) {
+    answer(verdict.refusal.page);
+    return;
+  }
+  const requestId = deps.nextId();
+  const context = { login: 'refuse', why: 'busy', uri: asked } as const;
+  forward({
+    request,
+    response,
+    pool: site.pool,
+    target,
+    visitor: visitorFacts(pass, requestId, deps.clock(), context),
+    stopped: policy.stopHeaders(facts),
+    timeoutMs: deps.timeoutMs,
+    continueFirst: false,
+    withoutBody: true,
+    editHeaders: (headers) => policy.editHeaders(facts, headers),
+    onSignal: (signal) => deps.onSignal(site.config, readSignal(site.config.secret, signal, requestId)),
+    watch: NOBODY_WATCHES,
+    onFailure(kind, cause, started) {
+      noteFailure(deps, site.config, kind, cause, requestId);
+      if (started) response.destroy();
+      else answer(FAILURE_PAGES[kind]);
+    },
+  });
+}
+
+const NOBODY_WATCHES: ExchangeWatch = { staysForHead: false, onHead: () => false, onNoHead: () => {} };
