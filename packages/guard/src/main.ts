@@ -8,6 +8,9 @@ import { systemClock } from './lib/clock.js';
 import { createLogger, type Logger } from './lib/logger.js';
 import { KeyedMutex } from './lib/mutex.js';
 import { version } from './lib/version.js';
+import { keepAttempts } from './login/attempt-keeper.js';
+import { LOGIN_WAIT_MS } from './login/login-gate.js';
+import { closedDoor } from './login/two-factor/closed-door.js';
 import { LivePolicy } from './policy/live-policy.js';
 import { createGuardServer } from './proxy/server.js';
 import type { ChangeDeps } from './settings/change-settings.js';
@@ -22,6 +25,7 @@ import { sqlBlockedAddressesStore } from './storage/blocked-addresses-store.js';
 import { latestVersion, pollingChangeFeed } from './storage/change-feed.js';
 import { lockDataDir } from './storage/data-dir-lock.js';
 import { type Database, openDatabase } from './storage/database.js';
+import { sqlAttemptStore } from './storage/login-attempts-store.js';
 import { sqlSettingsStore } from './storage/settings-store.js';
 import { type SiteFactsStore, sqlSiteFactsStore } from './storage/site-facts-store.js';
 import { factsOf } from './wordpress/connector-answers.js';
@@ -84,6 +88,15 @@ async function assemble(
   const feed = pollingChangeFeed({ db, logger, from: await latestVersion(db) });
   taken.push(() => feed.close());
   await loadSites(config.sites, sites, db, factsStore);
+  for (const { id } of config.sites) logPause(logger, sites, id, clock());
+  const keeper = keepAttempts({ store: sqlAttemptStore(db), onSlowUsers: (site) => healPolicy(site), clock, logger });
+  taken.push(() => keeper.stop());
+  for (const { id } of config.sites) await keeper.load(id);
+  feed.subscribe((site) => {
+    keeper.load(site).catch((error: unknown) => {
+      logger.error({ event: 'login-attempts-not-read', site, err: error }, 'Failed log-ins can’t be read again.');
+    });
+  });
 
   const client = connectorClient({
     clock,
@@ -93,7 +106,7 @@ async function assemble(
   taken.push(() => client.close());
   const policyPush = createPolicyPush({
     client,
-    current: (site) => connectorPolicy(sites.inForce(site)),
+    current: (site) => connectorPolicy(sites.inForce(site), keeper.slow.slow(site, clock())),
     mutex,
     clock,
     logger,
@@ -138,7 +151,10 @@ async function assemble(
     sites,
     mutex,
     logger,
-    onChanged: healPolicy,
+    onChanged(site) {
+      logPause(logger, sites, site, clock());
+      healPolicy(site);
+    },
   });
   taken.push(() => reload.stop());
   feed.subscribe(reload.reload);
@@ -146,7 +162,8 @@ async function assemble(
   const sessions = createSessions({ client, clock });
   const change: ChangeDeps = {
     settings,
-    pushPolicy: (site, wanted) => policyPush.push(site, connectorPolicy(settingsInForce(wanted, clock()))),
+    pushPolicy: (site, wanted) =>
+      policyPush.push(site, connectorPolicy(settingsInForce(wanted, clock()), keeper.slow.slow(site.id, clock()))),
     apply: (site, wanted) => sites.set(site, { settings: wanted }),
     publish: feed.publish,
     mutex,
@@ -164,7 +181,15 @@ async function assemble(
   });
   taken.push(() => api.close());
 
-  const server = createGuardServer({ config, live, api: api.handle, onSignal: health.inform, logger, clock });
+  const login = {
+    attempts: keeper.attempts,
+    slow: keeper.slow,
+    door: closedDoor,
+    clock,
+    logger,
+    waitMs: LOGIN_WAIT_MS,
+  };
+  const server = createGuardServer({ config, live, login, api: api.handle, onSignal: health.inform, logger, clock });
   const { host, port } = await server.listen();
   taken.push(() => health.stop());
   taken.push(() => server.close());
@@ -187,4 +212,12 @@ async function loadSites(
     const { facts } = await factsStore.read(id);
     sites.set(id, { settings: stored, blocked, facts });
   }
+}
+
+/** A pause is dangerous to forget, so each one stands in the log. */
+function logPause(logger: Logger, sites: LiveSites, site: SiteId, now: number): void {
+  const { pausedUntil } = sites.get(site).settings;
+  if (pausedUntil <= now) return;
+  const until = new Date(pausedUntil).toISOString();
+  logger.warn({ event: 'paused', site, until }, 'Everything is off for this site until then.');
 }
