@@ -60,14 +60,14 @@ final class Security_Optimizer_Command_Path_In_Use {
 	 */
 	private static function is_base( $first ) {
 		global $wp_rewrite;
-		$bases = array( $wp_rewrite->author_base, $wp_rewrite->search_base, $wp_rewrite->comments_base, $wp_rewrite->pagination_base, $wp_rewrite->comments_pagination_base, $wp_rewrite->feed_base );
+		$bases = array( $wp_rewrite->front, $wp_rewrite->author_base, $wp_rewrite->search_base, $wp_rewrite->comments_base, $wp_rewrite->pagination_base, $wp_rewrite->comments_pagination_base, $wp_rewrite->feed_base );
 		$kinds = array_merge( get_taxonomies( array(), 'objects' ), get_post_types( array(), 'objects' ) );
 		foreach ( $kinds as $kind ) {
 			$bases[] = is_array( $kind->rewrite ) && isset( $kind->rewrite['slug'] ) ? $kind->rewrite['slug'] : '';
 			$bases[] = isset( $kind->has_archive ) && is_string( $kind->has_archive ) ? $kind->has_archive : '';
 		}
 		foreach ( $bases as $base ) {
-			if ( strtolower( (string) strtok( (string) $base, '/' ) ) === $first ) {
+			if ( strtolower( (string) strtok( trim( (string) $base, '/' ), '/' ) ) === $first ) {
 				return true;
 			}
 		}

@@ -28,6 +28,9 @@ final class Security_Optimizer_Commands {
 		'rename-users'  => array( 'Security_Optimizer_Command_Rename_Users', 'run' ),
 	);
 
+	/** Commands that need what plugins and themes set up on `init`; the others run before any of that. */
+	const LATE = array( 'issue-session', 'path-in-use' );
+
 	/** @var array|null `name`, `time`, `nonce` and `body` of a command that guard has signed. */
 	private static $received = null;
 
@@ -63,6 +66,13 @@ final class Security_Optimizer_Commands {
 			'body'  => $body,
 		);
 		return true;
+	}
+
+	/**
+	 * @return string The action on which the command received is to be carried out.
+	 */
+	public static function moment() {
+		return in_array( self::$received['name'], self::LATE, true ) ? 'wp_loaded' : 'init';
 	}
 
 	/**

@@ -37,6 +37,13 @@ final class Security_Optimizer_Context {
 	}
 
 	/**
+	 * @return bool Whether the visitor asked for a hidden address, and guard has put a random name in its place.
+	 */
+	public static function is_decoy() {
+		return isset( self::$said['uri'] ) && ! self::came_by_slug();
+	}
+
+	/**
 	 * @param int $user_id A user.
 	 * @return bool Whether this browser has logged in to the account before.
 	 */

@@ -25,9 +25,9 @@ final class Security_Optimizer_Hooks {
 		// At once: who is asking, and may they ask here at all.
 		Security_Optimizer_Gate::enter( $settings['secret'], $settings['only_through_guard'] );
 
-		// Commands of guard. Before anything else on `init`, so that no other plugin can get in between.
+		// Commands of guard. Before anything else on that action, so that no other plugin can get in between.
 		if ( Security_Optimizer_Commands::receive( $settings['secret'] ) ) {
-			add_action( 'init', array( 'Security_Optimizer_Commands', 'run' ), PHP_INT_MIN );
+			add_action( Security_Optimizer_Commands::moment(), array( 'Security_Optimizer_Commands', 'run' ), PHP_INT_MIN );
 		}
 
 		// Protections, each only while the policy of guard has it on.

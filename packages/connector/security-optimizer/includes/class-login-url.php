@@ -59,12 +59,16 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * Filter `wp_redirect`. A stranger who would be sent to the login gets what guard answers for missing pages.
+	 * Filter `wp_redirect`. A stranger who would be sent to the login gets what guard answers for missing pages. A
+	 * missing page itself may redirect to a tidier form of its own address.
 	 *
 	 * @param string $location Where to.
 	 * @return string
 	 */
 	public static function in_redirect( $location ) {
+		if ( Security_Optimizer_Context::is_decoy() ) {
+			return $location;
+		}
 		$slug = self::to_slug( $location );
 		if ( $slug !== $location && ! self::is_visible() && Security_Optimizer_Gate::came_through_guard() ) {
 			Security_Optimizer_Gate::end_without_trace();
