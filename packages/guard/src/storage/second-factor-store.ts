@@ -36,7 +36,7 @@ export interface SecondFactorStore {
   /** Hands an unfinished set-up on to the same browser's next challenge. */
   adoptSetup(owner: FactorOwner, change: { from: string; to: string }): Promise<boolean>;
   /** Atomic: marks a step as used. @returns false when it, or a later one, was used before, or the factor is not on */
-  useStep(owner: FactorOwner, step: number): Promise<boolean>;
+  spendStep(owner: FactorOwner, step: number): Promise<boolean>;
   /** The first code was right: uses its step, stores the back-up codes and notes it in the challenge, all or nothing. */
   confirmSetup(
     owner: FactorOwner,
@@ -47,7 +47,7 @@ export interface SecondFactorStore {
   /** Switches a confirmed factor on and ends the challenge that set it up, all or nothing. */
   enable(owner: FactorOwner, change: { challenge: string; at: number }): Promise<boolean>;
   /** Atomic: uses up a back-up code. @returns false when it is unknown or used */
-  useBackupCode(owner: FactorOwner, hash: string, at: number): Promise<boolean>;
+  spendCode(owner: FactorOwner, hash: string, at: number): Promise<boolean>;
   /** Users whose factor is on, by login. */
   listEnabled(site: SiteId): Promise<readonly { readonly userId: number; readonly login: string }[]>;
   /** Keeps the login name of lists right after a user was renamed. */
@@ -137,7 +137,7 @@ export function sqlSecondFactorStore(db: Database): SecondFactorStore {
       return result.numUpdatedRows === 1n;
     },
 
-    async useStep({ site, userId }, step) {
+    async spendStep({ site, userId }, step) {
       const result = await db
         .updateTable('second_factors')
         .set({ last_step: step })
@@ -216,7 +216,7 @@ export function sqlSecondFactorStore(db: Database): SecondFactorStore {
       });
     },
 
-    async useBackupCode({ site, userId }, hash, at) {
+    async spendCode({ site, userId }, hash, at) {
       const result = await db
         .updateTable('second_factor_codes')
         .set({ used_at: at })
