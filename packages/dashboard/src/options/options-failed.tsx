@@ -1,9 +1,9 @@
-import type { ApiFailure } from '../../api/api-failure.js';
-import { Button } from '../../components/button.js';
-import { Note } from '../../components/note.js';
-import { ServerText } from '../../components/server-text.js';
-import { __ } from '../../i18n/translate.js';
-import { failureNotice } from '../../requests/outcome-notice.js';
+import type { ApiFailure } from '../api/api-failure.js';
+import { Button } from '../components/button.js';
+import { Note } from '../components/note.js';
+import { ServerText } from '../components/server-text.js';
+import { __ } from '../i18n/translate.js';
+import { failureNotice } from '../requests/outcome-notice.js';
 
 export interface OptionsFailedProps {
   readonly failure: ApiFailure;
