@@ -25,6 +25,16 @@ export function decoyTarget(target: string, hidden: ReadonlySet<string>, random:
   return `/${disguised('xx-xxxxx.php', 'xx-xxxxx.php', random)}${query}`;
 }
 
+/** A target beside this one that does not exist: another name in place of the last one of its path. */
+export function siblingTarget(target: string, random: () => number): string {
+  const mark = target.indexOf('?');
+  const path = mark === -1 ? target : target.slice(0, mark);
+  const query = mark === -1 ? '' : target.slice(mark);
+  const slash = path.endsWith('/') ? '/' : '';
+  const parent = path.slice(0, path.lastIndexOf('/', path.length - 1 - slash.length) + 1);
+  return `${parent === '' ? '/' : parent}${disguised('xxxxxxxx', 'xxxxxxxx', random)}${slash}${query}`;
+}
+
 /** Replaces letters and digits of the name at the start of a piece, but those of its ending. Encoded ones stay encoded. */
 function disguised(piece: string, name: string, random: () => number): string {
   const pick = (letters: string): string => letters[Math.floor(random() * letters.length)] as string;

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PageName } from '../pages/visitor-pages.js';
-import { readSignal } from '../wordpress/signature.js';
+import { readSignal, type Signal } from '../wordpress/signature.js';
 import { canonicalPath } from './canonical-path.js';
-import { decoyTarget } from './decoy-target.js';
+import { decoyTarget, siblingTarget } from './decoy-target.js';
 import type { Pass } from './examine.js';
-import { type ExchangeWatch, forward } from './forward.js';
+import { forward } from './forward.js';
 import { FAILURE_PAGES, type GateDeps, noteFailure, visitorFacts } from './handle-request.js';
 import { requestFacts } from './request-facts.js';
 
@@ -21,7 +21,9 @@ export function missingInstead(
 ): void {
   const { site, policy } = pass;
   const asked = pass.uri ?? pass.target;
-  const target = decoyTarget(asked, policy.login.hidden, deps.random);
+  const named = decoyTarget(asked, policy.login.hidden, deps.random);
+  // Any page may send strangers to the login. It has no name to disguise: a page beside it answers.
+  const target = named === asked ? siblingTarget(asked, deps.random) : named;
   const missing = canonicalPath(target);
   if (!missing.ok) {
     answer('not-found');
@@ -36,7 +38,8 @@ export function missingInstead(
     return;
   }
   const requestId = deps.nextId();
-  const context = { login: 'refuse', why: 'busy', uri: asked } as const;
+  const context = { login: 'refuse', why: 'busy', ...(named === asked ? {} : { uri: asked }) } as const;
+  let signal: Signal = { kind: 'missing' };
   forward({
     request,
     response,
@@ -48,8 +51,19 @@ export function missingInstead(
     continueFirst: false,
     withoutBody: true,
     editHeaders: (headers) => policy.editHeaders(facts, headers),
-    onSignal: (signal) => deps.onSignal(site.config, readSignal(site.config.secret, signal, requestId)),
-    watch: NOBODY_WATCHES,
+    onSignal(value) {
+      signal = readSignal(site.config.secret, value, requestId);
+      deps.onSignal(site.config, signal);
+    },
+    watch: {
+      staysForHead: false,
+      onHead(_status, _headers, _login, gone) {
+        if (gone || signal.kind !== 'ok' || !signal.flags.includes('a')) return false;
+        answer('not-found');
+        return true;
+      },
+      onNoHead: () => {},
+    },
     onFailure(kind, cause, started) {
       noteFailure(deps, site.config, kind, cause, requestId);
       if (started) response.destroy();
@@ -57,5 +71,3 @@ export function missingInstead(
     },
   });
 }
-
-const NOBODY_WATCHES: ExchangeWatch = { staysForHead: false, onHead: () => false, onNoHead: () => {} };
