@@ -9,6 +9,7 @@ import { setLoginAccess } from './login/set-login-access.js';
 import { setLoginAttempts } from './login/set-login-attempts.js';
 import { setSecondFactor } from './login/set-second-factor.js';
 import { setTwoFactorAppPasswords } from './login/set-two-factor-app-passwords.js';
+import type { RunningSecondFactorDoor } from './login/two-factor/create-second-factor-door.js';
 import { listEnrolled } from './login/two-factor/list-enrolled.js';
 import { resetSecondFactor } from './login/two-factor/reset-second-factor.js';
 import type { ChangeDeps } from './settings/change-settings.js';
@@ -29,8 +30,9 @@ export function composeLogin(parts: {
   readonly sites: LiveSites;
   readonly configured: readonly SiteConfig[];
   readonly sessions: Sessions;
+  readonly door: Pick<RunningSecondFactorDoor, 'forgetDevices'>;
 }): LoginUseCases {
-  const { db, change, client, sites, configured, sessions } = parts;
+  const { db, change, client, sites, configured, sessions, door } = parts;
   const { clock, logger, publish } = change;
   const factors = sqlSecondFactorStore(db);
   const audit = sqlAuditStore(db);
@@ -93,6 +95,7 @@ export function composeLogin(parts: {
               {
                 store: factors,
                 endSessions: (id, userId) => client.endSessions(siteOf(id), [userId]),
+                forgetDevices: door.forgetDevices,
                 publish,
                 clock,
                 logger,

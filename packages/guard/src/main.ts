@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { createApi } from './api/api-app.js';
 import { createHandlers } from './api/handlers.js';
 import { composeLogin } from './compose-login.js';
+import { composeSecondFactor } from './compose-second-factor.js';
 import type { Config } from './config.js';
 import { AddressSet } from './lib/address-set.js';
 import { systemClock } from './lib/clock.js';
@@ -10,7 +11,6 @@ import { KeyedMutex } from './lib/mutex.js';
 import { version } from './lib/version.js';
 import { keepAttempts } from './login/attempt-keeper.js';
 import { LOGIN_WAIT_MS } from './login/login-gate.js';
-import { closedDoor } from './login/two-factor/closed-door.js';
 import { LivePolicy } from './policy/live-policy.js';
 import { createGuardServer } from './proxy/server.js';
 import type { ChangeDeps } from './settings/change-settings.js';
@@ -170,13 +170,16 @@ async function assemble(
     clock,
     logger,
   };
+  const { dataDir } = config;
+  const secondFactor = { db, dataDir, client, sites, configured: config.sites, feed, clock, logger };
+  const door = await composeSecondFactor(secondFactor);
   const api = await createApi({
     sessions,
     logger,
     handlers: createHandlers({
       fetchSecurityOptions: (site) => fetchSecurityOptions(settings, site),
       setSecurityOption: (wanted) => setSecurityOption(change, wanted),
-      ...composeLogin({ db, change, client, sites, configured: config.sites, sessions }),
+      ...composeLogin({ db, change, client, sites, configured: config.sites, sessions, door }),
     }),
   });
   taken.push(() => api.close());
@@ -184,7 +187,7 @@ async function assemble(
   const login = {
     attempts: keeper.attempts,
     slow: keeper.slow,
-    door: closedDoor,
+    door,
     clock,
     logger,
     waitMs: LOGIN_WAIT_MS,
