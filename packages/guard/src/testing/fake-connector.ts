@@ -42,6 +42,8 @@ export interface FakeConnector {
   readonly members: Map<number, FakeMember>;
   /** Whether visitors may register. */
   registration: boolean;
+  /** Names that exist beyond the users that are listed. */
+  readonly hiddenNames: Set<string>;
   /** Paths of the site and what uses them. */
   readonly usedPaths: Map<string, string>;
   /** Bodies of `end-sessions`, with the cookie that came along. */
@@ -76,6 +78,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
       [2, { login: 'editor', administrator: false }],
     ]),
     registration: false,
+    hiddenNames: new Set(),
     usedPaths: new Map(),
     endedSessions: [],
     failing: new Set(),
@@ -187,7 +190,7 @@ function runLoginCommand(
     }
     case 'rename-users': {
       const wanted = body.users as { ID: number; user_login: string }[];
-      const taken = [...fake.members.values()].map(({ login }) => login.toLowerCase());
+      const taken = [...fake.hiddenNames, ...[...fake.members.values()].map(({ login }) => login.toLowerCase())];
       const faults = wanted.filter(({ user_login }) => taken.includes(user_login.toLowerCase()));
       if (faults.length > 0) {
         return { code: 'not_renamed', fields: Object.fromEntries(faults.map(({ ID }) => [ID, 'exists'])) };
