@@ -53,8 +53,8 @@ final class Security_Optimizer_Answer {
 		if ( headers_sent() ) {
 			return;
 		}
-		http_response_code( $status );
-		header( 'Content-Type: ' . $type );
+		// Not http_response_code(): a status line that WordPress has set already would stay.
+		header( 'Content-Type: ' . $type, true, $status );
 		header( 'Cache-Control: no-store' );
 		header( 'X-Content-Type-Options: nosniff' );
 	}

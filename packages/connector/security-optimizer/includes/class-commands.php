@@ -93,7 +93,7 @@ final class Security_Optimizer_Commands {
 		}
 		$answer = call_user_func( self::COMMANDS[ self::$received['name'] ], $body );
 		if ( is_string( $answer ) ) {
-			self::fail( 'policy_not_stored' === $answer ? 500 : 400, $answer );
+			self::fail( in_array( $answer, array( 'policy_not_stored', 'not_stored' ), true ) ? 500 : 400, $answer );
 		}
 		if ( is_wp_error( $answer ) ) {
 			self::fail( 400, $answer->get_error_code(), (array) $answer->get_error_data() );

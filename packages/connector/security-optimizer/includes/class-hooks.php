@@ -1,6 +1,7 @@
 <?php
 /**
- * Everything that the connector hooks into WordPress, in the order in which it runs.
+ * Everything that the connector hooks into WordPress, in the order in which it runs. (The command `issue-session`
+ * adds a filter of its own while it runs.)
  *
  * @package Security_Optimizer
  */
@@ -168,6 +169,8 @@ final class Security_Optimizer_Hooks {
 		// /login, /admin and /dashboard would lead to the login.
 		remove_action( 'template_redirect', 'wp_redirect_admin_locations', 1000 );
 		add_action( 'login_init', array( $links, 'refuse_request' ), PHP_INT_MIN );
+		add_filter( 'do_parse_request', array( $links, 'know_address' ), PHP_INT_MAX );
+		add_action( 'before_signup_form', array( $links, 'begin_form' ), PHP_INT_MIN );
 		add_filter( 'site_url', array( $links, 'in_site_url' ), PHP_INT_MAX, 2 );
 		add_filter( 'network_site_url', array( $links, 'in_site_url' ), PHP_INT_MAX, 2 );
 		add_filter( 'wp_redirect', array( $links, 'in_redirect' ), PHP_INT_MAX );

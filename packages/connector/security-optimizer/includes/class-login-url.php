@@ -89,6 +89,29 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
+	 * Filter `do_parse_request`: the sign-up of a network would look for a page at the custom address and find none.
+	 *
+	 * @param bool $parse Whether WordPress looks what the address stands for.
+	 * @return bool
+	 */
+	public static function know_address( $parse ) {
+		return $parse && ! Security_Optimizer_Context::came_by_slug();
+	}
+
+	/**
+	 * Action `before_signup_form`: the form of a network has its address written into it.
+	 */
+	public static function begin_form() {
+		if ( Security_Optimizer_Context::came_by_slug() ) {
+			ob_start(
+				static function ( $html ) {
+					return str_replace( 'action="wp-signup.php"', 'action="' . esc_url( self::to_slug( self::default_signup() ) ) . '"', $html );
+				}
+			);
+		}
+	}
+
+	/**
 	 * Filters `loginout` and `register`: no link for strangers to what is not there for them.
 	 *
 	 * @param string $link HTML.

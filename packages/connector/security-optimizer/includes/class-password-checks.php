@@ -108,7 +108,8 @@ final class Security_Optimizer_Password_Checks {
 			return $user_id;
 		}
 		self::examine();
-		if ( self::must_refuse( self::find( $_SERVER['PHP_AUTH_USER'] ) ) ) {
+		// Nobody guesses an application password, and programs have no cookie that shows a known device.
+		if ( self::must_refuse( null ) ) {
 			self::refuse( $_SERVER['PHP_AUTH_PW'] );
 			self::answer_rest();
 			remove_filter( 'determine_current_user', 'wp_validate_application_password', 20 );

@@ -14,6 +14,9 @@ final class Security_Optimizer_Slow_Users {
 	const SECONDS = 10;
 	const PREFIX  = 'security_optimizer_slow_';
 
+	/** @var true[] Users who got the check in this request: several calls of one XML-RPC request are one log-in. */
+	private static $granted = array();
+
 	/**
 	 * Takes the one check of these ten seconds, if it is still there.
 	 *
@@ -27,7 +30,10 @@ final class Security_Optimizer_Slow_Users {
 		) {
 			return false;
 		}
-		return ! self::take( self::PREFIX . $user->ID, time() );
+		if ( ! isset( self::$granted[ $user->ID ] ) && self::take( self::PREFIX . $user->ID, time() ) ) {
+			self::$granted[ $user->ID ] = true;
+		}
+		return ! isset( self::$granted[ $user->ID ] );
 	}
 
 	/**

@@ -9,6 +9,9 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Usernames {
 
+	/** @var string[]|null Names that are not allowed and not in use. Asked once: an import saves many users. */
+	private static $free = null;
+
 	/**
 	 * @return string[] Names that are not allowed, in lower case.
 	 */
@@ -24,7 +27,10 @@ final class Security_Optimizer_Usernames {
 	 * @return string[]
 	 */
 	public static function add_illegal( $names ) {
-		return array_merge( (array) $names, array_diff( self::disallowed(), array_map( 'strtolower', self::in_use( self::disallowed() ) ) ) );
+		if ( null === self::$free ) {
+			self::$free = array_diff( self::disallowed(), array_map( 'strtolower', self::in_use( self::disallowed() ) ) );
+		}
+		return array_merge( (array) $names, self::$free );
 	}
 
 	/**
