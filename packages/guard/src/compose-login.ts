@@ -64,12 +64,12 @@ export function composeLogin(parts: {
         },
         wanted,
       ),
-    setDisableUsernames: (wanted) =>
+    setDisableUsernames: ({ visitor, ...wanted }) =>
       setDisableUsernames(
         {
           ...change,
           loginData: client.loginData,
-          renameUsers: client.renameUsers,
+          renameUsers: (site, users) => client.renameUsers(site, users, visitor),
           audit: audit.add,
           async onRenamed(site, { ID, user_login }) {
             sessions.forget(site);

@@ -102,11 +102,16 @@ function mountEndpoints(
       handler: async (request, reply) => {
         const { call, user } = stateOf(deps.calls, request);
         if (!user) throw new Error('A handler ran without authentication.');
-        const { data, message } = await handler(parseInput(endpoint.request, inputOf(endpoint, request, call)), {
+        const {
+          data,
+          message,
+          setCookies = [],
+        } = await handler(parseInput(endpoint.request, inputOf(endpoint, request, call)), {
           site: call.site,
           actor: { id: user.id, login: user.login, address: call.address },
           visitor: { cookie: request.headers.cookie ?? '', sender: senderOf(call) },
         });
+        if (setCookies.length > 0) reply.header('set-cookie', [...setCookies]);
         return send(reply, { data, message, status: 200 });
       },
     });

@@ -14,4 +14,6 @@ export interface CallContext {
 export interface Outcome<Data> {
   readonly data: Data;
   readonly message: string;
+  /** Values of `Set-Cookie` that WordPress wants the caller's browser to have. */
+  readonly setCookies?: readonly string[];
 }

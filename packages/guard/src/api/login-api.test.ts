@@ -292,6 +292,14 @@ describe('disabling common usernames', () => {
     );
   });
 
+  it('hands the caller’s browser the cookies of the renamed session', async () => {
+    const { connector, guard } = await start();
+    connector.members.set(1, { login: 'admin', administrator: true });
+    const body = JSON.stringify({ admin_names: [{ ID: 1, user_login: 'boss' }] });
+    const { http, headers } = await callApi(guard.url, '/disable-admin-username', { body });
+    expect([http, headers.getSetCookie()]).toEqual([200, ['renamed=1; HttpOnly']]);
+  });
+
   it('passes on what WordPress itself refuses, and stores nothing', async () => {
     const { connector, call, options } = await withAdmins();
     connector.hiddenNames.add('second');

@@ -24,7 +24,9 @@ export interface LoginUseCases {
   readonly setCustomLoginUrl: (
     change: LoginUrlChange,
   ) => Promise<{ readonly options: LoginOptions['login_url']; readonly message: string }>;
-  readonly setDisableUsernames: (change: UsernamesChange) => Promise<UsernamesOutcome>;
+  readonly setDisableUsernames: (
+    change: UsernamesChange & { readonly visitor: CallContext['visitor'] },
+  ) => Promise<UsernamesOutcome>;
   readonly setSecondFactor: (
     change: Switch & { readonly visitor: CallContext['visitor'] },
   ) => Promise<{ readonly setupUrl: string; readonly message: string }>;
@@ -56,11 +58,13 @@ export function createLoginHandlers(useCases: LoginUseCases): Pick<Handlers, Log
       const { options, message } = await useCases.setCustomLoginUrl(change);
       return { data: { login_url: options }, message };
     },
-    async 'update:disable_usernames'({ disable_usernames, admin_names = [] }, { site, actor }) {
+    async 'update:disable_usernames'({ disable_usernames, admin_names = [] }, { site, actor, visitor }) {
       // Names without the switch come from the dialog, which opens when it is being switched on.
       const value = disable_usernames ?? 1;
-      const { usernames, message } = await useCases.setDisableUsernames({ site, actor, value, names: admin_names });
-      return { data: { disable_usernames: value, ...(usernames && { usernames_data: usernames }) }, message };
+      const change = { site, actor, value, names: admin_names, visitor };
+      const { usernames, setCookies, message } = await useCases.setDisableUsernames(change);
+      const data = { disable_usernames: value, ...(usernames && { usernames_data: usernames }) };
+      return { data, message, setCookies };
     },
     async 'update:sg2fa'({ sg2fa: value }, { site, actor, visitor }) {
       const { setupUrl, message } = await useCases.setSecondFactor({ site, actor, value, visitor });

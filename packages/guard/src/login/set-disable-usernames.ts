@@ -10,11 +10,16 @@ import { usernamesData } from './fetch-login-options.js';
 
 export interface UsernamesDeps extends ChangeDeps {
   readonly loginData: (site: SiteConfig) => Promise<LoginData>;
-  /** Renames all or none; returns why not, by user ID, or null. */
+  /** Renames all or none. */
   readonly renameUsers: (
     site: SiteConfig,
     users: readonly NewName[],
-  ) => Promise<Readonly<Record<string, RenameFault>> | null>;
+  ) => Promise<{
+    /** Why not, by user ID, or null. */
+    readonly faults: Readonly<Record<string, RenameFault>> | null;
+    /** Keep the caller signed in. */
+    readonly setCookies: readonly string[];
+  }>;
   /** Told of each rename, so that what guard keeps by name follows. */
   readonly onRenamed: (site: SiteId, user: NewName) => Promise<void>;
   readonly audit: (site: SiteId, by: { actor: Actor; at: number }, entries: readonly AuditEntry[]) => Promise<void>;
@@ -31,6 +36,8 @@ export interface UsernamesChange {
 export interface UsernamesOutcome {
   /** As it is after a rename; left out when nobody was renamed. */
   readonly usernames: LoginOptions['usernames_data'] | null;
+  /** Cookies for the caller's browser, whose session holds the old name when the caller was renamed too. */
+  readonly setCookies: readonly string[];
   readonly message: string;
 }
 
@@ -42,14 +49,18 @@ export interface UsernamesOutcome {
  */
 export async function setDisableUsernames(deps: UsernamesDeps, change: UsernamesChange): Promise<UsernamesOutcome> {
   const { site, actor, value, names } = change;
-  if (names.length > 0) await rename(deps, change);
-  else if (value === 1) refuseWhileInUse(await deps.loginData(site));
+  const setCookies = names.length > 0 ? await rename(deps, change) : [];
+  if (names.length === 0 && value === 1) refuseWhileInUse(await deps.loginData(site));
   await changeSettings(deps, { site, actor }, () => ({ disable_usernames: value }));
   if (names.length > 0) {
     const message = names.length === 1 ? 'The username is changed.' : 'The usernames are changed.';
-    return { usernames: usernamesData(await deps.loginData(site)), message };
+    return { usernames: usernamesData(await deps.loginData(site)), setCookies, message };
   }
-  return { usernames: null, message: value === 1 ? 'Common usernames are disabled.' : 'Common usernames are allowed.' };
+  return {
+    usernames: null,
+    setCookies,
+    message: value === 1 ? 'Common usernames are disabled.' : 'Common usernames are allowed.',
+  };
 }
 
 function refuseWhileInUse({ matches }: LoginData): void {
@@ -61,11 +72,11 @@ function refuseWhileInUse({ matches }: LoginData): void {
   });
 }
 
-async function rename(deps: UsernamesDeps, { site, actor, names }: UsernamesChange): Promise<void> {
+async function rename(deps: UsernamesDeps, { site, actor, names }: UsernamesChange): Promise<readonly string[]> {
   const users = names.map(({ ID, user_login }) => ({ ID, user_login: user_login.trim() }));
   const before = await deps.loginData(site);
   refuse(checkNewUsernames(users, before));
-  const faults = await deps.renameUsers(site, users);
+  const { faults, setCookies } = await deps.renameUsers(site, users);
   if (faults !== null) {
     const nameOf = (id: string) => users.find(({ ID }) => String(ID) === id)?.user_login ?? '';
     refuse(Object.fromEntries(Object.entries(faults).map(([id, fault]) => [id, usernameText(fault, nameOf(id))])));
@@ -81,6 +92,7 @@ async function rename(deps: UsernamesDeps, { site, actor, names }: UsernamesChan
     { event: 'users-renamed', site: site.id, users: users.map(({ ID }) => ID), user: actor.id },
     'Administrators with a common username were renamed.',
   );
+  return setCookies;
 }
 
 function refuse(fields: Readonly<Record<string, string>>): void {

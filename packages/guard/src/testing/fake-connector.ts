@@ -117,6 +117,9 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
   response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(fake.secret, `connector-signal\n${fields}`)}`);
   if (done === null) return finish(response, command ? 404 : 200, { code: 'rest_no_route' });
   if (fake.failing.has(command as string)) return finish(response, 500, { code: 'failed' });
+  if (command === 'rename-users' && request.headers.cookie === 'session=owner') {
+    response.setHeader('Set-Cookie', 'renamed=1; HttpOnly');
+  }
   if (command === 'issue-session') response.setHeader('Set-Cookie', ['first=1; HttpOnly', 'second=2; HttpOnly']);
   fake.commands.push(command as string);
   fake.hosts.push(request.headers.host ?? '');

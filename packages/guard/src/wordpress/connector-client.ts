@@ -56,11 +56,18 @@ export interface ConnectorClient {
   loginData(site: SiteConfig): Promise<LoginData>;
   /** What uses a path of the site, for example `a page`, or null. */
   pathInUse(site: SiteConfig, path: string): Promise<string | null>;
-  /** Renames all or none. @returns why not, by user ID; null when all were renamed */
+  /**
+   * Renames all or none. Faults by user ID, or null when all were renamed; the cookies go on to the caller, whose
+   * session holds the old name when the caller was renamed too.
+   */
   renameUsers(
     site: SiteConfig,
     users: readonly { readonly ID: number; readonly user_login: string }[],
-  ): Promise<Readonly<Record<string, RenameFault>> | null>;
+    caller: Visitor,
+  ): Promise<{
+    readonly faults: Readonly<Record<string, RenameFault>> | null;
+    readonly setCookies: readonly string[];
+  }>;
   /** Ends the sessions of these users, or of all who need a second factor. @param keep whose own session stays */
   endSessions(site: SiteConfig, users: readonly number[] | 'needs_factor', keep?: Visitor): Promise<void>;
   /** Makes the session of a user who passed the second factor. */
@@ -169,11 +176,14 @@ export function connectorClient(options: {
       const { used, by } = await noticed(site, command(site, 'path-in-use', { path }, pathInUseAnswer));
       return used ? (by ?? 'the site') : null;
     },
-    async renameUsers(site, users) {
-      const answer = await noticed(site, send(site, 'rename-users', { users }));
-      if (answer.status === 400) return parse(renameRefusal, 'rename-users', { ...answer, status: 200 }).fields;
+    async renameUsers(site, users, caller) {
+      const answer = await noticed(site, send(site, 'rename-users', { users }, caller));
+      if (answer.status === 400) {
+        const { fields } = parse(renameRefusal, 'rename-users', { ...answer, status: 200 });
+        return { faults: fields, setCookies: [] };
+      }
       parse(renameAnswer, 'rename-users', answer);
-      return null;
+      return { faults: null, setCookies: answer.setCookies };
     },
     async endSessions(site, users, keep) {
       const body = {
