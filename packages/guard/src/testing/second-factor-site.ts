@@ -66,7 +66,10 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
       async issueSession(_site, { user, remember, redirect, interim }) {
         if (!site.wordpressAnswers) throw new Error('connection refused');
         site.issued.push({ user, remember, redirect, interim });
-        return { redirect: site.redirect, setCookies: [`wp=user-${user}; path=/; HttpOnly`, 'wp_sec=1; path=/wp-admin'] };
+        return {
+          redirect: site.redirect,
+          setCookies: [`wp=user-${user}; path=/; HttpOnly`, 'wp_sec=1; path=/wp-admin'],
+        };
       },
     },
     visitors: { whoIs: async (_site, { cookie }) => site.signedIn.get(cookie) ?? null },
@@ -75,8 +78,6 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     clock: () => site.now,
     logger: log.logger,
   });
-  await door.reload(config.id);
-
   const server = createServer((request, response) => {
     const visit = {
       site: config,
@@ -111,6 +112,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     issued: [],
     signedIn: new Map(),
   };
+  await door.reload(config.id);
   return site;
 }
 
@@ -167,7 +169,9 @@ export class PlainBrowser {
 /** The key that an enrolment page shows, as bytes. */
 export function shownSecret(page: Page): Buffer {
   const text = (/<code>([A-Z2-7 ]+)<\/code>/.exec(page.html)?.[1] ?? '').replaceAll(' ', '');
-  const bits = [...text].map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'));
+  const bits = [...text].map((letter) =>
+    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
+  );
   return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
@@ -188,7 +192,10 @@ export function shownCodes(page: Page): string[] {
 }
 
 /** Sets up the site's present user in this browser; afterwards the user is logged in and the clock is a minute on. */
-export async function enrol(site: SecondFactorSite, browser: PlainBrowser): Promise<{ secret: Buffer; codes: string[] }> {
+export async function enrol(
+  site: SecondFactorSite,
+  browser: PlainBrowser,
+): Promise<{ secret: Buffer; codes: string[] }> {
   const page = await browser.logIn();
   const secret = shownSecret(page);
   const codesPage = await browser.send(page, 'enrol', { code: appCode(secret, site.now) });
