@@ -75,7 +75,7 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
 
   const addCookies = (headers: RawHeaders, report: LoginReport | null, marks: boolean): void => {
     const where = { home: policy.paths.home, scheme: pass.scheme, now: deps.clock() };
-    if (report !== null && report.ok !== null && report.ok.road !== 'application-password') {
+    if (report !== null && report.ok !== null && IN_BROWSERS.has(report.ok.road)) {
       const login = { ...where, device, user: report.ok.id, freshId: randomBytes(8).toString('hex') };
       headers.push('Set-Cookie', deviceCookie(secret, login));
     }
@@ -84,7 +84,7 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
 
   return {
     staysForHead: ticket !== null,
-    onHead(_status, headers, login, gone) {
+    onHead(status, headers, login, gone) {
       const report = login === undefined ? null : readLoginReport(secret, login, requestId);
       settle(report);
       if (gone) return true;
@@ -105,7 +105,8 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
         passage.onHidden();
         return true;
       }
-      addCookies(headers, readable, road === 'login' || road === 'signup' || !letIn);
+      // WordPress itself answers 404 for a spelling that its file system does not know: that proves nothing.
+      addCookies(headers, readable, road === 'login' || road === 'signup' || (!letIn && status === 200));
       return false;
     },
     onNoHead(sent) {
@@ -114,6 +115,9 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
     },
   };
 }
+
+/** Roads on which a browser may log in and keep a cookie. */
+const IN_BROWSERS: ReadonlySet<string> = new Set(['form', 'other']);
 
 export function deviceKey(device: KnownDevice): string {
   return `device:${device.id}`;

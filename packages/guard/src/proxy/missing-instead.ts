@@ -46,7 +46,7 @@ export function missingInstead(
     pool: site.pool,
     target,
     visitor: visitorFacts(pass, requestId, deps.clock(), context),
-    stopped: policy.stopHeaders(facts),
+    stopped: new Set([...(policy.stopHeaders(facts) ?? []), ...OF_THE_BODY]),
     timeoutMs: deps.timeoutMs,
     continueFirst: false,
     withoutBody: true,
@@ -71,3 +71,6 @@ export function missingInstead(
     },
   });
 }
+
+/** Headers that make no sense without the body. */
+const OF_THE_BODY = ['content-length', 'content-type', 'content-encoding'];
