@@ -66,9 +66,10 @@ final class Security_Optimizer_Context {
 	/**
 	 * Gives WordPress back the address that the visitor asked for.
 	 *
-	 * @param string $uri Path and query.
+	 * @param string $uri Path and query, one character for each byte of the request line.
 	 */
 	private static function show_address( $uri ) {
+		$uri                    = function_exists( 'mb_convert_encoding' ) ? mb_convert_encoding( $uri, 'ISO-8859-1', 'UTF-8' ) : $uri;
 		$forwarded              = rawurldecode( (string) strtok( $_SERVER['REQUEST_URI'], '?' ) );
 		$asked                  = rawurldecode( (string) strtok( $uri, '?' ) );
 		$_SERVER['REQUEST_URI'] = $uri;
