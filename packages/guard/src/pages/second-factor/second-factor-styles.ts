@@ -51,7 +51,7 @@ export const secondFactorStyles = `${visitorStyles}
 .so-secret code{font-family:${MONO};font-size:13px;letter-spacing:.04em;word-break:break-word}
 .so-enrol__form{display:flex;margin-top:12px}
 .so-enrol__form .so-field{flex:1 1 auto;min-width:0}
-.so-enrol__form .so-btn{min-width:104px;height:44px;margin-left:8px}
+.so-enrol__form .so-field+.so-btn{min-width:104px;height:44px;margin:0 0 0 8px}
 .so-enrol__form .so-code{height:44px;padding-left:12px;font-size:18px;letter-spacing:.24em}
 .so-front .so-codes{display:flex;flex-wrap:wrap;margin-top:24px;padding:12px 20px;background:#f6f8f8;border:1px solid #dde3e6;border-radius:12px}
 .so-codes li{flex:0 0 50%;padding:6px 0;font-family:${MONO};font-size:16px;line-height:24px;letter-spacing:.06em;text-align:center}
