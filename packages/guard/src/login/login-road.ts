@@ -47,6 +47,7 @@ export function loginRoads(
   const hidden = hiddenNames(paths);
   const custom = login.type === 'custom';
   const loginRoute = custom ? login.login.toLowerCase() : null;
+  const home = paths.home.split('/').slice(1);
   const signupRoute = custom && login.signup !== '' ? login.signup.toLowerCase() : null;
   return (facts) => {
     const { segments, routeSegments } = facts;
@@ -58,6 +59,7 @@ export function loginRoads(
       return custom ? hiddenAdminRoad(facts, i, mayLogIn) : adminRoad(segments, i);
     }
     if (loginRoute === null || routeSegments.length === 0) return 'other';
+    if (home.some((name, i) => segments[i] !== name)) return 'other';
     const route = routeSegments.length === 1 ? (routeSegments[0] as string) : routeSegments.join('/');
     return route === loginRoute ? 'login' : route === signupRoute ? 'signup' : 'other';
   };

@@ -34,6 +34,6 @@ html,body{min-height:100%;margin:0;background:#f4f6f6}
 .so-btn{display:flex;align-items:center;justify-content:center;min-height:44px;padding:7px 16px;color:#14212a;background:#fff;border:1px solid #c3ccd1;border-radius:8px;font-weight:600;text-decoration:none}
 .so-btn:hover{background:#f6f8f8;border-color:#84929b}
 .so-btn:focus-visible{outline:2px solid #1b66c9;outline-offset:2px}
-@media (max-width:480px){.so-front{padding-top:32px}.so-front__card{padding:24px}}
+@media (max-width:480px){.so-front{padding:24px 12px}.so-front__card{padding:24px 20px}}
 @media (forced-colors:active){.so-tile,.so-front__site i{border:1px solid}}
 `.replaceAll('\n', '');

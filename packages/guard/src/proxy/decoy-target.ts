@@ -15,7 +15,8 @@ export function decoyTarget(target: string, hidden: ReadonlySet<string>, random:
   const mark = target.indexOf('?');
   const path = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? '' : target.slice(mark);
-  const decoy = path.replace(/(?:(?!%2f)[^/])+/gi, (piece) => {
+  const decoy = path.replace(/%2f|(?:(?!%2f)[^/])+/gi, (piece) => {
+    if (/^%2f$/i.test(piece)) return piece;
     const canonical = canonicalPath(`/${piece}`);
     const name = canonical.ok && canonical.path.segments.length === 1 ? (canonical.path.segments[0] as string) : '';
     return hidden.has(name) ? disguised(piece, name, random) : piece;
