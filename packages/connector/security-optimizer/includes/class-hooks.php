@@ -52,8 +52,7 @@ final class Security_Optimizer_Hooks {
 			self::add_usernames();
 		}
 
-		// Login Security: whose session it is, every road to a password, and what follows.
-		add_action( 'init', array( 'Security_Optimizer_Member', 'id' ), PHP_INT_MIN );
+		// Login Security: every road to a password, and what follows.
 		$hides_login  = '' !== Security_Optimizer_Policy::text( 'login_url_login' );
 		$needs_factor = Security_Optimizer_Policy::is_on( 'sg2fa' );
 		if ( $hides_login || $needs_factor
@@ -137,6 +136,7 @@ final class Security_Optimizer_Hooks {
 
 	private static function add_password_checks() {
 		$checks = 'Security_Optimizer_Password_Checks';
+		add_action( 'init', array( 'Security_Optimizer_Member', 'id' ), PHP_INT_MIN );
 		add_filter( 'secure_signon_cookie', array( $checks, 'notice_remember' ), PHP_INT_MAX, 2 );
 		add_filter( 'authenticate', array( $checks, 'begin' ), PHP_INT_MIN, 3 );
 		add_filter( 'authenticate', array( $checks, 'finish' ), PHP_INT_MAX, 3 );
