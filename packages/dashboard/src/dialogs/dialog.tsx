@@ -9,6 +9,7 @@ import { Icon } from '../icons/icon.js';
 import { useServices } from '../services.js';
 import { ConfirmDialog } from './confirm-dialog.js';
 import type { Closing } from './use-closing.js';
+import { useFocusReturn } from './use-focus-return.js';
 import { useLeaveWarning } from './use-leave-warning.js';
 
 export interface DialogProps {
@@ -30,6 +31,7 @@ export interface DialogProps {
 /** A dialog above the page, a sheet on phones. Escape, the scrim and Cancel close it unless something is pending. */
 export function Dialog(props: DialogProps) {
   const { portal } = useServices();
+  useFocusReturn();
   return (
     <Overlay portalContainer={portal} isExiting={props.closing.closing}>
       <DialogFrame {...props} />
@@ -66,7 +68,14 @@ function DialogFrame(props: DialogProps) {
   }
 
   return (
-    <div className={classes('so-scrim', closing.closing && 'is-leaving')} {...underlayProps}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: a click on the scrim must not take the focus away
+    <div
+      className={classes('so-scrim', closing.closing && 'is-leaving')}
+      {...underlayProps}
+      onMouseDown={(event) => {
+        if (event.target === event.currentTarget) event.preventDefault();
+      }}
+    >
       {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles that it may have support aria-modal */}
       <div
         className={classes('so-dialog', size === 'large' && 'so-dialog--l')}

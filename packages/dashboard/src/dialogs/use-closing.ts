@@ -1,5 +1,5 @@
 import { DIALOG_CLOSE_MS } from '@security-optimizer/contract/limits';
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 
 export interface Closing {
   /** The closing animation is running. */
@@ -10,10 +10,12 @@ export interface Closing {
 /** Lets a dialog play its closing animation before it is taken away by `onClosed`. */
 export function useClosing(onClosed: () => void): Closing {
   const [closing, setClosing] = useState(false);
+  const latest = useRef(onClosed);
+  latest.current = onClosed;
   useEffect(() => {
     if (!closing) return;
-    const timer = setTimeout(onClosed, DIALOG_CLOSE_MS);
+    const timer = setTimeout(() => latest.current(), DIALOG_CLOSE_MS);
     return () => clearTimeout(timer);
-  }, [closing, onClosed]);
+  }, [closing]);
   return { closing, close: useCallback(() => setClosing(true), []) };
 }

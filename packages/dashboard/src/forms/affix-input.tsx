@@ -12,7 +12,13 @@ export interface AffixInputProps extends InputHTMLAttributes<HTMLInputElement> {
 export function AffixInput({ affix, isIcon = false, ...input }: AffixInputProps) {
   const [focused, setFocused] = useState(false);
   return (
-    <div className={classes('so-affix', isIcon && 'so-affix--icon', focused && 'is-focus')}>
+    <div
+      className={classes(
+        'so-affix',
+        isIcon && 'so-affix--icon',
+        (focused || input['aria-expanded'] === true) && 'is-focus',
+      )}
+    >
       <span dir={isIcon ? undefined : 'ltr'}>{affix}</span>
       <input
         type="text"

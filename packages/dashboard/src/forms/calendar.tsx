@@ -54,7 +54,6 @@ export function Calendar(props: CalendarProps) {
 
   const isOff = (day: string): boolean => day < min || day > max;
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a native dialog element is unknown to the oldest browsers
     <div
       className={classes('so-pop so-drop so-cal', props.atEnd && 'so-drop--end')}
       role="dialog"

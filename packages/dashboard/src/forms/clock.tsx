@@ -40,7 +40,6 @@ export function Clock({ id, value, texts, onChange, onDone }: ClockProps) {
   }
 
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a native dialog element is unknown to the oldest browsers
     <div
       className="so-pop so-drop so-clock"
       role="dialog"

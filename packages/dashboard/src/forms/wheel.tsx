@@ -52,7 +52,6 @@ export function Wheel({ label, options, chosen, onChoose, autoFocus = false }: W
       // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a list box of the WAI-ARIA pattern
       role="listbox"
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the list box holds the focus for its options
       tabIndex={0}
       aria-activedescendant={chosen < 0 ? undefined : `${id}-${chosen}`}
       onKeyDown={onKeyDown}

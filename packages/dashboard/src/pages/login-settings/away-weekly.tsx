@@ -42,11 +42,11 @@ export function AwayWeekly(props: AwayFieldsProps & { readonly texts: DateTexts 
                   type="button"
                   className={classes('so-day', form.weekly.includes(day) && 'is-on')}
                   aria-pressed={form.weekly.includes(day)}
-                  aria-label={texts.weekday(weekdayNumber(day), 'long')}
                   data-invalid={errors.weekly === undefined ? undefined : ''}
                   onClick={() => toggle(day)}
                 >
-                  {texts.weekday(weekdayNumber(day), 'short')}
+                  <span aria-hidden="true">{texts.weekday(weekdayNumber(day), 'short')}</span>
+                  <span className="so-vh">{texts.weekday(weekdayNumber(day), 'long')}</span>
                 </button>
               ))}
             </div>
