@@ -86,7 +86,7 @@ export function composeLogin(parts: {
       return { setupUrl: setupUrl({ homeUrl }, wanted.site, login.login_url, wordpress), message };
     },
     setTwoFactorAppPasswords: (wanted) => setTwoFactorAppPasswords(change, wanted),
-    resetUserSecondFactor: ({ site, user, actor }) =>
+    resetUserSecondFactor: ({ site, user, actor, visitor }) =>
       resetUserSecondFactor(
         {
           listEnrolled: enrolled,
@@ -94,7 +94,8 @@ export function composeLogin(parts: {
             resetSecondFactor(
               {
                 store: factors,
-                endSessions: (id, userId) => client.endSessions(siteOf(id), [userId]),
+                // Who resets the own factor goes on in the session at hand; WordPress knows whose cookie it is.
+                endSessions: (id, userId) => client.endSessions(siteOf(id), [userId], visitor),
                 forgetDevices: door.forgetDevices,
                 publish,
                 clock,

@@ -362,8 +362,10 @@ describe('the second factor', () => {
     const { data, message } = await call('/reset-user-2fa/2');
     expect(data).toEqual({ reset_2fa: [] });
     expect(message).toBe('editor sets up a new second factor at the next log-in.');
-    expect(connector.endedSessions).toEqual([{ body: { users: [2] }, cookie: undefined }]);
+    const ended = [{ body: { users: [2], keep_cookie: true }, cookie: 'session=owner' }];
+    expect(connector.endedSessions).toEqual(ended);
     expect(await call('/reset-user-2fa/2')).toMatchObject({ status: 404, message: 'This user has no second factor.' });
+    expect(connector.endedSessions).toEqual(ended);
     expect(await call('/reset-user-2fa/nobody')).toMatchObject({ status: 400, fields: { id: 'Invalid format.' } });
   });
 });

@@ -32,7 +32,7 @@ export interface LoginUseCases {
   ) => Promise<{ readonly setupUrl: string; readonly message: string }>;
   readonly setTwoFactorAppPasswords: (change: Switch) => Promise<string>;
   readonly resetUserSecondFactor: (
-    reset: Caller & { readonly user: number },
+    reset: Caller & { readonly user: number; readonly visitor: CallContext['visitor'] },
   ) => Promise<{ readonly enrolled: LoginOptions['reset_2fa']; readonly message: string }>;
   readonly fetchAwayMode: (site: SiteConfig) => Promise<AwayState>;
   readonly setAwayMode: (
@@ -74,8 +74,8 @@ export function createLoginHandlers(useCases: LoginUseCases): Pick<Handlers, Log
       const message = await useCases.setTwoFactorAppPasswords({ site, actor, value });
       return { data: { two_factor_app_passwords: value }, message };
     },
-    async resetUserTwoFactor({ id }, { site, actor }) {
-      const { enrolled, message } = await useCases.resetUserSecondFactor({ site, actor, user: id });
+    async resetUserTwoFactor({ id }, { site, actor, visitor }) {
+      const { enrolled, message } = await useCases.resetUserSecondFactor({ site, actor, user: id, visitor });
       return { data: { reset_2fa: enrolled }, message };
     },
     async fetchAwayMode(_input, { site }) {

@@ -18,7 +18,9 @@ export async function resetUserSecondFactor(
   deps: ResetUserDeps,
   reset: { readonly site: SiteId; readonly user: number; readonly actor: Actor },
 ): Promise<{ readonly enrolled: LoginOptions['reset_2fa']; readonly message: string }> {
-  const done = await deps.reset(reset);
+  // Asked first: the reset ends sessions, which a user without a factor must not lose.
+  const before = await deps.listEnrolled(reset.site);
+  const done = before.some(({ ID }) => ID === reset.user) ? await deps.reset(reset) : null;
   if (done === null) throw new ApiError('not_found', { message: 'This user has no second factor.' });
   return {
     enrolled: await deps.listEnrolled(reset.site),

@@ -12,6 +12,9 @@ export interface LiveSite {
   readonly blocked: AddressSet;
 }
 
+/** Longer timers run out at once in Node; one that ends too early is set again. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 const fresh: LiveSite = { settings: defaultSiteSettings, facts: null, blocked: AddressSet.empty };
 
 /** Keeps what each site's snapshot is made of, and swaps in a new snapshot when a part changes. */
@@ -88,7 +91,7 @@ export class LiveSites {
       this.#swap(site);
       this.#onResumed(site);
     };
-    this.#pauses.set(site, setTimeout(resume, left));
+    this.#pauses.set(site, setTimeout(resume, Math.min(left, LONGEST_TIMER_MS)));
   }
 }
 
