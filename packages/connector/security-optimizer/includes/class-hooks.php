@@ -151,9 +151,7 @@ final class Security_Optimizer_Hooks {
 	private static function add_lost_password() {
 		$form = 'Security_Optimizer_Lost_Password';
 		add_filter( 'lostpassword_user_data', array( $form, 'hide_unknown' ), PHP_INT_MAX, 2 );
-		add_filter( 'send_retrieve_password_email', array( $form, 'decide' ), PHP_INT_MAX, 3 );
-		add_filter( 'retrieve_password_notification_email', array( $form, 'notice' ), PHP_INT_MAX );
-		add_filter( 'pre_wp_mail', array( $form, 'postpone' ), PHP_INT_MAX );
+		add_filter( 'send_retrieve_password_email', array( $form, 'postpone' ), PHP_INT_MAX, 3 );
 		add_action( 'shutdown', array( $form, 'send' ), PHP_INT_MAX );
 	}
 

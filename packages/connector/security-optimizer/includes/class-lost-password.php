@@ -2,9 +2,9 @@
 /**
  * The lost-password form says the same whether the user exists or not.
  *
- * For a name that nobody has, WordPress is given a user that does not exist and told to send no mail. For a real one
- * the mail goes out after the answer, where PHP can end it early (PHP-FPM, LiteSpeed), so that neither its time nor
- * its failure tells.
+ * For a name that nobody has, WordPress is given a user that does not exist. For every name it is told to send no mail
+ * now; for a real user it makes the key and the mail after the answer, where PHP can end it early (PHP-FPM,
+ * LiteSpeed), so that neither their time nor their failure tells.
  *
  * @package Security_Optimizer
  */
@@ -13,11 +13,11 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Lost_Password {
 
-	/** @var array|null The mail that is about to be sent: `to`, `subject`, `message`, `headers`. */
-	private static $about_to_send = null;
-
-	/** @var array[] Mails to send after the answer. */
+	/** @var string[] What was typed and belongs to a user. */
 	private static $later = array();
+
+	/** @var bool Whether the answer has gone out. */
+	private static $answered = false;
 
 	/**
 	 * Filter `lostpassword_user_data`.
@@ -38,51 +38,22 @@ final class Security_Optimizer_Lost_Password {
 	 * Filter `send_retrieve_password_email`.
 	 *
 	 * @param bool    $send  Whether to send the mail.
-	 * @param string  $login What was typed.
+	 * @param string  $typed What was typed.
 	 * @param WP_User $user  The user.
 	 * @return bool
 	 */
-	public static function decide( $send, $login, $user ) {
-		if ( is_user_logged_in() || ! $user instanceof WP_User ) {
+	public static function postpone( $send, $typed, $user ) {
+		if ( ! $send || self::$answered || is_user_logged_in() ) {
 			return $send;
 		}
-		if ( ! $user->exists() || ! apply_filters( 'allow_password_reset', ! is_multisite() || ! is_user_spammy( $user ), $user->ID ) ) {
-			// As long as making a key for the link takes.
-			Security_Optimizer_Login_Errors::spend_time( $login );
-			return false;
+		if ( $user instanceof WP_User && $user->exists() ) {
+			self::$later[] = $typed;
 		}
-		return $send;
+		return false;
 	}
 
 	/**
-	 * Filter `retrieve_password_notification_email`, the last one before the mail.
-	 *
-	 * @param mixed $mail The mail.
-	 * @return mixed
-	 */
-	public static function notice( $mail ) {
-		$whole               = is_array( $mail ) && isset( $mail['to'], $mail['subject'], $mail['message'], $mail['headers'] );
-		self::$about_to_send = $whole && ! is_user_logged_in() ? $mail : null;
-		return $mail;
-	}
-
-	/**
-	 * Filter `pre_wp_mail`.
-	 *
-	 * @param bool|null $sent Whether somebody else has sent the mail.
-	 * @return bool|null
-	 */
-	public static function postpone( $sent ) {
-		if ( null === $sent && null !== self::$about_to_send ) {
-			self::$later[]       = self::$about_to_send;
-			self::$about_to_send = null;
-			return true;
-		}
-		return $sent;
-	}
-
-	/**
-	 * Action `shutdown`.
+	 * Action `shutdown`: the same once more, now with the mail.
 	 */
 	public static function send() {
 		if ( array() === self::$later ) {
@@ -93,8 +64,12 @@ final class Security_Optimizer_Lost_Password {
 				$finish();
 			}
 		}
-		foreach ( self::$later as $mail ) {
-			wp_mail( $mail['to'], wp_specialchars_decode( $mail['subject'] ), $mail['message'], $mail['headers'] );
+		self::$answered = true;
+		// Whoever may refuse has had a look; a puzzle for humans can be checked only once.
+		remove_all_actions( 'lostpassword_post' );
+		remove_all_filters( 'lostpassword_errors' );
+		foreach ( self::$later as $typed ) {
+			retrieve_password( wp_slash( $typed ) );
 		}
 	}
 }
