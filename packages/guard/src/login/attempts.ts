@@ -65,8 +65,7 @@ export class LoginAttempts {
   }
 
   entry(site: SiteId, key: string): LoginEntry {
-    const full = `${site} ${key}`;
-    return (this.#open.get(full) ?? this.#locked.get(full))?.entry ?? NO_FAILURES;
+    return this.#entry(`${site} ${key}`);
   }
 
   isLocked(site: SiteId, key: string, limit: Limit, now: number): boolean {
@@ -75,9 +74,8 @@ export class LoginAttempts {
 
   /** Takes leave for one check, or null when all that the limit allows are under way. Ask `isLocked` first. */
   take(site: SiteId, key: string, limit: Limit): Ticket | null {
-    return this.slots.take(`${site} ${key}`, checksLeft(this.entry(site, key), limit))
-      ? this.#ticket(site, key, limit)
-      : null;
+    const full = `${site} ${key}`;
+    return this.slots.take(full, checksLeft(this.#entry(full), limit)) ? this.#ticket(full, limit) : null;
   }
 
   /**
@@ -94,7 +92,7 @@ export class LoginAttempts {
     until: number,
   ): (() => void) | null {
     const place: SlotWaiter = {
-      granted: () => waiter.granted(this.#ticket(site, key, limit)),
+      granted: () => waiter.granted(this.#ticket(`${site} ${key}`, limit)),
       expired: () => waiter.expired(),
     };
     return this.slots.wait(`${site} ${key}`, place, until);
@@ -151,15 +149,18 @@ export class LoginAttempts {
     }
   }
 
-  #ticket(site: SiteId, key: string, limit: Limit): Ticket {
+  #entry(full: string): LoginEntry {
+    if (this.#open.size === 0 && this.#locked.size === 0) return NO_FAILURES;
+    return (this.#open.get(full) ?? this.#locked.get(full))?.entry ?? NO_FAILURES;
+  }
+
+  #ticket(full: string, limit: Limit): Ticket {
     let held = true;
-    const full = `${site} ${key}`;
     return {
       release: () => {
         if (!held) return;
         held = false;
-        this.slots.release(full);
-        this.slots.serve(full, checksLeft(this.entry(site, key), limit));
+        if (this.slots.release(full)) this.slots.serve(full, checksLeft(this.#entry(full), limit));
       },
     };
   }

@@ -63,12 +63,13 @@ export class LoginSlots {
     };
   }
 
-  /** Gives a slot back. Call `serve` afterwards, when it is known how many are free now. */
-  release(key: string): void {
+  /** Gives a slot back. @returns whether others stand in line: then call `serve` with the number of free ones */
+  release(key: string): boolean {
     const lane = this.#lanes.get(key);
-    if (lane === undefined) return;
+    if (lane === undefined) return false;
     if (lane.taken > 0) lane.taken--;
     this.#tidy(key, lane);
+    return lane.waiting.length > 0;
   }
 
   /** Gives slots to those in line, first come first served, while fewer than `free` are taken. */
@@ -108,6 +109,7 @@ export class LoginSlots {
   }
 
   #tidy(key: string, lane: Lane): void {
-    if (lane.taken === 0 && lane.waiting.length === 0 && this.#lanes.get(key) === lane) this.#lanes.delete(key);
+    if (lane.taken > 0 || lane.waiting.length > 0) return;
+    if (this.#lanes.get(key) === lane) this.#lanes.delete(key);
   }
 }

@@ -57,6 +57,7 @@ const doors: [path: string, name: string, missing: string][] = [
   ['/%s/css/login.min.css', 'wp-admin', 'xy-abcde'],
   ['/%s/css/../css/login.min.css', 'wp-admin', 'xy-abcde'],
   ['/%s/network/', 'wp-admin', 'xy-abcde'],
+  ['/%s/menu.php', 'wp-admin', 'xy-abcde'],
   ['/%s/admin-ajax.php.bak/admin.php', 'wp-admin', 'xy-abcde'],
 ];
 
@@ -200,7 +201,9 @@ describe('with a custom login address', () => {
     socket.write(
       'GET /wp-login.php HTTP/1.1\r\nHost: example.com\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
     );
-    expect(await answer).toMatch(/^HTTP\/1\.1 404 /);
+    const told = await answer;
+    expect(told).toMatch(/^HTTP\/1\.1 404 /);
+    expect(told).toContain('nothing at /wp-login.php');
     expect(gate.wordpress.reached[0]?.url).not.toContain('login');
   });
 

@@ -151,6 +151,26 @@ describe('counting', () => {
     expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
+  it('does not miss it in a form of another plugin either, and takes no right password for a wrong one', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    gate.wordpress.checkMs = 150;
+    await gate.ask('/shop/account', { ...form('wrong'), leaveAfter: 60 }).catch(() => undefined);
+    await eventually(() => gate.attempts.entry('site', '192.0.2.1').failures === 1);
+    await gate.ask('/wp-login.php', { ...form(PASSWORD), leaveAfter: 60 }).catch(() => undefined);
+    await eventually(() => gate.attempts.entry('site', '192.0.2.1').failures === 0);
+    expect(gate.attempts.slots.size).toBe(0);
+  });
+
+  it('takes a certain guess that WordPress never answers for a failure, and a page view not', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    gate.wordpress.mangle = (response) => void response.destroy();
+    expect((await gate.ask('/wp-login.php', form('wrong'))).status).toBe(502);
+    expect(gate.attempts.entry('site', '192.0.2.1').failures).toBe(1);
+    expect((await gate.ask('/shop/account', form('wrong'))).status).toBe(502);
+    expect(gate.attempts.entry('site', '192.0.2.1').failures).toBe(1);
+    expect(gate.attempts.slots.size).toBe(0);
+  });
+
   it('frees the slot of a visitor who leaves while in line', async () => {
     const gate = await loginGateUnderTest({ login_attempts: 3 });
     gate.wordpress.checkMs = 200;
