@@ -79,6 +79,8 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     logger: log.logger,
   });
   const server = createServer((request, response) => {
+    // The proxy has put something on the answer before the door gets it.
+    response.setHeader('Content-Security-Policy', "frame-ancestors 'self'");
     const visit = {
       site: config,
       address: '192.0.2.7',

@@ -33,22 +33,24 @@ export function sendReply(request: IncomingMessage, response: ServerResponse, re
   }
   const nonce = randomBytes(16).toString('base64');
   const body = Buffer.from(reply.page?.(nonce) ?? '');
-  const headers = [
-    ...['Content-Type', 'text/html; charset=utf-8'],
-    ...['Content-Length', String(body.length)],
-    ...['Cache-Control', 'no-store, private'],
-    ...['Content-Security-Policy', contentPolicy(nonce)],
-    ...['Referrer-Policy', 'same-origin'],
-    ...['X-Content-Type-Options', 'nosniff'],
-    ...['X-Frame-Options', 'SAMEORIGIN'],
-    ...['X-Robots-Tag', 'noindex, nofollow'],
-  ];
-  if (reply.location !== undefined) headers.push('Location', reply.location);
-  if (reply.retryAfter !== undefined) headers.push('Retry-After', String(reply.retryAfter));
-  for (const cookie of reply.cookies ?? []) headers.push('Set-Cookie', cookie);
+  response.statusCode = reply.status;
+  const headers: Readonly<Record<string, string>> = {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Length': String(body.length),
+    'Cache-Control': 'no-store, private',
+    'Content-Security-Policy': contentPolicy(nonce),
+    'Referrer-Policy': 'same-origin',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'SAMEORIGIN',
+    'X-Robots-Tag': 'noindex, nofollow',
+  };
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (reply.location !== undefined) response.setHeader('Location', reply.location);
+  if (reply.retryAfter !== undefined) response.setHeader('Retry-After', String(reply.retryAfter));
+  // Added, not set: other parts may have put a cookie or a header on this answer, and none may push out another.
+  for (const cookie of reply.cookies ?? []) response.appendHeader('Set-Cookie', cookie);
   // A body that was left unread would stand before the next request on this connection.
-  if (!request.complete) headers.push('Connection', 'close');
-  response.writeHead(reply.status, headers);
+  if (!request.complete) response.setHeader('Connection', 'close');
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
