@@ -43,7 +43,6 @@ const doors: [path: string, name: string, missing: string][] = [
   ['/%s', 'wp-login%2ephp', 'xy-abcde%2ephp'],
   ['/index.php/%s', 'wp-login.php', 'xy-abcde.php'],
   ['/blog/%s', 'wp-login.php', 'xy-abcde.php'],
-  ['/%s', 'wp-register.php', 'xy-abcdefgh.php'],
   ['/%s', 'wp-signup.php', 'xy-abcdef.php'],
   ['/%s?key=x', 'wp-activate.php', 'xy-abcdefgh.php'],
   ['/%s', 'wp-admin', 'xy-abcde'],
@@ -82,6 +81,15 @@ describe('with a custom login address', () => {
       }
     });
   }
+
+  it('the old registration looks missing, though WordPress has a rule of its own for it', async () => {
+    const gate = await hiddenGate();
+    for (const door of ['/wp-register.php', '/blog/wp-register.php?x=1', '/WP-register.php/']) {
+      const told = await gate.ask(door);
+      expect(told.status, door).toBe(404);
+      expect(told.header('location'), door).toBeUndefined();
+    }
+  });
 
   it('no password is checked at a hidden door', async () => {
     const gate = await hiddenGate();

@@ -161,6 +161,10 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
     return send(200, 'text/plain', 'ok');
   if (script === '/' || script === '/shop/account') return send(200, 'text/html', 'a page');
   if (script === '/members') return fake.custom && !asMember ? trace() : send(200, 'text/html', 'members');
+  if (/wp-register\.php\/?(?:\?|$)/.test(String(context?.uri ?? request.url))) {
+    response.writeHead(301, { Location: '/wp-login.php?action=register' }).end();
+    return;
+  }
   // The theme's page for what is missing shows what WordPress takes for the address.
   return send(404, 'text/html', `nothing at ${String(context?.uri ?? request.url)}`);
 }
