@@ -215,7 +215,7 @@ describe('any schedule in any time zone, around any change of the clocks', () =>
         // Two days on both sides are walked too, so that stretches which begin or end there are whole.
         const first = at(day) - 3 * DAY;
         const model = walked(schedule, zone, first, 6 * 1440);
-        for (let minute = 2 * 1440; minute < 4 * 1440; minute += 7) {
+        for (let minute = 2 * 1440; minute < 4 * 1440; minute += 23) {
           const now = first + minute * MINUTE;
           const { away, until, nextFrom } = awayAt(schedule, zone, now);
           if (away !== model[minute]) throw new Error(`It differs at ${iso(now)}.`);
@@ -225,9 +225,9 @@ describe('any schedule in any time zone, around any change of the clocks', () =>
             throw new Error(`Its change differs at ${iso(now)}.`);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 120 },
     );
-  });
+  }, 60_000);
 
   it('is told the same by the rule that remembers its answer', () => {
     fc.assert(
