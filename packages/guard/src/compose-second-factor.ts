@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from './lib/clock.js';
 import type { Logger } from './lib/logger.js';
+import { deviceCookie, knownDevice } from './login/device-cookie.js';
 import { createSecondFactorDoor, type RunningSecondFactorDoor } from './login/two-factor/create-second-factor-door.js';
 import { TrustedDevices } from './login/two-factor/trusted-devices.js';
 import { defaultSitePaths, type SiteConfig } from './site.js';
@@ -33,6 +35,11 @@ export async function composeSecondFactor(parts: {
     issuer: client,
     visitors: client,
     keyFile: join(parts.dataDir, 'two-factor.key'),
+    knownDeviceCookie({ site, scheme }, { user, cookieHeader, now }) {
+      const device = knownDevice(site.secret, cookieHeader, now);
+      const { home } = sites.get(site.id).facts?.paths ?? defaultSitePaths;
+      return deviceCookie(site.secret, { home, scheme, now, device, user, freshId: randomBytes(8).toString('hex') });
+    },
     adminPath: ({ id }) => (sites.get(id).facts?.paths ?? defaultSitePaths).admin,
     clock: parts.clock,
     logger: parts.logger,

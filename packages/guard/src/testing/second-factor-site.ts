@@ -73,6 +73,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
       },
     },
     visitors: { whoIs: async (_site, { cookie }) => site.signedIn.get(cookie) ?? null },
+    knownDeviceCookie: (_visit, { user }) => `known=${user}; Path=/`,
     adminPath: () => '/wp-admin',
     keyFile,
     clock: () => site.now,

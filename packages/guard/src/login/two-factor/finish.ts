@@ -47,7 +47,9 @@ export async function finish(deps: StepDeps, step: VisitStep, trust: boolean): P
     return pageReply(502, (nonce) => noticePage({ host: hostName(visit), nonce }, notice));
   }
 
-  const cookies = [...issued.setCookies, forget];
+  const { userId: user } = challenge;
+  const known = deps.knownDeviceCookie(visit, { user, cookieHeader: step.cookieHeader, now: step.now });
+  const cookies = [...issued.setCookies, known, forget];
   if (trust) {
     // The session is there; that the browser is not trusted only means one more code next time.
     await trustBrowser(deps, step).then(

@@ -19,6 +19,11 @@ export interface StepDeps extends EnrolDeps {
   readonly devices: TrustedDevices;
   readonly issuer: SessionIssuer;
   readonly visitors: SessionOfVisitor;
+  /** `Set-Cookie` text for a browser in which a user has just logged in, by which it is known as no stranger. */
+  readonly knownDeviceCookie: (
+    visit: DoorVisit,
+    login: { readonly user: number; readonly cookieHeader: string | undefined; readonly now: number },
+  ) => string;
   /** Path of wp-admin, without slash at the end. */
   readonly adminPath: (site: SiteConfig) => string;
   readonly clock: Clock;
