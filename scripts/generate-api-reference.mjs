@@ -11,9 +11,14 @@ import { z } from 'zod';
 
 const target = new URL('../docs/api-reference.md', import.meta.url);
 
-/** One row for each field of an object schema. */
+/** One row for each field of an object schema; a table for each form that it may have. */
 function fieldTable(schema, io) {
-  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  const json = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return (json.anyOf ?? [json]).map(objectTable).join('\n\nOr:\n\n');
+}
+
+function objectTable({ properties = {}, required = [] }) {
+  if (Object.keys(properties).length === 0) return 'Nothing.';
   const rows = Object.entries(properties).map(
     ([name, property]) => `| \`${name}\` | ${describe(property)} | ${required.includes(name) ? 'yes' : 'no'} |`,
   );
@@ -25,7 +30,12 @@ function describe(property) {
   if (property.enum) return property.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
   if (property.const !== undefined) return `\`${JSON.stringify(property.const)}\``;
   if (property.type === 'boolean') return '`true`, `false`';
-  return property.type ?? 'any';
+  if (property.type === 'array') return `list of ${describe(property.items ?? {})}`;
+  if (property.type === 'object' && property.properties) {
+    const fields = Object.entries(property.properties).map(([name, inner]) => `\`${name}\`: ${describe(inner)}`);
+    return `{ ${fields.join('; ')} }`;
+  }
+  return [property.type ?? 'any'].flat().join(', ');
 }
 
 function endpointSection({ name, suffix, methods, summary, request, response }) {

@@ -96,6 +96,30 @@ foreach ( $vectors['commands']['refused'] as $sample ) {
 	);
 }
 
+foreach ( $vectors['contextHeaders']['accepted'] as $sample ) {
+	$check(
+		'context header is accepted: ' . $sample['name'],
+		$sample['context'],
+		Security_Optimizer_Protocol::read_context_header( $sample['header'], $vectors['contextHeaders']['requestId'], $secret )
+	);
+}
+
+foreach ( $vectors['contextHeaders']['refused'] as $sample ) {
+	$check(
+		'context header is refused: ' . $sample['name'],
+		null,
+		Security_Optimizer_Protocol::read_context_header( $sample['header'], $vectors['contextHeaders']['requestId'], $secret )
+	);
+}
+
+foreach ( $vectors['loginHeaders']['accepted'] as $sample ) {
+	$check(
+		'login header: ' . $sample['name'],
+		$sample['header'],
+		Security_Optimizer_Protocol::login_header( $secret, $vectors['loginHeaders']['requestId'], $sample['report'] )
+	);
+}
+
 foreach ( $vectors['policies'] as $sample ) {
 	$check( 'policy hash of ' . json_encode( $sample['policy'] ), $sample['hash'], Security_Optimizer_Protocol::policy_hash( $sample['policy'] ) );
 }

@@ -30,13 +30,15 @@ describe('a toggle in a request', () => {
 
 test('options can be fetched for the pages that are built, and for no other', () => {
   expect(fetchOptions.request.safeParse({ page: 'security' }).success).toBe(true);
+  expect(fetchOptions.request.safeParse({ page: 'login' }).success).toBe(true);
   expect(fetchOptions.request.safeParse({ page: 'nonsense' }).success).toBe(false);
   expect(fetchOptions.request.safeParse({}).success).toBe(false);
 });
 
 test('every call has a name and a path of its own', () => {
   expect(new Set(endpoints.map(({ name }) => name)).size).toBe(endpoints.length);
-  expect(new Set(endpoints.map(({ suffix }) => suffix)).size).toBe(endpoints.length);
+  const paths = endpoints.flatMap(({ methods, suffix }) => methods.map((method) => `${method} ${suffix}`));
+  expect(new Set(paths).size).toBe(paths.length);
 });
 
 test('every error of the table has a status that is not a success, and a sentence for people', () => {

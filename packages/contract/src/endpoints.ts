@@ -1,30 +1,11 @@
 import { z } from 'zod';
+import { type Endpoint, endpoint } from './endpoint.js';
+import { loginOptionsSchema } from './login.js';
+import { loginEndpoints } from './login-endpoints.js';
 import { type SecurityField, siteSecurityToggles } from './protections.js';
 import { optionsPage, securityOptionsSchema, toggleValue } from './settings.js';
 
-/** One call of the API. Guard mounts it, the dashboard calls it, the reference in docs/ lists it. */
-export interface Endpoint<
-  Request extends z.ZodType = z.ZodType,
-  Response extends z.ZodType = z.ZodType,
-  Name extends string = string,
-> {
-  /** Unique name; also the name under which the dashboard tracks the request. */
-  readonly name: Name;
-  /** Path below the namespace, for example `/xss-protection`. */
-  readonly suffix: string;
-  readonly methods: readonly ('GET' | 'POST' | 'PUT')[];
-  readonly summary: string;
-  /** Body of the call; for GET its query parameters. */
-  readonly request: Request;
-  /** Shape of `data` in the answer. */
-  readonly response: Response;
-}
-
-function endpoint<Request extends z.ZodType, Response extends z.ZodType, const Name extends string>(
-  definition: Endpoint<Request, Response, Name>,
-): Endpoint<Request, Response, Name> {
-  return definition;
-}
+export type { Endpoint } from './endpoint.js';
 
 export const fetchOptions = endpoint({
   name: 'fetchOptions',
@@ -32,7 +13,7 @@ export const fetchOptions = endpoint({
   methods: ['POST', 'GET'],
   summary: 'The options of one page.',
   request: z.object({ page: optionsPage }),
-  response: securityOptionsSchema,
+  response: z.union([securityOptionsSchema, loginOptionsSchema]),
 });
 
 /** Name of the request that changes a toggle, tracked per row in the dashboard. */
@@ -53,7 +34,7 @@ export const toggleEndpoints = siteSecurityToggles.map((toggle) =>
 );
 
 /** Every call of the API in the order of the reference. */
-export const endpoints = [fetchOptions, ...toggleEndpoints] as const satisfies readonly Endpoint[];
+export const endpoints = [fetchOptions, ...toggleEndpoints, ...loginEndpoints] as const satisfies readonly Endpoint[];
 
 /** Any call of the API. Guard has one handler for each name, or it does not compile. */
 export type ApiEndpoint = (typeof endpoints)[number];

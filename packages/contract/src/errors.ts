@@ -12,6 +12,15 @@ export const errorTable = {
   body_too_large: { status: 413, message: 'The request body is larger than 64 KB.' },
   cross_site: { status: 403, message: 'This request came from another site.' },
   not_found: { status: 404, message: 'Nothing was found' },
+  would_shut_you_out: {
+    status: 409,
+    message: 'Your own address is not in this list, so it would shut you out. Nothing was saved.',
+  },
+  common_usernames_in_use: {
+    status: 409,
+    message: 'Some administrators have a common username. Choose new usernames for them first. Nothing was saved.',
+  },
+  away_mode_on: { status: 409, message: 'Away Mode is on. It can be changed when it has ended.' },
   wordpress_unreachable: {
     status: 503,
     message: 'WordPress does not answer at the moment. Nothing was changed. Please try again in a minute.',

@@ -9,6 +9,12 @@ export const NOTICE_LIFE_MS = 7000;
 export const NOTICE_EXIT_MS = 500;
 /** The loader appears when a request has run for this many milliseconds. */
 export const LOADER_DELAY_MS = 1000;
+/** Closing animation of a dialog, in milliseconds. */
+export const DIALOG_CLOSE_MS = 300;
+/** A row that is added or removed moves for this long, in milliseconds. */
+export const ROW_ANIMATION_MS = 500;
+/** A message about a field appears after this pause in typing, in milliseconds. */
+export const VALIDATION_DEBOUNCE_MS = 500;
 /** Changes of the window's size are acted on after this pause, in milliseconds. */
 export const RESIZE_DEBOUNCE_MS = 300;
 

@@ -47,9 +47,19 @@ function pageFiles(entry, chunks) {
   for (const chunk of chunks) {
     const match = /\/src\/pages\/([a-z-]+)\/\1-page\.tsx$/.exec(chunk.facadeModuleId ?? '');
     if (!match) continue;
-    const files = new Set([chunk.fileName, ...chunk.imports, ...entry.imports]);
+    const files = new Set();
+    collect(chunk.fileName, chunks, files);
+    collect(entry.fileName, chunks, files);
     files.delete(entry.fileName);
     pages[match[1].replace(/-/g, '_').toUpperCase()] = [...files];
   }
   return pages;
+}
+
+/** Adds a file and everything that it imports at once, directly or not. */
+function collect(fileName, chunks, files) {
+  if (files.has(fileName)) return;
+  files.add(fileName);
+  const chunk = chunks.find((item) => item.fileName === fileName);
+  for (const name of chunk?.imports ?? []) collect(name, chunks, files);
 }

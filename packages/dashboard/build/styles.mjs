@@ -6,7 +6,18 @@ import { STYLE_TARGETS } from './browsers.mjs';
 import { contentHash } from './hash.mjs';
 
 /** Order of the sheets; later ones win. */
-const SHEETS = ['tokens', 'base', 'page', 'controls', 'display', 'layers', 'responsive', 'preferences'];
+const SHEETS = [
+  'tokens',
+  'base',
+  'page',
+  'controls',
+  'forms',
+  'display',
+  'dialogs',
+  'layers',
+  'responsive',
+  'preferences',
+];
 
 /**
  * Writes the style sheet and its right-to-left twin, which is generated from it.

@@ -9,14 +9,13 @@ export interface AppProps {
   readonly page: PageText;
   readonly Page: ComponentType;
   readonly container: HTMLElement;
-  readonly portal: Element;
 }
 
-export function App({ services, page, Page, container, portal }: AppProps) {
+export function App({ services, page, Page, container }: AppProps) {
   return (
     <ServicesProvider services={services}>
       <QueryClientProvider client={services.queries}>
-        <Shell page={page} container={container} portal={portal}>
+        <Shell page={page} container={container}>
           <Page />
         </Shell>
       </QueryClientProvider>

@@ -7,7 +7,8 @@ function start(): void {
   if (container === null || container.dataset.started !== undefined) return;
   container.dataset.started = '';
   const fetch: typeof window.fetch = (input, init) => window.fetch(input, init);
-  mount(container, window.location.href, fetch).catch((error: unknown) => {
+  const navigate = (url: string): void => window.location.assign(url);
+  mount(container, { address: window.location.href, fetch, navigate }).catch((error: unknown) => {
     container.textContent = __('The page could not be loaded. Reload it.', 'security-optimizer');
     throw error;
   });

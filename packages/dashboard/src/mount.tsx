@@ -14,7 +14,14 @@ export const CONTAINER_ID = 'security-optimizer-app';
  *
  * @returns a function that takes everything away again
  */
-export async function mount(container: HTMLElement, address: string, fetch: Fetch): Promise<() => void> {
+export async function mount(
+  container: HTMLElement,
+  {
+    address,
+    fetch,
+    navigate,
+  }: { readonly address: string; readonly fetch: Fetch; readonly navigate: (url: string) => void },
+): Promise<() => void> {
   const config = readConfig(container, address);
   loadLocale(config.localeData);
   const page = findPage(config.page);
@@ -26,11 +33,10 @@ export async function mount(container: HTMLElement, address: string, fetch: Fetc
   const root = createRoot(container);
   root.render(
     <App
-      services={createServices(config, address, fetch)}
+      services={createServices(config, { address, fetch, portal, navigate })}
       page={page.text}
       Page={Page}
       container={container}
-      portal={portal}
     />,
   );
   return () => {

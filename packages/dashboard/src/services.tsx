@@ -18,9 +18,22 @@ export interface Services {
   readonly api: Api;
   readonly queries: QueryClient;
   readonly fetch: Fetch;
+  /** Element at the end of the body where messages and dialogs live. */
+  readonly portal: Element;
+  /** Opens another page in place of this one. */
+  readonly navigate: (url: string) => void;
 }
 
-export function createServices(config: Config, address: string, fetch: Fetch): Services {
+/** What the browser provides. */
+export interface Surroundings {
+  /** Address of the page that is open. */
+  readonly address: string;
+  readonly fetch: Fetch;
+  readonly portal: Element;
+  readonly navigate: (url: string) => void;
+}
+
+export function createServices(config: Config, { address, fetch, portal, navigate }: Surroundings): Services {
   const notices = createNoticeStore();
   const requests = createRequestStore();
   const api = createApi({ restBase: config.restBase, address, fetch }, { first: config.nonce, url: config.nonceUrl });
@@ -31,7 +44,7 @@ export function createServices(config: Config, address: string, fetch: Fetch): S
       queries: { retry: false, networkMode: 'always', refetchOnWindowFocus: false, refetchOnReconnect: false },
     },
   });
-  return { config, notices, requests, run, api, queries, fetch };
+  return { config, notices, requests, run, api, queries, fetch, portal, navigate };
 }
 
 const ServicesContext = createContext<Services | null>(null);

@@ -1,9 +1,11 @@
+import type { LoginOptions } from '@security-optimizer/contract/login';
 import {
   defaultSecurityOptions,
   type SecurityField,
   siteSecurityToggles,
 } from '@security-optimizer/contract/protections';
 import { type ApiServer, ok, type Reply, type SeenCall, staleNonce, startApiServer } from './api-server.js';
+import { answerLogin, freshLoginOptions } from './fake-login.js';
 
 const NAMESPACE = '/wp-json/security-optimizer/v1';
 
@@ -12,6 +14,7 @@ export interface FakeSite {
   readonly server: ApiServer;
   /** The options as they are stored. */
   options: Record<string, 0 | 1>;
+  login: LoginOptions;
   /** The nonce that WordPress accepts at the moment; null when the session is gone. */
   nonce: string | null;
   /** Takes the place of the ordinary answer to a call, by its suffix. */
@@ -25,6 +28,7 @@ export async function startFakeSite(): Promise<FakeSite> {
   const site: FakeSite = {
     server: await startApiServer((call) => answer(call)),
     options: { ...defaultSecurityOptions },
+    login: freshLoginOptions(),
     nonce: 'aaaaaaaaaa',
     replies: new Map(),
     calls: (suffix) => site.server.calls.filter((call) => call.url === NAMESPACE + suffix),
@@ -39,11 +43,16 @@ export async function startFakeSite(): Promise<FakeSite> {
     const suffix = call.url.slice(NAMESPACE.length);
     const reply = site.replies.get(suffix);
     if (reply !== undefined) return reply(call);
-    if (suffix === '/fetch-options') return ok(site.options);
-    return store(site, suffix, call.body);
+    if (suffix === '/fetch-options') return ok(pageOf(call) === 'login' ? site.login : site.options);
+    return answerLogin(site.login, suffix, call) ?? store(site, suffix, call.body);
   }
 
   return site;
+}
+
+/** The page whose options a call asks for. */
+export function pageOf(call: SeenCall): string {
+  return (JSON.parse(call.body) as { page?: string }).page ?? '';
 }
 
 /** Does what guard does with a toggle: stores the value and answers it. */

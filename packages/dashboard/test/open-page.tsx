@@ -4,12 +4,16 @@ import type { FakeSite } from './fake-site.js';
 
 let close: (() => void) | null = null;
 
+/** Addresses that the dashboard went to, since the page was opened. */
+export const visited: string[] = [];
+
 /** Opens the dashboard as wp-admin does: a printed container, then the start of the client. */
 export async function openPage(
   site: FakeSite,
   config: Record<string, unknown> = {},
   page = 'SITE_SECURITY',
 ): Promise<HTMLElement> {
+  visited.length = 0;
   const container = document.createElement('div');
   container.id = CONTAINER_ID;
   container.className = 'so so-app';
@@ -22,7 +26,11 @@ export async function openPage(
   });
   document.body.append(container);
   await act(async () => {
-    close = await mount(container, window.location.href, (input, init) => globalThis.fetch(input, init));
+    close = await mount(container, {
+      address: window.location.href,
+      fetch: (input, init) => globalThis.fetch(input, init),
+      navigate: (url) => visited.push(url),
+    });
   });
   return container;
 }

@@ -31,7 +31,15 @@ describe('guard', () => {
       'delete_readme',
       'disable_feed',
       'disable_file_edit',
+      'disable_usernames',
       'disable_xml_rpc',
+      'disallowed_usernames',
+      'login_attempts',
+      'login_url_login',
+      'login_url_signup',
+      'sg2fa',
+      'slow_users',
+      'two_factor_app_passwords',
       'wp_remove_version',
     ]);
   });

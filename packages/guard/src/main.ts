@@ -1,15 +1,22 @@
 import { mkdir } from 'node:fs/promises';
 import { createApi } from './api/api-app.js';
 import { createHandlers } from './api/handlers.js';
+import { composeLogin } from './compose-login.js';
+import { composeSecondFactor } from './compose-second-factor.js';
 import type { Config } from './config.js';
 import { AddressSet } from './lib/address-set.js';
 import { systemClock } from './lib/clock.js';
 import { createLogger, type Logger } from './lib/logger.js';
 import { KeyedMutex } from './lib/mutex.js';
 import { version } from './lib/version.js';
+import { keepAttempts } from './login/attempt-keeper.js';
+import { LOGIN_WAIT_MS } from './login/login-gate.js';
 import { LivePolicy } from './policy/live-policy.js';
 import { createGuardServer } from './proxy/server.js';
-import type { SiteConfig } from './site.js';
+import type { ChangeDeps } from './settings/change-settings.js';
+import { connectorPolicy } from './settings/connector-policy.js';
+import { fetchSiteSettings, settingsInForce } from './settings/site-settings.js';
+import type { SiteConfig, SiteId } from './site.js';
 import { fetchSecurityOptions } from './site-security/fetch-security-options.js';
 import { LiveSites } from './site-security/live-sites.js';
 import { createSettingsReload } from './site-security/reload-settings.js';
@@ -18,6 +25,7 @@ import { sqlBlockedAddressesStore } from './storage/blocked-addresses-store.js';
 import { latestVersion, pollingChangeFeed } from './storage/change-feed.js';
 import { lockDataDir } from './storage/data-dir-lock.js';
 import { type Database, openDatabase } from './storage/database.js';
+import { sqlAttemptStore } from './storage/login-attempts-store.js';
 import { sqlSettingsStore } from './storage/settings-store.js';
 import { type SiteFactsStore, sqlSiteFactsStore } from './storage/site-facts-store.js';
 import { factsOf } from './wordpress/connector-answers.js';
@@ -74,11 +82,21 @@ async function assemble(
   const settings = sqlSettingsStore(db);
   const factsStore = sqlSiteFactsStore(db);
   const live = new LivePolicy();
-  const sites = new LiveSites(live, new Map(config.sites.map((site) => [site.id, site.home ?? ''])));
+  const sites = new LiveSites(live, new Map(config.sites.map((site) => [site.id, site.home ?? ''])), clock);
+  taken.push(() => sites.stop());
 
   const feed = pollingChangeFeed({ db, logger, from: await latestVersion(db) });
   taken.push(() => feed.close());
   await loadSites(config.sites, sites, db, factsStore);
+  for (const { id } of config.sites) logPause(logger, sites, id, clock());
+  const keeper = keepAttempts({ store: sqlAttemptStore(db), onSlowUsers: (site) => healPolicy(site), clock, logger });
+  taken.push(() => keeper.stop());
+  for (const { id } of config.sites) await keeper.load(id);
+  feed.subscribe((site) => {
+    keeper.load(site).catch((error: unknown) => {
+      logger.error({ event: 'login-attempts-not-read', site, err: error }, 'Failed log-ins can’t be read again.');
+    });
+  });
 
   const client = connectorClient({
     clock,
@@ -86,7 +104,13 @@ async function assemble(
     onFailed: (site) => health.recheck(site),
   });
   taken.push(() => client.close());
-  const policyPush = createPolicyPush({ client, current: (site) => sites.get(site).options, mutex, clock, logger });
+  const policyPush = createPolicyPush({
+    client,
+    current: (site) => connectorPolicy(sites.inForce(site), keeper.slow.slow(site, clock())),
+    mutex,
+    clock,
+    logger,
+  });
   taken.push(() => policyPush.stop());
   const health = createConnectorHealth({
     sites: config.sites,
@@ -112,44 +136,63 @@ async function assemble(
     },
   });
 
+  /** Gives WordPress the present policy when what it last said differs. */
+  const healPolicy = (id: SiteId) => {
+    const site = config.sites.find((entry) => entry.id === id);
+    const state = health.state(id);
+    if (site && state.kind === 'ok') policyPush.heal(site, state.policy);
+  };
+  sites.onResumed((site) => {
+    logger.info({ event: 'pause-ended', site }, 'The pause is over; the settings are in force again.');
+    healPolicy(site);
+  });
   const reload = createSettingsReload({
-    read: (site) => fetchSecurityOptions(settings, site),
+    read: (site) => fetchSiteSettings(settings, site),
     sites,
     mutex,
     logger,
-    onChanged(id) {
-      const site = config.sites.find((entry) => entry.id === id);
-      const state = health.state(id);
-      if (site && state.kind === 'ok') policyPush.heal(site, state.policy);
+    onChanged(site) {
+      logPause(logger, sites, site, clock());
+      healPolicy(site);
     },
   });
   taken.push(() => reload.stop());
   feed.subscribe(reload.reload);
 
   const sessions = createSessions({ client, clock });
+  const change: ChangeDeps = {
+    settings,
+    pushPolicy: (site, wanted) =>
+      policyPush.push(site, connectorPolicy(settingsInForce(wanted, clock()), keeper.slow.slow(site.id, clock()))),
+    apply: (site, wanted) => sites.set(site, { settings: wanted }),
+    publish: feed.publish,
+    mutex,
+    clock,
+    logger,
+  };
+  const { dataDir } = config;
+  const secondFactor = { db, dataDir, client, sites, configured: config.sites, feed, clock, logger };
+  const door = await composeSecondFactor(secondFactor);
   const api = await createApi({
     sessions,
     logger,
     handlers: createHandlers({
       fetchSecurityOptions: (site) => fetchSecurityOptions(settings, site),
-      setSecurityOption: (change) =>
-        setSecurityOption(
-          {
-            settings,
-            pushPolicy: policyPush.push,
-            apply: (site, options) => sites.set(site, { options }),
-            publish: feed.publish,
-            mutex,
-            clock,
-            logger,
-          },
-          change,
-        ),
+      setSecurityOption: (wanted) => setSecurityOption(change, wanted),
+      ...composeLogin({ db, change, client, sites, configured: config.sites, sessions, door }),
     }),
   });
   taken.push(() => api.close());
 
-  const server = createGuardServer({ config, live, api: api.handle, onSignal: health.inform, logger, clock });
+  const login = {
+    attempts: keeper.attempts,
+    slow: keeper.slow,
+    door,
+    clock,
+    logger,
+    waitMs: LOGIN_WAIT_MS,
+  };
+  const server = createGuardServer({ config, live, login, api: api.handle, onSignal: health.inform, logger, clock });
   const { host, port } = await server.listen();
   taken.push(() => health.stop());
   taken.push(() => server.close());
@@ -167,9 +210,17 @@ async function loadSites(
   const settings = sqlSettingsStore(db);
   const blockedStore = sqlBlockedAddressesStore(db);
   for (const { id } of all) {
-    const options = await fetchSecurityOptions(settings, id);
+    const stored = await fetchSiteSettings(settings, id);
     const blocked = AddressSet.from(await blockedStore.read(id));
     const { facts } = await factsStore.read(id);
-    sites.set(id, { options, blocked, facts });
+    sites.set(id, { settings: stored, blocked, facts });
   }
+}
+
+/** A pause is dangerous to forget, so each one stands in the log. */
+function logPause(logger: Logger, sites: LiveSites, site: SiteId, now: number): void {
+  const { pausedUntil } = sites.get(site).settings;
+  if (pausedUntil <= now) return;
+  const until = new Date(pausedUntil).toISOString();
+  logger.warn({ event: 'paused', site, until }, 'Everything is off for this site until then.');
 }

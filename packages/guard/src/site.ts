@@ -47,6 +47,8 @@ export interface SiteFacts {
   /** Address of the site as WordPress knows it, for example `https://example.com/blog`. */
   readonly homeUrl: string;
   readonly paths: SitePaths;
+  /** As WordPress stores it: an IANA name, or an offset such as `+05:30`. */
+  readonly timeZone: string;
 }
 
 /** How things stand between guard and the connector of a site. */

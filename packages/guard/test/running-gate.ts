@@ -6,6 +6,10 @@ import type { ApiHandler } from '../src/api/api-call.js';
 import type { Config } from '../src/config.js';
 import { AddressSet } from '../src/lib/address-set.js';
 import { silentLogger } from '../src/lib/logger.js';
+import { LoginAttempts } from '../src/login/attempts.js';
+import { defaultLoginSettings } from '../src/login/login-settings.js';
+import { SlowAccounts } from '../src/login/slow-accounts.js';
+import type { SecondFactorDoor } from '../src/login/two-factor/second-factor-door.js';
 import { compilePolicy } from '../src/policy/compile-policy.js';
 import { LivePolicy } from '../src/policy/live-policy.js';
 import { createGuardServer, type GuardServer } from '../src/proxy/server.js';
@@ -32,6 +36,13 @@ export interface GateOptions {
   readonly sites?: readonly (Pick<SiteConfig, 'id' | 'hosts' | 'upstream'> & Partial<SiteConfig>)[];
   readonly api?: ApiHandler;
 }
+
+/** These tests are not about the log-in: nobody gets to the second factor. */
+const noDoor: SecondFactorDoor = {
+  handle: (_request, response) => void response.destroy(),
+  begin: (_request, response) => void response.destroy(),
+  trustedUsers: () => [],
+};
 
 /** Guard's door on a real socket in front of `upstream`, closed with the test. */
 export async function runningGate(upstream: number | string, options: GateOptions = {}): Promise<Gate> {
@@ -67,16 +78,27 @@ export async function runningGate(upstream: number | string, options: GateOption
       options: { ...OFF, ...changed },
       paths: defaultSitePaths,
       blocked: AddressSet.from(blocked),
+      login: { ...defaultLoginSettings, login_attempts: 0 },
+      timeZone: 'UTC',
     });
     for (const site of sites) live.swap(site.id, policy);
   };
   rule({});
+  const logger = silentLogger();
   const server = createGuardServer({
     config,
     live,
     api: options.api ?? ((_request, response) => void response.end('api')),
-    logger: silentLogger(),
+    logger,
     clock: Date.now,
+    login: {
+      attempts: new LoginAttempts(),
+      slow: new SlowAccounts(() => {}),
+      door: noDoor,
+      clock: Date.now,
+      logger,
+      waitMs: 1000,
+    },
     onSignal: (_site, signal) => void signals.push(signal),
   });
   const { port } = await server.listen();

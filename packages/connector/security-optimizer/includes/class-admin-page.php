@@ -25,7 +25,12 @@ final class Security_Optimizer_Admin_Page {
 	 */
 	private static function pages() {
 		return array(
-			'site-security' => array(
+			'login-settings' => array(
+				'id'    => 'LOGIN_SETTINGS',
+				'menu'  => __( 'Login Security', 'security-optimizer' ),
+				'title' => __( 'Security Optimizer - Login Security', 'security-optimizer' ),
+			),
+			'site-security'  => array(
 				'id'    => 'SITE_SECURITY',
 				'menu'  => __( 'Site Security', 'security-optimizer' ),
 				'title' => __( 'Security Optimizer - Site Security', 'security-optimizer' ),

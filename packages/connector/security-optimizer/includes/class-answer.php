@@ -36,6 +36,15 @@ final class Security_Optimizer_Answer {
 		exit;
 	}
 
+	/**
+	 * Ends the request with an empty answer, in whose place guard puts its own.
+	 */
+	public static function nothing() {
+		self::start( 200, 'text/plain; charset=utf-8' );
+		header_remove( 'Location' );
+		exit;
+	}
+
 	private static function start( $status, $type ) {
 		// Notices that some other plugin printed must not spoil the answer.
 		while ( ob_get_level() > 0 && ob_end_clean() ) {
@@ -44,8 +53,8 @@ final class Security_Optimizer_Answer {
 		if ( headers_sent() ) {
 			return;
 		}
-		http_response_code( $status );
-		header( 'Content-Type: ' . $type );
+		// Not http_response_code(): a status line that WordPress has set already would stay.
+		header( 'Content-Type: ' . $type, true, $status );
 		header( 'Cache-Control: no-store' );
 		header( 'X-Content-Type-Options: nosniff' );
 	}

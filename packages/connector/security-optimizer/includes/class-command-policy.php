@@ -25,6 +25,7 @@ final class Security_Optimizer_Command_Policy {
 			return 'policy_not_stored';
 		}
 		Security_Optimizer_Gate::send_signal();
+		Security_Optimizer_Slow_Users::forget_others();
 
 		$notes = array();
 		if ( Security_Optimizer_Policy::is_on( 'delete_readme' ) ) {

@@ -12,12 +12,24 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Commands {
 
-	/** Commands and the functions that carry them out: decoded body in, answer out, or an error's code as text. */
+	/**
+	 * Commands and the functions that carry them out: decoded body in, answer out, or an error's code as text, or a
+	 * WP_Error whose data are added to the answer.
+	 */
 	const COMMANDS = array(
-		'hello'   => array( 'Security_Optimizer_Command_Hello', 'run' ),
-		'session' => array( 'Security_Optimizer_Command_Session', 'run' ),
-		'policy'  => array( 'Security_Optimizer_Command_Policy', 'run' ),
+		'hello'         => array( 'Security_Optimizer_Command_Hello', 'run' ),
+		'session'       => array( 'Security_Optimizer_Command_Session', 'run' ),
+		'policy'        => array( 'Security_Optimizer_Command_Policy', 'run' ),
+		'user'          => array( 'Security_Optimizer_Command_User', 'run' ),
+		'issue-session' => array( 'Security_Optimizer_Command_Issue_Session', 'run' ),
+		'end-sessions'  => array( 'Security_Optimizer_Command_End_Sessions', 'run' ),
+		'login-data'    => array( 'Security_Optimizer_Command_Login_Data', 'run' ),
+		'path-in-use'   => array( 'Security_Optimizer_Command_Path_In_Use', 'run' ),
+		'rename-users'  => array( 'Security_Optimizer_Command_Rename_Users', 'run' ),
 	);
+
+	/** Commands that need what plugins and themes set up on `init`; the others run before any of that. */
+	const LATE = array( 'issue-session', 'path-in-use' );
 
 	/** @var array|null `name`, `time`, `nonce` and `body` of a command that guard has signed. */
 	private static $received = null;
@@ -57,6 +69,13 @@ final class Security_Optimizer_Commands {
 	}
 
 	/**
+	 * @return string The action on which the command received is to be carried out.
+	 */
+	public static function moment() {
+		return in_array( self::$received['name'], self::LATE, true ) ? 'wp_loaded' : 'init';
+	}
+
+	/**
 	 * Carries out the command and ends the request. A used nonce is left to WordPress, which knows no such route.
 	 */
 	public static function run() {
@@ -74,12 +93,15 @@ final class Security_Optimizer_Commands {
 		}
 		$answer = call_user_func( self::COMMANDS[ self::$received['name'] ], $body );
 		if ( is_string( $answer ) ) {
-			self::fail( 'policy_not_stored' === $answer ? 500 : 400, $answer );
+			self::fail( in_array( $answer, array( 'policy_not_stored', 'not_stored' ), true ) ? 500 : 400, $answer );
+		}
+		if ( is_wp_error( $answer ) ) {
+			self::fail( 400, $answer->get_error_code(), (array) $answer->get_error_data() );
 		}
 		Security_Optimizer_Answer::json( 200, $answer );
 	}
 
-	private static function fail( $status, $code ) {
-		Security_Optimizer_Answer::json( $status, array( 'code' => $code ) );
+	private static function fail( $status, $code, array $more = array() ) {
+		Security_Optimizer_Answer::json( $status, array( 'code' => $code ) + $more );
 	}
 }

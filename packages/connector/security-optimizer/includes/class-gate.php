@@ -12,6 +12,9 @@ final class Security_Optimizer_Gate {
 	/** @var string The site's secret. */
 	private static $secret = '';
 
+	/** @var string Letters for the signal. */
+	private static $flags = '';
+
 	/** @var string|null Identifier that guard gave this request; null when it did not come through guard. */
 	private static $request_id = null;
 
@@ -22,28 +25,40 @@ final class Security_Optimizer_Gate {
 	 * @param bool   $only_through_guard Whether other web requests are refused.
 	 */
 	public static function enter( $secret, $only_through_guard ) {
-		// The command line is for those who could change these files anyway. PHP's built-in web server is `cli-server`.
-		if ( in_array( PHP_SAPI, array( 'cli', 'phpdbg' ), true ) ) {
+		// The command line is for those who could change these files anyway.
+		if ( self::is_command_line() ) {
 			return;
 		}
 		self::$secret = $secret;
 
 		$header = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] : null;
 		$known  = null === $header ? null : Security_Optimizer_Protocol::read_guard_header( $header, $secret, time() );
-		unset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] );
+		$context = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_CONTEXT'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_CONTEXT'] : null;
+		unset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'], $_SERVER['HTTP_X_SECURITY_OPTIMIZER_CONTEXT'] );
 
 		if ( null !== $known ) {
 			self::$request_id = $known['request_id'];
 			self::set_visitor( $known['address'], $known['scheme'] );
+			$context = Security_Optimizer_Protocol::read_context_header( $context, $known['request_id'], $secret );
+			if ( null !== $context ) {
+				Security_Optimizer_Context::take( $context );
+			}
 			self::send_signal();
 			return;
 		}
 		if ( null !== $header ) {
-			self::send( Security_Optimizer_Protocol::bare_signal_header( $secret ) );
+			self::send( 'Signal', Security_Optimizer_Protocol::bare_signal_header( $secret ) );
 		}
 		if ( $only_through_guard ) {
 			Security_Optimizer_Answer::page( 403, 'Forbidden', 'This address is not available here.' );
 		}
+	}
+
+	/**
+	 * @return bool Whether PHP runs from a command line. PHP's built-in web server is `cli-server`.
+	 */
+	public static function is_command_line() {
+		return in_array( PHP_SAPI, array( 'cli', 'phpdbg' ), true );
 	}
 
 	/**
@@ -59,19 +74,41 @@ final class Security_Optimizer_Gate {
 	 */
 	public static function send_signal() {
 		self::send(
+			'Signal',
 			Security_Optimizer_Protocol::signal_header(
 				self::$secret,
 				self::$request_id,
 				Security_Optimizer_Policy::hash(),
 				SECURITY_OPTIMIZER_VERSION,
-				''
+				self::$flags
 			)
 		);
 	}
 
-	private static function send( $value ) {
+	/**
+	 * Ends a request whose answer would lead a stranger to the hidden login. Guard answers in its place, as for any
+	 * missing page.
+	 */
+	public static function end_without_trace() {
+		self::$flags = 'a';
+		self::send_signal();
+		Security_Optimizer_Answer::nothing();
+	}
+
+	/**
+	 * Tells guard how password checks have ended. Sent again, in place of the first, when there is more to tell.
+	 *
+	 * @param array $report `failed`, `refused`, `ok` and `factor`.
+	 */
+	public static function send_login_report( array $report ) {
+		if ( self::came_through_guard() ) {
+			self::send( 'Login', Security_Optimizer_Protocol::login_header( self::$secret, self::$request_id, $report ) );
+		}
+	}
+
+	private static function send( $name, $value ) {
 		if ( ! headers_sent() ) {
-			header( 'X-Security-Optimizer-Signal: ' . $value );
+			header( 'X-Security-Optimizer-' . $name . ': ' . $value );
 		}
 	}
 

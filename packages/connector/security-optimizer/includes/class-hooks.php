@@ -1,6 +1,7 @@
 <?php
 /**
- * Everything that the connector hooks into WordPress, in the order in which it runs.
+ * Everything that the connector hooks into WordPress, in the order in which it runs. (The command `issue-session`
+ * adds a filter of its own while it runs.)
  *
  * @package Security_Optimizer
  */
@@ -25,9 +26,9 @@ final class Security_Optimizer_Hooks {
 		// At once: who is asking, and may they ask here at all.
 		Security_Optimizer_Gate::enter( $settings['secret'], $settings['only_through_guard'] );
 
-		// Commands of guard. Before anything else on `init`, so that no other plugin can get in between.
+		// Commands of guard. Before anything else on that action, so that no other plugin can get in between.
 		if ( Security_Optimizer_Commands::receive( $settings['secret'] ) ) {
-			add_action( 'init', array( 'Security_Optimizer_Commands', 'run' ), PHP_INT_MIN );
+			add_action( Security_Optimizer_Commands::moment(), array( 'Security_Optimizer_Commands', 'run' ), PHP_INT_MIN );
 		}
 
 		// Protections, each only while the policy of guard has it on.
@@ -45,6 +46,27 @@ final class Security_Optimizer_Hooks {
 		}
 		if ( Security_Optimizer_Policy::is_on( 'delete_readme' ) ) {
 			self::add_readme();
+		}
+
+		if ( Security_Optimizer_Policy::is_on( 'disable_usernames' ) ) {
+			self::add_usernames();
+		}
+
+		// Login Security: every road to a password, and what follows.
+		$hides_login  = '' !== Security_Optimizer_Policy::text( 'login_url_login' );
+		$needs_factor = Security_Optimizer_Policy::is_on( 'sg2fa' );
+		if ( $hides_login || $needs_factor
+			|| (int) Security_Optimizer_Policy::text( 'login_attempts' ) > 0
+			|| Security_Optimizer_Context::refuses_passwords()
+		) {
+			self::add_password_checks();
+			self::add_lost_password();
+		}
+		if ( $needs_factor ) {
+			self::add_second_factor();
+		}
+		if ( $hides_login ) {
+			self::add_login_url();
 		}
 
 		// The pages in wp-admin.
@@ -105,5 +127,53 @@ final class Security_Optimizer_Hooks {
 		add_action( '_core_updated_successfully', array( 'Security_Optimizer_Readme', 'delete' ) );
 		add_action( 'upgrader_process_complete', array( 'Security_Optimizer_Readme', 'delete' ) );
 		add_action( Security_Optimizer_Readme::DAILY, array( 'Security_Optimizer_Readme', 'delete' ) );
+	}
+
+	private static function add_usernames() {
+		add_filter( 'illegal_user_logins', array( 'Security_Optimizer_Usernames', 'add_illegal' ), PHP_INT_MAX );
+		add_filter( 'wp_pre_insert_user_data', array( 'Security_Optimizer_Usernames', 'refuse_new' ), PHP_INT_MAX, 2 );
+	}
+
+	private static function add_password_checks() {
+		$checks = 'Security_Optimizer_Password_Checks';
+		add_action( 'init', array( 'Security_Optimizer_Member', 'id' ), PHP_INT_MIN );
+		add_filter( 'secure_signon_cookie', array( $checks, 'notice_remember' ), PHP_INT_MAX, 2 );
+		add_filter( 'authenticate', array( $checks, 'begin' ), PHP_INT_MIN, 3 );
+		add_filter( 'authenticate', array( $checks, 'finish' ), PHP_INT_MAX, 3 );
+		// WordPress checks application passwords of REST at priority 20.
+		add_filter( 'determine_current_user', array( $checks, 'begin_application' ), 19 );
+		add_filter( 'determine_current_user', array( $checks, 'finish_application' ), 21 );
+		add_action( 'application_password_failed_authentication', array( $checks, 'fail_application' ), PHP_INT_MAX, 0 );
+		add_action( 'application_password_did_authenticate', array( $checks, 'accept_application' ), PHP_INT_MIN );
+		add_filter( 'check_password', array( $checks, 'count_check' ), PHP_INT_MAX, 4 );
+	}
+
+	private static function add_lost_password() {
+		$form = 'Security_Optimizer_Lost_Password';
+		add_filter( 'lostpassword_user_data', array( $form, 'hide_unknown' ), PHP_INT_MAX, 2 );
+		add_filter( 'send_retrieve_password_email', array( $form, 'postpone' ), PHP_INT_MAX, 3 );
+		add_action( 'shutdown', array( $form, 'send' ), PHP_INT_MAX );
+	}
+
+	private static function add_second_factor() {
+		$factor = 'Security_Optimizer_Second_Factor';
+		add_filter( 'send_auth_cookies', array( $factor, 'hold_back_cookies' ), PHP_INT_MAX, 6 );
+		add_filter( 'xmlrpc_login_error', array( $factor, 'explain_in_xml_rpc' ), PHP_INT_MAX, 2 );
+		add_filter( 'wp_is_application_passwords_available_for_user', array( $factor, 'allow_application_passwords' ), PHP_INT_MAX, 2 );
+	}
+
+	private static function add_login_url() {
+		$links = 'Security_Optimizer_Login_Url';
+		// /login, /admin and /dashboard would lead to the login.
+		remove_action( 'template_redirect', 'wp_redirect_admin_locations', 1000 );
+		add_action( 'login_init', array( $links, 'refuse_request' ), PHP_INT_MIN );
+		add_filter( 'do_parse_request', array( $links, 'know_address' ), PHP_INT_MAX );
+		add_action( 'before_signup_form', array( $links, 'begin_form' ), PHP_INT_MIN );
+		add_filter( 'site_url', array( $links, 'in_site_url' ), PHP_INT_MAX, 2 );
+		add_filter( 'network_site_url', array( $links, 'in_site_url' ), PHP_INT_MAX, 2 );
+		add_filter( 'wp_redirect', array( $links, 'in_redirect' ), PHP_INT_MAX );
+		add_filter( 'loginout', array( $links, 'in_link' ), PHP_INT_MAX );
+		add_filter( 'register', array( $links, 'in_link' ), PHP_INT_MAX );
+		add_filter( 'wp_mail', array( $links, 'in_mail' ), PHP_INT_MAX );
 	}
 }

@@ -23,6 +23,23 @@ final class Security_Optimizer_Policy {
 	}
 
 	/**
+	 * @param string $field Name of a setting.
+	 * @return string Its value; empty when there is none.
+	 */
+	public static function text( $field ) {
+		$policy = self::read();
+		return isset( $policy[ $field ] ) ? (string) $policy[ $field ] : '';
+	}
+
+	/**
+	 * @param string $field Name of a setting that holds several values with commas between them.
+	 * @return string[]
+	 */
+	public static function words( $field ) {
+		return array_values( array_filter( explode( ',', self::text( $field ) ), 'strlen' ) );
+	}
+
+	/**
 	 * @return string|null Hash of what is stored, computed afresh so that a changed or restored database shows;
 	 *                     null when there is no policy.
 	 */

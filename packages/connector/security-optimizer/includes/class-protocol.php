@@ -127,6 +127,42 @@ final class Security_Optimizer_Protocol {
 	}
 
 	/**
+	 * Reads the header by which guard says what it has found out about a request.
+	 *
+	 * @param string $header     Value of X-Security-Optimizer-Context.
+	 * @param string $request_id From the guard header of the same request, to which this one is bound.
+	 * @param string $secret     The site's secret.
+	 * @return array|null The payload; null when the header is not to be believed.
+	 */
+	public static function read_context_header( $header, $request_id, $secret ) {
+		$form = '/\A(1 ([0-9a-f]{16}) ([A-Za-z0-9_-]{1,16384})) ([0-9a-f]{64})\z/';
+		if ( ! is_string( $header ) || ! preg_match( $form, $header, $part ) ) {
+			return null;
+		}
+		list( , $signed, $bound_to, $payload, $mac ) = $part;
+
+		if ( $request_id !== $bound_to || ! hash_equals( self::mac( "guard-context\n" . $signed, $secret ), $mac ) ) {
+			return null;
+		}
+		$context = json_decode( (string) base64_decode( strtr( $payload, '-_', '+/' ), true ), true );
+		return is_array( $context ) ? $context : null;
+	}
+
+	/**
+	 * Writes the header by which the connector says how password checks have ended.
+	 *
+	 * @param string $secret     The site's secret.
+	 * @param string $request_id From the guard header of the same request.
+	 * @param array  $report     `failed`, `refused`, `ok` and `factor`.
+	 * @return string Value of X-Security-Optimizer-Login.
+	 */
+	public static function login_header( $secret, $request_id, array $report ) {
+		$json   = json_encode( $report, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_LINE_TERMINATORS | JSON_INVALID_UTF8_SUBSTITUTE );
+		$signed = '1 ' . $request_id . ' ' . rtrim( strtr( base64_encode( $json ), '+/', '-_' ), '=' );
+		return $signed . ' ' . self::mac( "connector-login\n" . $signed, $secret );
+	}
+
+	/**
 	 * Names a policy by its content.
 	 *
 	 * @param array $policy Flat: names to integers, booleans or strings.

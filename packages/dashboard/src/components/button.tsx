@@ -7,19 +7,36 @@ export interface ButtonProps {
   /** Text shown while the action runs, for example "Saving…"; the button then takes no clicks. */
   readonly pendingText?: string | undefined;
   readonly disabled?: boolean;
-  readonly onClick: () => void;
+  /** Sends the form that it stands in; then `onClick` is not needed. */
+  readonly submit?: boolean;
+  readonly onClick?: () => void;
+  readonly 'aria-label'?: string;
+  /** Takes the focus when the dialog around it opens. */
+  readonly firstFocus?: boolean;
   readonly children: ReactNode;
 }
 
 const KIND_CLASS = { primary: 'so-btn--primary', danger: 'so-btn--danger', quiet: 'so-btn--ghost', secondary: null };
 
-export function Button({ kind = 'secondary', small, pendingText, disabled, onClick, children }: ButtonProps) {
+export function Button({
+  kind = 'secondary',
+  small,
+  pendingText,
+  disabled,
+  submit,
+  onClick,
+  children,
+  firstFocus,
+  ...rest
+}: ButtonProps) {
   const pending = pendingText !== undefined;
   return (
     <button
-      type="button"
+      type={submit && !pending ? 'submit' : 'button'}
       className={classes('so-btn', KIND_CLASS[kind], small && 'so-btn--sm', pending && 'is-busy')}
       aria-disabled={pending || undefined}
+      aria-label={rest['aria-label']}
+      data-first-focus={firstFocus ? '' : undefined}
       disabled={disabled}
       onClick={pending ? undefined : onClick}
     >

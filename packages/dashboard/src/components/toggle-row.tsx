@@ -1,14 +1,11 @@
-import { useId, useRef } from 'react';
-import { __ } from '../i18n/translate.js';
-import { Icon } from '../icons/icon.js';
-import { classes } from './classes.js';
-import { IconTile } from './icon-tile.js';
+import { type ReactNode, useId, useRef } from 'react';
+import { SettingRow } from './setting-row.js';
 import { Switch } from './switch.js';
 
 export interface ToggleRowProps {
   readonly icon: string;
   readonly title: string;
-  readonly help: string;
+  readonly help: ReactNode;
   readonly on: boolean;
   readonly pending: boolean;
   readonly recommended: boolean;
@@ -32,44 +29,27 @@ export function ToggleRow(props: ToggleRowProps) {
   }
 
   return (
-    <div className={classes('so-row so-row--switch', pending && 'is-busy')}>
-      <IconTile name={icon} state={on ? 'on' : 'off'} />
-      <div className="so-row__text">
-        <h3>
-          <span id={`${id}-title`}>{title}</span>
-          {recommended ? (
-            <>
-              {' '}
-              <span className="so-tag" id={`${id}-tag`}>
-                {__('recommended', 'security-optimizer')}
-              </span>
-            </>
-          ) : null}
-        </h3>
-        <p id={`${id}-help`}>{help}</p>
-        {error !== undefined ? (
-          <p className="so-error" role="alert">
-            <Icon name="error" />
-            <span>
-              {error}{' '}
-              <button type="button" className="so-link" onClick={retry}>
-                {__('Try again', 'security-optimizer')}
-              </button>
-            </span>
-          </p>
-        ) : null}
-      </div>
-      <div className="so-row__ctl">
-        <Switch
-          ref={control}
-          on={on}
-          pending={pending}
-          disabled={disabled}
-          labelledBy={`${id}-title`}
-          describedBy={recommended ? `${id}-tag ${id}-help` : `${id}-help`}
-          onToggle={onToggle}
-        />
-      </div>
-    </div>
+    <SettingRow
+      id={id}
+      icon={icon}
+      state={on ? 'on' : 'off'}
+      title={title}
+      help={help}
+      recommended={recommended}
+      pending={pending}
+      withSwitch
+      error={error}
+      onRetry={retry}
+    >
+      <Switch
+        ref={control}
+        on={on}
+        pending={pending}
+        disabled={disabled}
+        labelledBy={`${id}-title`}
+        describedBy={recommended ? `${id}-tag ${id}-help` : `${id}-help`}
+        onToggle={onToggle}
+      />
+    </SettingRow>
   );
 }

@@ -1,4 +1,4 @@
-import { __, sprintf } from '@wordpress/i18n';
+import { __, _n, sprintf } from '@wordpress/i18n';
 
 /** Text domain of every string of the product. */
 export const TEXT_DOMAIN = 'security-optimizer';
@@ -8,4 +8,9 @@ export function translate(text: string): string {
   return __(text, TEXT_DOMAIN);
 }
 
-export { __, sprintf };
+/** Translates a text that names something as `{name}`. */
+export function translateNamed(text: string, name: string): string {
+  return translate(text).replace('{name}', () => name);
+}
+
+export { __, _n, sprintf };

@@ -1,8 +1,9 @@
 import { render, waitFor } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, type Reply, startApiServer } from '../../test/api-server.js';
+import { testServices } from '../../test/test-services.js';
 import { readConfig } from '../config/read-config.js';
-import { createServices, ServicesProvider } from '../services.js';
+import { ServicesProvider } from '../services.js';
 import { Icon } from './icon.js';
 
 const CIRCLE = '<circle cx="10" cy="10" r="7"></circle>';
@@ -18,7 +19,7 @@ afterEach(() => server.close());
 function draw(name: string): SVGElement {
   const container = document.createElement('div');
   container.dataset.config = JSON.stringify({ assets_path: `${server.origin}/assets/` });
-  const services = createServices(readConfig(container, window.location.href), window.location.href, globalThis.fetch);
+  const services = testServices(readConfig(container, window.location.href));
   const view = render(
     <ServicesProvider services={services}>
       <Icon name={name} />

@@ -1,14 +1,15 @@
 import { act, render, screen } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { testServices } from '../../test/test-services.js';
 import { readConfig } from '../config/read-config.js';
-import { createServices, type Services, ServicesProvider } from '../services.js';
+import { type Services, ServicesProvider } from '../services.js';
 import { Loader } from './loader.js';
 
 let services: Services;
 beforeEach(() => {
   vi.useFakeTimers();
   const config = readConfig(document.createElement('div'), window.location.href);
-  services = createServices(config, window.location.href, globalThis.fetch);
+  services = testServices(config);
 });
 afterEach(() => {
   vi.useRealTimers();

@@ -1,7 +1,8 @@
 import { act, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { testServices } from '../../test/test-services.js';
 import { readConfig } from '../config/read-config.js';
-import { createServices, type Services, ServicesProvider } from '../services.js';
+import { type Services, ServicesProvider } from '../services.js';
 import type { Notice } from './notice.js';
 import { Toasts } from './toasts.js';
 
@@ -10,14 +11,13 @@ let services: Services;
 beforeEach(() => {
   vi.useFakeTimers();
   const config = readConfig(document.createElement('div'), window.location.href);
-  services = createServices(config, window.location.href, globalThis.fetch);
+  services = testServices(config);
   const outside = document.createElement('button');
   outside.textContent = 'Outside';
-  const portal = document.createElement('div');
-  document.body.append(outside, portal);
+  document.body.append(outside);
   render(
     <ServicesProvider services={services}>
-      <Toasts portal={portal} />
+      <Toasts />
     </ServicesProvider>,
   );
 });

@@ -5,8 +5,8 @@ import { useServices } from '../services.js';
 import { Toast } from './toast.js';
 
 /** The notification area, newest message below. It lives in the portal, outside the page. */
-export function Toasts({ portal }: { readonly portal: Element }) {
-  const { notices } = useServices();
+export function Toasts() {
+  const { notices, portal } = useServices();
   const list = useSyncExternalStore(notices.subscribe, notices.list);
   const area = useRef<HTMLElement>(null);
   const cameFrom = useRef<HTMLElement | null>(null);
@@ -33,6 +33,8 @@ export function Toasts({ portal }: { readonly portal: Element }) {
       ref={area}
       aria-label={__('Notifications', 'security-optimizer')}
       onFocus={rememberOrigin}
+      // An open dialog leaves messages readable and within reach.
+      data-react-aria-top-layer=""
     >
       {list.map((notice) => (
         <Toast key={notice.id} notice={notice} onClose={() => close(notice.id)} />

@@ -5,6 +5,7 @@ type LoadPage = () => Promise<{ readonly default: ComponentType }>;
 
 /** The pages that are built. Each is a file of its own, fetched only where it is shown. */
 const builtPages: Partial<Record<PageId, LoadPage>> = {
+  LOGIN_SETTINGS: () => import('./login-settings/login-settings-page.js'),
   SITE_SECURITY: () => import('./site-security/site-security-page.js'),
 };
 
@@ -15,4 +16,9 @@ export function findPage(id: PageId | null): { readonly text: PageText; readonly
   const load = text && builtPages[text.id];
   if (text === undefined || load === undefined) throw new Error('No page is built.');
   return { text, load };
+}
+
+/** Whether a page has its own code yet. */
+export function isBuilt(id: PageId): boolean {
+  return builtPages[id] !== undefined;
 }

@@ -8,10 +8,12 @@ export interface HeaderProps {
   readonly page: PageText;
   readonly loader: ReactNode;
   readonly as: 'header' | 'div';
+  /** Stands at the end of the band. */
+  readonly status?: ReactNode;
 }
 
 /** The white band on top of a page: icon, title, intro, and the loader line when there is one. */
-export function Header({ page, loader, as: Band }: HeaderProps) {
+export function Header({ page, loader, as: Band, status }: HeaderProps) {
   const title = splitTitle(translate(page.title));
   return (
     <Band className="so-head">
@@ -33,6 +35,7 @@ export function Header({ page, loader, as: Band }: HeaderProps) {
             </h1>
             <p className="so-head__intro">{translate(page.intro)}</p>
           </div>
+          {status}
         </div>
       </div>
       {loader}

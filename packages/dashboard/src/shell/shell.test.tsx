@@ -36,8 +36,8 @@ describe('the shell', () => {
     'shows the first page that is built for the identifier %j',
     async (id) => {
       await openPage(site, {}, id);
-      expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('Security Optimizer - Site Security');
-      await findSwitch('Disable XML-RPC');
+      expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('Security Optimizer - Login Security');
+      await findSwitch('Disable Common Usernames');
     },
   );
 

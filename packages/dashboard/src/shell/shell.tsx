@@ -3,6 +3,7 @@ import { type ReactNode, useEffect } from 'react';
 import { useDeviceClass } from '../device/use-device-class.js';
 import { Loader } from '../loader/loader.js';
 import { Toasts } from '../notices/toasts.js';
+import { ProtectionStatus } from '../protection/protection-status.js';
 import { Header } from './header.js';
 import { PageBoundary } from './page-boundary.js';
 
@@ -10,12 +11,11 @@ export interface ShellProps {
   readonly page: PageText;
   /** Element that the connector printed. It gets the device class as `data-device`. */
   readonly container: HTMLElement;
-  readonly portal: Element;
   readonly children: ReactNode;
 }
 
 /** What all pages share: header, loader, notification area, device class. */
-export function Shell({ page, container, portal, children }: ShellProps) {
+export function Shell({ page, container, children }: ShellProps) {
   const device = useDeviceClass();
   useEffect(() => {
     container.dataset.device = device;
@@ -28,13 +28,18 @@ export function Shell({ page, container, portal, children }: ShellProps) {
     <Loader>
       {(line) => (
         <>
-          <Header page={page} loader={line} as={isPart ? 'div' : 'header'} />
+          <Header
+            page={page}
+            loader={line}
+            as={isPart ? 'div' : 'header'}
+            status={<ProtectionStatus page={page.id} />}
+          />
           <Main className="so-main">
             <div className="so-wrap">
               <PageBoundary>{children}</PageBoundary>
             </div>
           </Main>
-          <Toasts portal={portal} />
+          <Toasts />
         </>
       )}
     </Loader>

@@ -1,16 +1,18 @@
 import type { IncomingMessage } from 'node:http';
-import { endpoints } from '@security-optimizer/contract/endpoints';
+import { type Endpoint, endpoints } from '@security-optimizer/contract/endpoints';
 import type { Envelope } from '@security-optimizer/contract/envelope';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ApiError } from '../lib/api-error.js';
 import type { Logger } from '../lib/logger.js';
 import type { WordPressUser } from '../wordpress/connector-answers.js';
+import type { Sender } from '../wordpress/connector-client.js';
 import type { Sessions } from '../wordpress/session.js';
 import type { ApiCall, ApiHandler } from './api-call.js';
 import { authenticate } from './authenticate.js';
 import { MAX_BODY_BYTES, parseBody } from './body.js';
+import type { CallContext, Outcome } from './call-context.js';
 import { apiErrorOf, failureOf } from './error-response.js';
-import type { Handlers, Outcome } from './handlers.js';
+import type { Handlers } from './handlers.js';
 import { parseInput } from './parse-input.js';
 
 /** A client that was answered but goes on sending is cut off after this time, milliseconds. */
@@ -86,8 +88,8 @@ function mountEndpoints(
 ): void {
   for (const endpoint of endpoints) {
     // One handler per name is checked by the type of `Handlers`; here each gets exactly what its own schema gave.
-    const handler = deps.handlers[endpoint.name] as (input: unknown, context: object) => Promise<Outcome<unknown>>;
-    const url = `/plugin${endpoint.suffix}`;
+    const handler = deps.handlers[endpoint.name] as (input: unknown, context: CallContext) => Promise<Outcome<unknown>>;
+    const url = routeOf(endpoint);
     // Exactly the calls that change nothing can also be made by GET.
     const changes = !(endpoint.methods as readonly string[]).includes('GET');
     app.route({
@@ -100,24 +102,51 @@ function mountEndpoints(
       handler: async (request, reply) => {
         const { call, user } = stateOf(deps.calls, request);
         if (!user) throw new Error('A handler ran without authentication.');
-        const reads = request.method === 'GET' || request.method === 'HEAD';
-        const input = reads
-          ? Object.fromEntries(new URLSearchParams(call.query))
-          : request.body === undefined
-            ? {}
-            : request.body;
-        const { data, message } = await handler(parseInput(endpoint.request, input), {
+        const {
+          data,
+          message,
+          setCookies = [],
+        } = await handler(parseInput(endpoint.request, inputOf(endpoint, request, call)), {
           site: call.site,
           actor: { id: user.id, login: user.login, address: call.address },
+          visitor: { cookie: request.headers.cookie ?? '', sender: senderOf(call) },
         });
+        if (setCookies.length > 0) reply.header('set-cookie', [...setCookies]);
         return send(reply, { data, message, status: 200 });
       },
     });
-    const methods = endpoint.methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  }
+  for (const url of new Set(endpoints.map(routeOf))) {
+    const methods = endpoints
+      .filter((endpoint) => routeOf(endpoint) === url)
+      .flatMap((endpoint) => endpoint.methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
     app.options(url, (_request, reply) =>
       send(reply.header('allow', [...methods, 'OPTIONS'].join(', ')), { data: null, message: '', status: 200 }),
     );
   }
+}
+
+/** The route of a call; `{id}` of the contract is a parameter. */
+function routeOf(endpoint: Endpoint): string {
+  return `/plugin${endpoint.suffix.replace(/\{(\w+)\}/g, ':$1')}`;
+}
+
+/** What the caller sent: body or query, and the parameters of the path, which win. */
+function inputOf(endpoint: Endpoint, request: FastifyRequest, call: ApiCall): unknown {
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  const sent = reads ? Object.fromEntries(new URLSearchParams(call.query)) : (request.body ?? absent(request));
+  const named = endpoint.listField !== undefined && Array.isArray(sent) ? { [endpoint.listField]: sent } : sent;
+  const isObject = typeof named === 'object' && named !== null && !Array.isArray(named);
+  return isObject ? { ...named, ...(request.params as object) } : named;
+}
+
+/** An absent body counts as an empty object; a body that says `null` is one. */
+function absent(request: FastifyRequest): unknown {
+  return request.body === undefined ? {} : null;
+}
+
+function senderOf({ host, scheme, address, requestId }: ApiCall): Sender {
+  return { host, scheme, address, requestId };
 }
 
 function stateOf(calls: Calls, request: FastifyRequest): CallState {

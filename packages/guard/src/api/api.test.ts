@@ -1,4 +1,4 @@
-import { endpoints } from '@security-optimizer/contract/endpoints';
+import { fetchOptions, toggleEndpoints } from '@security-optimizer/contract/endpoints';
 import { defaultSecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
 import { type FakeConnector, fakeConnector } from '../testing/fake-connector.js';
@@ -16,7 +16,7 @@ async function start() {
 }
 
 describe('a call of the API', () => {
-  it.each(endpoints.map((endpoint) => [endpoint.suffix, endpoint] as const))(
+  it.each([fetchOptions, ...toggleEndpoints].map((endpoint) => [endpoint.suffix, endpoint] as const))(
     '%s answers in the form of the contract',
     async (suffix, endpoint) => {
       const { call } = await start();

@@ -6,21 +6,10 @@ import {
   siteSecurityToggles,
 } from '@security-optimizer/contract/protections';
 import type { z } from 'zod';
-import type { SiteConfig, SiteId } from '../site.js';
+import type { SiteId } from '../site.js';
 import type { OptionChange } from '../site-security/set-security-option.js';
-import type { Actor } from '../storage/settings-store.js';
-
-/** Who calls, and for which site. */
-export interface CallContext {
-  readonly site: SiteConfig;
-  readonly actor: Actor;
-}
-
-/** What a call answers with; the envelope is put around it later. */
-export interface Outcome<Data> {
-  readonly data: Data;
-  readonly message: string;
-}
+import type { CallContext, Outcome } from './call-context.js';
+import { createLoginHandlers, type LoginUseCases } from './login-handlers.js';
 
 /** One handler for each call of the contract, typed by its schemas. A call without a handler does not compile. */
 export type Handlers = {
@@ -31,7 +20,7 @@ export type Handlers = {
 };
 
 /** The use cases behind the calls. */
-export interface UseCases {
+export interface UseCases extends LoginUseCases {
   readonly fetchSecurityOptions: (site: SiteId) => Promise<SecurityOptions>;
   readonly setSecurityOption: (change: OptionChange) => Promise<string>;
 }
@@ -39,8 +28,15 @@ export interface UseCases {
 /** Connects each call of the contract with the use case that carries it out. */
 export function createHandlers(useCases: UseCases): Handlers {
   return {
-    fetchOptions: async (_input, { site }) => ({ data: await useCases.fetchSecurityOptions(site.id), message: '' }),
+    fetchOptions: async ({ page }, { site, actor }) => ({
+      data:
+        page === 'login'
+          ? await useCases.fetchLoginOptions({ site, caller: actor.address })
+          : await useCases.fetchSecurityOptions(site.id),
+      message: '',
+    }),
     ...toggleHandlers(useCases),
+    ...createLoginHandlers(useCases),
   };
 }
 

@@ -1,19 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { run, runBeside, serve } from '../testing/command-line.js';
 import { fakeConnector } from '../testing/fake-connector.js';
 import { callApi } from '../testing/running-guard.js';
-import { eventually, scratchFolder } from '../testing/scratch.js';
-
-const bin = fileURLToPath(new URL('../../dist/cli/security-optimizer.js', import.meta.url));
-
-function run(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { encoding: 'utf8' });
-  return { status, stdout, stderr };
-}
+import { scratchFolder } from '../testing/scratch.js';
 
 /** Folder with what makes a WordPress recognisable. */
 async function wordpressFolder(): Promise<string> {
@@ -44,19 +36,6 @@ async function attached() {
   const first = attach();
   connector.secret = await readFile(join(dataDir, 'sites', 'site.secret'), 'utf8').then((text) => text.trim());
   return { wordpress, dataDir, connector, attach, first, plugins: join(wordpress, 'wp-content', 'mu-plugins') };
-}
-
-/** Starts `serve` in a process of its own. */
-async function serve(dataDir: string): Promise<{ child: ChildProcess; url: string; log: () => string }> {
-  const child = spawn(process.execPath, [bin, 'serve', '--data-dir', dataDir], { stdio: ['ignore', 'ignore', 'pipe'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let text = '';
-  child.stderr?.on('data', (chunk) => {
-    text += chunk;
-  });
-  await eventually(() => text.includes('guard-started'));
-  const line = text.split('\n').find((entry) => entry.includes('guard-started')) ?? '';
-  return { child, url: JSON.parse(line).url, log: () => text };
 }
 
 describe('the command line', () => {
@@ -183,7 +162,7 @@ describe('status', () => {
   ])('says plainly that %s, with exit code 1', async (_what, fault, state) => {
     const { dataDir, connector } = await attached();
     Object.assign(connector, fault);
-    const { status, stdout } = await runAsync('status', '--data-dir', dataDir, '--json');
+    const { status, stdout } = await runBeside('status', '--data-dir', dataDir, '--json');
     const report = JSON.parse(stdout);
     expect(status).toBe(1);
     expect(report.sites[0].connector).toBe(state);
@@ -193,21 +172,10 @@ describe('status', () => {
 
   it('shows what it sees as text too', async () => {
     const { dataDir } = await attached();
-    const { stdout } = await runAsync('status', '--data-dir', dataDir);
+    const { stdout } = await runBeside('status', '--data-dir', dataDir);
     expect(stdout).toContain('Guard:     not running');
     expect(stdout).toContain('Database:  ready');
     expect(stdout).toContain('Connector: answers (version 0.1.0)');
     expect(stdout).toContain('Policy:    not yet in force inside WordPress');
   });
 });
-
-/** Runs beside this process, so that the fake connector in it can answer. */
-async function runAsync(...args: string[]): Promise<{ status: number | null; stdout: string }> {
-  const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let stdout = '';
-  child.stdout.on('data', (chunk) => {
-    stdout += chunk;
-  });
-  const [status] = await once(child, 'close');
-  return { status, stdout };
-}

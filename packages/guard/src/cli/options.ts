@@ -17,6 +17,21 @@ export function readOptions<const Options extends NonNullable<ParseArgsConfig['o
   }
 }
 
+/**
+ * Reads a command's options and the words beside them.
+ * @throws UsageError that names the option
+ */
+export function readArguments<const Options extends NonNullable<ParseArgsConfig['options']>>(
+  args: readonly string[],
+  options: Options,
+): ReturnType<typeof parseArgs<{ args: string[]; options: Options; strict: true; allowPositionals: true }>> {
+  try {
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
 /** @throws UsageError when an option that has to be there is missing */
 export function required<Value>(name: string, value: Value | undefined): Value {
   if (value === undefined || value === '') throw new UsageError(`The option --${name} is missing.`);

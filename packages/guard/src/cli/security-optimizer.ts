@@ -4,12 +4,31 @@ import { ConfigError } from '../load-config.js';
 import { DataDirInUse } from '../storage/data-dir-lock.js';
 import { StorageError } from '../storage/storage-error.js';
 import { attachCommand } from './attach.js';
+import { awayModeCommand } from './away-mode.js';
 import { type Command, CommandError, UsageError } from './command.js';
 import { detachCommand } from './detach.js';
+import { loginAccessCommand } from './login-access.js';
+import { loginUrlCommand } from './login-url.js';
+import { pauseCommand } from './pause.js';
+import { resumeCommand } from './resume.js';
 import { serveCommand } from './serve.js';
 import { statusCommand } from './status.js';
+import { twoFactorCommand } from './two-factor.js';
+import { unblockCommand } from './unblock.js';
 
-const commands: readonly Command[] = [attachCommand, detachCommand, serveCommand, statusCommand];
+const commands: readonly Command[] = [
+  attachCommand,
+  detachCommand,
+  serveCommand,
+  statusCommand,
+  unblockCommand,
+  loginUrlCommand,
+  loginAccessCommand,
+  twoFactorCommand,
+  awayModeCommand,
+  pauseCommand,
+  resumeCommand,
+];
 
 function overview(): string {
   const width = Math.max(...commands.map((command) => command.name.length));

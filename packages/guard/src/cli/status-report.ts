@@ -4,8 +4,9 @@ import type { Config } from '../config.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { version } from '../lib/version.js';
+import { connectorPolicy } from '../settings/connector-policy.js';
+import { fetchSiteSettings, settingsInForce } from '../settings/site-settings.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
-import { fetchSecurityOptions } from '../site-security/fetch-security-options.js';
 import { isDataDirInUse, runningGuard } from '../storage/data-dir-lock.js';
 import { type Database, openDatabase } from '../storage/database.js';
 import { sqlSettingsStore } from '../storage/settings-store.js';
@@ -14,7 +15,7 @@ import { StorageError } from '../storage/storage-error.js';
 import type { HelloAnswer } from '../wordpress/connector-answers.js';
 import { connectorClient } from '../wordpress/connector-client.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
-import { connectorPolicyHash } from '../wordpress/policy-push.js';
+import { policyHash } from '../wordpress/signature.js';
 
 /** How one site stands. */
 export interface SiteStatus {
@@ -29,6 +30,8 @@ export interface SiteStatus {
   readonly policyInSync: boolean | null;
   /** When guard last had to write its key into this WordPress again, as ISO 8601 text. */
   readonly keyRestoredAt: string | null;
+  /** Until when everything is off (`security-optimizer pause`), as ISO 8601 text; null when nothing is paused. */
+  readonly pausedUntil: string | null;
 }
 
 export interface StatusReport {
@@ -79,6 +82,7 @@ export async function statusReport(config: Config): Promise<StatusReport> {
 
 async function siteStatus(site: SiteConfig, db: Database | null, problems: string[]): Promise<SiteStatus> {
   const remembered = db ? await sqlSiteFactsStore(db).read(site.id) : { facts: null, keyRestoredAt: null };
+  const settings = db ? await fetchSiteSettings(sqlSettingsStore(db), site.id) : null;
   const outcome = await askConnector(site, remembered.facts);
   const problem = (text: string) => problems.push(`Site ${site.id}: ${text}`);
   let connector: SiteStatus['connector'] = 'unknown';
@@ -91,13 +95,17 @@ async function siteStatus(site: SiteConfig, db: Database | null, problems: strin
     if (connector === 'version_differs') {
       problem(`The connector plugin has version ${outcome.connector}, guard ${version}. Attach the site again.`);
     }
-    if (db) {
-      const options = await fetchSecurityOptions(sqlSettingsStore(db), site.id);
-      policyInSync = outcome.policy === connectorPolicyHash(options);
+    if (settings) {
+      policyInSync = outcome.policy === policyHash(connectorPolicy(settingsInForce(settings, systemClock())));
       if (!policyInSync) problem('WordPress does not run the stored policy yet. A running guard pushes it by itself.');
     }
   }
   const { keyRestoredAt } = remembered;
+  const pausedUntil =
+    settings !== null && settings.pausedUntil > systemClock() ? new Date(settings.pausedUntil).toISOString() : null;
+  if (pausedUntil !== null) {
+    problem(`Everything is paused until ${pausedUntil}. End it with \`security-optimizer resume\`.`);
+  }
   return {
     id: site.id,
     hosts: site.hosts,
@@ -107,6 +115,7 @@ async function siteStatus(site: SiteConfig, db: Database | null, problems: strin
     connectorVersion: outcome instanceof ConnectorError ? null : outcome.connector,
     policyInSync,
     keyRestoredAt: keyRestoredAt === null ? null : new Date(keyRestoredAt).toISOString(),
+    pausedUntil,
   };
 }
 

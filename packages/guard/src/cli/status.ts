@@ -49,6 +49,7 @@ export function statusText({ version, dataDir, guard, storage, sites, problems }
         `  Key:       written into WordPress again at ${site.keyRestoredAt}, because the connector had another one`,
       );
     }
+    if (site.pausedUntil !== null) lines.push(`  Paused:    everything is off until ${site.pausedUntil}`);
   }
   lines.push('', problems.length === 0 ? 'All is well.' : 'Problems:', ...problems.map((text) => `  ${text}`), '');
   return lines.join('\n');

@@ -7,11 +7,13 @@ export interface VisitorPage {
   readonly title: string;
   readonly heading: string;
   readonly text: string;
-  readonly tone: 'danger' | 'warn' | 'quiet';
+  readonly tone: 'danger' | 'warn' | 'quiet' | 'info';
   /** SVG path data of the icon, 20 x 20. */
   readonly icon: readonly string[];
   /** Whether the card shows address, time and reference. */
   readonly details: boolean;
+  /** What else stands in the card. */
+  readonly content?: ReactNode;
   readonly foot: string;
 }
 
@@ -51,6 +53,7 @@ function Document({ page }: { readonly page: VisitorPage }): ReactNode {
             <h1>{page.heading}</h1>
             <p>{page.text}</p>
             {page.details ? <Details /> : null}
+            {page.content}
           </main>
           <footer className="so-front__foot">{page.foot}</footer>
         </div>

@@ -37,6 +37,26 @@ export const visitorPages = {
     details: true,
     foot: MISTAKE,
   },
+  'login-access': {
+    status: 403,
+    title: 'Not allowed',
+    heading: 'You can’t log in from here',
+    text: `The owner of ${PLACES.host} lets people log in from known addresses only.`,
+    tone: 'quiet',
+    icon: LOCK,
+    details: true,
+    foot: MISTAKE,
+  },
+  'login-busy': {
+    status: 429,
+    title: 'Too many login attempts',
+    heading: 'Too many attempts at once',
+    text: 'Others are logging in from your address at the moment. Please try again in a minute.',
+    tone: 'warn',
+    icon: CLOCK,
+    details: true,
+    foot: 'The rest of the site works as usual.',
+  },
   'not-found': {
     status: 404,
     title: 'Page not found',
@@ -146,6 +166,6 @@ const TIME = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"'$]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,13 +1,20 @@
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
 import { AddressSet } from '../lib/address-set.js';
+import { defaultLoginSettings } from '../login/login-settings.js';
 import { NOT_FOUND, type Protection } from '../protections/protection.js';
 import { defaultSitePaths } from '../site.js';
 import { factsOf, noFault } from '../testing/ask.js';
 import { compilePolicy } from './compile-policy.js';
 import { LivePolicy } from './live-policy.js';
 
-const input = { options: defaultSecurityOptions, paths: defaultSitePaths, blocked: AddressSet.from(['192.0.2.1']) };
+const input = {
+  options: defaultSecurityOptions,
+  paths: defaultSitePaths,
+  blocked: AddressSet.from(['192.0.2.1']),
+  login: defaultLoginSettings,
+  timeZone: 'UTC',
+};
 const broken = (name: string, onError: Protection['onError']): Protection => ({
   name,
   onError,

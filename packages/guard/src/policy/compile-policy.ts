@@ -1,3 +1,4 @@
+import { compileLogin, type LoginPolicy } from '../login/login-policy.js';
 import { protections } from '../protections/index.js';
 import {
   type Check,
@@ -28,6 +29,7 @@ export interface Policy {
   readonly paths: SitePaths;
   /** Addresses that reach nothing; also asked on its own, before a request is even parsed. */
   readonly blocked: PolicyInput['blocked'];
+  readonly login: LoginPolicy;
   /** The first refusal, or null when the request may pass. */
   decide(facts: RequestFacts, onFault: OnFault): Verdict | null;
   /** Names of request headers that WordPress must not see, or null. */
@@ -53,6 +55,7 @@ export function compilePolicy(input: PolicyInput, rules: readonly Protection[] =
   return Object.freeze({
     paths: input.paths,
     blocked: input.blocked,
+    login: compileLogin(input),
     decide(facts: RequestFacts, onFault: OnFault): Verdict | null {
       for (const { rule, onError, check } of checks) {
         try {

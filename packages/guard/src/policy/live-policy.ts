@@ -1,5 +1,6 @@
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
 import { AddressSet } from '../lib/address-set.js';
+import { defaultLoginSettings } from '../login/login-settings.js';
 import { defaultSitePaths, type SiteId } from '../site.js';
 import { compilePolicy, type Policy } from './compile-policy.js';
 
@@ -11,6 +12,8 @@ export class LivePolicy {
     options: defaultSecurityOptions,
     paths: defaultSitePaths,
     blocked: AddressSet.empty,
+    login: defaultLoginSettings,
+    timeZone: 'UTC',
   });
 
   get(site: SiteId): Policy {

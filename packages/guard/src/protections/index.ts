@@ -1,7 +1,9 @@
 import type { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { awayMode } from './away-mode.js';
 import { blockedVisitors } from './blocked-visitors.js';
 import { feeds } from './feeds.js';
 import { fileEditors } from './file-editors.js';
+import { loginAccess } from './login-access.js';
 import { ownFiles } from './own-files.js';
 import type { Protection } from './protection.js';
 import { readme } from './readme.js';
@@ -26,4 +28,10 @@ const siteSecurity = {
 } as const satisfies Record<keyof GateField, Protection>;
 
 /** All rules in the order in which they are asked; the first verdict wins. Visitors come before paths. */
-export const protections: readonly Protection[] = [blockedVisitors, ownFiles, ...Object.values(siteSecurity)];
+export const protections: readonly Protection[] = [
+  blockedVisitors,
+  ownFiles,
+  loginAccess,
+  awayMode,
+  ...Object.values(siteSecurity),
+];

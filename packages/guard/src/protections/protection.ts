@@ -1,5 +1,6 @@
 import type { SecurityOptions } from '@security-optimizer/contract/protections';
 import type { AddressSet } from '../lib/address-set.js';
+import type { LoginSettings } from '../login/login-settings.js';
 import type { RequestFacts } from '../proxy/request-facts.js';
 import type { SitePaths } from '../site.js';
 
@@ -9,13 +10,19 @@ export interface PolicyInput {
   readonly paths: SitePaths;
   /** Addresses that the owner has blocked. */
   readonly blocked: AddressSet;
+  readonly login: LoginSettings;
+  /** The site's time zone as WordPress stores it: an IANA name or an offset. */
+  readonly timeZone: string;
 }
 
 /** How a refused visitor is answered. The page shows generic words only; the rule's name goes to the log. */
 export interface Refusal {
   readonly status: 403 | 404;
-  /** `blocked`: this visitor is not wanted. `forbidden`: nobody may do this. `not-found`: as if it did not exist. */
-  readonly page: 'blocked' | 'forbidden' | 'not-found';
+  /**
+   * `blocked`: this visitor is not wanted. `forbidden`: nobody may do this. `not-found`: as if it did not exist.
+   * `login-access`: nobody may log in from there. `away`: nobody may log in now.
+   */
+  readonly page: 'blocked' | 'forbidden' | 'not-found' | 'login-access' | 'away';
 }
 
 /** Asked once per request; null lets the request pass on to the next rule. */

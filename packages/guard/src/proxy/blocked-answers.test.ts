@@ -2,6 +2,7 @@ import { defaultSecurityOptions } from '@security-optimizer/contract/protections
 import { describe, expect, it } from 'vitest';
 import { parseAddress } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
+import { defaultLoginSettings } from '../login/login-settings.js';
 import { compilePolicy } from '../policy/compile-policy.js';
 import { defaultSitePaths } from '../site.js';
 import { type Blocked, blockedPage, plainBlocked } from './blocked-answers.js';
@@ -14,6 +15,8 @@ function policyWith(xss: 0 | 1) {
     options: { ...defaultSecurityOptions, xss_protection: xss },
     paths: defaultSitePaths,
     blocked: AddressSet.from(['198.51.100.0/24']),
+    login: defaultLoginSettings,
+    timeZone: 'UTC',
   });
 }
 

@@ -2,11 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Address, parseAddress } from '../lib/address.js';
 import type { AddressSet } from '../lib/address-set.js';
+import type { Clock } from '../lib/clock.js';
+import type { LoginRoad } from '../login/login-road.js';
 import type { PageName } from '../pages/visitor-pages.js';
 import type { Policy } from '../policy/compile-policy.js';
 import type { LivePolicy } from '../policy/live-policy.js';
 import { canonicalPath } from './canonical-path.js';
 import { clientAddress } from './client-address.js';
+import { credentialsOf } from './credentials.js';
+import { decoyFor, loginTarget, mayKnowAddress } from './hide-login.js';
 import { type RequestFacts, requestFacts } from './request-facts.js';
 import { requestTarget } from './request-target.js';
 import type { RoutedSite, SiteRouter } from './site-router.js';
@@ -16,6 +20,9 @@ export interface ExamineDeps {
   readonly live: LivePolicy;
   readonly trusted: AddressSet;
   readonly targetBytes: number;
+  readonly clock: Clock;
+  /** From 0 up to, but without, 1. */
+  random(): number;
   onFault(rule: string, cause: unknown): void;
 }
 
@@ -23,7 +30,8 @@ export interface ExamineDeps {
 export type Examined =
   | {
       readonly kind: 'refuse';
-      readonly page: PageName;
+      /** `away` has a page of its own, with the time it ends. */
+      readonly page: PageName | 'away';
       /** Name of the protection, or of what made the request ambiguous. */
       readonly rule: string;
       readonly host: string;
@@ -36,12 +44,18 @@ export type Examined =
       readonly site: RoutedSite;
       readonly policy: Policy;
       readonly facts: RequestFacts;
+      readonly road: LoginRoad;
+      /** What WordPress's web server is asked for. */
       readonly target: string;
+      /** What the visitor asked for, when that is something else than `target`; else null. */
+      readonly uri: string | null;
       readonly query: string;
       readonly host: string;
       readonly address: Address;
       readonly scheme: 'http' | 'https';
     };
+
+export type Pass = Extract<Examined, { kind: 'pass' }>;
 
 /** Reads the request and asks the rules. No waiting, no storage: everything it needs is in memory. */
 export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
@@ -65,16 +79,46 @@ export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
     return { kind: 'refuse', page: 'bad-request', rule, host, address, policy, facts: null };
   }
   const { path, query } = canonical;
-  const facts = requestFacts({ method: request.method as string, address, path, query, paths: policy.paths });
+  const seen = {
+    method: request.method as string,
+    address,
+    paths: policy.paths,
+    now: deps.clock(),
+    credentials: credentialsOf(request),
+  };
+  let facts = requestFacts({ ...seen, path, query });
   if (facts.query.isAmbiguous('rest_route')) {
     return { kind: 'refuse', page: 'bad-request', rule: 'ambiguous:two-routes', host, address, policy, facts };
+  }
+  let road = policy.login.road(facts);
+  const approach = { policy, road, target: target.target, now: seen.now };
+  const decoy = decoyFor({ ...approach, secret: site.config.secret, cookie: request.headers.cookie }, deps.random);
+  if (decoy !== null) {
+    // From here on it is a request for that missing page, to every rule and to WordPress.
+    const missing = canonicalPath(decoy);
+    if (missing.ok) facts = requestFacts({ ...seen, path: missing.path, query: missing.query });
+    road = 'other';
   }
   const verdict = policy.decide(facts, deps.onFault);
   if (verdict !== null) {
     return { kind: 'refuse', page: verdict.refusal.page, rule: verdict.rule, host, address, policy, facts };
   }
   const scheme = proxied ? forwardedScheme(headerText(request, 'x-forwarded-proto')) : 'http';
-  return { kind: 'pass', site, policy, facts, target: target.target, query, host, address, scheme };
+  const atDoor = policy.login.custom && (road === 'login' || road === 'signup');
+  const other = atDoor ? loginTarget(policy, road as 'login' | 'signup', query) : decoy;
+  return {
+    kind: 'pass',
+    site,
+    policy,
+    facts,
+    road,
+    target: other ?? target.target,
+    uri: other === null || !mayKnowAddress(path.segments) ? null : target.target,
+    query,
+    host,
+    address,
+    scheme,
+  };
 }
 
 const NOBODY: Address = { words: [0, 0, 0xffff, 0], text: '0.0.0.0', family: 4 };

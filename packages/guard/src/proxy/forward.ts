@@ -6,6 +6,21 @@ import type { ResponseHead } from './upstream/response-parser.js';
 import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from './upstream/upstream-connection.js';
 import type { UpstreamPool } from './upstream/upstream-pool.js';
 
+/** Someone who must know how an exchange ended, also when the visitor has gone. Exactly one of the two is called. */
+export interface ExchangeWatch {
+  /** Once WordPress has the whole request, the exchange goes on to the head of the answer without the visitor. */
+  readonly staysForHead: boolean;
+  /**
+   * The head of the answer has come. May add headers.
+   * @param login what the connector says about passwords
+   * @param gone whether the visitor has gone
+   * @returns true when the visitor gets another answer: this one is thrown away
+   */
+  onHead(status: number, headers: RawHeaders, login: string | undefined, gone: boolean): boolean;
+  /** There will be no head. @param sent how much of the request WordPress's web server may have */
+  onNoHead(sent: 'nothing' | 'part' | 'whole'): void;
+}
+
 export interface Forwarding {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -22,6 +37,9 @@ export interface Forwarding {
   /** Changes the headers of the answer in place. */
   editHeaders(headers: RawHeaders): void;
   onSignal(signal: string | undefined): void;
+  readonly watch: ExchangeWatch;
+  /** Leaves the body out: this is not the first request to WordPress for the same visitor's one. */
+  readonly withoutBody?: boolean;
   /** WordPress gave no whole answer. `started`: the visitor already has a part of it. */
   onFailure(kind: UpstreamFailure, cause: unknown, started: boolean): void;
 }
@@ -38,6 +56,9 @@ class Exchange implements UpstreamHandler {
   #over = false;
   #bodyStarted = false;
   #visitorLags = false;
+  #sentWhole = false;
+  #gone = false;
+  #headSeen = false;
   readonly #waiting = {
     use: (connection: UpstreamConnection): void => this.#send(connection),
     fail: (kind: UpstreamFailure, cause: unknown): void => this.onFailure(kind, cause),
@@ -53,7 +74,7 @@ class Exchange implements UpstreamHandler {
   #send(connection: UpstreamConnection): void {
     const { request, target, visitor, stopped } = this.f;
     this.#connection = connection;
-    const body = bodyOf(request);
+    const body = this.f.withoutBody === true ? 'none' : bodyOf(request);
     const head = requestHead({
       method: request.method as string,
       target,
@@ -69,6 +90,7 @@ class Exchange implements UpstreamHandler {
       expectsBody: body !== 'none',
       timeoutMs: this.f.timeoutMs,
     });
+    this.#sentWhole = body === 'none';
     if (body === 'none') return;
     if (this.f.continueFirst) this.f.response.writeContinue();
     this.#sendBody(connection, body);
@@ -92,6 +114,7 @@ class Exchange implements UpstreamHandler {
         return;
       }
       if (body === 'chunked') connection.sendBody(LAST_CHUNK);
+      this.#sentWhole = true;
       connection.endBody();
     });
   }
@@ -119,8 +142,14 @@ class Exchange implements UpstreamHandler {
       this.#fail(new Error('WordPress switched to a protocol that nobody asked for'));
       return;
     }
-    const { headers, signal } = forwardedHead(head);
+    const { headers, signal, login } = forwardedHead(head);
     this.f.onSignal(signal);
+    this.#headSeen = true;
+    if (this.f.watch.onHead(head.status, headers, login, this.#gone) || this.#gone) {
+      this.#over = true;
+      if (this.#gone) this.#connection?.destroy();
+      return;
+    }
     this.f.editHeaders(headers);
     try {
       response.writeHead(head.status, head.reason, headers);
@@ -158,6 +187,8 @@ class Exchange implements UpstreamHandler {
     if (this.#over) return;
     this.#over = true;
     this.f.request.resume();
+    if (!this.#headSeen) this.f.watch.onNoHead(this.#sent(kind));
+    if (this.#gone) return;
     this.f.onFailure(kind, cause, this.#started);
   }
 
@@ -187,9 +218,19 @@ class Exchange implements UpstreamHandler {
   /** The visitor has gone, or has the whole answer. */
   #abandoned(): void {
     if (this.#over) return;
+    if (this.f.watch.staysForHead && this.#sentWhole && !this.#headSeen) {
+      this.#gone = true;
+      return;
+    }
     this.#over = true;
+    if (!this.#headSeen) this.f.watch.onNoHead(this.#sent('closed'));
     if (this.#connection === null) this.f.pool.leave(this.#waiting);
     else this.#connection.destroy();
+  }
+
+  #sent(failure: UpstreamFailure): 'nothing' | 'part' | 'whole' {
+    if (this.#connection === null || failure === 'connect' || failure === 'busy') return 'nothing';
+    return this.#sentWhole ? 'whole' : 'part';
   }
 }
 

@@ -2,13 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiHandler } from '../api/api-call.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import type { LoginGate } from '../login/login-gate.js';
 import type { PageName } from '../pages/visitor-pages.js';
 import type { SiteConfig } from '../site.js';
+import { CONTEXT_HEADER, contextHeader, type LoginContext } from '../wordpress/login-headers.js';
 import { GUARD_HEADER, guardHeader, readSignal, type Signal } from '../wordpress/signature.js';
-import { type ExamineDeps, type Examined, examine } from './examine.js';
+import { type Admitted, admitLogin } from './admit-login.js';
+import { type ExamineDeps, type Examined, examine, type Pass } from './examine.js';
 import { forward } from './forward.js';
+import { watchLogin } from './login-exchange.js';
+import { missingInstead } from './missing-instead.js';
 import type { RefusalCounts } from './refusal-counts.js';
 import { refuse } from './refuse.js';
+import { type Closed, refuseLogin } from './refuse-login.js';
 import { ownNamespace } from './request-facts.js';
 import type { VisitorFacts } from './request-head.js';
 import type { UpstreamFailure } from './upstream/upstream-connection.js';
@@ -21,11 +27,10 @@ export interface GateDeps extends ExamineDeps {
   readonly refusals: RefusalCounts;
   readonly timeoutMs: number;
   readonly idleMs: number;
+  readonly login: LoginGate;
   /** What the connector said with an answer; never throws. */
   onSignal(site: SiteConfig, signal: Signal): void;
 }
-
-export type Pass = Extract<Examined, { kind: 'pass' }>;
 
 /**
  * One request, from its head to its answer: facts, rules, then guard's own API or WordPress. Reads top to bottom.
@@ -40,9 +45,22 @@ export function handleRequest(
   const examined = examine(deps, request);
   const requestId = deps.nextId();
   const time = deps.clock();
-  const answer = (page: PageName): void => {
+  const answer = (page: PageName | 'away'): void => {
     const { host, address, policy, facts } = examined;
+    if (page === 'away') {
+      close({ kind: 'away', until: policy?.login.away(time).until ?? null });
+      return;
+    }
     refuse(request, response, { page, host, address: address.text, requestId, time }, (headers) => {
+      if (facts !== null) policy?.editHeaders(facts, headers, deps.onFault);
+    });
+  };
+  const close = (closed: Closed): void => {
+    const { host, policy, facts } = examined;
+    const program = facts !== null && (facts.restRoute !== null || facts.segments.includes('admin-ajax.php'));
+    const home = `${policy?.paths.home ?? ''}/`;
+    const timeZone = policy?.login.timeZone ?? 'UTC';
+    refuseLogin(request, response, closed, { host, home, now: deps.clock(), timeZone, program }, (headers) => {
       if (facts !== null) policy?.editHeaders(facts, headers, deps.onFault);
     });
   };
@@ -75,37 +93,96 @@ export function handleRequest(
     }
     return;
   }
-  forward({
-    request,
-    response,
-    pool: site.pool,
-    target: examined.target,
-    visitor: visitorFacts(examined, requestId, time),
-    stopped: policy.stopHeaders(facts, deps.onFault),
-    timeoutMs: deps.timeoutMs,
-    idleMs: deps.idleMs,
-    continueFirst,
-    editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),
-    onSignal: (signal) => deps.onSignal(site.config, readSignal(site.config.secret, signal, requestId)),
-    onFailure(kind, cause, started) {
-      noteFailure(deps, site.config, kind, cause, requestId);
-      if (started) response.destroy();
-      else answer(FAILURE_PAGES[kind]);
+  const atDoor = {
+    site: site.config,
+    address: examined.address.text,
+    scheme: examined.scheme,
+    host: examined.host,
+    requestId,
+    loginPath: policy.login.loginPath,
+  };
+  if (examined.road === 'login' && SECOND_FACTOR.has(facts.query.all('action').at(-1) ?? '')) {
+    if (continueFirst) response.writeContinue();
+    setHeaders(deps, response, examined);
+    deps.login.door.handle(request, response, atDoor);
+    return;
+  }
+  const send = (admitted: Admitted): void => {
+    let signal: Signal = { kind: 'missing' };
+    forward({
+      request,
+      response,
+      pool: site.pool,
+      target: examined.target,
+      visitor: visitorFacts(examined, requestId, time, admitted.context),
+      stopped: policy.stopHeaders(facts, deps.onFault),
+      timeoutMs: deps.timeoutMs,
+      idleMs: deps.idleMs,
+      continueFirst,
+      editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),
+      onSignal(value) {
+        signal = readSignal(site.config.secret, value, requestId);
+        deps.onSignal(site.config, signal);
+      },
+      watch: watchLogin(deps.login, {
+        pass: examined,
+        requestId,
+        cookie: request.headers.cookie,
+        ticket: admitted.ticket,
+        certain: admitted.certain,
+        device: admitted.device,
+        signal: () => signal,
+        onFactor(needed) {
+          setHeaders(deps, response, examined);
+          deps.login.door.begin(request, response, atDoor, needed);
+        },
+        onHidden: () => missingInstead(deps, examined, request, response, answer),
+      }),
+      onFailure(kind, cause, started) {
+        noteFailure(deps, site.config, kind, cause, requestId);
+        if (started) response.destroy();
+        else answer(FAILURE_PAGES[kind]);
+      },
+    });
+  };
+  admitLogin(deps.login, examined, request, response, {
+    admitted: send,
+    refused(closed) {
+      deps.refusals.add('login-limit');
+      if (closed === null) answer('login-busy');
+      else close(closed);
     },
   });
 }
 
 const UNCLEAR_END = 'ambiguous:framing';
 
+/** Actions of the login address that guard answers itself. */
+const SECOND_FACTOR = new Set(['second-factor', 'second-factor-setup']);
+
+/** Gives the rules' headers to an answer that another part of guard writes. */
+function setHeaders(deps: GateDeps, response: ServerResponse, { policy, facts }: Pass): void {
+  const headers: string[] = [];
+  policy.editHeaders(facts, headers, deps.onFault);
+  for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i] as string, headers[i + 1] as string);
+}
+
 /** What WordPress is told about the visitor, signed. */
-export function visitorFacts(examined: Pass, requestId: string, time: number): VisitorFacts {
+export function visitorFacts(
+  examined: Pick<Pass, 'host' | 'scheme' | 'site' | 'address'>,
+  requestId: string,
+  time: number,
+  said: LoginContext | null,
+): VisitorFacts {
   const { host, scheme, site } = examined;
   const address = examined.address.text;
   const signed = guardHeader(site.config.secret, { time: Math.floor(time / 1000), requestId, scheme, address });
-  return { address, scheme, host, signed: [GUARD_HEADER, signed] };
+  const { secret } = site.config;
+  const context = said === null ? null : ([CONTEXT_HEADER, contextHeader(secret, requestId, said)] as const);
+  return { address, scheme, host, signed: [GUARD_HEADER, signed], context };
 }
 
-const FAILURE_PAGES = {
+export const FAILURE_PAGES = {
   connect: 'unreachable',
   closed: 'unreachable',
   syntax: 'unreachable',

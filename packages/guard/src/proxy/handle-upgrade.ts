@@ -16,7 +16,8 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
   client.on('error', () => client.destroy());
   const websocket = request.headers.upgrade?.toLowerCase() === 'websocket' && request.method === 'GET';
   const examined = websocket ? examine(deps, request) : null;
-  if (examined?.kind !== 'pass') {
+  // Whatever has to do with logging in is no WebSocket: it is answered like any other request.
+  if (examined?.kind !== 'pass' || examined.road !== 'other' || examined.uri !== null || examined.facts.hasBasic) {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(client as Socket);
@@ -34,7 +35,7 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
       method: 'GET',
       target: examined.target,
       rawHeaders: request.rawHeaders,
-      visitor: visitorFacts(examined, requestId, deps.clock()),
+      visitor: visitorFacts(examined, requestId, deps.clock(), NO_PASSWORDS),
       body: 'none',
       stopped: policy.stopHeaders(facts, deps.onFault),
       upstreamHost: site.pool.host,
@@ -50,3 +51,6 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
     },
   });
 }
+
+/** Nothing counts what comes of a password in a handshake, so none is checked. */
+const NO_PASSWORDS = { login: 'refuse', why: 'busy' } as const;

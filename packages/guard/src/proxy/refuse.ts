@@ -40,7 +40,7 @@ export function refusal(
     'Cache-Control',
     'no-store',
   ];
-  if (status === 503) headers.push('Retry-After', '60');
+  if (status === 503 || status === 429) headers.push('Retry-After', '60');
   return { status, headers, body };
 }
 

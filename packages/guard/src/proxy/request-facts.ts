@@ -20,7 +20,26 @@ export interface RequestFacts {
   readonly query: PhpQuery;
   /** Route inside the REST API, lower-case without a slash at the end (`/wp/v2/posts`, `/` for its root), or null. */
   readonly restRoute: string | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** A cookie that WordPress may take for a session. Anyone can send one; only WordPress can tell what it is worth. */
+  readonly hasLoginCookie: boolean;
+  readonly hasAuthorization: boolean;
+  /** `Authorization: Basic`, which PHP hands to WordPress as user and password. */
+  readonly hasBasic: boolean;
+  /** `X-HTTP-Method-Override`, which WordPress's REST API obeys. */
+  readonly overridesMethod: boolean;
 }
+
+/** What the headers of a request say about who sends it. */
+export type Credentials = Pick<RequestFacts, 'hasLoginCookie' | 'hasAuthorization' | 'hasBasic' | 'overridesMethod'>;
+
+export const NO_CREDENTIALS: Credentials = Object.freeze({
+  hasLoginCookie: false,
+  hasAuthorization: false,
+  hasBasic: false,
+  overridesMethod: false,
+});
 
 /** File name endings that some web server, somewhere, hands to an interpreter. */
 export const SCRIPT_ENDINGS =
@@ -37,12 +56,15 @@ export interface FactsInput {
   readonly path: CanonicalPath;
   readonly query: string;
   readonly paths: SitePaths;
+  readonly now?: number;
+  readonly credentials?: Credentials;
 }
 
 export function requestFacts(input: FactsInput): RequestFacts {
   const { path, segments } = input.path;
   const query = new PhpQuery(input.query);
   const routeSegments = seeThrough(segments, input.paths.home);
+  const { hasLoginCookie, hasAuthorization, hasBasic, overridesMethod } = input.credentials ?? NO_CREDENTIALS;
   return {
     method: input.method,
     address: input.address,
@@ -53,6 +75,11 @@ export function requestFacts(input: FactsInput): RequestFacts {
     scriptAt: segments.findIndex(isScriptName),
     query,
     restRoute: restRoute(routeSegments, query, input.paths.rest),
+    now: input.now ?? 0,
+    hasLoginCookie,
+    hasAuthorization,
+    hasBasic,
+    overridesMethod,
   };
 }
 

@@ -6,6 +6,7 @@ const visitor = {
   scheme: 'https',
   host: 'example.com',
   signed: ['X-Security-Optimizer-Guard', 'signed'],
+  context: null,
 } as const;
 const base: HeadInput = {
   method: 'GET',

@@ -56,6 +56,8 @@ export interface VisitorFacts {
   readonly host: string;
   /** Signed header for the connector, name and value. */
   readonly signed: readonly [string, string];
+  /** Signed header with what WordPress must know about log-ins in this request, when there is anything to say. */
+  readonly context: readonly [string, string] | null;
 }
 
 export interface HeadInput {
@@ -93,6 +95,7 @@ export function requestHead(input: HeadInput): string {
   head += `X-Forwarded-For: ${visitor.address}\r\nX-Real-IP: ${visitor.address}\r\nX-Forwarded-Proto: ${visitor.scheme}\r\n`;
   head += visitor.host === '' ? `Host: ${upstreamHost}\r\n` : `X-Forwarded-Host: ${visitor.host}\r\n`;
   head += `${visitor.signed[0]}: ${visitor.signed[1]}\r\n`;
+  if (visitor.context !== null) head += `${visitor.context[0]}: ${visitor.context[1]}\r\n`;
   head += upgrade === null ? 'Connection: keep-alive\r\n\r\n' : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`;
   return head;
 }

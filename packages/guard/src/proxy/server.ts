@@ -5,6 +5,7 @@ import type { Config } from '../config.js';
 import { AddressSet } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import type { LoginGate } from '../login/login-gate.js';
 import type { LivePolicy } from '../policy/live-policy.js';
 import type { SiteConfig } from '../site.js';
 import type { Signal } from '../wordpress/signature.js';
@@ -22,6 +23,7 @@ export interface GuardServerDeps {
   readonly api: ApiHandler;
   readonly logger: Logger;
   readonly clock: Clock;
+  readonly login: LoginGate;
   onSignal(site: SiteConfig, signal: Signal): void;
 }
 
@@ -32,7 +34,7 @@ export interface GuardServer {
 }
 
 /** The door: an HTTP server whose every request goes through `handleRequest`. */
-export function createGuardServer({ config, live, api, logger, clock, onSignal }: GuardServerDeps): GuardServer {
+export function createGuardServer({ config, live, api, logger, clock, login, onSignal }: GuardServerDeps): GuardServer {
   const { limits } = config;
   const router = new SiteRouter(config);
   const refusals = new RefusalCounts(logger);
@@ -42,6 +44,8 @@ export function createGuardServer({ config, live, api, logger, clock, onSignal }
     api,
     logger,
     clock,
+    login,
+    random: Math.random,
     refusals,
     onSignal,
     trusted: AddressSet.from(config.trustedProxies),

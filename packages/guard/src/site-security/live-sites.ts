@@ -1,40 +1,97 @@
-import { defaultSecurityOptions, type SecurityOptions } from '@security-optimizer/contract/protections';
 import { AddressSet } from '../lib/address-set.js';
+import type { Clock } from '../lib/clock.js';
 import { compilePolicy } from '../policy/compile-policy.js';
 import type { LivePolicy } from '../policy/live-policy.js';
+import { defaultSiteSettings, type SiteSettings, settingsInForce } from '../settings/site-settings.js';
 import { defaultSitePaths, type SiteFacts, type SiteId } from '../site.js';
 
 /** Everything that a site's snapshot is made of. */
 export interface LiveSite {
-  readonly options: SecurityOptions;
+  readonly settings: SiteSettings;
   readonly facts: SiteFacts | null;
   readonly blocked: AddressSet;
 }
 
-const fresh: LiveSite = { options: defaultSecurityOptions, facts: null, blocked: AddressSet.empty };
+/** Longer timers run out at once in Node; one that ends too early is set again. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const fresh: LiveSite = { settings: defaultSiteSettings, facts: null, blocked: AddressSet.empty };
 
 /** Keeps what each site's snapshot is made of, and swaps in a new snapshot when a part changes. */
 export class LiveSites {
   readonly #live: LivePolicy;
   readonly #homes: ReadonlyMap<SiteId, string>;
+  readonly #clock: Clock;
   readonly #sites = new Map<SiteId, LiveSite>();
+  /** Pauses under way, by site. */
+  readonly #pauses = new Map<SiteId, NodeJS.Timeout>();
+  #onResumed: (site: SiteId) => void = () => {};
 
   /** @param homes URL path of each site's home, used until the connector has told it */
-  constructor(live: LivePolicy, homes: ReadonlyMap<SiteId, string>) {
+  constructor(live: LivePolicy, homes: ReadonlyMap<SiteId, string>, clock: Clock) {
     this.#live = live;
     this.#homes = homes;
+    this.#clock = clock;
   }
 
   get(site: SiteId): LiveSite {
     return this.#sites.get(site) ?? fresh;
   }
 
+  /** The settings that are enforced at a site now. */
+  inForce(site: SiteId): SiteSettings {
+    return settingsInForce(this.get(site).settings, this.#clock());
+  }
+
+  timeZone(site: SiteId): string {
+    return this.get(site).facts?.timeZone ?? 'UTC';
+  }
+
   set(site: SiteId, change: Partial<LiveSite>): void {
-    const next = { ...this.get(site), ...change };
-    this.#sites.set(site, next);
-    const { options, facts, blocked } = next;
+    this.#sites.set(site, { ...this.get(site), ...change });
+    this.#swap(site);
+    this.#waitForResume(site);
+  }
+
+  /** @param listener told when a pause has run out and the site's own settings are in force again */
+  onResumed(listener: (site: SiteId) => void): void {
+    this.#onResumed = listener;
+  }
+
+  /** Forgets running pauses; nothing is swapped any more by itself. */
+  stop(): void {
+    for (const timer of this.#pauses.values()) clearTimeout(timer);
+    this.#pauses.clear();
+  }
+
+  #swap(site: SiteId): void {
+    const { facts, blocked, settings } = this.get(site);
+    const { options, login } = this.inForce(site);
     const paths = facts?.paths ?? defaultPathsAt((this.#homes.get(site) ?? '').toLowerCase());
-    this.#live.swap(site, compilePolicy({ options, paths, blocked }));
+    const paused = settings.pausedUntil > this.#clock();
+    const input = {
+      options,
+      paths,
+      blocked: paused ? AddressSet.empty : blocked,
+      login,
+      timeZone: this.timeZone(site),
+    };
+    this.#live.swap(site, compilePolicy(input));
+  }
+
+  #waitForResume(site: SiteId): void {
+    clearTimeout(this.#pauses.get(site));
+    this.#pauses.delete(site);
+    const left = this.get(site).settings.pausedUntil - this.#clock();
+    if (left <= 0) return;
+    const resume = () => {
+      // The timer counts running time, the pause the clock's: one that was moved back waits on.
+      if (this.get(site).settings.pausedUntil > this.#clock()) return this.#waitForResume(site);
+      this.#pauses.delete(site);
+      this.#swap(site);
+      this.#onResumed(site);
+    };
+    this.#pauses.set(site, setTimeout(resume, Math.min(left, LONGEST_TIMER_MS)));
   }
 }
 

@@ -1,6 +1,6 @@
-import type { SecurityOptions } from '@security-optimizer/contract/protections';
 import type { Logger } from '../lib/logger.js';
 import type { KeyedMutex } from '../lib/mutex.js';
+import type { SiteSettings } from '../settings/site-settings.js';
 import type { SiteId } from '../site.js';
 import type { LiveSites } from './live-sites.js';
 
@@ -14,7 +14,7 @@ const RETRY_MS = 1000;
  * @param onChanged called after settings that differ were put in force
  */
 export function createSettingsReload(deps: {
-  read: (site: SiteId) => Promise<SecurityOptions>;
+  read: (site: SiteId) => Promise<SiteSettings>;
   sites: LiveSites;
   mutex: KeyedMutex;
   logger: Logger;
@@ -30,9 +30,9 @@ export function createSettingsReload(deps: {
     // Under the mutex, so that settings read before a change never replace those of the change.
     mutex
       .run(site, async () => {
-        const options = await read(site);
-        if (stopped || JSON.stringify(options) === JSON.stringify(sites.get(site).options)) return;
-        sites.set(site, { options });
+        const settings = await read(site);
+        if (stopped || JSON.stringify(settings) === JSON.stringify(sites.get(site).settings)) return;
+        sites.set(site, { settings });
         onChanged(site);
       })
       .catch((error: unknown) => {

@@ -1,8 +1,9 @@
-import { defaultSecurityOptions, type SecurityOptions } from '@security-optimizer/contract/protections';
+import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiError } from '../lib/api-error.js';
 import { silentLogger } from '../lib/logger.js';
 import { KeyedMutex } from '../lib/mutex.js';
+import type { SiteSettings } from '../settings/site-settings.js';
 import { openDatabase } from '../storage/database.js';
 import { sqlSettingsStore } from '../storage/settings-store.js';
 import { scratchFolder } from '../testing/scratch.js';
@@ -28,17 +29,17 @@ async function setUp() {
   const world = {
     wordpressDown: false,
     notes: {} as { delete_readme?: 'not_deleted' },
-    policy: defaultSecurityOptions,
+    policy: defaultSecurityOptions as SiteSettings['options'],
   };
   const deps = {
     settings,
-    pushPolicy: async (_site: unknown, options: SecurityOptions) => {
+    pushPolicy: async (_site: unknown, { options }: SiteSettings) => {
       if (world.wordpressDown) throw new ApiError('wordpress_unreachable');
       world.policy = options;
       steps.push('pushed');
       return world.notes;
     },
-    apply: (_site: string, options: SecurityOptions) => void steps.push(`applied feeds ${options.disable_feed}`),
+    apply: (_site: string, { options }: SiteSettings) => void steps.push(`applied feeds ${options.disable_feed}`),
     publish: () => void steps.push('published'),
     mutex: new KeyedMutex(),
     clock: () => 5,

@@ -1,5 +1,7 @@
 import { type Kysely, type Migration, Migrator } from 'kysely';
+import { loginAttemptsMigration } from './login-attempts-table.js';
 import type { Schema } from './schema.js';
+import { secondFactorMigration } from './second-factor-tables.js';
 
 /** Steps from an empty database to the present tables, in order. A step that was released is never edited. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -47,6 +49,8 @@ const migrations: Readonly<Record<string, Migration>> = {
         .execute();
     },
   },
+  '003_second_factor': secondFactorMigration,
+  '004_login_attempts': loginAttemptsMigration,
 };
 
 /** Brings the database to the present tables. Throws what the failing step threw; that step is then undone. */

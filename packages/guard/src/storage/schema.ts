@@ -1,5 +1,8 @@
+import type { LoginAttemptTables } from './login-attempts-table.js';
+import type { SecondFactorTables } from './second-factor-tables.js';
+
 /** Tables as Kysely sees them. Every table carries the site, so that many sites can share one database. */
-export interface Schema {
+export interface Schema extends SecondFactorTables, LoginAttemptTables {
   settings: SettingsTable;
   audit: AuditTable;
   blocked_addresses: BlockedAddressesTable;

@@ -120,7 +120,7 @@ async function writeSetting(
 }
 
 /** Gives the site the next number of the sequence that all sites share. */
-async function nextSiteVersion(db: Database, site: SiteId): Promise<number> {
+export async function nextSiteVersion(db: Database, site: SiteId): Promise<number> {
   const { highest } = await db
     .selectFrom('site_versions')
     .select((expression) => expression.fn.max('version').as('highest'))

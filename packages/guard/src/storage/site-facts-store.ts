@@ -26,6 +26,7 @@ const factsSchema = z.object({
     uploads: z.string(),
     rest: z.string(),
   }),
+  timeZone: z.string().default('UTC'),
 });
 
 export function sqlSiteFactsStore(db: Database): SiteFactsStore {

@@ -1,6 +1,7 @@
 import { defaultSecurityOptions, type SecurityOptions } from '@security-optimizer/contract/protections';
 import { addressOf } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
+import { defaultLoginSettings } from '../login/login-settings.js';
 import { compilePolicy, type Policy } from '../policy/compile-policy.js';
 import { canonicalPath } from '../proxy/canonical-path.js';
 import { type RequestFacts, requestFacts } from '../proxy/request-facts.js';
@@ -18,6 +19,8 @@ export function policyWith(options: Partial<SecurityOptions>, paths: Partial<Sit
     options: { ...allOff, ...options },
     paths: { ...defaultSitePaths, ...paths },
     blocked: AddressSet.empty,
+    login: defaultLoginSettings,
+    timeZone: 'UTC',
   });
 }
 

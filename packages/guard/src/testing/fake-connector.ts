@@ -15,6 +15,14 @@ interface FakeUser {
   readonly login: string;
 }
 
+/** A user whom the fake WordPress has. */
+interface FakeMember {
+  login: string;
+  readonly administrator: boolean;
+}
+
+const COMMON = ['administrator', 'user1', 'admin', 'user'];
+
 /**
  * A web server that speaks the connector's side of docs/connector-protocol.md, written from that document alone: it
  * checks every signature and signs its answers with code of its own.
@@ -29,7 +37,19 @@ export interface FakeConnector {
   readme: 'deleted' | 'absent' | 'not_deleted';
   /** Called before a policy is stored; may change the world in between. */
   beforePolicy: () => void | Promise<void>;
-  policy: { hash: string; policy: Record<string, number> } | null;
+  policy: { hash: string; policy: Record<string, number | string> } | null;
+  /** Users of the site by ID, for Login Security. */
+  readonly members: Map<number, FakeMember>;
+  /** Whether visitors may register. */
+  registration: boolean;
+  /** Names that exist beyond the users that are listed. */
+  readonly hiddenNames: Set<string>;
+  /** Paths of the site and what uses them. */
+  readonly usedPaths: Map<string, string>;
+  /** Bodies of `end-sessions`, with the cookie that came along. */
+  readonly endedSessions: { readonly body: unknown; readonly cookie: string | undefined }[];
+  /** Commands that are answered with HTTP status 500. */
+  readonly failing: Set<string>;
   readonly users: Map<string, FakeUser>;
   /** Commands carried out, in order. */
   readonly commands: string[];
@@ -53,6 +73,15 @@ export async function fakeConnector(): Promise<FakeConnector> {
     readme: 'deleted',
     beforePolicy: () => undefined,
     policy: null,
+    members: new Map([
+      [1, { login: 'owner', administrator: true }],
+      [2, { login: 'editor', administrator: false }],
+    ]),
+    registration: false,
+    hiddenNames: new Set(),
+    usedPaths: new Map(),
+    endedSessions: [],
+    failing: new Set(),
     users: new Map([
       ['session=owner', { nonce: 'owner-nonce', can_manage: true, id: 1, login: 'owner' }],
       ['session=editor', { nonce: 'editor-nonce', can_manage: false, id: 2, login: 'editor' }],
@@ -81,15 +110,20 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
     response.setHeader('X-Security-Optimizer-Signal', `1 ${keyOf(fake.secret)}`);
     return finish(response, 403, {});
   }
-  const command = /rest_route=\/security-optimizer-connector\/v1\/([a-z]+)$/.exec(request.url ?? '')?.[1];
+  const command = /rest_route=\/security-optimizer-connector\/v1\/([a-z-]+)$/.exec(request.url ?? '')?.[1];
   const known = command && checkCommand(fake.secret, command, request.headers['x-security-optimizer-command'], body);
   const done = known ? await run(fake, command, JSON.parse(body), request.headers.cookie) : null;
   const fields = `1 ${keyOf(fake.secret)} ${requestId} ${fake.policy?.hash ?? '-'} ${fake.version} -`;
   response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(fake.secret, `connector-signal\n${fields}`)}`);
   if (done === null) return finish(response, command ? 404 : 200, { code: 'rest_no_route' });
+  if (fake.failing.has(command as string)) return finish(response, 500, { code: 'failed' });
+  if (command === 'rename-users' && request.headers.cookie === 'session=owner') {
+    response.setHeader('Set-Cookie', 'renamed=1; HttpOnly');
+  }
+  if (command === 'issue-session') response.setHeader('Set-Cookie', ['first=1; HttpOnly', 'second=2; HttpOnly']);
   fake.commands.push(command as string);
   fake.hosts.push(request.headers.host ?? '');
-  finish(response, 200, done);
+  finish(response, (done as { code?: string }).code === 'not_renamed' ? 400 : 200, done);
 }
 
 async function run(fake: FakeConnector, command: string, body: Record<string, unknown>, cookie: string | undefined) {
@@ -116,7 +150,8 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
   }
   if (command === 'session') {
     const user = fake.users.get(cookie ?? '');
-    if (!user || user.nonce !== body.nonce) return { user: null, code: 'rest_cookie_invalid_nonce' };
+    if (!user || (body.cookie_only !== true && user.nonce !== body.nonce))
+      return { user: null, code: 'rest_cookie_invalid_nonce' };
     const { id, login, can_manage } = user;
     return {
       user: { id, login, name: login, roles: [can_manage ? 'administrator' : 'editor'], can_manage },
@@ -125,12 +160,59 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
   }
   if (command === 'policy') {
     await fake.beforePolicy();
-    const { hash, policy } = body as { hash: string; policy: Record<string, number> };
+    const { hash, policy } = body as { hash: string; policy: Record<string, number | string> };
     if (hash !== hashOf(policy)) return null;
     fake.policy = { hash, policy };
     return { policy: hash, notes: policy.delete_readme === 1 ? { delete_readme: fake.readme } : [] };
   }
-  return null;
+  return runLoginCommand(fake, command, body, cookie);
+}
+
+function runLoginCommand(
+  fake: FakeConnector,
+  command: string,
+  body: Record<string, unknown>,
+  cookie: string | undefined,
+): object | null {
+  switch (command) {
+    case 'login-data': {
+      const members = [...fake.members];
+      return {
+        users: members.map(([, { login }]) => login),
+        matches: members
+          .filter(([, { login, administrator }]) => administrator && COMMON.includes(login.toLowerCase()))
+          .map(([ID, { login }]) => ({ ID, user_login: login })),
+        registration: fake.registration,
+        login_url: `${fake.home}/wp-login.php`,
+        signup_url: `${fake.home}/wp-login.php?action=register`,
+      };
+    }
+    case 'path-in-use': {
+      const by = fake.usedPaths.get(body.path as string);
+      return by === undefined ? { used: false, by: null } : { used: true, by };
+    }
+    case 'rename-users': {
+      const wanted = body.users as { ID: number; user_login: string }[];
+      const taken = [...fake.hiddenNames, ...[...fake.members.values()].map(({ login }) => login.toLowerCase())];
+      const faults = wanted.filter(({ user_login }) => taken.includes(user_login.toLowerCase()));
+      if (faults.length > 0) {
+        return { code: 'not_renamed', fields: Object.fromEntries(faults.map(({ ID }) => [ID, 'exists'])) };
+      }
+      for (const { ID, user_login } of wanted) Object.assign(fake.members.get(ID) ?? {}, { login: user_login });
+      return { renamed: wanted.length };
+    }
+    case 'end-sessions':
+      fake.endedSessions.push({ body, cookie });
+      return { ended: 1 };
+    case 'issue-session':
+      return { redirect: `${fake.home}/wp-admin/` };
+    case 'user': {
+      const member = fake.members.get(body.user as number);
+      return member ? { id: body.user, login: member.login, needs_factor: member.administrator } : { id: 0 };
+    }
+    default:
+      return null;
+  }
 }
 
 function finish(response: ServerResponse, status: number, body: object): void {
@@ -145,7 +227,7 @@ function keyOf(secret: string): string {
   return createHash('sha256').update(`security-optimizer key id\n${secret}`).digest('hex').slice(0, 8);
 }
 
-function hashOf(policy: Record<string, number>): string {
+function hashOf(policy: Record<string, number | string>): string {
   const pairs = Object.keys(policy)
     .sort()
     .map((name) => `${JSON.stringify(name)}:${JSON.stringify(policy[name])}`);

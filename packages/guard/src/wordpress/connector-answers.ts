@@ -45,7 +45,39 @@ export const policyAnswer = z.object({
     .or(z.array(z.never()).transform(() => ({})))
     .default({}),
 });
-export type PolicyNotes = { readonly delete_readme?: 'deleted' | 'absent' | 'not_deleted' | undefined };
+
+/** Answer to `login-data`. */
+export const loginDataAnswer = z.object({
+  users: z.array(z.string()).max(1000),
+  matches: z.array(z.object({ ID: z.number().int().positive(), user_login: z.string() })),
+  registration: z.boolean(),
+  login_url: z.url({ protocol: /^https?$/ }),
+  signup_url: z.url({ protocol: /^https?$/ }),
+});
+export type LoginData = z.infer<typeof loginDataAnswer>;
+
+/** Answer to `path-in-use`; `by` says what uses it, for example `a page`. */
+export const pathInUseAnswer = z.object({ used: z.boolean(), by: z.string().max(200).nullish() });
+
+/** Why a user was not renamed. */
+export const renameFault = z.enum(['exists', 'not_allowed', 'invalid', 'typed', 'no_match']);
+export type RenameFault = z.infer<typeof renameFault>;
+
+/** Answer to `rename-users`. */
+export const renameAnswer = z.object({ renamed: z.number().int() });
+/** Its refusal; nobody was renamed. Faults by user ID. */
+export const renameRefusal = z.object({ code: z.literal('not_renamed'), fields: z.record(z.string(), renameFault) });
+
+/** Answer to `end-sessions`. */
+export const endSessionsAnswer = z.object({ ended: z.number().int() });
+/** Answer to `issue-session`. */
+export const issueSessionAnswer = z.object({ redirect: z.string() });
+
+/** Answer to `user`. */
+export const userAnswer = z.union([
+  z.object({ id: z.literal(0) }),
+  z.object({ id: z.number().int().positive(), login: z.string(), needs_factor: z.boolean() }),
+]);
 
 /** The facts that guard keeps, in the form that its rules compare with: lower-case, the REST root below home. */
 export function factsOf(hello: HelloAnswer): SiteFacts {
@@ -54,6 +86,7 @@ export function factsOf(hello: HelloAnswer): SiteFacts {
   const lowerRest = rest.toLowerCase();
   return {
     homeUrl: hello.home,
+    timeZone: hello.timezone,
     paths: {
       home,
       admin: admin.toLowerCase(),

@@ -29,6 +29,7 @@ describe('a command', () => {
     connector.home = 'https://example.com/Blog';
     expect(factsOf(await client.hello(site))).toEqual({
       homeUrl: 'https://example.com/Blog',
+      timeZone: 'Europe/Berlin',
       paths: {
         home: '/blog',
         admin: '/blog/wp-admin',
@@ -41,7 +42,7 @@ describe('a command', () => {
   });
 
   it('goes to the host under which WordPress knows itself', async () => {
-    const facts = { homeUrl: 'https://example.com', paths: factsOfHome() };
+    const facts = { homeUrl: 'https://example.com', paths: factsOfHome(), timeZone: 'UTC' };
     const { connector, client, site } = await setUp({ facts });
     await client.hello(site);
     expect(connector.hosts).toEqual(['example.com']);
@@ -77,6 +78,62 @@ describe('a command', () => {
     const { client, site } = await setUp({ now: () => Date.now() - 90_000 });
     await expect(client.hello(site)).rejects.toMatchObject({
       fault: { kind: 'unreachable', cause: expect.stringContaining('clocks') },
+    });
+  });
+});
+
+const visitor = {
+  cookie: 'session=owner',
+  sender: { host: 'example.com', scheme: 'https' as const, address: '192.0.2.7', requestId: '0123456789abcdef' },
+};
+
+describe('the commands of Login Security', () => {
+  it('tell who is signed in by the cookie alone', async () => {
+    const { client, site } = await setUp();
+    expect(await client.whoIs(site, visitor)).toEqual({ id: 1, login: 'owner', administrator: true });
+    expect(await client.whoIs(site, { ...visitor, cookie: 'session=nobody' })).toBeNull();
+  });
+
+  it('make a session and bring back every cookie', async () => {
+    const { client, site, connector } = await setUp();
+    const ask = { user: 1, remember: true, redirect: '', interim: false, sender: visitor.sender };
+    expect(await client.issueSession(site, ask)).toEqual({
+      redirect: 'https://example.com/wp-admin/',
+      setCookies: ['first=1; HttpOnly', 'second=2; HttpOnly'],
+    });
+    expect(connector.hosts).toEqual(['example.com']);
+  });
+
+  it('find a user, or nobody', async () => {
+    const { client, site } = await setUp();
+    expect(await client.user(site, 1)).toEqual({ id: 1, login: 'owner', needsFactor: true });
+    expect(await client.user(site, 99)).toBeNull();
+  });
+
+  it('say what uses a path', async () => {
+    const { client, site, connector } = await setUp();
+    connector.usedPaths.set('about', 'a page');
+    expect([await client.pathInUse(site, 'about'), await client.pathInUse(site, 'door')]).toEqual(['a page', null]);
+  });
+
+  it('rename all, or say why not', async () => {
+    const { client, site } = await setUp();
+    expect(await client.renameUsers(site, [{ ID: 2, user_login: 'Owner' }], visitor)).toEqual({
+      faults: { 2: 'exists' },
+      setCookies: [],
+    });
+    expect(await client.renameUsers(site, [{ ID: 2, user_login: 'writer' }], visitor)).toEqual({
+      faults: null,
+      setCookies: ['renamed=1; HttpOnly'],
+    });
+    expect((await client.loginData(site)).users).toEqual(['owner', 'writer']);
+  });
+
+  it('fail plainly when WordPress could not carry them out', async () => {
+    const { client, site, connector } = await setUp();
+    connector.failing.add('end-sessions');
+    await expect(client.endSessions(site, [1])).rejects.toMatchObject({
+      fault: { kind: 'unreachable', cause: 'the connector answered the command end-sessions with HTTP status 500' },
     });
   });
 });

@@ -1,29 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent } from 'undici';
 import type { z } from 'zod';
 import type { Clock } from '../lib/clock.js';
+import type { PolicyNotes } from '../settings/change-settings.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
 import {
+  endSessionsAnswer,
   type HelloAnswer,
   helloAnswer,
-  type PolicyNotes,
+  issueSessionAnswer,
+  type LoginData,
+  loginDataAnswer,
+  pathInUseAnswer,
   policyAnswer,
+  type RenameFault,
+  renameAnswer,
+  renameRefusal,
   type SessionAnswer,
   sessionAnswer,
+  userAnswer,
 } from './connector-answers.js';
 import { ConnectorError } from './connector-error.js';
-import {
-  COMMAND_HEADER,
-  commandHeader,
-  GUARD_HEADER,
-  guardHeader,
-  keyId,
-  readSignal,
-  SIGNAL_HEADER,
-} from './signature.js';
+import { type Answer, exchange, unreachable } from './connector-exchange.js';
+import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader, keyId, readSignal } from './signature.js';
 
-/** The largest answer that is read, bytes; a session or hello answer takes a few hundred. */
-const MAX_ANSWER_BYTES = 256 * 1024;
 const CONNECT_TIMEOUT_MS = 3000;
 /** PHP in WebAssembly on a slow machine needs seconds for its first page. */
 const ANSWER_TIMEOUT_MS = 20_000;
@@ -36,6 +36,12 @@ export interface Sender {
   readonly requestId: string;
 }
 
+/** A visitor's browser: its cookies, and as whom it travels. */
+export interface Visitor {
+  readonly cookie: string;
+  readonly sender: Sender;
+}
+
 /** Commands to the connector of any site. Every method throws ConnectorError when the command was not carried out. */
 export interface ConnectorClient {
   hello(site: SiteConfig): Promise<HelloAnswer>;
@@ -46,6 +52,45 @@ export interface ConnectorClient {
   ): Promise<SessionAnswer>;
   /** Hands over a policy; resolves once WordPress has stored it. */
   policy(site: SiteConfig, push: { readonly hash: string; readonly policy: object }): Promise<PolicyNotes>;
+  /** Users, administrators with a common username, and where WordPress itself would log in and sign up. */
+  loginData(site: SiteConfig): Promise<LoginData>;
+  /** What uses a path of the site, for example `a page`, or null. */
+  pathInUse(site: SiteConfig, path: string): Promise<string | null>;
+  /**
+   * Renames all or none. Faults by user ID, or null when all were renamed; the cookies go on to the caller, whose
+   * session holds the old name when the caller was renamed too.
+   */
+  renameUsers(
+    site: SiteConfig,
+    users: readonly { readonly ID: number; readonly user_login: string }[],
+    caller: Visitor,
+  ): Promise<{
+    readonly faults: Readonly<Record<string, RenameFault>> | null;
+    readonly setCookies: readonly string[];
+  }>;
+  /** Ends the sessions of these users, or of all who need a second factor. @param keep whose own session stays */
+  endSessions(site: SiteConfig, users: readonly number[] | 'needs_factor', keep?: Visitor): Promise<void>;
+  /** Makes the session of a user who passed the second factor. */
+  issueSession(
+    site: SiteConfig,
+    ask: {
+      readonly user: number;
+      readonly remember: boolean;
+      readonly redirect: string;
+      readonly interim: boolean;
+      readonly sender: Sender;
+    },
+  ): Promise<{ readonly redirect: string; readonly setCookies: readonly string[] }>;
+  /** A user by ID, or null. */
+  user(
+    site: SiteConfig,
+    id: number,
+  ): Promise<{ readonly id: number; readonly login: string; readonly needsFactor: boolean } | null>;
+  /** Who is signed in, by the cookie alone; only for what changes nothing but the visitor's own. */
+  whoIs(
+    site: SiteConfig,
+    visitor: Visitor,
+  ): Promise<{ readonly id: number; readonly login: string; readonly administrator: boolean } | null>;
   close(): Promise<void>;
 }
 
@@ -65,13 +110,13 @@ export function connectorClient(options: {
   // on such a connection could not be told from one that was carried out.
   const agent = new Agent({ pipelining: 0, connections: 8, connect: { timeout: CONNECT_TIMEOUT_MS } });
 
-  async function command<Schema extends z.ZodType>(
+  /** @returns the verified answer */
+  async function send(
     site: SiteConfig,
     name: string,
     content: object,
-    schema: Schema,
-    visitor?: { sender: Sender; cookie: string },
-  ): Promise<z.output<Schema>> {
+    visitor?: { readonly sender: Sender; readonly cookie?: string },
+  ): Promise<Answer> {
     const known = facts(site);
     const sender = visitor?.sender ?? ownSender(site, known);
     const body = JSON.stringify(content);
@@ -95,10 +140,20 @@ export function connectorClient(options: {
         body,
       }),
     };
-    if (visitor) headers.cookie = visitor.cookie;
+    if (visitor?.cookie !== undefined) headers.cookie = visitor.cookie;
     const answer = await exchange(agent, url, headers, body, options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS);
     verify(site, answer, sender.requestId);
-    return parse(schema, name, answer);
+    return answer;
+  }
+
+  async function command<Schema extends z.ZodType>(
+    site: SiteConfig,
+    name: string,
+    content: object,
+    schema: Schema,
+    visitor?: { readonly sender: Sender; readonly cookie?: string },
+  ): Promise<z.output<Schema>> {
+    return parse(schema, name, await send(site, name, content, visitor));
   }
 
   const noticed = <Result>(site: SiteConfig, result: Promise<Result>): Promise<Result> => {
@@ -115,6 +170,43 @@ export function connectorClient(options: {
       if (answer.policy !== push.hash)
         throw unreachable('the connector stored another policy than the one it was sent');
       return answer.notes;
+    },
+    loginData: (site) => noticed(site, command(site, 'login-data', {}, loginDataAnswer)),
+    async pathInUse(site, path) {
+      const { used, by } = await noticed(site, command(site, 'path-in-use', { path }, pathInUseAnswer));
+      return used ? (by ?? 'the site') : null;
+    },
+    async renameUsers(site, users, caller) {
+      const answer = await noticed(site, send(site, 'rename-users', { users }, caller));
+      if (answer.status === 400) {
+        const { fields } = parse(renameRefusal, 'rename-users', { ...answer, status: 200 });
+        return { faults: fields, setCookies: [] };
+      }
+      parse(renameAnswer, 'rename-users', answer);
+      return { faults: null, setCookies: answer.setCookies };
+    },
+    async endSessions(site, users, keep) {
+      const body = {
+        ...(users === 'needs_factor' ? { needs_factor: true } : { users }),
+        ...(keep && { keep_cookie: true }),
+      };
+      await noticed(site, command(site, 'end-sessions', body, endSessionsAnswer, keep));
+    },
+    async issueSession(site, { sender, ...body }) {
+      const answer = await noticed(site, send(site, 'issue-session', body, { sender }));
+      const { redirect } = parse(issueSessionAnswer, 'issue-session', answer);
+      return { redirect, setCookies: answer.setCookies };
+    },
+    async user(site, id) {
+      const answer = await noticed(site, command(site, 'user', { user: id }, userAnswer));
+      return answer.id === 0 || !('login' in answer)
+        ? null
+        : { id: answer.id, login: answer.login, needsFactor: answer.needs_factor };
+    },
+    async whoIs(site, visitor) {
+      const body = { nonce: null, cookie_only: true };
+      const { user } = await noticed(site, command(site, 'session', body, sessionAnswer, visitor));
+      return user && { id: user.id, login: user.login, administrator: user.can_manage };
     },
     close: () => agent.destroy(),
   };
@@ -134,46 +226,6 @@ function ownSender(site: SiteConfig, known: SiteFacts | null): Sender {
     address: '127.0.0.1',
     requestId: randomBytes(8).toString('hex'),
   };
-}
-
-interface Answer {
-  readonly status: number;
-  readonly signal: string | undefined;
-  readonly text: string;
-}
-
-async function exchange(
-  dispatcher: Dispatcher,
-  url: string,
-  headers: Record<string, string>,
-  body: string,
-  timeoutMs: number,
-): Promise<Answer> {
-  try {
-    const response = await request(url, {
-      method: 'POST',
-      headers,
-      body,
-      dispatcher,
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of response.body as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      // Leaving the loop destroys the stream.
-      if (bytes > MAX_ANSWER_BYTES) throw unreachable('its answer is too large');
-      chunks.push(chunk);
-    }
-    const signal = response.headers[SIGNAL_HEADER.toLowerCase()];
-    return {
-      status: response.statusCode,
-      signal: Array.isArray(signal) ? signal[0] : signal,
-      text: Buffer.concat(chunks).toString('utf8'),
-    };
-  } catch (error) {
-    throw error instanceof ConnectorError ? error : unreachable(plainCause(error), error);
-  }
 }
 
 function verify(site: SiteConfig, { status, signal: value }: Answer, requestId: string): void {
@@ -207,23 +259,4 @@ function parse<Schema extends z.ZodType>(schema: Schema, command: string, { stat
   const parsed = schema.safeParse(json);
   if (!parsed.success) throw unreachable(`the answer to the command ${command} has an unknown form`, parsed.error);
   return parsed.data;
-}
-
-function unreachable(cause: string, error?: unknown): ConnectorError {
-  return new ConnectorError({ kind: 'unreachable', cause }, { cause: error });
-}
-
-const causeByCode: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'the connection was closed in the middle',
-  UND_ERR_SOCKET: 'the connection was closed in the middle',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection within the time allowed',
-  ENOTFOUND: 'its host name is unknown',
-  EHOSTUNREACH: 'no way to its host',
-};
-
-function plainCause(error: unknown): string {
-  const { name, code, message } = error as { name?: string; code?: string; message?: string };
-  if (name === 'TimeoutError') return 'no answer within the time allowed';
-  return (code && causeByCode[code]) ?? message ?? 'unknown network error';
 }

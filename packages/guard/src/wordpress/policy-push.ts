@@ -1,28 +1,18 @@
-import { connectorFields, type SecurityField, type SecurityOptions } from '@security-optimizer/contract/protections';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { KeyedMutex } from '../lib/mutex.js';
+import type { PolicyNotes } from '../settings/change-settings.js';
+import type { ConnectorPolicy } from '../settings/connector-policy.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import type { PolicyNotes } from './connector-answers.js';
 import type { ConnectorClient } from './connector-client.js';
 import { policyHash } from './signature.js';
 
 /** A policy is pushed again at most this often per site, milliseconds (docs/connector-protocol.md). */
 const HEAL_PAUSE_MS = 5000;
 
-/** The part of the options that WordPress enforces, as it travels. */
-export function connectorPolicy(options: SecurityOptions): Partial<Record<SecurityField, 0 | 1>> {
-  return Object.fromEntries(connectorFields.map((field) => [field, options[field]]));
-}
-
-/** Hash by which both sides tell whether WordPress runs these options. */
-export function connectorPolicyHash(options: SecurityOptions): string {
-  return policyHash(connectorPolicy(options));
-}
-
 export interface PolicyPush {
-  /** Hands these options to WordPress. The caller holds the site's mutex. Throws ConnectorError. */
-  push(site: SiteConfig, options: SecurityOptions): Promise<PolicyNotes>;
+  /** Hands this policy to WordPress. The caller holds the site's mutex. Throws ConnectorError. */
+  push(site: SiteConfig, policy: ConnectorPolicy): Promise<PolicyNotes>;
   /**
    * Takes note of the policy that WordPress says it runs; when it is not the present one (new connector, restored
    * database), pushes the present one in the background. Never throws.
@@ -32,10 +22,10 @@ export interface PolicyPush {
   stop(): void;
 }
 
-/** @param current the options in force at a site */
+/** @param current the policy that WordPress should run */
 export function createPolicyPush(deps: {
   client: Pick<ConnectorClient, 'policy'>;
-  current: (site: SiteId) => SecurityOptions;
+  current: (site: SiteId) => ConnectorPolicy;
   mutex: KeyedMutex;
   clock: Clock;
   logger: Logger;
@@ -48,11 +38,8 @@ export function createPolicyPush(deps: {
   /** How often a policy was acknowledged, by site: a report from before an acknowledgement says nothing any more. */
   const acknowledged = new Map<SiteId, number>();
 
-  async function push(site: SiteConfig, options: SecurityOptions): Promise<PolicyNotes> {
-    const notes = await client.policy(site, {
-      hash: connectorPolicyHash(options),
-      policy: connectorPolicy(options),
-    });
+  async function push(site: SiteConfig, policy: ConnectorPolicy): Promise<PolicyNotes> {
+    const notes = await client.policy(site, { hash: policyHash(policy), policy });
     acknowledged.set(site.id, (acknowledged.get(site.id) ?? 0) + 1);
     return notes;
   }
@@ -60,7 +47,7 @@ export function createPolicyPush(deps: {
   return {
     push,
     heal: function heal(site, reported) {
-      if (stopped || reported === connectorPolicyHash(current(site.id)) || waiting.has(site.id)) return;
+      if (stopped || reported === policyHash(current(site.id)) || waiting.has(site.id)) return;
       const now = clock();
       const last = lastHeal.get(site.id);
       // Math.abs: a clock that jumped back must not stop healing until it has caught up.
@@ -80,7 +67,7 @@ export function createPolicyPush(deps: {
       mutex
         .run(site.id, async () => {
           if (acknowledged.get(site.id) !== acknowledgedThen) return;
-          if (reported === connectorPolicyHash(current(site.id))) return;
+          if (reported === policyHash(current(site.id))) return;
           const notes = await push(site, current(site.id));
           logger.info(
             { event: 'policy-pushed', site: site.id, notes },

@@ -127,7 +127,13 @@ export function policyHash(policy: Readonly<Record<string, string | number | boo
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16);
 }
 
-function equalText(a: string, b: string): boolean {
+/** Signs a text that starts with its purpose and a line end, in lower-case hexadecimal. */
+export function signedText(secret: string, text: string): string {
+  return mac(keyOf(secret), text);
+}
+
+/** Compares in constant time. */
+export function equalText(a: string, b: string): boolean {
   const left = Buffer.from(a, 'latin1');
   const right = Buffer.from(b, 'latin1');
   return left.length === right.length && timingSafeEqual(left, right);

@@ -1,20 +1,22 @@
+import { notSavedText } from '../../components/not-saved-text.js';
 import { ToggleRow } from '../../components/toggle-row.js';
-import { __, translate } from '../../i18n/translate.js';
-import { displayedValue } from './displayed-value.js';
-import { isRecommended } from './essentials.js';
-import type { ChangeState, Toggle } from './use-toggles.js';
+import { translate } from '../../i18n/translate.js';
+import type { KnownOptions } from '../../options/read-security-options.js';
+import type { ChangeState } from '../../options/use-changes.js';
+import { isRecommended } from '../../protection/essentials.js';
+import type { Toggle } from './use-toggles.js';
 
 export interface SecurityRowProps {
   readonly toggle: Toggle;
-  /** Value on the server as far as it is known. */
+  /** Value on the server as far as it is known, and the one to show. */
   readonly stored: 0 | 1;
-  readonly change: ChangeState | undefined;
+  readonly value: 0 | 1;
+  readonly change: ChangeState<KnownOptions> | undefined;
   readonly onChange: (toggle: Toggle, wanted: 0 | 1) => void;
 }
 
 /** The row of one option of Site Security. */
-export function SecurityRow({ toggle, stored, change, onChange }: SecurityRowProps) {
-  const value = displayedValue(stored, change);
+export function SecurityRow({ toggle, stored, value, change, onChange }: SecurityRowProps) {
   const failed = change?.state === 'failed' ? change : null;
   return (
     <ToggleRow
@@ -24,15 +26,9 @@ export function SecurityRow({ toggle, stored, change, onChange }: SecurityRowPro
       on={value === 1}
       pending={change?.state === 'saving'}
       recommended={isRecommended(toggle, value)}
-      error={failed === null ? undefined : notSaved(stored)}
+      error={failed === null ? undefined : notSavedText(stored)}
       onToggle={() => onChange(toggle, value === 1 ? 0 : 1)}
-      onRetry={() => onChange(toggle, failed?.wanted ?? value)}
+      onRetry={() => onChange(toggle, failed?.wanted[toggle.field] ?? value)}
     />
   );
-}
-
-function notSaved(stored: 0 | 1): string {
-  return stored === 1
-    ? __('We couldn’t save this. The option is still on.', 'security-optimizer')
-    : __('We couldn’t save this. The option is still off.', 'security-optimizer');
 }

@@ -1,21 +1,21 @@
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
-import { Meter } from '../../components/meter.js';
+import { EssentialsMeter } from '../../components/essentials-meter.js';
 import { Section } from '../../components/section.js';
-import { __, sprintf } from '../../i18n/translate.js';
-import { displayedValue } from './displayed-value.js';
-import { countEssentials } from './essentials.js';
-import { OptionsFailed } from './options-failed.js';
-import { OptionsSkeleton } from './options-skeleton.js';
-import type { KnownOptions } from './read-security-options.js';
+import { __ } from '../../i18n/translate.js';
+import { OptionsFailed } from '../../options/options-failed.js';
+import { OptionsSkeleton } from '../../options/options-skeleton.js';
+import { securityOptions } from '../../options/options-source.js';
+import { withPending } from '../../options/use-changes.js';
+import { useOptions } from '../../options/use-options.js';
+import { countSecurityEssentials } from '../../protection/essentials.js';
 import { SecurityRow } from './security-row.js';
-import { useSecurityOptions } from './use-security-options.js';
-import { type Toggle, useToggles } from './use-toggles.js';
+import { type Toggle, toggleRequestName, useToggles } from './use-toggles.js';
 
 const toggles: readonly Toggle[] = siteSecurityToggles;
 
 /** Site Security: one switch for each entry of the catalogue. */
 export default function SiteSecurityPage() {
-  const options = useSecurityOptions();
+  const options = useOptions(securityOptions);
   const { changes, change } = useToggles(options.store);
   const title = __('Site Security', 'security-optimizer');
 
@@ -34,29 +34,25 @@ export default function SiteSecurityPage() {
     );
   }
 
-  const rows = toggles.flatMap((toggle) => {
-    const stored = options.options[toggle.field];
-    return stored === undefined ? [] : [{ toggle, stored, change: changes[toggle.field] }];
-  });
-  const values = Object.fromEntries(rows.map((row) => [row.toggle.field, displayedValue(row.stored, row.change)]));
+  const shown = withPending(options.options, changes);
   return (
-    <Section title={title} side={<EssentialsMeter values={values} />}>
+    <Section title={title} side={<EssentialsMeter {...countSecurityEssentials(shown)} />}>
       <div className="so-card">
-        {rows.map((row) => (
-          <SecurityRow key={row.toggle.field} {...row} onChange={change} />
-        ))}
+        {toggles.map((toggle) => {
+          const stored = options.options[toggle.field];
+          if (stored === undefined) return null;
+          return (
+            <SecurityRow
+              key={toggle.field}
+              toggle={toggle}
+              stored={stored}
+              value={shown[toggle.field] ?? stored}
+              change={changes[toggleRequestName(toggle.field)]}
+              onChange={change}
+            />
+          );
+        })}
       </div>
     </Section>
   );
-}
-
-function EssentialsMeter({ values }: { readonly values: KnownOptions }) {
-  const { on, total } = countEssentials(values);
-  const label = sprintf(
-    /* translators: 1: essentials that are on, 2: all essentials */
-    __('%1$d of %2$d essentials on', 'security-optimizer'),
-    on,
-    total,
-  );
-  return <Meter on={on} total={total} label={label} />;
 }

@@ -1,0 +1,73 @@
+<?php
+/**
+ * Command `issue-session`: the second factor was right, so the log-in goes on where it had stopped.
+ *
+ * The cookies go out as headers of the answer; guard passes them to the browser.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Command_Issue_Session {
+
+	/**
+	 * @param array $body `user`, `remember`, `redirect` (where the visitor wanted to go, '' for the usual place) and
+	 *                    `interim`.
+	 * @return array|string The answer described in docs/login-security.md, or an error's code.
+	 */
+	public static function run( array $body ) {
+		$user = isset( $body['user'] ) && is_int( $body['user'] ) ? get_userdata( $body['user'] ) : false;
+		if ( ! $user || ( is_multisite() && is_user_spammy( $user ) ) ) {
+			return 'unknown_user';
+		}
+		$wanted = isset( $body['redirect'] ) && is_string( $body['redirect'] ) ? $body['redirect'] : '';
+
+		Security_Optimizer_Login_Url::show();
+		// Plugins may redirect as soon as somebody has logged in, or when the address is asked for.
+		add_filter( 'wp_redirect', array( __CLASS__, 'answer' ), PHP_INT_MAX );
+		Security_Optimizer_Second_Factor::issue( $user, isset( $body['remember'] ) && true === $body['remember'] );
+		do_action( 'wp_login', $user->user_login, $user );
+		self::answer( self::redirect( $user, $wanted ) );
+	}
+
+	/**
+	 * Ends the request.
+	 *
+	 * @param string $location Where the visitor goes.
+	 */
+	public static function answer( $location ) {
+		Security_Optimizer_Answer::json( 200, array( 'redirect' => $location ) );
+	}
+
+	/**
+	 * The same steps as wp-login.php takes after a log-in.
+	 */
+	private static function redirect( $user, $wanted ) {
+		$to = apply_filters( 'login_redirect', '' === $wanted ? admin_url() : $wanted, $wanted, $user );
+
+		$interval = (int) apply_filters( 'admin_email_check_interval', 6 * MONTH_IN_SECONDS );
+		if ( $user->has_cap( 'manage_options' ) && $interval > 0 && time() > (int) get_option( 'admin_email_lifespan' ) ) {
+			$to = add_query_arg(
+				array(
+					'action'  => 'confirm_admin_email',
+					'wp_lang' => get_user_locale( $user ),
+				),
+				wp_login_url( $to )
+			);
+		}
+		if ( empty( $to ) || 'wp-admin/' === $to || admin_url() === $to ) {
+			if ( is_multisite() && ! get_active_blog_for_user( $user->ID ) && ! is_super_admin( $user->ID ) ) {
+				return user_admin_url();
+			}
+			if ( is_multisite() && ! $user->has_cap( 'read' ) ) {
+				return get_dashboard_url( $user->ID );
+			}
+			if ( ! $user->has_cap( 'edit_posts' ) ) {
+				return $user->has_cap( 'read' ) ? admin_url( 'profile.php' ) : home_url();
+			}
+			return admin_url();
+		}
+		return wp_validate_redirect( wp_sanitize_redirect( $to ), apply_filters( 'wp_safe_redirect_fallback', admin_url(), 302 ) );
+	}
+}

@@ -1,0 +1,90 @@
+<?php
+/**
+ * What guard has found out about this request and WordPress has to know.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Context {
+
+	/** @var array Payload of the context header. */
+	private static $said = array();
+
+	/**
+	 * @param array $said Payload of a context header that was believed.
+	 */
+	public static function take( array $said ) {
+		self::$said = $said;
+		if ( isset( $said['uri'] ) && is_string( $said['uri'] ) && 0 === strpos( $said['uri'], '/' ) ) {
+			self::show_address( $said['uri'] );
+		}
+	}
+
+	/**
+	 * @return bool Whether no password may be checked in this request.
+	 */
+	public static function refuses_passwords() {
+		return isset( self::$said['login'] ) && 'refuse' === self::$said['login'];
+	}
+
+	/**
+	 * @return bool Whether the request came by the custom address of login or registration.
+	 */
+	public static function came_by_slug() {
+		return isset( self::$said['door'] ) && in_array( self::$said['door'], array( 'login', 'signup' ), true );
+	}
+
+	/**
+	 * @return bool Whether the visitor asked for a hidden address, and guard has put a random name in its place.
+	 */
+	public static function is_decoy() {
+		return isset( self::$said['uri'] ) && ! self::came_by_slug();
+	}
+
+	/**
+	 * @param int $user_id A user.
+	 * @return bool Whether this browser has logged in to the account before.
+	 */
+	public static function knows_device( $user_id ) {
+		return self::lists( 'devices', $user_id );
+	}
+
+	/**
+	 * @param int $user_id A user.
+	 * @return bool Whether this browser need not give the second factor of the account.
+	 */
+	public static function trusts_device( $user_id ) {
+		return self::lists( 'trusted', $user_id );
+	}
+
+	private static function lists( $name, $user_id ) {
+		return isset( self::$said[ $name ] ) && is_array( self::$said[ $name ] ) && in_array( (int) $user_id, self::$said[ $name ], true );
+	}
+
+	/**
+	 * Gives WordPress back the address that the visitor asked for.
+	 *
+	 * @param string $uri Path and query, one character for each byte of the request line.
+	 */
+	private static function show_address( $uri ) {
+		$uri                    = function_exists( 'mb_convert_encoding' ) ? mb_convert_encoding( $uri, 'ISO-8859-1', 'UTF-8' ) : $uri;
+		$forwarded              = rawurldecode( (string) strtok( $_SERVER['REQUEST_URI'], '?' ) );
+		$asked                  = rawurldecode( (string) strtok( $uri, '?' ) );
+		$_SERVER['REQUEST_URI'] = $uri;
+		if ( self::came_by_slug() ) {
+			// WordPress tells from these which script runs: wp-login.php.
+			return;
+		}
+		foreach ( array( 'PATH_INFO', 'ORIG_PATH_INFO', 'PHP_SELF', 'REDIRECT_URL', 'SCRIPT_URL' ) as $name ) {
+			$value = isset( $_SERVER[ $name ] ) ? (string) $_SERVER[ $name ] : '';
+			$start = strlen( $forwarded ) - strlen( $value );
+			if ( '' !== $value && $start >= 0 && substr( $forwarded, $start ) === $value
+				&& substr( $forwarded, 0, $start ) === substr( $asked, 0, $start )
+			) {
+				$_SERVER[ $name ] = (string) substr( $asked, $start );
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+<?php
+/**
+ * How the password checks of this request have ended, for guard.
+ *
+ * Written into a header of the answer as soon as there is something to say, so that it is there however the request
+ * ends. Once the head of the answer has gone out nothing more can be told; so no password is checked after that.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Login_Report {
+
+	/** A redirect longer than this would not fit into what web servers take as the head of an answer. */
+	const MAX_REDIRECT = 1000;
+
+	/** @var array What the header holds. */
+	private static $report = array(
+		'failed'  => array(),
+		'refused' => 0,
+		'ok'      => null,
+		'factor'  => null,
+	);
+
+	/**
+	 * @return bool Whether a password was wrong in this request.
+	 */
+	public static function has_failed() {
+		return array() !== self::$report['failed'];
+	}
+
+	/**
+	 * @param string       $name What was typed as name.
+	 * @param WP_User|null $user The user, if there is one.
+	 * @param string       $road `form`, `xmlrpc`, `rest`, `application-password` or `other`.
+	 */
+	public static function add_failed( $name, $user, $road ) {
+		self::$report['failed'][] = array(
+			'user' => mb_substr( (string) $name, 0, 60 ),
+			'id'   => $user ? $user->ID : 0,
+			'road' => $road,
+		);
+		self::send();
+	}
+
+	public static function add_refused() {
+		++self::$report['refused'];
+		self::send();
+	}
+
+	/**
+	 * @param WP_User $user Who gave the right password.
+	 * @param string  $road As above.
+	 */
+	public static function set_ok( $user, $road ) {
+		self::$report['ok'] = array(
+			'id'    => $user->ID,
+			'login' => $user->user_login,
+			'road'  => $road,
+		);
+		self::send();
+	}
+
+	/**
+	 * @param WP_User $user     Who has to give the second factor now.
+	 * @param bool    $remember Whether the session is to outlive the browser.
+	 * @param string  $redirect Where the visitor wanted to go, '' for the usual place.
+	 * @param bool    $interim  Whether this is the dialog inside wp-admin.
+	 */
+	public static function set_factor( $user, $remember, $redirect, $interim ) {
+		self::$report['factor'] = array(
+			'id'       => $user->ID,
+			'login'    => $user->user_login,
+			'remember' => $remember,
+			'redirect' => strlen( $redirect ) > self::MAX_REDIRECT ? '' : $redirect,
+			'interim'  => $interim,
+		);
+		self::send();
+	}
+
+	/**
+	 * Also called by itself: a password was checked, and there is nothing else to tell.
+	 */
+	public static function send() {
+		Security_Optimizer_Gate::send_login_report( self::$report );
+	}
+}

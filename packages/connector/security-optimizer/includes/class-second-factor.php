@@ -1,0 +1,149 @@
+<?php
+/**
+ * Protection `sg2fa`: administrators and editors get no session for a password alone.
+ *
+ * Guard asks for the second factor and has the session issued afterwards (command `issue-session`).
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Second_Factor {
+
+	const ROLES = array( 'administrator', 'editor' );
+
+	/** @var int User whose session guard is having issued right now. */
+	private static $issuing = 0;
+
+	/**
+	 * @param WP_User $user A user.
+	 * @return bool Whether the role asks for a second factor: on any site of a network, since a session counts on all.
+	 */
+	public static function concerns( $user ) {
+		global $wpdb;
+		if ( is_multisite() && is_super_admin( $user->ID ) ) {
+			return true;
+		}
+		$form = '/\A' . preg_quote( $wpdb->base_prefix, '/' ) . '(\d+_)?capabilities\z/';
+		foreach ( (array) get_user_meta( $user->ID ) as $name => $values ) {
+			$roles = preg_match( $form, $name ) ? maybe_unserialize( $values[0] ) : array();
+			if ( is_array( $roles ) && array_intersect( self::ROLES, array_keys( array_filter( $roles ) ) ) ) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * @param WP_User $user A user.
+	 * @return bool Whether the user has to give a second factor in this browser.
+	 */
+	public static function is_missing( $user ) {
+		return Security_Optimizer_Policy::is_on( 'sg2fa' )
+			&& ! Security_Optimizer_Gate::is_command_line()
+			&& ! Security_Optimizer_Context::trusts_device( $user->ID )
+			&& self::concerns( $user );
+	}
+
+	/**
+	 * The password was right: ends the request without a session, so that guard can ask for the second factor.
+	 *
+	 * @param WP_User $user     Who it is.
+	 * @param bool    $remember Whether the session is to outlive the browser.
+	 */
+	public static function ask( $user, $remember ) {
+		Security_Optimizer_Login_Report::set_factor( $user, $remember, self::wanted_address(), isset( $_REQUEST['interim-login'] ) );
+		Security_Optimizer_Answer::nothing();
+	}
+
+	/**
+	 * @return WP_Error For programs, which cannot be asked for a second factor.
+	 */
+	public static function refusal() {
+		return new WP_Error(
+			'two_factor_required',
+			__( 'This account needs a second factor, so its password alone does not work here. Log in with a browser, or use an application password if your site allows it.', 'security-optimizer' ),
+			array( 'status' => 403 )
+		);
+	}
+
+	/**
+	 * Filter `xmlrpc_login_error`: WordPress would say that the password is wrong.
+	 *
+	 * @param IXR_Error $error What XML-RPC answers.
+	 * @param WP_Error  $cause Why.
+	 * @return IXR_Error
+	 */
+	public static function explain_in_xml_rpc( $error, $cause ) {
+		return 'two_factor_required' === $cause->get_error_code() ? new IXR_Error( 403, $cause->get_error_message() ) : $error;
+	}
+
+	/**
+	 * Filter `wp_is_application_passwords_available_for_user`.
+	 *
+	 * @param bool    $available Whether the user may use them.
+	 * @param WP_User $user      The user.
+	 * @return bool
+	 */
+	public static function allow_application_passwords( $available, $user ) {
+		return $available && ( Security_Optimizer_Policy::is_on( 'two_factor_app_passwords' ) || ! self::concerns( $user ) );
+	}
+
+	/**
+	 * Filter `send_auth_cookies`: whatever logs such a user in, no cookie goes out before the second factor. Guard is
+	 * told, so that it can ask for the factor then.
+	 *
+	 * @param bool   $send       Whether to send the cookies.
+	 * @param int    $expire     When the cookies end, 0 with the browser.
+	 * @param int    $expiration When the session ends.
+	 * @param int    $user_id    Whose session it is, 0 when cookies are deleted.
+	 * @param string $scheme     Kind of cookie.
+	 * @param string $token      The session.
+	 * @return bool
+	 */
+	public static function hold_back_cookies( $send, $expire = 0, $expiration = 0, $user_id = 0, $scheme = '', $token = '' ) {
+		$user = $user_id ? get_userdata( $user_id ) : false;
+		if ( ! $send || ! $user
+			|| self::$issuing === $user->ID
+			|| Security_Optimizer_Member::id() === $user->ID
+			|| ! self::is_missing( $user )
+		) {
+			return $send;
+		}
+		WP_Session_Tokens::get_instance( $user->ID )->destroy( $token );
+		Security_Optimizer_Login_Report::set_factor( $user, $expire > 0, self::wanted_address(), false );
+		return false;
+	}
+
+	/**
+	 * Makes a session after the second factor.
+	 *
+	 * @param WP_User $user     Whose.
+	 * @param bool    $remember Whether it is to outlive the browser.
+	 */
+	public static function issue( $user, $remember ) {
+		self::$issuing = $user->ID;
+		$credentials   = array(
+			'user_login'    => $user->user_login,
+			'user_password' => '',
+			'remember'      => $remember,
+		);
+		wp_set_auth_cookie( $user->ID, $remember, apply_filters( 'secure_signon_cookie', is_ssl(), $credentials ) );
+		wp_set_current_user( $user->ID );
+		self::$issuing = 0;
+	}
+
+	/**
+	 * @return string Where the visitor wanted to go, as far as the request says; not checked yet.
+	 */
+	private static function wanted_address() {
+		foreach ( array( 'redirect_to', 'redirect' ) as $name ) {
+			if ( ! empty( $_REQUEST[ $name ] ) && is_string( $_REQUEST[ $name ] ) ) {
+				return wp_unslash( $_REQUEST[ $name ] );
+			}
+		}
+		// Forms of plugins lead back to their own page.
+		return 'wp-login.php' === $GLOBALS['pagenow'] ? '' : (string) wp_get_raw_referer();
+	}
+}

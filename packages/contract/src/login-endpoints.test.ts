@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { disableAdminUsername, limitLoginAttempts, resetUserTwoFactor } from './login-endpoints.js';
+import { DISALLOWED_USERNAMES, loginMessages } from './login-limits.js';
+
+test.each([
+  [0, 0],
+  ['3', 3],
+  [5, 5],
+])('login attempts %j mean %j', (sent, meant) => {
+  expect(limitLoginAttempts.request.parse({ login_attempts: sent })).toEqual({ login_attempts: meant });
+});
+
+test.each([1, 4, '05', null, true, undefined])('login attempts %j are refused', (sent) => {
+  expect(limitLoginAttempts.request.safeParse({ login_attempts: sent }).error?.issues[0]?.message).toBe(
+    'Use 0, 3 or 5.',
+  );
+});
+
+describe('new names of users', () => {
+  const meant = [
+    { ID: 1, user_login: 'owner' },
+    { ID: 7, user_login: 'second' },
+  ];
+  test.each([[meant], [{ 0: { ID: '1', user_login: 'owner' }, 4: { ID: 7, user_login: 'second' } }]])(
+    'may be %j',
+    (admin_names) => {
+      expect(disableAdminUsername.request.parse({ admin_names })).toEqual({ admin_names: meant });
+    },
+  );
+
+  test.each([['owner'], { first: { ID: 1, user_login: 'x' } }, [{ user_login: 'x' }], [{ ID: 0, user_login: 'x' }]])(
+    'are refused as %j',
+    (admin_names) => {
+      const result = disableAdminUsername.request.safeParse({ admin_names });
+      expect(result.error?.issues[0]?.path[0]).toBe('admin_names');
+    },
+  );
+
+  test('or a switch have to be there', () => {
+    expect(disableAdminUsername.request.safeParse({}).error?.issues[0]?.path).toEqual(['disable_usernames']);
+  });
+});
+
+test.each(['0', '-1', '1.5', 'x', ''])('the user %j is no user', (id) => {
+  expect(resetUserTwoFactor.request.safeParse({ id }).success).toBe(false);
+});
+
+test('the fixed texts and names stand letter by letter as the specification has them', () => {
+  expect(loginMessages).toEqual({
+    usernameTyped: 'Username {name} already typed.',
+    usernameExists: 'Username {name} already exists.',
+    usernameNotAllowed: 'Username {name} is not allowed.',
+    everyDay: "You can't enable Away Mode for every day of the week.",
+    tooLongDaily: 'You can enable Away Mode for maximum of 23 hours daily.',
+  });
+  expect(DISALLOWED_USERNAMES).toEqual(['administrator', 'user1', 'admin', 'user']);
+});

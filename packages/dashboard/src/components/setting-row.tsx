@@ -1,0 +1,59 @@
+import type { ReactNode } from 'react';
+import { __ } from '../i18n/translate.js';
+import { Icon } from '../icons/icon.js';
+import { classes } from './classes.js';
+import { IconTile, type TileState } from './icon-tile.js';
+
+export interface SettingRowProps {
+  /** Title, help and tag get this with `-title`, `-help` and `-tag`, for the control to name. */
+  readonly id: string;
+  readonly icon: string;
+  readonly state: TileState;
+  readonly title: string;
+  readonly help: ReactNode;
+  readonly recommended?: boolean;
+  readonly pending?: boolean;
+  /** The control is a switch: on phones it stays beside the title. */
+  readonly withSwitch?: boolean;
+  /** What went wrong with the last change, in one sentence. */
+  readonly error?: string | undefined;
+  readonly onRetry?: () => void;
+  /** The control at the end of the row. */
+  readonly children: ReactNode;
+}
+
+/** A setting: icon, title, what it does, and its control. */
+export function SettingRow(props: SettingRowProps) {
+  const { id, icon, state, title, help, recommended = false, pending = false, withSwitch = false, error } = props;
+  return (
+    <div className={classes('so-row', withSwitch && 'so-row--switch', pending && 'is-busy')}>
+      <IconTile name={icon} state={state} />
+      <div className="so-row__text">
+        <h3>
+          <span id={`${id}-title`}>{title}</span>
+          {recommended ? (
+            <>
+              {' '}
+              <span className="so-tag" id={`${id}-tag`}>
+                {__('recommended', 'security-optimizer')}
+              </span>
+            </>
+          ) : null}
+        </h3>
+        <p id={`${id}-help`}>{help}</p>
+        {error !== undefined ? (
+          <p className="so-error" role="alert">
+            <Icon name="error" />
+            <span>
+              {error}{' '}
+              <button type="button" className="so-link" onClick={props.onRetry}>
+                {__('Try again', 'security-optimizer')}
+              </button>
+            </span>
+          </p>
+        ) : null}
+      </div>
+      <div className="so-row__ctl">{props.children}</div>
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { dateTexts } from './date-texts.js';
+import { addDays, addMonths, countDays, isDay, weeksOf } from './day.js';
+import { siteNow } from './site-now.js';
+import { weekStartOf } from './week-start.js';
+
+describe('days', () => {
+  it('move over months, years and days when clocks change', () => {
+    expect(addDays('2026-10-25', 1)).toBe('2026-10-26');
+    expect(addDays('2026-12-31', 1)).toBe('2027-01-01');
+    expect(addMonths('2026-08-31', 6)).toBe('2027-02-28');
+    expect(addMonths('2027-01-31', -2)).toBe('2026-11-30');
+    expect(countDays('2026-10-24', '2026-10-26')).toBe(3);
+  });
+
+  it('are known when the calendar has them', () => {
+    expect(['2028-02-29', '2026-02-29', '2026-13-01', 'today'].map(isDay)).toEqual([true, false, false, false]);
+  });
+
+  it('stand in weeks that begin on the given day', () => {
+    const november = weeksOf(2026, 10, 1);
+    expect(november[0]).toEqual([null, null, null, null, null, null, '2026-11-01']);
+    expect(november).toHaveLength(6);
+    expect(weeksOf(2026, 10, 0)[0]?.[0]).toBe('2026-11-01');
+  });
+});
+
+describe('the clock of the site', () => {
+  const at = Date.parse('2026-11-21T23:30:00Z');
+
+  it.each([
+    ['UTC', '2026-11-21', 23 * 60 + 30],
+    ['Europe/Berlin', '2026-11-22', 30],
+    ['America/New_York', '2026-11-21', 18 * 60 + 30],
+    ['+05:30', '2026-11-22', 5 * 60],
+    ['-03:30', '2026-11-21', 20 * 60],
+    ['5.5', '2026-11-22', 5 * 60],
+    ['Nowhere/Town', '2026-11-21', 23 * 60 + 30],
+  ])('in %s', (zone, day, minutes) => {
+    expect(siteNow(zone, at)).toEqual({ day, minutes });
+  });
+
+  it('shows midnight as the beginning of a day', () => {
+    expect(siteNow('Europe/Berlin', Date.parse('2026-11-21T23:00:00Z'))).toEqual({ day: '2026-11-22', minutes: 0 });
+  });
+});
+
+describe('the language', () => {
+  it('decides where a week begins', () => {
+    expect(['en-US', 'en-GB', 'de', 'de-DE', 'ar-EG', 'he-IL', 'pt-BR', 'en'].map(weekStartOf)).toEqual([
+      0, 1, 1, 1, 6, 0, 0, 0,
+    ]);
+  });
+
+  it('decides about twelve or twenty-four hours', () => {
+    expect(dateTexts('en-GB').is12Hours).toBe(false);
+    const american = dateTexts('en-US');
+    expect(american.is12Hours).toBe(true);
+    expect(american.halves).toEqual(['AM', 'PM']);
+    expect(american.time('22:05').replace(/\s/g, ' ')).toBe('10:05 PM');
+  });
+
+  it('falls back to English when the browser does not know it', () => {
+    expect(dateTexts('no_such-locale!').months[0]).toBe('January');
+  });
+});

@@ -1,0 +1,142 @@
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { Overlay } from 'react-aria/Overlay';
+import { useDialog } from 'react-aria/useDialog';
+import { useModalOverlay } from 'react-aria/useModalOverlay';
+import { Button } from '../components/button.js';
+import { classes } from '../components/classes.js';
+import { __ } from '../i18n/translate.js';
+import { Icon } from '../icons/icon.js';
+import { useServices } from '../services.js';
+import { ConfirmDialog } from './confirm-dialog.js';
+import type { Closing } from './use-closing.js';
+import { useFocusReturn } from './use-focus-return.js';
+import { useLeaveWarning } from './use-leave-warning.js';
+
+export interface DialogProps {
+  readonly title: string;
+  readonly size?: 'medium' | 'large';
+  readonly role?: 'dialog' | 'alertdialog';
+  readonly closing: Closing;
+  /** Something is being saved: the dialog cannot be closed meanwhile. */
+  readonly pending?: boolean;
+  /** There are changes that closing would lose. */
+  readonly dirty?: boolean;
+  readonly onSubmit: () => void;
+  readonly children: ReactNode;
+  /** Buttons after Cancel; the one that saves is of type submit. */
+  readonly footer: ReactNode;
+  readonly cancelText?: string;
+}
+
+/** A dialog above the page, a sheet on phones. Escape, the scrim and Cancel close it unless something is pending. */
+export function Dialog(props: DialogProps) {
+  const { portal } = useServices();
+  useFocusReturn();
+  return (
+    <Overlay portalContainer={portal} isExiting={props.closing.closing}>
+      <DialogFrame {...props} />
+    </Overlay>
+  );
+}
+
+function DialogFrame(props: DialogProps) {
+  const { title, size = 'medium', role = 'dialog', closing, pending = false, dirty = false } = props;
+  const ref = useRef<HTMLDivElement>(null);
+  const [asking, setAsking] = useState(false);
+  const busy = pending || closing.closing;
+  useLeaveWarning(dirty && !closing.closing);
+
+  function requestClose(): void {
+    if (busy) return;
+    if (dirty) setAsking(true);
+    else closing.close();
+  }
+
+  const { modalProps, underlayProps } = useModalOverlay(
+    { isDismissable: !busy && !asking, isKeyboardDismissDisabled: busy },
+    openState(requestClose),
+    ref,
+  );
+  useFirstFieldFocus(ref);
+  const { dialogProps, titleProps } = useDialog({ role }, ref);
+
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    // Events of a dialog inside this one come through here too, as React passes them on by component.
+    event.stopPropagation();
+    if (!busy) props.onSubmit();
+  }
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a click on the scrim must not take the focus away
+    <div
+      className={classes('so-scrim', closing.closing && 'is-leaving')}
+      {...underlayProps}
+      onMouseDown={(event) => {
+        if (event.target === event.currentTarget) event.preventDefault();
+      }}
+    >
+      {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles that it may have support aria-modal */}
+      <div
+        className={classes('so-dialog', size === 'large' && 'so-dialog--l')}
+        {...modalProps}
+        {...dialogProps}
+        ref={ref}
+        role={role}
+        aria-modal="true"
+        aria-busy={pending || undefined}
+      >
+        <form noValidate onSubmit={submit}>
+          <div className="so-dialog__head">
+            <h2 {...titleProps}>{title}</h2>
+            <button
+              type="button"
+              className="so-iconbtn"
+              aria-label={__('Close', 'security-optimizer')}
+              aria-disabled={busy || undefined}
+              onClick={requestClose}
+            >
+              <Icon name="x" />
+            </button>
+          </div>
+          <div className="so-dialog__body">{props.children}</div>
+          <div className="so-dialog__foot">
+            <Button onClick={requestClose} disabled={pending} firstFocus={role === 'alertdialog'}>
+              {props.cancelText ?? __('Cancel', 'security-optimizer')}
+            </Button>
+            {props.footer}
+          </div>
+        </form>
+        {asking ? (
+          <ConfirmDialog
+            title={__('Discard your changes?', 'security-optimizer')}
+            confirmText={__('Discard changes', 'security-optimizer')}
+            cancelText={__('Keep editing', 'security-optimizer')}
+            onClosed={() => setAsking(false)}
+            onConfirm={closing.close}
+          >
+            <p>{__('What you changed here is not saved yet.', 'security-optimizer')}</p>
+          </ConfirmDialog>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+/** Puts the focus on the first field, or on the element that asks for it, once. */
+function useFirstFieldFocus(ref: { readonly current: HTMLElement | null }): void {
+  useEffect(() => {
+    const wanted =
+      ref.current?.querySelector<HTMLElement>('[data-first-focus]') ??
+      ref.current?.querySelector<HTMLElement>(
+        '.so-dialog__body input:not([type="radio"]):not([readonly]), .so-dialog__body input:checked, .so-dialog__body select, .so-dialog__body [aria-checked="true"]',
+      );
+    wanted?.focus();
+  }, [ref]);
+}
+
+/** The dialog is open for as long as it is drawn; all that React Aria has to know beyond that is how it closes. */
+function openState(close: () => void): Parameters<typeof useModalOverlay>[1] {
+  const nothing = (): void => undefined;
+  return { isOpen: true, close, setOpen: nothing, open: nothing, toggle: nothing, point: null, setPoint: nothing };
+}

@@ -1,0 +1,17 @@
+import { useEffect, useState } from 'react';
+
+/**
+ * Gives the focus back to where it was when the dialog opened, once the dialog is gone and the page behind it takes
+ * the focus again. React Aria does so only for a dialog that leaves without an animation.
+ */
+export function useFocusReturn(): void {
+  const [opener] = useState(() => document.activeElement);
+  useEffect(() => {
+    return () => {
+      setTimeout(() => {
+        const isLost = document.activeElement === null || document.activeElement === document.body;
+        if (isLost && opener instanceof HTMLElement && document.body.contains(opener)) opener.focus();
+      });
+    };
+  }, [opener]);
+}

@@ -1,0 +1,71 @@
+import { useId, useRef } from 'react';
+import { SettingRow } from '../../components/setting-row.js';
+import { __, translate } from '../../i18n/translate.js';
+import type { KnownLoginOptions } from '../../options/read-login-options.js';
+import type { ChangeState } from '../../options/use-changes.js';
+import { selectedAttempts } from '../../protection/essentials.js';
+
+export interface AttemptsRowProps {
+  /** The options as they are shown: a change on its way counts already. */
+  readonly options: KnownLoginOptions;
+  readonly change: ChangeState<KnownLoginOptions> | undefined;
+  readonly onChange: (value: number) => void;
+}
+
+/** Limit Login Attempts: how many wrong passwords block an address. */
+export function AttemptsRow({ options, change, onChange }: AttemptsRowProps) {
+  const id = useId();
+  const select = useRef<HTMLSelectElement>(null);
+  const value = selectedAttempts(options);
+  const pending = change?.state === 'saving';
+  const failed = change?.state === 'failed' ? change : null;
+
+  function retry(): void {
+    select.current?.focus();
+    if (failed !== null) onChange(selectedAttempts(failed.wanted));
+  }
+
+  return (
+    <SettingRow
+      id={id}
+      icon="timer"
+      state={value > 0 ? 'on' : 'off'}
+      title={__('Limit Login Attempts', 'security-optimizer')}
+      help={__(
+        'Too many wrong passwords block the IP address for 1 hour, then 24 hours, then 7 days.',
+        'security-optimizer',
+      )}
+      recommended={value === 0}
+      pending={pending}
+      error={
+        failed === null
+          ? undefined
+          : __('We couldn’t save this. The limit is what it was before.', 'security-optimizer')
+      }
+      onRetry={retry}
+    >
+      {pending ? (
+        <span className="so-row__value">
+          <span className="so-spin" /> {__('Saving…', 'security-optimizer')}
+        </span>
+      ) : null}
+      <select
+        ref={select}
+        className="so-select so-select--auto"
+        aria-labelledby={`${id}-title`}
+        aria-describedby={value === 0 ? `${id}-tag ${id}-help` : `${id}-help`}
+        aria-busy={pending || undefined}
+        value={value}
+        onChange={(event) => {
+          if (!pending) onChange(Number(event.target.value));
+        }}
+      >
+        {(options.login_attempts ?? []).map((option) => (
+          <option key={option.value} value={option.value}>
+            {translate(option.label)}
+          </option>
+        ))}
+      </select>
+    </SettingRow>
+  );
+}

@@ -1,0 +1,192 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ok, refused } from '../../../test/api-server.js';
+import { type FakeSite, gate, pageOf, startFakeSite } from '../../../test/fake-site.js';
+import { closePage, findSwitch, openPage, rowOf, toastTexts, visited } from '../../../test/open-page.js';
+
+const TWO_FACTOR = 'Two-factor Authentication for Admin & Editors Users';
+const NAMES = 'Disable Common Usernames';
+
+let site: FakeSite;
+beforeEach(async () => {
+  site = await startFakeSite();
+});
+afterEach(async () => {
+  closePage();
+  await site.server.close();
+});
+
+const open = (config: Record<string, unknown> = {}) => openPage(site, config, 'LOGIN_SETTINGS');
+const bodies = (suffix: string): unknown[] => site.calls(suffix).map((call) => JSON.parse(call.body));
+const rowNamed = (title: string) => rowOf(screen.getByRole('heading', { level: 3, name: new RegExp(`^${title}`) }));
+
+describe('the Login Security page', () => {
+  it('shows skeleton rows without any state while the options load, and says so once', async () => {
+    const held = gate();
+    site.replies.set('/fetch-options', async () => {
+      await held.opened;
+      return ok(site.login);
+    });
+    await open();
+    expect(screen.getAllByRole('status').map(({ textContent }) => textContent)).toEqual(['Loading']);
+    expect(document.querySelectorAll('.so-row--sk')).toHaveLength(6);
+    expect(screen.queryAllByRole('button', { name: /Configure/ })).toHaveLength(0);
+    held.open();
+    await findSwitch(TWO_FACTOR);
+    expect(document.querySelectorAll('.so-row--sk')).toHaveLength(0);
+  });
+
+  it('shows the rows in the order of the specification, Away Mode in a card of its own', async () => {
+    await open();
+    await findSwitch(TWO_FACTOR);
+    expect(screen.getAllByRole('heading', { level: 3 }).map((title) => title.firstElementChild?.textContent)).toEqual([
+      'Custom Login URL',
+      'Login Access',
+      TWO_FACTOR,
+      NAMES,
+      'Limit Login Attempts',
+      'Away Mode',
+    ]);
+    expect(screen.getAllByRole('heading', { level: 2 }).map(({ textContent }) => textContent)).toEqual([
+      'Login Settings',
+      'Outside working hours',
+    ]);
+    expect(screen.getByText('2 of 4 essentials on')).toBeDefined();
+  });
+
+  it('marks what is recommended: the default address, no second factor, and a limit of 0', async () => {
+    site.login.login_attempts = site.login.login_attempts.map((item) => ({
+      ...item,
+      selected: item.value === 0 ? 1 : 0,
+    }));
+    await open();
+    await findSwitch(TWO_FACTOR);
+    const tagged = screen.getAllByText('recommended').map((tag) => tag.closest('h3')?.firstElementChild?.textContent);
+    expect(tagged).toEqual(['Custom Login URL', TWO_FACTOR, 'Limit Login Attempts']);
+  });
+
+  it('says from how many addresses one may log in', async () => {
+    site.login.login_access = ['198.51.100.22', '198.51.100.0/24', '2001:db8::1'];
+    await open();
+    await findSwitch(TWO_FACTOR);
+    expect(rowNamed('Login Access').getByText('3 addresses')).toBeDefined();
+  });
+
+  it('leaves out what an older server does not know', async () => {
+    site.login = { sg2fa: 0, login_access: [] } as unknown as FakeSite['login'];
+    await open();
+    await findSwitch(TWO_FACTOR);
+    expect(screen.getAllByRole('heading', { level: 3 })).toHaveLength(2);
+    expect(screen.getByText('0 of 1 essentials on')).toBeDefined();
+  });
+});
+
+describe('the protection status in the header', () => {
+  it.each(['LOGIN_SETTINGS', 'SITE_SECURITY'])('counts the essentials of both pages on %s', async (page) => {
+    await openPage(site, {}, page);
+    const status = await waitFor(() => {
+      const element = document.querySelector<HTMLElement>('.so-status');
+      if (element === null) throw new Error('The status is not there.');
+      return element;
+    });
+    expect(within(status).getByRole('img', { name: '7 of 10 essentials on' })).toBeDefined();
+    expect(status.textContent).toContain('Well protected');
+    expect(status.tagName).toBe('DIV');
+  });
+
+  it('asks for the other options only once the page has its own, and keeps quiet when that fails', async () => {
+    site.replies.set('/fetch-options', (call) =>
+      pageOf(call) === 'login' ? ok(site.login) : refused(503, 'wordpress_unreachable', 'WordPress does not answer.'),
+    );
+    await open();
+    await findSwitch(TWO_FACTOR);
+    await waitFor(() => expect(site.calls('/fetch-options').map(pageOf)).toEqual(['login', 'security']));
+    expect(document.querySelector('.so-status')).toBeNull();
+    expect(toastTexts()).toEqual([]);
+  });
+});
+
+describe('the rows that act at once', () => {
+  it('lead an administrator who switches the second factor on to set up the own one', async () => {
+    await open({ home_url: 'http://example.com/' });
+    await userEvent.click(await findSwitch(TWO_FACTOR));
+    await waitFor(() => expect(visited).toEqual(['http://example.com/wp-login.php?action=second-factor-setup']));
+    expect(bodies('/2fa')).toEqual([{ sg2fa: 1 }]);
+  });
+
+  it('do not lead to another site', async () => {
+    site.login.two_factor_setup_url = 'https://example.net/';
+    await open({ home_url: 'http://example.com/' });
+    await userEvent.click(await findSwitch(TWO_FACTOR));
+    await waitFor(() => expect(toastTexts()).toEqual(['Saved.']));
+    expect(visited).toEqual([]);
+  });
+
+  it('offer application passwords and the reset of a user only while the second factor is on', async () => {
+    await open();
+    const factor = await findSwitch(TWO_FACTOR);
+    expect(screen.queryByRole('switch', { name: 'Application Passwords' })).toBeNull();
+    expect(screen.queryByRole('button', { name: 'Reset it for a user' })).toBeNull();
+    await userEvent.click(factor);
+    await userEvent.click(await findSwitch('Application Passwords'));
+    await waitFor(() => expect(bodies('/two-factor-app-passwords')).toEqual([{ two_factor_app_passwords: 1 }]));
+    expect(screen.getByRole('button', { name: 'Reset it for a user' })).toBeDefined();
+  });
+
+  it('set the limit of login attempts, and go back to the true value when that fails', async () => {
+    await open();
+    const limit = await screen.findByRole<HTMLSelectElement>('combobox', { name: 'Limit Login Attempts' });
+    expect(Array.from(limit.options, ({ text }) => text)).toEqual(['OFF', '3 attempts', '5 attempts']);
+    site.replies.set('/limit-login-attempts', () => refused(500, 'internal', 'No.'));
+    await userEvent.selectOptions(limit, '0');
+    const message = await rowNamed('Limit Login Attempts').findByRole('alert');
+    expect(limit.value).toBe('5');
+    site.replies.clear();
+    await userEvent.click(within(message).getByRole('button', { name: 'Try again' }));
+    await waitFor(() => expect(rowNamed('Limit Login Attempts').queryByText('recommended')).not.toBeNull());
+    await waitFor(() => expect(limit.getAttribute('aria-busy')).toBeNull());
+    expect(limit.value).toBe('0');
+    expect(bodies('/limit-login-attempts')).toEqual([{ login_attempts: 0 }, { login_attempts: 0 }]);
+  });
+
+  it('switch common usernames off at once', async () => {
+    site.login.usernames_data.admin_matches = [{ ID: 1, user_login: 'admin' }];
+    await open();
+    await userEvent.click(await findSwitch(NAMES));
+    await waitFor(() => expect(bodies('/disable-admin-username')).toEqual([{ disable_usernames: 0 }]));
+  });
+});
+
+describe('the row of Away Mode', () => {
+  it('says what is scheduled and when it next begins', async () => {
+    Object.assign(site.login.away_mode, {
+      schedule: { type: 'weekly', weekly: ['saturday', 'sunday'] },
+      next_from: 1_795_824_000,
+      next_from_text: 'Saturday 28 November 2026, 00:00',
+    });
+    await open();
+    await findSwitch(TWO_FACTOR);
+    const row = rowNamed('Away Mode');
+    expect(row.getByText('Scheduled')).toBeDefined();
+    expect(
+      row.getByText('Closed every Saturday and Sunday. It next begins on Saturday 28 November 2026, 00:00.'),
+    ).toBeDefined();
+  });
+
+  it('says until when it is on', async () => {
+    Object.assign(site.login.away_mode, {
+      schedule: { type: 'daily', from_hour: '22:00', to_hour: '06:00' },
+      away: 1,
+      until: 1_795_824_000,
+      until_text: 'Sunday 22 November 2026, 06:00',
+    });
+    await open({ localeSlug: 'en-GB' });
+    await findSwitch(TWO_FACTOR);
+    const row = rowNamed('Away Mode');
+    expect(row.getByText('On')).toBeDefined();
+    expect(
+      row.getByText('Closed from 22:00 to 06:00 every day. It is on until Sunday 22 November 2026, 06:00.'),
+    ).toBeDefined();
+  });
+});

@@ -1,0 +1,148 @@
+import { useId, useRef, useState } from 'react';
+import { Button } from '../../components/button.js';
+import { classes } from '../../components/classes.js';
+import { Note } from '../../components/note.js';
+import { Dialog } from '../../dialogs/dialog.js';
+import { useClosing } from '../../dialogs/use-closing.js';
+import { AffixInput } from '../../forms/affix-input.js';
+import { Field } from '../../forms/field.js';
+import { focusFirstError } from '../../forms/focus-first-error.js';
+import { SaveFailed } from '../../forms/save-failed.js';
+import { useFormErrors } from '../../forms/use-form-errors.js';
+import { useSave } from '../../forms/use-save.js';
+import { __ } from '../../i18n/translate.js';
+import { readLoginOptions } from '../../options/read-login-options.js';
+import { isCustomLoginUrl } from '../../protection/essentials.js';
+import { useServices } from '../../services.js';
+import type { LoginDialogProps } from './login-dialogs.js';
+import { bareLoginPath, type LoginUrlForm, loginUrlErrors, loginUrlFormOf } from './login-url-form.js';
+
+/** Configure Login URL: WordPress's own addresses for login and signup, or ones that only the team knows. */
+export default function LoginUrlDialog({ options, store, readAgain, onClosed }: LoginDialogProps) {
+  const { config } = useServices();
+  const home = config.homeUrl.replace(/\/*$/, '/');
+  const [entries] = useState(options.login_url ?? []);
+  const [first] = useState(() => loginUrlFormOf(isCustomLoginUrl(options) ? 'custom' : 'default', entries));
+  const [form, setForm] = useState(first);
+  const body = useRef<HTMLDivElement>(null);
+  const errors = useFormErrors(loginUrlErrors(form, home), () => focusFirstError(body.current));
+  const { pending, failure, save } = useSave();
+  const closing = useClosing(onClosed);
+  const isCustom = form.type === 'custom';
+  const name = useId();
+
+  function submit(): void {
+    if (!errors.check()) return;
+    const login = isCustom ? bareLoginPath(form.login, home) : form.login;
+    const signup = isCustom && form.signup !== null ? bareLoginPath(form.signup, home) : form.signup;
+    save<unknown>({
+      name: 'update:login_url',
+      call: { suffix: '/custom-login-url', body: { type: form.type, login, signup } },
+      onSuccess: (data) => {
+        const { login_url } = readLoginOptions(data);
+        if (login_url === undefined) readAgain();
+        else store({ login_url });
+        closing.close();
+      },
+      onFailure: (reason) => errors.showServerErrors(reason.fields),
+    });
+  }
+
+  function choose(type: LoginUrlForm['type']): void {
+    setForm(loginUrlFormOf(type, entries));
+    errors.showServerErrors({});
+  }
+
+  function change(field: 'login' | 'signup', value: string): void {
+    setForm({ ...form, [field]: value });
+    errors.touch(field);
+  }
+
+  const choices = [
+    {
+      type: 'default' as const,
+      title: __('Default', 'security-optimizer'),
+      text: loginUrlFormOf('default', entries).login.replace(/^https?:\/\//, ''),
+    },
+    {
+      type: 'custom' as const,
+      title: __('Custom', 'security-optimizer'),
+      text: __('An address only your team knows', 'security-optimizer'),
+    },
+  ];
+  const input = (field: 'login' | 'signup', label: string) => (
+    <Field
+      label={label}
+      error={errors.shown[field]}
+      help={
+        isCustom && field === 'login'
+          ? __('Letters, digits, hyphens and underscores, 3 to 64 characters.', 'security-optimizer')
+          : undefined
+      }
+    >
+      {(control) =>
+        isCustom ? (
+          <AffixInput
+            {...control}
+            affix={home}
+            dir="ltr"
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            value={form[field] ?? ''}
+            onChange={(event) => change(field, event.target.value)}
+          />
+        ) : (
+          <input {...control} className="so-input" type="text" dir="ltr" readOnly value={form[field] ?? ''} />
+        )
+      }
+    </Field>
+  );
+
+  return (
+    <Dialog
+      title={__('Configure Login URL', 'security-optimizer')}
+      size="large"
+      closing={closing}
+      pending={pending}
+      dirty={JSON.stringify(form) !== JSON.stringify(first)}
+      onSubmit={submit}
+      footer={
+        <Button kind="primary" submit pendingText={pending ? __('Saving…', 'security-optimizer') : undefined}>
+          {__('Save', 'security-optimizer')}
+        </Button>
+      }
+    >
+      <p>
+        {__('Tell your team the new address before you save. The old one stops working at once.', 'security-optimizer')}
+      </p>
+      <div className="so-choices" role="radiogroup" aria-label={__('Type', 'security-optimizer')}>
+        {choices.map(({ type, title, text }) => (
+          <label key={type} className={classes('so-check so-choice', form.type === type && 'is-on')}>
+            <input type="radio" name={name} checked={form.type === type} onChange={() => choose(type)} />
+            <span>
+              <b>{title}</b>
+              <small dir={type === 'default' ? 'ltr' : undefined}>{text}</small>
+            </span>
+          </label>
+        ))}
+      </div>
+      {isCustom && form.signup !== null ? (
+        <Note kind="warn">
+          <p>
+            <strong>{__('Change the signup URL as well.', 'security-optimizer')}</strong>{' '}
+            {__(
+              'The sign-up page links to your login page and would give the new address away. Update any link to it on your site and in your e-mails.',
+              'security-optimizer',
+            )}
+          </p>
+        </Note>
+      ) : null}
+      <div ref={body}>
+        {input('login', __('Login URL', 'security-optimizer'))}
+        {form.signup === null ? null : input('signup', __('Signup URL', 'security-optimizer'))}
+      </div>
+      <SaveFailed failure={failure} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,108 @@
+import { messages } from '@security-optimizer/contract/messages';
+import { useRef, useState } from 'react';
+import { Button } from '../../components/button.js';
+import { Note } from '../../components/note.js';
+import { Dialog } from '../../dialogs/dialog.js';
+import { useClosing } from '../../dialogs/use-closing.js';
+import { Field } from '../../forms/field.js';
+import { focusFirstError } from '../../forms/focus-first-error.js';
+import { SaveFailed } from '../../forms/save-failed.js';
+import { useFormErrors } from '../../forms/use-form-errors.js';
+import { useSave } from '../../forms/use-save.js';
+import { __, translate } from '../../i18n/translate.js';
+import { readLoginOptions } from '../../options/read-login-options.js';
+import type { LoginDialogProps } from './login-dialogs.js';
+
+/** Reset 2-factor Authentication: a user who lost phone and back-up codes starts anew. */
+export default function ResetDialog({ options, store, onClosed }: LoginDialogProps) {
+  const users = options.reset_2fa ?? [];
+  const [chosen, setChosen] = useState('');
+  const user = users.find(({ ID }) => String(ID) === chosen);
+  const body = useRef<HTMLDivElement>(null);
+  const errors = useFormErrors(user === undefined ? { id: translate(messages.required) } : {}, () =>
+    focusFirstError(body.current),
+  );
+  const { pending, failure, save } = useSave();
+  const closing = useClosing(onClosed);
+
+  function submit(): void {
+    if (!errors.check() || user === undefined) return;
+    save<unknown>({
+      name: 'resetUserTwoFactor',
+      call: { suffix: `/reset-user-2fa/${user.ID}` },
+      onSuccess: (data) => {
+        const { reset_2fa = users.filter(({ ID }) => ID !== user.ID) } = readLoginOptions(data);
+        store({ reset_2fa });
+        closing.close();
+      },
+      onFailure: (reason) => errors.showServerErrors(reason.fields),
+    });
+  }
+
+  return (
+    <Dialog
+      title={__('Reset 2-factor Authentication', 'security-optimizer')}
+      closing={closing}
+      pending={pending}
+      dirty={chosen !== ''}
+      onSubmit={submit}
+      footer={
+        <Button
+          kind="primary"
+          submit
+          disabled={users.length === 0}
+          pendingText={pending ? __('Resetting…', 'security-optimizer') : undefined}
+        >
+          {__('Reset', 'security-optimizer')}
+        </Button>
+      }
+    >
+      <p>
+        {__(
+          'For users who lost their phone and their back-up codes. They set up a new app at their next login.',
+          'security-optimizer',
+        )}
+      </p>
+      {users.length === 0 && !closing.closing ? (
+        <Note>
+          <p>
+            <strong>{translate(messages.nothingFound)}</strong>.{' '}
+            {__('No user has set up two-factor authentication yet.', 'security-optimizer')}
+          </p>
+        </Note>
+      ) : (
+        <div ref={body}>
+          <Field label={__('User', 'security-optimizer')} error={errors.shown.id}>
+            {(control) => (
+              <select
+                {...control}
+                className="so-select"
+                value={chosen}
+                onChange={(event) => {
+                  setChosen(event.target.value);
+                  errors.touch('id');
+                }}
+              >
+                <option value="">{__('Choose a user', 'security-optimizer')}</option>
+                {users.map(({ ID, user_login }) => (
+                  <option key={ID} value={ID}>
+                    {user_login}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+      )}
+      {user === undefined ? null : (
+        <Note>
+          <p>
+            {__('The old codes of this user stop working at once:', 'security-optimizer')}{' '}
+            <strong>{user.user_login}</strong>
+          </p>
+        </Note>
+      )}
+      <SaveFailed failure={failure} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,116 @@
+import { useRef, useState } from 'react';
+import { Button } from '../../components/button.js';
+import { Note } from '../../components/note.js';
+import { Dialog } from '../../dialogs/dialog.js';
+import { useClosing } from '../../dialogs/use-closing.js';
+import { Field } from '../../forms/field.js';
+import { focusFirstError } from '../../forms/focus-first-error.js';
+import { SaveFailed } from '../../forms/save-failed.js';
+import { useFormErrors } from '../../forms/use-form-errors.js';
+import { useSave } from '../../forms/use-save.js';
+import { __, _n, sprintf } from '../../i18n/translate.js';
+import { Icon } from '../../icons/icon.js';
+import { readLoginOptions } from '../../options/read-login-options.js';
+import type { LoginDialogProps } from './login-dialogs.js';
+import { renameErrors } from './rename-errors.js';
+
+/** Change Common Usernames: administrators with a common name get a new one, all of them or none. */
+export default function UsernamesDialog({ options, store, readAgain, onClosed }: LoginDialogProps) {
+  // The list of the moment when the dialog opened: after the change it is empty, and the dialog still closing.
+  const [{ admin_matches: users, all_users }] = useState(
+    options.usernames_data ?? { admin_matches: [], all_users: [] },
+  );
+  const [names, setNames] = useState<Readonly<Record<string, string>>>(() =>
+    Object.fromEntries(users.map(({ ID }) => [ID, ''])),
+  );
+  const body = useRef<HTMLDivElement>(null);
+  const wrong = renameErrors(
+    users.map(({ ID }) => [String(ID), names[ID] ?? ''] as const),
+    all_users.map(({ user_login }) => user_login),
+  );
+  const errors = useFormErrors(wrong, () => focusFirstError(body.current));
+  const { pending, failure, save } = useSave();
+  const closing = useClosing(onClosed);
+  const count = users.length;
+
+  function submit(): void {
+    if (!errors.check()) return;
+    const admin_names = users.map(({ ID }) => ({ ID, user_login: (names[ID] ?? '').trim() }));
+    save<unknown>({
+      name: 'update:disable_usernames',
+      call: { suffix: '/disable-admin-username', body: { disable_usernames: 1, admin_names } },
+      onSuccess: (data) => {
+        store({ disable_usernames: 1, usernames_data: { all_users, admin_matches: [] }, ...readLoginOptions(data) });
+        readAgain();
+        closing.close();
+      },
+      onFailure: (reason) => errors.showServerErrors(reason.fields),
+    });
+  }
+
+  return (
+    <Dialog
+      title={__('Change Common Usernames', 'security-optimizer')}
+      size="large"
+      closing={closing}
+      pending={pending}
+      dirty={Object.values(names).some((name) => name !== '')}
+      onSubmit={submit}
+      footer={
+        <Button kind="primary" submit pendingText={pending ? __('Renaming…', 'security-optimizer') : undefined}>
+          {/* translators: %d: number of users */}
+          {sprintf(_n('Rename %d user', 'Rename %d users', count, 'security-optimizer'), count)}
+        </Button>
+      }
+    >
+      <p>
+        {sprintf(
+          /* translators: %d: number of accounts */
+          _n(
+            '%d account has a name that attackers try first. Give it a new one.',
+            '%d accounts have names that attackers try first. Give each of them a new one.',
+            count,
+            'security-optimizer',
+          ),
+          count,
+        )}
+      </p>
+      <div ref={body}>
+        {users.map(({ ID, user_login }) => (
+          <div className="so-rename" key={ID}>
+            <span>
+              {user_login}
+              <Icon name="arrow-right" />
+            </span>
+            <Field
+              labelHidden
+              /* translators: %s: the present username */
+              label={sprintf(__('New username for %s', 'security-optimizer'), user_login)}
+              error={errors.shown[ID]}
+            >
+              {(control) => (
+                <input
+                  {...control}
+                  className="so-input"
+                  type="text"
+                  autoComplete="off"
+                  autoCapitalize="off"
+                  spellCheck={false}
+                  value={names[ID] ?? ''}
+                  onChange={(event) => {
+                    setNames({ ...names, [ID]: event.target.value });
+                    errors.touch(String(ID));
+                  }}
+                />
+              )}
+            </Field>
+          </div>
+        ))}
+      </div>
+      <Note>
+        <p>{__('We don’t notify these users. Tell them their new username yourself.', 'security-optimizer')}</p>
+      </Note>
+      <SaveFailed failure={failure} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,84 @@
+import type { LoginOptions } from '@security-optimizer/contract/login';
+import { ok, type Reply, type SeenCall } from './api-server.js';
+
+/** The login options of a site whose owner has changed nothing. */
+export function freshLoginOptions(): LoginOptions {
+  return {
+    sg2fa: 0,
+    two_factor_app_passwords: 0,
+    reset_2fa: [],
+    disable_usernames: 1,
+    usernames_data: { all_users: [{ user_login: 'owner' }, { user_login: 'editor-1' }], admin_matches: [] },
+    login_access: [],
+    login_attempts: [
+      { value: 0, label: 'OFF', selected: 0 },
+      { value: 3, label: '3 attempts', selected: 0 },
+      { value: 5, label: '5 attempts', selected: 1 },
+    ],
+    login_url: [
+      {
+        type: 'default',
+        label: 'Default',
+        login: 'http://example.com/wp-login.php',
+        signup: 'http://example.com/wp-login.php?action=register',
+        selected: 1,
+      },
+      { type: 'custom', label: 'Custom', login: 'team-entrance', signup: 'join-us', selected: 0 },
+    ],
+    away_mode: {
+      schedule: { type: 'off' },
+      away: 0,
+      until: null,
+      until_text: null,
+      next_from: null,
+      next_from_text: null,
+      timezone: 'UTC',
+    },
+    your_address: '203.0.113.10',
+    two_factor_setup_url: 'http://example.com/wp-login.php?action=second-factor-setup',
+  };
+}
+
+type Answer = (login: LoginOptions, body: Record<string, never>) => Partial<LoginOptions>;
+
+/** What guard does with each call of the page: stores, and answers the changed fields. */
+const answers: Readonly<Record<string, Answer>> = {
+  '/2fa': (login, body) => ({ ...body, two_factor_setup_url: login.two_factor_setup_url }),
+  '/two-factor-app-passwords': (_login, body) => body,
+  '/disable-admin-username': (login, body: { disable_usernames?: 0 | 1; admin_names?: { user_login: string }[] }) => ({
+    disable_usernames: body.disable_usernames ?? login.disable_usernames,
+    ...(body.admin_names === undefined ? {} : { usernames_data: { all_users: body.admin_names, admin_matches: [] } }),
+  }),
+  '/limit-login-attempts': (login, { login_attempts: value }: { login_attempts?: number }) => ({
+    login_attempts: login.login_attempts.map((item) => ({ ...item, selected: item.value === value ? 1 : 0 })),
+  }),
+  '/login-access': (_login, { entries }: { entries?: string[] }) => ({ login_access: entries ?? [] }),
+  '/custom-login-url': (login, body: { type?: string; login?: string; signup?: string }) => ({
+    login_url: login.login_url.map((item) => ({
+      ...item,
+      ...(item.type === 'custom' && body.type === 'custom' ? { login: body.login, signup: body.signup ?? null } : {}),
+      selected: item.type === body.type ? 1 : 0,
+    })) as LoginOptions['login_url'],
+  }),
+  '/away-mode': (login, body) => ({
+    away_mode: {
+      ...login.away_mode,
+      schedule: body as unknown as LoginOptions['away_mode']['schedule'],
+      next_from: 1_795_824_000,
+      next_from_text: 'Saturday 28 November 2026, 00:00',
+    },
+  }),
+};
+
+/** Answers a call of the page Login Security; null when it is none. */
+export function answerLogin(login: LoginOptions, suffix: string, call: SeenCall): Reply | null {
+  if (suffix.startsWith('/reset-user-2fa/')) {
+    login.reset_2fa = login.reset_2fa.filter(({ ID }) => String(ID) !== suffix.split('/').pop());
+    return ok({ reset_2fa: login.reset_2fa }, 'Done.');
+  }
+  const answer = answers[suffix];
+  if (answer === undefined) return null;
+  const changed = answer(login, JSON.parse(call.body));
+  Object.assign(login, changed);
+  return ok(changed, 'Saved.');
+}

@@ -1,0 +1,30 @@
+import { screen } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import type { FakeSite } from './fake-site.js';
+import { openPage } from './open-page.js';
+
+/** Opens the page Login Security and a dialog of it by the name of its row. */
+export async function openDialog(
+  site: FakeSite,
+  row: string,
+  config: Record<string, unknown> = {},
+): Promise<HTMLElement> {
+  await openPage(site, config, 'LOGIN_SETTINGS');
+  await userEvent.click(await screen.findByRole('button', { name: `Configure: ${row}` }));
+  return screen.findByRole('dialog');
+}
+
+/** Messages at the fields, from top to bottom. */
+export function errorsIn(dialog: HTMLElement): string[] {
+  return Array.from(dialog.querySelectorAll('.so-error'), (message) => message.textContent ?? '');
+}
+
+/** Fields that are marked as bad, from top to bottom. */
+export function wrongFields(dialog: HTMLElement): HTMLElement[] {
+  return Array.from(dialog.querySelectorAll<HTMLElement>('[aria-invalid="true"]'));
+}
+
+/** What was sent to a suffix so far. */
+export function bodies(site: FakeSite, suffix: string): unknown[] {
+  return site.calls(suffix).map((call) => JSON.parse(call.body));
+}

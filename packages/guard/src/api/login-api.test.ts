@@ -1,0 +1,243 @@
+import { loginOptionsSchema } from '@security-optimizer/contract/login';
+import { loginEndpoints } from '@security-optimizer/contract/login-endpoints';
+import { describe, expect, it } from 'vitest';
+import { loginSite } from '../testing/login-site.js';
+import { callApi } from '../testing/running-guard.js';
+
+describe('the options of the page Login Security', () => {
+  it('are those of a fresh site, in the form of the contract', async () => {
+    const { options } = await loginSite();
+    const data = await options();
+    expect(loginOptionsSchema.safeParse(data).error).toBeUndefined();
+    expect(data).toEqual({
+      sg2fa: 0,
+      two_factor_app_passwords: 0,
+      reset_2fa: [],
+      disable_usernames: 1,
+      usernames_data: { all_users: [{ user_login: 'owner' }, { user_login: 'editor' }], admin_matches: [] },
+      login_access: [],
+      login_attempts: [
+        { value: 0, label: 'OFF', selected: 0 },
+        { value: 3, label: '3', selected: 0 },
+        { value: 5, label: '5', selected: 1 },
+      ],
+      login_url: [
+        { type: 'default', label: 'Default', login: 'https://example.com/wp-login.php', signup: null, selected: 1 },
+        { type: 'custom', label: 'Custom', login: '', signup: null, selected: 0 },
+      ],
+      away_mode: {
+        schedule: { type: 'off' },
+        away: 0,
+        until: null,
+        until_text: null,
+        next_from: null,
+        next_from_text: null,
+        timezone: 'Europe/Berlin',
+      },
+      your_address: '127.0.0.1',
+      two_factor_setup_url: 'https://example.com/wp-login.php?action=second-factor-setup',
+    });
+  });
+
+  it('hold sign-up addresses while visitors may register', async () => {
+    const { connector, options } = await loginSite();
+    connector.registration = true;
+    expect((await options()).login_url).toMatchObject([
+      { signup: 'https://example.com/wp-login.php?action=register' },
+      { signup: '' },
+    ]);
+  });
+});
+
+describe('every change of Login Security', () => {
+  const bodies: Readonly<Record<string, unknown>> = {
+    '/limit-login-attempts': { login_attempts: '3' },
+    '/login-access': ['127.0.0.0/8'],
+    '/custom-login-url': { type: 'custom', login: 'my-door' },
+    '/2fa': { sg2fa: true },
+    '/two-factor-app-passwords': { two_factor_app_passwords: 1 },
+    '/disable-admin-username': { disable_usernames: '0' },
+    '/away-mode': { type: 'daily', from_hour: '00:00', to_hour: '00:01' },
+  };
+
+  it.each(
+    loginEndpoints.filter(({ suffix }) => suffix in bodies).map((endpoint) => [endpoint.name, endpoint] as const),
+  )('%s answers in the form of the contract, and twice the same', async (_name, endpoint) => {
+    const { call } = await loginSite();
+    const [method = 'POST'] = endpoint.methods;
+    const body = method === 'GET' ? undefined : bodies[endpoint.suffix];
+    const first = await call(endpoint.suffix, body, { method });
+    expect(first).toMatchObject({ status: 200 });
+    expect(endpoint.response.safeParse(first.data).error).toBeUndefined();
+    // A minute after midnight Away Mode may really be on.
+    if (endpoint.suffix !== '/away-mode') expect(await call(endpoint.suffix, body, { method })).toEqual(first);
+  });
+
+  it('is refused without a session, and tells OPTIONS all methods of its path', async () => {
+    const { guard } = await loginSite();
+    const answer = await callApi(guard.url, '/away-mode', { method: 'GET', headers: { cookie: null } });
+    expect(answer.body.code).toBe('rest_cookie_invalid_nonce');
+    const options = await callApi(guard.url, '/away-mode', { method: 'OPTIONS' });
+    expect(options.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS');
+  });
+});
+
+describe('limiting log-in attempts', () => {
+  it('is stored with an audit row, answered as a list, and told to WordPress', async () => {
+    const { connector, call, audited } = await loginSite();
+    const { data, message } = await call('/limit-login-attempts', { login_attempts: 3 });
+    expect(data).toEqual({
+      login_attempts: [
+        { value: 0, label: 'OFF', selected: 0 },
+        { value: 3, label: '3', selected: 1 },
+        { value: 5, label: '5', selected: 0 },
+      ],
+    });
+    expect(message).toBe('After 3 failed log-ins an address has to wait.');
+    expect(await audited()).toEqual([['login_attempts', '5', '3', 'owner']]);
+    expect(connector.policy?.policy.login_attempts).toBe(3);
+  });
+
+  it('stays as it was when WordPress can’t be told', async () => {
+    const { connector, call, options, audited } = await loginSite();
+    connector.failing.add('policy');
+    expect(await call('/limit-login-attempts', { login_attempts: 0 })).toMatchObject({ code: 'wordpress_unreachable' });
+    connector.failing.clear();
+    expect((await options()).login_attempts).toMatchObject([{}, {}, { value: 5, selected: 1 }]);
+    expect(await audited()).toEqual([]);
+  });
+});
+
+describe('the Login Access list', () => {
+  it('is taken bare or as entries; empty rows are dropped, doubles too, and spaces around', async () => {
+    const { call, options } = await loginSite();
+    const list = [' 127.0.0.1', '', '2001:db8::/32', '10.1.*.*', '192.0.2.1 - 192.0.2.9', '127.0.0.1'];
+    const kept = ['127.0.0.1', '2001:db8::/32', '10.1.*.*', '192.0.2.1-192.0.2.9'];
+    expect((await call('/login-access', list)).data).toEqual({ login_access: kept });
+    expect((await call('/login-access', { entries: [...list, '198.51.100.7'] })).status).toBe(200);
+    expect((await options()).login_access).toEqual([...kept, '198.51.100.7']);
+    expect((await call('/login-access', [])).data).toEqual({ login_access: [] });
+  });
+
+  it('names each row that can’t be read by its position', async () => {
+    const { call, options } = await loginSite();
+    const answer = await call('/login-access', ['127.0.0.1', 'my house', '', '10.0.0.0/33', 7, '1.2.3.4-1.2.3.3']);
+    const text = 'Invalid format.';
+    expect(answer).toMatchObject({
+      status: 400,
+      code: 'invalid_input',
+      fields: { 1: text, 3: text, 4: text, 5: text },
+    });
+    expect((await options()).login_access).toEqual([]);
+  });
+
+  it('does not shut out the caller unless that is confirmed', async () => {
+    const { call, options } = await loginSite();
+    expect(await call('/login-access', ['203.0.113.0/24'])).toMatchObject({
+      status: 409,
+      code: 'would_shut_you_out',
+      message: 'Your own address 127.0.0.1 is not in this list, so it would shut you out. Nothing was saved.',
+    });
+    expect((await options()).login_access).toEqual([]);
+    const confirmed = await call('/login-access', { entries: ['203.0.113.0/24'], confirm: true });
+    expect(confirmed.data).toEqual({ login_access: ['203.0.113.0/24'] });
+  });
+
+  it('has at most 500 rows', async () => {
+    const { call } = await loginSite();
+    const rows = Array.from({ length: 501 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
+    expect((await call('/login-access', { entries: rows, confirm: 1 })).fields).toEqual({
+      entries: 'Enter at most 500 addresses.',
+    });
+    expect((await call('/login-access', { entries: rows.slice(1), confirm: 1 })).status).toBe(200);
+  });
+});
+
+describe('the Custom Login URL', () => {
+  it('is stored without slashes, told to WordPress, and kept when it goes back to default', async () => {
+    const { connector, call } = await loginSite();
+    const set = await call('/custom-login-url', { type: 'custom', login: '/My-Door/', signup: '' });
+    expect(set.message).toBe('The log-in is at /my-door now.');
+    expect(set.data.login_url).toMatchObject([{ selected: 0 }, { login: 'my-door', signup: null, selected: 1 }]);
+    expect(connector.policy?.policy).toMatchObject({ login_url_login: 'my-door', login_url_signup: '' });
+    const back = await call('/custom-login-url', { type: 'default', login: 'https://example.com/wp-login.php' });
+    expect(back.data.login_url).toMatchObject([{ selected: 1 }, { login: 'my-door', selected: 0 }]);
+    expect(connector.policy?.policy).toMatchObject({ login_url_login: '' });
+  });
+
+  it.each([
+    ['', 'This field is required.'],
+    ['my door', 'Invalid format.'],
+    ['door?x', 'Invalid format.'],
+    ['../door', 'Invalid format.'],
+    ['a//b', 'Invalid format.'],
+    ['ab', 'Use 3 to 64 characters.'],
+    ['x'.repeat(65), 'Use 3 to 64 characters.'],
+    ['wp-admin', 'WordPress uses this address itself. Choose another one.'],
+    ['WP-Anything/x', 'WordPress uses this address itself. Choose another one.'],
+    ['login', 'WordPress uses this address itself. Choose another one.'],
+    ['feed/door', 'WordPress uses this address itself. Choose another one.'],
+    ['2026/door', 'WordPress uses this address itself. Choose another one.'],
+    ['about', 'This address is taken by a page. Choose another one.'],
+  ])('can’t be %j', async (login, text) => {
+    const { connector, call } = await loginSite();
+    connector.usedPaths.set('about', 'a page');
+    const answer = await call('/custom-login-url', { type: 'custom', login });
+    expect(answer).toMatchObject({ status: 400, code: 'invalid_input', fields: { login: text } });
+    expect(connector.policy?.policy.login_url_login).toBe('');
+  });
+
+  it('needs another address for the sign-up while visitors may register', async () => {
+    const { connector, call } = await loginSite();
+    connector.registration = true;
+    const custom = { type: 'custom', login: 'my-door' };
+    expect((await call('/custom-login-url', custom)).fields).toEqual({ signup: 'This field is required.' });
+    expect((await call('/custom-login-url', { ...custom, signup: 'MY-DOOR' })).fields).toEqual({
+      signup: 'Choose another address than the one for the log-in.',
+    });
+    expect((await call('/custom-login-url', { ...custom, signup: 'join-us' })).status).toBe(200);
+    expect(connector.policy?.policy).toMatchObject({ login_url_login: 'my-door', login_url_signup: 'join-us' });
+    connector.registration = false;
+    await call('/custom-login-url', { type: 'custom', login: 'other-door', signup: null });
+    expect(connector.policy?.policy).toMatchObject({ login_url_login: 'other-door', login_url_signup: 'join-us' });
+  });
+});
+
+describe('Away Mode', () => {
+  it('is planned in the time zone of the site, and read again by GET', async () => {
+    const { call } = await loginSite();
+    const [tomorrow = ''] = new Date(Date.now() + 2 * 86_400_000).toISOString().split('T');
+    const set = await call('/away-mode', { type: 'period', from_date: tomorrow, to_date: tomorrow });
+    expect(set.data).toMatchObject({ type: 'period', from_date: tomorrow, away_mode: { away: 0, until: null } });
+    expect(set.message).toMatch(/^Away Mode begins on \w+ \d+ \w+ \d{4}, 00:00\.$/);
+    expect((await call('/away-mode', undefined, { method: 'GET' })).data).toEqual(set.data);
+    expect((await call('/away-mode', { type: 'off' })).message).toBe('Away Mode is off.');
+  });
+
+  it('refuses what the rules refuse', async () => {
+    const { call } = await loginSite();
+    expect((await call('/away-mode', {})).fields).toEqual({ type: 'This field is required.' });
+    expect((await call('/away-mode', { type: 'daily', from_hour: '06:00', to_hour: '05:30' })).fields).toEqual({
+      to_hour: 'You can enable Away Mode for maximum of 23 hours daily.',
+    });
+  });
+
+  it('can’t be changed while it is on', async () => {
+    const { call, db } = await loginSite();
+    const today = new Date(Date.now() + 7_200_000).toISOString().slice(0, 10);
+    const on = { type: 'period', from_date: '2020-01-01', to_date: today };
+    await call('/away-mode', { type: 'weekly', weekly: ['monday'] });
+    await db
+      .updateTable('settings')
+      .set({ value: JSON.stringify(on) })
+      .where('name', '=', 'away_mode')
+      .execute();
+    for (const input of [{ type: 'off' }, { type: 'weekly', value: ['sunday'] }]) {
+      expect(await call('/away-mode', input)).toMatchObject({
+        status: 409,
+        code: 'away_mode_on',
+        message: expect.stringMatching(/^Away Mode is on until \w+ \d+ \w+ \d{4}, 00:00\.$/),
+      });
+    }
+  });
+});

@@ -1,0 +1,199 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import { type Database, openDatabase } from '../storage/database.js';
+import { sqlAttemptStore } from '../storage/login-attempts-store.js';
+import { sqlSettingsStore } from '../storage/settings-store.js';
+import { run, runBeside, serve } from '../testing/command-line.js';
+import { fakeConnector } from '../testing/fake-connector.js';
+import { callApi, dataFolderFor } from '../testing/running-guard.js';
+import { eventually } from '../testing/scratch.js';
+
+/** A data folder with a look into its database. Guard does not run yet. */
+async function dataFolder() {
+  const connector = await fakeConnector();
+  const dataDir = await dataFolderFor(connector);
+  const db: Database = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+  onTestFinished(() => db.destroy());
+  const settings = sqlSettingsStore(db);
+  const store = async (values: Record<string, unknown>) => {
+    const changes = Object.entries(values).map(([name, after]) => ({
+      name,
+      before: null,
+      after: after as never,
+      expectedVersion: 0,
+    }));
+    await settings.write({ site: 'site', changes, actor: { id: 1, login: 'owner', address: null }, at: 1 });
+  };
+  const stored = async (name: string) => (await settings.read('site')).get(name)?.value;
+  const audited = async () =>
+    (await db.selectFrom('audit').selectAll().orderBy('at').execute())
+      .filter((row) => row.actor_login === 'command line')
+      .map((row) => [row.name, JSON.parse(row.before), JSON.parse(row.after)]);
+  return { connector, dataDir, db, store, stored, audited };
+}
+
+const custom = { type: 'custom', login: 'my-door', signup: '' };
+const away = { type: 'period', from_date: '2020-01-01', to_date: '2999-01-01' };
+const lock = { failures: 5, lockedUntil: Date.now() + 3_600_000, lastFailure: Date.now() };
+const insertFactor = (db: Database) =>
+  db
+    .insertInto('second_factors')
+    .values({
+      site: 'site',
+      user_id: 1,
+      login: 'Owner',
+      secret: 'x',
+      key_id: 'x',
+      last_step: 0,
+      setup_challenge: null,
+      created_at: 1,
+      enabled_at: 1,
+    })
+    .execute();
+
+describe('while guard does not run', () => {
+  it.each<[string[], string, unknown, unknown, string]>([
+    [['login-url', 'reset'], 'login_url', custom, { ...custom, type: 'default' }, 'wp-login.php'],
+    [['login-access', 'clear'], 'login_access', ['192.0.2.1'], [], 'list is empty'],
+    [['away-mode', 'off'], 'away_mode', away, { type: 'off' }, 'Away Mode is off'],
+  ])('%j changes what is stored, and says who did it', async (words, name, before, after, text) => {
+    const { dataDir, store, stored, audited } = await dataFolder();
+    await store({ [name]: before });
+    expect(run(...words, '--data-dir', dataDir)).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining(text),
+      stderr: '',
+    });
+    expect(await stored(name)).toEqual(after);
+    expect(await audited()).toEqual([[name, before, after]]);
+    expect(run(...words, '--data-dir', dataDir).status).toBe(0);
+  });
+
+  it('`unblock` lifts the lock of one address, an IPv6 one by its /64, or of all', async () => {
+    const { dataDir, db, audited } = await dataFolder();
+    const attempts = sqlAttemptStore(db);
+    const keys = ['192.0.2.1', '2001:db8:0:1::/64', '198.51.100.9', 'device:a'];
+    await attempts.save(
+      'site',
+      keys.map((key) => ({ key, ...lock })),
+    );
+    const left = async () => (await attempts.load('site')).map(({ key }) => key).sort();
+    expect(run('unblock', '192.0.2.1', '--data-dir', dataDir).stdout).toBe('Unlocked: 192.0.2.1.\n');
+    expect(run('unblock', '2001:DB8:0:1::77', '--data-dir', dataDir).stdout).toBe('Unlocked: 2001:db8:0:1::/64.\n');
+    expect(await left()).toEqual(['198.51.100.9', 'device:a']);
+    expect(run('unblock', '192.0.2.1', '--data-dir', dataDir).stdout).toContain('Nothing locks it');
+    expect(run('unblock', '--all', '--data-dir', dataDir).stdout).toContain('Unlocked everything: 2');
+    expect(await left()).toEqual([]);
+    expect((await audited())[0]).toEqual(['login_unblock', { who: ['192.0.2.1'], entries: 1 }, null]);
+  });
+
+  it('`two-factor reset` forgets the factor by name or number, also when WordPress is down', async () => {
+    const { connector, dataDir, db, audited } = await dataFolder();
+    await insertFactor(db);
+    const done = await runBeside('two-factor', 'reset', 'owner', '--data-dir', dataDir);
+    expect(done).toEqual({ status: 0, stdout: 'Owner sets up a new second factor at the next log-in.\n', stderr: '' });
+    expect(connector.endedSessions).toEqual([{ body: { users: [1] }, cookie: undefined }]);
+    expect(await audited()).toEqual([['reset_2fa', { user: 1, login: 'Owner', on: true }, null]]);
+    await insertFactor(db);
+    await connector.close();
+    expect(run('two-factor', 'reset', '1', '--data-dir', dataDir)).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('could not be ended'),
+    });
+    expect(run('two-factor', 'reset', 'owner', '--data-dir', dataDir)).toMatchObject({
+      status: 1,
+      stderr: 'No user with a second factor is called owner.\n',
+    });
+  });
+
+  it.each([
+    [['unblock'], 'The command needs: IP.'],
+    [['unblock', 'my-house'], 'my-house is not an address.'],
+    [['login-url'], 'The command needs: reset.'],
+    [['login-url', 'set'], 'The command needs: reset.'],
+    [['login-access', 'clear', 'all'], 'The command needs: clear.'],
+    [['two-factor', 'reset'], 'The command needs: reset USER.'],
+    [['pause', '0'], 'MINUTES: use 1 to 1440.'],
+    [['pause', '1441'], 'MINUTES: use 1 to 1440.'],
+    [['pause', '1.5'], 'MINUTES: use 1 to 1440.'],
+    [['resume', 'now'], 'Nothing but options can stand here.'],
+  ])('%j is refused with exit code 2 and changes nothing', async (words, text) => {
+    const { dataDir, audited } = await dataFolder();
+    expect(run(...words, '--data-dir', dataDir)).toMatchObject({ status: 2, stderr: expect.stringContaining(text) });
+    expect(await audited()).toEqual([]);
+  });
+});
+
+describe('while guard runs', () => {
+  async function running(values: Record<string, unknown>) {
+    const world = await dataFolder();
+    await world.store(values);
+    const guard = await serve(world.dataDir);
+    const { connector } = world;
+    await eventually(() => connector.policy !== null);
+    const status = async (path: string, init: RequestInit = {}) =>
+      (await fetch(`${guard.url}${path}`, { redirect: 'manual', ...init })).status;
+    return { ...world, guard, status };
+  }
+
+  it('the log-in is back at its own address within seconds, in WordPress too', async () => {
+    const { connector, dataDir } = await running({ login_url: custom });
+    expect(connector.policy?.policy.login_url_login).toBe('my-door');
+    expect((await runBeside('login-url', 'reset', '--data-dir', dataDir)).status).toBe(0);
+    await eventually(() => connector.policy?.policy.login_url_login === '');
+  });
+
+  it('a list that shuts everyone out is gone, and Away Mode too', async () => {
+    const { dataDir, guard } = await running({ login_access: ['203.0.113.0/24'], away_mode: away });
+    const logIn = async () => (await fetch(`${guard.url}/wp-login.php`, { redirect: 'manual' })).status;
+    expect(await logIn()).not.toBe(200);
+    await runBeside('login-access', 'clear', '--data-dir', dataDir);
+    await runBeside('away-mode', 'off', '--data-dir', dataDir);
+    await eventually(async () => (await logIn()) === 200);
+  });
+
+  it('a locked address may try again', async () => {
+    const { dataDir, db, guard } = await running({});
+    await sqlAttemptStore(db).save('site', [{ key: '127.0.0.1', ...lock }]);
+    // What another process stores takes effect with the next change that it announces.
+    await runBeside('login-access', 'clear', '--data-dir', dataDir);
+    await runBeside('unblock', '198.51.100.1', '--data-dir', dataDir);
+    const logIn = async () =>
+      (await fetch(`${guard.url}/wp-login.php`, { method: 'POST', body: 'log=a&pwd=b' })).status;
+    await eventually(async () => (await logIn()) === 429);
+    await runBeside('unblock', '127.0.0.1', '--data-dir', dataDir);
+    await eventually(async () => (await logIn()) !== 429);
+  });
+
+  it('a pause switches everything off, in WordPress too, until it is ended; status and log say so', async () => {
+    const { connector, dataDir, guard, status } = await running({ login_access: ['203.0.113.0/24'], sg2fa: 1 });
+    expect(await status('/xmlrpc.php', { method: 'POST' })).not.toBe(200);
+    const paused = await runBeside('pause', '30', '--data-dir', dataDir);
+    expect(paused.stdout).toMatch(/^Everything is off until \d{4}-/);
+    await eventually(async () => (await status('/xmlrpc.php', { method: 'POST' })) === 200);
+    expect(await status('/wp-login.php')).toBe(200);
+    await eventually(() => connector.policy?.policy.sg2fa === 0 && connector.policy.policy.disable_xml_rpc === 0);
+    await eventually(() => guard.log().includes('"event":"paused"'));
+    const report = await runBeside('status', '--data-dir', dataDir);
+    expect(report.stdout).toContain('everything is off until');
+    expect(report.status).toBe(1);
+    await runBeside('resume', '--data-dir', dataDir);
+    await eventually(async () => (await status('/xmlrpc.php', { method: 'POST' })) !== 200);
+    await eventually(() => connector.policy?.policy.sg2fa === 1);
+  });
+
+  it('a pause ends by itself, also one that was set before guard started', async () => {
+    const { connector, guard, status } = await running({ paused_until: Date.now() + 2500 });
+    expect(await status('/xmlrpc.php', { method: 'POST' })).toBe(200);
+    expect(connector.policy?.policy.disable_xml_rpc).toBe(0);
+    await eventually(async () => (await status('/xmlrpc.php', { method: 'POST' })) !== 200);
+    expect(guard.log()).toContain('"event":"pause-ended"');
+    await eventually(() => connector.policy?.policy.disable_xml_rpc === 1);
+  });
+
+  it('the API still tells the stored settings during a pause', async () => {
+    const { guard } = await running({ paused_until: Date.now() + 60_000 });
+    const { body } = await callApi(guard.url, '/fetch-options', { body: '{"page":"security"}' });
+    expect(body.data).toMatchObject({ disable_xml_rpc: 1 });
+  });
+});

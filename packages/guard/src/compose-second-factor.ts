@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Clock } from './lib/clock.js';
+import type { Logger } from './lib/logger.js';
+import { deviceCookie, knownDevice } from './login/device-cookie.js';
+import { createSecondFactorDoor, type RunningSecondFactorDoor } from './login/two-factor/create-second-factor-door.js';
+import { TrustedDevices } from './login/two-factor/trusted-devices.js';
+import { defaultSitePaths, type SiteConfig } from './site.js';
+import type { LiveSites } from './site-security/live-sites.js';
+import { sqlChallengeStore } from './storage/challenge-store.js';
+import type { ChangeFeed } from './storage/change-feed.js';
+import type { Database } from './storage/database.js';
+import { sqlFactorTriesStore } from './storage/factor-tries-store.js';
+import { sqlSecondFactorStore } from './storage/second-factor-store.js';
+import { sqlTrustedDeviceStore } from './storage/trusted-device-store.js';
+import type { ConnectorClient } from './wordpress/connector-client.js';
+
+/** The part of the composition root that belongs to the second factor. Trusted devices are loaded when it resolves. */
+export async function composeSecondFactor(parts: {
+  readonly db: Database;
+  readonly dataDir: string;
+  readonly client: Pick<ConnectorClient, 'issueSession' | 'whoIs'>;
+  readonly sites: LiveSites;
+  readonly configured: readonly SiteConfig[];
+  readonly feed: Pick<ChangeFeed, 'subscribe'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): Promise<RunningSecondFactorDoor> {
+  const { db, client, sites } = parts;
+  const door = createSecondFactorDoor({
+    factors: sqlSecondFactorStore(db),
+    challenges: sqlChallengeStore(db),
+    tries: sqlFactorTriesStore(db),
+    devices: new TrustedDevices(sqlTrustedDeviceStore(db)),
+    issuer: client,
+    visitors: client,
+    keyFile: join(parts.dataDir, 'two-factor.key'),
+    knownDeviceCookie({ site, scheme }, { user, cookieHeader, now }) {
+      const device = knownDevice(site.secret, cookieHeader, now);
+      const { home } = sites.get(site.id).facts?.paths ?? defaultSitePaths;
+      return deviceCookie(site.secret, { home, scheme, now, device, user, freshId: randomBytes(8).toString('hex') });
+    },
+    adminPath: ({ id }) => (sites.get(id).facts?.paths ?? defaultSitePaths).admin,
+    clock: parts.clock,
+    logger: parts.logger,
+  });
+  for (const { id } of parts.configured) await door.reload(id);
+  // A reset by the command line or another node tells of itself by the site's version.
+  parts.feed.subscribe((site) => void door.reload(site));
+  return door;
+}

@@ -1,0 +1,150 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseAddress } from '../lib/address.js';
+import { silentLogger } from '../lib/logger.js';
+import { openDatabase } from '../storage/database.js';
+import { sqlAttemptStore } from '../storage/login-attempts-store.js';
+import { scratchFolder } from '../testing/scratch.js';
+import { addressKey } from './address-key.js';
+import { keepAttempts } from './attempt-keeper.js';
+import { type AttemptStore, LoginAttempts, type StoredAttempt } from './attempts.js';
+
+const NOW = Date.UTC(2026, 10, 21);
+
+describe('addresses', () => {
+  it('count by themselves in IPv4 and by their /64 in IPv6', () => {
+    const key = (text: string) => addressKey(parseAddress(text) as NonNullable<ReturnType<typeof parseAddress>>);
+    expect(key('192.0.2.1')).toBe('192.0.2.1');
+    expect(key('::ffff:192.0.2.1')).toBe('192.0.2.1');
+    expect(key('2001:db8:0:1:aaaa::7')).toBe('2001:db8:0:1::/64');
+    expect(key('2001:db8:0:1:ffff:ffff:ffff:ffff')).toBe(key('2001:db8:0:1::'));
+    expect(key('2001:db8:0:2::1')).not.toBe(key('2001:db8:0:1::1'));
+  });
+});
+
+describe('memory', () => {
+  it('holds no more than its bound, and locks longer than counts', () => {
+    const attempts = new LoginAttempts(undefined, 1000);
+    for (let i = 0; i < 300; i++) for (let j = 0; j < 3; j++) attempts.failed('site', `locked${i}`, 3, NOW);
+    for (let i = 0; i < 10_000; i++) attempts.failed('site', `address${i}`, 3, NOW);
+    expect(attempts.size).toBe(1000);
+    expect(attempts.isLocked('site', 'locked0', 3, NOW)).toBe(true);
+    expect(attempts.entry('site', 'address0').failures).toBe(0);
+    expect(attempts.entry('site', 'address9999').failures).toBe(1);
+  });
+
+  it('still counts a new address when everything it holds is locked', () => {
+    const attempts = new LoginAttempts(undefined, 10);
+    for (let i = 0; i < 10; i++) for (let j = 0; j < 3; j++) attempts.failed('site', `locked${i}`, 3, NOW);
+    for (let j = 0; j < 3; j++) attempts.failed('site', 'new', 3, NOW);
+    expect(attempts.isLocked('site', 'new', 3, NOW)).toBe(true);
+    expect(attempts.size).toBe(10);
+  });
+
+  it('holds nothing for requests that are over and failed at nothing', () => {
+    const attempts = new LoginAttempts();
+    for (let i = 0; i < 10_000; i++) attempts.take('site', `address${i}`, 5)?.release();
+    expect(attempts.size + attempts.slots.size).toBe(0);
+  });
+
+  it('keeps sites apart', () => {
+    const attempts = new LoginAttempts();
+    for (let j = 0; j < 3; j++) attempts.failed('one', '192.0.2.1', 3, NOW);
+    expect(attempts.isLocked('one', '192.0.2.1', 3, NOW)).toBe(true);
+    expect(attempts.isLocked('other', '192.0.2.1', 3, NOW)).toBe(false);
+  });
+
+  it('forgets what is older than 7 days when it is swept', () => {
+    const attempts = new LoginAttempts();
+    attempts.failed('site', '192.0.2.1', 3, NOW);
+    attempts.sweep(NOW + 7 * 24 * 3600_000 - 1);
+    expect(attempts.size).toBe(1);
+    attempts.sweep(NOW + 7 * 24 * 3600_000);
+    expect(attempts.size).toBe(0);
+  });
+
+  it('gives a ticket back only once', () => {
+    const attempts = new LoginAttempts();
+    const [first] = Array.from({ length: 3 }, () => attempts.take('site', 'a', 3));
+    expect(attempts.take('site', 'a', 3)).toBeNull();
+    first?.release();
+    first?.release();
+    expect(attempts.take('site', 'a', 3)).not.toBeNull();
+    expect(attempts.take('site', 'a', 3)).toBeNull();
+  });
+});
+
+describe('failures and locks in the database', () => {
+  async function setUp(store?: (real: AttemptStore) => AttemptStore) {
+    const dataDir = await scratchFolder();
+    const open = async () => {
+      const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+      onTestFinished(() => db.destroy());
+      const real = sqlAttemptStore(db);
+      const keeper = keepAttempts({
+        store: store?.(real) ?? real,
+        onSlowUsers: () => {},
+        clock: () => NOW,
+        logger: silentLogger(),
+      });
+      onTestFinished(() => keeper.stop());
+      await keeper.load('site');
+      return { real, keeper };
+    };
+    return { open };
+  }
+
+  it('are there again after a restart', async () => {
+    const { open } = await setUp();
+    const before = await open();
+    for (let j = 0; j < 3; j++) before.keeper.attempts.failed('site', '2001:db8::/64', 3, NOW);
+    before.keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    before.keeper.attempts.failed('site', '192.0.2.2', 3, NOW);
+    before.keeper.attempts.succeeded('site', '192.0.2.2', NOW);
+    await before.keeper.stored();
+    const { attempts } = (await open()).keeper;
+    expect(attempts.isLocked('site', '2001:db8::/64', 3, NOW)).toBe(true);
+    expect(attempts.entry('site', '192.0.2.1').failures).toBe(1);
+    expect(attempts.size).toBe(2);
+  });
+
+  it('change in memory when another process lifts a lock', async () => {
+    const { open } = await setUp();
+    const { real, keeper } = await open();
+    for (let j = 0; j < 3; j++) keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    await keeper.stored();
+    await real.remove('site', ['192.0.2.1']);
+    await keeper.load('site');
+    expect(keeper.attempts.isLocked('site', '192.0.2.1', 3, NOW)).toBe(false);
+  });
+
+  it('are written after the database could not be written for a while, the newest ones', async () => {
+    let broken = true;
+    const { open } = await setUp((real) => ({
+      ...real,
+      save: (site, entries) => (broken ? Promise.reject(new Error('disk full')) : real.save(site, entries)),
+    }));
+    const { real, keeper } = await open();
+    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    broken = false;
+    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    await keeper.stored();
+    expect((await real.load('site')).map(({ key, failures }) => [key, failures])).toEqual([['192.0.2.1', 2]]);
+  });
+
+  it('are written in few statements, and 10,000 addresses are all there', async () => {
+    const saves: number[] = [];
+    const { open } = await setUp((real) => ({
+      ...real,
+      save: (site, entries: readonly StoredAttempt[]) => {
+        saves.push(entries.length);
+        return real.save(site, entries);
+      },
+    }));
+    const { real, keeper } = await open();
+    for (let i = 0; i < 10_000; i++) keeper.attempts.failed('site', `192.0.${i >> 8}.${i & 255}`, 5, NOW);
+    await keeper.stored();
+    expect(saves).toEqual([10_000]);
+    expect(await real.load('site')).toHaveLength(10_000);
+  });
+});

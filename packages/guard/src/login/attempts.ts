@@ -1,0 +1,185 @@
+import type { LoginAttempts as Limit } from '@security-optimizer/contract/login-limits';
+import type { SiteId } from '../site.js';
+import {
+  afterFailure,
+  afterSuccess,
+  checksLeft,
+  isForgotten,
+  isLocked,
+  type LoginEntry,
+  NO_FAILURES,
+  restored,
+} from './lockout-rule.js';
+import { LoginSlots, type SlotWaiter } from './login-slots.js';
+
+/** An entry with the address (or device) it belongs to: text that `addressKey` made, or `device:` and its id. */
+export interface StoredAttempt extends LoginEntry {
+  readonly key: string;
+}
+
+/** Where failures and locks outlive a restart. Every method may throw StorageError. */
+export interface AttemptStore {
+  /** Oldest failure first. */
+  load(site: SiteId): Promise<readonly StoredAttempt[]>;
+  /** Stores entries, over older ones of the same key. */
+  save(site: SiteId, entries: readonly StoredAttempt[]): Promise<void>;
+  remove(site: SiteId, keys: readonly string[]): Promise<void>;
+}
+
+/** Leave to check passwords once. Given back exactly once; a second time does nothing. */
+export interface Ticket {
+  release(): void;
+}
+
+/** Entries in memory, all sites together. */
+const ENTRIES_MAX = 100_000;
+
+interface Kept {
+  readonly site: SiteId;
+  readonly key: string;
+  readonly entry: LoginEntry;
+}
+
+/**
+ * Who failed to log in how often, who is locked, and which checks are under way. Everything is in memory, so that a
+ * request waits for nothing; each change goes to `onChange`, which stores it. Bounded: unlocked entries with the oldest
+ * failure go first, then the oldest locks.
+ */
+export class LoginAttempts {
+  readonly slots = new LoginSlots();
+  readonly #open = new Map<string, Kept>();
+  readonly #locked = new Map<string, Kept>();
+
+  /**
+   * @param onChange told after a change; the entry is null when nothing is left of it
+   * @param max entries kept
+   */
+  constructor(
+    private readonly onChange: (site: SiteId, key: string, entry: LoginEntry | null) => void = () => {},
+    private readonly max = ENTRIES_MAX,
+  ) {}
+
+  /** Entries in memory. */
+  get size(): number {
+    return this.#open.size + this.#locked.size;
+  }
+
+  entry(site: SiteId, key: string): LoginEntry {
+    return this.#entry(`${site} ${key}`);
+  }
+
+  isLocked(site: SiteId, key: string, limit: Limit, now: number): boolean {
+    return isLocked(this.entry(site, key), limit, now);
+  }
+
+  /** Takes leave for one check, or null when all that the limit allows are under way. Ask `isLocked` first. */
+  take(site: SiteId, key: string, limit: Limit): Ticket | null {
+    const full = `${site} ${key}`;
+    return this.slots.take(full, checksLeft(this.#entry(full), limit)) ? this.#ticket(full, limit) : null;
+  }
+
+  /**
+   * Stands in line for a check until `until`. `granted` comes with the ticket; `expired` when the time is over or the
+   * address has been locked meanwhile.
+   *
+   * @returns a way out of the line, or null when the line is too long
+   */
+  wait(
+    site: SiteId,
+    key: string,
+    limit: Limit,
+    waiter: { granted(ticket: Ticket): void; expired(): void },
+    until: number,
+  ): (() => void) | null {
+    const place: SlotWaiter = {
+      granted: () => waiter.granted(this.#ticket(`${site} ${key}`, limit)),
+      expired: () => waiter.expired(),
+    };
+    return this.slots.wait(`${site} ${key}`, place, until);
+  }
+
+  /** Counts one failure. @returns the entry as it is now */
+  failed(site: SiteId, key: string, limit: Limit, now: number): LoginEntry {
+    if (limit === 0) return this.entry(site, key);
+    const before = this.entry(site, key);
+    const entry = afterFailure(isForgotten(before, now) ? NO_FAILURES : before, limit, now);
+    this.#set({ site, key, entry }, now);
+    this.onChange(site, key, entry);
+    if (entry.lockedUntil > now) this.slots.dismiss(`${site} ${key}`);
+    return entry;
+  }
+
+  /** A right password: the count is cleared, unless the address is locked. */
+  succeeded(site: SiteId, key: string, now: number): void {
+    const before = this.entry(site, key);
+    if (before.failures > 0 && afterSuccess(before, now) === NO_FAILURES) this.forget(site, key);
+  }
+
+  /** Lifts lock and count, as the owner asked. */
+  forget(site: SiteId, key: string): void {
+    const full = `${site} ${key}`;
+    if (!this.#open.delete(full) && !this.#locked.delete(full)) return;
+    this.onChange(site, key, null);
+  }
+
+  /** Takes over what is stored for a site, in place of what was known of it. */
+  restore(site: SiteId, stored: readonly StoredAttempt[], now: number): void {
+    for (const kept of [this.#open, this.#locked]) {
+      for (const [full, entry] of kept) if (entry.site === site) kept.delete(full);
+    }
+    for (const { key, ...entry } of stored) {
+      if (!isForgotten(entry, now)) this.#set({ site, key, entry: restored(entry, now) }, now);
+    }
+  }
+
+  /** Sends away who waited too long. To be called several times a second. */
+  tick(now: number): void {
+    this.slots.expire(now);
+  }
+
+  /** Forgets what is old. To be called now and then. */
+  sweep(now: number): void {
+    for (const { site, key, entry } of [...this.#open.values(), ...this.#locked.values()]) {
+      if (isForgotten(entry, now)) this.forget(site, key);
+    }
+    for (const [full, kept] of this.#locked) {
+      if (kept.entry.lockedUntil > now) continue;
+      this.#locked.delete(full);
+      this.#open.set(full, kept);
+    }
+  }
+
+  #entry(full: string): LoginEntry {
+    if (this.#open.size === 0 && this.#locked.size === 0) return NO_FAILURES;
+    return (this.#open.get(full) ?? this.#locked.get(full))?.entry ?? NO_FAILURES;
+  }
+
+  #ticket(full: string, limit: Limit): Ticket {
+    let held = true;
+    return {
+      release: () => {
+        if (!held) return;
+        held = false;
+        if (this.slots.release(full)) this.slots.serve(full, checksLeft(this.#entry(full), limit));
+      },
+    };
+  }
+
+  #set(kept: Kept, now: number): void {
+    const full = `${kept.site} ${kept.key}`;
+    this.#open.delete(full);
+    this.#locked.delete(full);
+    (kept.entry.lockedUntil > now ? this.#locked : this.#open).set(full, kept);
+    while (this.size > this.max) {
+      const oldest = first(this.#open, full) ?? first(this.#locked, full);
+      if (oldest === undefined) return;
+      this.forget(oldest.site, oldest.key);
+    }
+  }
+}
+
+/** The first entry that is not this one: a new one must never make room for itself. */
+function first(map: ReadonlyMap<string, Kept>, not: string): Kept | undefined {
+  for (const [full, kept] of map) if (full !== not) return kept;
+  return undefined;
+}

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  afterFailure,
+  afterSuccess,
+  checksLeft,
+  FORGET_AFTER_MS,
+  isForgotten,
+  isLocked,
+  type LoginEntry,
+  lockStage,
+  NO_FAILURES,
+  restored,
+} from './lockout-rule.js';
+
+const HOUR = 3600_000;
+const NOW = Date.UTC(2026, 10, 21);
+const limits = fc.constantFrom(3 as const, 5 as const);
+
+/** The entry after failures, one millisecond apart, each waiting for the lock before it to end. */
+function failing(times: number, limit: 3 | 5): { entry: LoginEntry; now: number; waits: number[] } {
+  let entry = NO_FAILURES;
+  let now = NOW;
+  const waits: number[] = [];
+  for (let i = 0; i < times; i++) {
+    now = Math.max(now + 1, entry.lockedUntil);
+    const before = entry.lockedUntil;
+    entry = afterFailure(entry, limit, now);
+    if (entry.lockedUntil !== before) waits.push((entry.lockedUntil - now) / HOUR);
+  }
+  return { entry, now, waits };
+}
+
+describe('the lockout rule', () => {
+  it('waits 1 hour at n failures, 24 hours at 2n, 7 days at 3n and every n after that', () => {
+    expect(failing(20, 5).waits).toEqual([1, 24, 168, 168]);
+    expect(failing(12, 3).waits).toEqual([1, 24, 168, 168]);
+    expect(failing(4, 5).waits).toEqual([]);
+  });
+
+  it('names the waiting time that is on', () => {
+    expect([5, 10, 15, 20].map((times) => lockStage(failing(times, 5).entry, 5))).toEqual([1, 2, 3, 3]);
+  });
+
+  it('locks exactly when no check is left, whatever the number of failures', () => {
+    fc.assert(
+      fc.property(limits, fc.integer({ min: 1, max: 60 }), (limit, times) => {
+        const { entry, now } = failing(times, limit);
+        expect(isLocked(entry, limit, now)).toBe(times % limit === 0);
+        expect(checksLeft(entry, limit)).toBe(limit - (times % limit));
+      }),
+    );
+  });
+
+  it('never allows more checks than n before a lock, in any mix of failures and successes', () => {
+    fc.assert(
+      fc.property(limits, fc.array(fc.boolean(), { maxLength: 60 }), (limit, outcomes) => {
+        let entry = NO_FAILURES;
+        let sinceSuccess = 0;
+        for (const [i, success] of outcomes.entries()) {
+          if (isLocked(entry, limit, NOW + i)) return;
+          entry = success ? afterSuccess(entry, NOW + i) : afterFailure(entry, limit, NOW + i);
+          sinceSuccess = success ? 0 : sinceSuccess + 1;
+          expect(sinceSuccess).toBeLessThanOrEqual(limit);
+        }
+      }),
+    );
+  });
+
+  it('clears nothing by a success while locked, and prolongs nothing by a failure', () => {
+    const { entry, now } = failing(5, 5);
+    expect(afterSuccess(entry, now + 1)).toBe(entry);
+    expect(afterFailure(entry, 5, now + 1).lockedUntil).toBe(entry.lockedUntil);
+    expect(afterSuccess(entry, entry.lockedUntil)).toBe(NO_FAILURES);
+  });
+
+  it('keeps a lock when n changes, and lets nobody wait while the limit is off', () => {
+    const { entry, now } = failing(3, 3);
+    expect(isLocked(entry, 5, now)).toBe(true);
+    expect(isLocked(entry, 0, now)).toBe(false);
+    expect(checksLeft(entry, 0)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('forgets 7 days after the last lock or failure, not before', () => {
+    const { entry } = failing(10, 5);
+    expect(isForgotten(entry, entry.lockedUntil + FORGET_AFTER_MS - 1)).toBe(false);
+    expect(isForgotten(entry, entry.lockedUntil + FORGET_AFTER_MS)).toBe(true);
+  });
+
+  it('does not let a clock that was wrong lock anyone for longer than 7 days', () => {
+    const stored = { failures: 5, lockedUntil: NOW + 1000 * HOUR, lastFailure: NOW + 999 * HOUR };
+    expect(restored(stored, NOW)).toEqual({ failures: 5, lockedUntil: NOW + 168 * HOUR, lastFailure: NOW });
+  });
+});

@@ -1,0 +1,64 @@
+import { LOCKOUT_SECONDS, type LoginAttempts } from '@security-optimizer/contract/login-limits';
+
+/** What is remembered of one address (or device) that failed to log in. Times are milliseconds since the Unix epoch. */
+export interface LoginEntry {
+  readonly failures: number;
+  /** 0 while it was never locked. */
+  readonly lockedUntil: number;
+  readonly lastFailure: number;
+}
+
+export const NO_FAILURES: LoginEntry = Object.freeze({ failures: 0, lockedUntil: 0, lastFailure: 0 });
+
+/** An entry without failure for this long after its last lock is forgotten, milliseconds. */
+export const FORGET_AFTER_MS = 7 * 24 * 3600_000;
+/** The longest lock, milliseconds. A clock that was wrong can't make one longer. */
+const LONGEST_LOCK_MS = Math.max(...LOCKOUT_SECONDS) * 1000;
+
+/** Whether nothing from here may reach a password check. With the limit off nobody is locked; the lock is kept. */
+export function isLocked(entry: LoginEntry, limit: LoginAttempts, now: number): boolean {
+  return limit !== 0 && entry.lockedUntil > now;
+}
+
+/**
+ * How many password checks may run at the same time: failures left until the next lock. At n, 2n, 3n failures an
+ * address is locked for 1 hour, 24 hours, 7 days (specification section 9); every further n of them is 7 days again.
+ */
+export function checksLeft(entry: LoginEntry, limit: LoginAttempts): number {
+  return limit === 0 ? Number.POSITIVE_INFINITY : limit - (entry.failures % limit);
+}
+
+/** The entry after one more failure. A failure that ends while it is locked (it was under way) prolongs nothing. */
+export function afterFailure(entry: LoginEntry, limit: LoginAttempts, now: number): LoginEntry {
+  const failures = entry.failures + 1;
+  if (limit === 0 || failures % limit !== 0 || entry.lockedUntil > now) {
+    return { failures, lockedUntil: entry.lockedUntil, lastFailure: now };
+  }
+  return { failures, lockedUntil: now + lockSeconds(failures / limit) * 1000, lastFailure: now };
+}
+
+/** The entry after a success: nothing is left of it, unless it is locked. */
+export function afterSuccess(entry: LoginEntry, now: number): LoginEntry {
+  return entry.lockedUntil > now ? entry : NO_FAILURES;
+}
+
+/** Whether it can be forgotten: 7 days without failure after the last lock. */
+export function isForgotten(entry: LoginEntry, now: number): boolean {
+  return now - Math.max(entry.lastFailure, entry.lockedUntil) >= FORGET_AFTER_MS;
+}
+
+/** 1, 2 or 3: which of the three waiting times a locked entry is in. */
+export function lockStage(entry: LoginEntry, limit: LoginAttempts): 1 | 2 | 3 {
+  const stage = limit === 0 ? 1 : Math.floor(entry.failures / limit);
+  return stage >= 3 ? 3 : stage === 2 ? 2 : 1;
+}
+
+/** An entry as it was stored, with what a wrong clock may have written put right. */
+export function restored(entry: LoginEntry, now: number): LoginEntry {
+  const lockedUntil = Math.min(entry.lockedUntil, now + LONGEST_LOCK_MS);
+  return { failures: entry.failures, lockedUntil, lastFailure: Math.min(entry.lastFailure, now) };
+}
+
+function lockSeconds(stage: number): number {
+  return LOCKOUT_SECONDS[Math.min(stage, LOCKOUT_SECONDS.length) - 1] as number;
+}

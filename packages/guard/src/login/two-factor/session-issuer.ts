@@ -1,0 +1,36 @@
+import type { SiteConfig } from '../../site.js';
+
+/** As whom a command to WordPress travels: the visitor whose request needs it. */
+export interface VisitorSender {
+  readonly host: string;
+  readonly scheme: 'http' | 'https';
+  readonly address: string;
+  readonly requestId: string;
+}
+
+/** Lets WordPress make the session of a user who passed the second factor. Throws when WordPress did not do it. */
+export interface SessionIssuer {
+  issueSession(
+    site: SiteConfig,
+    ask: {
+      readonly user: number;
+      readonly remember: boolean;
+      readonly redirect: string;
+      readonly interim: boolean;
+      readonly sender: VisitorSender;
+    },
+  ): Promise<{
+    /** Where WordPress sends the user. */
+    readonly redirect: string;
+    /** Its `Set-Cookie` headers, passed on unchanged. */
+    readonly setCookies: readonly string[];
+  }>;
+}
+
+/** Asks WordPress who is signed in, by the cookies alone. Throws when WordPress can't be asked. */
+export interface SessionOfVisitor {
+  whoIs(
+    site: SiteConfig,
+    ask: { readonly cookie: string; readonly sender: VisitorSender },
+  ): Promise<{ readonly id: number; readonly login: string; readonly administrator: boolean } | null>;
+}

@@ -1,0 +1,64 @@
+import { visitorStyles } from '../visitor-styles.js';
+
+const TICK = `url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20' fill='none' stroke='%23fff' stroke-width='2.4' stroke-linecap='round' stroke-linejoin='round'%3E%3Cpath d='M5.4 10.4l3 3 6.2-6.6'/%3E%3C/svg%3E")`;
+const MONO = 'ui-monospace,SFMono-Regular,Menlo,Consolas,"Roboto Mono","Liberation Mono","DejaVu Sans Mono",monospace';
+
+/** Styles of the second factor's pages, on top of what every visitor page has. */
+export const secondFactorStyles = `${visitorStyles}
+.so-front [hidden]{display:none}
+.so-front ul,.so-front ol{margin:0;padding:0;list-style:none}
+.so-tile--on{color:#0a6a56;background:#e6f3ee}
+.so-front__card--l{max-width:760px}
+.so-front__card>form{margin-top:24px}
+.so-link{color:#0a6a56;font-weight:500;text-decoration:underline;text-decoration-color:#bcdcd2;text-underline-offset:2px;border-radius:2px}
+.so-link:hover{color:#085545;text-decoration-color:currentColor}
+.so-link:focus,.so-btn:focus,.so-iconbtn:focus,.so-check input:focus{outline:2px solid #1b66c9;outline-offset:2px}
+.so-label{display:block;margin-bottom:6px;font-size:13px;font-weight:600}
+.so-input{display:block;width:100%;height:44px;margin:0;padding:7px 12px;color:#14212a;background:#fff;border:1px solid #84929b;border-radius:8px;font:16px/20px inherit;-webkit-appearance:none;appearance:none}
+.so-input:focus{border-color:#1b66c9;outline:2px solid #1b66c9;outline-offset:-2px}
+.so-input::placeholder{color:#5f6d77;opacity:1}
+.so-code{height:56px;padding-left:20px;font-family:${MONO};font-size:26px;line-height:32px;letter-spacing:.32em;text-align:center;font-variant-numeric:tabular-nums}
+.so-code--long{letter-spacing:.16em}
+.has-error .so-input{border-color:#b42318;box-shadow:inset 0 0 0 1px #b42318}
+.so-front .so-error{display:flex;align-items:flex-start;margin-top:6px;color:#b42318;font-size:13px;line-height:16px;font-weight:500}
+.so-error svg{flex:none;width:16px;height:16px;margin-right:6px}
+.so-check{display:flex;align-items:flex-start}
+.so-check input{flex:none;width:20px;height:20px;margin:0 12px 0 0;background:#fff;border:1.5px solid #84929b;border-radius:4px;-webkit-appearance:none;appearance:none;cursor:pointer}
+.so-check input:checked{border-color:#0a6a56;background:#0a6a56 ${TICK} center/18px 18px no-repeat}
+.so-field+.so-check,.so-check+.so-btn,.so-field+.so-btn,.so-check+.so-error{margin-top:20px}
+.so-check+.so-error+.so-btn{margin-top:20px}
+.so-btn{display:inline-flex;flex:none;align-items:center;justify-content:center;min-height:44px;padding:7px 14px;color:#14212a;background:#fff;border:1px solid #c3ccd1;border-radius:8px;box-shadow:0 1px 2px rgba(16,32,40,.05);font-family:inherit;font-size:14px;line-height:20px;font-weight:600;text-decoration:none;text-align:center;white-space:nowrap;cursor:pointer}
+.so-btn:hover{background:#f6f8f8;border-color:#84929b}
+.so-btn svg{width:18px;height:18px;margin:0 6px 0 -3px}
+.so-btn--primary{color:#fff;background:#0a6a56;border-color:#0a6a56}
+.so-btn--primary:hover{color:#fff;background:#085545;border-color:#085545}
+.so-btn--wide{width:100%}
+.so-front .so-front__btn{margin-top:28px}
+.so-front .so-front__left{margin-top:24px;font-size:13px}
+.so-iconbtn{display:inline-flex;flex:none;align-items:center;justify-content:center;width:32px;height:32px;padding:0;color:#4f5e68;background:transparent;border:1px solid transparent;border-radius:8px;cursor:pointer}
+.so-iconbtn:hover{color:#14212a;background:#eceff0}
+.so-enrol{display:flex;margin-top:28px}
+.so-enrol__qr{flex:none;width:232px;margin-right:40px}
+.so-enrol__qr svg{display:block;width:232px;height:232px;padding:20px;background:#fff;border:1px solid #dde3e6;border-radius:12px}
+.so-enrol__do{flex:1 1 auto;min-width:0}
+.so-todo>li{position:relative;padding-left:40px}
+.so-todo>li+li{margin-top:20px}
+.so-todo>li>i{position:absolute;top:-2px;left:0;display:flex;align-items:center;justify-content:center;width:24px;height:24px;color:#0a6a56;background:#e6f3ee;border-radius:50%;font-style:normal;font-size:13px;font-weight:600}
+.so-todo b{font-weight:600}
+.so-todo p{color:#4f5e68}
+.so-front .so-todo .so-error{color:#b42318}
+.so-secret{display:flex;align-items:center;justify-content:space-between;min-height:50px;margin-top:12px;padding:8px 8px 8px 12px;background:#f6f8f8;border:1px solid #dde3e6;border-radius:8px}
+.so-secret code{font-family:${MONO};font-size:13px;letter-spacing:.04em;word-break:break-word}
+.so-enrol__form{display:flex;margin-top:12px}
+.so-enrol__form .so-field{flex:1 1 auto;min-width:0}
+.so-enrol__form .so-field+.so-btn{min-width:104px;height:44px;margin:0 0 0 8px}
+.so-enrol__form .so-code{height:44px;padding-left:12px;font-size:18px;letter-spacing:.24em}
+.so-front .so-codes{display:flex;flex-wrap:wrap;margin-top:24px;padding:12px 20px;background:#f6f8f8;border:1px solid #dde3e6;border-radius:12px}
+.so-codes li{flex:0 0 50%;padding:6px 0;font-family:${MONO};font-size:16px;line-height:24px;letter-spacing:.06em;text-align:center}
+.so-acts{display:flex;flex-wrap:wrap;margin:4px 0 0 -8px}
+.so-acts .so-btn{flex:1 1 auto;margin:8px 0 0 8px;padding-left:10px;padding-right:10px}
+.so-vh{position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip:rect(0 0 0 0);white-space:nowrap}
+@media (max-width:800px){.so-front{padding:24px 12px}.so-front__card{padding:24px 20px}.so-front h1{font-size:20px}.so-check{min-height:44px;padding:12px 0}.so-field+.so-check,.so-check+.so-btn{margin-top:8px}.so-front__left .so-link,.so-front__foot .so-link{display:inline-block;margin:-12px 0;padding:12px 0}.so-enrol{display:block}.so-enrol__qr{margin:0 auto 24px}.so-iconbtn{width:44px;height:44px}}
+@media print{.so-acts,.so-front__card form,.so-front__foot,.so-tile{display:none}.so-front{padding:0}.so-front__card{border:0;box-shadow:none}}
+@media (forced-colors:active){.so-tile,.so-btn,.so-check input{border:1px solid}.so-check input{-webkit-appearance:auto;appearance:auto}}
+`.replaceAll('\n', '');

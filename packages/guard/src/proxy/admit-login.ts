@@ -1,0 +1,146 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { addressKey } from '../login/address-key.js';
+import type { LoginAttempts, Ticket } from '../login/attempts.js';
+import { type KnownDevice, knownDevice } from '../login/device-cookie.js';
+import { lockStage } from '../login/lockout-rule.js';
+import { checksPassword } from '../login/login-policy.js';
+import type { SecondFactorDoor } from '../login/two-factor/second-factor-door.js';
+import type { LoginContext, RefuseReason } from '../wordpress/login-headers.js';
+import type { Pass } from './examine.js';
+import { deviceKey } from './login-exchange.js';
+import type { Closed } from './refuse-login.js';
+
+export interface AdmissionDeps {
+  readonly attempts: LoginAttempts;
+  readonly door: Pick<SecondFactorDoor, 'trustedUsers'>;
+  readonly clock: () => number;
+  /** Longest time in line for a password check, milliseconds. */
+  readonly waitMs: number;
+}
+
+/** How a request goes on to WordPress. */
+export interface Admitted {
+  /** What WordPress must be told, or null. */
+  readonly context: LoginContext | null;
+  readonly ticket: Ticket | null;
+  readonly certain: boolean;
+  readonly device: KnownDevice | null;
+}
+
+export interface Admission {
+  admitted(admitted: Admitted): void;
+  /** The login is closed to this address; or, with null, too many checks of it wait already. */
+  refused(closed: Closed | null): void;
+}
+
+/**
+ * Decides whether passwords in a request may be checked. Every request to PHP may hold one, so each takes a slot of its
+ * address while it is under way; without one WordPress is ordered to refuse every check in it. Only a request that
+ * holds a password for certain waits for a slot; everything else is decided at once.
+ */
+export function admitLogin(
+  deps: AdmissionDeps,
+  pass: Pass,
+  request: IncomingMessage,
+  response: ServerResponse,
+  admission: Admission,
+): void {
+  const { site, policy, facts, road, address } = pass;
+  const { limit } = policy.login;
+  const siteId = site.config.id;
+  const certain = checksPassword(facts, road);
+  const go = (ticket: Ticket | null, why: RefuseReason | null): void => {
+    const device = mayCarryPassword(facts) ? honouredDevice(deps, pass, request) : null;
+    admission.admitted({ ticket, certain, device, context: contextOf(deps, pass, request, why, device) });
+  };
+
+  const closed = policy.login.away(facts.now).away ? 'away' : policy.login.mayLogIn(address) ? null : 'access';
+  const key = addressKey(address);
+  if (limit === 0) go(null, closed);
+  else if (deps.attempts.isLocked(siteId, key, limit, facts.now)) {
+    const page = road === 'login' && asksForForm(facts.query.all('action').at(-1));
+    if (certain || page) admission.refused(lockOf(deps, pass, key));
+    else go(null, closed ?? 'locked');
+  } else if (closed !== null) go(null, closed);
+  else {
+    const ticket = deps.attempts.take(siteId, key, limit);
+    if (ticket !== null) go(ticket, null);
+    else if (!certain) go(null, 'busy');
+    else standInLine(deps, pass, response, (granted) => go(granted, null), admission);
+  }
+}
+
+function standInLine(
+  deps: AdmissionDeps,
+  pass: Pass,
+  response: ServerResponse,
+  go: (ticket: Ticket) => void,
+  admission: Admission,
+): void {
+  const { site, policy, facts, address } = pass;
+  const { limit } = policy.login;
+  const siteId = site.config.id;
+  const key = addressKey(address);
+  const waiter = {
+    granted(ticket: Ticket): void {
+      response.removeListener('close', gone);
+      go(ticket);
+    },
+    expired(): void {
+      response.removeListener('close', gone);
+      const locked = deps.attempts.isLocked(siteId, key, limit, deps.clock());
+      admission.refused(locked ? lockOf(deps, pass, key) : null);
+    },
+  };
+  const leave = deps.attempts.wait(siteId, key, limit, waiter, facts.now + deps.waitMs);
+  const gone = (): void => leave?.();
+  if (leave === null) waiter.expired();
+  else response.once('close', gone);
+}
+
+/** The login form itself, as against log-out or the link of a mail. */
+function asksForForm(action: string | undefined): boolean {
+  return action === undefined || action === '' || action === 'login';
+}
+
+function lockOf(deps: AdmissionDeps, { site, policy }: Pass, key: string): Closed {
+  const entry = deps.attempts.entry(site.config.id, key);
+  return { kind: 'locked', until: entry.lockedUntil, stage: lockStage(entry, policy.login.limit) };
+}
+
+function mayCarryPassword(facts: Pass['facts']): boolean {
+  return facts.hasAuthorization || (facts.method !== 'GET' && facts.method !== 'HEAD');
+}
+
+/** The device of this request, unless it has failed too often itself. */
+function honouredDevice(deps: AdmissionDeps, pass: Pass, request: IncomingMessage): KnownDevice | null {
+  const { id, secret } = pass.site.config;
+  const device = knownDevice(secret, request.headers.cookie, pass.facts.now);
+  if (device === null) return null;
+  return deps.attempts.isLocked(id, deviceKey(device), pass.policy.login.limit, pass.facts.now) ? null : device;
+}
+
+function contextOf(
+  deps: AdmissionDeps,
+  pass: Pass,
+  request: IncomingMessage,
+  why: RefuseReason | null,
+  device: KnownDevice | null,
+): LoginContext | null {
+  const { facts, road, uri, site, policy } = pass;
+  const trusted = mayCarryPassword(facts) ? deps.door.trustedUsers(site.config, request.headers.cookie) : [];
+  const door = policy.login.custom && (road === 'login' || road === 'signup') ? road : null;
+  if (why === null && uri === null && door === null && device === null && trusted.length === 0) return null;
+  return {
+    ...(why === null ? {} : { login: 'refuse', why }),
+    ...(uri === null ? {} : { uri: encoded(uri) }),
+    ...(door === null ? {} : { door }),
+    ...(device === null ? {} : { devices: device.users }),
+    ...(trusted.length === 0 ? {} : { trusted }),
+  };
+}
+
+/** Raw bytes of a target, which Node shows as one character each, would not survive JSON as they are. */
+function encoded(target: string): string {
+  return target.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+}

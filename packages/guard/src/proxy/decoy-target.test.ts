@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { hiddenNames } from '../login/login-road.js';
+import { defaultSitePaths } from '../site.js';
+import { canonicalPath } from './canonical-path.js';
+import { decoyTarget, siblingTarget } from './decoy-target.js';
+
+const hidden = hiddenNames(defaultSitePaths);
+const shape = (target: string) => target.replace(/[a-z]/g, 'x').replace(/[A-Z]/g, 'X');
+
+describe('the decoy of a hidden address', () => {
+  it('keeps spelling, ending, path and query', () => {
+    expect(decoyTarget('//WP-login.php;x/y?a=b', hidden, Math.random)).toMatch(
+      /^\/\/[A-Z]{2}-[a-z]{5}\.php;x\/y\?a=b$/,
+    );
+    expect(decoyTarget('/blog/wp-admin/install.php', hidden, Math.random)).toMatch(
+      /^\/blog\/[a-z]{2}-[a-z]{5}\/install\.php$/,
+    );
+    expect(decoyTarget('/%77p-login%2ephp', hidden, Math.random)).toMatch(/^\/%[67][0-9a-f][a-z]-[a-z]{5}%2ephp$/);
+    expect(decoyTarget('/x%2F..%2Fwp-login.php%20', hidden, Math.random)).toMatch(
+      /^\/x%2F\.\.%2F[a-z]{2}-[a-z]{5}\.php%20$/,
+    );
+  });
+
+  it('holds no hidden name, however the name was spelled, and has as many segments', () => {
+    const letter = (character: string) =>
+      fc.constantFrom(
+        character,
+        character.toUpperCase(),
+        `%${character.charCodeAt(0).toString(16)}`,
+        `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+      );
+    const spelled = fc
+      .constantFrom(...hidden)
+      .chain((name) => fc.tuple(...[...name].map(letter)).map((letters) => letters.join('')));
+    const around = fc.constantFrom('/', '//', '/./', '/a/../', '/blog/', '/index.php/', '/x%2f..%2f');
+    const behind = fc.constantFrom('', '/', ';x', '.', '%20', '/x', '::$DATA', '?a=/wp-login.php');
+    fc.assert(
+      fc.property(
+        around,
+        spelled,
+        behind,
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (before, name, after, luck) => {
+          const target = before + name + after;
+          const asked = canonicalPath(target);
+          const decoy = decoyTarget(target, hidden, () => luck);
+          const seen = canonicalPath(decoy);
+          if (!asked.ok || !seen.ok) throw new Error(`${target} -> ${decoy}`);
+          expect(seen.path.segments.some((segment) => hidden.has(segment))).toBe(false);
+          expect(seen.path.segments).toHaveLength(asked.path.segments.length);
+          expect(decoy).toHaveLength(target.length);
+          if (!name.includes('%')) expect(shape(decoy)).toBe(shape(target));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('leaves every other target alone', () => {
+    for (const target of ['/', '/wp-login', '/wp-admins/', '/a/wp-content/x.php?f=wp-login.php', '/wp-login.phpx']) {
+      expect(decoyTarget(target, hidden, Math.random)).toBe(target);
+    }
+  });
+});
+
+describe('the page beside one without a name to hide', () => {
+  it('is in the same folder and has the same query', () => {
+    expect(siblingTarget('/a/b/?x=1', Math.random)).toMatch(/^\/a\/[a-z]{8}\/\?x=1$/);
+    expect(siblingTarget('/members', Math.random)).toMatch(/^\/[a-z]{8}$/);
+    expect(siblingTarget('/', Math.random)).toMatch(/^\/[a-z]{8}\/$/);
+  });
+});

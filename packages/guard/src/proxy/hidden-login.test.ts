@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest';
+import { PASSWORD } from '../testing/fake-wordpress.js';
+import { type AskOptions, loginGateUnderTest, rawSocket, type Told } from '../testing/login-gate.js';
+
+const SLUG = 'my-door';
+const SIGNUP = 'join/us';
+
+const hiddenGate = async (more = {}) => {
+  const gate = await loginGateUnderTest({
+    login_url: { type: 'custom', login: SLUG, signup: SIGNUP },
+    ...more,
+  });
+  gate.wordpress.custom = true;
+  return gate;
+};
+
+/** What a visitor can compare: everything but the address itself, which the fake's missing page shows. */
+function seen(told: Told, path: string): object {
+  const { status, headers } = told;
+  return {
+    status,
+    headers: headers.map((line) => line.replace(/^(content-length: |set-cookie: known_device=)[^;]*/, '$1')),
+    body: told.body.replaceAll(path, '<path>'),
+  };
+}
+
+/** Hidden addresses, each with a missing one beside it. `%s` is the part that differs. */
+const doors: [path: string, name: string, missing: string][] = [
+  ['/%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s?action=lostpassword', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s?redirect_to=%2Fwp-admin%2F&reauth=1', 'wp-login.php', 'xy-abcde.php'],
+  ['//%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/./%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/a/../%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s/', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s/x', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s;x', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s.', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s%20', 'wp-login.php', 'xy-abcde.php'],
+  ['/x%2f..%2f%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s', 'WP-Login.PHP', 'XY-Abcde.PHP'],
+  ['/%s', '%77p-login.php', '%78y-abcde.php'],
+  ['/%s', 'wp-login%2ephp', 'xy-abcde%2ephp'],
+  ['/index.php/%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/blog/%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s', 'wp-signup.php', 'xy-abcdef.php'],
+  ['/%s?key=x', 'wp-activate.php', 'xy-abcdefgh.php'],
+  ['/%s', 'wp-admin', 'xy-abcde'],
+  ['/%s/', 'wp-admin', 'xy-abcde'],
+  ['/%s/', 'WP-ADMIN', 'XY-ABCDE'],
+  ['/%s/index.php', 'wp-admin', 'xy-abcde'],
+  ['/%s/install.php', 'wp-admin', 'xy-abcde'],
+  ['/%s/setup-config.php?step=1', 'wp-admin', 'xy-abcde'],
+  ['/%s/upgrade.php', 'wp-admin', 'xy-abcde'],
+  ['/%s/load-styles.php?c=0', 'wp-admin', 'xy-abcde'],
+  ['/%s/css/login.min.css', 'wp-admin', 'xy-abcde'],
+  ['/%s/css/../css/login.min.css', 'wp-admin', 'xy-abcde'],
+  ['/%s/network/', 'wp-admin', 'xy-abcde'],
+  ['/%s/menu.php', 'wp-admin', 'xy-abcde'],
+  ['/%s/admin-ajax.php.bak/admin.php', 'wp-admin', 'xy-abcde'],
+];
+
+const visitors: Record<string, AskOptions> = {
+  'a stranger': {},
+  'a stranger with an invented session cookie': { headers: { cookie: 'wordpress_logged_in_abc=forged' } },
+  'a stranger with invented marks': { headers: { cookie: 'visit_mark=99999999999.x; known_device=00-1-1.x' } },
+  'a stranger who posts': { method: 'POST', body: `log=owner&pwd=${PASSWORD}` },
+  'a stranger who asks by HEAD': { method: 'HEAD' },
+};
+
+describe('with a custom login address', () => {
+  for (const [who, options] of Object.entries(visitors)) {
+    it(`${who} gets, for every spelling of every hidden door, what a missing path gets`, async () => {
+      const gate = await hiddenGate({ login_attempts: 0 });
+      for (const [path, name, missing] of doors) {
+        const door = path.replace('%s', name);
+        const beside = path.replace('%s', missing);
+        const atDoor = await gate.ask(door, options);
+        expect(seen(atDoor, door), door).toEqual(seen(await gate.ask(beside, options), beside));
+        expect(atDoor.headers.join('\n') + atDoor.body, door).not.toMatch(/my-door|join\/us/);
+      }
+    });
+  }
+
+  it('the old registration looks missing, though WordPress has a rule of its own for it', async () => {
+    const gate = await hiddenGate();
+    for (const door of ['/wp-register.php', '/blog/wp-register.php?x=1', '/WP-register.php/']) {
+      const told = await gate.ask(door);
+      expect(told.status, door).toBe(404);
+      expect(told.header('location'), door).toBeUndefined();
+    }
+  });
+
+  it('no password is checked at a hidden door', async () => {
+    const gate = await hiddenGate();
+    await gate.ask('/wp-login.php', { method: 'POST', body: `log=owner&pwd=${PASSWORD}` });
+    expect(gate.wordpress.checks).toEqual(['other']);
+    expect(gate.wordpress.reached[0]?.url).not.toContain('login');
+  });
+
+  it('a locked address sees no more at a hidden door than at a missing path', async () => {
+    const gate = await hiddenGate({ login_attempts: 3 });
+    for (let i = 0; i < 3; i++) await gate.ask(`/${SLUG}`, { method: 'POST', body: `log=owner&pwd=wrong${i}` });
+    expect((await gate.ask(`/${SLUG}`)).status).toBe(429);
+    for (const options of [{}, { method: 'POST', body: 'log=owner&pwd=x' }]) {
+      const [at, beside] = [await gate.ask('/wp-login.php', options), await gate.ask('/xy-abcde.php', options)];
+      expect(seen(at, '/wp-login.php')).toEqual(seen(beside, '/xy-abcde.php'));
+    }
+  });
+
+  it('an address that may not log in sees nothing at wp-admin either', async () => {
+    const gate = await hiddenGate({ login_access: ['198.51.100.1'] });
+    const options = { headers: { cookie: 'wordpress_logged_in_x=1' } };
+    const at = await gate.ask('/wp-admin/', options);
+    expect(seen(at, '/wp-admin/')).toEqual(seen(await gate.ask('/xy-abcde/', options), '/xy-abcde/'));
+  });
+
+  for (const spelling of ['/my-door', '/my-door/', '//my-door', '/My-DOOR', '/my%2ddoor', '/./my-door', '/my-door;x']) {
+    it(`the login is served at ${spelling}`, async () => {
+      const gate = await hiddenGate();
+      const told = await gate.ask(`${spelling}?action=lostpassword`);
+      expect(told.body).toBe(`login page, action lostpassword, seen as ${spelling}?action=lostpassword`);
+      const reached = gate.wordpress.reached[0];
+      expect(reached?.url).toBe('/wp-login.php?action=lostpassword');
+      expect(reached?.context).toMatchObject({ door: 'login' });
+    });
+  }
+
+  it('the registration is served at its own address, whatever the query asks', async () => {
+    const gate = await hiddenGate();
+    expect((await gate.ask('/join/us?action=login')).body).toContain('action register');
+    expect(gate.wordpress.reached[0]?.context).toMatchObject({ door: 'signup' });
+  });
+
+  it('logging in by the slug works and counts', async () => {
+    const gate = await hiddenGate({ login_attempts: 3 });
+    const login = (password: string) => gate.ask('/my-door', { method: 'POST', body: `log=owner&pwd=${password}` });
+    expect((await login(PASSWORD)).headers.join()).toContain('wordpress_logged_in_x');
+    for (let i = 0; i < 3; i++) await login(`wrong${i}`);
+    expect((await login(PASSWORD)).status).toBe(429);
+    expect(gate.wordpress.checks).toHaveLength(4);
+  });
+
+  it('who came by the slug gets the login page’s styles, and still no admin page', async () => {
+    const gate = await hiddenGate();
+    const mark = (await gate.ask('/my-door')).header('set-cookie')?.split(';')[0] as string;
+    expect(mark).toMatch(/^visit_mark=/);
+    const headers = { cookie: mark };
+    expect((await gate.ask('/wp-admin/css/login.min.css', { headers })).body).toBe('body{}');
+    expect((await gate.ask('/wp-admin/', { headers })).status).toBe(404);
+    gate.advance(25 * 3600_000);
+    expect((await gate.ask('/wp-admin/css/login.min.css', { headers })).status).toBe(404);
+  });
+
+  it('a member with a session from before passes, and gets the mark for the styles', async () => {
+    const gate = await hiddenGate();
+    const told = await gate.ask('/wp-admin/', { headers: { cookie: 'wordpress_logged_in_x=1' } });
+    expect(told.body).toBe('admin page');
+    const cookie = `wordpress_logged_in_x=1; ${told.header('set-cookie')?.split(';')[0]}`;
+    expect((await gate.ask('/wp-admin/css/common.css', { headers: { cookie } })).body).toBe('body{}');
+  });
+
+  it('a page that would send strangers to the login looks missing to them', async () => {
+    const gate = await hiddenGate();
+    const told = await gate.ask('/members');
+    expect(told.status).toBe(404);
+    expect(told.headers.join('\n') + told.body).not.toContain('my-door');
+    expect((await gate.ask('/members', { headers: { cookie: 'wordpress_logged_in_x=1' } })).body).toBe('members');
+  });
+
+  it('what visitors need of WordPress keeps working', async () => {
+    const gate = await hiddenGate();
+    const post = await gate.ask('/wp-login.php?action=postpass', { method: 'POST', body: 'post_password=x' });
+    expect(post.body).toContain('action postpass');
+    const confirm = await gate.ask('/wp-login.php?action=confirmaction&request_id=1&confirm_key=k');
+    expect(confirm.body).toContain('action confirmaction');
+    expect((await gate.ask('/wp-admin/admin-ajax.php?action=x', { method: 'POST', body: 'a=b' })).body).toBe('0');
+    expect((await gate.ask('/wp-admin/admin-post.php', { method: 'POST', body: 'a=b' })).body).toBe('0');
+    expect((await gate.ask('/wp-cron.php?doing_wp_cron=1')).body).toBe('ok');
+    expect((await gate.ask('/wp-json/wp/v2/posts')).body).toBe('ok');
+    expect((await gate.ask('/')).body).toBe('a page');
+  });
+
+  it('what visitors may do at wp-login.php is no way in to the login', async () => {
+    const gate = await hiddenGate();
+    const body = `action=login&log=owner&pwd=${PASSWORD}`;
+    const beside = await gate.ask('/xy-abcde.php?action=postpass', { method: 'POST', body: 'post_password=x' });
+    gate.wordpress.reached.length = 0;
+    const told = await gate.ask('/wp-login.php?action=postpass', { method: 'POST', body });
+    expect(told.status).toBe(404);
+    expect(told.body).toContain('nothing at /wp-login.php?action=postpass');
+    expect(told.headers.filter((line) => !/^(?:content-length|set-cookie)/.test(line))).toEqual(
+      beside.headers.filter((line) => !/^content-length/.test(line)),
+    );
+    const half = await gate.ask('/wp-login.php?action=confirmaction&request_id=1');
+    expect(half.status).toBe(404);
+  });
+
+  it('a WebSocket handshake is no way around it', async () => {
+    const gate = await hiddenGate();
+    const socket = rawSocket(gate.port);
+    const answer = new Promise<string>((resolve) => {
+      let text = '';
+      socket.on('data', (data) => {
+        text += String(data);
+      });
+      socket.on('close', () => resolve(text));
+    });
+    socket.write(
+      'GET /wp-login.php HTTP/1.1\r\nHost: example.com\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    );
+    const told = await answer;
+    expect(told).toMatch(/^HTTP\/1\.1 404 /);
+    expect(told).toContain('nothing at /wp-login.php');
+    expect(gate.wordpress.reached[0]?.url).not.toContain('login');
+  });
+
+  it('two visits to a hidden door take two different names', async () => {
+    const gate = await hiddenGate();
+    await gate.ask('/wp-login.php');
+    await gate.ask('/wp-login.php');
+    const [first, second] = gate.wordpress.reached;
+    expect(first?.url).toMatch(/^\/[a-z]{2}-[a-z]{5}\.php$/);
+    expect(second?.url).not.toBe(first?.url);
+  });
+});

@@ -1,0 +1,46 @@
+import { knownDevice } from '../login/device-cookie.js';
+import type { LoginRoad } from '../login/login-road.js';
+import { holdsVisitMark } from '../login/visit-cookie.js';
+import type { Policy } from '../policy/compile-policy.js';
+import { decoyTarget } from './decoy-target.js';
+
+/** What the road is decided by, once the facts are known. */
+export interface Approach {
+  readonly policy: Policy;
+  readonly road: LoginRoad;
+  readonly target: string;
+  readonly secret: string;
+  readonly cookie: string | undefined;
+  readonly now: number;
+}
+
+/**
+ * With a custom login address: the target of a missing page beside the one that was asked for, when that one must not
+ * be seen to exist; else null.
+ */
+export function decoyFor(approach: Approach, random: () => number): string | null {
+  const { policy, road, target } = approach;
+  if (!policy.login.custom) return null;
+  const hidden = road === 'hidden' || (road === 'asset' && !wasLetIn(approach));
+  return hidden ? decoyTarget(target, policy.login.hidden, random) : null;
+}
+
+/**
+ * Whether WordPress may be given the visitor's own address of a hidden door. Not that of the old registration: a rule
+ * of WordPress's own (`WP_Rewrite::rewrite_rules`, `.*wp-register.php$`) would lead to the present one.
+ */
+export function mayKnowAddress(segments: readonly string[]): boolean {
+  return !segments.includes('wp-register.php');
+}
+
+/** Whether this browser was at the custom address lately, or has logged in before. Nobody else can hold such a mark. */
+export function wasLetIn({ secret, cookie, now }: Pick<Approach, 'secret' | 'cookie' | 'now'>): boolean {
+  return holdsVisitMark(secret, cookie, now) || knownDevice(secret, cookie, now) !== null;
+}
+
+/** The target of WordPress's own script behind a custom address. The connector sees to it that a sign-up stays one. */
+export function loginTarget(policy: Policy, road: 'login' | 'signup', query: string): string {
+  const asked = query === '' ? '' : `?${query}`;
+  if (road === 'login') return policy.login.scriptPath + asked;
+  return `${policy.login.scriptPath}${asked === '' ? '?' : `${asked}&`}action=register`;
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from '../lib/logger.js';
+import { addressKey } from '../login/address-key.js';
+import type { LoginAttempts, Ticket } from '../login/attempts.js';
+import { deviceCookie, type KnownDevice } from '../login/device-cookie.js';
+import type { SlowAccounts } from '../login/slow-accounts.js';
+import type { FactorNeeded } from '../login/two-factor/second-factor-door.js';
+import { visitCookie } from '../login/visit-cookie.js';
+import type { RawHeaders } from '../protections/protection.js';
+import { type LoginReport, readLoginReport } from '../wordpress/login-headers.js';
+import type { Signal } from '../wordpress/signature.js';
+import type { Pass } from './examine.js';
+import type { ExchangeWatch } from './forward.js';
+import { wasLetIn } from './hide-login.js';
+
+export interface LoginExchangeDeps {
+  readonly attempts: LoginAttempts;
+  readonly slow: SlowAccounts;
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+/** One request on its way to WordPress, as far as passwords go. */
+export interface LoginPassage {
+  readonly pass: Pass;
+  readonly requestId: string;
+  readonly cookie: string | undefined;
+  /** Leave for one check, when it was needed and to be had. */
+  readonly ticket: Ticket | null;
+  /** It holds a password for certain. */
+  readonly certain: boolean;
+  readonly device: KnownDevice | null;
+  /** What the connector said with this answer; set before the head is looked at. */
+  signal(): Signal;
+  /** A second factor is needed: its pages answer the visitor. */
+  onFactor(needed: FactorNeeded): void;
+  /** WordPress would have shown that a login exists: a missing page answers the visitor. */
+  onHidden(): void;
+}
+
+/** Counts what came of the passwords in a request, gives its slot back, and keeps in what must not go out. */
+export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): ExchangeWatch {
+  const { pass, ticket, certain, requestId, device } = passage;
+  const { site, policy, address, road } = pass;
+  const { id, secret } = site.config;
+  const { limit, custom } = policy.login;
+
+  const failed = (user: number): void => {
+    const now = deps.clock();
+    const entry = deps.attempts.failed(id, addressKey(address), limit, now);
+    if (entry.lockedUntil > now && entry.lastFailure === now) {
+      const until = new Date(entry.lockedUntil).toISOString();
+      deps.logger.info(
+        { event: 'login-locked', site: id, address: address.text, failures: entry.failures, until, requestId },
+        'An address failed to log in too often and has to wait.',
+      );
+    }
+    if (limit === 0 || user === 0) return;
+    // A device that logged in to this account before has a count of its own; everyone else is a stranger to it.
+    if (device?.users.includes(user)) deps.attempts.failed(id, deviceKey(device), limit, now);
+    else deps.slow.failed(id, user, now);
+  };
+
+  const settle = (report: LoginReport | 'unreadable' | null): void => {
+    if (report === 'unreadable') failed(0);
+    else if (report !== null) {
+      for (const failure of report.failed) failed(failure.id);
+      if (report.ok !== null) {
+        deps.attempts.succeeded(id, addressKey(address), deps.clock());
+        if (device !== null) deps.attempts.succeeded(id, deviceKey(device), deps.clock());
+      }
+    }
+    ticket?.release();
+  };
+
+  const addCookies = (headers: RawHeaders, report: LoginReport | null, marks: boolean): void => {
+    const where = { home: policy.paths.home, scheme: pass.scheme, now: deps.clock() };
+    if (report !== null && report.ok !== null && IN_BROWSERS.has(report.ok.road)) {
+      const login = { ...where, device, user: report.ok.id, freshId: randomBytes(8).toString('hex') };
+      headers.push('Set-Cookie', deviceCookie(secret, login));
+    }
+    if (marks) headers.push('Set-Cookie', visitCookie(secret, where));
+  };
+
+  return {
+    staysForHead: ticket !== null,
+    onHead(status, headers, login, gone) {
+      const report = login === undefined ? null : readLoginReport(secret, login, requestId);
+      settle(report);
+      if (gone) return true;
+      const readable = report === 'unreadable' ? null : report;
+      if (readable !== null && readable.factor !== null) {
+        const { id: userId, ...needed } = readable.factor;
+        passage.onFactor({ userId, ...needed });
+        return true;
+      }
+      if (!custom) {
+        if (readable !== null && readable.ok !== null) addCookies(headers, readable, false);
+        return false;
+      }
+      const signal = passage.signal();
+      const letIn = road !== 'admin' || wasLetIn({ secret, cookie: passage.cookie, now: deps.clock() });
+      // A page of wp-admin goes to someone unknown only when the connector vouches that WordPress took the cookie.
+      if (signal.kind === 'ok' ? signal.flags.includes('a') : !letIn) {
+        passage.onHidden();
+        return true;
+      }
+      // WordPress itself answers 404 for a spelling that its file system does not know: that proves nothing.
+      addCookies(headers, readable, road === 'login' || road === 'signup' || (!letIn && status === 200));
+      return false;
+    },
+    onNoHead(sent) {
+      if (certain && ticket !== null && sent !== 'nothing') failed(0);
+      ticket?.release();
+    },
+  };
+}
+
+/** Roads on which a browser may log in and keep a cookie. */
+const IN_BROWSERS: ReadonlySet<string> = new Set(['form', 'other']);
+
+export function deviceKey(device: KnownDevice): string {
+  return `device:${device.id}`;
+}

@@ -1,0 +1,77 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { PageName } from '../pages/visitor-pages.js';
+import { readSignal, type Signal } from '../wordpress/signature.js';
+import { canonicalPath } from './canonical-path.js';
+import { decoyTarget, siblingTarget } from './decoy-target.js';
+import type { Pass } from './examine.js';
+import { forward } from './forward.js';
+import { FAILURE_PAGES, type GateDeps, noteFailure, visitorFacts } from './handle-request.js';
+import { requestFacts } from './request-facts.js';
+
+/**
+ * Answers with the missing page beside the one that was asked for, after WordPress has shown that the one asked for
+ * would tell of a login. The body has gone to WordPress already and a missing page needs none. No password is checked.
+ */
+export function missingInstead(
+  deps: GateDeps,
+  pass: Pass,
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: (page: PageName | 'away') => void,
+): void {
+  const { site, policy } = pass;
+  const asked = pass.uri ?? pass.target;
+  const named = decoyTarget(asked, policy.login.hidden, deps.random);
+  // Any page may send strangers to the login. It has no name to disguise: a page beside it answers.
+  const target = named === asked ? siblingTarget(asked, deps.random) : named;
+  const missing = canonicalPath(target);
+  if (!missing.ok) {
+    answer('not-found');
+    return;
+  }
+  const { method, address, now } = pass.facts;
+  const { path, query } = missing;
+  const facts = requestFacts({ method, address, now, path, query, paths: policy.paths, credentials: pass.facts });
+  const verdict = policy.decide(facts, deps.onFault);
+  if (verdict !== null) {
+    answer(verdict.refusal.page);
+    return;
+  }
+  const requestId = deps.nextId();
+  const context = { login: 'refuse', why: 'busy', ...(named === asked ? {} : { uri: asked }) } as const;
+  let signal: Signal = { kind: 'missing' };
+  forward({
+    request,
+    response,
+    pool: site.pool,
+    target,
+    visitor: visitorFacts(pass, requestId, deps.clock(), context),
+    stopped: new Set([...(policy.stopHeaders(facts, deps.onFault) ?? []), ...OF_THE_BODY]),
+    timeoutMs: deps.timeoutMs,
+    idleMs: deps.idleMs,
+    continueFirst: false,
+    withoutBody: true,
+    editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),
+    onSignal(value) {
+      signal = readSignal(site.config.secret, value, requestId);
+      deps.onSignal(site.config, signal);
+    },
+    watch: {
+      staysForHead: false,
+      onHead(_status, _headers, _login, gone) {
+        if (gone || signal.kind !== 'ok' || !signal.flags.includes('a')) return false;
+        answer('not-found');
+        return true;
+      },
+      onNoHead: () => {},
+    },
+    onFailure(kind, cause, started) {
+      noteFailure(deps, site.config, kind, cause, requestId);
+      if (started) response.destroy();
+      else answer(FAILURE_PAGES[kind]);
+    },
+  });
+}
+
+/** Headers that make no sense without the body. */
+const OF_THE_BODY = ['content-length', 'content-type', 'content-encoding'];

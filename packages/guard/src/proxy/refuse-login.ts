@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { awayPage, type ClosedLogin, lockedPage } from '../pages/login-pages.js';
+import { dayAndTime, timeLeft } from '../pages/time-words.js';
+import type { RawHeaders } from '../protections/protection.js';
+
+/** Why the login is closed to this visitor. */
+export type Closed =
+  | { readonly kind: 'locked'; readonly until: number; readonly stage: 1 | 2 | 3 }
+  | { readonly kind: 'away'; readonly until: number | null };
+
+export type ClosedFacts = Omit<ClosedLogin, 'until'> & {
+  /** The caller is a program (REST, AJAX, XML-RPC) that understands JSON. */
+  readonly program: boolean;
+};
+
+/** Says that the login is closed, and until when: a page to browsers, JSON to programs, one line to others. */
+export function refuseLogin(
+  request: IncomingMessage,
+  response: ServerResponse,
+  closed: Closed,
+  facts: ClosedFacts,
+  editHeaders: (headers: RawHeaders) => void,
+): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const status = closed.kind === 'locked' ? 429 : 403;
+  const { type, text } = answerFor(request, closed, { ...facts, until: closed.until, host: withoutPort(facts.host) });
+  const body = Buffer.from(text);
+  const headers = ['Content-Type', type, 'Content-Length', String(body.length), 'Cache-Control', 'no-store'];
+  if (closed.until !== null) {
+    headers.push('Retry-After', String(Math.max(1, Math.ceil((closed.until - facts.now) / 1000))));
+  }
+  editHeaders(headers);
+  response.writeHead(status, headers);
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+function answerFor(
+  request: IncomingMessage,
+  closed: Closed,
+  facts: ClosedLogin & { readonly program: boolean },
+): { type: string; text: string } {
+  if (facts.program) {
+    const code = closed.kind === 'locked' ? 'too_many_login_attempts' : 'away_mode';
+    const data = { status: closed.kind === 'locked' ? 429 : 403, until: unixSeconds(closed.until) };
+    return {
+      type: 'application/json; charset=UTF-8',
+      text: JSON.stringify({ code, message: sentence(closed, facts), data }),
+    };
+  }
+  if (request.headers.accept?.includes('text/html') !== true) {
+    return { type: 'text/plain; charset=utf-8', text: `${sentence(closed, facts)}\n` };
+  }
+  const html = closed.kind === 'locked' ? lockedPage(facts, closed.stage) : awayPage(facts);
+  return { type: 'text/html; charset=utf-8', text: html };
+}
+
+function sentence(closed: Closed, { until, now, timeZone }: ClosedLogin): string {
+  if (closed.kind === 'locked') return `Too many login attempts. Try again in ${timeLeft(closed.until - now)}.`;
+  const opens = until === null ? '' : ` It opens again on ${dayAndTime(timeZone, until)}.`;
+  return `The admin area is closed.${opens}`;
+}
+
+function unixSeconds(ms: number | null): number | null {
+  return ms === null ? null : Math.floor(ms / 1000);
+}
+
+function withoutPort(host: string): string {
+  return host.replace(/:\d+$/, '');
+}

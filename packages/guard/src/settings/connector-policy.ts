@@ -1,0 +1,35 @@
+import { DISALLOWED_USERNAMES } from '@security-optimizer/contract/login-limits';
+import { connectorFields } from '@security-optimizer/contract/protections';
+import type { SiteSettings } from './site-settings.js';
+
+/** What WordPress enforces, as it travels: flat, see docs/connector-protocol.md. */
+export type ConnectorPolicy = Readonly<Record<string, number | string>>;
+
+/** Names of the settings that WordPress enforces a part of. */
+export const fieldsInWordPress: ReadonlySet<string> = new Set([
+  ...connectorFields,
+  'login_attempts',
+  'login_url',
+  'disable_usernames',
+  'sg2fa',
+  'two_factor_app_passwords',
+]);
+
+/**
+ * The part of the settings that WordPress enforces.
+ * @param slowUsers ids of users whose account is slow for strangers, lowest first
+ */
+export function connectorPolicy({ options, login }: SiteSettings, slowUsers: readonly number[] = []): ConnectorPolicy {
+  const custom = login.login_url.type === 'custom';
+  return {
+    ...Object.fromEntries(connectorFields.map((field) => [field, options[field]])),
+    login_attempts: login.login_attempts,
+    login_url_login: custom ? login.login_url.login : '',
+    login_url_signup: custom ? login.login_url.signup : '',
+    disable_usernames: login.disable_usernames,
+    disallowed_usernames: DISALLOWED_USERNAMES.join(','),
+    sg2fa: login.sg2fa,
+    two_factor_app_passwords: login.two_factor_app_passwords,
+    slow_users: slowUsers.join(','),
+  };
+}

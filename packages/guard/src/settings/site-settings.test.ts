@@ -1,0 +1,84 @@
+import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
+import { describe, expect, it } from 'vitest';
+import { defaultLoginSettings } from '../login/login-settings.js';
+import type { JsonValue } from '../storage/settings-store.js';
+import { StorageError } from '../storage/storage-error.js';
+import { connectorPolicy } from './connector-policy.js';
+import { defaultSiteSettings, settingsInForce, siteSettingsOf, withChanges } from './site-settings.js';
+
+const stored = (values: Record<string, JsonValue>) =>
+  new Map(Object.entries(values).map(([name, value]) => [name, { value, version: 1 }]));
+
+describe('the settings of a site', () => {
+  it('are the defaults where nothing is stored, and what is stored elsewhere', () => {
+    expect(siteSettingsOf(new Map())).toEqual(defaultSiteSettings);
+    const settings = siteSettingsOf(stored({ login_attempts: 3, disable_feed: 1, something_new: 'x' }));
+    expect(settings.login).toEqual({ ...defaultLoginSettings, login_attempts: 3 });
+    expect(settings.options).toEqual({ ...defaultSecurityOptions, disable_feed: 1 });
+  });
+
+  it.each<[string, JsonValue]>([
+    ['login_attempts', 4],
+    ['login_access', '192.0.2.1'],
+    ['login_url', { type: 'custom' }],
+    ['disable_usernames', true],
+    ['sg2fa', '1'],
+    ['two_factor_app_passwords', null],
+    ['away_mode', { type: 'weekly', weekly: ['someday'] }],
+    ['paused_until', 'soon'],
+    ['disable_feed', 2],
+  ])('never fall back to a default when %s is stored in a form that nobody knows', (name, value) => {
+    expect(() => siteSettingsOf(stored({ [name]: value }))).toThrow(StorageError);
+  });
+
+  it('change by name, and only where they are named', () => {
+    const changed = withChanges(defaultSiteSettings, { sg2fa: 1, disable_feed: 1, paused_until: 7 });
+    expect(changed).toEqual({
+      options: { ...defaultSecurityOptions, disable_feed: 1 },
+      login: { ...defaultLoginSettings, sg2fa: 1 },
+      pausedUntil: 7,
+    });
+  });
+});
+
+describe('a pause', () => {
+  const strict = withChanges(defaultSiteSettings, {
+    sg2fa: 1,
+    login_access: ['192.0.2.1'],
+    login_url: { type: 'custom', login: 'my-door', signup: 'join-us' },
+    away_mode: { type: 'weekly', weekly: ['monday'] },
+    paused_until: 1000,
+  });
+
+  it('switches everything off until it is over', () => {
+    const { options, login } = settingsInForce(strict, 999);
+    expect(Object.values(options).every((value) => value === 0)).toBe(true);
+    expect(login).toEqual({
+      login_attempts: 0,
+      login_access: [],
+      login_url: { type: 'default', login: '', signup: '' },
+      disable_usernames: 0,
+      sg2fa: 0,
+      two_factor_app_passwords: 0,
+      away_mode: { type: 'off' },
+    });
+    expect(settingsInForce(strict, 1000)).toBe(strict);
+  });
+
+  it('is told to WordPress as a policy in which nothing is on', () => {
+    const { disallowed_usernames: _names, ...policy } = connectorPolicy(settingsInForce(strict, 999));
+    expect(Object.values(policy).every((value) => value === 0 || value === '')).toBe(true);
+  });
+});
+
+it('names slow users and the addresses of the log-in in the policy, the addresses only while they are used', () => {
+  const login_url = { type: 'custom', login: 'my-door', signup: 'join-us' } as const;
+  const custom = withChanges(defaultSiteSettings, { login_url });
+  expect(connectorPolicy(custom, [2, 7])).toMatchObject({
+    login_url_login: 'my-door',
+    login_url_signup: 'join-us',
+    slow_users: '2,7',
+  });
+  const back = withChanges(custom, { login_url: { ...login_url, type: 'default' } });
+  expect(connectorPolicy(back)).toMatchObject({ login_url_login: '', login_url_signup: '', slow_users: '' });
+});

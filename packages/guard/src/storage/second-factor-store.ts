@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import type { SiteId } from '../site.js';
+import type { Database } from './database.js';
+import { type Actor, nextSiteVersion } from './settings-store.js';
+
+/** A user of a site. */
+export interface FactorOwner {
+  readonly site: SiteId;
+  readonly userId: number;
+}
+
+export interface StoredFactor {
+  /** Encrypted; see login/two-factor/secrets.ts. */
+  readonly secret: string;
+  readonly keyId: string;
+  /** Step of the last code that was used. */
+  readonly lastStep: number;
+  /** Hash of the challenge that sets it up, or null once it is on. */
+  readonly setupChallenge: string | null;
+  readonly enabled: boolean;
+}
+
+/** Factors and their back-up codes. Every method may throw StorageError; what is said to be atomic is one statement. */
+export interface SecondFactorStore {
+  read(owner: FactorOwner): Promise<StoredFactor | null>;
+  /** Whether any factor of any site is on, and whether any of those was encrypted with another key. */
+  keysInUse(keyId: string | null): Promise<{ readonly any: boolean; readonly other: boolean }>;
+  /**
+   * Stores the secret of a factor to be set up in place of another browser's unfinished one. Does nothing when one is
+   * on, or when this challenge has stored one under the same key: of two requests at once the first wins.
+   */
+  startSetup(
+    owner: FactorOwner,
+    setup: { login: string; secret: string; keyId: string; challenge: string; at: number },
+  ): Promise<void>;
+  /** Hands an unfinished set-up on to the same browser's next challenge. */
+  adoptSetup(owner: FactorOwner, change: { from: string; to: string }): Promise<boolean>;
+  /** Atomic: marks a step as used. @returns false when it, or a later one, was used before, or the factor is not on */
+  spendStep(owner: FactorOwner, step: number): Promise<boolean>;
+  /** The first code was right: uses its step, stores the back-up codes and notes it in the challenge, all or nothing. */
+  confirmSetup(
+    owner: FactorOwner,
+    change: { challenge: string; step: number; codes: readonly string[]; at: number },
+  ): Promise<boolean>;
+  /** Puts new back-up codes in place of those of an unfinished set-up. */
+  replaceSetupCodes(owner: FactorOwner, change: { challenge: string; codes: readonly string[] }): Promise<boolean>;
+  /** Switches a confirmed factor on and ends the challenge that set it up, all or nothing. */
+  enable(owner: FactorOwner, change: { challenge: string; at: number }): Promise<boolean>;
+  /** Atomic: uses up a back-up code. @returns false when it is unknown or used */
+  spendCode(owner: FactorOwner, hash: string, at: number): Promise<boolean>;
+  /** Users whose factor is on, by login. */
+  listEnabled(site: SiteId): Promise<readonly { readonly userId: number; readonly login: string }[]>;
+  /** Keeps the login name of lists right after a user was renamed. */
+  rename(owner: FactorOwner, login: string): Promise<void>;
+  /**
+   * Deletes everything about a user's factor, with an audit row, and tells other processes by the site's version.
+   * @returns the user's login and the site's new version, or null when there was no factor
+   */
+  remove(owner: FactorOwner, by: { actor: Actor; at: number }): Promise<{ login: string; version: number } | null>;
+}
+
+/** Thrown inside a transaction whose precondition failed, to undo it. */
+class Undo extends Error {}
+
+export function sqlSecondFactorStore(db: Database): SecondFactorStore {
+  const allOrNothing = async (task: (transaction: Database) => Promise<void>): Promise<boolean> => {
+    try {
+      await db.transaction().execute(task);
+      return true;
+    } catch (error) {
+      if (error instanceof Undo) return false;
+      throw error;
+    }
+  };
+
+  return {
+    async read({ site, userId }) {
+      const row = await db
+        .selectFrom('second_factors')
+        .selectAll()
+        .where('site', '=', site)
+        .where('user_id', '=', userId)
+        .executeTakeFirst();
+      if (!row) return null;
+      return {
+        secret: row.secret,
+        keyId: row.key_id,
+        lastStep: Number(row.last_step),
+        setupChallenge: row.setup_challenge,
+        enabled: row.enabled_at !== null,
+      };
+    },
+
+    async keysInUse(keyId) {
+      const rows = await db
+        .selectFrom('second_factors')
+        .select('key_id')
+        .distinct()
+        .where('enabled_at', 'is not', null)
+        .limit(2)
+        .execute();
+      return { any: rows.length > 0, other: rows.some((row) => row.key_id !== keyId) };
+    },
+
+    async startSetup({ site, userId }, { login, secret, keyId, challenge, at }) {
+      const setup = { login, secret, key_id: keyId, last_step: 0, setup_challenge: challenge, created_at: at };
+      await db.transaction().execute(async (transaction) => {
+        const result = await transaction
+          .insertInto('second_factors')
+          .values({ site, user_id: userId, ...setup, enabled_at: null })
+          .onConflict((conflict) =>
+            conflict
+              .columns(['site', 'user_id'])
+              .doUpdateSet(setup)
+              .where('second_factors.enabled_at', 'is', null)
+              .where((where) =>
+                where.or([
+                  where('second_factors.setup_challenge', '!=', challenge),
+                  where('second_factors.key_id', '!=', keyId),
+                ]),
+              ),
+          )
+          .executeTakeFirst();
+        if (result.numInsertedOrUpdatedRows === 1n) await deleteCodes(transaction, { site, userId });
+      });
+    },
+
+    async adoptSetup({ site, userId }, { from, to }) {
+      const result = await db
+        .updateTable('second_factors')
+        .set({ setup_challenge: to })
+        .where('site', '=', site)
+        .where('user_id', '=', userId)
+        .where('setup_challenge', '=', from)
+        .where('enabled_at', 'is', null)
+        .executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    },
+
+    async spendStep({ site, userId }, step) {
+      const result = await db
+        .updateTable('second_factors')
+        .set({ last_step: step })
+        .where('site', '=', site)
+        .where('user_id', '=', userId)
+        .where('last_step', '<', step)
+        .where('enabled_at', 'is not', null)
+        .executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    },
+
+    confirmSetup(owner, { challenge, step, codes, at }) {
+      const { site, userId } = owner;
+      return allOrNothing(async (transaction) => {
+        const used = await transaction
+          .updateTable('second_factors')
+          .set({ last_step: step })
+          .where('site', '=', site)
+          .where('user_id', '=', userId)
+          .where('last_step', '<', step)
+          .where('setup_challenge', '=', challenge)
+          .where('enabled_at', 'is', null)
+          .executeTakeFirst();
+        if (used.numUpdatedRows !== 1n) throw new Undo();
+        const noted = await transaction
+          .updateTable('second_factor_challenges')
+          .set({ confirmed_at: at })
+          .where('site', '=', site)
+          .where('id_hash', '=', challenge)
+          .where('user_id', '=', userId)
+          .where('ended_at', 'is', null)
+          .where('expires_at', '>', at)
+          .executeTakeFirst();
+        if (noted.numUpdatedRows !== 1n) throw new Undo();
+        await writeCodes(transaction, owner, codes);
+      });
+    },
+
+    replaceSetupCodes(owner, { challenge, codes }) {
+      return allOrNothing(async (transaction) => {
+        const pending = await transaction
+          .selectFrom('second_factors')
+          .select('user_id')
+          .where('site', '=', owner.site)
+          .where('user_id', '=', owner.userId)
+          .where('setup_challenge', '=', challenge)
+          .where('enabled_at', 'is', null)
+          .executeTakeFirst();
+        if (!pending) throw new Undo();
+        await writeCodes(transaction, owner, codes);
+      });
+    },
+
+    enable({ site, userId }, { challenge, at }) {
+      return allOrNothing(async (transaction) => {
+        const ended = await transaction
+          .updateTable('second_factor_challenges')
+          .set({ ended_at: at })
+          .where('site', '=', site)
+          .where('id_hash', '=', challenge)
+          .where('user_id', '=', userId)
+          .where('confirmed_at', 'is not', null)
+          .where('ended_at', 'is', null)
+          .where('expires_at', '>', at)
+          .executeTakeFirst();
+        if (ended.numUpdatedRows !== 1n) throw new Undo();
+        const enabled = await transaction
+          .updateTable('second_factors')
+          .set({ enabled_at: at, setup_challenge: null })
+          .where('site', '=', site)
+          .where('user_id', '=', userId)
+          .where('setup_challenge', '=', challenge)
+          .where('enabled_at', 'is', null)
+          .executeTakeFirst();
+        if (enabled.numUpdatedRows !== 1n) throw new Undo();
+      });
+    },
+
+    async spendCode({ site, userId }, hash, at) {
+      const result = await db
+        .updateTable('second_factor_codes')
+        .set({ used_at: at })
+        .where('site', '=', site)
+        .where('user_id', '=', userId)
+        .where('hash', '=', hash)
+        .where('used_at', 'is', null)
+        .executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    },
+
+    async listEnabled(site) {
+      const rows = await db
+        .selectFrom('second_factors')
+        .select(['user_id', 'login'])
+        .where('site', '=', site)
+        .where('enabled_at', 'is not', null)
+        .orderBy('login')
+        .execute();
+      return rows.map((row) => ({ userId: Number(row.user_id), login: row.login }));
+    },
+
+    async rename({ site, userId }, login) {
+      await db
+        .updateTable('second_factors')
+        .set({ login })
+        .where('site', '=', site)
+        .where('user_id', '=', userId)
+        .where('login', '!=', login)
+        .execute();
+    },
+
+    remove(owner, { actor, at }) {
+      return db.transaction().execute((transaction) => removeFactor(transaction, owner, actor, at));
+    },
+  };
+}
+
+async function writeCodes(db: Database, owner: FactorOwner, hashes: readonly string[]): Promise<void> {
+  await deleteCodes(db, owner);
+  await db
+    .insertInto('second_factor_codes')
+    .values(hashes.map((hash) => ({ site: owner.site, user_id: owner.userId, hash, used_at: null })))
+    .execute();
+}
+
+async function deleteCodes(db: Database, { site, userId }: FactorOwner): Promise<void> {
+  await db.deleteFrom('second_factor_codes').where('site', '=', site).where('user_id', '=', userId).execute();
+}
+
+async function removeFactor(db: Database, { site, userId }: FactorOwner, actor: Actor, at: number) {
+  const row = await db
+    .deleteFrom('second_factors')
+    .where('site', '=', site)
+    .where('user_id', '=', userId)
+    .returning(['login', 'enabled_at'])
+    .executeTakeFirst();
+  for (const table of [
+    'second_factor_codes',
+    'second_factor_challenges',
+    'second_factor_devices',
+    'second_factor_tries',
+  ] as const) {
+    await db.deleteFrom(table).where('site', '=', site).where('user_id', '=', userId).execute();
+  }
+  if (!row) return null;
+  await db
+    .insertInto('audit')
+    .values({
+      id: randomUUID(),
+      site,
+      at,
+      actor_id: actor.id,
+      actor_login: actor.login,
+      address: actor.address,
+      name: 'reset_2fa',
+      before: JSON.stringify({ user: userId, login: row.login, on: row.enabled_at !== null }),
+      after: JSON.stringify(null),
+    })
+    .execute();
+  return { login: row.login, version: await nextSiteVersion(db, site) };
+}

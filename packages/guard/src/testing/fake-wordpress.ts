@@ -1,0 +1,186 @@
+import { createHash, createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** One request as it reached the fake. */
+export interface Reached {
+  readonly method: string;
+  /** What the web server was asked for. */
+  readonly url: string;
+  readonly context: Record<string, unknown> | null;
+  readonly body: string;
+}
+
+/**
+ * A web server with a WordPress behind it, as far as log-ins go, written from docs/login-security.md alone. It checks
+ * passwords on every road, obeys the order to refuse, hides a custom login's traces, and signs with code of its own.
+ */
+export interface FakeWordPress {
+  readonly upstream: string;
+  readonly reached: Reached[];
+  /** Password checks that were made, with the road. */
+  readonly checks: string[];
+  refused: number;
+  /** Time that one check takes, milliseconds. */
+  checkMs: number;
+  /** A custom login is set in the policy. */
+  custom: boolean;
+  /** The owner needs a second factor. */
+  factor: boolean;
+  /** Called before an answer to a request in which a password was checked. */
+  mangle: (response: ServerResponse) => void;
+}
+
+export const PASSWORD = 'right';
+
+export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
+  const server = createServer((request, response) => void answer(fake, secret, request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const fake: FakeWordPress = {
+    upstream: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    reached: [],
+    checks: [],
+    refused: 0,
+    checkMs: 5,
+    custom: false,
+    factor: false,
+    mangle: () => {},
+  };
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return fake;
+}
+
+interface Report {
+  failed: { user: string; id: number; road: string }[];
+  refused: number;
+  ok: { id: number; login: string; road: string } | null;
+  factor: { id: number; login: string; remember: boolean; redirect: string; interim: boolean } | null;
+}
+
+async function answer(fake: FakeWordPress, secret: string, request: IncomingMessage, response: ServerResponse) {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+  } catch {
+    return;
+  }
+  const body = Buffer.concat(chunks).toString();
+  const requestId = String(request.headers['x-security-optimizer-guard']).split(' ')[3] ?? '';
+  const context = readContext(secret, requestId, request.headers['x-security-optimizer-context']);
+  fake.reached.push({ method: request.method ?? '', url: request.url ?? '', context, body });
+  const signal = (flags: string): void => {
+    const fields = `1 ${keyId(secret)} ${requestId} - 0.1.0 ${flags}`;
+    response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(secret, `connector-signal\n${fields}`)}`);
+  };
+
+  const script = new URL(request.url ?? '/', 'http://x').pathname;
+  const query = new URLSearchParams(request.url?.split('?')[1]);
+  const form = new URLSearchParams(body);
+  const asked = form.get('action') ?? query.getAll('action').pop() ?? 'login';
+  const report: Report = { failed: [], refused: 0, ok: null, factor: null };
+  const check = async (user: string, password: string, road: string): Promise<boolean> => {
+    if (context?.login === 'refuse' || report.failed.length > 0) {
+      report.refused++;
+      fake.refused++;
+      return false;
+    }
+    fake.checks.push(road);
+    await new Promise((resolve) => setTimeout(resolve, fake.checkMs));
+    if (user !== 'owner' || password !== PASSWORD) {
+      report.failed.push({ user, id: user === 'owner' ? 1 : 0, road });
+      return false;
+    }
+    if (fake.factor) {
+      report.factor = {
+        id: 1,
+        login: 'owner',
+        remember: true,
+        redirect: 'https://example.com/wp-admin/',
+        interim: false,
+      };
+    } else report.ok = { id: 1, login: 'owner', road };
+    return true;
+  };
+
+  // Every road on which a password may come.
+  let loggedIn = false;
+  const basic = /^basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (basic !== undefined) {
+    const [user = '', password = ''] = Buffer.from(basic, 'base64').toString().split(':');
+    loggedIn = await check(user, password, 'rest');
+  }
+  if (script === '/xmlrpc.php') {
+    for (const call of body.split('\n')) if (call !== '') await check('owner', call, 'xmlrpc');
+  }
+  if (form.has('pwd') && (script === '/wp-login.php' ? asked === 'login' : true)) {
+    loggedIn = await check(form.get('log') ?? '', form.get('pwd') ?? '', script === '/wp-login.php' ? 'form' : 'other');
+  }
+  signal('-');
+  if (report.failed.length + report.refused > 0 || report.ok !== null || report.factor !== null) {
+    const payload = Buffer.from(JSON.stringify(report)).toString('base64url');
+    const fields = `1 ${requestId} ${payload}`;
+    response.setHeader('X-Security-Optimizer-Login', `${fields} ${mac(secret, `connector-login\n${fields}`)}`);
+    fake.mangle(response);
+  }
+  if (report.factor !== null) response.setHeader('Set-Cookie', 'wordpress_logged_in_x=must-not-leave; HttpOnly');
+  else if (loggedIn) response.setHeader('Set-Cookie', 'wordpress_logged_in_x=1; HttpOnly');
+
+  const send = (status: number, type: string, text: string): void => {
+    response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text) }).end(text);
+  };
+  const asMember = request.headers.cookie?.includes('wordpress_logged_in_x=1') === true;
+  const trace = (): void => {
+    signal('a');
+    send(200, 'text/html', '');
+  };
+  if (script === '/wp-login.php') {
+    if (fake.custom && context?.door === undefined && asked !== 'postpass' && asked !== 'confirmaction') return trace();
+    return send(200, 'text/html', `login page, action ${asked}, seen as ${String(context?.uri ?? request.url)}`);
+  }
+  if (script === '/wp-admin/admin-ajax.php' || script === '/wp-admin/admin-post.php')
+    return send(200, 'text/plain', '0');
+  if (script.startsWith('/wp-admin/css/') || script === '/wp-admin/menu.php') {
+    // The connector has no part in it: a file that the web server sends by itself, a script that loads no WordPress.
+    response.removeHeader('X-Security-Optimizer-Signal');
+    return send(200, 'text/css', 'body{}');
+  }
+  if (script.startsWith('/wp-admin')) {
+    if (asMember) return send(200, 'text/html', 'admin page');
+    if (fake.custom) return trace();
+    response.writeHead(302, { Location: '/wp-login.php' }).end();
+    return;
+  }
+  if (script === '/xmlrpc.php' || script === '/wp-cron.php' || script.startsWith('/wp-json'))
+    return send(200, 'text/plain', 'ok');
+  if (script === '/' || script === '/shop/account') return send(200, 'text/html', 'a page');
+  if (script === '/members') return fake.custom && !asMember ? trace() : send(200, 'text/html', 'members');
+  if (/wp-register\.php\/?(?:\?|$)/.test(String(context?.uri ?? request.url))) {
+    response.writeHead(301, { Location: '/wp-login.php?action=register' }).end();
+    return;
+  }
+  // The theme's page for what is missing shows what WordPress takes for the address.
+  return send(404, 'text/html', `nothing at ${String(context?.uri ?? request.url)}`);
+}
+
+function readContext(secret: string, requestId: string, value: string | string[] | undefined) {
+  if (typeof value !== 'string') return null;
+  const [version, request, payload = '', signed] = value.split(' ');
+  if (version !== '1' || request !== requestId) throw new Error('a context of another request');
+  if (signed !== mac(secret, `guard-context\n1 ${request} ${payload}`)) throw new Error('a context with a wrong MAC');
+  return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
+}
+
+function keyId(secret: string): string {
+  return createHash('sha256').update(`security-optimizer key id\n${secret}`).digest('hex').slice(0, 8);
+}
+
+function mac(secret: string, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('hex');
+}

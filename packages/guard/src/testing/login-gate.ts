@@ -1,0 +1,180 @@
+import { request as httpRequest } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
+import { onTestFinished } from 'vitest';
+import type { Config } from '../config.js';
+import { AddressSet } from '../lib/address-set.js';
+import { silentLogger } from '../lib/logger.js';
+import { LoginAttempts } from '../login/attempts.js';
+import { defaultLoginSettings, type LoginSettings } from '../login/login-settings.js';
+import { SlowAccounts } from '../login/slow-accounts.js';
+import type { SecondFactorDoor } from '../login/two-factor/second-factor-door.js';
+import { compilePolicy } from '../policy/compile-policy.js';
+import { LivePolicy } from '../policy/live-policy.js';
+import { createGuardServer } from '../proxy/server.js';
+import { defaultSitePaths } from '../site.js';
+import { SECRET } from './fake-connector.js';
+import { type FakeWordPress, fakeWordPress } from './fake-wordpress.js';
+
+export interface LoginGateUnderTest {
+  readonly wordpress: FakeWordPress;
+  readonly attempts: LoginAttempts;
+  readonly slowUsers: (readonly number[])[];
+  /** Paths and users that the second factor's pages were called with. */
+  readonly doorCalls: string[];
+  readonly port: number;
+  /** The clock of guard; starts at the real time. */
+  advance(ms: number): void;
+  settings(change: Partial<LoginSettings>): void;
+  ask(path: string, options?: AskOptions): Promise<Told>;
+}
+
+export interface AskOptions {
+  readonly method?: string;
+  readonly body?: string;
+  readonly headers?: Record<string, string>;
+  /** Address of the visitor; told in X-Forwarded-For, since guard trusts the loopback here. */
+  readonly from?: string;
+  /** Ends the connection after this many milliseconds. */
+  readonly leaveAfter?: number;
+}
+
+export interface Told {
+  readonly status: number;
+  /** Name and value of each header, lower-case names, without the date. */
+  readonly headers: readonly string[];
+  readonly body: string;
+  header(name: string): string | undefined;
+}
+
+/** Guard's server on a real socket in front of a fake WordPress, with the settings of Login Security given. */
+export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}): Promise<LoginGateUnderTest> {
+  const wordpress = await fakeWordPress(SECRET);
+  const site = {
+    id: 'site',
+    hosts: ['*'],
+    upstream: wordpress.upstream,
+    wordpressDir: null,
+    secret: SECRET,
+    onlyThroughGuard: true,
+  };
+  const config: Config = {
+    dataDir: '/nowhere',
+    listen: { host: '127.0.0.1', port: 0 },
+    database: 'sqlite:none',
+    trustedProxies: ['127.0.0.1'],
+    sites: [site],
+    limits: {
+      targetBytes: 8192,
+      headerBytes: 32_768,
+      headerSeconds: 10,
+      idleSeconds: 10,
+      upstreamSeconds: 10,
+      shutdownSeconds: 1,
+      upstreamConnections: 200,
+    },
+    logLevel: 'silent',
+  };
+  const live = new LivePolicy();
+  let login: LoginSettings = defaultLoginSettings;
+  const set = (change: Partial<LoginSettings>): void => {
+    login = { ...login, ...change };
+    const options = { ...defaultSecurityOptions, disable_xml_rpc: 0 } as const;
+    live.swap(
+      'site',
+      compilePolicy({ options, paths: defaultSitePaths, blocked: AddressSet.empty, login, timeZone: 'UTC' }),
+    );
+  };
+  set(settings);
+  let ahead = 0;
+  const clock = (): number => Date.now() + ahead;
+  const attempts = new LoginAttempts();
+  const slowUsers: (readonly number[])[] = [];
+  const doorCalls: string[] = [];
+  const door: SecondFactorDoor = {
+    handle(_request, response, visit) {
+      doorCalls.push(`handle ${visit.loginPath}`);
+      response.writeHead(200).end('second factor');
+    },
+    begin(_request, response, visit, needed) {
+      doorCalls.push(`begin ${visit.loginPath} ${needed.userId}`);
+      response.writeHead(302, { Location: `${visit.loginPath}?action=second-factor` }).end();
+    },
+    trustedUsers: (_site, cookies) => (cookies?.includes('trusted=1') ? [1] : []),
+  };
+  const logger = silentLogger();
+  const slow = new SlowAccounts((_site, users) => slowUsers.push(users));
+  const guard = createGuardServer({
+    config,
+    live,
+    logger,
+    clock,
+    api: (_request, response) => void response.writeHead(404).end(),
+    onSignal: () => {},
+    login: { attempts, slow, door, clock, logger, waitMs: 2000 },
+  });
+  const { port } = await guard.listen();
+  const tick = setInterval(() => attempts.tick(clock()), 50);
+  onTestFinished(async () => {
+    clearInterval(tick);
+    await guard.close();
+  });
+  return {
+    wordpress,
+    attempts,
+    slowUsers,
+    doorCalls,
+    port,
+    advance: (ms) => {
+      ahead += ms;
+    },
+    settings: set,
+    ask: (path, options = {}) => ask(port, path, options),
+  };
+}
+
+function ask(port: number, path: string, options: AskOptions): Promise<Told> {
+  const { method = 'GET', body, headers = {}, from = '192.0.2.1', leaveAfter } = options;
+  return new Promise((resolve, reject) => {
+    const form = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
+    const request = httpRequest(
+      {
+        port,
+        host: '127.0.0.1',
+        method,
+        path,
+        agent: false,
+        headers: { host: 'example.com', 'x-forwarded-for': from, ...form, ...headers },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const told: string[] = [];
+          for (let i = 0; i < response.rawHeaders.length; i += 2) {
+            const name = (response.rawHeaders[i] as string).toLowerCase();
+            if (name !== 'date') told.push(`${name}: ${response.rawHeaders[i + 1]}`);
+          }
+          const find = (name: string) => told.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: told,
+            body: Buffer.concat(chunks).toString(),
+            header: find,
+          });
+        });
+      },
+    );
+    request.on('error', reject);
+    if (leaveAfter !== undefined) setTimeout(() => request.destroy(), leaveAfter);
+    request.end(body);
+  });
+}
+
+/** A bare connection, for what an HTTP client would not send. */
+export function rawSocket(port: number): Socket {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}

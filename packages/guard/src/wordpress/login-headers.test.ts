@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { describe, expect, it } from 'vitest';
+import { contextHeader, type LoginContext, readLoginReport } from './login-headers.js';
+
+interface Vectors {
+  readonly secret: string;
+  readonly contextHeaders: {
+    readonly requestId: string;
+    readonly accepted: readonly { name: string; context: LoginContext; header: string }[];
+  };
+  readonly loginHeaders: {
+    readonly requestId: string;
+    readonly accepted: readonly { name: string; report: object; header: string }[];
+    readonly refused: readonly { name: string; header: string }[];
+  };
+}
+
+const file = createRequire(import.meta.url).resolve('@security-optimizer/connector/protocol-vectors.json');
+const { secret, contextHeaders, loginHeaders } = JSON.parse(readFileSync(file, 'utf8')) as Vectors;
+
+describe('the headers of Login Security, by the samples that both sides share', () => {
+  for (const { name, context, header } of contextHeaders.accepted) {
+    it(`writes the context: ${name}`, () => {
+      expect(contextHeader(secret, contextHeaders.requestId, context)).toBe(header);
+    });
+  }
+  for (const { name, report, header } of loginHeaders.accepted) {
+    it(`reads the report: ${name}`, () => {
+      expect(readLoginReport(secret, header, loginHeaders.requestId)).toEqual(report);
+    });
+  }
+  for (const { name, header } of loginHeaders.refused) {
+    it(`believes no report: ${name}`, () => {
+      expect(readLoginReport(secret, header, loginHeaders.requestId)).toBe('unreadable');
+    });
+  }
+});
