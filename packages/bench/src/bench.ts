@@ -8,7 +8,7 @@ import { measures } from './measures/index.js';
 import { type BenchOptions, help, readOptions, UsageError } from './options.js';
 import { updateDocument } from './report/document.js';
 import type { Line } from './report/line.js';
-import { machine } from './report/machine.js';
+import { ended, isBusy, machine } from './report/machine.js';
 import { type Results, resultsText, writeResults } from './report/results.js';
 import { table } from './report/table.js';
 import { requireTools } from './tools.js';
@@ -50,13 +50,16 @@ export async function bench(args: readonly string[]): Promise<number> {
 async function run(options: BenchOptions): Promise<Results> {
   const at = new Date().toISOString();
   const facts = machine();
+  if (isBusy(facts)) {
+    say(`Other programs use this machine (load average ${facts.loadBefore}): what follows is partly about them.`);
+  }
   const lines: Line[] = [];
   for (const measure of measures) {
     if (options.only !== null && !options.only.includes(measure.id)) continue;
     say(`${measure.id}: ${measure.title}`);
     lines.push(...(await withBench(options, (given) => measure.run(given))));
   }
-  return { at, rounds: options.rounds, secondsPerTurn: options.seconds, machine: facts, lines };
+  return { at, rounds: options.rounds, secondsPerTurn: options.seconds, machine: ended(facts), lines };
 }
 
 /** Gives a measure its folder and stops whatever it has started, however it ends. */

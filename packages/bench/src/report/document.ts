@@ -23,7 +23,7 @@ function section({ at, rounds, secondsPerTurn, machine, lines }: Results): strin
   return [
     `Run of ${day}: ${rounds} rounds, ${secondsPerTurn} s a turn. A virtual machine with ${machine.cores} cores and`,
     `${machine.memoryGigabytes} GB of memory (${machine.platform}), Node ${machine.node}; load average`,
-    `${machine.loadBefore} before the run.`,
+    `${machine.loadBefore} before the run, ${machine.loadAfter} at its end (the bench itself makes two to three).`,
     '',
     markdownTable(lines),
   ].join('\n');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withResults } from './document.js';
 import { line } from './line.js';
+import { isBusy } from './machine.js';
 import { resultsText } from './results.js';
 import { figure, table } from './table.js';
 
@@ -56,7 +57,14 @@ describe('the report', () => {
     ]);
   });
   it('keeps no more digits than mean something', () => {
-    const machine = { cores: 2, memoryGigabytes: 4, node: '20.19.0', platform: 'linux x64', loadBefore: 0 };
+    const machine = {
+      cores: 2,
+      memoryGigabytes: 4,
+      node: '20.19.0',
+      platform: 'linux x64',
+      loadBefore: 0,
+      loadAfter: 2,
+    };
     const text = resultsText({
       at: '2026-01-01T00:00:00.000Z',
       rounds: 1,
@@ -69,7 +77,7 @@ describe('the report', () => {
 });
 
 describe('the document', () => {
-  const machine = { cores: 2, memoryGigabytes: 4, node: '20.19.0', platform: 'linux x64', loadBefore: 0 };
+  const machine = { cores: 2, memoryGigabytes: 4, node: '20.19.0', platform: 'linux x64', loadBefore: 0, loadAfter: 2 };
   const results = { at: '2026-01-05T10:00:00.000Z', rounds: 5, secondsPerTurn: 2, machine, lines: [fast] };
   const page = 'Before.\n<!-- results: written by npm run bench -->\nold\n<!-- end of results -->\nAfter.\n';
 
@@ -82,4 +90,11 @@ describe('the document', () => {
     expect(withResults(once, results)).toBe(once);
   });
   it('without a place for them is refused', () => expect(() => withResults('nothing', results)).toThrow());
+});
+
+describe('the machine', () => {
+  it('is called busy when others leave less than three quarters of it', () => {
+    expect(isBusy({ cores: 2, loadBefore: 0.4 })).toBe(false);
+    expect(isBusy({ cores: 2, loadBefore: 0.6 })).toBe(true);
+  });
 });
