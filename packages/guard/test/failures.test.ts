@@ -137,13 +137,13 @@ describe('a slow visitor', () => {
 
   it('is not blamed while WordPress takes its time with an upload', async () => {
     const port = await webServer((request, response) => {
-      setTimeout(() => request.resume().on('end', () => response.end('ok')), 900);
+      setTimeout(() => request.resume().on('end', () => response.end('ok')), 2200);
     });
-    const gate = await runningGate(port, { limits: { idleSeconds: 0.3, upstreamSeconds: 5 } });
+    const gate = await runningGate(port, { limits: { idleSeconds: 1, upstreamSeconds: 8 } });
     const client = new RawClient(gate.port)
       .send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 20000000\r\n\r\n`)
       .send(Buffer.alloc(20_000_000));
-    await client.until((text) => text.includes('200 OK'), 8000);
+    await client.until((text) => text.includes('200 OK'), 12_000);
   });
 });
 

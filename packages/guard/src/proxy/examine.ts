@@ -36,7 +36,8 @@ export type Examined =
       readonly rule: string;
       readonly host: string;
       readonly address: Address;
-      readonly policy: Policy | null;
+      readonly policy: Policy;
+      /** Null when the request could not be read. */
       readonly facts: RequestFacts | null;
     }
   | {
@@ -65,12 +66,21 @@ export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
   const target = requestTarget(request, deps.targetBytes);
   if (!target.ok) {
     const { page, reason } = target;
-    return { kind: 'refuse', page, rule: `ambiguous:${reason}`, host: '', address, policy: null, facts: null };
+    const policy = policyOfNoSite(deps);
+    return { kind: 'refuse', page, rule: `ambiguous:${reason}`, host: '', address, policy, facts: null };
   }
   const { host } = target;
   const site = deps.router.find(host);
   if (site === null) {
-    return { kind: 'refuse', page: 'not-found', rule: 'unknown-host', host, address, policy: null, facts: null };
+    return {
+      kind: 'refuse',
+      page: 'not-found',
+      rule: 'unknown-host',
+      host,
+      address,
+      policy: policyOfNoSite(deps),
+      facts: null,
+    };
   }
   const policy = deps.live.get(site.config.id);
   const canonical = canonicalPath(target.target);
@@ -119,6 +129,11 @@ export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
     address,
     scheme,
   };
+}
+
+/** Whose headers an answer gets that belongs to no site: those of the only one, else those of a fresh one. */
+function policyOfNoSite({ live, router }: ExamineDeps): Policy {
+  return live.get(router.only?.config.id ?? '');
 }
 
 const NOBODY: Address = { words: [0, 0, 0xffff, 0], text: '0.0.0.0', family: 4 };

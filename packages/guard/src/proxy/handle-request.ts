@@ -15,7 +15,7 @@ import { missingInstead } from './missing-instead.js';
 import type { RefusalCounts } from './refusal-counts.js';
 import { refuse } from './refuse.js';
 import { type Closed, refuseLogin } from './refuse-login.js';
-import { ownNamespace } from './request-facts.js';
+import { ownNamespace, type RequestFacts, requestFacts } from './request-facts.js';
 import type { VisitorFacts } from './request-head.js';
 import type { UpstreamFailure } from './upstream/upstream-connection.js';
 
@@ -48,20 +48,20 @@ export function handleRequest(
   const answer = (page: PageName | 'away'): void => {
     const { host, address, policy, facts } = examined;
     if (page === 'away') {
-      close({ kind: 'away', until: policy?.login.away(time).until ?? null });
+      close({ kind: 'away', until: policy.login.away(time).until });
       return;
     }
     refuse(request, response, { page, host, address: address.text, requestId, time }, (headers) => {
-      if (facts !== null) policy?.editHeaders(facts, headers, deps.onFault);
+      policy.editHeaders(facts ?? unreadFacts(examined), headers, deps.onFault);
     });
   };
   const close = (closed: Closed): void => {
     const { host, policy, facts } = examined;
     const program = facts !== null && (facts.restRoute !== null || facts.segments.includes('admin-ajax.php'));
-    const home = `${policy?.paths.home ?? ''}/`;
-    const timeZone = policy?.login.timeZone ?? 'UTC';
+    const home = `${policy.paths.home}/`;
+    const timeZone = policy.login.timeZone;
     refuseLogin(request, response, closed, { host, home, now: deps.clock(), timeZone, program }, (headers) => {
-      if (facts !== null) policy?.editHeaders(facts, headers, deps.onFault);
+      policy.editHeaders(facts ?? unreadFacts(examined), headers, deps.onFault);
     });
   };
   if (examined.kind === 'refuse') {
@@ -156,6 +156,11 @@ export function handleRequest(
 }
 
 const UNCLEAR_END = 'ambiguous:framing';
+
+/** Facts of a request that could not be read: the rules' headers go on its answer too. */
+function unreadFacts({ policy, address }: Pick<Examined, 'policy' | 'address'>): RequestFacts {
+  return requestFacts({ method: 'GET', address, path: { path: '/', segments: [] }, query: '', paths: policy.paths });
+}
 
 /** Actions of the login address that guard answers itself. */
 const SECOND_FACTOR = new Set(['second-factor', 'second-factor-setup']);
