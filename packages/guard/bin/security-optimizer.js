@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+// npm links this file when it installs, which is before anything is built.
+import { existsSync } from 'node:fs';
+
+const command = new URL('../dist/cli/security-optimizer.js', import.meta.url);
+if (existsSync(command)) await import(command.href);
+else {
+  process.stderr.write('Security Optimizer is not built yet. Run: npm run build\n');
+  process.exitCode = 1;
+}
