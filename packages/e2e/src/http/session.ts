@@ -26,7 +26,8 @@ export async function logIn(stack: Stack, login: string = stack.user): Promise<S
   return { login, cookie, nonce: nonce.body.trim() };
 }
 
-function cookiesOf({ head }: RawAnswer): string {
+/** What a browser would send back after this answer: the value of a Cookie header. */
+export function cookiesOf({ head }: RawAnswer): string {
   const pairs = new Map<string, string>();
   for (const [, name, value] of head.matchAll(/^set-cookie: ([^=]+)=([^;]*)/gim)) pairs.set(name ?? '', value ?? '');
   return [...pairs].map(([name, value]) => `${name}=${value}`).join('; ');

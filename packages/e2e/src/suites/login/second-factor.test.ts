@@ -1,0 +1,193 @@
+import { hotp, stepAt } from '@security-optimizer/guard/login/two-factor/totp';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RawAnswer } from '../../http/raw.js';
+import { form } from '../../http/request.js';
+import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { people } from '../../stacks/prepare-site.js';
+import { onEveryStack, type Stack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
+
+const PAGE = '/wp-login.php?action=second-factor';
+const FROM = '127.0.33.1';
+
+/** A browser without scripts that keeps cookies. */
+class Visitor {
+  readonly #cookies = new Map<string, string>();
+  constructor(
+    readonly stack: Stack,
+    readonly agent: string,
+  ) {}
+
+  get cookie(): string {
+    return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  async logIn(login: string): Promise<RawAnswer> {
+    const { stack } = this;
+    return this.#keep(await askFrom(stack, FROM, loginForm(login, stack.password, { headers: this.#headers() })));
+  }
+
+  async look(target: string): Promise<RawAnswer> {
+    return this.#keep(await askFrom(this.stack, FROM, { target, headers: this.#headers() }));
+  }
+
+  /** Sends a form of the second factor, with the token of the page it stands on. */
+  async send(page: RawAnswer, step: string, fields: Readonly<Record<string, string>>): Promise<RawAnswer> {
+    const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
+    const body = new URLSearchParams({ token, step, ...fields }).toString();
+    const headers = { ...this.#headers(), origin: this.stack.url };
+    return this.#keep(await askFrom(this.stack, FROM, form(PAGE, body, headers)));
+  }
+
+  #headers() {
+    return { 'user-agent': this.agent, cookie: ['wordpress_test_cookie=x', this.cookie].filter(Boolean).join('; ') };
+  }
+
+  #keep(answer: RawAnswer): RawAnswer {
+    for (const [, name, value] of answer.head.matchAll(/^set-cookie: ([^=]+)=([^;]*)/gim)) {
+      this.#cookies.set(name ?? '', value ?? '');
+    }
+    return answer;
+  }
+}
+
+onEveryStack('the second factor', (stack) => {
+  const editor = people.editor;
+  let owner: Session;
+  let xmlRpcBefore: 0 | 1;
+  let secret: Buffer;
+  let step = 0;
+  let codes: string[] = [];
+  const visitor = (agent = 'A browser') => new Visitor(stack, agent);
+  /** A visitor whose password was right, at the page that asks for the code. */
+  const halfWay = async (agent?: string) => {
+    const someone = visitor(agent);
+    await someone.logIn(editor);
+    return { someone, page: await someone.look(PAGE) };
+  };
+
+  beforeAll(async () => {
+    owner = await logIn(stack);
+    xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
+    await setOptions(stack, owner, { disable_xml_rpc: 0 });
+    await change(stack, owner, '/2fa', { sg2fa: 1 });
+  });
+  afterAll(async () => {
+    await change(stack, owner, '/2fa', { sg2fa: 0 });
+    await setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore });
+    await recover(stack, 'two-factor', 'reset', editor).catch(() => undefined);
+    await recover(stack, 'unblock', '--all');
+  });
+
+  it.each([stack.user, editor])('gives %s no session for the password alone', async (login) => {
+    const someone = visitor();
+    const answer = await someone.logIn(login);
+    expect([302, 303]).toContain(answer.status);
+    expect(answer.headers.location).toContain('action=second-factor');
+    expect(answer.head).not.toMatch(/^set-cookie: wordpress(?:_sec|_logged_in)?_[0-9a-f]{32}=(?!\+|%20)[^;]/im);
+    const admin = await someone.look('/wp-admin/');
+    expect(admin.headers.location).toContain('/wp-login.php');
+  });
+
+  it('asks nobody who writes nothing on the site', async () => {
+    expect(letsIn(await visitor().logIn(people.subscriber))).toBe(true);
+  });
+
+  it('refuses the password of programs, and says why', async () => {
+    const value = (text: string) => `<param><value><string>${text}</string></value></param>`;
+    const call = {
+      method: 'POST',
+      target: '/xmlrpc.php',
+      headers: { 'content-type': 'text/xml' },
+      body: `<?xml version="1.0"?><methodCall><methodName>wp.getUsersBlogs</methodName><params>${value(editor)}${value(stack.password)}</params></methodCall>`,
+    };
+    const answer = await askFrom(stack, FROM, call);
+    expect(answer.body).toContain('<fault>');
+    expect(answer.body).toContain('needs a second factor');
+    expect(answer.body).not.toContain('blogid');
+  });
+
+  it('is set up with a first code and saved back-up codes, and only then lets in', async () => {
+    const { someone, page } = await halfWay();
+    expect(page.body).toContain('Set up two-factor authentication');
+    secret = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
+    expect(secret).toHaveLength(20);
+    // Skipping the first code leads nowhere.
+    expect(letsIn(await someone.send(page, 'continue', { saved: '1' }))).toBe(false);
+    step = stepAt(Date.now());
+    const shown = await someone.send(page, 'enrol', { code: hotp(secret, step) });
+    expect(shown.status).toBe(200);
+    expect(letsIn(shown)).toBe(false);
+    codes = [...shown.body.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map(([, code]) => code ?? '');
+    expect(new Set(codes).size).toBe(10);
+    const done = await someone.send(shown, 'continue', { saved: '1' });
+    expect(done.status).toBe(303);
+    expect(letsIn(done)).toBe(true);
+    expect((await someone.look('/wp-admin/')).status).toBe(200);
+  });
+
+  it('takes a code once', async () => {
+    // One step early is allowed; the code of the set-up itself is used up.
+    const [first, second] = [await halfWay(), await halfWay()];
+    expect((await first.someone.send(first.page, 'code', { code: hotp(secret, step) })).status).toBe(403);
+    const code = hotp(secret, ++step);
+    expect(letsIn(await first.someone.send(first.page, 'code', { code }))).toBe(true);
+    const again = await second.someone.send(second.page, 'code', { code });
+    expect(again.status).toBe(403);
+    expect(letsIn(again)).toBe(false);
+  });
+
+  it('takes a back-up code once, also from two browsers in the same moment', async () => {
+    const both = await Promise.all([halfWay('One browser'), halfWay('Another browser')]);
+    const code = codes[0] ?? '';
+    const answers = await Promise.all(both.map(({ someone, page }) => someone.send(page, 'backup', { code })));
+    expect(answers.filter(letsIn)).toHaveLength(1);
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 403]);
+  });
+
+  it('is no use in another browser than the one with the password', async () => {
+    const { someone, page } = await halfWay('The browser with the password');
+    const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
+    const body = new URLSearchParams({ token, step: 'backup', code: codes[1] ?? '' }).toString();
+    const thief = { cookie: someone.cookie, 'user-agent': 'Another browser', origin: stack.url };
+    const stolen = await askFrom(stack, FROM, form(PAGE, body, thief));
+    expect(letsIn(stolen)).toBe(false);
+    // A challenge without its cookie is none.
+    const { cookie: _, ...without } = { ...thief, 'user-agent': someone.agent };
+    expect(letsIn(await askFrom(stack, FROM, form(PAGE, body, without)))).toBe(false);
+    // The code was not spent.
+    const next = await halfWay();
+    expect(letsIn(await next.someone.send(next.page, 'backup', { code: codes[1] ?? '' }))).toBe(true);
+  });
+
+  it('ends after ten wrong codes, for the right one too', async () => {
+    const { someone, page } = await halfWay();
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 10; turn++) {
+      statuses.push((await someone.send(page, 'backup', { code: '0000 0000' })).status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 9 }, () => 403), 429]);
+    const right = await someone.send(page, 'backup', { code: codes[2] ?? '' });
+    expect(letsIn(right)).toBe(false);
+    // A new challenge does not help: the account is paused.
+    const next = await halfWay();
+    expect((await next.someone.send(next.page, 'backup', { code: codes[2] ?? '' })).status).toBe(429);
+  });
+
+  it('is forgotten by the command line', async () => {
+    expect(await recover(stack, 'two-factor', 'reset', editor)).toContain('sets up a new second factor');
+    const { page } = await until('the set-up is offered', async () => {
+      const visit = await halfWay();
+      return visit.page.body.includes('Set up two-factor authentication') ? visit : null;
+    });
+    expect(fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '')).not.toEqual(secret);
+  });
+});
+
+/** RFC 4648 section 6, with spaces between. */
+function fromBase32(text: string): Buffer {
+  const digits = [...text.replaceAll(' ', '')].map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter));
+  const bits = digits.map((digit) => digit.toString(2).padStart(5, '0')).join('');
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}
