@@ -1,0 +1,240 @@
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { silentLogger } from '@security-optimizer/guard/lib/logger';
+import { loadConfig } from '@security-optimizer/guard/load-config';
+import { openDatabase } from '@security-optimizer/guard/storage/database';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RawAnswer } from '../../http/raw.js';
+import { form, type TypedRequest } from '../../http/request.js';
+import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { killGuard, startGuard } from '../../stacks/guard-process.js';
+import { onEveryStack, type Stack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
+
+const LIMIT = 5;
+/** Each attack has an account of its own, since many failures make an account slow for strangers. */
+const VICTIMS = ['form', 'xmlrpc', 'multicall', 'rest', 'plugin', 'locked', 'kept', 'timing', 'forger'] as const;
+const victim = (name: (typeof VICTIMS)[number]) => `victim-${name}`;
+
+const xml = (body: string): TypedRequest => ({
+  method: 'POST',
+  target: '/xmlrpc.php',
+  body: `<?xml version="1.0"?>${body}`,
+  headers: { 'content-type': 'text/xml' },
+});
+const string = (text: string) => `<value><string>${text}</string></value>`;
+const usersBlogs = (login: string, password: string) =>
+  xml(
+    `<methodCall><methodName>wp.getUsersBlogs</methodName><params><param>${string(login)}</param><param>${string(password)}</param></params></methodCall>`,
+  );
+/** One request with many guesses in it. */
+const multicall = (login: string, passwords: readonly string[]) => {
+  const call = (password: string) =>
+    `<value><struct><member><name>methodName</name>${string('wp.getUsersBlogs')}</member><member><name>params</name><value><array><data>${string(login)}${string(password)}</data></array></value></member></struct></value>`;
+  return xml(
+    `<methodCall><methodName>system.multicall</methodName><params><param><value><array><data>${passwords.map(call).join('')}</data></array></value></param></params></methodCall>`,
+  );
+};
+const restBasic = (login: string, password: string): TypedRequest => ({
+  target: '/wp-json/wp/v2/users/me',
+  headers: { authorization: `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}` },
+});
+const shopForm = (login: string, password: string) =>
+  form('/', new URLSearchParams({ shop_login: login, shop_password: password }).toString());
+
+const attacks: [string, (typeof VICTIMS)[number], (login: string, turn: number) => TypedRequest][] = [
+  ['the login form', 'form', (login, turn) => loginForm(login, `guess${turn}`)],
+  ['XML-RPC', 'xmlrpc', (login, turn) => usersBlogs(login, `guess${turn}`)],
+  [
+    'system.multicall with ten guesses each',
+    'multicall',
+    (login, turn) =>
+      multicall(
+        login,
+        Array.from({ length: 10 }, (_, each) => `guess${turn}x${each}`),
+      ),
+  ],
+  ['REST with basic authentication', 'rest', (login, turn) => restBasic(login, `guess${turn}`)],
+  ["a plugin's own form", 'plugin', (login, turn) => shopForm(login, `guess${turn}`)],
+];
+
+onEveryStack('guessing passwords', (stack) => {
+  const plugin = join(muPlugins(stack), 'count-checks.php');
+  const record = join(stack.dir, 'password-checks');
+  /** Guesses that were compared; WordPress itself compares one with the password and with application passwords. */
+  const checks = () => new Set(readFileSync(record, 'utf8').split('\n').filter(Boolean)).size;
+  let owner: Session;
+  let xmlRpcBefore: 0 | 1;
+  let last = 0;
+  /** An address that nobody has used yet. */
+  const stranger = () => `127.0.31.${++last}`;
+  const error = (answer: RawAnswer) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(answer.body)?.[1]?.trim();
+  const lockOut = async (from: string, login: string) => {
+    for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, loginForm(login, `wrong-${turn}`));
+  };
+
+  beforeAll(async () => {
+    writeFileSync(record, '');
+    chmodSync(record, 0o666);
+    // Counts in PHP, where a guess is compared with the hash, and logs in by a form that is not WordPress's.
+    writeFileSync(
+      plugin,
+      `<?php
+add_filter( 'wp_is_application_passwords_available', '__return_true' );
+add_filter( 'check_password', function ( $right, $password ) {
+  file_put_contents( '${record}', "$password\\n", FILE_APPEND | LOCK_EX );
+  return $right;
+}, -1000, 2 );
+add_action( 'wp_loaded', function () {
+  if ( isset( $_POST['shop_login'], $_POST['shop_password'] ) ) {
+    $user = wp_signon( array( 'user_login' => $_POST['shop_login'], 'user_password' => $_POST['shop_password'] ) );
+    exit( is_wp_error( $user ) ? 'Not logged in' : 'Logged in' );
+  }
+} );`,
+    );
+    await runInWordPress(
+      stack,
+      `foreach ( array( ${VICTIMS.map((name) => `'${victim(name)}'`).join(', ')} ) as $login ) {
+        $id = wp_insert_user( array( 'user_login' => $login, 'user_pass' => '${stack.password}', 'user_email' => "$login@example.com", 'role' => 'subscriber' ) );
+        WP_Application_Passwords::create_new_application_password( $id, array( 'name' => 'phone' ) );
+      }`,
+    );
+    owner = await logIn(stack);
+    xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
+    await setOptions(stack, owner, { disable_xml_rpc: 0 });
+    await change(stack, owner, '/limit-login-attempts', { login_attempts: LIMIT });
+  });
+  beforeEach(() => writeFileSync(record, ''));
+  afterAll(async () => {
+    await recover(stack, 'unblock', '--all');
+    await setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore });
+    rmSync(plugin, { force: true });
+    rmSync(record, { force: true });
+    await runInWordPress(
+      stack,
+      `require_once ABSPATH . 'wp-admin/includes/user.php';
+      foreach ( array( ${VICTIMS.map((name) => `'${victim(name)}'`).join(', ')} ) as $login ) {
+        $user = get_user_by( 'login', $login );
+        if ( $user ) { wp_delete_user( $user->ID ); }
+      }`,
+    );
+  });
+
+  describe.each(attacks)('by %s', (_road, name, guess) => {
+    it('costs at most five checks, however many come at once', async () => {
+      const from = stranger();
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, turn) => askFrom(stack, from, guess(victim(name), turn))),
+      );
+      expect(checks()).toBeGreaterThanOrEqual(1);
+      expect(checks()).toBeLessThanOrEqual(LIMIT);
+      expect(answers.filter(letsIn)).toEqual([]);
+      // And now the address is locked: the right password is no longer compared.
+      writeFileSync(record, '');
+      const right = await askFrom(stack, from, loginForm(victim(name), stack.password));
+      expect(letsIn(right)).toBe(false);
+      expect(right.status).toBe(429);
+      expect(checks()).toBe(0);
+    });
+  });
+
+  it('compares no password in the shop of a locked visitor, and still shows the site', async () => {
+    const from = stranger();
+    await lockOut(from, victim('locked'));
+    writeFileSync(record, '');
+    expect((await askFrom(stack, from, shopForm(victim('locked'), stack.password))).body).toContain('Not logged in');
+    expect(checks()).toBe(0);
+    const page = await askFrom(stack, from, { target: '/hello-world/' });
+    expect(page.status).toBe(200);
+  });
+
+  it('answers a locked visitor the same for the right and a wrong password', async () => {
+    const from = stranger();
+    await lockOut(from, victim('locked'));
+    const right = await askFrom(stack, from, loginForm(victim('locked'), stack.password));
+    const wrong = await askFrom(stack, from, loginForm(victim('locked'), 'wrong'));
+    expect([right.status, plain(right.body)]).toEqual([wrong.status, plain(wrong.body)]);
+    expect(right.status).toBe(429);
+    expect(Number(right.headers['retry-after'])).toBeGreaterThan(3000);
+  });
+
+  it('keeps a lock when guard is killed, until the command line ends it', async () => {
+    const from = stranger();
+    await lockOut(from, victim('kept'));
+    const right = loginForm(victim('kept'), stack.password);
+    // The answer does not wait for the store; the lock is written right after it.
+    await until('the lock is stored', () => isLocked(stack, from), 2);
+    await killGuard(stack);
+    await startGuard(stack);
+    expect((await askFrom(stack, from, right)).status).toBe(429);
+    expect(await recover(stack, 'unblock', from)).toContain(from);
+    await until('the address may log in', async () => letsIn(await askFrom(stack, from, right)));
+  });
+
+  it('forgets the failures before a success', async () => {
+    const from = stranger();
+    for (let round = 0; round < 2; round++) {
+      for (let turn = 0; turn < LIMIT - 1; turn++) {
+        const answer = await askFrom(stack, from, loginForm(victim('kept'), `wrong-${turn}`));
+        expect(answer.status).toBe(200);
+      }
+      expect(letsIn(await askFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
+    }
+  });
+
+  it('says and costs the same for an unknown name and a wrong password', async () => {
+    const time = { known: [] as number[], unknown: [] as number[] };
+    const said = new Set<string | undefined>();
+    for (let turn = 0; turn < 8; turn++) {
+      for (const kind of ['known', 'unknown'] as const) {
+        const login = kind === 'known' ? victim('timing') : `nobody-${turn}`;
+        const began = performance.now();
+        const answer = await askFrom(stack, stranger(), loginForm(login, 'wrong'));
+        time[kind].push(performance.now() - began);
+        expect(answer.status).toBe(200);
+        said.add(error(answer));
+      }
+    }
+    expect(said.size).toBe(1);
+    expect([...said][0]).toMatch(/Invalid username, email address or incorrect password\./);
+    const ratio = median(time.known) / median(time.unknown);
+    expect(ratio).toBeGreaterThan(0.6);
+    expect(ratio).toBeLessThan(1.67);
+  });
+
+  it.each(['x-forwarded-for', 'x-real-ip', 'forwarded', 'cf-connecting-ip', 'true-client-ip', 'client-ip'])(
+    'counts the address of the connection, whatever %s says',
+    async (name) => {
+      const from = stranger();
+      for (let turn = 0; turn < LIMIT; turn++) {
+        const value = name === 'forwarded' ? `for=203.0.113.${turn}` : `203.0.113.${turn}`;
+        await askFrom(stack, from, loginForm(`nobody-${turn}`, 'wrong', { headers: { [name]: value } }));
+      }
+      const headers = { [name]: name === 'forwarded' ? 'for=203.0.113.99' : '203.0.113.99' };
+      expect((await askFrom(stack, from, loginForm(victim('forger'), stack.password, { headers }))).status).toBe(429);
+      // The forged address itself pays for nothing.
+      expect(letsIn(await askFrom(stack, stranger(), loginForm(victim('forger'), stack.password)))).toBe(true);
+    },
+  );
+});
+
+async function isLocked(stack: Stack, address: string): Promise<boolean> {
+  const config = await loadConfig({ dataDir: stack.guardDir });
+  const db = await openDatabase({ url: config.database, dataDir: stack.guardDir, logger: silentLogger() });
+  try {
+    const rows = await db.selectFrom('login_attempts').select(['key', 'locked_until']).execute();
+    return rows.some((row) => row.key.includes(address) && Number(row.locked_until) > Date.now());
+  } finally {
+    await db.destroy();
+  }
+}
+
+const median = (values: readonly number[]) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
+
+/** A page without what differs from answer to answer by design: nonces and seconds left. */
+function plain(body: string): string {
+  return body.replace(/nonce="[^"]*"/g, 'nonce').replace(/\d+ (?:minutes?|seconds?)/g, 'a while');
+}
