@@ -56,7 +56,9 @@ async function step(name, check) {
 async function vitest(name, node) {
   process.stderr.write(`\n== packages/${name}\n`);
   const file = join(results, `${name}-${Date.now()}.json`);
-  const code = await run(node, [
+  // Colours would make a log of thousands of dots unreadable.
+  const env = process.stderr.isTTY ? process.env : { ...process.env, NO_COLOR: '1' };
+  const args = [
     tool('vitest/vitest.mjs'),
     'run',
     '--root',
@@ -64,7 +66,8 @@ async function vitest(name, node) {
     '--reporter=dot',
     '--reporter=json',
     `--outputFile.json=${file}`,
-  ]);
+  ];
+  const code = await run(node, args, env);
   const report = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
   const failed = report?.numFailedTests ?? 0;
   sums.passed += report?.numPassedTests ?? 0;
