@@ -187,7 +187,7 @@ add_action( 'wp_loaded', function () {
   it('says and costs the same for an unknown name and a wrong password', async () => {
     const time = { known: [] as number[], unknown: [] as number[] };
     const said = new Set<string | undefined>();
-    for (let turn = 0; turn < 8; turn++) {
+    for (let turn = 0; turn < 12; turn++) {
       for (const kind of ['known', 'unknown'] as const) {
         const login = kind === 'known' ? victim('timing') : `nobody-${turn}`;
         const began = performance.now();
@@ -199,7 +199,8 @@ add_action( 'wp_loaded', function () {
     }
     expect(said.size).toBe(1);
     expect([...said][0]).toMatch(/Invalid username, email address or incorrect password\./);
-    const ratio = median(time.known) / median(time.unknown);
+    // Other work on the machine only ever adds time: the quickest answers are the honest ones.
+    const ratio = Math.min(...time.known) / Math.min(...time.unknown);
     expect(ratio).toBeGreaterThan(0.6);
     expect(ratio).toBeLessThan(1.67);
   });
@@ -230,9 +231,6 @@ async function isLocked(stack: Stack, address: string): Promise<boolean> {
     await db.destroy();
   }
 }
-
-const median = (values: readonly number[]) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 
 /** A page without what differs from answer to answer by design: nonces and seconds left. */
 function plain(body: string): string {

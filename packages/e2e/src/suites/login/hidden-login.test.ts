@@ -1,0 +1,212 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { spelled, spellingsOf } from '../../attacks/spellings.js';
+import type { RawAnswer } from '../../http/raw.js';
+import { ask, form, type TypedRequest } from '../../http/request.js';
+import { cookiesOf, logIn, type Session } from '../../http/session.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
+import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
+
+const DOOR = 'quiet-door';
+/** Names of the same length that no file or page of the site has. */
+const siblings: Readonly<Record<string, string>> = {
+  'wp-login.php': 'wp-logix.php',
+  'wp-register.php': 'wp-registex.php',
+  'wp-signup.php': 'wp-signux.php',
+  'wp-activate.php': 'wp-activatx.php',
+  'wp-admin': 'wp-admix',
+  'wp-login': 'wp-logix',
+  login: 'logix',
+  admin: 'admix',
+  dashboard: 'dashboarx',
+};
+const hidden = [
+  '/wp-login.php',
+  '/wp-login.php?action=lostpassword',
+  '/wp-login.php?action=register',
+  '/wp-login.php?action=logout',
+  '/wp-login.php?redirect_to=/wp-admin/',
+  '/wp-admin',
+  '/wp-admin/',
+  '/wp-admin/index.php',
+  '/wp-admin/profile.php',
+  '/wp-admin/install.php',
+  '/wp-admin/upgrade.php',
+  '/wp-admin/setup-config.php',
+  '/wp-admin/css/login.min.css',
+  '/wp-register.php',
+  '/wp-signup.php',
+  '/wp-activate.php',
+  '/login',
+  '/login/',
+  '/admin',
+  '/dashboard',
+];
+
+/** The same request for a thing that does not exist, and the name that stands in it. */
+function missing(target: string): { readonly target: string; readonly name: string; readonly sibling: string } {
+  const name = /^\/([^/?]+)/.exec(target)?.[1] ?? '';
+  const sibling = siblings[name];
+  if (sibling === undefined) throw new Error(`${target} has no sibling.`);
+  return { target: target.replace(name, sibling), name, sibling };
+}
+
+/** Everything a visitor can tell an answer by, but for what differs between any two. */
+function looks(answer: RawAnswer) {
+  const { date: _, 'content-length': __, etag: ___, ...headers } = answer.headers;
+  const body = answer.body.replace(/nonce["=:]+[0-9A-Za-z+/=]+/g, 'NONCE').replace(/[0-9a-f]{8,}/g, 'RANDOM');
+  return { status: answer.status, headers, body };
+}
+
+onEveryStack('a log-in at an address of its own', (stack) => {
+  let owner: Session;
+
+  beforeAll(async () => {
+    owner = await logIn(stack);
+    await change(stack, owner, '/custom-login-url', { type: 'custom', login: DOOR, signup: 'quiet-entry' });
+  });
+  afterAll(async () => {
+    await recover(stack, 'unblock', '--all');
+    await recover(stack, 'login-url', 'reset');
+    await until('the log-in is back', async () => (await ask(stack, { target: '/wp-login.php' })).status === 200);
+  });
+
+  describe('to a stranger', () => {
+    it.each(hidden)('%s is a page that does not exist', async (target) => {
+      const other = missing(target);
+      const answer = await ask(stack, { target });
+      const nothing = await ask(stack, { target: other.target });
+      const asked = JSON.stringify(looks(nothing)).replaceAll(other.sibling, other.name);
+      expect(looks(answer)).toEqual(JSON.parse(asked));
+      expect([404, 301]).toContain(answer.status);
+      expect(answer.head + answer.body).not.toContain(DOOR);
+    });
+
+    it.each(['/wp-login.php', '/wp-admin/install.php'])('%s shows no log-in, however it is spelled', async (path) => {
+      const { host } = new URL(stack.url);
+      for (const spelling of spellingsOf(path)) {
+        for (const method of spelling.how === 'as it is' ? ['GET', 'POST'] : ['GET']) {
+          const answer = await askFrom(stack, '127.0.32.1', spelled(spelling, host, { method }));
+          const text = answer.head + answer.body;
+          const what = `${method} ${spelling.how}: ${answer.status}`;
+          expect(text, what).not.toMatch(/user_login|user_pass|loginform|wp-submit|setup-config|Already Installed/i);
+          expect(text, what).not.toContain(DOOR);
+          expect(answer.headers.location ?? '', what).not.toMatch(/reauth|redirect_to/);
+        }
+      }
+    });
+
+    it('nothing that the site says holds the address', async () => {
+      const targets = [
+        '/',
+        '/hello-world/',
+        '/?p=1',
+        '/feed/',
+        '/comments/feed/',
+        '/wp-sitemap.xml',
+        '/wp-sitemap-posts-page-1.xml',
+        '/wp-sitemap-users-1.xml',
+        '/robots.txt',
+        '/wp-json/',
+        '/wp-json/wp/v2/posts',
+        '/wp-json/wp/v2/pages',
+        '/wp-json/wp/v2/settings',
+        '/nothing-here/',
+        '/xmlrpc.php?rsd',
+      ];
+      for (const target of targets) {
+        const answer = await ask(stack, { target });
+        expect(answer.head + answer.body, target).not.toMatch(/quiet-(?:door|entry)/);
+      }
+    });
+
+    it('an invented session cookie opens nothing', async () => {
+      const cookie = `${owner.cookie.split('=')[0]}=x; wordpress_logged_in_${'0'.repeat(32)}=owner%7C1%7Cx%7Cx`;
+      for (const target of ['/wp-admin/', '/wp-admin/profile.php', '/wp-admin/css/login.min.css']) {
+        const answer = await ask(stack, { target, headers: { cookie } });
+        expect(answer.status, target).toBe(404);
+        expect(answer.head + answer.body).not.toMatch(/quiet-door|reauth/);
+      }
+    });
+  });
+
+  it('is served at its address, and lets the owner in', async () => {
+    const page = await ask(stack, { target: `/${DOOR}` });
+    expect(page.status).toBe(200);
+    expect(page.body).toMatch(new RegExp(`<form[^>]+action="[^"]*/${DOOR}/?"`));
+    const answer = await ask(stack, loginForm(stack.user, stack.password, { path: `/${DOOR}` }));
+    expect(letsIn(answer)).toBe(true);
+    const admin = await ask(stack, { target: '/wp-admin/', headers: { cookie: cookiesOf(answer) } });
+    expect(admin.status).toBe(200);
+    // The member's own log-out leads through the address.
+    expect(admin.body).toMatch(new RegExp(`/${DOOR}/?\\?action=logout`));
+  });
+
+  it('sends the link for a new password to a member with the address', async () => {
+    const mails = join(stack.dir, 'mail');
+    const before = new Set(existsSync(mails) ? readdirSync(mails) : []);
+    const answer = await ask(stack, form(`/${DOOR}?action=lostpassword`, `user_login=${stack.user}`));
+    expect(answer.status).toBe(302);
+    const mail = await until('the mail is there', () => {
+      const file = readdirSync(mails).find((name) => !before.has(name));
+      return file === undefined ? null : readFileSync(join(mails, file), 'latin1') || null;
+    });
+    expect(mail).toContain(`/${DOOR}`);
+    expect(mail).not.toContain('wp-login.php');
+    for (const name of readdirSync(mails)) if (!before.has(name)) rmSync(join(mails, name));
+  });
+
+  it('leaves what visitors need', async () => {
+    const id = (
+      await runInWordPress(
+        stack,
+        `echo wp_insert_post( array( 'post_title' => 'Behind a word', 'post_content' => 'The garden', 'post_status' => 'publish', 'post_password' => 'sesame' ) );`,
+      )
+    ).trim();
+    const opened = await ask(
+      stack,
+      form('/wp-login.php?action=postpass', 'post_password=sesame', { referer: `${stack.url}/?p=${id}` }),
+    );
+    expect(opened.status).toBe(302);
+    expect(opened.head).not.toContain(DOOR);
+    const post = await ask(stack, { target: '/behind-a-word/', headers: { cookie: cookiesOf(opened) } });
+    expect(post.body).toContain('The garden');
+    await runInWordPress(stack, `wp_delete_post( ${Number(id)}, true );`);
+    const answers: [TypedRequest, number, RegExp][] = [
+      [{ target: '/wp-admin/admin-ajax.php?action=nothing' }, 400, /^0$/],
+      [{ target: '/wp-admin/admin-post.php' }, 200, /^$/],
+      [{ target: '/wp-cron.php' }, 200, /^$/],
+      [{ target: '/wp-json/wp/v2/posts' }, 200, /^\[/],
+    ];
+    for (const [request, status, body] of answers) {
+      const answer = await ask(stack, request);
+      expect([request.target, answer.status]).toEqual([request.target, status]);
+      expect(answer.body.trim()).toMatch(body);
+    }
+  });
+
+  it('logs a member out', async () => {
+    const member = await logInAt(`/${DOOR}`);
+    const admin = await ask(stack, { target: '/wp-admin/', headers: { cookie: member } });
+    const link = /href=["'][^"']*(\/quiet-door\/?\?action=logout[^"']*)["']/
+      .exec(admin.body)?.[1]
+      ?.replace(/&(?:amp|#0?38);/g, '&');
+    const answer = await ask(stack, { target: link ?? '/no-link', headers: { cookie: member } });
+    expect(answer.status).toBe(302);
+    expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: member } })).status).toBe(404);
+  });
+
+  it('goes back to where WordPress has it', async () => {
+    await recover(stack, 'login-url', 'reset');
+    await until('the log-in is back', async () => (await ask(stack, { target: '/wp-login.php' })).status === 200);
+    expect((await ask(stack, { target: `/${DOOR}` })).status).toBe(404);
+    await logIn(stack);
+  });
+
+  async function logInAt(path: string): Promise<string> {
+    return cookiesOf(await ask(stack, loginForm(stack.user, stack.password, { path })));
+  }
+});
