@@ -89,24 +89,25 @@ export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
     return { kind: 'refuse', page: 'bad-request', rule, host, address, policy, facts: null };
   }
   const { path, query } = canonical;
-  const seen = {
-    method: request.method as string,
-    address,
-    paths: policy.paths,
-    now: deps.clock(),
-    credentials: credentialsOf(request),
-  };
-  let facts = requestFacts({ ...seen, path, query });
+  const method = request.method as string;
+  const { paths } = policy;
+  const now = deps.clock();
+  const credentials = credentialsOf(request);
+  // Written out, here and below: spreading objects took longer than all the rules together (docs/benchmarks.md, P2).
+  let facts = requestFacts({ method, address, paths, now, credentials, path, query });
   if (facts.query.isAmbiguous('rest_route')) {
     return { kind: 'refuse', page: 'bad-request', rule: 'ambiguous:two-routes', host, address, policy, facts };
   }
   let road = policy.login.road(facts);
-  const approach = { policy, road, target: target.target, now: seen.now };
-  const decoy = decoyFor({ ...approach, secret: site.config.secret, cookie: request.headers.cookie }, deps.random);
+  const { secret } = site.config;
+  const { cookie } = request.headers;
+  const decoy = decoyFor({ policy, road, target: target.target, now, secret, cookie }, deps.random);
   if (decoy !== null) {
     // From here on it is a request for that missing page, to every rule and to WordPress.
     const missing = canonicalPath(decoy);
-    if (missing.ok) facts = requestFacts({ ...seen, path: missing.path, query: missing.query });
+    if (missing.ok) {
+      facts = requestFacts({ method, address, paths, now, credentials, path: missing.path, query: missing.query });
+    }
     road = 'other';
   }
   const verdict = policy.decide(facts, deps.onFault);
