@@ -77,7 +77,7 @@ function report(upstream: string, results: Record<Road, Loads[]>): Line[] {
       what: `added to an allowed request, upstream ${upstream}, ${what}`,
       value,
       unit: 'ms',
-      rival: { name: 'nginx proxy_pass', value: theirs, ratio: value / theirs },
+      rival: { name: 'nginx proxy_pass', value: theirs, ratio: null },
       ...(bar && { bar }),
     });
   };

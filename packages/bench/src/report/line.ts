@@ -27,7 +27,8 @@ export function line(facts: {
   readonly what: string;
   readonly value: number;
   readonly unit: string;
-  readonly rival?: { readonly name: string; readonly value: number; readonly ratio: number };
+  /** `ratio` is null where one figure has no sense as a multiple of the other: differences may be about nothing. */
+  readonly rival?: { readonly name: string; readonly value: number; readonly ratio: number | null };
   readonly bar?: Bar;
 }): Line {
   const { measure, what, value, unit, rival, bar } = facts;
