@@ -36,7 +36,7 @@ const groups = {
       run(process.execPath, ['scripts/generate-api-reference.mjs', '--check']),
     ),
   unit: async () => {
-    for (const name of ['contract', 'guard', 'dashboard']) await vitest(name, process.execPath);
+    for (const name of ['contract', 'guard', 'dashboard', 'bench']) await vitest(name, process.execPath);
   },
   connector: () =>
     step('connector: protocol vectors in PHP', () => run('php', ['packages/connector/test/protocol-vectors.test.php'])),
