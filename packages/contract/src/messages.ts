@@ -10,4 +10,6 @@ export const messages = {
   nothingFound: 'Nothing was found',
   required: 'This field is required.',
   invalidFormat: 'Invalid format.',
+  invalidEmail: 'Invalid email address.',
+  emailExists: 'Email %(name)s already exists.',
 } as const;

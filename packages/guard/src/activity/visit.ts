@@ -1,0 +1,24 @@
+import type { SiteId } from '../site.js';
+
+/** One request of a visitor, or several alike within the same moment. Plain data, handed to the activity thread. */
+export interface Visit {
+  /** When the first of them was answered, milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** Canonical text of the visitor's address (anonymised already when the site wants it). */
+  readonly address: string;
+  /** Path and query as they were asked for, cut and with control characters escaped. */
+  readonly target: string;
+  /** HTTP status of the answer. */
+  readonly status: number;
+  /** Name of the rule that refused it, or null. */
+  readonly rule: string | null;
+  /** The user agent, cut; null when none was sent. */
+  readonly agent: string | null;
+  /** How many were alike. At least 1. */
+  count: number;
+}
+
+/** Where the gate leaves what it saw. Never waits, never throws. */
+export interface VisitSink {
+  add(site: SiteId, visit: Visit): void;
+}
