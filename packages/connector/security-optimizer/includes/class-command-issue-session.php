@@ -12,8 +12,8 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Issue_Session {
 
 	/**
-	 * @param array $body `user`, `remember`, `redirect` (where the visitor wanted to go, '' for the usual place) and
-	 *                    `interim`.
+	 * @param array $body `user`, `remember`, `redirect` (where the visitor wanted to go, '' for the usual place),
+	 *                    `interim` and `new_factor` (true: the factor was set up in this log-in).
 	 * @return array|string The answer described in docs/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
@@ -24,6 +24,9 @@ final class Security_Optimizer_Command_Issue_Session {
 		$wanted = isset( $body['redirect'] ) && is_string( $body['redirect'] ) ? $body['redirect'] : '';
 
 		Security_Optimizer_Login_Url::show();
+		if ( Security_Optimizer_Password_Reset::is_due( $user ) ) {
+			self::answer( self::new_password_page( $user, isset( $body['new_factor'] ) && true === $body['new_factor'] ) );
+		}
 		// Plugins may redirect as soon as somebody has logged in, or when the address is asked for.
 		add_filter( 'wp_redirect', array( __CLASS__, 'answer' ), PHP_INT_MAX );
 		Security_Optimizer_Second_Factor::issue( $user, isset( $body['remember'] ) && true === $body['remember'] );
@@ -38,6 +41,18 @@ final class Security_Optimizer_Command_Issue_Session {
 	 */
 	public static function answer( $location ) {
 		Security_Optimizer_Answer::json( 200, array( 'redirect' => $location ) );
+	}
+
+	/**
+	 * After a forced reset the old password and the second factor lead to a new password, not to a session. A factor
+	 * that was set up with nothing but the old password proves nothing: then the mailed link is the way.
+	 */
+	private static function new_password_page( $user, $new_factor ) {
+		$key = $new_factor ? null : get_password_reset_key( $user );
+		if ( ! is_string( $key ) ) {
+			return wp_lostpassword_url();
+		}
+		return network_site_url( 'wp-login.php?action=rp&key=' . rawurlencode( $key ) . '&login=' . rawurlencode( $user->user_login ), 'login' );
 	}
 
 	/**

@@ -26,10 +26,17 @@ final class Security_Optimizer_Commands {
 		'login-data'    => array( 'Security_Optimizer_Command_Login_Data', 'run' ),
 		'path-in-use'   => array( 'Security_Optimizer_Command_Path_In_Use', 'run' ),
 		'rename-users'  => array( 'Security_Optimizer_Command_Rename_Users', 'run' ),
+
+		'plugins'              => array( 'Security_Optimizer_Command_Plugins', 'run' ),
+		'reinstall-plugin'     => array( 'Security_Optimizer_Command_Reinstall_Plugin', 'run' ),
+		'force-password-reset' => array( 'Security_Optimizer_Command_Force_Password_Reset', 'run' ),
+		'mail-password-links'  => array( 'Security_Optimizer_Command_Mail_Password_Links', 'run' ),
+		'log-out-users'        => array( 'Security_Optimizer_Command_Log_Out_Users', 'run' ),
+		'checkup'              => array( 'Security_Optimizer_Command_Checkup', 'run' ),
 	);
 
 	/** Commands that need what plugins and themes set up on `init`; the others run before any of that. */
-	const LATE = array( 'issue-session', 'path-in-use' );
+	const LATE = array( 'issue-session', 'path-in-use', 'mail-password-links', 'checkup' );
 
 	/** @var array|null `name`, `time`, `nonce` and `body` of a command that guard has signed. */
 	private static $received = null;

@@ -65,6 +65,9 @@ final class Security_Optimizer_Hooks {
 		if ( $needs_factor ) {
 			self::add_second_factor();
 		}
+		if ( Security_Optimizer_Password_Reset::was_forced() ) {
+			self::add_password_reset();
+		}
 		if ( $hides_login ) {
 			self::add_login_url();
 		}
@@ -160,6 +163,16 @@ final class Security_Optimizer_Hooks {
 		add_filter( 'send_auth_cookies', array( $factor, 'hold_back_cookies' ), PHP_INT_MAX, 6 );
 		add_filter( 'xmlrpc_login_error', array( $factor, 'explain_in_xml_rpc' ), PHP_INT_MAX, 2 );
 		add_filter( 'wp_is_application_passwords_available_for_user', array( $factor, 'allow_application_passwords' ), PHP_INT_MAX, 2 );
+	}
+
+	private static function add_password_reset() {
+		$reset = 'Security_Optimizer_Password_Reset';
+		// Before the checks are counted, which is last: an old password is a wrong one.
+		add_filter( 'check_password', array( $reset, 'refuse_old' ), PHP_INT_MAX - 1, 4 );
+		add_action( 'validate_password_reset', array( $reset, 'check_form' ), PHP_INT_MAX, 2 );
+		add_action( 'user_profile_update_errors', array( $reset, 'check_profile' ), PHP_INT_MAX, 3 );
+		add_filter( 'rest_request_before_callbacks', array( $reset, 'check_rest' ), PHP_INT_MAX, 3 );
+		add_filter( 'login_message', array( $reset, 'tell' ), PHP_INT_MAX );
 	}
 
 	private static function add_login_url() {

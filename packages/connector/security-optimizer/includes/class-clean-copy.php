@@ -1,0 +1,215 @@
+<?php
+/**
+ * A clean copy of a plugin, fetched from the public directory and checked, beside the one in use.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Clean_Copy {
+
+	/** @var string Version of the plugin as its header says. */
+	public $version;
+
+	/** @var string As WordPress names the plugin: `folder/main.php`, or `main.php`. */
+	private $file;
+
+	/** @var array Headers of the plugin. */
+	private $data;
+
+	/** @var array Addresses of the directory. */
+	private $directory;
+
+	/** @var string Name in the directory. */
+	private $slug;
+
+	/** @var string Folder of our own for the download. */
+	private $beside;
+
+	/**
+	 * @param string $file      As WordPress names the plugin.
+	 * @param array  $data      Its headers.
+	 * @param array  $directory `api`, `downloads` and `checksums`.
+	 */
+	public function __construct( $file, array $data, array $directory ) {
+		$this->file      = $file;
+		$this->data      = $data;
+		$this->version   = (string) $data['Version'];
+		$this->directory = $directory;
+		$this->slug      = $this->is_single() ? self::slug_of( $file ) : dirname( $file );
+		$this->beside    = WP_CONTENT_DIR . '/upgrade/security-optimizer-' . bin2hex( random_bytes( 8 ) );
+	}
+
+	/**
+	 * @return string Folder or single file of the plugin in use.
+	 */
+	public function place() {
+		return WP_PLUGIN_DIR . '/' . ( $this->is_single() ? $this->file : dirname( $this->file ) );
+	}
+
+	/**
+	 * @return string The same of the clean copy.
+	 */
+	public function fresh() {
+		return $this->beside . '/' . $this->slug . ( $this->is_single() ? '/' . $this->file : '' );
+	}
+
+	/**
+	 * @return string Why this plugin cannot be had from the directory, as far as it can be told without asking; '' if it may.
+	 */
+	public function why_not() {
+		$update = isset( $this->data['UpdateURI'] ) ? (string) $this->data['UpdateURI'] : '';
+		if ( '' !== $update && ! preg_match( '#\A(?:https?://)?(?:w\.org|(?:www\.)?wordpress\.org)(?:/|\z)#i', $update ) ) {
+			return 'own_updates';
+		}
+		if ( ! preg_match( '/\A[a-z0-9][a-z0-9._-]*\z/i', $this->slug ) ) {
+			return 'not_free';
+		}
+		if ( ! preg_match( '/\A[a-z0-9][a-z0-9._+ -]*\z/i', $this->version ) ) {
+			return 'no_version';
+		}
+		return is_link( $this->place() ) ? 'linked' : '';
+	}
+
+	/**
+	 * Fetches the copy, checks every file of it, and that it is the same plugin.
+	 *
+	 * @return string Why not, or ''.
+	 */
+	public function fetch() {
+		$known = $this->ask( $this->directory['api'] . '/plugins/info/1.2/?' . build_query(
+			array(
+				'action'                    => 'plugin_information',
+				'request[slug]'             => rawurlencode( $this->slug ),
+				'request[fields][versions]' => '1',
+			)
+		) );
+		if ( ! is_array( $known ) ) {
+			return 404 === $known ? 'not_free' : 'directory_unreachable';
+		}
+		if ( ! isset( $known['slug'] ) || $this->slug !== $known['slug'] ) {
+			return 'not_free';
+		}
+		$versions = isset( $known['versions'] ) ? (array) $known['versions'] : array();
+		if ( ! isset( $versions[ $this->version ] ) && ( ! isset( $known['version'] ) || $this->version !== $known['version'] ) ) {
+			return 'version_gone';
+		}
+		$name = rawurlencode( $this->slug );
+		$sums = $this->ask( $this->directory['checksums'] . '/plugin-checksums/' . $name . '/' . rawurlencode( $this->version ) . '.json' );
+		if ( ! is_array( $sums ) || empty( $sums['files'] ) || ! is_array( $sums['files'] ) ) {
+			return 'no_checksums';
+		}
+		if ( ! wp_mkdir_p( $this->beside ) ) {
+			return 'not_writable';
+		}
+		$zip    = $this->beside . '/copy.zip';
+		$answer = wp_remote_get(
+			$this->directory['downloads'] . '/plugin/' . $name . '.' . rawurlencode( $this->version ) . '.zip',
+			array(
+				'timeout'  => 120,
+				'stream'   => true,
+				'filename' => $zip,
+			)
+		);
+		if ( is_wp_error( $answer ) || 200 !== wp_remote_retrieve_response_code( $answer ) ) {
+			return 'download_failed';
+		}
+		if ( ! WP_Filesystem() || ! $GLOBALS['wp_filesystem'] instanceof WP_Filesystem_Direct ) {
+			return 'not_writable';
+		}
+		$unpacked = unzip_file( $zip, $this->beside );
+		if ( is_wp_error( $unpacked ) ) {
+			return 'disk_full_unzip_file' === $unpacked->get_error_code() ? 'disk_full' : 'download_failed';
+		}
+		if ( ! self::matches( $this->beside . '/' . $this->slug, $sums['files'] ) ) {
+			return 'checksum_differs';
+		}
+		return $this->is_same_plugin() ? '' : 'another_plugin';
+	}
+
+	/**
+	 * Removes what was fetched and is not in use.
+	 */
+	public function remove() {
+		Security_Optimizer_Files::delete( $this->beside );
+	}
+
+	private function is_single() {
+		return false === strpos( $this->file, '/' );
+	}
+
+	/**
+	 * WordPress itself learns the directory's name of a single file when it looks for updates.
+	 */
+	private static function slug_of( $file ) {
+		$updates = get_site_transient( 'update_plugins' );
+		foreach ( array( 'response', 'no_update' ) as $list ) {
+			if ( isset( $updates->{$list}[ $file ]->slug ) ) {
+				return (string) $updates->{$list}[ $file ]->slug;
+			}
+		}
+		return '';
+	}
+
+	/**
+	 * @return array|int|null Decoded answer; the status of any other; null without one.
+	 */
+	private function ask( $url ) {
+		$answer = wp_remote_get( $url, array( 'timeout' => 30 ) );
+		if ( is_wp_error( $answer ) ) {
+			return null;
+		}
+		$status = wp_remote_retrieve_response_code( $answer );
+		$data   = json_decode( wp_remote_retrieve_body( $answer ), true );
+		return 200 === $status && is_array( $data ) ? $data : $status;
+	}
+
+	/**
+	 * Every file is on the list with the right sum, and every file of the list is there. The directory makes its sums
+	 * from its own copies; readme files may differ between them.
+	 */
+	private static function matches( $folder, array $sums ) {
+		$there = array();
+		foreach ( Security_Optimizer_Files::below( $folder ) as $name ) {
+			$name  = ltrim( $name, '/' );
+			$known = isset( $sums[ $name ] ) ? (array) $sums[ $name ] : array();
+			$kind  = ! empty( $known['sha256'] ) ? 'sha256' : 'md5';
+			$right = isset( $known[ $kind ] ) ? (array) $known[ $kind ] : array();
+			if ( is_link( $folder . '/' . $name )
+				|| ( ! in_array( hash_file( $kind, $folder . '/' . $name ), $right, true ) && ! self::is_readme( $name ) )
+			) {
+				return false;
+			}
+			$there[ $name ] = true;
+		}
+		foreach ( array_keys( $sums ) as $name ) {
+			if ( ! isset( $there[ $name ] ) && ! self::is_readme( (string) $name ) ) {
+				return false;
+			}
+		}
+		return array() !== $there;
+	}
+
+	private static function is_readme( $name ) {
+		return in_array( strtolower( $name ), array( 'readme.txt', 'readme.md' ), true );
+	}
+
+	/**
+	 * A private plugin may carry the name of one in the directory. Same main file, and the same name, author or home.
+	 */
+	private function is_same_plugin() {
+		$main = $this->beside . '/' . $this->slug . '/' . basename( $this->file );
+		if ( ! is_file( $main ) ) {
+			return false;
+		}
+		$clean = get_plugin_data( $main, false, false );
+		foreach ( array( 'Name', 'Author', 'PluginURI' ) as $header ) {
+			$ours = strtolower( trim( wp_strip_all_tags( (string) $this->data[ $header ] ) ) );
+			if ( '' !== $ours && strtolower( trim( wp_strip_all_tags( (string) $clean[ $header ] ) ) ) === $ours ) {
+				return true;
+			}
+		}
+		return false;
+	}
+}

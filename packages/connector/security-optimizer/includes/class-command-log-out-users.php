@@ -1,0 +1,24 @@
+<?php
+/**
+ * Command `log-out-users`: every session of every user ends; passwords stay.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Command_Log_Out_Users {
+
+	/**
+	 * @param array $body `keep_cookie` (true: the session of the browser's cookie stays).
+	 * @return array The answer described in docs/post-hack.md.
+	 */
+	public static function run( array $body ) {
+		$keep = isset( $body['keep_cookie'] ) && true === $body['keep_cookie'];
+		return array(
+			'users' => Security_Optimizer_Sessions::end_all( $keep ),
+			// New salts would end the session that stays as well.
+			'salts' => $keep ? 'kept' : Security_Optimizer_Salts::replace(),
+		);
+	}
+}

@@ -1,0 +1,71 @@
+<?php
+/**
+ * Command `mail-password-links`: some more users get a link to choose a new password.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Command_Mail_Password_Links {
+
+	/** Most users in one step. */
+	const MOST = 200;
+
+	/** A step ends after this many seconds, since sending mails may be slow. */
+	const SECONDS = 10;
+
+	/**
+	 * @param array $body `after` (id of the last user of the step before, 0 at first) and `limit`.
+	 * @return array|string The answer described in docs/post-hack.md, or an error's code.
+	 */
+	public static function run( array $body ) {
+		global $wpdb;
+		if ( ! isset( $body['after'], $body['limit'] ) || ! is_int( $body['after'] ) || ! is_int( $body['limit'] ) ) {
+			return 'invalid_users';
+		}
+		$limit = max( 1, min( self::MOST, $body['limit'] ) );
+		$users = $wpdb->get_col( $wpdb->prepare( "SELECT ID FROM $wpdb->users WHERE ID > %d ORDER BY ID LIMIT %d", $body['after'], $limit ) );
+		$until = microtime( true ) + self::SECONDS;
+		$last  = $body['after'];
+		$sums  = array(
+			'mailed' => 0,
+			'failed' => 0,
+			'left'   => 0,
+		);
+		remove_filter( 'send_retrieve_password_email', array( 'Security_Optimizer_Lost_Password', 'postpone' ), PHP_INT_MAX );
+		add_filter( 'retrieve_password_message', array( __CLASS__, 'explain' ), PHP_INT_MAX );
+		cache_users( $users );
+		foreach ( $users as $id ) {
+			++$sums[ self::mail( get_userdata( $id ) ) ];
+			$last = (int) $id;
+			if ( microtime( true ) > $until ) {
+				break;
+			}
+		}
+		return $sums + array(
+			'last' => $last,
+			'more' => null !== $wpdb->get_var( $wpdb->prepare( "SELECT ID FROM $wpdb->users WHERE ID > %d LIMIT 1", $last ) ),
+		);
+	}
+
+	/**
+	 * Filter `retrieve_password_message`: WordPress's own text would say that the user has asked for it.
+	 *
+	 * @param string $message Text of the mail.
+	 * @return string
+	 */
+	public static function explain( $message ) {
+		return __( 'For the security of this site everyone has to choose a new password. Your old one does not work any more. Use the link below.', 'security-optimizer' ) . "\r\n\r\n" . $message;
+	}
+
+	/**
+	 * Whoever has a new password already, from a step that was cut off or from the lost-password form, gets no mail.
+	 */
+	private static function mail( $user ) {
+		if ( ! $user || '' === $user->user_email || ! Security_Optimizer_Password_Reset::is_due( $user ) ) {
+			return 'left';
+		}
+		return true === retrieve_password( $user->user_login ) ? 'mailed' : 'failed';
+	}
+}

@@ -1,0 +1,87 @@
+<?php
+/**
+ * Command `reinstall-plugin`: a clean copy of the same version from the public directory takes a plugin's place.
+ *
+ * Fetched, unpacked beside and compared file by file with the directory's checksums before anything is touched; if
+ * anything fails, the old copy stays. Whether the plugin is active does not change, since its file keeps its name.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Command_Reinstall_Plugin {
+
+	/** Files of the old copy that are listed at most. */
+	const LISTED = 50;
+
+	/**
+	 * @param array $body `file` (as WordPress names the plugin) and `directory` (`api`, `downloads` and `checksums`:
+	 *                    addresses without a slash at the end).
+	 * @return array|string The answer described in docs/post-hack.md, or an error's code.
+	 */
+	public static function run( array $body ) {
+		$directory = isset( $body['directory'] ) ? $body['directory'] : null;
+		if ( ! isset( $body['file'] ) || ! is_string( $body['file'] ) || ! is_array( $directory )
+			|| ! isset( $directory['api'], $directory['downloads'], $directory['checksums'] )
+		) {
+			return 'invalid_plugin';
+		}
+		require_once ABSPATH . 'wp-admin/includes/plugin.php';
+		require_once ABSPATH . 'wp-admin/includes/file.php';
+		if ( function_exists( 'set_time_limit' ) ) {
+			@set_time_limit( 300 ); // phpcs:ignore WordPress.PHP.NoSilencedErrors.Discouraged -- Some hosts forbid it.
+		}
+		ignore_user_abort( true );
+
+		Security_Optimizer_Swap::finish_interrupted();
+		$plugins = get_plugins();
+		if ( ! isset( $plugins[ $body['file'] ] ) ) {
+			return self::result( 'skipped', 'gone', '' );
+		}
+		$copy   = new Security_Optimizer_Clean_Copy( $body['file'], $plugins[ $body['file'] ], $directory );
+		$answer = self::reinstall( $copy );
+		$copy->remove();
+		return $answer;
+	}
+
+	private static function reinstall( Security_Optimizer_Clean_Copy $copy ) {
+		$reason = $copy->why_not();
+		if ( '' !== $reason ) {
+			return self::result( 'skipped', $reason, $copy->version );
+		}
+		$reason = $copy->fetch();
+		if ( '' !== $reason ) {
+			$skipped = in_array( $reason, array( 'not_free', 'version_gone', 'another_plugin' ), true );
+			return self::result( $skipped ? 'skipped' : 'failed', $reason, $copy->version );
+		}
+		$unknown = array();
+		$changed = 0;
+		foreach ( Security_Optimizer_Files::below( $copy->place() ) as $name ) {
+			if ( ! is_file( $copy->fresh() . $name ) ) {
+				$unknown[] = ltrim( $name, '/' );
+			} elseif ( md5_file( $copy->place() . $name ) !== md5_file( $copy->fresh() . $name ) ) {
+				++$changed;
+			}
+		}
+		$reason = Security_Optimizer_Swap::run( $copy->place(), $copy->fresh() );
+		if ( '' !== $reason ) {
+			return self::result( 'failed', $reason, $copy->version );
+		}
+		wp_clean_plugins_cache( false );
+		return array(
+			'unknown_files' => array_slice( $unknown, 0, self::LISTED ),
+			'changed_files' => $changed,
+		) + self::result( 'done', '', $copy->version );
+	}
+
+	private static function result( $result, $reason, $version ) {
+		return array(
+			'result'        => $result,
+			'reason'        => $reason,
+			'version'       => $version,
+			'unknown_files' => array(),
+			'changed_files' => 0,
+		);
+	}
+}

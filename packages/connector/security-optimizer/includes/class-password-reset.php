@@ -1,0 +1,148 @@
+<?php
+/**
+ * After a forced reset the old password of a user is no password any more.
+ *
+ * The reset keeps the hash of each user's password of that moment. A password that matches it is refused wherever
+ * passwords are checked, whether it is still the stored one or was chosen again. So the rule holds for all users from
+ * one statement on, on every road, and whatever sets a password.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Password_Reset {
+
+	/** User meta: the hash that must not open anything any more. */
+	const OLD = 'security_optimizer_old_password';
+
+	/** Option: when the reset was forced, Unix seconds. */
+	const SINCE = 'security_optimizer_reset_at';
+
+	/**
+	 * From now on no present password works, no session is open, and no link to a new password that was sent before.
+	 *
+	 * @param int $now Unix seconds.
+	 */
+	public static function begin( $now ) {
+		global $wpdb;
+		// Users who have not chosen a new password since the last reset must not lose the mark in between: add, then
+		// drop what is older.
+		$last = (int) $wpdb->get_var( $wpdb->prepare( "SELECT MAX(umeta_id) FROM $wpdb->usermeta WHERE meta_key = %s", self::OLD ) );
+		$wpdb->query( $wpdb->prepare( "INSERT INTO $wpdb->usermeta (user_id, meta_key, meta_value) SELECT ID, %s, user_pass FROM $wpdb->users", self::OLD ) );
+		$wpdb->query( $wpdb->prepare( "DELETE FROM $wpdb->usermeta WHERE meta_key = %s AND umeta_id <= %d", self::OLD, $last ) );
+		$wpdb->query( "UPDATE $wpdb->users SET user_activation_key = '' WHERE user_activation_key <> ''" );
+		delete_metadata( 'user', 0, '_new_email', '', true );
+		update_site_option( self::SINCE, $now );
+		wp_cache_flush();
+	}
+
+	/**
+	 * @return bool Whether a reset was ever forced here.
+	 */
+	public static function was_forced() {
+		return (int) get_site_option( self::SINCE, 0 ) > 0;
+	}
+
+	/**
+	 * @param WP_User $user A user.
+	 * @return bool Whether this user has not chosen a new password yet.
+	 */
+	public static function is_due( $user ) {
+		$old = get_user_meta( $user->ID, self::OLD, true );
+		return is_string( $old ) && '' !== $old && hash_equals( $old, $user->user_pass );
+	}
+
+	/**
+	 * Filter `check_password`, before anybody counts it.
+	 *
+	 * @param bool       $right    Whether the password is right.
+	 * @param string     $password What was typed.
+	 * @param string     $hash     What it was compared with.
+	 * @param int|string $user_id  Whose it is; empty for keys that are no passwords.
+	 * @return bool
+	 */
+	public static function refuse_old( $right, $password, $hash, $user_id ) {
+		$user = $right && $user_id ? get_userdata( $user_id ) : false;
+		if ( ! $user || ! hash_equals( $user->user_pass, $hash ) || ! self::is_old( $user, $password ) ) {
+			return $right;
+		}
+		// With a second factor to come, the old password leads to the page on which a new one is chosen.
+		return self::is_due( $user ) && Security_Optimizer_Second_Factor::is_missing( $user );
+	}
+
+	/**
+	 * Action `validate_password_reset`: the form behind the mailed link.
+	 *
+	 * @param WP_Error         $errors What was wrong so far.
+	 * @param WP_User|WP_Error $user   Who asks.
+	 */
+	public static function check_form( $errors, $user ) {
+		if ( $user instanceof WP_User && isset( $_POST['pass1'] ) && is_string( $_POST['pass1'] ) // phpcs:ignore WordPress.Security.NonceVerification
+			&& self::is_old( $user, $_POST['pass1'], true ) // phpcs:ignore WordPress.Security
+		) {
+			$errors->add( 'password_used_before', self::sentence() );
+		}
+	}
+
+	/**
+	 * Action `user_profile_update_errors`.
+	 *
+	 * @param WP_Error $errors What was wrong so far.
+	 * @param bool     $update Whether the user exists already.
+	 * @param object   $user   With `ID` and the new `user_pass`, if one was typed.
+	 */
+	public static function check_profile( $errors, $update, $user ) {
+		$known = $update && ! empty( $user->user_pass ) && isset( $user->ID ) ? get_userdata( $user->ID ) : false;
+		if ( $known && self::is_old( $known, $user->user_pass, true ) ) {
+			$errors->add( 'password_used_before', self::sentence(), array( 'form-field' => 'pass1' ) );
+		}
+	}
+
+	/**
+	 * Filter `rest_request_before_callbacks`.
+	 *
+	 * @param mixed           $answer  Passed on.
+	 * @param array           $handler Not used.
+	 * @param WP_REST_Request $request The call.
+	 * @return mixed
+	 */
+	public static function check_rest( $answer, $handler, $request ) {
+		if ( is_wp_error( $answer ) || ! preg_match( '#\A/wp/v2/users/(\d+|me)\z#', $request->get_route(), $part ) || ! is_string( $request['password'] ) ) {
+			return $answer;
+		}
+		$user = get_userdata( 'me' === $part[1] ? get_current_user_id() : (int) $part[1] );
+		if ( ! $user || ! self::is_old( $user, $request['password'] ) || ! current_user_can( 'edit_user', $user->ID ) ) {
+			return $answer;
+		}
+		return new WP_Error( 'password_used_before', self::sentence(), array( 'status' => 400 ) );
+	}
+
+	/**
+	 * Filter `login_message`: the same for everybody, so that it tells nobody whether a password was right.
+	 *
+	 * @param string $message What stands above the form.
+	 * @return string
+	 */
+	public static function tell( $message ) {
+		$action = isset( $_REQUEST['action'] ) ? $_REQUEST['action'] : 'login'; // phpcs:ignore WordPress.Security
+		if ( 'login' !== $action ) {
+			return $message;
+		}
+		$text = __( 'Everyone has to choose a new password on this site. If yours does not work any more, use “Lost your password?” to get a link.', 'security-optimizer' );
+		return $message . '<p class="message">' . esc_html( $text ) . '</p>';
+	}
+
+	private static function is_old( $user, $password, $slashed = false ) {
+		$old = get_user_meta( $user->ID, self::OLD, true );
+		if ( ! is_string( $old ) || '' === $old ) {
+			return false;
+		}
+		// WordPress hashes what its forms send with slashes, and other roads without.
+		return wp_check_password( $password, $old ) || ( $slashed && wp_check_password( wp_unslash( $password ), $old ) );
+	}
+
+	private static function sentence() {
+		return __( 'This was your password before. Choose another one.', 'security-optimizer' );
+	}
+}
