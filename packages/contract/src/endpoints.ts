@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint } from './endpoint.js';
 import { loginOptionsSchema } from './login.js';
 import { loginEndpoints } from './login-endpoints.js';
+import { postHackEndpoints } from './post-hack.js';
 import { type SecurityField, siteSecurityToggles } from './protections.js';
 import { optionsPage, securityOptionsSchema, toggleValue } from './settings.js';
 
@@ -34,7 +35,12 @@ export const toggleEndpoints = siteSecurityToggles.map((toggle) =>
 );
 
 /** Every call of the API in the order of the reference. */
-export const endpoints = [fetchOptions, ...toggleEndpoints, ...loginEndpoints] as const satisfies readonly Endpoint[];
+export const endpoints = [
+  fetchOptions,
+  ...toggleEndpoints,
+  ...loginEndpoints,
+  ...postHackEndpoints,
+] as const satisfies readonly Endpoint[];
 
 /** Any call of the API. Guard has one handler for each name, or it does not compile. */
 export type ApiEndpoint = (typeof endpoints)[number];

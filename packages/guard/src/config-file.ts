@@ -85,6 +85,19 @@ function limit(fallback: number, lowest: number, highest: number, unit: string) 
   return z.int({ error }).min(lowest, { error }).max(highest, { error }).default(fallback);
 }
 
+const ORIGIN_HELP = 'use an https address without a query, for example https://api.wordpress.org';
+/** Where code comes from: encrypted, or on this machine, since nobody else may change it on its way. */
+const sourceOfCode = z.string({ error: ORIGIN_HELP }).transform((text, context) => {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const local = url !== null && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  const secure = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && local));
+  if (!secure || /[?#@]/.test(text)) {
+    context.addIssue({ code: 'custom', message: ORIGIN_HELP });
+    return z.NEVER;
+  }
+  return text.replace(/\/+$/, '');
+});
+
 export const configFile = z.strictObject({
   listen: listenAddress.default({ host: '127.0.0.1', port: 8080 }),
   database: databaseUrl.default('sqlite:guard.sqlite'),
@@ -99,6 +112,18 @@ export const configFile = z.strictObject({
       upstreamSeconds: limit(300, 1, 3600, 'seconds'),
       shutdownSeconds: limit(30, 1, 600, 'seconds'),
       upstreamConnections: limit(128, 1, 10_000, 'connections'),
+    })
+    .prefault({}),
+  postHack: z
+    .strictObject({
+      directory: z
+        .strictObject({
+          api: sourceOfCode.default('https://api.wordpress.org'),
+          downloads: sourceOfCode.default('https://downloads.wordpress.org'),
+          checksums: sourceOfCode.default('https://downloads.wordpress.org'),
+        })
+        .prefault({}),
+      coreChecksums: sourceOfCode.default('https://api.wordpress.org/core/checksums/1.0/'),
     })
     .prefault({}),
   sites: z.array(siteEntry, { error: 'use a list of sites' }).default([]),

@@ -25,5 +25,11 @@ export interface Config {
     /** Connections to one WordPress at the same time; further requests wait. */
     readonly upstreamConnections: number;
   };
+  /** Where clean copies come from; addresses without a slash at the end. */
+  readonly postHack: {
+    readonly directory: { readonly api: string; readonly downloads: string; readonly checksums: string };
+    /** Checksums of WordPress itself. */
+    readonly coreChecksums: string;
+  };
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { createApi } from './api/api-app.js';
 import { createHandlers } from './api/handlers.js';
 import { composeLogin } from './compose-login.js';
+import { composePostHack } from './compose-post-hack.js';
 import { composeSecondFactor } from './compose-second-factor.js';
 import type { Config } from './config.js';
 import { AddressSet } from './lib/address-set.js';
@@ -173,6 +174,19 @@ async function assemble(
   const { dataDir } = config;
   const secondFactor = { db, dataDir, client, sites, configured: config.sites, feed, clock, logger };
   const door = await composeSecondFactor(secondFactor);
+  const postHack = composePostHack({
+    db,
+    config,
+    client,
+    sites,
+    sessions,
+    door,
+    feed,
+    onJob: () => undefined,
+    clock,
+    logger,
+  });
+  taken.push(() => postHack.runner.stop());
   const api = await createApi({
     sessions,
     logger,
@@ -180,6 +194,7 @@ async function assemble(
       fetchSecurityOptions: (site) => fetchSecurityOptions(settings, site),
       setSecurityOption: (wanted) => setSecurityOption(change, wanted),
       ...composeLogin({ db, change, client, sites, configured: config.sites, sessions, door }),
+      ...postHack,
     }),
   });
   taken.push(() => api.close());
@@ -197,6 +212,7 @@ async function assemble(
   taken.push(() => health.stop());
   taken.push(() => server.close());
   health.start();
+  await postHack.runner.resume();
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 

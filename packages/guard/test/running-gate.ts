@@ -4,6 +4,7 @@ import { defaultSecurityOptions, type SecurityOptions } from '@security-optimize
 import { onTestFinished } from 'vitest';
 import type { ApiHandler } from '../src/api/api-call.js';
 import type { Config } from '../src/config.js';
+import { configFile } from '../src/config-file.js';
 import { AddressSet } from '../src/lib/address-set.js';
 import { silentLogger } from '../src/lib/logger.js';
 import { LoginAttempts } from '../src/login/attempts.js';
@@ -56,6 +57,7 @@ export async function runningGate(upstream: number | string, options: GateOption
     ...site,
   }));
   const config: Config = {
+    ...configFile.parse({}),
     dataDir: '.',
     listen: { host: '127.0.0.1', port: 0 },
     database: 'sqlite:none',

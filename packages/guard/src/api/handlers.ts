@@ -10,6 +10,7 @@ import type { SiteId } from '../site.js';
 import type { OptionChange } from '../site-security/set-security-option.js';
 import type { CallContext, Outcome } from './call-context.js';
 import { createLoginHandlers, type LoginUseCases } from './login-handlers.js';
+import { createPostHackHandlers, type PostHackUseCases } from './post-hack-handlers.js';
 
 /** One handler for each call of the contract, typed by its schemas. A call without a handler does not compile. */
 export type Handlers = {
@@ -20,7 +21,7 @@ export type Handlers = {
 };
 
 /** The use cases behind the calls. */
-export interface UseCases extends LoginUseCases {
+export interface UseCases extends LoginUseCases, PostHackUseCases {
   readonly fetchSecurityOptions: (site: SiteId) => Promise<SecurityOptions>;
   readonly setSecurityOption: (change: OptionChange) => Promise<string>;
 }
@@ -37,6 +38,7 @@ export function createHandlers(useCases: UseCases): Handlers {
     }),
     ...toggleHandlers(useCases),
     ...createLoginHandlers(useCases),
+    ...createPostHackHandlers(useCases),
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Kysely, type Migration, Migrator } from 'kysely';
+import { jobsMigration } from './jobs-table.js';
 import { loginAttemptsMigration } from './login-attempts-table.js';
 import type { Schema } from './schema.js';
 import { secondFactorMigration } from './second-factor-tables.js';
@@ -51,6 +52,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   },
   '003_second_factor': secondFactorMigration,
   '004_login_attempts': loginAttemptsMigration,
+  '006_jobs': jobsMigration,
 };
 
 /** Brings the database to the present tables. Throws what the failing step threw; that step is then undone. */

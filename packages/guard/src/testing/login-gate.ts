@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
 import { onTestFinished } from 'vitest';
 import type { Config } from '../config.js';
+import { configFile } from '../config-file.js';
 import { AddressSet } from '../lib/address-set.js';
 import { silentLogger } from '../lib/logger.js';
 import { LoginAttempts } from '../login/attempts.js';
@@ -59,6 +60,7 @@ export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}):
     onlyThroughGuard: true,
   };
   const config: Config = {
+    ...configFile.parse({}),
     dataDir: '/nowhere',
     listen: { host: '127.0.0.1', port: 0 },
     database: 'sqlite:none',

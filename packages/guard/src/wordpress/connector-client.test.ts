@@ -96,7 +96,7 @@ describe('the commands of Login Security', () => {
 
   it('make a session and bring back every cookie', async () => {
     const { client, site, connector } = await setUp();
-    const ask = { user: 1, remember: true, redirect: '', interim: false, sender: visitor.sender };
+    const ask = { user: 1, remember: true, redirect: '', interim: false, newFactor: false, sender: visitor.sender };
     expect(await client.issueSession(site, ask)).toEqual({
       redirect: 'https://example.com/wp-admin/',
       setCookies: ['first=1; HttpOnly', 'second=2; HttpOnly'],

@@ -21,7 +21,7 @@ import {
   userAnswer,
 } from './connector-answers.js';
 import { ConnectorError } from './connector-error.js';
-import { type Answer, exchange, unreachable } from './connector-exchange.js';
+import { type Answer, exchange, parseAnswer, unreachable } from './connector-exchange.js';
 import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader, keyId, readSignal } from './signature.js';
 
 const CONNECT_TIMEOUT_MS = 3000;
@@ -78,6 +78,7 @@ export interface ConnectorClient {
       readonly remember: boolean;
       readonly redirect: string;
       readonly interim: boolean;
+      readonly newFactor: boolean;
       readonly sender: Sender;
     },
   ): Promise<{ readonly redirect: string; readonly setCookies: readonly string[] }>;
@@ -91,6 +92,16 @@ export interface ConnectorClient {
     site: SiteConfig,
     visitor: Visitor,
   ): Promise<{ readonly id: number; readonly login: string; readonly administrator: boolean } | null>;
+  /**
+   * Any other command; see post-hack-commands.ts. Whatever the connector answered comes back, verified.
+   * @param options `visitor`: whose browser it is for; `timeoutMs`: how long it may take, 20 s otherwise
+   */
+  send(
+    site: SiteConfig,
+    name: string,
+    content: object,
+    options?: { readonly visitor?: Visitor; readonly timeoutMs?: number },
+  ): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -116,6 +127,7 @@ export function connectorClient(options: {
     name: string,
     content: object,
     visitor?: { readonly sender: Sender; readonly cookie?: string },
+    timeoutMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
   ): Promise<Answer> {
     const known = facts(site);
     const sender = visitor?.sender ?? ownSender(site, known);
@@ -141,7 +153,7 @@ export function connectorClient(options: {
       }),
     };
     if (visitor?.cookie !== undefined) headers.cookie = visitor.cookie;
-    const answer = await exchange(agent, url, headers, body, options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS);
+    const answer = await exchange(agent, url, headers, body, timeoutMs);
     verify(site, answer, sender.requestId);
     return answer;
   }
@@ -153,7 +165,7 @@ export function connectorClient(options: {
     schema: Schema,
     visitor?: { readonly sender: Sender; readonly cookie?: string },
   ): Promise<z.output<Schema>> {
-    return parse(schema, name, await send(site, name, content, visitor));
+    return parseAnswer(schema, name, await send(site, name, content, visitor));
   }
 
   const noticed = <Result>(site: SiteConfig, result: Promise<Result>): Promise<Result> => {
@@ -179,10 +191,10 @@ export function connectorClient(options: {
     async renameUsers(site, users, caller) {
       const answer = await noticed(site, send(site, 'rename-users', { users }, caller));
       if (answer.status === 400) {
-        const { fields } = parse(renameRefusal, 'rename-users', { ...answer, status: 200 });
+        const { fields } = parseAnswer(renameRefusal, 'rename-users', { ...answer, status: 200 });
         return { faults: fields, setCookies: [] };
       }
-      parse(renameAnswer, 'rename-users', answer);
+      parseAnswer(renameAnswer, 'rename-users', answer);
       return { faults: null, setCookies: answer.setCookies };
     },
     async endSessions(site, users, keep) {
@@ -192,9 +204,10 @@ export function connectorClient(options: {
       };
       await noticed(site, command(site, 'end-sessions', body, endSessionsAnswer, keep));
     },
-    async issueSession(site, { sender, ...body }) {
+    async issueSession(site, { sender, newFactor, ...rest }) {
+      const body = { ...rest, new_factor: newFactor };
       const answer = await noticed(site, send(site, 'issue-session', body, { sender }));
-      const { redirect } = parse(issueSessionAnswer, 'issue-session', answer);
+      const { redirect } = parseAnswer(issueSessionAnswer, 'issue-session', answer);
       return { redirect, setCookies: answer.setCookies };
     },
     async user(site, id) {
@@ -208,6 +221,8 @@ export function connectorClient(options: {
       const { user } = await noticed(site, command(site, 'session', body, sessionAnswer, visitor));
       return user && { id: user.id, login: user.login, administrator: user.can_manage };
     },
+    send: (site, name, content, { visitor, timeoutMs } = {}) =>
+      noticed(site, send(site, name, content, visitor, timeoutMs)),
     close: () => agent.destroy(),
   };
 }
@@ -246,17 +261,4 @@ function verify(site: SiteConfig, { status, signal: value }: Answer, requestId: 
           : 'its answer is not signed for this request',
       );
   }
-}
-
-function parse<Schema extends z.ZodType>(schema: Schema, command: string, { status, text }: Answer): z.output<Schema> {
-  if (status !== 200) throw unreachable(`the connector answered the command ${command} with HTTP status ${status}`);
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw unreachable(`the answer to the command ${command} is not JSON`, cause);
-  }
-  const parsed = schema.safeParse(json);
-  if (!parsed.success) throw unreachable(`the answer to the command ${command} has an unknown form`, parsed.error);
-  return parsed.data;
 }

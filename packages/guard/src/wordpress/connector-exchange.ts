@@ -1,4 +1,5 @@
 import { type Dispatcher, request } from 'undici';
+import type { z } from 'zod';
 import { ConnectorError } from './connector-error.js';
 import { SIGNAL_HEADER } from './signature.js';
 
@@ -68,4 +69,22 @@ function plainCause(error: unknown): string {
   const { name, code, message } = error as { name?: string; code?: string; message?: string };
   if (name === 'TimeoutError') return 'no answer within the time allowed';
   return (code && causeByCode[code]) ?? message ?? 'unknown network error';
+}
+
+/** What a command answered, checked against its schema. Throws ConnectorError for anything else than status 200. */
+export function parseAnswer<Schema extends z.ZodType>(
+  schema: Schema,
+  command: string,
+  { status, text }: Answer,
+): z.output<Schema> {
+  if (status !== 200) throw unreachable(`the connector answered the command ${command} with HTTP status ${status}`);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw unreachable(`the answer to the command ${command} is not JSON`, cause);
+  }
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) throw unreachable(`the answer to the command ${command} has an unknown form`, parsed.error);
+  return parsed.data;
 }

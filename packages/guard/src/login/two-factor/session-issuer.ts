@@ -17,6 +17,8 @@ export interface SessionIssuer {
       readonly remember: boolean;
       readonly redirect: string;
       readonly interim: boolean;
+      /** The factor was set up in this very log-in, so it proves nothing beyond the password. */
+      readonly newFactor: boolean;
       readonly sender: VisitorSender;
     },
   ): Promise<{

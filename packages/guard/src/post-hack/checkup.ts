@@ -1,0 +1,212 @@
+import type { CheckupFinding } from '@security-optimizer/contract/post-hack';
+import type { SiteConfig } from '../site.js';
+import { ConnectorError } from '../wordpress/connector-error.js';
+import type {
+  Administrators,
+  CoreFiles,
+  PostHackCommands,
+  ScheduledTasks,
+  SiteOptions,
+} from '../wordpress/post-hack-commands.js';
+
+/** A part of the checkup, as the contract has it. */
+export interface CheckupPart {
+  readonly part: 'core' | 'administrators' | 'options' | 'tasks';
+  readonly title: string;
+  readonly error: string;
+  readonly findings: CheckupFinding[];
+}
+
+export interface CheckupDeps {
+  readonly commands: Pick<PostHackCommands, 'core' | 'administrators' | 'options' | 'tasks'>;
+  /** Address of the checksums of WordPress itself. */
+  readonly coreChecksums: string;
+  /** URL of a page in wp-admin. */
+  readonly adminUrl: (site: SiteConfig, page: string) => string;
+  readonly clock: () => number;
+}
+
+/** An administrator younger than this is worth a second look, seconds. */
+const YOUNG_SECONDS = 30 * 24 * 3600;
+
+/** Looks for traces of a break-in, changing nothing. A part that can't be looked at says why; the others go on. */
+export async function runCheckup(deps: CheckupDeps, site: SiteConfig): Promise<CheckupPart[]> {
+  const { commands } = deps;
+  const admin = (page: string) => deps.adminUrl(site, page);
+  const now = Math.floor(deps.clock() / 1000);
+  return [
+    await look('core', 'WordPress files', async () =>
+      coreFindings(await commands.core(site, deps.coreChecksums), admin('update-core.php')),
+    ),
+    await look('administrators', 'Administrators', async () =>
+      administratorFindings(await commands.administrators(site), now, admin('users.php?role=administrator')),
+    ),
+    await look('options', 'Settings', async () => optionFindings(await commands.options(site), admin('users.php'))),
+    await look('tasks', 'Scheduled tasks', async () => taskFindings(await commands.tasks(site))),
+  ];
+}
+
+async function look(
+  part: CheckupPart['part'],
+  title: string,
+  find: () => Promise<CheckupFinding[]>,
+): Promise<CheckupPart> {
+  try {
+    return { part, title, error: '', findings: await find() };
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error;
+    return { part, title, error: 'WordPress could not look at this. Try again in a minute.', findings: [] };
+  }
+}
+
+function finding(given: Partial<CheckupFinding> & Pick<CheckupFinding, 'id' | 'level' | 'title'>): CheckupFinding {
+  return { text: '', link: '', link_text: '', items: [], ...given };
+}
+
+/** @param files null when there are no checksums for this version */
+export function coreFindings(files: CoreFiles | null, link: string): CheckupFinding[] {
+  if (files === null) {
+    return [
+      finding({
+        id: 'core-unknown',
+        level: 'note',
+        title: 'The files of WordPress could not be compared',
+        text: 'There are no checksums for this version, or wordpress.org does not answer.',
+      }),
+    ];
+  }
+  const fix = { link, link_text: 'Reinstall WordPress' };
+  const found = [
+    files.changed.length > 0 &&
+      finding({
+        id: 'core-changed',
+        level: 'problem',
+        title: 'Files of WordPress were changed',
+        text: 'Their content differs from the official one. Reinstalling WordPress replaces them.',
+        items: files.changed,
+        ...fix,
+      }),
+    files.missing.length > 0 &&
+      finding({
+        id: 'core-missing',
+        level: 'problem',
+        title: 'Files of WordPress are missing',
+        text: 'Reinstalling WordPress brings them back.',
+        items: files.missing,
+        ...fix,
+      }),
+    files.unknown.length > 0 &&
+      finding({
+        id: 'core-foreign',
+        level: 'problem',
+        title: 'Files that are not part of WordPress lie in its folders',
+        text: 'Delete those that you don’t know, or ask your hosting provider to look at them.',
+        items: files.unknown,
+      }),
+  ].filter((entry) => entry !== false);
+  if (found.length > 0) return found;
+  return [
+    finding({ id: 'core-fine', level: 'fine', title: `All files of WordPress ${files.version} are the official ones` }),
+  ];
+}
+
+/** @param now Unix seconds */
+export function administratorFindings(all: Administrators, now: number, link: string): CheckupFinding[] {
+  const day = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 10);
+  const words = ({ login, email, registered, last_login: last }: Administrators[number]) =>
+    `${login} (${email}), since ${day(registered)}, ${last === null ? 'no open session' : `last log-in ${day(last)}`}`;
+  const young = all.filter(({ registered }) => now - registered < YOUNG_SECONDS);
+  return [
+    finding({
+      id: 'administrators',
+      level: young.length > 0 && young.length < all.length ? 'problem' : 'note',
+      title:
+        young.length > 0 && young.length < all.length
+          ? 'Administrators were added in the last 30 days'
+          : 'Check that you know every administrator',
+      text: 'Delete or demote whoever should not be one.',
+      items: [...all].sort((a, b) => b.registered - a.registered).map(words),
+      link,
+      link_text: 'Review administrators',
+    }),
+  ];
+}
+
+const STRONG_ROLES: ReadonlySet<string> = new Set(['administrator', 'editor', 'author', 'shop_manager']);
+
+export function optionFindings(options: SiteOptions, usersLink: string): CheckupFinding[] {
+  const fix = { link: options.settings_link, link_text: 'Open settings' };
+  const strong = STRONG_ROLES.has(options.default_role) || options.strong_roles.includes(options.default_role);
+  const found: CheckupFinding[] = [];
+  if (strong) {
+    found.push(
+      finding({
+        id: 'default-role',
+        level: options.registration ? 'problem' : 'note',
+        title: `New users become ${options.default_role}`,
+        text: 'Choose a role that can change nothing, such as Subscriber.',
+        ...fix,
+      }),
+    );
+  }
+  if (options.registration && !strong) {
+    found.push(
+      finding({
+        id: 'registration',
+        level: 'note',
+        title: 'Anyone can register',
+        text: 'Turn it off if you don’t need it.',
+        ...fix,
+      }),
+    );
+  }
+  if (options.strong_roles.length > 0) {
+    found.push(
+      finding({
+        id: 'strong-roles',
+        level: 'note',
+        title: 'Roles other than Administrator may install plugins or change settings',
+        text: 'A break-in may leave such a role behind.',
+        items: options.strong_roles,
+        link: usersLink,
+        link_text: 'Review users',
+      }),
+    );
+  }
+  found.push(
+    finding({
+      id: 'addresses',
+      level: 'note',
+      title: 'Check the addresses of the site',
+      items: [
+        `Site address: ${options.home}`,
+        `WordPress address: ${options.site_url}`,
+        `Administration e-mail: ${options.admin_email}`,
+      ],
+      ...fix,
+    }),
+  );
+  return found;
+}
+
+export function taskFindings(tasks: ScheduledTasks): CheckupFinding[] {
+  const unknown = tasks.filter(({ owner }) => owner === '');
+  if (unknown.length === 0) {
+    return [
+      finding({
+        id: 'tasks-fine',
+        level: 'fine',
+        title: 'Every scheduled task belongs to WordPress, a plugin or the theme',
+      }),
+    ];
+  }
+  return [
+    finding({
+      id: 'tasks-unknown',
+      level: 'note',
+      title: 'Scheduled tasks that no plugin or theme waits for',
+      text: 'Often left behind by a plugin that was removed. They do nothing unless code for them comes back.',
+      items: unknown.map(({ hook }) => hook),
+    }),
+  ];
+}
