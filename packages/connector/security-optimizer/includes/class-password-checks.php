@@ -161,6 +161,9 @@ final class Security_Optimizer_Password_Checks {
 	 * @return bool
 	 */
 	public static function count_check( $right, $password, $hash, $user_id ) {
+		if ( Security_Optimizer_Password_Reset::is_comparing() ) {
+			return $right;
+		}
 		if ( self::$examining ) {
 			++self::$hashes;
 			self::$right = self::$right || $right;

@@ -19,6 +19,16 @@ final class Security_Optimizer_Password_Reset {
 	/** Option: when the reset was forced, Unix seconds. */
 	const SINCE = 'security_optimizer_reset_at';
 
+	/** @var bool Whether a password is being compared with an old one, which is no log-in. */
+	private static $comparing = false;
+
+	/**
+	 * @return bool Whether a password is being compared with an old one, which is no log-in.
+	 */
+	public static function is_comparing() {
+		return self::$comparing;
+	}
+
 	/**
 	 * From now on no present password works, no session is open, and no link to a new password that was sent before.
 	 *
@@ -138,8 +148,11 @@ final class Security_Optimizer_Password_Reset {
 		if ( ! is_string( $old ) || '' === $old ) {
 			return false;
 		}
+		self::$comparing = true;
 		// WordPress hashes what its forms send with slashes, and other roads without.
-		return wp_check_password( $password, $old ) || ( $slashed && wp_check_password( wp_unslash( $password ), $old ) );
+		$same            = wp_check_password( $password, $old ) || ( $slashed && wp_check_password( wp_unslash( $password ), $old ) );
+		self::$comparing = false;
+		return $same;
 	}
 
 	private static function sentence() {

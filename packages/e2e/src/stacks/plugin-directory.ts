@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { zipSync } from 'fflate';
+import { startGuard, stopGuard } from './guard-process.js';
+import type { Stack } from './stack.js';
+
+/** A plugin as the directory offers it: files by their path below its folder. */
+export interface OfferedPlugin {
+  readonly slug: string;
+  readonly name: string;
+  readonly version: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** A plugin directory on this machine that speaks like the public one. */
+export interface PluginDirectory {
+  readonly url: string;
+  /** `broken-off`: downloads end in the middle. `changed`: another content than the checksums say. `down`: 503. */
+  fault: 'none' | 'broken-off' | 'changed' | 'down';
+  /** How long an answer takes, milliseconds. */
+  delayMs: number;
+  /** Paths asked for. */
+  readonly asked: string[];
+  close(): Promise<void>;
+}
+
+export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): Promise<PluginDirectory> {
+  const asked: string[] = [];
+  const server: Server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://directory');
+    asked.push(url.pathname);
+    const answer = (status: number, body: string | Uint8Array): void => {
+      setTimeout(() => {
+        response.writeHead(status, { 'content-length': String(body.length) });
+        if (directory.fault === 'broken-off' && typeof body !== 'string') {
+          response.write(body.slice(0, body.length / 2), () => response.destroy());
+        } else response.end(body);
+      }, directory.delayMs);
+    };
+    if (directory.fault === 'down') return answer(503, '{}');
+    const slug = url.searchParams.get('request[slug]');
+    const plugin = plugins.find((offered) =>
+      slug === null ? url.pathname.includes(`/${offered.slug}`) : offered.slug === slug,
+    );
+    if (plugin === undefined) return answer(404, JSON.stringify({ error: 'Plugin not found.' }));
+    if (slug !== null) return answer(200, JSON.stringify(information(plugin, directory.url)));
+    if (url.pathname === `/plugin-checksums/${plugin.slug}/${plugin.version}.json`) {
+      return answer(200, JSON.stringify({ plugin: plugin.slug, version: plugin.version, files: sums(plugin.files) }));
+    }
+    if (url.pathname === `/plugin/${plugin.slug}.${plugin.version}.zip`) {
+      return answer(200, zipOf(plugin, directory.fault === 'changed'));
+    }
+    return answer(404, '{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const directory: PluginDirectory = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    fault: 'none',
+    delayMs: 0,
+    asked,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return directory;
+}
+
+/** Makes guard fetch plugins from there, which needs a restart. @returns puts it back */
+export async function usePluginDirectory(stack: Stack, url: string): Promise<() => Promise<void>> {
+  const file = join(stack.guardDir, 'guard.json');
+  const before = readFileSync(file, 'utf8');
+  const directory = { api: url, downloads: url, checksums: url };
+  const write = async (text: string) => {
+    await stopGuard(stack);
+    writeFileSync(file, text);
+    await startGuard(stack);
+  };
+  await write(JSON.stringify({ ...JSON.parse(before), postHack: { directory, coreChecksums: `${url}/core` } }));
+  return () => write(before);
+}
+
+function information({ slug, name, version }: OfferedPlugin, url: string) {
+  return { slug, name, version, versions: { [version]: `${url}/plugin/${slug}.${version}.zip` } };
+}
+
+function sums(files: OfferedPlugin['files']) {
+  const digest = (kind: string, text: string) => createHash(kind).update(text).digest('hex');
+  return Object.fromEntries(
+    Object.entries(files).map(([name, text]) => [name, { md5: digest('md5', text), sha256: digest('sha256', text) }]),
+  );
+}
+
+function zipOf({ slug, files }: OfferedPlugin, changed: boolean): Uint8Array {
+  const entries = Object.entries(files).map(([name, text]) => {
+    return [`${slug}/${name}`, new TextEncoder().encode(changed ? `${text}\n// not what was checked` : text)] as const;
+  });
+  return zipSync(Object.fromEntries(entries));
+}

@@ -1,0 +1,182 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ask, form, type TypedRequest } from '../../http/request.js';
+import { authorised, callApi, logIn, type Session } from '../../http/session.js';
+import { people } from '../../stacks/prepare-site.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
+import { askFrom, letsIn, loginForm, recover } from '../login/visitors.js';
+import { act, endedJob } from './post-hack-calls.js';
+
+const member = people.author;
+const basic = (login: string, password: string): TypedRequest => ({
+  target: '/wp-json/wp/v2/users/me',
+  headers: { authorization: `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}` },
+});
+const xmlRpc = (login: string, password: string): TypedRequest => ({
+  method: 'POST',
+  target: '/xmlrpc.php',
+  headers: { 'content-type': 'text/xml' },
+  body: `<?xml version="1.0"?><methodCall><methodName>wp.getUsersBlogs</methodName><params><param><value><string>${login}</string></value></param><param><value><string>${password}</string></value></param></params></methodCall>`,
+});
+
+onEveryStack('Force password reset', (stack) => {
+  const config = () => readFileSync(join(stack.wordpressDir, 'wp-config.php'), 'utf8');
+  const withoutSalts = (text: string) => text.replace(/('(?:\w+_)?(?:KEY|SALT)'\s*,\s*)'[^']*'/g, "$1''");
+  let owner: Session;
+  let author: Session;
+  let applicationPassword: string;
+  let configBefore: string;
+  /** The newest mail to the member. */
+  const mail = () =>
+    readdirSync(join(stack.dir, 'mail'))
+      .map((name) => readFileSync(join(stack.dir, 'mail', name), 'utf8'))
+      .filter((text) => text.includes(`To: ${member}@example.com`) && text.includes('action=rp'))
+      .at(-1);
+  const link = () => {
+    const url = /https?:\/\/\S*action=rp\S*/.exec((mail() ?? '').replace(/=\r?\n/g, ''))?.[0].replace(/[<>]/g, '');
+    const { pathname, search } = new URL(url ?? 'http://none');
+    return pathname + search;
+  };
+  /** Follows the mailed link and types a new password. */
+  const choose = async (password: string) => {
+    const first = await ask(stack, { target: link() });
+    const cookie = /^set-cookie: (wp-resetpass-[^=]+=[^;]+)/im.exec(first.head)?.[1] ?? '';
+    const page = await ask(stack, { target: '/wp-login.php?action=rp', headers: { cookie } });
+    const key = /name="rp_key" value="([^"]*)"/.exec(page.body)?.[1] ?? '';
+    const fields = new URLSearchParams({ pass1: password, pass2: password, rp_key: key, 'wp-submit': 'Save Password' });
+    return ask(stack, form('/wp-login.php?action=resetpass', fields.toString(), { cookie }));
+  };
+  let last = 0;
+  const tryPassword = (password: string, login = member) =>
+    askFrom(stack, `127.0.44.${++last}`, loginForm(login, password));
+
+  beforeAll(async () => {
+    await recover(stack, 'unblock', '--all');
+    owner = await logIn(stack);
+    author = await logIn(stack, member);
+    await act(stack, owner, '/disable-xml-rpc', { disable_xml_rpc: 0 });
+    applicationPassword = await runInWordPress(
+      stack,
+      `add_filter( 'wp_is_application_passwords_available', '__return_true' );
+      echo WP_Application_Passwords::create_new_application_password( get_user_by( 'login', '${member}' )->ID, array( 'name' => 'phone' ) )[0];`,
+    );
+    configBefore = config();
+  });
+  afterAll(async () => {
+    await runInWordPress(
+      stack,
+      `delete_metadata( 'user', 0, 'security_optimizer_old_password', '', true );
+      delete_site_option( 'security_optimizer_reset_at' );
+      foreach ( array( '${stack.user}', ${Object.values(people)
+        .map((login) => `'${login}'`)
+        .join(', ')} ) as $login ) {
+        wp_set_password( '${stack.password}', get_user_by( 'login', $login )->ID );
+      }`,
+    );
+    await recover(stack, 'unblock', '--all');
+    await act(stack, await logIn(stack), '/disable-xml-rpc', { disable_xml_rpc: 1 });
+  });
+
+  it('is for administrators with a nonce only', async () => {
+    expect((await act(stack, author, '/force-password-reset')).http).toBe(403);
+    const noNonce = { cookie: owner.cookie, 'content-type': 'application/json' };
+    const path = '/wp-json/security-optimizer/v1/force-password-reset';
+    expect((await callApi(stack, { path, body: '{}', headers: noNonce })).http).toBe(403);
+    expect(letsIn(await tryPassword(stack.password))).toBe(true);
+  });
+
+  it('ends every session and takes every password of before away, on every road', async () => {
+    const answer = await act(stack, owner, '/force-password-reset');
+    expect(answer.body).toMatchObject({ status: 200, data: { job: { kind: 'force-password-reset' } } });
+
+    // Sessions: of others and the own one.
+    for (const { cookie, nonce } of [owner, author]) {
+      expect((await ask(stack, { target: '/wp-admin/', headers: { cookie } })).status).toBe(302);
+      const me = { target: '/wp-json/wp/v2/users/me', headers: { cookie, 'x-wp-nonce': nonce } };
+      expect((await ask(stack, me)).status).not.toBe(200);
+    }
+    expect((await act(stack, owner, '/post-hack-jobs')).http).toBe(403);
+
+    // Passwords: by the form, XML-RPC, REST, and the application password.
+    expect(letsIn(await tryPassword(stack.password))).toBe(false);
+    expect(letsIn(await tryPassword(stack.password, stack.user))).toBe(false);
+    expect((await askFrom(stack, '127.0.45.1', xmlRpc(member, stack.password))).body).toContain('faultCode');
+    expect((await askFrom(stack, '127.0.45.2', basic(member, stack.password))).status).toBe(401);
+    expect((await askFrom(stack, '127.0.45.3', basic(member, applicationPassword))).status).toBe(401);
+    expect((await askFrom(stack, '127.0.45.4', xmlRpc(member, applicationPassword))).body).toContain('faultCode');
+  });
+
+  it('answers the old password like a wrong one', async () => {
+    const error = (text: string) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(text)?.[1]?.trim();
+    const old = await tryPassword(stack.password);
+    const wrong = await tryPassword('never-was-one');
+    expect([old.status, error(old.body)]).toEqual([wrong.status, error(wrong.body)]);
+    expect(error(old.body)).toBeTruthy();
+    expect(old.body).toContain('choose a new password');
+  });
+
+  it('gives WordPress new salts and changes nothing else in its configuration', () => {
+    expect(config()).not.toBe(configBefore);
+    expect(withoutSalts(config())).toBe(withoutSalts(configBefore));
+  });
+
+  it('mails a link that refuses the old password, sets a new one, and works once', async () => {
+    await until('the mail is there', () => mail() !== undefined, 30);
+    const refused = await choose(stack.password);
+    expect(refused.body).toContain('This was your password before.');
+
+    const chosen = await choose('a-brand-new-Passw0rd');
+    expect(chosen.body).toContain('Your password has been reset');
+    expect(letsIn(await tryPassword('a-brand-new-Passw0rd'))).toBe(true);
+    expect(letsIn(await tryPassword(stack.password))).toBe(false);
+
+    const again = await ask(stack, { target: link() });
+    const cookie = /^set-cookie: (wp-resetpass-[^=]+=[^;]+)/im.exec(again.head)?.[1] ?? '';
+    expect((await ask(stack, { target: '/wp-login.php?action=rp', headers: { cookie } })).head).toMatch(
+      /expiredkey|invalidkey/,
+    );
+  });
+
+  it('refuses the old password even when it is set past every form', async () => {
+    await runInWordPress(stack, `wp_set_password( '${stack.password}', get_user_by( 'login', '${member}' )->ID );`);
+    expect(letsIn(await tryPassword(stack.password))).toBe(false);
+    await runInWordPress(
+      stack,
+      `wp_update_user( array( 'ID' => get_user_by( 'login', '${member}' )->ID, 'user_pass' => 'another-New-one' ) );`,
+    );
+    expect(letsIn(await tryPassword('another-New-one'))).toBe(true);
+  });
+
+  it('says what it did, and does not take back what was chosen since', async () => {
+    await runInWordPress(
+      stack,
+      `wp_set_password( 'the-owners-New-one', get_user_by( 'login', '${stack.user}' )->ID );`,
+    );
+    owner = await logIn({ ...stack, password: 'the-owners-New-one' });
+    const job = await endedJob(stack, owner, 'force-password-reset');
+    expect(job).toMatchObject({ state: 'done', error: '' });
+    expect(job.done).toBe(job.total);
+    expect(job.summary.join(' ')).toContain('got a link to choose a new password');
+    expect(letsIn(await tryPassword('another-New-one'))).toBe(true);
+  });
+
+  it('logs everyone out with Log out all users, but for whoever keeps the own session', async () => {
+    author = await logIn({ ...stack, password: 'another-New-one' }, member);
+    const kept = await act(stack, owner, '/logout-users', { keep_mine: 1 });
+    expect(kept.body).toMatchObject({ status: 200, data: { job: { state: 'done' } } });
+    expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
+    expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: author.cookie } })).status).toBe(302);
+    expect(letsIn(await tryPassword('another-New-one'))).toBe(true);
+
+    const all = await callApi(stack, {
+      path: '/wp-json/security-optimizer/v1/logout-users',
+      body: '{}',
+      headers: authorised(owner),
+    });
+    expect(all.body.status).toBe(200);
+    expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(302);
+  });
+});

@@ -1,0 +1,28 @@
+import type { Job, JobKind } from '@security-optimizer/contract/post-hack';
+import { type ApiAnswer, authorised, callApi, type Session } from '../../http/session.js';
+import type { Stack } from '../../stacks/stack.js';
+
+const API = '/wp-json/security-optimizer/v1';
+
+/** Calls one of the page's actions. */
+export function act(stack: Stack, session: Session, suffix: string, body: object = {}): Promise<ApiAnswer> {
+  return callApi(stack, { path: `${API}${suffix}`, body: JSON.stringify(body), headers: authorised(session) });
+}
+
+/** The latest job of a kind, or null. */
+export async function latestJob(stack: Stack, session: Session, kind: JobKind): Promise<Job | null> {
+  const { body } = await act(stack, session, '/post-hack-jobs');
+  if (body.status !== 200) throw new Error(`Jobs can't be read: ${JSON.stringify(body)}`);
+  return (body.data as { jobs: Job[] }).jobs.find((job) => job.kind === kind) ?? null;
+}
+
+/** Waits until the latest job of a kind has ended. */
+export async function endedJob(stack: Stack, session: Session, kind: JobKind, seconds = 60): Promise<Job> {
+  const late = Date.now() + seconds * 1000;
+  for (;;) {
+    const job = await latestJob(stack, session, kind);
+    if (job !== null && job.state !== 'running') return job;
+    if (Date.now() > late) throw new Error(`The job did not end: ${JSON.stringify(job)}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

@@ -1,0 +1,171 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { logIn, type Session } from '../../http/session.js';
+import { killGuard, startGuard } from '../../stacks/guard-process.js';
+import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
+import { act, endedJob, latestJob } from './post-hack-calls.js';
+
+const header = (name: string, version: string) =>
+  `<?php\n/*\nPlugin Name: ${name}\nVersion: ${version}\nAuthor: Example\n*/\n`;
+const form = {
+  slug: 'example-form',
+  name: 'Example form',
+  version: '1.2.3',
+  files: {
+    'form.php': `${header('Example form', '1.2.3')}define( 'EXAMPLE_FORM', 1 );\n`,
+    'includes/send.php': "<?php\nreturn 'sent';\n",
+    'readme.txt': '=== Example form ===\n',
+  },
+};
+const shop = {
+  slug: 'example-shop',
+  name: 'Example shop',
+  version: '2.0',
+  files: { 'example-shop.php': `${header('Example shop', '2.0')}\n` },
+};
+/** The directory offers a stranger of the same name. */
+const namesake = {
+  slug: 'our-own',
+  name: 'Another one',
+  version: '1.0',
+  files: { 'our-own.php': header('Another one', '1.0') },
+};
+const own = { 'our-own.php': header('Our own', '1.0').replace('Author: Example', 'Author: Ourselves') };
+
+onEveryStack('Reinstall all', (stack) => {
+  let owner: Session;
+  let directory: PluginDirectory;
+  let restore: () => Promise<void>;
+  const plugins = join(stack.wordpressDir, 'wp-content/plugins');
+  const path = (name: string) => join(plugins, name);
+  const put = (folder: string, files: Readonly<Record<string, string>>) => {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(path(`${folder}/${name}`)), { recursive: true });
+      writeFileSync(path(`${folder}/${name}`), text);
+    }
+  };
+  /** On the production stack another user runs PHP than the one who runs the tests. */
+  const handOver = () => {
+    const { uid, gid } = statSync(join(stack.wordpressDir, 'wp-content'));
+    execFileSync('chown', ['-R', `${uid}:${gid}`, plugins]);
+  };
+  const active = async (file: string) =>
+    (await runInWordPress(
+      stack,
+      `echo in_array( '${file}', get_option( 'active_plugins' ), true ) ? 'yes' : 'no';`,
+    )) === 'yes';
+  const reinstall = async (body: object = {}) => {
+    expect((await act(stack, owner, '/reinstall-plugins', body)).body.status).toBe(200);
+    return endedJob(stack, owner, 'reinstall-plugins');
+  };
+
+  beforeAll(async () => {
+    directory = await startPluginDirectory([form, shop, namesake]);
+    restore = await usePluginDirectory(stack, directory.url);
+    owner = await logIn(stack);
+  });
+  afterAll(async () => {
+    await runInWordPress(
+      stack,
+      "update_option( 'active_plugins', array_values( array_diff( get_option( 'active_plugins' ), array( 'example-form/form.php' ) ) ) );",
+    );
+    for (const folder of ['example-form', 'example-shop', 'our-own'])
+      rmSync(path(folder), { recursive: true, force: true });
+    await restore();
+    await directory.close();
+  });
+  beforeEach(async () => {
+    directory.fault = 'none';
+    directory.delayMs = 0;
+    for (const folder of ['example-form', 'example-shop', 'our-own'])
+      rmSync(path(folder), { recursive: true, force: true });
+    put('example-form', form.files);
+    put('example-shop', shop.files);
+    put('our-own', own);
+    // What an intruder leaves behind: a file of its own, and a line in a file of the plugin.
+    put('example-form', {
+      'includes/cache.php': '<?php // a door left open',
+      'includes/send.php': "<?php // a line put in\nreturn 'sent';\n",
+    });
+    handOver();
+    await runInWordPress(
+      stack,
+      "require_once ABSPATH . 'wp-admin/includes/plugin.php'; wp_clean_plugins_cache(); activate_plugin( 'example-form/form.php' );",
+    );
+  });
+
+  it('removes a planted file and a changed line; the plugin stays active', async () => {
+    const job = await reinstall();
+    expect(job.items.find(({ id }) => id === 'example-form/form.php')).toMatchObject({
+      state: 'done',
+      version: '1.2.3',
+      files: ['includes/cache.php'],
+    });
+    expect(existsSync(path('example-form/includes/cache.php'))).toBe(false);
+    expect(readFileSync(path('example-form/includes/send.php'), 'utf8')).toBe(form.files['includes/send.php']);
+    expect(await active('example-form/form.php')).toBe(true);
+    expect(await active('example-shop/example-shop.php')).toBe(false);
+    expect(job.state).toBe('done');
+  });
+
+  it('leaves alone what does not come from the directory, and says why', async () => {
+    const job = await reinstall();
+    const item = (id: string) => job.items.find((entry) => entry.id === id);
+    expect(item('our-own/our-own.php')).toMatchObject({ state: 'skipped' });
+    expect(item('our-own/our-own.php')?.reason).toContain('another plugin of the same name');
+    expect(readFileSync(path('our-own/our-own.php'), 'utf8')).toBe(own['our-own.php']);
+    expect(item('security-optimizer.php')?.state).toBe('skipped');
+  });
+
+  it.each([
+    ['broken-off', 'The download failed'],
+    ['changed', 'damaged or changed'],
+    ['down', 'does not answer'],
+  ] as const)(
+    'keeps the old copy working when the download is %s, and tries again by itself alone',
+    async (fault, says) => {
+      directory.fault = fault;
+      const failed = await reinstall();
+      const item = failed.items.find(({ id }) => id === 'example-form/form.php');
+      expect([item?.state, item?.reason.includes(says)]).toEqual(['failed', true]);
+      expect(existsSync(path('example-form/includes/cache.php'))).toBe(true);
+      expect(await runInWordPress(stack, "echo defined( 'EXAMPLE_FORM' ) ? 'runs' : 'gone';")).toBe('runs');
+
+      directory.fault = 'none';
+      const again = await reinstall({ only: ['example-form/form.php'] });
+      expect(again.items.map(({ id, state }) => [id, state])).toEqual([['example-form/form.php', 'done']]);
+      expect(existsSync(path('example-form/includes/cache.php'))).toBe(false);
+    },
+  );
+
+  it('is joined by a second start, and goes on when guard is killed in the middle', async () => {
+    directory.delayMs = 400;
+    const first = (await act(stack, owner, '/reinstall-plugins')).body.data as { job: { id: string } };
+    const second = (await act(stack, owner, '/reinstall-plugins')).body.data as { job: { id: string } };
+    expect(second.job.id).toBe(first.job.id);
+    await until(
+      'one plugin runs',
+      async () =>
+        (await latestJob(stack, owner, 'reinstall-plugins'))?.items.some(({ state }) => state === 'running') === true,
+    );
+    await killGuard(stack);
+    await startGuard(stack);
+    const job = await endedJob(stack, owner, 'reinstall-plugins');
+    expect(job.id).toBe(first.job.id);
+    expect(job.items.find(({ id }) => id === 'example-form/form.php')?.state).toBe('done');
+    expect(existsSync(path('example-form/includes/cache.php'))).toBe(false);
+  });
+
+  it('leaves nothing beside the plugins', async () => {
+    await reinstall();
+    const upgrade = join(stack.wordpressDir, 'wp-content/upgrade');
+    const left = existsSync(upgrade) ? readdirSync(upgrade) : [];
+    expect(left.filter((name) => name.startsWith('security-optimizer'))).toEqual([]);
+    expect(existsSync(join(stack.wordpressDir, '.maintenance'))).toBe(false);
+  });
+});
