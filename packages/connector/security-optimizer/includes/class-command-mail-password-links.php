@@ -16,16 +16,19 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 	const SECONDS = 10;
 
 	/**
-	 * @param array $body `after` (id of the last user of the step before, 0 at first) and `limit`.
+	 * @param array $body `after` (id of the last user of the step before, 0 at first), `limit`, and of how many `lanes`
+	 *                    this is which `lane`: lanes share the users out and may run side by side.
 	 * @return array|string The answer described in docs/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
-		global $wpdb;
-		if ( ! isset( $body['after'], $body['limit'] ) || ! is_int( $body['after'] ) || ! is_int( $body['limit'] ) ) {
-			return 'invalid_users';
+		foreach ( array( 'after', 'limit', 'lane', 'lanes' ) as $name ) {
+			if ( ! isset( $body[ $name ] ) || ! is_int( $body[ $name ] ) ) {
+				return 'invalid_users';
+			}
 		}
+		$lanes = max( 1, $body['lanes'] );
 		$limit = max( 1, min( self::MOST, $body['limit'] ) );
-		$users = $wpdb->get_col( $wpdb->prepare( "SELECT ID FROM $wpdb->users WHERE ID > %d ORDER BY ID LIMIT %d", $body['after'], $limit ) );
+		$users = self::users( $body['after'], $lanes, $body['lane'], $limit );
 		$until = microtime( true ) + self::SECONDS;
 		$last  = $body['after'];
 		$sums  = array(
@@ -45,7 +48,7 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 		}
 		return $sums + array(
 			'last' => $last,
-			'more' => null !== $wpdb->get_var( $wpdb->prepare( "SELECT ID FROM $wpdb->users WHERE ID > %d LIMIT 1", $last ) ),
+			'more' => array() !== self::users( $last, $lanes, $body['lane'], 1 ),
 		);
 	}
 
@@ -57,6 +60,11 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 	 */
 	public static function explain( $message ) {
 		return __( 'For the security of this site everyone has to choose a new password. Your old one does not work any more. Use the link below.', 'security-optimizer' ) . "\r\n\r\n" . $message;
+	}
+
+	private static function users( $after, $lanes, $lane, $limit ) {
+		global $wpdb;
+		return $wpdb->get_col( $wpdb->prepare( "SELECT ID FROM $wpdb->users WHERE ID > %d AND MOD( ID, %d ) = %d ORDER BY ID LIMIT %d", $after, $lanes, $lane, $limit ) );
 	}
 
 	/**

@@ -93,7 +93,11 @@ export interface PostHackCommands {
   plugins(site: SiteConfig): Promise<InstalledPlugins>;
   reinstallPlugin(site: SiteConfig, file: string, directory: PluginDirectory): Promise<Reinstalled>;
   forcePasswordReset(site: SiteConfig): Promise<{ readonly users: number; readonly salts: SaltsOutcome }>;
-  mailPasswordLinks(site: SiteConfig, after: number, limit: number): Promise<MailedLinks>;
+  /** @param step users after this id, of one of the lanes that share them out and may run side by side */
+  mailPasswordLinks(
+    site: SiteConfig,
+    step: { readonly after: number; readonly limit: number; readonly lane: number; readonly lanes: number },
+  ): Promise<MailedLinks>;
   /** @param keep whose own session stays */
   logOutUsers(
     site: SiteConfig,
@@ -123,11 +127,11 @@ export function postHackCommands(client: Pick<ConnectorClient, 'send'>): PostHac
         'force-password-reset',
         await client.send(site, 'force-password-reset', {}, { timeoutMs: STEP_MS }),
       ),
-    mailPasswordLinks: async (site, after, limit) =>
+    mailPasswordLinks: async (site, step) =>
       parseAnswer(
         mailAnswer,
         'mail-password-links',
-        await client.send(site, 'mail-password-links', { after, limit }, { timeoutMs: STEP_MS }),
+        await client.send(site, 'mail-password-links', step, { timeoutMs: STEP_MS }),
       ),
     async logOutUsers(site, keep) {
       const body = keep === null ? {} : { keep_cookie: true };
