@@ -10,6 +10,8 @@ export interface Endpoint<
   readonly name: Name;
   /** Path below the namespace, for example `/xss-protection`. `{id}` stands for a value that `request` has as `id`. */
   readonly suffix: string;
+  /** `provider`: the provider's shared settings API; else the plugin's own. */
+  readonly namespace?: 'provider';
   readonly methods: readonly ('GET' | 'POST' | 'PUT')[];
   readonly summary: string;
   /** Body of the call; for GET its query parameters. */

@@ -32,11 +32,12 @@ final class Security_Optimizer_Commands {
 		'force-password-reset' => array( 'Security_Optimizer_Command_Force_Password_Reset', 'run' ),
 		'mail-password-links'  => array( 'Security_Optimizer_Command_Mail_Password_Links', 'run' ),
 		'log-out-users'        => array( 'Security_Optimizer_Command_Log_Out_Users', 'run' ),
+		'overview'             => array( 'Security_Optimizer_Command_Overview', 'run' ),
 		'checkup'              => array( 'Security_Optimizer_Command_Checkup', 'run' ),
 	);
 
 	/** Commands that need what plugins and themes set up on `init`; the others run before any of that. */
-	const LATE = array( 'issue-session', 'path-in-use', 'mail-password-links', 'checkup' );
+	const LATE = array( 'issue-session', 'path-in-use', 'mail-password-links', 'checkup', 'overview' );
 
 	/** @var array|null `name`, `time`, `nonce` and `body` of a command that guard has signed. */
 	private static $received = null;
