@@ -39,7 +39,13 @@ const groups = {
     for (const name of ['contract', 'guard', 'dashboard', 'bench']) await vitest(name, process.execPath);
   },
   connector: () =>
-    step('connector: protocol vectors in PHP', () => run('php', ['packages/connector/test/protocol-vectors.test.php'])),
+    step('connector: its own tests in PHP', async () => {
+      for (const name of ['protocol-vectors', 'salts']) {
+        const code = await run('php', [`packages/connector/test/${name}.test.php`]);
+        if (code !== 0) return code;
+      }
+      return 0;
+    }),
   sandbox: () => vitest('sandbox', process.execPath),
   e2e: () => vitest('e2e', process.execPath),
 };

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { ConnectorError } from '../wordpress/connector-error.js';
+import {
+  administratorFindings,
+  type CheckupDeps,
+  coreFindings,
+  optionFindings,
+  runCheckup,
+  taskFindings,
+} from './checkup.js';
+
+const DAY = 24 * 3600;
+const now = 1_795_000_000;
+const administrator = (login: string, days: number) => ({
+  id: 1,
+  login,
+  email: `${login}@example.com`,
+  registered: now - days * DAY,
+  last_login: null,
+  link: '',
+});
+const options = {
+  site_url: 'https://example.com',
+  home: 'https://example.com',
+  admin_email: 'owner@example.com',
+  default_role: 'subscriber',
+  registration: false,
+  strong_roles: [] as string[],
+  settings_link: '/wp-admin/options-general.php',
+};
+
+describe('the checkup', () => {
+  it('lists changed, missing and unknown files of WordPress as problems', () => {
+    const found = coreFindings(
+      { version: '6.5', changed: ['wp-login.php'], missing: ['wp-cron.php'], unknown: ['wp-x.php'] },
+      '',
+    );
+    expect(found.map(({ id, level, items }) => [id, level, items])).toEqual([
+      ['core-changed', 'problem', ['wp-login.php']],
+      ['core-missing', 'problem', ['wp-cron.php']],
+      ['core-foreign', 'problem', ['wp-x.php']],
+    ]);
+  });
+
+  it('says so when all files are the official ones, and when it can’t be known', () => {
+    expect(coreFindings({ version: '6.5', changed: [], missing: [], unknown: [] }, '')[0]?.level).toBe('fine');
+    expect(coreFindings(null, '')[0]?.level).toBe('note');
+  });
+
+  it('points at administrators that came lately beside older ones, newest first', () => {
+    const [found] = administratorFindings([administrator('owner', 400), administrator('stranger', 2)], now, '');
+    expect(found?.level).toBe('problem');
+    expect(found?.items[0]).toContain('stranger');
+    expect(administratorFindings([administrator('owner', 2)], now, '')[0]?.level).toBe('note');
+  });
+
+  it('warns of a strong role for new users, most when anyone can register', () => {
+    const level = (change: object) =>
+      optionFindings({ ...options, ...change }, '').find(({ id }) => id === 'default-role')?.level;
+    expect(level({ default_role: 'administrator', registration: true })).toBe('problem');
+    expect(level({ default_role: 'administrator' })).toBe('note');
+    expect(level({ default_role: 'helper', strong_roles: ['helper'], registration: true })).toBe('problem');
+    expect(level({})).toBeUndefined();
+  });
+
+  it('names tasks that nobody waits for', () => {
+    const task = (hook: string, owner: string) => ({ hook, next: now, owner });
+    expect(taskFindings([task('wp_version_check', 'wordpress'), task('old_thing', '')])[0]?.items).toEqual([
+      'old_thing',
+    ]);
+    expect(taskFindings([task('wp_version_check', 'wordpress')])[0]?.level).toBe('fine');
+  });
+
+  it('goes on with the other parts when one can’t be looked at', async () => {
+    const deps: CheckupDeps = {
+      commands: {
+        core: () =>
+          Promise.reject(new ConnectorError({ kind: 'unreachable', cause: 'no answer within the time allowed' })),
+        administrators: async () => [administrator('owner', 400)],
+        options: async () => options,
+        tasks: async () => [],
+      },
+      coreChecksums: 'https://example.com/checksums',
+      adminUrl: (_site, page) => `/wp-admin/${page}`,
+      clock: () => now * 1000,
+    };
+    const site = { id: 'site', hosts: ['*'], upstream: '', wordpressDir: null, secret: '', onlyThroughGuard: true };
+    const parts = await runCheckup(deps, site);
+    expect(parts.map(({ part, error }) => [part, error !== ''])).toEqual([
+      ['core', true],
+      ['administrators', false],
+      ['options', false],
+      ['tasks', false],
+    ]);
+  });
+});

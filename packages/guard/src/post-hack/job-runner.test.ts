@@ -1,0 +1,134 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import type { SiteConfig } from '../site.js';
+import { openDatabase } from '../storage/database.js';
+import { sqlJobStore } from '../storage/jobs-store.js';
+import { scratchFolder } from '../testing/scratch.js';
+import type { JobStore, StoredJob } from './job.js';
+import { createJobRunner, type JobRunner, type NewJob, type Step } from './job-runner.js';
+
+const site: SiteConfig = {
+  id: 'site',
+  hosts: ['*'],
+  upstream: 'http://127.0.0.1:1',
+  wordpressDir: null,
+  secret: '0f'.repeat(32),
+  onlyThroughGuard: true,
+};
+const actor = { id: 1, login: 'owner', address: '192.0.2.1' };
+const threeSteps: NewJob = { kind: 'reinstall-plugins', actor, cursor: 0, items: [], total: 3 };
+
+/** Counts to three, one step at a time. */
+const counting: Step = async (_site, job) => {
+  const done = job.done + 1;
+  return { ...job, done, cursor: done, state: done === 3 ? 'done' : 'running' };
+};
+
+async function store(): Promise<JobStore> {
+  const dataDir = await scratchFolder();
+  const db = await openDatabase({ url: 'sqlite:test.sqlite', dataDir, logger: silentLogger() });
+  onTestFinished(() => db.destroy());
+  return sqlJobStore(db);
+}
+
+function runner(jobs: JobStore, step: Step, told: StoredJob[] = []): JobRunner {
+  let time = 1000;
+  const made = createJobRunner({
+    store: jobs,
+    steps: { 'reinstall-plugins': step, 'force-password-reset': step, 'log-out-users': step },
+    siteOf: (id) => (id === 'site' ? site : null),
+    onChanged: (job) => void told.push(job),
+    clock: () => ++time,
+    logger: silentLogger(),
+    restsMs: [1, 1],
+  });
+  onTestFinished(() => made.stop());
+  return made;
+}
+
+async function ended(jobs: JobStore): Promise<StoredJob> {
+  for (let turn = 0; turn < 200; turn++) {
+    const [job] = await jobs.latest('site');
+    if (job && job.state !== 'running') return job;
+    await pause(10);
+  }
+  throw new Error('The job did not end.');
+}
+
+describe('a job', () => {
+  it('goes through its steps and tells of its start and its end', async () => {
+    const jobs = await store();
+    const told: StoredJob[] = [];
+    await runner(jobs, counting, told).start(site, async () => threeSteps, 'reinstall-plugins');
+    const job = await ended(jobs);
+    expect(job).toMatchObject({ state: 'done', done: 3, total: 3, actor, error: '' });
+    expect(job.endedAt).not.toBeNull();
+    expect(told.map(({ state }) => state)).toEqual(['running', 'done']);
+  });
+
+  it('is joined by a second start while it runs, and a start after its end is a new one', async () => {
+    const jobs = await store();
+    const run = runner(jobs, async (where, job) => {
+      await pause(30);
+      return counting(where, job);
+    });
+    const start = () => run.start(site, async () => threeSteps, 'reinstall-plugins');
+    const [first, second] = await Promise.all([start(), start()]);
+    expect(second?.id).toBe(first?.id);
+    await ended(jobs);
+    expect((await start()).id).not.toBe(first?.id);
+  });
+
+  it('goes on after a restart where it was', async () => {
+    const jobs = await store();
+    const seen: number[] = [];
+    const stuck = runner(jobs, async (where, job) => {
+      if (job.done === 2) return new Promise<StoredJob>(() => undefined);
+      return counting(where, job);
+    });
+    await stuck.start(site, async () => threeSteps, 'reinstall-plugins');
+    for (let turn = 0; turn < 100 && (await jobs.latest('site'))[0]?.done !== 2; turn++) await pause(10);
+    stuck.stop();
+
+    await runner(jobs, (where, job) => {
+      seen.push(job.done);
+      return counting(where, job);
+    }).resume();
+    expect((await ended(jobs)).done).toBe(3);
+    expect(seen).toEqual([2]);
+  });
+
+  it('tries a step that fails again, and stops with the reason when it keeps failing', async () => {
+    const jobs = await store();
+    let failures = 0;
+    const run = runner(jobs, (where, job) => {
+      if (job.done === 1 && failures++ < 2) throw new Error('The directory is down.');
+      return counting(where, job);
+    });
+    await run.start(site, async () => threeSteps, 'reinstall-plugins');
+    expect((await ended(jobs)).state).toBe('done');
+
+    const broken = await store();
+    const failing = runner(broken, () => Promise.reject(new Error('The directory is down.')));
+    await failing.start(site, async () => threeSteps, 'reinstall-plugins');
+    expect(await ended(broken)).toMatchObject({ state: 'stopped', error: 'The directory is down.' });
+  });
+
+  it('whose first step fails at once fails the call, and stands as stopped', async () => {
+    const jobs = await store();
+    const run = runner(jobs, () => Promise.reject(new Error('WordPress is down.')));
+    await expect(run.startAndStep(site, async () => threeSteps, 'log-out-users')).rejects.toThrow('WordPress is down.');
+    expect(await ended(jobs)).toMatchObject({ state: 'stopped', error: 'WordPress is down.' });
+  });
+
+  it('keeps the last ten starts of a kind', async () => {
+    const jobs = await store();
+    const run = runner(jobs, async (_site, job) => ({ ...job, state: 'done' }));
+    const ids: string[] = [];
+    for (let turn = 0; turn < 12; turn++) {
+      ids.push((await run.startAndStep(site, async () => threeSteps, 'log-out-users')).id);
+    }
+    expect((await jobs.latest('site')).map(({ id }) => id)).toEqual([ids.at(-1)]);
+  });
+});
