@@ -50,7 +50,7 @@ onEveryStack('Force password reset', (stack) => {
     return ask(stack, form('/wp-login.php?action=resetpass', fields.toString(), { cookie }));
   };
   let last = 0;
-  const tryPassword = (password: string, login = member) =>
+  const tryPassword = (password: string, login: string = member) =>
     askFrom(stack, `127.0.44.${++last}`, loginForm(login, password));
 
   beforeAll(async () => {
