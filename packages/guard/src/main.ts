@@ -191,6 +191,7 @@ async function assemble(
     clock,
     logger,
     waitMs: LOGIN_WAIT_MS,
+    settled: keeper.settled,
   };
   const server = createGuardServer({ config, live, login, api: api.handle, onSignal: health.inform, logger, clock });
   const { host, port } = await server.listen();

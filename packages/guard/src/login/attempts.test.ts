@@ -3,9 +3,10 @@ import { parseAddress } from '../lib/address.js';
 import { silentLogger } from '../lib/logger.js';
 import { openDatabase } from '../storage/database.js';
 import { sqlAttemptStore } from '../storage/login-attempts-store.js';
+import { recordedLog } from '../testing/log-lines.js';
 import { scratchFolder } from '../testing/scratch.js';
 import { addressKey } from './address-key.js';
-import { keepAttempts } from './attempt-keeper.js';
+import { keepAttempts, STORE_WAIT_MS } from './attempt-keeper.js';
 import { type AttemptStore, LoginAttempts, type StoredAttempt } from './attempts.js';
 
 const NOW = Date.UTC(2026, 10, 21);
@@ -80,15 +81,16 @@ describe('failures and locks in the database', () => {
       const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
       onTestFinished(() => db.destroy());
       const real = sqlAttemptStore(db);
+      const log = recordedLog();
       const keeper = keepAttempts({
         store: store?.(real) ?? real,
         onSlowUsers: () => {},
         clock: () => NOW,
-        logger: silentLogger(),
+        logger: log.logger,
       });
       onTestFinished(() => keeper.stop());
       await keeper.load('site');
-      return { real, keeper };
+      return { real, keeper, log };
     };
     return { open };
   }
@@ -146,5 +148,55 @@ describe('failures and locks in the database', () => {
     await keeper.stored();
     expect(saves).toEqual([10_000]);
     expect(await real.load('site')).toHaveLength(10_000);
+  });
+
+  it('are in the database when an answer has waited for them, and no earlier', async () => {
+    const { open } = await setUp();
+    const { real, keeper } = await open();
+    const inStore = async () => (await real.load('site')).map(({ key }) => key);
+    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    await keeper.settled('site');
+    expect(await inStore()).toEqual(['192.0.2.1']);
+    // One that comes while another is being written is in the next write, and its answer waits for that.
+    keeper.attempts.failed('site', '192.0.2.2', 3, NOW);
+    await Promise.resolve();
+    await Promise.resolve();
+    keeper.attempts.failed('site', '192.0.2.3', 3, NOW);
+    await keeper.settled('site');
+    expect(await inStore()).toContain('192.0.2.3');
+  });
+
+  it('hold no answer up when the database can’t be written; they count in memory', async () => {
+    const { open } = await setUp((real) => ({ ...real, save: () => Promise.reject(new Error('disk full')) }));
+    const { keeper, log } = await open();
+    const began = performance.now();
+    for (let turn = 0; turn < 3; turn++) {
+      keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+      await keeper.settled('site');
+    }
+    expect(performance.now() - began).toBeLessThan(STORE_WAIT_MS / 2);
+    expect(keeper.attempts.isLocked('site', '192.0.2.1', 3, NOW)).toBe(true);
+    expect(log.events()).toEqual(['login-attempts-not-stored']);
+  });
+
+  it('hold an answer up for a second at most when the database hangs, and the log says so once', async () => {
+    let go = (): void => {};
+    const hanging = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const { open } = await setUp((real) => ({
+      ...real,
+      save: (site, entries) => hanging.then(() => real.save(site, entries)),
+    }));
+    const { real, keeper, log } = await open();
+    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    const began = performance.now();
+    await Promise.all([keeper.settled('site'), keeper.settled('site')]);
+    expect(performance.now() - began).toBeGreaterThan(STORE_WAIT_MS - 50);
+    expect(performance.now() - began).toBeLessThan(STORE_WAIT_MS * 2);
+    expect(log.events()).toEqual(['login-attempts-late']);
+    go();
+    await keeper.stored();
+    expect(await real.load('site')).toHaveLength(1);
   });
 });

@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addressKey } from '../login/address-key.js';
 import type { LoginAttempts, Ticket } from '../login/attempts.js';
-import { type KnownDevice, knownDevice } from '../login/device-cookie.js';
+import { deviceKey, type KnownDevice, knownDevice } from '../login/device-cookie.js';
 import { lockStage } from '../login/lockout-rule.js';
 import { checksPassword } from '../login/login-policy.js';
 import type { SecondFactorDoor } from '../login/two-factor/second-factor-door.js';
 import type { LoginContext, RefuseReason } from '../wordpress/login-headers.js';
 import type { Pass } from './examine.js';
-import { deviceKey } from './login-exchange.js';
 import type { Closed } from './refuse-login.js';
 
 export interface AdmissionDeps {

@@ -213,6 +213,32 @@ describe('counting', () => {
     expect(gate.wordpress.reached.at(-1)?.context).toBeNull();
   });
 
+  it('answers a wrong or refused password only when the count is stored, and everything else at once', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    let store = (): void => {};
+    const waiting = new Promise<void>((resolve) => {
+      store = resolve;
+    });
+    gate.settled = () => waiting;
+    const answers: string[] = [];
+    const noted = async (name: string, answer: Promise<Told>) => {
+      const told = await answer;
+      answers.push(name);
+      return told;
+    };
+    const wrong = noted('wrong', gate.ask('/wp-login.php', form('wrong')));
+    await eventually(() => gate.attempts.entry('site', '192.0.2.1').failures === 1);
+    await gate.ask('/wp-login.php', { ...form('wrong'), leaveAfter: 60 }).catch(() => undefined);
+    await noted('right', gate.ask('/wp-login.php', { ...form(PASSWORD), from: '192.0.2.9' }));
+    await noted('a page', gate.ask('/'));
+    expect(answers).toEqual(['right', 'a page']);
+    store();
+    expect((await wrong).body).toContain('login page');
+    expect(answers.at(-1)).toBe('wrong');
+    // The connection that was kept back serves the next request.
+    expect((await gate.ask('/')).body).toBe('a page');
+  });
+
   it('is off when the limit is off', async () => {
     const gate = await loginGateUnderTest({ login_attempts: 0 });
     for (let i = 0; i < 12; i++) await gate.ask('/wp-login.php', form(`wrong${i}`));

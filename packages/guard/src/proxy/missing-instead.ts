@@ -58,12 +58,13 @@ export function missingInstead(
     },
     watch: {
       staysForHead: false,
-      onHead(_status, _headers, _login, gone) {
-        if (gone || signal.kind !== 'ok' || !signal.flags.includes('a')) return false;
+      onLogin: () => null,
+      onHead() {
+        if (signal.kind !== 'ok' || !signal.flags.includes('a')) return false;
         answer('not-found');
         return true;
       },
-      onNoHead: () => {},
+      onNoHead: () => null,
     },
     onFailure(kind, cause, started) {
       noteFailure(deps, site.config, kind, cause, requestId);

@@ -19,6 +19,8 @@ import { type FakeWordPress, fakeWordPress } from './fake-wordpress.js';
 export interface LoginGateUnderTest {
   readonly wordpress: FakeWordPress;
   readonly attempts: LoginAttempts;
+  /** What the answer to a failed log-in waits for. Nothing, unless a test puts something in its place. */
+  settled: () => Promise<void>;
   readonly slowUsers: (readonly number[])[];
   /** Paths and users that the second factor's pages were called with. */
   readonly doorCalls: string[];
@@ -111,7 +113,7 @@ export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}):
     clock,
     api: (_request, response) => void response.writeHead(404).end(),
     onSignal: () => {},
-    login: { attempts, slow, door, clock, logger, waitMs: 2000 },
+    login: { attempts, slow, door, clock, logger, waitMs: 2000, settled: () => gate.settled() },
   });
   const { port } = await guard.listen();
   const tick = setInterval(() => attempts.tick(clock()), 50);
@@ -119,9 +121,10 @@ export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}):
     clearInterval(tick);
     await guard.close();
   });
-  return {
+  const gate: LoginGateUnderTest = {
     wordpress,
     attempts,
+    settled: async () => {},
     slowUsers,
     doorCalls,
     port,
@@ -131,6 +134,7 @@ export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}):
     settings: set,
     ask: (path, options = {}) => ask(port, path, options),
   };
+  return gate;
 }
 
 function ask(port: number, path: string, options: AskOptions): Promise<Told> {
