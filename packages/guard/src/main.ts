@@ -170,8 +170,9 @@ async function assemble(
     clock,
     logger,
   };
-  const { dataDir } = config;
-  const secondFactor = { db, dataDir, client, sites, configured: config.sites, feed, clock, logger };
+  const { dataDir, sites: configured } = config;
+  const { attempts } = keeper;
+  const secondFactor = { db, dataDir, client, sites, configured, attempts, feed, clock, logger };
   const door = await composeSecondFactor(secondFactor);
   const api = await createApi({
     sessions,
@@ -179,13 +180,13 @@ async function assemble(
     handlers: createHandlers({
       fetchSecurityOptions: (site) => fetchSecurityOptions(settings, site),
       setSecurityOption: (wanted) => setSecurityOption(change, wanted),
-      ...composeLogin({ db, change, client, sites, configured: config.sites, sessions, door }),
+      ...composeLogin({ db, change, client, sites, configured, sessions, door }),
     }),
   });
   taken.push(() => api.close());
 
   const login = {
-    attempts: keeper.attempts,
+    attempts,
     slow: keeper.slow,
     door,
     clock,
