@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { SiteId } from '../site.js';
+import { addAuditRows } from './audit-store.js';
 import type { Database } from './database.js';
 import { type Actor, nextSiteVersion } from './settings-store.js';
 
@@ -283,19 +283,7 @@ async function removeFactor(db: Database, { site, userId }: FactorOwner, actor: 
     await db.deleteFrom(table).where('site', '=', site).where('user_id', '=', userId).execute();
   }
   if (!row) return null;
-  await db
-    .insertInto('audit')
-    .values({
-      id: randomUUID(),
-      site,
-      at,
-      actor_id: actor.id,
-      actor_login: actor.login,
-      address: actor.address,
-      name: 'reset_2fa',
-      before: JSON.stringify({ user: userId, login: row.login, on: row.enabled_at !== null }),
-      after: JSON.stringify(null),
-    })
-    .execute();
+  const before = { user: userId, login: row.login, on: row.enabled_at !== null };
+  await addAuditRows(db, site, { actor, at }, [{ name: 'reset_2fa', before, after: null }]);
   return { login: row.login, version: await nextSiteVersion(db, site) };
 }
