@@ -28,6 +28,7 @@ import { type Database, openDatabase } from './storage/database.js';
 import { sqlAttemptStore } from './storage/login-attempts-store.js';
 import { sqlSettingsStore } from './storage/settings-store.js';
 import { type SiteFactsStore, sqlSiteFactsStore } from './storage/site-facts-store.js';
+import { sqlSlowUsersStore } from './storage/slow-users-store.js';
 import { factsOf } from './wordpress/connector-answers.js';
 import { connectorClient } from './wordpress/connector-client.js';
 import { createConnectorHealth } from './wordpress/connector-health.js';
@@ -89,12 +90,31 @@ async function assemble(
   taken.push(() => feed.close());
   await loadSites(config.sites, sites, db, factsStore);
   for (const { id } of config.sites) logPause(logger, sites, id, clock());
-  const keeper = keepAttempts({ store: sqlAttemptStore(db), onSlowUsers: (site) => healPolicy(site), clock, logger });
+  const slowUsers = sqlSlowUsersStore(db);
+  const keeper = keepAttempts({
+    store: sqlAttemptStore(db),
+    onSlowUsers(site, users) {
+      slowUsers
+        .write(site, users)
+        .catch((error: unknown) => {
+          logger.warn(
+            { event: 'slow-users-not-stored', site, err: error },
+            '`status` will not know the slow accounts.',
+          );
+        })
+        .finally(() => healPolicy(site));
+    },
+    clock,
+    logger,
+  });
   taken.push(() => keeper.stop());
-  for (const { id } of config.sites) await keeper.load(id);
+  for (const { id } of config.sites) {
+    await keeper.load(id);
+    await slowUsers.write(id, keeper.slow.slow(id));
+  }
   feed.subscribe((site) => {
-    keeper.load(site).catch((error: unknown) => {
-      logger.error({ event: 'login-attempts-not-read', site, err: error }, 'Failed log-ins can’t be read again.');
+    keeper.lift(site).catch((error: unknown) => {
+      logger.error({ event: 'login-attempts-not-read', site, err: error }, 'What was unblocked can’t be read.');
     });
   });
 
@@ -106,7 +126,7 @@ async function assemble(
   taken.push(() => client.close());
   const policyPush = createPolicyPush({
     client,
-    current: (site) => connectorPolicy(sites.inForce(site), keeper.slow.slow(site, clock())),
+    current: (site) => connectorPolicy(sites.inForce(site), keeper.slow.slow(site)),
     mutex,
     clock,
     logger,
@@ -163,7 +183,7 @@ async function assemble(
   const change: ChangeDeps = {
     settings,
     pushPolicy: (site, wanted) =>
-      policyPush.push(site, connectorPolicy(settingsInForce(wanted, clock()), keeper.slow.slow(site.id, clock()))),
+      policyPush.push(site, connectorPolicy(settingsInForce(wanted, clock()), keeper.slow.slow(site.id))),
     apply: (site, wanted) => sites.set(site, { settings: wanted }),
     publish: feed.publish,
     mutex,

@@ -16,8 +16,13 @@ export const STORE_WAIT_MS = 1000;
 export interface AttemptKeeper {
   readonly attempts: LoginAttempts;
   readonly slow: SlowAccounts;
-  /** Reads what is stored for a site, at start and when another process changed it. Throws StorageError. */
+  /** Reads what is stored for a site, at start. Throws StorageError. */
   load(site: SiteId): Promise<void>;
+  /**
+   * Forgets what another process has lifted. Asks for that alone: 100,000 stored entries would hold up the thread that
+   * proxies requests for a third of a second. Throws StorageError.
+   */
+  lift(site: SiteId): Promise<void>;
   /**
    * What the answer to a failed log-in waits for, so that no crash gives a guess back: every change of the site so far
    * is stored. A store that fails, or takes longer than `STORE_WAIT_MS`, holds nobody up: the count in memory is right,
@@ -45,6 +50,10 @@ export function keepAttempts(deps: {
 }): AttemptKeeper {
   const { store, onSlowUsers, clock, logger } = deps;
   const waiting = new Map<SiteId, Batch>();
+  /** What is being written now. */
+  let underWay: { readonly site: SiteId; readonly changes: Batch['changes'] } | null = null;
+  /** Site versions up to which `lift` knows what was lifted. */
+  const liftedUpTo = new Map<SiteId, number>();
   let writing: Promise<void> | null = null;
   let stopped = false;
   /** The last write failed: until one succeeds, nobody waits for the store. */
@@ -52,12 +61,7 @@ export function keepAttempts(deps: {
   let lastWriteMs = 0;
 
   const attempts = new LoginAttempts((site, key, entry) => {
-    let batch = waiting.get(site);
-    if (batch === undefined) {
-      batch = newBatch();
-      waiting.set(site, batch);
-    }
-    batch.changes.set(key, entry);
+    batchOf(site).changes.set(key, entry);
     write();
   });
   const slow = new SlowAccounts(onSlowUsers);
@@ -68,6 +72,15 @@ export function keepAttempts(deps: {
   }, SWEEP_MS);
   tick.unref();
   sweep.unref();
+
+  function batchOf(site: SiteId): Batch {
+    let batch = waiting.get(site);
+    if (batch === undefined) {
+      batch = newBatch();
+      waiting.set(site, batch);
+    }
+    return batch;
+  }
 
   function write(): void {
     writing ??= writeAll().finally(() => {
@@ -81,6 +94,7 @@ export function keepAttempts(deps: {
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
       const [site, batch] = next;
       waiting.delete(site);
+      underWay = { site, changes: batch.changes };
       const began = performance.now();
       try {
         await writeSite(site, batch.changes);
@@ -95,15 +109,16 @@ export function keepAttempts(deps: {
         if (stopped) return;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
         if (stopped) return;
+      } finally {
+        underWay = null;
       }
     }
   }
 
   /** Puts what could not be stored back in line, below what has changed since. */
   function takeBack(site: SiteId, { changes }: Batch): void {
-    const batch = waiting.get(site) ?? newBatch();
-    waiting.set(site, batch);
-    for (const [key, entry] of changes) if (!batch.changes.has(key)) batch.changes.set(key, entry);
+    const newer = batchOf(site).changes;
+    for (const [key, entry] of changes) if (!newer.has(key)) newer.set(key, entry);
   }
 
   async function writeSite(site: SiteId, changes: ReadonlyMap<string, LoginEntry | null>): Promise<void> {
@@ -141,6 +156,15 @@ export function keepAttempts(deps: {
     });
   }
 
+  /** What is stored is gone already; what was on its way to the store goes after it. */
+  function liftAll(site: SiteId): void {
+    attempts.restore(site, [], clock());
+    const onItsWay = underWay?.site === site ? [...underWay.changes.keys()] : [];
+    const { changes } = batchOf(site);
+    for (const key of [...onItsWay, ...changes.keys()]) changes.set(key, null);
+    write();
+  }
+
   async function stored(): Promise<void> {
     while (writing !== null) await writing;
   }
@@ -151,11 +175,14 @@ export function keepAttempts(deps: {
     settled,
     stored,
     async load(site) {
-      await stored();
-      const rows = await store.load(site);
-      // A failure that came in meanwhile is newer than what was read.
-      const since = waiting.get(site)?.changes;
-      attempts.restore(site, [...rows.filter((row) => since?.has(row.key) !== true), ...changed(since)], clock());
+      liftedUpTo.set(site, (await store.lifted(site, 0)).version);
+      attempts.restore(site, await store.load(site), clock());
+    },
+    async lift(site) {
+      const { keys, version } = await store.lifted(site, liftedUpTo.get(site) ?? 0);
+      liftedUpTo.set(site, version);
+      if (keys === 'all') liftAll(site);
+      else for (const key of keys) attempts.forget(site, key);
     },
     async stop() {
       clearInterval(tick);
@@ -165,8 +192,4 @@ export function keepAttempts(deps: {
       if (waiting.size > 0) await writeAll();
     },
   };
-}
-
-function changed(changes: ReadonlyMap<string, LoginEntry | null> | undefined): StoredAttempt[] {
-  return [...(changes ?? [])].flatMap(([key, entry]) => (entry === null ? [] : [{ key, ...entry }]));
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../lib/address.js';
 import { silentLogger } from '../lib/logger.js';
-import { openDatabase } from '../storage/database.js';
+import { type Database, openDatabase } from '../storage/database.js';
 import { sqlAttemptStore } from '../storage/login-attempts-store.js';
+import { removeLoginLocks } from '../storage/login-locks.js';
 import { recordedLog } from '../testing/log-lines.js';
 import { scratchFolder } from '../testing/scratch.js';
 import { addressKey } from './address-key.js';
@@ -75,6 +76,14 @@ describe('memory', () => {
 });
 
 describe('failures and locks in the database', () => {
+  const lift = (db: Database, keys: string[] | null) =>
+    removeLoginLocks(db, {
+      site: 'site',
+      keys,
+      actor: { id: null, login: 'command line', address: null },
+      at: NOW,
+    });
+
   async function setUp(store?: (real: AttemptStore) => AttemptStore) {
     const dataDir = await scratchFolder();
     const open = async () => {
@@ -90,7 +99,7 @@ describe('failures and locks in the database', () => {
       });
       onTestFinished(() => keeper.stop());
       await keeper.load('site');
-      return { real, keeper, log };
+      return { db, real, keeper, log };
     };
     return { open };
   }
@@ -109,14 +118,41 @@ describe('failures and locks in the database', () => {
     expect(attempts.size).toBe(2);
   });
 
-  it('change in memory when another process lifts a lock', async () => {
+  it('are gone from memory when another process has lifted them, and only those', async () => {
     const { open } = await setUp();
-    const { real, keeper } = await open();
-    for (let j = 0; j < 3; j++) keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    const { db, keeper } = await open();
+    for (const key of ['192.0.2.1', '192.0.2.2']) {
+      for (let j = 0; j < 3; j++) keeper.attempts.failed('site', key, 3, NOW);
+    }
     await keeper.stored();
-    await real.remove('site', ['192.0.2.1']);
-    await keeper.load('site');
+    await lift(db, ['192.0.2.1']);
+    await keeper.lift('site');
     expect(keeper.attempts.isLocked('site', '192.0.2.1', 3, NOW)).toBe(false);
+    expect(keeper.attempts.isLocked('site', '192.0.2.2', 3, NOW)).toBe(true);
+    // A lift takes effect once: who fails again is counted again.
+    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    await keeper.lift('site');
+    expect(keeper.attempts.entry('site', '192.0.2.1').failures).toBe(1);
+  });
+
+  it('are all gone when all were lifted, those on their way to the database too', async () => {
+    const { open } = await setUp();
+    const { db, real, keeper } = await open();
+    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    await keeper.stored();
+    await lift(db, null);
+    keeper.attempts.failed('site', '192.0.2.2', 3, NOW);
+    keeper.attempts.failed('other', '192.0.2.2', 3, NOW);
+    await keeper.lift('site');
+    await keeper.stored();
+    expect(keeper.attempts.size).toBe(1);
+    expect(await real.load('site')).toEqual([]);
+    // The next start finds none of it, and does not lift what failed since.
+    keeper.attempts.failed('site', '192.0.2.3', 3, NOW);
+    await keeper.stored();
+    const next = (await open()).keeper;
+    await next.lift('site');
+    expect(next.attempts.entry('site', '192.0.2.3').failures).toBe(1);
   });
 
   it('are written after the database could not be written for a while, the newest ones', async () => {

@@ -24,6 +24,11 @@ export interface AttemptStore {
   /** Stores entries, over older ones of the same key. */
   save(site: SiteId, entries: readonly StoredAttempt[]): Promise<void>;
   remove(site: SiteId, keys: readonly string[]): Promise<void>;
+  /**
+   * What other processes have lifted after a version of the site, 0 for ever.
+   * @returns whose, and the version to ask from the next time
+   */
+  lifted(site: SiteId, since: number): Promise<{ readonly keys: readonly string[] | 'all'; readonly version: number }>;
 }
 
 /** Leave to check passwords once. Given back exactly once; a second time does nothing. */
