@@ -10,7 +10,7 @@ import {
   NO_FAILURES,
   restored,
 } from './lockout-rule.js';
-import { LoginSlots, type SlotWaiter } from './login-slots.js';
+import { type Claim, LoginSlots, type SlotWaiter } from './login-slots.js';
 
 /** An entry with the address (or device) it belongs to: text that `addressKey` made, or `device:` and its id. */
 export interface StoredAttempt extends LoginEntry {
@@ -77,10 +77,11 @@ export class LoginAttempts {
     return isLocked(this.entry(site, key), limit, now);
   }
 
-  /** Takes leave for one check, or null when all that the limit allows are under way. Ask `isLocked` first. */
-  take(site: SiteId, key: string, limit: Limit): Ticket | null {
+  /** Takes leave for one check, or null when all that the claim may have are under way. Ask `isLocked` first. */
+  take(site: SiteId, key: string, limit: Limit, claim: Claim): Ticket | null {
     const full = `${site} ${key}`;
-    return this.slots.take(full, checksLeft(this.#entry(full), limit)) ? this.#ticket(full, limit) : null;
+    const taken = this.slots.take(full, checksLeft(this.#entry(full), limit), claim);
+    return taken ? this.#ticket(full, limit, claim) : null;
   }
 
   /**
@@ -97,7 +98,7 @@ export class LoginAttempts {
     until: number,
   ): (() => void) | null {
     const place: SlotWaiter = {
-      granted: () => waiter.granted(this.#ticket(`${site} ${key}`, limit)),
+      granted: () => waiter.granted(this.#ticket(`${site} ${key}`, limit, 'certain')),
       expired: () => waiter.expired(),
     };
     return this.slots.wait(`${site} ${key}`, place, until);
@@ -159,13 +160,13 @@ export class LoginAttempts {
     return (this.#open.get(full) ?? this.#locked.get(full))?.entry ?? NO_FAILURES;
   }
 
-  #ticket(full: string, limit: Limit): Ticket {
+  #ticket(full: string, limit: Limit, claim: Claim): Ticket {
     let held = true;
     return {
       release: () => {
         if (!held) return;
         held = false;
-        if (this.slots.release(full)) this.slots.serve(full, checksLeft(this.#entry(full), limit));
+        if (this.slots.release(full, claim)) this.slots.serve(full, checksLeft(this.#entry(full), limit));
       },
     };
   }

@@ -6,8 +6,16 @@ export interface SlotWaiter {
   expired(): void;
 }
 
+/**
+ * How likely a request holds a password. `certain`: it does. `possible`: it is one that changes something or holds
+ * credentials. `view`: a plain GET; only odd plugins take passwords from one.
+ */
+export type Claim = 'certain' | 'possible' | 'view';
+
 interface Lane {
   taken: number;
+  /** How many of those are views. */
+  views: number;
   readonly waiting: { readonly waiter: SlotWaiter; readonly until: number }[];
 }
 
@@ -19,6 +27,10 @@ const WAITING_IN_ALL = 2000;
 /**
  * Password checks under way, by key. A check must hold a slot; whoever finds none may wait in line for a while. Holds
  * nothing for keys without a check under way. Time is handed in, milliseconds.
+ *
+ * Many requests hang on purpose (chats, event streams, uploads). So that they can't keep a login waiting, the last slot
+ * is for what is certain: something possible gets it only when nothing else is under way, a view never, and of views
+ * only one at a time holds any.
  */
 export class LoginSlots {
   readonly #lanes = new Map<string, Lane>();
@@ -33,22 +45,21 @@ export class LoginSlots {
     return this.#lanes.get(key)?.taken ?? 0;
   }
 
-  /** Takes a slot when fewer than `free` are taken and nobody stands in line before. */
-  take(key: string, free: number): boolean {
-    const lane = this.#lanes.get(key);
-    if (lane === undefined) {
-      if (free < 1) return false;
-      this.#lanes.set(key, { taken: 1, waiting: [] });
-      return true;
-    }
-    if (lane.taken >= free || lane.waiting.length > 0) return false;
+  /** Takes a slot when fewer than `free` are taken, nobody stands in line before, and the claim goes that far. */
+  take(key: string, free: number, claim: Claim): boolean {
+    const lane = this.#lanes.get(key) ?? { taken: 0, views: 0, waiting: [] };
+    if (lane.waiting.length > 0) return false;
+    const reserved = claim === 'certain' || (claim === 'possible' && lane.taken === 0) ? 0 : 1;
+    if (lane.taken >= free - reserved || (claim === 'view' && lane.views > 0)) return false;
     lane.taken++;
+    if (claim === 'view') lane.views++;
+    this.#lanes.set(key, lane);
     return true;
   }
 
   /** Stands in line until `until`. @returns a way out of the line, or null when the line is too long */
   wait(key: string, waiter: SlotWaiter, until: number): (() => void) | null {
-    const lane = this.#lanes.get(key) ?? { taken: 0, waiting: [] };
+    const lane = this.#lanes.get(key) ?? { taken: 0, views: 0, waiting: [] };
     if (lane.waiting.length >= WAITING_PER_KEY || this.#waiting >= WAITING_IN_ALL) return null;
     this.#lanes.set(key, lane);
     const place = { waiter, until };
@@ -64,10 +75,11 @@ export class LoginSlots {
   }
 
   /** Gives a slot back. @returns whether others stand in line: then call `serve` with the number of free ones */
-  release(key: string): boolean {
+  release(key: string, claim: Claim): boolean {
     const lane = this.#lanes.get(key);
     if (lane === undefined) return false;
     if (lane.taken > 0) lane.taken--;
+    if (claim === 'view' && lane.views > 0) lane.views--;
     this.#tidy(key, lane);
     return lane.waiting.length > 0;
   }

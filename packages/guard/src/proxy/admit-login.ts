@@ -62,7 +62,8 @@ export function admitLogin(
     else go(null, closed ?? 'locked');
   } else if (closed !== null) go(null, closed);
   else {
-    const ticket = deps.attempts.take(siteId, key, limit);
+    const claim = certain ? 'certain' : mayCarryPassword(facts) ? 'possible' : 'view';
+    const ticket = deps.attempts.take(siteId, key, limit, claim);
     if (ticket !== null) go(ticket, null);
     else if (!certain) go(null, 'busy');
     else standInLine(deps, pass, response, (granted) => go(granted, null), admission);

@@ -246,6 +246,34 @@ describe('counting', () => {
     expect(gate.attempts.size).toBe(0);
   });
 
+  it('does not make a log-in wait for pages, streams and chats that hang', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 5 });
+    gate.wordpress.hangs = true;
+    const hanging = [
+      ...Array.from({ length: 8 }, () => gate.ask('/chat', { leaveAfter: 1500 })),
+      ...Array.from({ length: 8 }, () => gate.ask('/chat', { method: 'POST', body: 'poll=1', leaveAfter: 1500 })),
+    ].map((answer) => answer.catch(() => 'gone'));
+    await eventually(() => gate.wordpress.reached.length === 16);
+    const began = performance.now();
+    expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(200);
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(gate.wordpress.checks).toHaveLength(1);
+    await Promise.all(hanging);
+  });
+
+  it('tells who can’t be checked now to try again soon, without a lock', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    gate.wordpress.checkMs = 2500;
+    const slow = Array.from({ length: 3 }, () => gate.ask('/wp-login.php', form(PASSWORD)));
+    await eventually(() => gate.wordpress.checks.length === 3);
+    const told = await gate.ask('/wp-login.php', { ...form(PASSWORD), headers: { accept: 'text/html' } });
+    expect([told.status, told.header('retry-after')]).toEqual([429, '10']);
+    expect(told.body).toContain('You are not locked out');
+    await Promise.all(slow);
+    expect(gate.attempts.size).toBe(0);
+    expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(200);
+  });
+
   it('says nothing more than the locked page to those for whom the line is too long', async () => {
     const gate = await loginGateUnderTest({ login_attempts: 3 });
     gate.wordpress.checkMs = 300;

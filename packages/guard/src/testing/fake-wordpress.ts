@@ -28,6 +28,8 @@ export interface FakeWordPress {
   custom: boolean;
   /** The owner needs a second factor. */
   factor: boolean;
+  /** `/chat` gives no answer. */
+  hangs: boolean;
   /** Called before an answer to a request in which a password was checked. */
   mangle: (response: ServerResponse) => void;
 }
@@ -45,6 +47,7 @@ export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
     checkMs: 5,
     custom: false,
     factor: false,
+    hangs: false,
     mangle: () => {},
   };
   onTestFinished(
@@ -81,6 +84,7 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
   };
 
   const script = new URL(request.url ?? '/', 'http://x').pathname;
+  if (fake.hangs && script === '/chat') return;
   const query = new URLSearchParams(request.url?.split('?')[1]);
   const form = new URLSearchParams(body);
   const asked = form.get('action') ?? query.getAll('action').pop() ?? 'login';
