@@ -61,7 +61,9 @@ export function loginRoads(
     if (loginRoute === null || routeSegments.length === 0) return 'other';
     if (home.some((name, i) => segments[i] !== name)) return 'other';
     const route = routeSegments.length === 1 ? (routeSegments[0] as string) : routeSegments.join('/');
-    return route === loginRoute ? 'login' : route === signupRoute ? 'signup' : 'other';
+    const door = route === loginRoute ? 'login' : route === signupRoute ? 'signup' : null;
+    // Who may not log in from there finds what anybody finds at an address without a page.
+    return door !== null && mayLogIn(facts.address) ? door : 'other';
   };
 }
 

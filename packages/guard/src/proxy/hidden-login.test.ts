@@ -115,6 +115,29 @@ describe('with a custom login address', () => {
     expect(seen(at, '/wp-admin/')).toEqual(seen(await gate.ask('/xy-abcde/', options), '/xy-abcde/'));
   });
 
+  it('an address that may not log in can’t tell the slug from any other missing path', async () => {
+    const gate = await hiddenGate({ login_access: ['198.51.100.1'] });
+    const password = { method: 'POST', body: `log=owner&pwd=${PASSWORD}` };
+    for (const [slug, beside] of [
+      ['/my-door', '/xy-abcd'],
+      ['/my-door?action=second-factor', '/xy-abcd?action=second-factor'],
+      ['/join/us', '/join/xy'],
+    ] as const) {
+      for (const options of [{}, password, { method: 'HEAD' }, { headers: { cookie: 'wordpress_logged_in_x=1' } }]) {
+        const at = await gate.ask(slug, options);
+        expect(seen(at, slug), slug).toEqual(seen(await gate.ask(beside, options), beside));
+        expect(at.status).toBe(404);
+      }
+    }
+    expect(gate.wordpress.checks).toEqual([]);
+    expect(gate.doorCalls).toEqual([]);
+    // Roads that every WordPress has are refused without a word about logging in.
+    const program = await gate.ask('/xmlrpc.php', { method: 'POST', body: PASSWORD, headers: { accept: 'text/html' } });
+    expect(program.status).toBe(403);
+    expect(program.body).not.toMatch(/log.?in/i);
+    expect((await gate.ask('/my-door', { from: '198.51.100.1' })).body).toContain('login page');
+  });
+
   for (const spelling of ['/my-door', '/my-door/', '//my-door', '/My-DOOR', '/my%2ddoor', '/./my-door', '/my-door;x']) {
     it(`the login is served at ${spelling}`, async () => {
       const gate = await hiddenGate();
