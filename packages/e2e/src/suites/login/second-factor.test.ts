@@ -1,5 +1,6 @@
 import { hotp, stepAt } from '@security-optimizer/guard/login/two-factor/totp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fromBase32 } from '../../browser/authenticator.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { form } from '../../http/request.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
@@ -184,10 +185,3 @@ onEveryStack('the second factor', (stack) => {
     expect(fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '')).not.toEqual(secret);
   });
 });
-
-/** RFC 4648 section 6, with spaces between. */
-function fromBase32(text: string): Buffer {
-  const digits = [...text.replaceAll(' ', '')].map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter));
-  const bits = digits.map((digit) => digit.toString(2).padStart(5, '0')).join('');
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-}
