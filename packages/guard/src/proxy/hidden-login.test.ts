@@ -155,6 +155,18 @@ describe('with a custom login address', () => {
     expect(gate.wordpress.reached[0]?.context).toMatchObject({ door: 'signup' });
   });
 
+  it('the address of the registration is a missing page while nobody may register', async () => {
+    const gate = await hiddenGate();
+    gate.wordpress.registration = false;
+    for (const options of [{}, { method: 'POST', body: 'user_login=x' }, { method: 'HEAD' }]) {
+      const at = await gate.ask('/join/us', options);
+      expect(seen(at, '/join/us')).toEqual(seen(await gate.ask('/join/xy', options), '/join/xy'));
+      expect(at.status).toBe(404);
+    }
+    // What stands at the address without its door, WordPress itself says.
+    expect(gate.wordpress.reached.filter(({ url }) => url === '/join/us')).toHaveLength(3);
+  });
+
   it('logging in by the slug works and counts', async () => {
     const gate = await hiddenGate({ login_attempts: 3 });
     const login = (password: string) => gate.ask('/my-door', { method: 'POST', body: `log=owner&pwd=${password}` });

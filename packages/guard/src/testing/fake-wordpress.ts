@@ -26,6 +26,8 @@ export interface FakeWordPress {
   checkMs: number;
   /** A custom login is set in the policy. */
   custom: boolean;
+  /** Strangers may register. */
+  registration: boolean;
   /** The owner needs a second factor. */
   factor: boolean;
   /** `/chat` gives no answer. */
@@ -46,6 +48,7 @@ export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
     refused: 0,
     checkMs: 5,
     custom: false,
+    registration: true,
     factor: false,
     hangs: false,
     mangle: () => {},
@@ -146,6 +149,7 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
   };
   if (script === '/wp-login.php') {
     if (fake.custom && context?.door === undefined && asked !== 'postpass' && asked !== 'confirmaction') return trace();
+    if (context?.door === 'signup' && !fake.registration) return trace();
     return send(200, 'text/html', `login page, action ${asked}, seen as ${String(context?.uri ?? request.url)}`);
   }
   if (script === '/wp-admin/admin-ajax.php' || script === '/wp-admin/admin-post.php')
