@@ -24,6 +24,8 @@ export default function ResetDialog({ options, store, onClosed }: LoginDialogPro
   );
   const { pending, failure, save } = useSave();
   const closing = useClosing(onClosed);
+  /* translators: %s: username */
+  const [beforeName, afterName] = __('The old codes of %s stop working at once.', 'security-optimizer').split('%s');
 
   function submit(): void {
     if (!errors.check() || user === undefined) return;
@@ -97,8 +99,9 @@ export default function ResetDialog({ options, store, onClosed }: LoginDialogPro
       {user === undefined ? null : (
         <Note>
           <p>
-            {__('The old codes of this user stop working at once:', 'security-optimizer')}{' '}
+            {beforeName}
             <strong>{user.user_login}</strong>
+            {afterName}
           </p>
         </Note>
       )}
