@@ -80,7 +80,7 @@ asOwner('the second factor of the owner by keyboard', (owner) => {
     await expectFocus(select);
     await looksRight(page, 'reset-2fa-wrong');
     await page.keyboard.press('ArrowDown');
-    await dialog.getByText('The old codes of this user stop working at once').waitFor();
+    await dialog.getByText(`The old codes of ${stack.user} stop working at once.`).waitFor();
     await looksRight(page, 'reset-2fa');
     await pressOn(page, dialog.getByRole('button', { name: 'Reset', exact: true }), 'Enter');
     await owner.isBackAt(opener, dialog);
