@@ -44,7 +44,7 @@ describe('memory', () => {
 
   it('holds nothing for requests that are over and failed at nothing', () => {
     const attempts = new LoginAttempts();
-    for (let i = 0; i < 10_000; i++) attempts.take('site', `address${i}`, 5, 'certain')?.release();
+    for (let i = 0; i < 10_000; i++) attempts.take('site', `address${i}`, 5, 'certain', NOW)?.release();
     expect(attempts.size + attempts.slots.size).toBe(0);
   });
 
@@ -66,12 +66,12 @@ describe('memory', () => {
 
   it('gives a ticket back only once', () => {
     const attempts = new LoginAttempts();
-    const [first] = Array.from({ length: 3 }, () => attempts.take('site', 'a', 3, 'certain'));
-    expect(attempts.take('site', 'a', 3, 'certain')).toBeNull();
+    const [first] = Array.from({ length: 3 }, () => attempts.take('site', 'a', 3, 'certain', NOW));
+    expect(attempts.take('site', 'a', 3, 'certain', NOW)).toBeNull();
     first?.release();
     first?.release();
-    expect(attempts.take('site', 'a', 3, 'certain')).not.toBeNull();
-    expect(attempts.take('site', 'a', 3, 'certain')).toBeNull();
+    expect(attempts.take('site', 'a', 3, 'certain', NOW)).not.toBeNull();
+    expect(attempts.take('site', 'a', 3, 'certain', NOW)).toBeNull();
   });
 });
 

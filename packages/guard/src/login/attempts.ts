@@ -10,7 +10,7 @@ import {
   NO_FAILURES,
   restored,
 } from './lockout-rule.js';
-import { type Claim, LoginSlots, type SlotWaiter } from './login-slots.js';
+import { type Claim, LoginSlots, type Slot, type SlotWaiter } from './login-slots.js';
 
 /** An entry with the address (or device) it belongs to: text that `addressKey` made, or `device:` and its id. */
 export interface StoredAttempt extends LoginEntry {
@@ -78,10 +78,10 @@ export class LoginAttempts {
   }
 
   /** Takes leave for one check, or null when all that the claim may have are under way. Ask `isLocked` first. */
-  take(site: SiteId, key: string, limit: Limit, claim: Claim): Ticket | null {
+  take(site: SiteId, key: string, limit: Limit, claim: Claim, now: number): Ticket | null {
     const full = `${site} ${key}`;
-    const taken = this.slots.take(full, checksLeft(this.#entry(full), limit), claim);
-    return taken ? this.#ticket(full, limit, claim) : null;
+    const slot = this.slots.take(full, checksLeft(this.#entry(full), limit), claim, now);
+    return slot === null ? null : this.#ticket(slot, limit);
   }
 
   /**
@@ -98,7 +98,7 @@ export class LoginAttempts {
     until: number,
   ): (() => void) | null {
     const place: SlotWaiter = {
-      granted: () => waiter.granted(this.#ticket(`${site} ${key}`, limit, 'certain')),
+      granted: (slot) => waiter.granted(this.#ticket(slot, limit)),
       expired: () => waiter.expired(),
     };
     return this.slots.wait(`${site} ${key}`, place, until);
@@ -160,13 +160,13 @@ export class LoginAttempts {
     return (this.#open.get(full) ?? this.#locked.get(full))?.entry ?? NO_FAILURES;
   }
 
-  #ticket(full: string, limit: Limit, claim: Claim): Ticket {
+  #ticket(slot: Slot, limit: Limit): Ticket {
     let held = true;
     return {
       release: () => {
         if (!held) return;
         held = false;
-        if (this.slots.release(full, claim)) this.slots.serve(full, checksLeft(this.#entry(full), limit));
+        if (this.slots.release(slot)) this.slots.serve(slot.key, checksLeft(this.#entry(slot.key), limit));
       },
     };
   }

@@ -63,7 +63,7 @@ export function admitLogin(
   } else if (closed !== null) go(null, closed);
   else {
     const claim = certain ? 'certain' : mayCarryPassword(facts) ? 'possible' : 'view';
-    const ticket = deps.attempts.take(siteId, key, limit, claim);
+    const ticket = deps.attempts.take(siteId, key, limit, claim, facts.now);
     if (ticket !== null) go(ticket, null);
     else if (!certain) go(null, 'busy');
     else standInLine(deps, pass, response, (granted) => go(granted, null), admission);
