@@ -1,5 +1,3 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
@@ -7,6 +5,7 @@ import { cookiesOf, logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
+import { mailbox } from './mailbox.js';
 import { askFrom, change, letsIn, loginForm, looks, recover } from './visitors.js';
 
 const DOOR = 'quiet-door';
@@ -138,17 +137,13 @@ onEveryStack('a log-in at an address of its own', (stack) => {
   });
 
   it('sends the link for a new password to a member with the address', async () => {
-    const mails = join(stack.dir, 'mail');
-    const before = new Set(existsSync(mails) ? readdirSync(mails) : []);
+    const mails = mailbox(stack);
     const answer = await ask(stack, form(`/${DOOR}?action=lostpassword`, `user_login=${stack.user}`));
     expect(answer.status).toBe(302);
-    const mail = await until('the mail is there', () => {
-      const file = readdirSync(mails).find((name) => !before.has(name));
-      return file === undefined ? null : readFileSync(join(mails, file), 'latin1') || null;
-    });
+    const mail = await mails.to('');
     expect(mail).toContain(`/${DOOR}`);
     expect(mail).not.toContain('wp-login.php');
-    for (const name of readdirSync(mails)) if (!before.has(name)) rmSync(join(mails, name));
+    mails.empty();
   });
 
   it('leaves what visitors need', async () => {

@@ -8,6 +8,7 @@ import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { multicall, restBasic, usersBlogs } from './programs.js';
 import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
 
 const LIMIT = 5;
@@ -15,29 +16,6 @@ const LIMIT = 5;
 const VICTIMS = ['form', 'xmlrpc', 'multicall', 'rest', 'plugin', 'locked', 'kept', 'timing', 'forger'] as const;
 const victim = (name: (typeof VICTIMS)[number]) => `victim-${name}`;
 
-const xml = (body: string): TypedRequest => ({
-  method: 'POST',
-  target: '/xmlrpc.php',
-  body: `<?xml version="1.0"?>${body}`,
-  headers: { 'content-type': 'text/xml' },
-});
-const string = (text: string) => `<value><string>${text}</string></value>`;
-const usersBlogs = (login: string, password: string) =>
-  xml(
-    `<methodCall><methodName>wp.getUsersBlogs</methodName><params><param>${string(login)}</param><param>${string(password)}</param></params></methodCall>`,
-  );
-/** One request with many guesses in it. */
-const multicall = (login: string, passwords: readonly string[]) => {
-  const call = (password: string) =>
-    `<value><struct><member><name>methodName</name>${string('wp.getUsersBlogs')}</member><member><name>params</name><value><array><data>${string(login)}${string(password)}</data></array></value></member></struct></value>`;
-  return xml(
-    `<methodCall><methodName>system.multicall</methodName><params><param><value><array><data>${passwords.map(call).join('')}</data></array></value></param></params></methodCall>`,
-  );
-};
-const restBasic = (login: string, password: string): TypedRequest => ({
-  target: '/wp-json/wp/v2/users/me',
-  headers: { authorization: `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}` },
-});
 const shopForm = (login: string, password: string) =>
   form('/', new URLSearchParams({ shop_login: login, shop_password: password }).toString());
 

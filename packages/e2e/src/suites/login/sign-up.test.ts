@@ -1,12 +1,10 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ask, form } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
-import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { change, looks, recover } from './visitors.js';
+import { mailbox } from './mailbox.js';
+import { change, looks } from './visitors.js';
 
 const DOOR = 'back-gate';
 const ENTRY = 'new-here';
@@ -15,7 +13,6 @@ const NOWHERE = 'new-herx';
 
 onEveryStack('a registration at an address of its own', (stack) => {
   let owner: Session;
-  const mails = join(stack.dir, 'mail');
   const register = (open: boolean) => runInWordPress(stack, `update_option( 'users_can_register', ${open ? 1 : 0} );`);
   const sendForm = (login: string) =>
     ask(
@@ -29,12 +26,10 @@ onEveryStack('a registration at an address of its own', (stack) => {
     await change(stack, owner, '/custom-login-url', { type: 'custom', login: DOOR, signup: ENTRY });
   });
   afterAll(async () => {
-    await register(false);
-    await recover(stack, 'login-url', 'reset');
-    await until('the log-in is back', async () => (await ask(stack, { target: '/wp-login.php' })).status === 200);
+    await change(stack, owner, '/custom-login-url', { type: 'default', login: '', signup: '' });
     await runInWordPress(
       stack,
-      `require_once ABSPATH . 'wp-admin/includes/user.php';
+      `require_once ABSPATH . 'wp-admin/includes/user.php'; update_option( 'users_can_register', 0 );
       $user = get_user_by( 'login', 'a-newcomer' ); if ( $user ) { wp_delete_user( $user->ID ); }`,
     );
   });
@@ -49,22 +44,17 @@ onEveryStack('a registration at an address of its own', (stack) => {
   });
 
   it('lets a stranger register, and only the mail holds the address of the log-in', async () => {
-    const before = new Set(existsSync(mails) ? readdirSync(mails) : []);
+    const mails = mailbox(stack);
     const answer = await sendForm('a-newcomer');
     expect(answer.status).toBe(302);
     expect(answer.headers.location).toMatch(new RegExp(`/${ENTRY}/?\\?checkemail=registered$`));
     const done = await ask(stack, { target: answer.headers.location?.replace(stack.url, '') ?? '/' });
     expect(done.body).toContain('Registration complete. Please check your email');
     expect(answer.head + done.head + done.body).not.toMatch(new RegExp(`${DOOR}|wp-login\\.php`));
-    const text = await until('the newcomer has a mail', () => {
-      const added = readdirSync(mails).filter((name) => !before.has(name));
-      return added
-        .map((name) => readFileSync(join(mails, name), 'latin1'))
-        .find((mail) => /^To: a-newcomer@/im.test(mail));
-    });
+    const text = await mails.to('a-newcomer@example.com');
     expect(text).toContain(`/${DOOR}?action=rp`);
     expect(text).not.toContain('wp-login.php');
-    for (const name of readdirSync(mails)) if (!before.has(name)) rmSync(join(mails, name));
+    mails.empty();
   });
 
   it('shows what is wrong with a name, still without the log-in', async () => {
