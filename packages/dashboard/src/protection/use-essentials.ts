@@ -1,7 +1,7 @@
 import type { PageId } from '@security-optimizer/contract/pages';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { loginOptions, type OptionsSource, securityOptions } from '../options/options-source.js';
-import { readFilled } from '../options/use-options.js';
+import { readFilled } from '../options/read-filled.js';
 import { useServices } from '../services.js';
 import { countLoginEssentials, countSecurityEssentials, type EssentialsCount } from './essentials.js';
 
