@@ -30,12 +30,54 @@ final class Security_Optimizer_Signup {
 		}
 		$action  = $GLOBALS['action'];
 		$is_done = 'checkemail' === $action && isset( $_GET['checkemail'] ) && 'registered' === $_GET['checkemail'];
-		if ( ! self::is_open() || ! ( 'register' === $action || $is_done ) ) {
+		// In a network the registration is another script; guard does not know yet that this is one.
+		if ( is_multisite() || ! self::is_open() || ! ( 'register' === $action || $is_done ) ) {
 			Security_Optimizer_Gate::end_without_trace();
 		}
 		if ( 0 === Security_Optimizer_Member::id() ) {
 			ob_start( array( __CLASS__, 'without_login' ) );
 		}
+	}
+
+	/**
+	 * Action `before_signup_header`: the same in a network, where members may make sites of their own.
+	 */
+	public static function begin_in_network() {
+		if ( ! Security_Optimizer_Context::came_by_signup() || Security_Optimizer_Member::id() > 0 ) {
+			return;
+		}
+		if ( ! self::is_open() ) {
+			Security_Optimizer_Gate::end_without_trace();
+		}
+		ob_start( array( __CLASS__, 'without_login' ) );
+	}
+
+	/**
+	 * Action `init`: in a network, an account is activated at wp-activate.php with the key of a mail. To strangers
+	 * without such a key it is a page that does not exist.
+	 */
+	public static function ask_for_key() {
+		if ( 'wp-activate.php' !== $GLOBALS['pagenow']
+			|| Security_Optimizer_Member::id() > 0
+			|| ! Security_Optimizer_Gate::came_through_guard()
+		) {
+			return;
+		}
+		// WordPress takes the key out of the address by a redirect, and keeps it in this cookie meanwhile.
+		$cookie = 'wp-activate-' . COOKIEHASH;
+		foreach ( array( array( $_GET, 'key' ), array( $_POST, 'key' ), array( $_COOKIE, $cookie ) ) as list( $from, $name ) ) {
+			if ( isset( $from[ $name ] ) && is_string( $from[ $name ] ) && self::is_key( wp_unslash( $from[ $name ] ) ) ) {
+				ob_start( array( __CLASS__, 'without_login' ) );
+				return;
+			}
+		}
+		Security_Optimizer_Gate::end_without_trace();
+	}
+
+	private static function is_key( $key ) {
+		global $wpdb;
+		return '' !== trim( $key )
+			&& null !== $wpdb->get_var( $wpdb->prepare( "SELECT signup_id FROM $wpdb->signups WHERE activation_key = %s", $key ) );
 	}
 
 	/**

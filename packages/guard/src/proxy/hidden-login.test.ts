@@ -5,11 +5,8 @@ import { type AskOptions, loginGateUnderTest, rawSocket, type Told } from '../te
 const SLUG = 'my-door';
 const SIGNUP = 'join/us';
 
-const hiddenGate = async (more = {}) => {
-  const gate = await loginGateUnderTest({
-    login_url: { type: 'custom', login: SLUG, signup: SIGNUP },
-    ...more,
-  });
+const hiddenGate = async (more = {}, site = {}) => {
+  const gate = await loginGateUnderTest({ login_url: { type: 'custom', login: SLUG, signup: SIGNUP }, ...more }, site);
   gate.wordpress.custom = true;
   return gate;
 };
@@ -165,6 +162,20 @@ describe('with a custom login address', () => {
     }
     // What stands at the address without its door, WordPress itself says.
     expect(gate.wordpress.reached.filter(({ url }) => url === '/join/us')).toHaveLength(3);
+  });
+
+  it('the sign-up of a network is another script; an account is activated with a key, and nothing shown without', async () => {
+    const gate = await hiddenGate({}, { multisite: true });
+    expect((await gate.ask('/join/us?new=x')).body).toBe('sign-up of a network, seen as /join/us?new=x');
+    expect(gate.wordpress.reached.at(-1)?.url).toBe('/wp-signup.php?new=x');
+    expect((await gate.ask('/wp-activate.php?key=right')).body).toBe('account activated');
+    for (const [path, beside] of [
+      ['/wp-activate.php', '/xy-abcdefgh.php'],
+      ['/wp-activate.php?key=wrong', '/xy-abcdefgh.php?key=wrong'],
+      ['/wp-signup.php', '/xy-abcdef.php'],
+    ] as const) {
+      expect(seen(await gate.ask(path), path)).toEqual(seen(await gate.ask(beside), beside));
+    }
   });
 
   it('logging in by the slug works and counts', async () => {

@@ -152,6 +152,14 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
     if (context?.door === 'signup' && !fake.registration) return trace();
     return send(200, 'text/html', `login page, action ${asked}, seen as ${String(context?.uri ?? request.url)}`);
   }
+  if (script === '/wp-signup.php') {
+    return context?.door === 'signup'
+      ? send(200, 'text/html', `sign-up of a network, seen as ${context.uri}`)
+      : trace();
+  }
+  if (script === '/wp-activate.php') {
+    return query.get('key') === 'right' ? send(200, 'text/html', 'account activated') : trace();
+  }
   if (script === '/wp-admin/admin-ajax.php' || script === '/wp-admin/admin-post.php')
     return send(200, 'text/plain', '0');
   if (script.startsWith('/wp-admin/css/') || script === '/wp-admin/menu.php') {

@@ -50,7 +50,10 @@ export interface Told {
 }
 
 /** Guard's server on a real socket in front of a fake WordPress, with the settings of Login Security given. */
-export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}): Promise<LoginGateUnderTest> {
+export async function loginGateUnderTest(
+  settings: Partial<LoginSettings> = {},
+  { multisite = false } = {},
+): Promise<LoginGateUnderTest> {
   const wordpress = await fakeWordPress(SECRET);
   const site = {
     id: 'site',
@@ -84,7 +87,7 @@ export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}):
     const options = { ...defaultSecurityOptions, disable_xml_rpc: 0 } as const;
     live.swap(
       'site',
-      compilePolicy({ options, paths: defaultSitePaths, blocked: AddressSet.empty, login, timeZone: 'UTC' }),
+      compilePolicy({ options, paths: defaultSitePaths, blocked: AddressSet.empty, login, timeZone: 'UTC', multisite }),
     );
   };
   set(settings);
