@@ -14,5 +14,6 @@ function start(): void {
   });
 }
 
+// WordPress's own scripts hold up the rest of the page for a while; the container does not wait for them.
+start();
 if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', start);
-else start();

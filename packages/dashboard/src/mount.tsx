@@ -3,6 +3,7 @@ import type { Fetch } from './api/send.js';
 import { App } from './app.js';
 import { readConfig } from './config/read-config.js';
 import { loadLocale } from './i18n/load-locale.js';
+import { optionsQuery } from './options/options-query.js';
 import { findPage } from './pages/registry.js';
 import { createServices } from './services.js';
 
@@ -25,20 +26,16 @@ export async function mount(
   const config = readConfig(container, address);
   loadLocale(config.localeData);
   const page = findPage(config.page);
-  const { default: Page } = await page.load();
-
   const portal = document.createElement('div');
   portal.className = 'so so-portal';
+  const services = createServices(config, { address, fetch, portal, navigate });
+  // On its way already while the page's code is loaded and run.
+  void services.queries.prefetchQuery(optionsQuery(page.options, services.run));
+  const { default: Page } = await page.load();
+
   document.body.append(portal);
   const root = createRoot(container);
-  root.render(
-    <App
-      services={createServices(config, { address, fetch, portal, navigate })}
-      page={page.text}
-      Page={Page}
-      container={container}
-    />,
-  );
+  root.render(<App services={services} page={page.text} Page={Page} container={container} />);
   return () => {
     root.unmount();
     portal.remove();

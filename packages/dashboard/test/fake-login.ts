@@ -12,8 +12,8 @@ export function freshLoginOptions(): LoginOptions {
     login_access: [],
     login_attempts: [
       { value: 0, label: 'OFF', selected: 0 },
-      { value: 3, label: '3 attempts', selected: 0 },
-      { value: 5, label: '5 attempts', selected: 1 },
+      { value: 3, label: '3', selected: 0 },
+      { value: 5, label: '5', selected: 1 },
     ],
     login_url: [
       {

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from './lib/clock.js';
 import type { Logger } from './lib/logger.js';
-import { deviceCookie, knownDevice } from './login/device-cookie.js';
+import type { LoginAttempts } from './login/attempts.js';
 import { createSecondFactorDoor, type RunningSecondFactorDoor } from './login/two-factor/create-second-factor-door.js';
+import { noteLogin } from './login/two-factor/note-login.js';
 import { TrustedDevices } from './login/two-factor/trusted-devices.js';
 import { defaultSitePaths, type SiteConfig } from './site.js';
 import type { LiveSites } from './site-security/live-sites.js';
@@ -22,11 +22,13 @@ export async function composeSecondFactor(parts: {
   readonly client: Pick<ConnectorClient, 'issueSession' | 'whoIs'>;
   readonly sites: LiveSites;
   readonly configured: readonly SiteConfig[];
+  readonly attempts: Pick<LoginAttempts, 'succeeded'>;
   readonly feed: Pick<ChangeFeed, 'subscribe'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }): Promise<RunningSecondFactorDoor> {
   const { db, client, sites } = parts;
+  const pathsOf = ({ id }: SiteConfig) => sites.get(id).facts?.paths ?? defaultSitePaths;
   const door = createSecondFactorDoor({
     factors: sqlSecondFactorStore(db),
     challenges: sqlChallengeStore(db),
@@ -35,12 +37,8 @@ export async function composeSecondFactor(parts: {
     issuer: client,
     visitors: client,
     keyFile: join(parts.dataDir, 'two-factor.key'),
-    knownDeviceCookie({ site, scheme }, { user, cookieHeader, now }) {
-      const device = knownDevice(site.secret, cookieHeader, now);
-      const { home } = sites.get(site.id).facts?.paths ?? defaultSitePaths;
-      return deviceCookie(site.secret, { home, scheme, now, device, user, freshId: randomBytes(8).toString('hex') });
-    },
-    adminPath: ({ id }) => (sites.get(id).facts?.paths ?? defaultSitePaths).admin,
+    noteLogin: (visit, login) => noteLogin(parts.attempts, pathsOf(visit.site).home, visit, login),
+    adminPath: (site) => pathsOf(site).admin,
     clock: parts.clock,
     logger: parts.logger,
   });

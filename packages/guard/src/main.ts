@@ -29,6 +29,7 @@ import { type Database, openDatabase } from './storage/database.js';
 import { sqlAttemptStore } from './storage/login-attempts-store.js';
 import { sqlSettingsStore } from './storage/settings-store.js';
 import { type SiteFactsStore, sqlSiteFactsStore } from './storage/site-facts-store.js';
+import { sqlSlowUsersStore } from './storage/slow-users-store.js';
 import { factsOf } from './wordpress/connector-answers.js';
 import { connectorClient } from './wordpress/connector-client.js';
 import { createConnectorHealth } from './wordpress/connector-health.js';
@@ -90,12 +91,31 @@ async function assemble(
   taken.push(() => feed.close());
   await loadSites(config.sites, sites, db, factsStore);
   for (const { id } of config.sites) logPause(logger, sites, id, clock());
-  const keeper = keepAttempts({ store: sqlAttemptStore(db), onSlowUsers: (site) => healPolicy(site), clock, logger });
+  const slowUsers = sqlSlowUsersStore(db);
+  const keeper = keepAttempts({
+    store: sqlAttemptStore(db),
+    onSlowUsers(site, users) {
+      slowUsers
+        .write(site, users)
+        .catch((error: unknown) => {
+          logger.warn(
+            { event: 'slow-users-not-stored', site, err: error },
+            '`status` will not know the slow accounts.',
+          );
+        })
+        .finally(() => healPolicy(site));
+    },
+    clock,
+    logger,
+  });
   taken.push(() => keeper.stop());
-  for (const { id } of config.sites) await keeper.load(id);
+  for (const { id } of config.sites) {
+    await keeper.load(id);
+    await slowUsers.write(id, keeper.slow.slow(id));
+  }
   feed.subscribe((site) => {
-    keeper.load(site).catch((error: unknown) => {
-      logger.error({ event: 'login-attempts-not-read', site, err: error }, 'Failed log-ins can’t be read again.');
+    keeper.lift(site).catch((error: unknown) => {
+      logger.error({ event: 'login-attempts-not-read', site, err: error }, 'What was unblocked can’t be read.');
     });
   });
 
@@ -107,7 +127,7 @@ async function assemble(
   taken.push(() => client.close());
   const policyPush = createPolicyPush({
     client,
-    current: (site) => connectorPolicy(sites.inForce(site), keeper.slow.slow(site, clock())),
+    current: (site) => connectorPolicy(sites.inForce(site), keeper.slow.slow(site)),
     mutex,
     clock,
     logger,
@@ -164,15 +184,16 @@ async function assemble(
   const change: ChangeDeps = {
     settings,
     pushPolicy: (site, wanted) =>
-      policyPush.push(site, connectorPolicy(settingsInForce(wanted, clock()), keeper.slow.slow(site.id, clock()))),
+      policyPush.push(site, connectorPolicy(settingsInForce(wanted, clock()), keeper.slow.slow(site.id))),
     apply: (site, wanted) => sites.set(site, { settings: wanted }),
     publish: feed.publish,
     mutex,
     clock,
     logger,
   };
-  const { dataDir } = config;
-  const secondFactor = { db, dataDir, client, sites, configured: config.sites, feed, clock, logger };
+  const { dataDir, sites: configured } = config;
+  const { attempts } = keeper;
+  const secondFactor = { db, dataDir, client, sites, configured, attempts, feed, clock, logger };
   const door = await composeSecondFactor(secondFactor);
   const postHack = composePostHack({
     db,
@@ -193,19 +214,20 @@ async function assemble(
     handlers: createHandlers({
       fetchSecurityOptions: (site) => fetchSecurityOptions(settings, site),
       setSecurityOption: (wanted) => setSecurityOption(change, wanted),
-      ...composeLogin({ db, change, client, sites, configured: config.sites, sessions, door }),
       ...postHack,
+      ...composeLogin({ db, change, client, sites, configured, sessions, door }),
     }),
   });
   taken.push(() => api.close());
 
   const login = {
-    attempts: keeper.attempts,
+    attempts,
     slow: keeper.slow,
     door,
     clock,
     logger,
     waitMs: LOGIN_WAIT_MS,
+    settled: keeper.settled,
   };
   const server = createGuardServer({ config, live, login, api: api.handle, onSignal: health.inform, logger, clock });
   const { host, port } = await server.listen();

@@ -49,6 +49,8 @@ export interface SiteFacts {
   readonly paths: SitePaths;
   /** As WordPress stores it: an IANA name, or an offset such as `+05:30`. */
   readonly timeZone: string;
+  /** Whether it is a network of sites: its sign-up is another script, with an activation after it. */
+  readonly multisite: boolean;
 }
 
 /** How things stand between guard and the connector of a site. */

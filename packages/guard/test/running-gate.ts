@@ -100,6 +100,7 @@ export async function runningGate(upstream: number | string, options: GateOption
       clock: Date.now,
       logger,
       waitMs: 1000,
+      settled: async () => {},
     },
     onSignal: (_site, signal) => void signals.push(signal),
   });

@@ -23,14 +23,10 @@ final class Security_Optimizer_Command_Login_Data {
 				'user_login' => $login,
 			);
 		}
-		$open = is_multisite()
-			? in_array( get_site_option( 'registration' ), array( 'user', 'all' ), true )
-			: (bool) get_option( 'users_can_register' );
-
 		return array(
 			'users'        => $wpdb->get_col( $wpdb->prepare( "SELECT user_login FROM $wpdb->users ORDER BY user_login LIMIT %d", self::MAX_USERS ) ),
 			'matches'      => $matches,
-			'registration' => $open,
+			'registration' => Security_Optimizer_Signup::is_open(),
 			'login_url'    => Security_Optimizer_Login_Url::default_login(),
 			'signup_url'   => Security_Optimizer_Login_Url::default_signup(),
 		);

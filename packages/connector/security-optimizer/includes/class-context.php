@@ -37,6 +37,13 @@ final class Security_Optimizer_Context {
 	}
 
 	/**
+	 * @return bool Whether the request came by the custom address of the registration.
+	 */
+	public static function came_by_signup() {
+		return isset( self::$said['door'] ) && 'signup' === self::$said['door'];
+	}
+
+	/**
 	 * @return bool Whether the visitor asked for a hidden address, and guard has put a random name in its place.
 	 */
 	public static function is_decoy() {

@@ -180,6 +180,11 @@ final class Security_Optimizer_Hooks {
 		// /login, /admin and /dashboard would lead to the login.
 		remove_action( 'template_redirect', 'wp_redirect_admin_locations', 1000 );
 		add_action( 'login_init', array( $links, 'refuse_request' ), PHP_INT_MIN );
+		add_action( 'login_init', array( 'Security_Optimizer_Signup', 'begin' ), PHP_INT_MIN );
+		if ( is_multisite() ) {
+			add_action( 'init', array( 'Security_Optimizer_Signup', 'ask_for_key' ), PHP_INT_MIN );
+			add_action( 'before_signup_header', array( 'Security_Optimizer_Signup', 'begin_in_network' ), PHP_INT_MIN );
+		}
 		add_filter( 'do_parse_request', array( $links, 'know_address' ), PHP_INT_MAX );
 		add_action( 'before_signup_form', array( $links, 'begin_form' ), PHP_INT_MIN );
 		add_filter( 'site_url', array( $links, 'in_site_url' ), PHP_INT_MAX, 2 );

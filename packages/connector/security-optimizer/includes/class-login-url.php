@@ -32,6 +32,25 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
+	 * @param string $url A URL of login or registration.
+	 * @return bool Whether whoever reads the answer may know its custom address: strangers who came by that of the
+	 *              registration know no other.
+	 */
+	private static function may_see( $url ) {
+		return self::is_visible()
+			&& ( self::$shown || ! Security_Optimizer_Context::came_by_signup() || Security_Optimizer_Member::id() > 0 || self::is_signup( $url ) );
+	}
+
+	/**
+	 * @param string $url A URL of login or registration.
+	 * @return bool Whether it is the registration's.
+	 */
+	public static function is_signup( $url ) {
+		return preg_match( self::FORM, $url, $part )
+			&& ( 'wp-login.php' !== strtolower( $part[3] ) || 'register' === self::action_in( isset( $part[4] ) ? $part[4] : '' ) );
+	}
+
+	/**
 	 * @return string WordPress's own address of the login.
 	 */
 	public static function default_login() {
@@ -55,7 +74,7 @@ final class Security_Optimizer_Login_Url {
 	 * @return string
 	 */
 	public static function in_site_url( $url, $path ) {
-		return is_string( $path ) && false !== strpos( $path, 'wp-' ) && self::is_visible() ? self::to_slug( $url ) : $url;
+		return is_string( $path ) && false !== strpos( $path, 'wp-' ) && self::may_see( $url ) ? self::to_slug( $url ) : $url;
 	}
 
 	/**
@@ -70,10 +89,16 @@ final class Security_Optimizer_Login_Url {
 			return $location;
 		}
 		$slug = self::to_slug( $location );
-		if ( $slug !== $location && ! self::is_visible() && Security_Optimizer_Gate::came_through_guard() ) {
+		if ( $slug === $location || self::may_see( $location ) ) {
+			return $slug;
+		}
+		if ( Security_Optimizer_Context::came_by_signup() ) {
+			return Security_Optimizer_Signup::instead_of( $location );
+		}
+		if ( Security_Optimizer_Gate::came_through_guard() ) {
 			Security_Optimizer_Gate::end_without_trace();
 		}
-		return self::is_visible() ? $slug : $location;
+		return $location;
 	}
 
 	/**
@@ -118,7 +143,7 @@ final class Security_Optimizer_Login_Url {
 	 * @return string
 	 */
 	public static function in_link( $link ) {
-		return self::is_visible() || is_user_logged_in() ? $link : '';
+		return is_user_logged_in() || ( self::is_visible() && ! Security_Optimizer_Context::came_by_signup() ) ? $link : '';
 	}
 
 	/**
@@ -152,7 +177,7 @@ final class Security_Optimizer_Login_Url {
 			return $url;
 		}
 		$query  = isset( $part[4] ) ? $part[4] : '';
-		$action = preg_match( '/(?:\A|[&;])action=([^&;]*)/', $query, $found ) ? $found[1] : '';
+		$action = self::action_in( $query );
 		$signup = Security_Optimizer_Policy::text( 'login_url_signup' );
 		if ( in_array( $action, self::FOR_VISITORS, true ) ) {
 			return $url;
@@ -166,6 +191,10 @@ final class Security_Optimizer_Login_Url {
 			$query = trim( preg_replace( '/(\A|&|&amp;|&#038;)action=register(?=\z|&|;)/', '', $query ), '&' );
 		}
 		return self::put_together( $part, $slug, $query );
+	}
+
+	private static function action_in( $query ) {
+		return preg_match( '/(?:\A|[&;])action=([^&;]*)/', $query, $found ) ? $found[1] : '';
 	}
 
 	private static function put_together( $part, $slug, $query ) {

@@ -6,8 +6,8 @@ export interface DateTexts {
   readonly day: (day: string) => string;
   /** `Saturday 28 November 2026` */
   readonly fullDay: (day: string) => string;
-  /** `28 November` */
-  readonly dayOfMonth: (day: string) => string;
+  /** `28 – 30 November`; `28 November` when both are the same day. */
+  readonly range: (from: string, to: string) => string;
   /** Names of the months, January first. */
   readonly months: readonly string[];
   /** @param weekday 0 is Sunday */
@@ -28,7 +28,7 @@ export function dateTexts(locale: string): DateTexts {
   };
   const day = format({ day: 'numeric', month: 'long', year: 'numeric' });
   const fullDay = format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
-  const dayOfMonth = format({ day: 'numeric', month: 'long' });
+  const dayOfMonth = formatterOf(locale, { day: 'numeric', month: 'long', timeZone: 'UTC' });
   const month = format({ month: 'long' });
   const weekdays = { long: format({ weekday: 'long' }), short: format({ weekday: 'short' }) };
   const hour = formatterOf(locale, { hour: 'numeric', minute: '2-digit', timeZone: 'UTC' });
@@ -43,7 +43,7 @@ export function dateTexts(locale: string): DateTexts {
   return {
     day: (value) => day(msOf(value)),
     fullDay: (value) => fullDay(msOf(value)),
-    dayOfMonth: (value) => dayOfMonth(msOf(value)),
+    range: (from, to) => rangeText(dayOfMonth, msOf(from), msOf(to)),
     months: Array.from({ length: 12 }, (_, index) => month(msOf(dayOf(2024, index, 1)))),
     // 7 January 2024 is a Sunday.
     weekday: (weekday, form) => weekdays[form](msOf(dayOf(2024, 0, 7 + weekday))),
@@ -51,6 +51,14 @@ export function dateTexts(locale: string): DateTexts {
     is12Hours,
     halves: [half('09:00'), half('21:00')],
   };
+}
+
+/** Languages differ in what they leave out of a range, and where; the oldest browsers leave nothing out. */
+function rangeText(formatter: Intl.DateTimeFormat, from: number, to: number): string {
+  if (from === to) return formatter.format(from);
+  return typeof formatter.formatRange === 'function'
+    ? formatter.formatRange(from, to)
+    : `${formatter.format(from)} – ${formatter.format(to)}`;
 }
 
 function formatterOf(locale: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {

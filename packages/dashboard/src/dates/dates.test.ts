@@ -60,6 +60,31 @@ describe('the language', () => {
     expect(american.time('22:05').replace(/\s/g, ' ')).toBe('10:05 PM');
   });
 
+  it.each([
+    ['en-GB', '28 – 30 November', '28 November – 2 December'],
+    ['en-US', 'November 28 – 30', 'November 28 – December 2'],
+    ['de', '28. – 30. November', '28. November – 2. Dezember'],
+  ])('orders the days of a range in %s', (locale, inMonth, overMonths) => {
+    const texts = dateTexts(locale);
+    const plain = (text: string) => text.replace(/\s*–\s*/g, ' – ');
+    expect(plain(texts.range('2026-11-28', '2026-11-30'))).toBe(inMonth);
+    expect(plain(texts.range('2026-11-28', '2026-12-02'))).toBe(overMonths);
+  });
+
+  it('writes a single day as it is', () => {
+    expect(dateTexts('en-GB').range('2026-11-28', '2026-11-28')).toBe('28 November');
+  });
+
+  it('writes both days of a range out where the browser cannot put them together', () => {
+    const { formatRange } = Intl.DateTimeFormat.prototype;
+    Reflect.deleteProperty(Intl.DateTimeFormat.prototype, 'formatRange');
+    try {
+      expect(dateTexts('en-US').range('2026-11-28', '2026-11-30')).toBe('November 28 – November 30');
+    } finally {
+      Object.assign(Intl.DateTimeFormat.prototype, { formatRange });
+    }
+  });
+
   it('falls back to English when the browser does not know it', () => {
     expect(dateTexts('no_such-locale!').months[0]).toBe('January');
   });

@@ -1,55 +1,35 @@
-import { useId } from 'react';
-import type { DateTexts } from '../dates/date-texts.js';
 import { __ } from '../i18n/translate.js';
-import { Icon } from '../icons/icon.js';
-import { AffixInput } from './affix-input.js';
 import { Calendar, type CalendarProps } from './calendar.js';
-import { Field } from './field.js';
-import { useDrop } from './use-drop.js';
+import { PickerField } from './picker-field.js';
 
 export interface DateFieldProps extends Omit<CalendarProps, 'id' | 'onChoose'> {
   readonly label: string;
-  /** `YYYY-MM-DD`, or '' */
-  readonly value: string;
   readonly error: string | undefined;
-  readonly texts: DateTexts;
+  /** @param day `YYYY-MM-DD` */
   readonly onChange: (day: string) => void;
 }
 
 /** A day, chosen from a calendar. */
 export function DateField({ label, error, onChange, ...calendar }: DateFieldProps) {
-  const drop = useDrop();
-  const id = useId();
+  const { value, texts } = calendar;
   return (
-    <div className="so-anchor" ref={drop.anchor} {...drop.anchorProps}>
-      <Field label={label} error={error}>
-        {(control) => (
-          <AffixInput
-            {...control}
-            {...drop.fieldProps}
-            ref={drop.field}
-            affix={<Icon name="calendar" />}
-            isIcon
-            readOnly
-            role="combobox"
-            aria-haspopup="dialog"
-            aria-expanded={drop.open}
-            aria-controls={drop.open ? id : undefined}
-            placeholder={__('Choose a day', 'security-optimizer')}
-            value={calendar.value === '' ? '' : calendar.texts.day(calendar.value)}
-          />
-        )}
-      </Field>
-      {drop.open ? (
+    <PickerField
+      label={label}
+      icon="calendar"
+      placeholder={__('Choose a day', 'security-optimizer')}
+      text={value === '' ? '' : texts.day(value)}
+      error={error}
+    >
+      {({ id, close }) => (
         <Calendar
           {...calendar}
           id={id}
           onChoose={(day) => {
             onChange(day);
-            drop.close();
+            close();
           }}
         />
-      ) : null}
-    </div>
+      )}
+    </PickerField>
   );
 }

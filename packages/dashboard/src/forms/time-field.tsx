@@ -1,46 +1,24 @@
-import { useId } from 'react';
-import type { DateTexts } from '../dates/date-texts.js';
 import { __ } from '../i18n/translate.js';
-import { Icon } from '../icons/icon.js';
-import { AffixInput } from './affix-input.js';
-import { Clock } from './clock.js';
-import { Field } from './field.js';
-import { useDrop } from './use-drop.js';
+import { Clock, type ClockProps } from './clock.js';
+import { PickerField } from './picker-field.js';
 
-export interface TimeFieldProps {
+export interface TimeFieldProps extends Omit<ClockProps, 'id' | 'onDone'> {
   readonly label: string;
-  /** `HH:MM`, or '' */
-  readonly value: string;
   readonly error: string | undefined;
-  readonly texts: DateTexts;
-  readonly onChange: (time: string) => void;
 }
 
 /** A time of the day, chosen from columns. */
-export function TimeField({ label, value, error, texts, onChange }: TimeFieldProps) {
-  const drop = useDrop();
-  const id = useId();
+export function TimeField({ label, error, ...clock }: TimeFieldProps) {
+  const { value, texts } = clock;
   return (
-    <div className="so-anchor" ref={drop.anchor} {...drop.anchorProps}>
-      <Field label={label} error={error}>
-        {(control) => (
-          <AffixInput
-            {...control}
-            {...drop.fieldProps}
-            ref={drop.field}
-            affix={<Icon name="clock" />}
-            isIcon
-            readOnly
-            role="combobox"
-            aria-haspopup="dialog"
-            aria-expanded={drop.open}
-            aria-controls={drop.open ? id : undefined}
-            placeholder={__('Choose a time', 'security-optimizer')}
-            value={value === '' ? '' : texts.time(value)}
-          />
-        )}
-      </Field>
-      {drop.open ? <Clock id={id} value={value} texts={texts} onChange={onChange} onDone={drop.close} /> : null}
-    </div>
+    <PickerField
+      label={label}
+      icon="clock"
+      placeholder={__('Choose a time', 'security-optimizer')}
+      text={value === '' ? '' : texts.time(value)}
+      error={error}
+    >
+      {({ id, close }) => <Clock {...clock} id={id} onDone={close} />}
+    </PickerField>
   );
 }

@@ -27,18 +27,19 @@ export function useFormErrors(errors: Messages, focusFirst: () => void): FormErr
   const [settled, setSettled] = useState<Messages>({});
   const [server, setServer] = useState<Messages>({});
   const [focusRound, setFocusRound] = useState(0);
+  const [changes, setChanges] = useState(0);
   const latest = useRef({ errors, touched, focusFirst });
   latest.current = { errors, touched, focusFirst };
 
   const key = JSON.stringify([errors, touched === 'all' ? null : Array.from(touched)]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change of what is wrong starts the pause anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change, of a field or of what is wrong, starts the pause anew
   useEffect(() => {
     const timer = setTimeout(() => {
       const now = latest.current;
       setSettled(Object.fromEntries(Object.entries(now.errors).filter(([name]) => isTouched(now.touched, name))));
     }, VALIDATION_DEBOUNCE_MS);
     return () => clearTimeout(timer);
-  }, [key]);
+  }, [key, changes]);
 
   useEffect(() => {
     if (focusRound > 0) latest.current.focusFirst();
@@ -50,6 +51,7 @@ export function useFormErrors(errors: Messages, focusFirst: () => void): FormErr
   return {
     shown,
     touch(name) {
+      setChanges((count) => count + 1);
       setTouched((names) => (names === 'all' ? names : new Set([...Array.from(names), name])));
       setServer(({ [name]: _old, ...others }) => others);
     },

@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { ApiFailure } from '../api/api-failure.js';
+import type { ApiFailure } from '../api/api-failure.js';
 import { useServices } from '../services.js';
-import { FETCH_OPTIONS, type OptionsSource } from './options-source.js';
+import { optionsQuery } from './options-query.js';
+import type { OptionsSource } from './options-source.js';
 
 export type OptionsState<Options> =
   | { readonly state: 'loading' }
@@ -20,11 +21,7 @@ export function useOptions<Options extends object>(
 ): OptionsState<Options> & OptionsStore<Options> {
   const { run } = useServices();
   const client = useQueryClient();
-  const query = useQuery<Options, ApiFailure>({
-    queryKey: source.key,
-    queryFn: async () => readFilled(source, await run<unknown>({ name: FETCH_OPTIONS, call: source.call })),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const query = useQuery<Options, ApiFailure>(optionsQuery(source, run));
 
   const store = useCallback(
     (change: Partial<Options>) => {
@@ -36,11 +33,4 @@ export function useOptions<Options extends object>(
   if (query.data !== undefined) return { state: 'ready', options: query.data, store };
   if (query.error === null) return { state: 'loading', store };
   return { state: 'failed', failure: query.error, retrying: query.isFetching, retry: () => query.refetch(), store };
-}
-
-/** @throws ApiFailure when the answer holds nothing that can be used */
-export function readFilled<Options extends object>(source: OptionsSource<Options>, data: unknown): Options {
-  const options = source.read(data);
-  if (Object.keys(options).length === 0) throw new ApiFailure('refused');
-  return options;
 }

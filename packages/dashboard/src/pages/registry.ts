@@ -1,21 +1,26 @@
 import { type PageId, type PageText, pages } from '@security-optimizer/contract/pages';
 import type { ComponentType } from 'react';
+import { loginOptions, type OptionsSource, securityOptions } from '../options/options-source.js';
 
-type LoadPage = () => Promise<{ readonly default: ComponentType }>;
+interface BuiltPage {
+  readonly load: () => Promise<{ readonly default: ComponentType }>;
+  /** What the page shows; asked for while its code is on its way. */
+  readonly options: OptionsSource<object>;
+}
 
 /** The pages that are built. Each is a file of its own, fetched only where it is shown. */
-const builtPages: Partial<Record<PageId, LoadPage>> = {
-  LOGIN_SETTINGS: () => import('./login-settings/login-settings-page.js'),
-  SITE_SECURITY: () => import('./site-security/site-security-page.js'),
+const builtPages: Partial<Record<PageId, BuiltPage>> = {
+  LOGIN_SETTINGS: { load: () => import('./login-settings/login-settings-page.js'), options: loginOptions },
+  SITE_SECURITY: { load: () => import('./site-security/site-security-page.js'), options: securityOptions },
 };
 
-/** Texts and code of a page; for a page that is unknown or not built, those of the first one that is. */
-export function findPage(id: PageId | null): { readonly text: PageText; readonly load: LoadPage } {
+/** Texts, code and data of a page; for a page that is unknown or not built, those of the first one that is. */
+export function findPage(id: PageId | null): BuiltPage & { readonly text: PageText } {
   const built = pages.filter((page) => builtPages[page.id] !== undefined);
   const text = built.find((page) => page.id === id) ?? built[0];
-  const load = text && builtPages[text.id];
-  if (text === undefined || load === undefined) throw new Error('No page is built.');
-  return { text, load };
+  const page = text && builtPages[text.id];
+  if (text === undefined || page === undefined) throw new Error('No page is built.');
+  return { text, ...page };
 }
 
 /** Whether a page has its own code yet. */

@@ -1,7 +1,7 @@
 import type { PageId } from '@security-optimizer/contract/pages';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { loginOptions, type OptionsSource, securityOptions } from '../options/options-source.js';
-import { readFilled } from '../options/use-options.js';
+import { readFilled } from '../options/read-filled.js';
 import { useServices } from '../services.js';
 import { countLoginEssentials, countSecurityEssentials, type EssentialsCount } from './essentials.js';
 
@@ -13,28 +13,24 @@ const ALL_ESSENTIALS = 10;
  * options; those of the other page are asked for once the first are there, without a word when that fails.
  */
 export function useEssentials(page: PageId): EssentialsCount | null {
-  const hasOptions = page === 'SITE_SECURITY' || page === 'LOGIN_SETTINGS';
-  const security = useQuietOptions(securityOptions, page !== 'SITE_SECURITY' && hasOptions, loginOptions.key);
-  const login = useQuietOptions(loginOptions, page !== 'LOGIN_SETTINGS' && hasOptions, securityOptions.key);
+  const { api } = useServices();
+  const client = useQueryClient();
+
+  /** @param first the options that have to be there before these are asked for; null when the page fetches them */
+  function quietly<Options extends object>(source: OptionsSource<Options>, first: OptionsSource<object> | null) {
+    return {
+      queryKey: source.key,
+      queryFn: async () => readFilled(source, (await api.call<unknown>(source.call)).data),
+      enabled: first !== null && client.getQueryData(first.key) !== undefined,
+      staleTime: Number.POSITIVE_INFINITY,
+    };
+  }
+
+  const { data: security } = useQuery(quietly(securityOptions, page === 'LOGIN_SETTINGS' ? loginOptions : null));
+  const { data: login } = useQuery(quietly(loginOptions, page === 'SITE_SECURITY' ? securityOptions : null));
   if (security === undefined || login === undefined) return null;
   const first = countSecurityEssentials(security);
   const second = countLoginEssentials(login);
   const total = first.total + second.total;
   return total === ALL_ESSENTIALS ? { on: first.on + second.on, total } : null;
-}
-
-function useQuietOptions<Options extends object>(
-  source: OptionsSource<Options>,
-  isOther: boolean,
-  after: readonly string[],
-): Options | undefined {
-  const { api } = useServices();
-  const first = useQuery({ queryKey: after, enabled: false });
-  const { data } = useQuery<Options>({
-    queryKey: source.key,
-    queryFn: async () => readFilled(source, (await api.call<unknown>(source.call)).data),
-    enabled: isOther && first.data !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  return data;
 }

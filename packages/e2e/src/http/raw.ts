@@ -10,6 +10,8 @@ export interface RawAnswer {
 }
 
 export interface RawOptions {
+  /** Address to go to; 127.0.0.1 unless said. */
+  readonly to?: string;
   /** Address of this machine to come from, for example 127.0.0.9. */
   readonly from?: string;
   readonly seconds?: number;
@@ -22,7 +24,7 @@ export interface RawOptions {
 export function sendRaw(port: number, bytes: string | Uint8Array, options: RawOptions = {}): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect({
-      host: '127.0.0.1',
+      host: options.to ?? '127.0.0.1',
       port,
       ...(options.from === undefined ? {} : { localAddress: options.from }),
     });

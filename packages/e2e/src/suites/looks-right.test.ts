@@ -1,11 +1,11 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium, windowOf } from '../browser/chromium.js';
+import { expectAccessible } from '../browser/expect-accessible.js';
 import { openSiteSecurity, SITE_SECURITY, stateOf, switchOf } from '../browser/site-security-page.js';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
 import { onEveryStack } from '../stacks/stack.js';
@@ -13,7 +13,6 @@ import { until } from '../stacks/until.js';
 import { muPlugins } from '../stacks/wordpress.js';
 
 const screenshots = fileURLToPath(new URL('../../screenshots/', import.meta.url));
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const [, , , xmlRpc, feeds, xss] = siteSecurityToggles;
 
 const API = '**/wp-json/security-optimizer/v1';
@@ -218,35 +217,6 @@ onEveryStack('the Site Security page', (stack) => {
       expect(await look()).toEqual(plain);
     }));
 });
-
-/** Axe finds nothing in what is ours on the page. Animations are ended first, since half-faded text has no contrast. */
-async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    for (const animation of document.getAnimations()) {
-      if (
-        Number.isFinite(animation.effect?.getComputedTiming().endTime) &&
-        !(animation.effect as KeyframeEffect).target?.matches('.so-toast__life')
-      )
-        animation.finish();
-    }
-  });
-  await page.evaluate(axe);
-  const found = await page.evaluate(async () => {
-    const { axe: checker } = globalThis as unknown as {
-      axe: {
-        run(
-          where: object,
-        ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>;
-      };
-    };
-    const { violations } = await checker.run({ include: [['.so']] });
-    return violations.map(({ id, nodes }) => ({
-      id,
-      nodes: nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`),
-    }));
-  });
-  expect(found).toEqual([]);
-}
 
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => {};

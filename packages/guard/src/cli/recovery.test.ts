@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../lib/logger.js';
 import { type Database, openDatabase } from '../storage/database.js';
@@ -125,9 +127,10 @@ describe('while guard does not run', () => {
 });
 
 describe('while guard runs', () => {
-  async function running(values: Record<string, unknown>) {
+  async function running(values: Record<string, unknown>, prepare: (db: Database) => Promise<void> = async () => {}) {
     const world = await dataFolder();
     await world.store(values);
+    await prepare(world.db);
     const guard = await serve(world.dataDir);
     const { connector } = world;
     await eventually(() => connector.policy !== null);
@@ -153,16 +156,34 @@ describe('while guard runs', () => {
   });
 
   it('a locked address may try again', async () => {
-    const { dataDir, db, guard } = await running({});
-    await sqlAttemptStore(db).save('site', [{ key: '127.0.0.1', ...lock }]);
-    // What another process stores takes effect with the next change that it announces.
-    await runBeside('login-access', 'clear', '--data-dir', dataDir);
-    await runBeside('unblock', '198.51.100.1', '--data-dir', dataDir);
+    const { dataDir, guard } = await running({}, (db) =>
+      sqlAttemptStore(db).save('site', [{ key: '127.0.0.1', ...lock }]),
+    );
     const logIn = async () =>
       (await fetch(`${guard.url}/wp-login.php`, { method: 'POST', body: 'log=a&pwd=b' })).status;
-    await eventually(async () => (await logIn()) === 429);
+    await runBeside('login-access', 'clear', '--data-dir', dataDir);
+    await runBeside('unblock', '198.51.100.1', '--data-dir', dataDir);
+    expect(await logIn()).toBe(429);
     await runBeside('unblock', '127.0.0.1', '--data-dir', dataDir);
     await eventually(async () => (await logIn()) !== 429);
+  });
+
+  it('status knows the accounts that guard slows down, so that it finds the policy in force', async () => {
+    const { connector, dataDir, guard } = await running({});
+    for (let turn = 0; turn < 21; turn++) await guessFrom(guard.url, `127.0.41.${1 + Math.floor(turn / 4)}`);
+    await eventually(() => connector.policy?.policy.slow_users === '1');
+    const inSync = async () => {
+      const { stdout } = await runBeside('status', '--data-dir', dataDir, '--json');
+      return JSON.parse(stdout).sites[0].policyInSync;
+    };
+    expect(await inSync()).toBe(true);
+    // A guard that was killed leaves WordPress as it is; the next one starts without slow accounts.
+    guard.child.kill('SIGKILL');
+    await once(guard.child, 'exit');
+    expect(await inSync()).toBe(true);
+    await serve(dataDir);
+    await eventually(() => connector.policy?.policy.slow_users === '');
+    expect(await inSync()).toBe(true);
   });
 
   it('a pause switches everything off, in WordPress too, until it is ended; status and log say so', async () => {
@@ -197,3 +218,13 @@ describe('while guard runs', () => {
     expect(body.data).toMatchObject({ disable_xml_rpc: 1 });
   });
 });
+
+/** A wrong password from an address of this machine. */
+function guessFrom(url: string, localAddress: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}/wp-login.php`, { method: 'POST', localAddress }, (answer) => {
+      answer.resume().on('end', resolve);
+    });
+    sent.on('error', reject).end('log=owner&pwd=wrong');
+  });
+}

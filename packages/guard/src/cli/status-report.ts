@@ -11,6 +11,7 @@ import { isDataDirInUse, runningGuard } from '../storage/data-dir-lock.js';
 import { type Database, openDatabase } from '../storage/database.js';
 import { sqlSettingsStore } from '../storage/settings-store.js';
 import { sqlSiteFactsStore } from '../storage/site-facts-store.js';
+import { sqlSlowUsersStore } from '../storage/slow-users-store.js';
 import { StorageError } from '../storage/storage-error.js';
 import type { HelloAnswer } from '../wordpress/connector-answers.js';
 import { connectorClient } from '../wordpress/connector-client.js';
@@ -83,6 +84,7 @@ export async function statusReport(config: Config): Promise<StatusReport> {
 async function siteStatus(site: SiteConfig, db: Database | null, problems: string[]): Promise<SiteStatus> {
   const remembered = db ? await sqlSiteFactsStore(db).read(site.id) : { facts: null, keyRestoredAt: null };
   const settings = db ? await fetchSiteSettings(sqlSettingsStore(db), site.id) : null;
+  const slow = db ? await sqlSlowUsersStore(db).read(site.id) : [];
   const outcome = await askConnector(site, remembered.facts);
   const problem = (text: string) => problems.push(`Site ${site.id}: ${text}`);
   let connector: SiteStatus['connector'] = 'unknown';
@@ -96,7 +98,7 @@ async function siteStatus(site: SiteConfig, db: Database | null, problems: strin
       problem(`The connector plugin has version ${outcome.connector}, guard ${version}. Attach the site again.`);
     }
     if (settings) {
-      policyInSync = outcome.policy === policyHash(connectorPolicy(settingsInForce(settings, systemClock())));
+      policyInSync = outcome.policy === policyHash(connectorPolicy(settingsInForce(settings, systemClock()), slow));
       if (!policyInSync) problem('WordPress does not run the stored policy yet. A running guard pushes it by itself.');
     }
   }

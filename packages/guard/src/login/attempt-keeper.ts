@@ -4,17 +4,32 @@ import type { SiteId } from '../site.js';
 import { type AttemptStore, LoginAttempts, type StoredAttempt } from './attempts.js';
 import type { LoginEntry } from './lockout-rule.js';
 import { SlowAccounts } from './slow-accounts.js';
+import { type Batch, newBatch } from './write-batch.js';
 
 const TICK_MS = 250;
 const SWEEP_MS = 30_000;
 /** Pause before what could not be stored is tried again, milliseconds. */
 const RETRY_MS = 1000;
+/** Longest time that an answer waits for the store, milliseconds. */
+export const STORE_WAIT_MS = 1000;
 
 export interface AttemptKeeper {
   readonly attempts: LoginAttempts;
   readonly slow: SlowAccounts;
-  /** Reads what is stored for a site, at start and when another process changed it. Throws StorageError. */
+  /** Reads what is stored for a site, at start. Throws StorageError. */
   load(site: SiteId): Promise<void>;
+  /**
+   * Forgets what another process has lifted. Asks for that alone: 100,000 stored entries would hold up the thread that
+   * proxies requests for a third of a second. Throws StorageError.
+   */
+  lift(site: SiteId): Promise<void>;
+  /**
+   * What the answer to a failed log-in waits for, so that no crash gives a guess back: every change of the site so far
+   * is stored. A store that fails, or takes longer than `STORE_WAIT_MS`, holds nobody up: the count in memory is right,
+   * and the log says so. Without a change it takes as long as the last write did, so that an answer without a count
+   * does not stand out. Never rejects.
+   */
+  settled(site: SiteId): Promise<void>;
   /** Resolves when every change so far is stored. */
   stored(): Promise<void>;
   /** Ends the timers and stores what is left. */
@@ -34,17 +49,19 @@ export function keepAttempts(deps: {
   readonly logger: Logger;
 }): AttemptKeeper {
   const { store, onSlowUsers, clock, logger } = deps;
-  const waiting = new Map<SiteId, Map<string, LoginEntry | null>>();
+  const waiting = new Map<SiteId, Batch>();
+  /** What is being written now. */
+  let underWay: { readonly site: SiteId; readonly changes: Batch['changes'] } | null = null;
+  /** Site versions up to which `lift` knows what was lifted. */
+  const liftedUpTo = new Map<SiteId, number>();
   let writing: Promise<void> | null = null;
   let stopped = false;
+  /** The last write failed: until one succeeds, nobody waits for the store. */
+  let failing = false;
+  let lastWriteMs = 0;
 
   const attempts = new LoginAttempts((site, key, entry) => {
-    let changes = waiting.get(site);
-    if (changes === undefined) {
-      changes = new Map();
-      waiting.set(site, changes);
-    }
-    changes.set(key, entry);
+    batchOf(site).changes.set(key, entry);
     write();
   });
   const slow = new SlowAccounts(onSlowUsers);
@@ -56,6 +73,15 @@ export function keepAttempts(deps: {
   tick.unref();
   sweep.unref();
 
+  function batchOf(site: SiteId): Batch {
+    let batch = waiting.get(site);
+    if (batch === undefined) {
+      batch = newBatch();
+      waiting.set(site, batch);
+    }
+    return batch;
+  }
+
   function write(): void {
     writing ??= writeAll().finally(() => {
       writing = null;
@@ -66,19 +92,33 @@ export function keepAttempts(deps: {
     // What happens in this turn of the event loop goes together.
     await Promise.resolve();
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
-      const [site, changes] = next;
+      const [site, batch] = next;
       waiting.delete(site);
+      underWay = { site, changes: batch.changes };
+      const began = performance.now();
       try {
-        await writeSite(site, changes);
+        await writeSite(site, batch.changes);
+        failing = false;
+        lastWriteMs = Math.min(performance.now() - began, STORE_WAIT_MS);
+        batch.end();
       } catch (error) {
-        const newer = waiting.get(site);
-        waiting.set(site, newer === undefined ? changes : new Map([...changes, ...newer]));
+        failing = true;
+        batch.end();
+        takeBack(site, batch);
         logger.error({ event: 'login-attempts-not-stored', site, err: error }, 'Failed log-ins can’t be stored yet.');
         if (stopped) return;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
         if (stopped) return;
+      } finally {
+        underWay = null;
       }
     }
+  }
+
+  /** Puts what could not be stored back in line, below what has changed since. */
+  function takeBack(site: SiteId, { changes }: Batch): void {
+    const newer = batchOf(site).changes;
+    for (const [key, entry] of changes) if (!newer.has(key)) newer.set(key, entry);
   }
 
   async function writeSite(site: SiteId, changes: ReadonlyMap<string, LoginEntry | null>): Promise<void> {
@@ -92,6 +132,39 @@ export function keepAttempts(deps: {
     if (removed.length > 0) await store.remove(site, removed);
   }
 
+  function settled(site: SiteId): Promise<void> {
+    if (failing) return Promise.resolve();
+    const batch = waiting.get(site);
+    return new Promise((resolve) => {
+      const timer = setTimeout(
+        () => {
+          if (batch !== undefined && !batch.late) {
+            batch.late = true;
+            logger.warn(
+              { event: 'login-attempts-late', site, waitedMs: STORE_WAIT_MS },
+              'Failed log-ins are answered before they are stored: the database is too slow.',
+            );
+          }
+          resolve();
+        },
+        batch === undefined ? lastWriteMs : STORE_WAIT_MS,
+      );
+      void batch?.ended.then(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  /** What is stored is gone already; what was on its way to the store goes after it. */
+  function liftAll(site: SiteId): void {
+    attempts.restore(site, [], clock());
+    const onItsWay = underWay?.site === site ? [...underWay.changes.keys()] : [];
+    const { changes } = batchOf(site);
+    for (const key of [...onItsWay, ...changes.keys()]) changes.set(key, null);
+    write();
+  }
+
   async function stored(): Promise<void> {
     while (writing !== null) await writing;
   }
@@ -99,13 +172,17 @@ export function keepAttempts(deps: {
   return {
     attempts,
     slow,
+    settled,
     stored,
     async load(site) {
-      await stored();
-      const rows = await store.load(site);
-      // A failure that came in meanwhile is newer than what was read.
-      const since = waiting.get(site);
-      attempts.restore(site, [...rows.filter((row) => since?.has(row.key) !== true), ...changed(since)], clock());
+      liftedUpTo.set(site, (await store.lifted(site, 0)).version);
+      attempts.restore(site, await store.load(site), clock());
+    },
+    async lift(site) {
+      const { keys, version } = await store.lifted(site, liftedUpTo.get(site) ?? 0);
+      liftedUpTo.set(site, version);
+      if (keys === 'all') liftAll(site);
+      else for (const key of keys) attempts.forget(site, key);
     },
     async stop() {
       clearInterval(tick);
@@ -115,8 +192,4 @@ export function keepAttempts(deps: {
       if (waiting.size > 0) await writeAll();
     },
   };
-}
-
-function changed(changes: ReadonlyMap<string, LoginEntry | null> | undefined): StoredAttempt[] {
-  return [...(changes ?? [])].flatMap(([key, entry]) => (entry === null ? [] : [{ key, ...entry }]));
 }

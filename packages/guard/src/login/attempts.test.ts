@@ -1,11 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../lib/address.js';
 import { silentLogger } from '../lib/logger.js';
-import { openDatabase } from '../storage/database.js';
+import { type Database, openDatabase } from '../storage/database.js';
 import { sqlAttemptStore } from '../storage/login-attempts-store.js';
+import { removeLoginLocks } from '../storage/login-locks.js';
+import { recordedLog } from '../testing/log-lines.js';
 import { scratchFolder } from '../testing/scratch.js';
 import { addressKey } from './address-key.js';
-import { keepAttempts } from './attempt-keeper.js';
+import { keepAttempts, STORE_WAIT_MS } from './attempt-keeper.js';
 import { type AttemptStore, LoginAttempts, type StoredAttempt } from './attempts.js';
 
 const NOW = Date.UTC(2026, 10, 21);
@@ -42,7 +44,7 @@ describe('memory', () => {
 
   it('holds nothing for requests that are over and failed at nothing', () => {
     const attempts = new LoginAttempts();
-    for (let i = 0; i < 10_000; i++) attempts.take('site', `address${i}`, 5)?.release();
+    for (let i = 0; i < 10_000; i++) attempts.take('site', `address${i}`, 5, 'certain', NOW)?.release();
     expect(attempts.size + attempts.slots.size).toBe(0);
   });
 
@@ -64,31 +66,40 @@ describe('memory', () => {
 
   it('gives a ticket back only once', () => {
     const attempts = new LoginAttempts();
-    const [first] = Array.from({ length: 3 }, () => attempts.take('site', 'a', 3));
-    expect(attempts.take('site', 'a', 3)).toBeNull();
+    const [first] = Array.from({ length: 3 }, () => attempts.take('site', 'a', 3, 'certain', NOW));
+    expect(attempts.take('site', 'a', 3, 'certain', NOW)).toBeNull();
     first?.release();
     first?.release();
-    expect(attempts.take('site', 'a', 3)).not.toBeNull();
-    expect(attempts.take('site', 'a', 3)).toBeNull();
+    expect(attempts.take('site', 'a', 3, 'certain', NOW)).not.toBeNull();
+    expect(attempts.take('site', 'a', 3, 'certain', NOW)).toBeNull();
   });
 });
 
 describe('failures and locks in the database', () => {
+  const lift = (db: Database, keys: string[] | null) =>
+    removeLoginLocks(db, {
+      site: 'site',
+      keys,
+      actor: { id: null, login: 'command line', address: null },
+      at: NOW,
+    });
+
   async function setUp(store?: (real: AttemptStore) => AttemptStore) {
     const dataDir = await scratchFolder();
     const open = async () => {
       const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
       onTestFinished(() => db.destroy());
       const real = sqlAttemptStore(db);
+      const log = recordedLog();
       const keeper = keepAttempts({
         store: store?.(real) ?? real,
         onSlowUsers: () => {},
         clock: () => NOW,
-        logger: silentLogger(),
+        logger: log.logger,
       });
       onTestFinished(() => keeper.stop());
       await keeper.load('site');
-      return { real, keeper };
+      return { db, real, keeper, log };
     };
     return { open };
   }
@@ -107,14 +118,41 @@ describe('failures and locks in the database', () => {
     expect(attempts.size).toBe(2);
   });
 
-  it('change in memory when another process lifts a lock', async () => {
+  it('are gone from memory when another process has lifted them, and only those', async () => {
     const { open } = await setUp();
-    const { real, keeper } = await open();
-    for (let j = 0; j < 3; j++) keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    const { db, keeper } = await open();
+    for (const key of ['192.0.2.1', '192.0.2.2']) {
+      for (let j = 0; j < 3; j++) keeper.attempts.failed('site', key, 3, NOW);
+    }
     await keeper.stored();
-    await real.remove('site', ['192.0.2.1']);
-    await keeper.load('site');
+    await lift(db, ['192.0.2.1']);
+    await keeper.lift('site');
     expect(keeper.attempts.isLocked('site', '192.0.2.1', 3, NOW)).toBe(false);
+    expect(keeper.attempts.isLocked('site', '192.0.2.2', 3, NOW)).toBe(true);
+    // A lift takes effect once: who fails again is counted again.
+    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    await keeper.lift('site');
+    expect(keeper.attempts.entry('site', '192.0.2.1').failures).toBe(1);
+  });
+
+  it('are all gone when all were lifted, those on their way to the database too', async () => {
+    const { open } = await setUp();
+    const { db, real, keeper } = await open();
+    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    await keeper.stored();
+    await lift(db, null);
+    keeper.attempts.failed('site', '192.0.2.2', 3, NOW);
+    keeper.attempts.failed('other', '192.0.2.2', 3, NOW);
+    await keeper.lift('site');
+    await keeper.stored();
+    expect(keeper.attempts.size).toBe(1);
+    expect(await real.load('site')).toEqual([]);
+    // The next start finds none of it, and does not lift what failed since.
+    keeper.attempts.failed('site', '192.0.2.3', 3, NOW);
+    await keeper.stored();
+    const next = (await open()).keeper;
+    await next.lift('site');
+    expect(next.attempts.entry('site', '192.0.2.3').failures).toBe(1);
   });
 
   it('are written after the database could not be written for a while, the newest ones', async () => {
@@ -146,5 +184,55 @@ describe('failures and locks in the database', () => {
     await keeper.stored();
     expect(saves).toEqual([10_000]);
     expect(await real.load('site')).toHaveLength(10_000);
+  });
+
+  it('are in the database when an answer has waited for them, and no earlier', async () => {
+    const { open } = await setUp();
+    const { real, keeper } = await open();
+    const inStore = async () => (await real.load('site')).map(({ key }) => key);
+    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    await keeper.settled('site');
+    expect(await inStore()).toEqual(['192.0.2.1']);
+    // One that comes while another is being written is in the next write, and its answer waits for that.
+    keeper.attempts.failed('site', '192.0.2.2', 3, NOW);
+    await Promise.resolve();
+    await Promise.resolve();
+    keeper.attempts.failed('site', '192.0.2.3', 3, NOW);
+    await keeper.settled('site');
+    expect(await inStore()).toContain('192.0.2.3');
+  });
+
+  it('hold no answer up when the database can’t be written; they count in memory', async () => {
+    const { open } = await setUp((real) => ({ ...real, save: () => Promise.reject(new Error('disk full')) }));
+    const { keeper, log } = await open();
+    const began = performance.now();
+    for (let turn = 0; turn < 3; turn++) {
+      keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+      await keeper.settled('site');
+    }
+    expect(performance.now() - began).toBeLessThan(STORE_WAIT_MS / 2);
+    expect(keeper.attempts.isLocked('site', '192.0.2.1', 3, NOW)).toBe(true);
+    expect(log.events()).toEqual(['login-attempts-not-stored']);
+  });
+
+  it('hold an answer up for a second at most when the database hangs, and the log says so once', async () => {
+    let go = (): void => {};
+    const hanging = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const { open } = await setUp((real) => ({
+      ...real,
+      save: (site, entries) => hanging.then(() => real.save(site, entries)),
+    }));
+    const { real, keeper, log } = await open();
+    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    const began = performance.now();
+    await Promise.all([keeper.settled('site'), keeper.settled('site')]);
+    expect(performance.now() - began).toBeGreaterThan(STORE_WAIT_MS - 50);
+    expect(performance.now() - began).toBeLessThan(STORE_WAIT_MS * 2);
+    expect(log.events()).toEqual(['login-attempts-late']);
+    go();
+    await keeper.stored();
+    expect(await real.load('site')).toHaveLength(1);
   });
 });

@@ -10,7 +10,7 @@ import {
   NO_FAILURES,
   restored,
 } from './lockout-rule.js';
-import { LoginSlots, type SlotWaiter } from './login-slots.js';
+import { type Claim, LoginSlots, type Slot, type SlotWaiter } from './login-slots.js';
 
 /** An entry with the address (or device) it belongs to: text that `addressKey` made, or `device:` and its id. */
 export interface StoredAttempt extends LoginEntry {
@@ -24,6 +24,11 @@ export interface AttemptStore {
   /** Stores entries, over older ones of the same key. */
   save(site: SiteId, entries: readonly StoredAttempt[]): Promise<void>;
   remove(site: SiteId, keys: readonly string[]): Promise<void>;
+  /**
+   * What other processes have lifted after a version of the site, 0 for ever.
+   * @returns whose, and the version to ask from the next time
+   */
+  lifted(site: SiteId, since: number): Promise<{ readonly keys: readonly string[] | 'all'; readonly version: number }>;
 }
 
 /** Leave to check passwords once. Given back exactly once; a second time does nothing. */
@@ -72,10 +77,11 @@ export class LoginAttempts {
     return isLocked(this.entry(site, key), limit, now);
   }
 
-  /** Takes leave for one check, or null when all that the limit allows are under way. Ask `isLocked` first. */
-  take(site: SiteId, key: string, limit: Limit): Ticket | null {
+  /** Takes leave for one check, or null when all that the claim may have are under way. Ask `isLocked` first. */
+  take(site: SiteId, key: string, limit: Limit, claim: Claim, now: number): Ticket | null {
     const full = `${site} ${key}`;
-    return this.slots.take(full, checksLeft(this.#entry(full), limit)) ? this.#ticket(full, limit) : null;
+    const slot = this.slots.take(full, checksLeft(this.#entry(full), limit), claim, now);
+    return slot === null ? null : this.#ticket(slot, limit);
   }
 
   /**
@@ -92,7 +98,7 @@ export class LoginAttempts {
     until: number,
   ): (() => void) | null {
     const place: SlotWaiter = {
-      granted: () => waiter.granted(this.#ticket(`${site} ${key}`, limit)),
+      granted: (slot) => waiter.granted(this.#ticket(slot, limit)),
       expired: () => waiter.expired(),
     };
     return this.slots.wait(`${site} ${key}`, place, until);
@@ -154,13 +160,13 @@ export class LoginAttempts {
     return (this.#open.get(full) ?? this.#locked.get(full))?.entry ?? NO_FAILURES;
   }
 
-  #ticket(full: string, limit: Limit): Ticket {
+  #ticket(slot: Slot, limit: Limit): Ticket {
     let held = true;
     return {
       release: () => {
         if (!held) return;
         held = false;
-        if (this.slots.release(full)) this.slots.serve(full, checksLeft(this.#entry(full), limit));
+        if (this.slots.release(slot)) this.slots.serve(slot.key, checksLeft(this.#entry(slot.key), limit));
       },
     };
   }

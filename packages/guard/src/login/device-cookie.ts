@@ -30,6 +30,11 @@ export function knownDevice(secret: string, cookieHeader: string | undefined, no
   return { id, users: users.split('_').map(Number) };
 }
 
+/** What the failures of a device are kept under, beside those of addresses. */
+export function deviceKey(device: KnownDevice): string {
+  return `device:${device.id}`;
+}
+
 /**
  * `Set-Cookie` text for a device that has just logged in.
  *

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import type { SiteId } from '../site.js';
 import type { LoginAttempts } from './attempts.js';
 import type { SlowAccounts } from './slow-accounts.js';
 import type { SecondFactorDoor } from './two-factor/second-factor-door.js';
@@ -13,6 +14,8 @@ export interface LoginGate {
   readonly logger: Logger;
   /** Longest time in line for a password check, milliseconds. */
   readonly waitMs: number;
+  /** What the answer to a failed log-in waits for; see `AttemptKeeper.settled`. */
+  settled(site: SiteId): Promise<void>;
 }
 
 /** Long enough for a slow password check before it, short enough for someone who looks at an empty page. */

@@ -18,6 +18,8 @@ export interface LoginPolicy {
   readonly loginPath: string;
   /** Path of `wp-login.php`. */
   readonly scriptPath: string;
+  /** Path and query of WordPress's own registration. */
+  readonly signupTarget: string;
   readonly timeZone: string;
   road(facts: RoadFacts): LoginRoad;
   /** Whether the address is on the Login Access list, or there is none. */
@@ -30,22 +32,31 @@ export interface LoginPolicyInput {
   readonly paths: SitePaths;
   /** As WordPress stores it, see `time-zone.ts`. */
   readonly timeZone: string;
+  /** A network of sites; absent means no. */
+  readonly multisite?: boolean;
 }
 
 /** Pure; takes less than a millisecond for the longest list. */
-export function compileLogin({ login, paths, timeZone }: LoginPolicyInput): LoginPolicy {
+export function compileLogin({ login, paths, timeZone, multisite = false }: LoginPolicyInput): LoginPolicy {
   const access = login.login_access.length === 0 ? null : AddressSet.from(login.login_access);
   const mayLogIn = (address: Address): boolean => access === null || access.has(address);
   const custom = login.login_url.type === 'custom' && login.login_url.login !== '';
-  const scriptPath = `${paths.admin.slice(0, paths.admin.lastIndexOf('/'))}/wp-login.php`;
+  const root = paths.admin.slice(0, paths.admin.lastIndexOf('/'));
+  const scriptPath = `${root}/wp-login.php`;
   return Object.freeze({
     limit: login.login_attempts,
     custom,
     hidden: hiddenNames(paths),
     loginPath: custom ? `${paths.home}/${login.login_url.login}` : scriptPath,
     scriptPath,
+    signupTarget: multisite ? `${root}/wp-signup.php` : `${scriptPath}?action=register`,
     timeZone,
-    road: loginRoads(custom ? login.login_url : { ...login.login_url, type: 'default' }, paths, mayLogIn),
+    road: loginRoads({
+      login: custom ? login.login_url : { ...login.login_url, type: 'default' },
+      paths,
+      multisite,
+      mayLogIn,
+    }),
     mayLogIn,
     away: awayRule(login.away_mode, timeZone),
   });

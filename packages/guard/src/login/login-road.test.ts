@@ -72,6 +72,10 @@ describe('the road of a request', () => {
     expect(road('/x/my-door', custom)).toBe('other');
     expect(road('/blog/my-door', custom, { paths: inBlog })).toBe('login');
     expect(road('/my-door', custom, { paths: inBlog })).toBe('other');
+    expect(road('/my-door', { ...custom, login_access: ['192.0.2.0/24'] })).toBe('login');
+    for (const door of ['/my-door', '/join/us']) {
+      expect(road(door, { ...custom, login_access: ['198.51.100.1'] })).toBe('other');
+    }
   });
 
   it('with a custom address: the admin area only with a session cookie, and its open parts not even then', () => {

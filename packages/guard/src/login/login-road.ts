@@ -6,7 +6,8 @@ import type { LoginSettings } from './login-settings.js';
  * What a request means to Login Security.
  * - `other`: nothing special.
  * - `login`, `signup`: the page for it, at WordPress's own address or at the custom one.
- * - `form`: `wp-login.php` as strangers may use it: the password of a post, the confirmation of a request.
+ * - `form`: what strangers may use of it: the password of a post, the confirmation of a request, and in a network the
+ *   activation of an account, which the connector shows only to those who hold a key.
  * - `admin`: a page of wp-admin. `ajax`: admin-ajax.php and admin-post.php, which public pages use too.
  * - `asset`: a part of wp-admin that asks nobody who it is: styles, scripts, pictures. While wp-admin is hidden it goes
  *   only to those who hold a mark of ours, and so do set-up scripts.
@@ -37,13 +38,15 @@ export function hiddenNames(paths: SitePaths): ReadonlySet<string> {
 /**
  * Prepares the question which road a request takes. Pure; the answer costs a look at each path segment.
  *
- * @param mayLogIn whether the address is on the Login Access list, or there is none
+ * @param site `mayLogIn`: whether the address is on the Login Access list, or there is none
  */
-export function loginRoads(
-  login: LoginSettings['login_url'],
-  paths: SitePaths,
-  mayLogIn: (address: RequestFacts['address']) => boolean,
-): (facts: RoadFacts) => LoginRoad {
+export function loginRoads(site: {
+  readonly login: LoginSettings['login_url'];
+  readonly paths: SitePaths;
+  readonly multisite: boolean;
+  readonly mayLogIn: (address: RequestFacts['address']) => boolean;
+}): (facts: RoadFacts) => LoginRoad {
+  const { login, paths, multisite, mayLogIn } = site;
   const hidden = hiddenNames(paths);
   const custom = login.type === 'custom';
   const loginRoute = custom ? login.login.toLowerCase() : null;
@@ -55,13 +58,16 @@ export function loginRoads(
       const segment = segments[i] as string;
       if (!hidden.has(segment)) continue;
       if (segment === 'wp-login.php') return loginScript(facts, custom);
+      if (segment === 'wp-activate.php' && multisite) return 'form';
       if (segment.endsWith('.php')) return custom ? 'hidden' : 'other';
       return custom ? hiddenAdminRoad(facts, i, mayLogIn) : adminRoad(segments, i);
     }
     if (loginRoute === null || routeSegments.length === 0) return 'other';
     if (home.some((name, i) => segments[i] !== name)) return 'other';
     const route = routeSegments.length === 1 ? (routeSegments[0] as string) : routeSegments.join('/');
-    return route === loginRoute ? 'login' : route === signupRoute ? 'signup' : 'other';
+    const door = route === loginRoute ? 'login' : route === signupRoute ? 'signup' : null;
+    // Who may not log in from there finds what anybody finds at an address without a page.
+    return door !== null && mayLogIn(facts.address) ? door : 'other';
   };
 }
 

@@ -1,16 +1,32 @@
+/**
+ * How likely a request holds a password. `certain`: it does. `possible`: it is one that changes something or holds
+ * credentials. `view`: a plain GET; only odd plugins take passwords from one.
+ */
+export type Claim = 'certain' | 'possible' | 'view';
+
+/** Leave for one check. */
+export interface Slot {
+  readonly key: string;
+  readonly claim: Claim;
+  /** When it was taken, milliseconds; 0 for one that was waited for, since what is certain never counts as hanging. */
+  readonly since: number;
+}
+
 /** Someone who waits for a slot. Exactly one of the two is called, once. */
 export interface SlotWaiter {
   /** The slot is taken for you now. */
-  granted(): void;
+  granted(slot: Slot): void;
   /** There will be none: the time is over. */
   expired(): void;
 }
 
 interface Lane {
-  taken: number;
+  readonly taken: Set<Slot>;
   readonly waiting: { readonly waiter: SlotWaiter; readonly until: number }[];
 }
 
+/** A request that may hold a password and takes longer than this hangs: a chat, a stream, an upload. Milliseconds. */
+export const HANGS_AFTER_MS = 2000;
 /** Requests of one address that may wait at the same time. */
 const WAITING_PER_KEY = 64;
 /** Requests that may wait at the same time in all. */
@@ -19,6 +35,9 @@ const WAITING_IN_ALL = 2000;
 /**
  * Password checks under way, by key. A check must hold a slot; whoever finds none may wait in line for a while. Holds
  * nothing for keys without a check under way. Time is handed in, milliseconds.
+ *
+ * Many requests hang on purpose. So that they can't keep a login waiting, the last slot is for what is certain: a view
+ * never gets it (and only one view at a time gets any), something possible not while another of its kind hangs.
  */
 export class LoginSlots {
   readonly #lanes = new Map<string, Lane>();
@@ -30,25 +49,20 @@ export class LoginSlots {
   }
 
   taken(key: string): number {
-    return this.#lanes.get(key)?.taken ?? 0;
+    return this.#lanes.get(key)?.taken.size ?? 0;
   }
 
-  /** Takes a slot when fewer than `free` are taken and nobody stands in line before. */
-  take(key: string, free: number): boolean {
-    const lane = this.#lanes.get(key);
-    if (lane === undefined) {
-      if (free < 1) return false;
-      this.#lanes.set(key, { taken: 1, waiting: [] });
-      return true;
-    }
-    if (lane.taken >= free || lane.waiting.length > 0) return false;
-    lane.taken++;
-    return true;
+  /** Takes a slot when fewer than `free` are taken, nobody stands in line before, and the claim goes that far. */
+  take(key: string, free: number, claim: Claim, now: number): Slot | null {
+    const lane = this.#lanes.get(key) ?? newLane();
+    if (lane.waiting.length > 0 || lane.taken.size >= free - reserved(lane, claim, now)) return null;
+    this.#lanes.set(key, lane);
+    return occupy(lane, { key, claim, since: now });
   }
 
   /** Stands in line until `until`. @returns a way out of the line, or null when the line is too long */
   wait(key: string, waiter: SlotWaiter, until: number): (() => void) | null {
-    const lane = this.#lanes.get(key) ?? { taken: 0, waiting: [] };
+    const lane = this.#lanes.get(key) ?? newLane();
     if (lane.waiting.length >= WAITING_PER_KEY || this.#waiting >= WAITING_IN_ALL) return null;
     this.#lanes.set(key, lane);
     const place = { waiter, until };
@@ -64,11 +78,11 @@ export class LoginSlots {
   }
 
   /** Gives a slot back. @returns whether others stand in line: then call `serve` with the number of free ones */
-  release(key: string): boolean {
-    const lane = this.#lanes.get(key);
+  release(slot: Slot): boolean {
+    const lane = this.#lanes.get(slot.key);
     if (lane === undefined) return false;
-    if (lane.taken > 0) lane.taken--;
-    this.#tidy(key, lane);
+    lane.taken.delete(slot);
+    this.#tidy(slot.key, lane);
     return lane.waiting.length > 0;
   }
 
@@ -76,11 +90,10 @@ export class LoginSlots {
   serve(key: string, free: number): void {
     const lane = this.#lanes.get(key);
     if (lane === undefined) return;
-    while (lane.taken < free && lane.waiting.length > 0) {
+    while (lane.taken.size < free && lane.waiting.length > 0) {
       const place = lane.waiting.shift() as Lane['waiting'][number];
       this.#waiting--;
-      lane.taken++;
-      place.waiter.granted();
+      place.waiter.granted(occupy(lane, { key, claim: 'certain', since: 0 }));
     }
     this.#tidy(key, lane);
   }
@@ -109,7 +122,28 @@ export class LoginSlots {
   }
 
   #tidy(key: string, lane: Lane): void {
-    if (lane.taken > 0 || lane.waiting.length > 0) return;
+    if (lane.taken.size > 0 || lane.waiting.length > 0) return;
     if (this.#lanes.get(key) === lane) this.#lanes.delete(key);
   }
+}
+
+function newLane(): Lane {
+  return { taken: new Set(), waiting: [] };
+}
+
+function occupy(lane: Lane, slot: Slot): Slot {
+  lane.taken.add(slot);
+  return slot;
+}
+
+/** Slots that this claim must leave free. */
+function reserved({ taken }: Lane, claim: Claim, now: number): number {
+  if (claim === 'certain') return 0;
+  if (claim === 'view') return some(taken, (slot) => slot.claim === 'view') ? Number.POSITIVE_INFINITY : 1;
+  return some(taken, (slot) => slot.claim !== 'certain' && now - slot.since >= HANGS_AFTER_MS) ? 1 : 0;
+}
+
+function some(taken: ReadonlySet<Slot>, is: (slot: Slot) => boolean): boolean {
+  for (const slot of taken) if (is(slot)) return true;
+  return false;
 }

@@ -4,6 +4,7 @@ export const SLOW_WINDOW_MS = 15 * 60_000;
 /** Accounts that are watched at the same time in all, and slow ones told to WordPress per site. */
 const WATCHED_MAX = 10_000;
 export const SLOW_MAX = 200;
+const NOBODY: readonly number[] = [];
 
 /** Times of the latest failures, oldest first, at most one more than `SLOW_AFTER`. */
 export type FailureTimes = readonly number[];
@@ -26,7 +27,7 @@ export function slowUntil(times: FailureTimes, now: number): number {
  */
 export class SlowAccounts {
   readonly #watched = new Map<string, { readonly site: string; readonly user: number; times: FailureTimes }>();
-  readonly #told = new Map<string, string>();
+  readonly #told = new Map<string, readonly number[]>();
 
   constructor(private readonly onChanged: (site: string, users: readonly number[]) => void) {}
 
@@ -41,13 +42,9 @@ export class SlowAccounts {
     if (slowUntil(account.times, now) !== 0) this.#tell(site, now);
   }
 
-  /** Users of a site that are slow now, lowest id first. */
-  slow(site: string, now: number): readonly number[] {
-    const users: number[] = [];
-    for (const account of this.#watched.values()) {
-      if (account.site === site && slowUntil(account.times, now) !== 0) users.push(account.user);
-    }
-    return users.sort((a, b) => a - b).slice(0, SLOW_MAX);
+  /** Users of a site that are slow, as last told to `onChanged`, lowest id first. */
+  slow(site: string): readonly number[] {
+    return this.#told.get(site) ?? NOBODY;
   }
 
   /** Looks for accounts that are slow no more; to be called now and then. */
@@ -59,11 +56,18 @@ export class SlowAccounts {
   }
 
   #tell(site: string, now: number): void {
-    const users = this.slow(site, now);
-    const text = users.join(',');
-    if ((this.#told.get(site) ?? '') === text) return;
+    const users = this.#slowNow(site, now);
+    if (users.join() === this.slow(site).join()) return;
     if (users.length === 0) this.#told.delete(site);
-    else this.#told.set(site, text);
+    else this.#told.set(site, users);
     this.onChanged(site, users);
+  }
+
+  #slowNow(site: string, now: number): readonly number[] {
+    const users: number[] = [];
+    for (const account of this.#watched.values()) {
+      if (account.site === site && slowUntil(account.times, now) !== 0) users.push(account.user);
+    }
+    return users.sort((a, b) => a - b).slice(0, SLOW_MAX);
   }
 }

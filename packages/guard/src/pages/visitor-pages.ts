@@ -49,9 +49,9 @@ export const visitorPages = {
   },
   'login-busy': {
     status: 429,
-    title: 'Too many login attempts',
-    heading: 'Too many attempts at once',
-    text: 'Others are logging in from your address at the moment. Please try again in a minute.',
+    title: 'Please try again',
+    heading: 'Please try again in a moment',
+    text: 'Other log-ins from your network are still being checked. You are not locked out.',
     tone: 'warn',
     icon: CLOCK,
     details: true,

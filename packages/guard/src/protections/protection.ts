@@ -13,6 +13,8 @@ export interface PolicyInput {
   readonly login: LoginSettings;
   /** The site's time zone as WordPress stores it: an IANA name or an offset. */
   readonly timeZone: string;
+  /** A network of sites; absent means no. */
+  readonly multisite?: boolean;
 }
 
 /** How a refused visitor is answered. The page shows generic words only; the rule's name goes to the log. */

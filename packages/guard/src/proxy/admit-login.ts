@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addressKey } from '../login/address-key.js';
 import type { LoginAttempts, Ticket } from '../login/attempts.js';
-import { type KnownDevice, knownDevice } from '../login/device-cookie.js';
+import { deviceKey, type KnownDevice, knownDevice } from '../login/device-cookie.js';
 import { lockStage } from '../login/lockout-rule.js';
 import { checksPassword } from '../login/login-policy.js';
 import type { SecondFactorDoor } from '../login/two-factor/second-factor-door.js';
 import type { LoginContext, RefuseReason } from '../wordpress/login-headers.js';
 import type { Pass } from './examine.js';
-import { deviceKey } from './login-exchange.js';
 import type { Closed } from './refuse-login.js';
 
 export interface AdmissionDeps {
@@ -63,7 +62,8 @@ export function admitLogin(
     else go(null, closed ?? 'locked');
   } else if (closed !== null) go(null, closed);
   else {
-    const ticket = deps.attempts.take(siteId, key, limit);
+    const claim = certain ? 'certain' : mayCarryPassword(facts) ? 'possible' : 'view';
+    const ticket = deps.attempts.take(siteId, key, limit, claim, facts.now);
     if (ticket !== null) go(ticket, null);
     else if (!certain) go(null, 'busy');
     else standInLine(deps, pass, response, (granted) => go(granted, null), admission);

@@ -1,25 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RawHeaders } from '../protections/protection.js';
+import type { ExchangeWatch } from './exchange-watch.js';
 import { requestHead, type VisitorFacts } from './request-head.js';
 import { forwardedHead } from './response-head.js';
 import type { ResponseHead } from './upstream/response-parser.js';
 import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from './upstream/upstream-connection.js';
 import type { UpstreamPool } from './upstream/upstream-pool.js';
-
-/** Someone who must know how an exchange ended, also when the visitor has gone. Exactly one of the two is called. */
-export interface ExchangeWatch {
-  /** Once WordPress has the whole request, the exchange goes on to the head of the answer without the visitor. */
-  readonly staysForHead: boolean;
-  /**
-   * The head of the answer has come. May add headers.
-   * @param login what the connector says about passwords
-   * @param gone whether the visitor has gone
-   * @returns true when the visitor gets another answer: this one is thrown away
-   */
-  onHead(status: number, headers: RawHeaders, login: string | undefined, gone: boolean): boolean;
-  /** There will be no head. @param sent how much of the request WordPress's web server may have */
-  onNoHead(sent: 'nothing' | 'part' | 'whole'): void;
-}
 
 export interface Forwarding {
   readonly request: IncomingMessage;
@@ -59,6 +45,9 @@ class Exchange implements UpstreamHandler {
   #sentWhole = false;
   #gone = false;
   #headSeen = false;
+  /** What has come of an answer that is kept back; null when none is. */
+  #held: { readonly piece: Buffer; readonly last: boolean }[] | null = null;
+  #ready: Promise<void> | null = null;
   readonly #waiting = {
     use: (connection: UpstreamConnection): void => this.#send(connection),
     fail: (kind: UpstreamFailure, cause: unknown): void => this.onFailure(kind, cause),
@@ -137,7 +126,6 @@ class Exchange implements UpstreamHandler {
   }
 
   onHead(head: ResponseHead, complete: boolean): void {
-    const { response } = this.f;
     if (head.status === 101) {
       this.#fail(new Error('WordPress switched to a protocol that nobody asked for'));
       return;
@@ -145,9 +133,32 @@ class Exchange implements UpstreamHandler {
     const { headers, signal, login } = forwardedHead(head);
     this.f.onSignal(signal);
     this.#headSeen = true;
-    if (this.f.watch.onHead(head.status, headers, login, this.#gone) || this.#gone) {
+    const ready = this.f.watch.onLogin(login);
+    if (this.#gone) {
       this.#over = true;
-      if (this.#gone) this.#connection?.destroy();
+      this.#connection?.destroy();
+    } else if (ready === null) this.#answer(head, headers, complete);
+    else this.#keepBack(ready, () => this.#answer(head, headers, complete));
+  }
+
+  /** Keeps an answer back until it may go out. Nothing more is read meanwhile, so it holds one reading at most. */
+  #keepBack(ready: Promise<void>, answer: () => void): void {
+    this.#connection?.socket.pause();
+    const held: { piece: Buffer; last: boolean }[] = [];
+    this.#held = held;
+    this.#ready = ready.then(() => {
+      this.#held = null;
+      if (this.#over) return;
+      answer();
+      for (const { piece, last } of held) this.onBody(piece, last);
+      if (!this.#visitorLags) this.#connection?.socket.resume();
+    });
+  }
+
+  #answer(head: ResponseHead, headers: RawHeaders, complete: boolean): void {
+    const { response } = this.f;
+    if (this.f.watch.onHead(head.status, headers)) {
+      this.#over = true;
       return;
     }
     this.f.editHeaders(headers);
@@ -164,6 +175,10 @@ class Exchange implements UpstreamHandler {
 
   onBody(piece: Buffer, last: boolean): void {
     if (this.#over) return;
+    if (this.#held !== null) {
+      this.#held.push({ piece, last });
+      return;
+    }
     if (last) {
       this.#finish(piece);
       return;
@@ -173,6 +188,8 @@ class Exchange implements UpstreamHandler {
   }
 
   onComplete(): void {
+    // From here on the connection may be somebody else's.
+    this.#connection = null;
     // Answered before the body was whole: the rest is read and thrown away, so that the visitor gets to the answer.
     if (!this.f.request.complete) this.f.request.resume();
   }
@@ -185,11 +202,17 @@ class Exchange implements UpstreamHandler {
 
   onFailure(kind: UpstreamFailure, cause: unknown): void {
     if (this.#over) return;
+    if (this.#held !== null) {
+      void this.#ready?.then(() => this.onFailure(kind, cause));
+      return;
+    }
     this.#over = true;
     this.f.request.resume();
-    if (!this.#headSeen) this.f.watch.onNoHead(this.#sent(kind));
+    const ready = this.#headSeen ? null : this.f.watch.onNoHead(this.#sent(kind));
     if (this.#gone) return;
-    this.f.onFailure(kind, cause, this.#started);
+    const answer = (): void => this.f.onFailure(kind, cause, this.#started);
+    if (ready === null) answer();
+    else void ready.then(answer);
   }
 
   #finish(piece: Buffer | undefined): void {

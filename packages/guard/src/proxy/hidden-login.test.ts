@@ -5,11 +5,8 @@ import { type AskOptions, loginGateUnderTest, rawSocket, type Told } from '../te
 const SLUG = 'my-door';
 const SIGNUP = 'join/us';
 
-const hiddenGate = async (more = {}) => {
-  const gate = await loginGateUnderTest({
-    login_url: { type: 'custom', login: SLUG, signup: SIGNUP },
-    ...more,
-  });
+const hiddenGate = async (more = {}, site = {}) => {
+  const gate = await loginGateUnderTest({ login_url: { type: 'custom', login: SLUG, signup: SIGNUP }, ...more }, site);
   gate.wordpress.custom = true;
   return gate;
 };
@@ -115,6 +112,29 @@ describe('with a custom login address', () => {
     expect(seen(at, '/wp-admin/')).toEqual(seen(await gate.ask('/xy-abcde/', options), '/xy-abcde/'));
   });
 
+  it('an address that may not log in can’t tell the slug from any other missing path', async () => {
+    const gate = await hiddenGate({ login_access: ['198.51.100.1'] });
+    const password = { method: 'POST', body: `log=owner&pwd=${PASSWORD}` };
+    for (const [slug, beside] of [
+      ['/my-door', '/xy-abcd'],
+      ['/my-door?action=second-factor', '/xy-abcd?action=second-factor'],
+      ['/join/us', '/join/xy'],
+    ] as const) {
+      for (const options of [{}, password, { method: 'HEAD' }, { headers: { cookie: 'wordpress_logged_in_x=1' } }]) {
+        const at = await gate.ask(slug, options);
+        expect(seen(at, slug), slug).toEqual(seen(await gate.ask(beside, options), beside));
+        expect(at.status).toBe(404);
+      }
+    }
+    expect(gate.wordpress.checks).toEqual([]);
+    expect(gate.doorCalls).toEqual([]);
+    // Roads that every WordPress has are refused without a word about logging in.
+    const program = await gate.ask('/xmlrpc.php', { method: 'POST', body: PASSWORD, headers: { accept: 'text/html' } });
+    expect(program.status).toBe(403);
+    expect(program.body).not.toMatch(/log.?in/i);
+    expect((await gate.ask('/my-door', { from: '198.51.100.1' })).body).toContain('login page');
+  });
+
   for (const spelling of ['/my-door', '/my-door/', '//my-door', '/My-DOOR', '/my%2ddoor', '/./my-door', '/my-door;x']) {
     it(`the login is served at ${spelling}`, async () => {
       const gate = await hiddenGate();
@@ -130,6 +150,32 @@ describe('with a custom login address', () => {
     const gate = await hiddenGate();
     expect((await gate.ask('/join/us?action=login')).body).toContain('action register');
     expect(gate.wordpress.reached[0]?.context).toMatchObject({ door: 'signup' });
+  });
+
+  it('the address of the registration is a missing page while nobody may register', async () => {
+    const gate = await hiddenGate();
+    gate.wordpress.registration = false;
+    for (const options of [{}, { method: 'POST', body: 'user_login=x' }, { method: 'HEAD' }]) {
+      const at = await gate.ask('/join/us', options);
+      expect(seen(at, '/join/us')).toEqual(seen(await gate.ask('/join/xy', options), '/join/xy'));
+      expect(at.status).toBe(404);
+    }
+    // What stands at the address without its door, WordPress itself says.
+    expect(gate.wordpress.reached.filter(({ url }) => url === '/join/us')).toHaveLength(3);
+  });
+
+  it('the sign-up of a network is another script; an account is activated with a key, and nothing shown without', async () => {
+    const gate = await hiddenGate({}, { multisite: true });
+    expect((await gate.ask('/join/us?new=x')).body).toBe('sign-up of a network, seen as /join/us?new=x');
+    expect(gate.wordpress.reached.at(-1)?.url).toBe('/wp-signup.php?new=x');
+    expect((await gate.ask('/wp-activate.php?key=right')).body).toBe('account activated');
+    for (const [path, beside] of [
+      ['/wp-activate.php', '/xy-abcdefgh.php'],
+      ['/wp-activate.php?key=wrong', '/xy-abcdefgh.php?key=wrong'],
+      ['/wp-signup.php', '/xy-abcdef.php'],
+    ] as const) {
+      expect(seen(await gate.ask(path), path)).toEqual(seen(await gate.ask(beside), beside));
+    }
   });
 
   it('logging in by the slug works and counts', async () => {

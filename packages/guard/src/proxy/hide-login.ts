@@ -39,8 +39,10 @@ export function wasLetIn({ secret, cookie, now }: Pick<Approach, 'secret' | 'coo
 }
 
 /** The target of WordPress's own script behind a custom address. The connector sees to it that a sign-up stays one. */
-export function loginTarget(policy: Policy, road: 'login' | 'signup', query: string): string {
-  const asked = query === '' ? '' : `?${query}`;
-  if (road === 'login') return policy.login.scriptPath + asked;
-  return `${policy.login.scriptPath}${asked === '' ? '?' : `${asked}&`}action=register`;
+export function loginTarget({ login }: Policy, road: 'login' | 'signup', query: string): string {
+  const own = road === 'login' ? login.scriptPath : login.signupTarget;
+  if (query === '') return own;
+  // PHP takes the last of several values: that of WordPress's own.
+  const [script, action] = own.split('?');
+  return `${script}?${query}${action === undefined ? '' : `&${action}`}`;
 }

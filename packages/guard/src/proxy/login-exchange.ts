@@ -2,15 +2,17 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from '../lib/logger.js';
 import { addressKey } from '../login/address-key.js';
 import type { LoginAttempts, Ticket } from '../login/attempts.js';
-import { deviceCookie, type KnownDevice } from '../login/device-cookie.js';
+import { countSuccess } from '../login/count-success.js';
+import { deviceCookie, deviceKey, type KnownDevice } from '../login/device-cookie.js';
 import type { SlowAccounts } from '../login/slow-accounts.js';
 import type { FactorNeeded } from '../login/two-factor/second-factor-door.js';
 import { visitCookie } from '../login/visit-cookie.js';
 import type { RawHeaders } from '../protections/protection.js';
+import type { SiteId } from '../site.js';
 import { type LoginReport, readLoginReport } from '../wordpress/login-headers.js';
 import type { Signal } from '../wordpress/signature.js';
 import type { Pass } from './examine.js';
-import type { ExchangeWatch } from './forward.js';
+import type { ExchangeWatch } from './exchange-watch.js';
 import { wasLetIn } from './hide-login.js';
 
 export interface LoginExchangeDeps {
@@ -18,6 +20,8 @@ export interface LoginExchangeDeps {
   readonly slow: SlowAccounts;
   readonly clock: () => number;
   readonly logger: Logger;
+  /** See `AttemptKeeper.settled`. */
+  settled(site: SiteId): Promise<void>;
 }
 
 /** One request on its way to WordPress, as far as passwords go. */
@@ -61,18 +65,6 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
     else deps.slow.failed(id, user, now);
   };
 
-  const settle = (report: LoginReport | 'unreadable' | null): void => {
-    if (report === 'unreadable') failed(0);
-    else if (report !== null) {
-      for (const failure of report.failed) failed(failure.id);
-      if (report.ok !== null) {
-        deps.attempts.succeeded(id, addressKey(address), deps.clock());
-        if (device !== null) deps.attempts.succeeded(id, deviceKey(device), deps.clock());
-      }
-    }
-    ticket?.release();
-  };
-
   const addCookies = (headers: RawHeaders, report: LoginReport | null, marks: boolean): void => {
     const where = { home: policy.paths.home, scheme: pass.scheme, now: deps.clock() };
     if (report !== null && report.ok !== null && IN_BROWSERS.has(report.ok.road)) {
@@ -82,20 +74,30 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
     if (marks) headers.push('Set-Cookie', visitCookie(secret, where));
   };
 
+  let report: LoginReport | null = null;
   return {
     staysForHead: ticket !== null,
-    onHead(status, headers, login, gone) {
-      const report = login === undefined ? null : readLoginReport(secret, login, requestId);
-      settle(report);
-      if (gone) return true;
-      const readable = report === 'unreadable' ? null : report;
-      if (readable !== null && readable.factor !== null) {
-        const { id: userId, ...needed } = readable.factor;
+    onLogin(login) {
+      const read = login === undefined ? null : readLoginReport(secret, login, requestId);
+      if (read === 'unreadable') failed(0);
+      else if (read !== null) {
+        report = read;
+        for (const failure of read.failed) failed(failure.id);
+        if (read.ok !== null) countSuccess(deps.attempts, { site: id, address, device }, deps.clock());
+      }
+      ticket?.release();
+      // A check that was refused looks like one that failed, and takes as long.
+      const waits = read === 'unreadable' || (read !== null && read.failed.length + read.refused > 0);
+      return waits && limit !== 0 ? deps.settled(id) : null;
+    },
+    onHead(status, headers) {
+      if (report !== null && report.factor !== null) {
+        const { id: userId, ...needed } = report.factor;
         passage.onFactor({ userId, ...needed });
         return true;
       }
       if (!custom) {
-        if (readable !== null && readable.ok !== null) addCookies(headers, readable, false);
+        if (report !== null && report.ok !== null) addCookies(headers, report, false);
         return false;
       }
       const signal = passage.signal();
@@ -106,19 +108,17 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
         return true;
       }
       // WordPress itself answers 404 for a spelling that its file system does not know: that proves nothing.
-      addCookies(headers, readable, road === 'login' || road === 'signup' || (!letIn && status === 200));
+      addCookies(headers, report, road === 'login' || road === 'signup' || (!letIn && status === 200));
       return false;
     },
     onNoHead(sent) {
-      if (certain && ticket !== null && sent !== 'nothing') failed(0);
+      const counts = certain && ticket !== null && sent !== 'nothing';
+      if (counts) failed(0);
       ticket?.release();
+      return counts ? deps.settled(id) : null;
     },
   };
 }
 
 /** Roads on which a browser may log in and keep a cookie. */
 const IN_BROWSERS: ReadonlySet<string> = new Set(['form', 'other']);
-
-export function deviceKey(device: KnownDevice): string {
-  return `device:${device.id}`;
-}

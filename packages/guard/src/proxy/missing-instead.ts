@@ -22,8 +22,10 @@ export function missingInstead(
   const { site, policy } = pass;
   const asked = pass.uri ?? pass.target;
   const named = decoyTarget(asked, policy.login.hidden, deps.random);
-  // Any page may send strangers to the login. It has no name to disguise: a page beside it answers.
-  const target = named === asked ? siblingTarget(asked, deps.random) : named;
+  // A custom address without its door is a missing page itself. Any other page may send strangers to the login and has
+  // no name to disguise: a page beside it answers.
+  const atDoor = pass.road === 'login' || pass.road === 'signup';
+  const target = named !== asked ? named : atDoor ? asked : siblingTarget(asked, deps.random);
   const missing = canonicalPath(target);
   if (!missing.ok) {
     answer('not-found');
@@ -58,12 +60,13 @@ export function missingInstead(
     },
     watch: {
       staysForHead: false,
-      onHead(_status, _headers, _login, gone) {
-        if (gone || signal.kind !== 'ok' || !signal.flags.includes('a')) return false;
+      onLogin: () => null,
+      onHead() {
+        if (signal.kind !== 'ok' || !signal.flags.includes('a')) return false;
         answer('not-found');
         return true;
       },
-      onNoHead: () => {},
+      onNoHead: () => null,
     },
     onFailure(kind, cause, started) {
       noteFailure(deps, site.config, kind, cause, requestId);

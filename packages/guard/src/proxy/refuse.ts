@@ -40,7 +40,9 @@ export function refusal(
     'Cache-Control',
     'no-store',
   ];
-  if (status === 503 || status === 429) headers.push('Retry-After', '60');
+  // Log-ins of one address at the same time: the line moves on within seconds.
+  if (status === 429) headers.push('Retry-After', '10');
+  if (status === 503) headers.push('Retry-After', '60');
   return { status, headers, body };
 }
 

@@ -75,6 +75,7 @@ export class LiveSites {
       blocked: paused ? AddressSet.empty : blocked,
       login,
       timeZone: this.timeZone(site),
+      multisite: facts?.multisite ?? false,
     };
     this.#live.swap(site, compilePolicy(input));
   }

@@ -3,7 +3,7 @@ import type { SiteId } from '../site.js';
 import type { Database } from './database.js';
 import type { Actor, JsonValue } from './settings-store.js';
 
-/** Something that was changed and is not a setting; settings write their own rows. */
+/** Something that was changed. */
 export interface AuditEntry {
   readonly name: string;
   readonly before: JsonValue;
@@ -17,25 +17,31 @@ export interface AuditStore {
 }
 
 export function sqlAuditStore(db: Database): AuditStore {
-  return {
-    async add(site, { actor, at }, entries) {
-      if (entries.length === 0) return;
-      await db
-        .insertInto('audit')
-        .values(
-          entries.map(({ name, before, after }) => ({
-            id: randomUUID(),
-            site,
-            at,
-            actor_id: actor.id,
-            actor_login: actor.login,
-            address: actor.address,
-            name,
-            before: JSON.stringify(before),
-            after: JSON.stringify(after),
-          })),
-        )
-        .execute();
-    },
-  };
+  return { add: (site, by, entries) => addAuditRows(db, site, by, entries) };
+}
+
+/** Writes audit rows; inside a transaction they stand or fall with the change they are about. Throws StorageError. */
+export async function addAuditRows(
+  db: Database,
+  site: SiteId,
+  { actor, at }: { readonly actor: Actor; readonly at: number },
+  entries: readonly AuditEntry[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  await db
+    .insertInto('audit')
+    .values(
+      entries.map(({ name, before, after }) => ({
+        id: randomUUID(),
+        site,
+        at,
+        actor_id: actor.id,
+        actor_login: actor.login,
+        address: actor.address,
+        name,
+        before: JSON.stringify(before),
+        after: JSON.stringify(after),
+      })),
+    )
+    .execute();
 }

@@ -1,4 +1,5 @@
 import type { SiteId } from '../site.js';
+import { changesOne } from './changes-one.js';
 import type { Database } from './database.js';
 
 /** A visitor between password and session, or an administrator who sets up the own factor. */
@@ -114,16 +115,10 @@ export function sqlChallengeStore(db: Database): ChallengeStore {
     },
 
     async takeTry(site, idHash, max, now) {
-      const result = await db
-        .updateTable('second_factor_challenges')
+      const change = updateOpenChallenge(db, { site, idHash }, now)
         .set((expression) => ({ tries: expression('tries', '+', 1) }))
-        .where('site', '=', site)
-        .where('id_hash', '=', idHash)
-        .where('tries', '<', max)
-        .where('ended_at', 'is', null)
-        .where('expires_at', '>', now)
-        .executeTakeFirst();
-      return result.numUpdatedRows === 1n;
+        .where('tries', '<', max);
+      return changesOne(change);
     },
 
     async tries(site, idHash) {
@@ -136,16 +131,20 @@ export function sqlChallengeStore(db: Database): ChallengeStore {
       return row?.tries ?? 0;
     },
 
-    async end(site, idHash, now) {
-      const result = await db
-        .updateTable('second_factor_challenges')
-        .set({ ended_at: now })
-        .where('site', '=', site)
-        .where('id_hash', '=', idHash)
-        .where('ended_at', 'is', null)
-        .where('expires_at', '>', now)
-        .executeTakeFirst();
-      return result.numUpdatedRows === 1n;
-    },
+    end: (site, idHash, now) => changesOne(updateOpenChallenge(db, { site, idHash }, now).set({ ended_at: now })),
   };
+}
+
+/** An update of a challenge that has not ended; the caller says what changes, and under which conditions beside. */
+export function updateOpenChallenge(
+  db: Database,
+  { site, idHash }: { readonly site: SiteId; readonly idHash: string },
+  now: number,
+) {
+  return db
+    .updateTable('second_factor_challenges')
+    .where('site', '=', site)
+    .where('id_hash', '=', idHash)
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', now);
 }

@@ -1,5 +1,6 @@
 import type { AttemptStore } from '../login/attempts.js';
 import type { Database } from './database.js';
+import { EVERY_KEY } from './login-attempts-table.js';
 
 /** Rows per statement: SQLite takes a bounded number of values in one. */
 const ROWS_AT_ONCE = 200;
@@ -46,6 +47,18 @@ export function sqlAttemptStore(db: Database): AttemptStore {
             .execute();
         }
       });
+    },
+
+    async lifted(site, since) {
+      const rows = await db
+        .selectFrom('login_unlocks')
+        .select(['key', 'version'])
+        .where('site', '=', site)
+        .where('version', '>', since)
+        .execute();
+      const keys = rows.map((row) => row.key);
+      const version = rows.reduce((highest, row) => Math.max(highest, Number(row.version)), since);
+      return { keys: keys.includes(EVERY_KEY) ? 'all' : keys, version };
     },
 
     async remove(site, keys) {

@@ -11,7 +11,18 @@ export interface LoginAttemptTables {
     locked_until: number;
     last_failure: number;
   };
+  /** What another process than the running guard has lifted, so that guard need not read everything again. */
+  login_unlocks: {
+    site: string;
+    /** As above, or `EVERY_KEY`. */
+    key: string;
+    /** The site's version that told of it. */
+    version: number;
+  };
 }
+
+/** Stands for all keys of a site. */
+export const EVERY_KEY = '';
 
 export const loginAttemptsMigration: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
@@ -23,6 +34,18 @@ export const loginAttemptsMigration: Migration = {
       .addColumn('locked_until', 'bigint', (column) => column.notNull())
       .addColumn('last_failure', 'bigint', (column) => column.notNull())
       .addPrimaryKeyConstraint('login_attempts_key', ['site', 'key'])
+      .execute();
+  },
+};
+
+export const loginUnlocksMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('login_unlocks')
+      .addColumn('site', 'text', (column) => column.notNull())
+      .addColumn('key', 'text', (column) => column.notNull())
+      .addColumn('version', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('login_unlocks_key', ['site', 'key'])
       .execute();
   },
 };

@@ -1,10 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import type { SiteId } from '../site.js';
+import { addAuditRows } from './audit-store.js';
 import type { Database } from './database.js';
+import { EVERY_KEY } from './login-attempts-table.js';
 import { type Actor, nextSiteVersion } from './settings-store.js';
 
 /**
- * Forgets failed log-ins and locks, with an audit row, and tells other processes by the site's version; one transaction.
+ * Forgets failed log-ins and locks, with an audit row and a note for running guards, and tells other processes by the
+ * site's version; one transaction.
  *
  * @param keys whose, as `addressKey` writes them; null for all of the site
  * @returns how many there were
@@ -24,22 +26,16 @@ export function removeLoginLocks(
     let deletion = transaction.deleteFrom('login_attempts').where('site', '=', site);
     if (keys !== null) deletion = deletion.where('key', 'in', keys);
     const gone = Number((await deletion.executeTakeFirst()).numDeletedRows);
-    await transaction
-      .insertInto('audit')
-      .values({
-        id: randomUUID(),
-        site,
-        at,
-        actor_id: actor.id,
-        actor_login: actor.login,
-        address: actor.address,
-        name: 'login_unblock',
-        before: JSON.stringify({ who: keys ?? 'all', entries: gone }),
-        after: JSON.stringify(null),
-      })
-      .execute();
+    const before = { who: keys ?? 'all', entries: gone };
+    await addAuditRows(transaction, site, { actor, at }, [{ name: 'login_unblock', before, after: null }]);
     // Also when nothing was stored: what a running guard could not store yet goes too.
-    await nextSiteVersion(transaction, site);
+    const version = await nextSiteVersion(transaction, site);
+    if (keys === null) await transaction.deleteFrom('login_unlocks').where('site', '=', site).execute();
+    await transaction
+      .insertInto('login_unlocks')
+      .values((keys ?? [EVERY_KEY]).map((key) => ({ site, key, version })))
+      .onConflict((conflict) => conflict.columns(['site', 'key']).doUpdateSet({ version }))
+      .execute();
     return gone;
   });
 }

@@ -1,8 +1,9 @@
 import { type Kysely, type Migration, Migrator } from 'kysely';
 import { jobsMigration } from './jobs-table.js';
-import { loginAttemptsMigration } from './login-attempts-table.js';
+import { loginAttemptsMigration, loginUnlocksMigration } from './login-attempts-table.js';
 import type { Schema } from './schema.js';
 import { secondFactorMigration } from './second-factor-tables.js';
+import { slowUsersMigration } from './slow-users-store.js';
 
 /** Steps from an empty database to the present tables, in order. A step that was released is never edited. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -52,7 +53,9 @@ const migrations: Readonly<Record<string, Migration>> = {
   },
   '003_second_factor': secondFactorMigration,
   '004_login_attempts': loginAttemptsMigration,
-  '006_jobs': jobsMigration,
+  '020_jobs': jobsMigration,
+  '006_login_unlocks': loginUnlocksMigration,
+  '007_slow_users': slowUsersMigration,
 };
 
 /** Brings the database to the present tables. Throws what the failing step threw; that step is then undone. */

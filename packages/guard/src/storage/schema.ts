@@ -1,9 +1,10 @@
 import type { JobTables } from './jobs-table.js';
 import type { LoginAttemptTables } from './login-attempts-table.js';
 import type { SecondFactorTables } from './second-factor-tables.js';
+import type { SlowUsersTables } from './slow-users-store.js';
 
 /** Tables as Kysely sees them. Every table carries the site, so that many sites can share one database. */
-export interface Schema extends SecondFactorTables, LoginAttemptTables, JobTables {
+export interface Schema extends SecondFactorTables, LoginAttemptTables, SlowUsersTables, JobTables {
   settings: SettingsTable;
   audit: AuditTable;
   blocked_addresses: BlockedAddressesTable;

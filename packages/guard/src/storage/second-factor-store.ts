@@ -1,5 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { SiteId } from '../site.js';
+import { addAuditRows } from './audit-store.js';
+import { updateOpenChallenge } from './challenge-store.js';
+import { changesOne } from './changes-one.js';
 import type { Database } from './database.js';
 import { type Actor, nextSiteVersion } from './settings-store.js';
 
@@ -125,53 +127,22 @@ export function sqlSecondFactorStore(db: Database): SecondFactorStore {
       });
     },
 
-    async adoptSetup({ site, userId }, { from, to }) {
-      const result = await db
-        .updateTable('second_factors')
-        .set({ setup_challenge: to })
-        .where('site', '=', site)
-        .where('user_id', '=', userId)
-        .where('setup_challenge', '=', from)
-        .where('enabled_at', 'is', null)
-        .executeTakeFirst();
-      return result.numUpdatedRows === 1n;
-    },
+    adoptSetup: (owner, { from, to }) => changesOne(updateSetup(db, owner, from).set({ setup_challenge: to })),
 
-    async spendStep({ site, userId }, step) {
-      const result = await db
-        .updateTable('second_factors')
-        .set({ last_step: step })
-        .where('site', '=', site)
-        .where('user_id', '=', userId)
-        .where('last_step', '<', step)
-        .where('enabled_at', 'is not', null)
-        .executeTakeFirst();
-      return result.numUpdatedRows === 1n;
-    },
+    spendStep: (owner, step) =>
+      changesOne(
+        updateFactor(db, owner)
+          .set({ last_step: step })
+          .where('last_step', '<', step)
+          .where('enabled_at', 'is not', null),
+      ),
 
     confirmSetup(owner, { challenge, step, codes, at }) {
-      const { site, userId } = owner;
       return allOrNothing(async (transaction) => {
-        const used = await transaction
-          .updateTable('second_factors')
-          .set({ last_step: step })
-          .where('site', '=', site)
-          .where('user_id', '=', userId)
-          .where('last_step', '<', step)
-          .where('setup_challenge', '=', challenge)
-          .where('enabled_at', 'is', null)
-          .executeTakeFirst();
-        if (used.numUpdatedRows !== 1n) throw new Undo();
-        const noted = await transaction
-          .updateTable('second_factor_challenges')
-          .set({ confirmed_at: at })
-          .where('site', '=', site)
-          .where('id_hash', '=', challenge)
-          .where('user_id', '=', userId)
-          .where('ended_at', 'is', null)
-          .where('expires_at', '>', at)
-          .executeTakeFirst();
-        if (noted.numUpdatedRows !== 1n) throw new Undo();
+        const used = updateSetup(transaction, owner, challenge).set({ last_step: step }).where('last_step', '<', step);
+        if (!(await changesOne(used))) throw new Undo();
+        const noted = updateOwnChallenge(transaction, owner, challenge, at).set({ confirmed_at: at });
+        if (!(await changesOne(noted))) throw new Undo();
         await writeCodes(transaction, owner, codes);
       });
     },
@@ -191,42 +162,27 @@ export function sqlSecondFactorStore(db: Database): SecondFactorStore {
       });
     },
 
-    enable({ site, userId }, { challenge, at }) {
+    enable(owner, { challenge, at }) {
       return allOrNothing(async (transaction) => {
-        const ended = await transaction
-          .updateTable('second_factor_challenges')
+        const ended = updateOwnChallenge(transaction, owner, challenge, at)
           .set({ ended_at: at })
-          .where('site', '=', site)
-          .where('id_hash', '=', challenge)
-          .where('user_id', '=', userId)
-          .where('confirmed_at', 'is not', null)
-          .where('ended_at', 'is', null)
-          .where('expires_at', '>', at)
-          .executeTakeFirst();
-        if (ended.numUpdatedRows !== 1n) throw new Undo();
-        const enabled = await transaction
-          .updateTable('second_factors')
-          .set({ enabled_at: at, setup_challenge: null })
-          .where('site', '=', site)
-          .where('user_id', '=', userId)
-          .where('setup_challenge', '=', challenge)
-          .where('enabled_at', 'is', null)
-          .executeTakeFirst();
-        if (enabled.numUpdatedRows !== 1n) throw new Undo();
+          .where('confirmed_at', 'is not', null);
+        if (!(await changesOne(ended))) throw new Undo();
+        const enabled = updateSetup(transaction, owner, challenge).set({ enabled_at: at, setup_challenge: null });
+        if (!(await changesOne(enabled))) throw new Undo();
       });
     },
 
-    async spendCode({ site, userId }, hash, at) {
-      const result = await db
-        .updateTable('second_factor_codes')
-        .set({ used_at: at })
-        .where('site', '=', site)
-        .where('user_id', '=', userId)
-        .where('hash', '=', hash)
-        .where('used_at', 'is', null)
-        .executeTakeFirst();
-      return result.numUpdatedRows === 1n;
-    },
+    spendCode: ({ site, userId }, hash, at) =>
+      changesOne(
+        db
+          .updateTable('second_factor_codes')
+          .set({ used_at: at })
+          .where('site', '=', site)
+          .where('user_id', '=', userId)
+          .where('hash', '=', hash)
+          .where('used_at', 'is', null),
+      ),
 
     async listEnabled(site) {
       const rows = await db
@@ -239,20 +195,27 @@ export function sqlSecondFactorStore(db: Database): SecondFactorStore {
       return rows.map((row) => ({ userId: Number(row.user_id), login: row.login }));
     },
 
-    async rename({ site, userId }, login) {
-      await db
-        .updateTable('second_factors')
-        .set({ login })
-        .where('site', '=', site)
-        .where('user_id', '=', userId)
-        .where('login', '!=', login)
-        .execute();
+    async rename(owner, login) {
+      await updateFactor(db, owner).set({ login }).where('login', '!=', login).execute();
     },
 
     remove(owner, { actor, at }) {
       return db.transaction().execute((transaction) => removeFactor(transaction, owner, actor, at));
     },
   };
+}
+
+function updateFactor(db: Database, { site, userId }: FactorOwner) {
+  return db.updateTable('second_factors').where('site', '=', site).where('user_id', '=', userId);
+}
+
+/** An update of a factor that this challenge is setting up. */
+function updateSetup(db: Database, owner: FactorOwner, challenge: string) {
+  return updateFactor(db, owner).where('setup_challenge', '=', challenge).where('enabled_at', 'is', null);
+}
+
+function updateOwnChallenge(db: Database, { site, userId }: FactorOwner, idHash: string, now: number) {
+  return updateOpenChallenge(db, { site, idHash }, now).where('user_id', '=', userId);
 }
 
 async function writeCodes(db: Database, owner: FactorOwner, hashes: readonly string[]): Promise<void> {
@@ -283,19 +246,7 @@ async function removeFactor(db: Database, { site, userId }: FactorOwner, actor: 
     await db.deleteFrom(table).where('site', '=', site).where('user_id', '=', userId).execute();
   }
   if (!row) return null;
-  await db
-    .insertInto('audit')
-    .values({
-      id: randomUUID(),
-      site,
-      at,
-      actor_id: actor.id,
-      actor_login: actor.login,
-      address: actor.address,
-      name: 'reset_2fa',
-      before: JSON.stringify({ user: userId, login: row.login, on: row.enabled_at !== null }),
-      after: JSON.stringify(null),
-    })
-    .execute();
+  const before = { user: userId, login: row.login, on: row.enabled_at !== null };
+  await addAuditRows(db, site, { actor, at }, [{ name: 'reset_2fa', before, after: null }]);
   return { login: row.login, version: await nextSiteVersion(db, site) };
 }

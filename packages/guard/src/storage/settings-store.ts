@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { SiteId } from '../site.js';
+import { addAuditRows } from './audit-store.js';
 import type { Database } from './database.js';
 import { StorageError } from './storage-error.js';
 
@@ -71,23 +71,10 @@ export function sqlSettingsStore(db: Database): SettingsStore {
 
     write({ site, changes, actor, at }) {
       return db.transaction().execute(async (transaction) => {
-        for (const { name, before, after, expectedVersion } of changes) {
+        for (const { name, after, expectedVersion } of changes) {
           await writeSetting(transaction, { site, name, value: after, expectedVersion, at });
-          await transaction
-            .insertInto('audit')
-            .values({
-              id: randomUUID(),
-              site,
-              at,
-              actor_id: actor.id,
-              actor_login: actor.login,
-              address: actor.address,
-              name,
-              before: JSON.stringify(before),
-              after: JSON.stringify(after),
-            })
-            .execute();
         }
+        await addAuditRows(transaction, site, { actor, at }, changes);
         return nextSiteVersion(transaction, site);
       });
     },

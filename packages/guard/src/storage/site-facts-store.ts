@@ -27,6 +27,7 @@ const factsSchema = z.object({
     rest: z.string(),
   }),
   timeZone: z.string().default('UTC'),
+  multisite: z.boolean().default(false),
 });
 
 export function sqlSiteFactsStore(db: Database): SiteFactsStore {

@@ -26,8 +26,12 @@ export interface FakeWordPress {
   checkMs: number;
   /** A custom login is set in the policy. */
   custom: boolean;
+  /** Strangers may register. */
+  registration: boolean;
   /** The owner needs a second factor. */
   factor: boolean;
+  /** `/chat` gives no answer. */
+  hangs: boolean;
   /** Called before an answer to a request in which a password was checked. */
   mangle: (response: ServerResponse) => void;
 }
@@ -44,7 +48,9 @@ export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
     refused: 0,
     checkMs: 5,
     custom: false,
+    registration: true,
     factor: false,
+    hangs: false,
     mangle: () => {},
   };
   onTestFinished(
@@ -81,6 +87,7 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
   };
 
   const script = new URL(request.url ?? '/', 'http://x').pathname;
+  if (fake.hangs && script === '/chat') return;
   const query = new URLSearchParams(request.url?.split('?')[1]);
   const form = new URLSearchParams(body);
   const asked = form.get('action') ?? query.getAll('action').pop() ?? 'login';
@@ -142,7 +149,16 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
   };
   if (script === '/wp-login.php') {
     if (fake.custom && context?.door === undefined && asked !== 'postpass' && asked !== 'confirmaction') return trace();
+    if (context?.door === 'signup' && !fake.registration) return trace();
     return send(200, 'text/html', `login page, action ${asked}, seen as ${String(context?.uri ?? request.url)}`);
+  }
+  if (script === '/wp-signup.php') {
+    return context?.door === 'signup'
+      ? send(200, 'text/html', `sign-up of a network, seen as ${context.uri}`)
+      : trace();
+  }
+  if (script === '/wp-activate.php') {
+    return query.get('key') === 'right' ? send(200, 'text/html', 'account activated') : trace();
   }
   if (script === '/wp-admin/admin-ajax.php' || script === '/wp-admin/admin-post.php')
     return send(200, 'text/plain', '0');

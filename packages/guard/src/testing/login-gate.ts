@@ -20,6 +20,8 @@ import { type FakeWordPress, fakeWordPress } from './fake-wordpress.js';
 export interface LoginGateUnderTest {
   readonly wordpress: FakeWordPress;
   readonly attempts: LoginAttempts;
+  /** What the answer to a failed log-in waits for. Nothing, unless a test puts something in its place. */
+  settled: () => Promise<void>;
   readonly slowUsers: (readonly number[])[];
   /** Paths and users that the second factor's pages were called with. */
   readonly doorCalls: string[];
@@ -49,7 +51,10 @@ export interface Told {
 }
 
 /** Guard's server on a real socket in front of a fake WordPress, with the settings of Login Security given. */
-export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}): Promise<LoginGateUnderTest> {
+export async function loginGateUnderTest(
+  settings: Partial<LoginSettings> = {},
+  { multisite = false } = {},
+): Promise<LoginGateUnderTest> {
   const wordpress = await fakeWordPress(SECRET);
   const site = {
     id: 'site',
@@ -84,7 +89,7 @@ export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}):
     const options = { ...defaultSecurityOptions, disable_xml_rpc: 0 } as const;
     live.swap(
       'site',
-      compilePolicy({ options, paths: defaultSitePaths, blocked: AddressSet.empty, login, timeZone: 'UTC' }),
+      compilePolicy({ options, paths: defaultSitePaths, blocked: AddressSet.empty, login, timeZone: 'UTC', multisite }),
     );
   };
   set(settings);
@@ -113,7 +118,7 @@ export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}):
     clock,
     api: (_request, response) => void response.writeHead(404).end(),
     onSignal: () => {},
-    login: { attempts, slow, door, clock, logger, waitMs: 2000 },
+    login: { attempts, slow, door, clock, logger, waitMs: 2000, settled: () => gate.settled() },
   });
   const { port } = await guard.listen();
   const tick = setInterval(() => attempts.tick(clock()), 50);
@@ -121,9 +126,10 @@ export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}):
     clearInterval(tick);
     await guard.close();
   });
-  return {
+  const gate: LoginGateUnderTest = {
     wordpress,
     attempts,
+    settled: async () => {},
     slowUsers,
     doorCalls,
     port,
@@ -133,6 +139,7 @@ export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}):
     settings: set,
     ask: (path, options = {}) => ask(port, path, options),
   };
+  return gate;
 }
 
 function ask(port: number, path: string, options: AskOptions): Promise<Told> {

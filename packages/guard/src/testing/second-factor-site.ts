@@ -2,7 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { LoginAttempts } from '../login/attempts.js';
 import { createSecondFactorDoor } from '../login/two-factor/create-second-factor-door.js';
+import { noteLogin } from '../login/two-factor/note-login.js';
 import type { FactorNeeded } from '../login/two-factor/second-factor-door.js';
 import { hotp, stepAt } from '../login/two-factor/totp.js';
 import { TrustedDevices } from '../login/two-factor/trusted-devices.js';
@@ -32,6 +34,8 @@ export interface SecondFactorSite {
   readonly db: Database;
   readonly door: ReturnType<typeof createSecondFactorDoor>;
   readonly factors: ReturnType<typeof sqlSecondFactorStore>;
+  /** Failures of addresses; the visitor's is 192.0.2.7. */
+  readonly attempts: LoginAttempts;
   readonly log: ReturnType<typeof recordedLog>;
   /** Milliseconds since the Unix epoch; stands still until the test moves it. */
   now: number;
@@ -57,6 +61,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
   onTestFinished(() => db.destroy());
   const keyFile = join(folder, 'two-factor.key');
   const factors = sqlSecondFactorStore(db);
+  const attempts = new LoginAttempts();
   const door = createSecondFactorDoor({
     factors,
     challenges: sqlChallengeStore(db),
@@ -73,7 +78,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
       },
     },
     visitors: { whoIs: async (_site, { cookie }) => site.signedIn.get(cookie) ?? null },
-    knownDeviceCookie: (_visit, { user }) => `known=${user}; Path=/`,
+    noteLogin: (visit, login) => noteLogin(attempts, '', visit, login),
     adminPath: () => '/wp-admin',
     keyFile,
     clock: () => site.now,
@@ -107,7 +112,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
   );
   const site: SecondFactorSite = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ dataDir: folder, keyFile, db, door, factors, log },
+    ...{ dataDir: folder, keyFile, db, door, factors, attempts, log },
     now: Date.UTC(2026, 4, 4, 12, 0, 5),
     needed: { userId: 1, login: 'owner', remember: true, redirect: '/wp-admin/edit.php', interim: false },
     redirect: '/wp-admin/edit.php',

@@ -87,6 +87,7 @@ export function factsOf(hello: HelloAnswer): SiteFacts {
   return {
     homeUrl: hello.home,
     timeZone: hello.timezone,
+    multisite: hello.multisite,
     paths: {
       home,
       admin: admin.toLowerCase(),

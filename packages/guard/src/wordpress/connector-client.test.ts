@@ -30,6 +30,7 @@ describe('a command', () => {
     expect(factsOf(await client.hello(site))).toEqual({
       homeUrl: 'https://example.com/Blog',
       timeZone: 'Europe/Berlin',
+      multisite: false,
       paths: {
         home: '/blog',
         admin: '/blog/wp-admin',
@@ -42,7 +43,7 @@ describe('a command', () => {
   });
 
   it('goes to the host under which WordPress knows itself', async () => {
-    const facts = { homeUrl: 'https://example.com', paths: factsOfHome(), timeZone: 'UTC' };
+    const facts = { homeUrl: 'https://example.com', paths: factsOfHome(), timeZone: 'UTC', multisite: false };
     const { connector, client, site } = await setUp({ facts });
     await client.hello(site);
     expect(connector.hosts).toEqual(['example.com']);

@@ -1,6 +1,6 @@
 import { useId, useRef } from 'react';
 import { SettingRow } from '../../components/setting-row.js';
-import { __, translate } from '../../i18n/translate.js';
+import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import type { KnownLoginOptions } from '../../options/read-login-options.js';
 import type { ChangeState } from '../../options/use-changes.js';
 import { selectedAttempts } from '../../protection/essentials.js';
@@ -62,10 +62,17 @@ export function AttemptsRow({ options, change, onChange }: AttemptsRowProps) {
       >
         {(options.login_attempts ?? []).map((option) => (
           <option key={option.value} value={option.value}>
-            {translate(option.label)}
+            {labelOf(option)}
           </option>
         ))}
       </select>
     </SettingRow>
   );
+}
+
+/** A label that is nothing but the number says more in words; any other is the server's to choose. */
+function labelOf({ value, label }: { readonly value: number; readonly label: string }): string {
+  if (label !== String(value)) return translate(label);
+  /* translators: %d: number of wrong passwords */
+  return sprintf(_n('%d attempt', '%d attempts', value, 'security-optimizer'), value);
 }

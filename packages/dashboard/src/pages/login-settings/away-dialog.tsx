@@ -4,10 +4,9 @@ import { Button } from '../../components/button.js';
 import { Note } from '../../components/note.js';
 import { dateTexts } from '../../dates/date-texts.js';
 import { siteNow } from '../../dates/site-now.js';
-import { Dialog } from '../../dialogs/dialog.js';
 import { useClosing } from '../../dialogs/use-closing.js';
 import { focusFirstError } from '../../forms/focus-first-error.js';
-import { SaveFailed } from '../../forms/save-failed.js';
+import { FormDialog } from '../../forms/form-dialog.js';
 import { Segmented } from '../../forms/segmented.js';
 import { useFormErrors } from '../../forms/use-form-errors.js';
 import { useSave } from '../../forms/use-save.js';
@@ -38,13 +37,13 @@ export default function AwayDialog({ options, store, onClosed }: LoginDialogProp
   const [now] = useState(() => siteNow(state.timezone, Date.now()));
   const body = useRef<HTMLDivElement>(null);
   const errors = useFormErrors(awayErrors(form, now.day), () => focusFirstError(body.current));
-  const { pending, failure, save } = useSave();
+  const saving = useSave();
   const closing = useClosing(onClosed);
   const [texts] = useState(() => dateTexts(config.localeSlug));
   const isOn = state.schedule.type !== 'off';
 
   function send(schedule: object): void {
-    save<unknown>({
+    saving.save<unknown>({
       name: 'update:away_mode',
       call: { suffix: '/away-mode', body: schedule },
       onSuccess: (data) => {
@@ -71,29 +70,21 @@ export default function AwayDialog({ options, store, onClosed }: LoginDialogProp
     },
   };
   return (
-    <Dialog
+    <FormDialog
       title={__('Configure Away Mode', 'security-optimizer')}
       size="large"
       closing={closing}
-      pending={pending}
+      saving={saving}
       dirty={JSON.stringify(form) !== JSON.stringify(first)}
       onSubmit={submit}
-      footer={
-        <>
-          {isOn ? (
-            <Button disabled={pending || state.away === 1} onClick={() => send({ type: 'off' })}>
-              {__('Turn off', 'security-optimizer')}
-            </Button>
-          ) : null}
-          <Button
-            kind="primary"
-            submit
-            disabled={state.away === 1}
-            pendingText={pending ? __('Saving…', 'security-optimizer') : undefined}
-          >
-            {isOn ? __('Save', 'security-optimizer') : __('Turn on Away Mode', 'security-optimizer')}
+      submitText={isOn ? __('Save', 'security-optimizer') : __('Turn on Away Mode', 'security-optimizer')}
+      submitDisabled={state.away === 1}
+      otherAction={
+        isOn ? (
+          <Button disabled={saving.pending || state.away === 1} onClick={() => send({ type: 'off' })}>
+            {__('Turn off', 'security-optimizer')}
           </Button>
-        </>
+        ) : null
       }
     >
       <Segmented<AwayType>
@@ -117,7 +108,6 @@ export default function AwayDialog({ options, store, onClosed }: LoginDialogProp
         {form.type === 'weekly' ? <AwayWeekly {...fields} texts={texts} /> : null}
         {form.type === 'daily' ? <AwayDaily {...fields} texts={texts} /> : null}
       </div>
-      <SaveFailed failure={failure} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -53,10 +53,7 @@ export function periodSummary(from: string, to: string, texts: DateTexts): strin
   const count = countDays(from, to);
   /* translators: %d: number of days */
   const days = sprintf(_n('%d day', '%d days', count, 'security-optimizer'), count);
-  const sameMonth = from.slice(0, 7) === to.slice(0, 7);
-  const first = sameMonth ? String(partsOf(from).date) : texts.dayOfMonth(from);
-  const range = from === to ? texts.dayOfMonth(to) : `${first} – ${texts.dayOfMonth(to)}`;
-  return `${range}, ${days}`;
+  return `${texts.range(from, to)}, ${days}`;
 }
 
 /** For how long the site is closed each day. */

@@ -3,10 +3,9 @@ import { useId, useRef, useState } from 'react';
 import { Button } from '../../components/button.js';
 import { Note } from '../../components/note.js';
 import { ConfirmDialog } from '../../dialogs/confirm-dialog.js';
-import { Dialog } from '../../dialogs/dialog.js';
 import { useClosing } from '../../dialogs/use-closing.js';
 import { focusFirstError } from '../../forms/focus-first-error.js';
-import { SaveFailed } from '../../forms/save-failed.js';
+import { FormDialog } from '../../forms/form-dialog.js';
 import { useFormErrors } from '../../forms/use-form-errors.js';
 import { useSave } from '../../forms/use-save.js';
 import { __, sprintf } from '../../i18n/translate.js';
@@ -22,7 +21,7 @@ export default function LoginAccessDialog({ options, store, onClosed }: LoginDia
   const list = useAccessRows(options.login_access ?? []);
   const body = useRef<HTMLDivElement>(null);
   const errors = useFormErrors(accessErrors(list.rows), () => focusFirstError(body.current));
-  const { pending, failure, save } = useSave();
+  const saving = useSave();
   const closing = useClosing(onClosed);
   const [asking, setAsking] = useState(false);
   const id = useId();
@@ -38,7 +37,7 @@ export default function LoginAccessDialog({ options, store, onClosed }: LoginDia
   function send(confirmed: boolean): void {
     const rows = filledRows(list.rows);
     const entries = rows.map(({ text }) => text);
-    save<unknown>({
+    saving.save<unknown>({
       name: 'update:login_access',
       call: { suffix: '/login-access', body: confirmed ? { entries, confirm: true } : { entries } },
       onSuccess: (data) => {
@@ -57,18 +56,13 @@ export default function LoginAccessDialog({ options, store, onClosed }: LoginDia
   }
 
   return (
-    <Dialog
+    <FormDialog
       title={__('Manage Login Access', 'security-optimizer')}
       size="large"
       closing={closing}
-      pending={pending}
+      saving={saving}
       dirty={list.changed}
       onSubmit={submit}
-      footer={
-        <Button kind="primary" submit pendingText={pending ? __('Saving…', 'security-optimizer') : undefined}>
-          {__('Save', 'security-optimizer')}
-        </Button>
-      }
     >
       <p>
         {__('Only these addresses can open the login page. Remove them all to let everyone try.', 'security-optimizer')}
@@ -110,7 +104,6 @@ export default function LoginAccessDialog({ options, store, onClosed }: LoginDia
           </Button>
         ) : null}
       </div>
-      <SaveFailed failure={failure} />
       {asking ? (
         <ConfirmDialog
           title={__('Shut yourself out?', 'security-optimizer')}
@@ -131,6 +124,6 @@ export default function LoginAccessDialog({ options, store, onClosed }: LoginDia
           </p>
         </ConfirmDialog>
       ) : null}
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -250,6 +250,7 @@ describe('Reset 2-factor Authentication', () => {
     await userEvent.click(within(dialog).getByRole('button', { name: 'Reset' }));
     await waitFor(() => expect(errorsIn(dialog)).toEqual(['This field is required.']));
     await userEvent.selectOptions(within(dialog).getByLabelText('User'), 'editor-1');
+    expect(dialog.querySelector('.so-note p')?.textContent).toBe('The old codes of editor-1 stop working at once.');
     await userEvent.click(within(dialog).getByRole('button', { name: 'Reset' }));
     await waitFor(() => expect(site.calls('/reset-user-2fa/4')).toHaveLength(1));
     await waitFor(() => expect(document.querySelector('.so-dialog')).toBeNull());

@@ -134,6 +134,13 @@ describe('the rows that act at once', () => {
     expect(screen.getByRole('button', { name: 'Reset it for a user' })).toBeDefined();
   });
 
+  it('show a label of the server’s own as it is', async () => {
+    site.login.login_attempts = [{ value: 5, label: 'Five tries', selected: 1 }];
+    await open();
+    const limit = await screen.findByRole<HTMLSelectElement>('combobox', { name: 'Limit Login Attempts' });
+    expect(Array.from(limit.options, ({ text }) => text)).toEqual(['Five tries']);
+  });
+
   it('set the limit of login attempts, and go back to the true value when that fails', async () => {
     await open();
     const limit = await screen.findByRole<HTMLSelectElement>('combobox', { name: 'Limit Login Attempts' });

@@ -1,13 +1,11 @@
 import { useId, useRef, useState } from 'react';
-import { Button } from '../../components/button.js';
 import { classes } from '../../components/classes.js';
 import { Note } from '../../components/note.js';
-import { Dialog } from '../../dialogs/dialog.js';
 import { useClosing } from '../../dialogs/use-closing.js';
 import { AffixInput } from '../../forms/affix-input.js';
 import { Field } from '../../forms/field.js';
 import { focusFirstError } from '../../forms/focus-first-error.js';
-import { SaveFailed } from '../../forms/save-failed.js';
+import { FormDialog } from '../../forms/form-dialog.js';
 import { useFormErrors } from '../../forms/use-form-errors.js';
 import { useSave } from '../../forms/use-save.js';
 import { __ } from '../../i18n/translate.js';
@@ -26,7 +24,7 @@ export default function LoginUrlDialog({ options, store, readAgain, onClosed }: 
   const [form, setForm] = useState(first);
   const body = useRef<HTMLDivElement>(null);
   const errors = useFormErrors(loginUrlErrors(form, home), () => focusFirstError(body.current));
-  const { pending, failure, save } = useSave();
+  const saving = useSave();
   const closing = useClosing(onClosed);
   const isCustom = form.type === 'custom';
   const name = useId();
@@ -35,7 +33,7 @@ export default function LoginUrlDialog({ options, store, readAgain, onClosed }: 
     if (!errors.check()) return;
     const login = isCustom ? bareLoginPath(form.login, home) : form.login;
     const signup = isCustom && form.signup !== null ? bareLoginPath(form.signup, home) : form.signup;
-    save<unknown>({
+    saving.save<unknown>({
       name: 'update:login_url',
       call: { suffix: '/custom-login-url', body: { type: form.type, login, signup } },
       onSuccess: (data) => {
@@ -100,18 +98,13 @@ export default function LoginUrlDialog({ options, store, readAgain, onClosed }: 
   );
 
   return (
-    <Dialog
+    <FormDialog
       title={__('Configure Login URL', 'security-optimizer')}
       size="large"
       closing={closing}
-      pending={pending}
+      saving={saving}
       dirty={JSON.stringify(form) !== JSON.stringify(first)}
       onSubmit={submit}
-      footer={
-        <Button kind="primary" submit pendingText={pending ? __('Saving…', 'security-optimizer') : undefined}>
-          {__('Save', 'security-optimizer')}
-        </Button>
-      }
     >
       <p>
         {__('Tell your team the new address before you save. The old one stops working at once.', 'security-optimizer')}
@@ -142,7 +135,6 @@ export default function LoginUrlDialog({ options, store, readAgain, onClosed }: 
         {input('login', __('Login URL', 'security-optimizer'))}
         {form.signup === null ? null : input('signup', __('Signup URL', 'security-optimizer'))}
       </div>
-      <SaveFailed failure={failure} />
-    </Dialog>
+    </FormDialog>
   );
 }

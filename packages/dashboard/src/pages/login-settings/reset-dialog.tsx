@@ -1,12 +1,10 @@
 import { messages } from '@security-optimizer/contract/messages';
 import { useRef, useState } from 'react';
-import { Button } from '../../components/button.js';
 import { Note } from '../../components/note.js';
-import { Dialog } from '../../dialogs/dialog.js';
 import { useClosing } from '../../dialogs/use-closing.js';
 import { Field } from '../../forms/field.js';
 import { focusFirstError } from '../../forms/focus-first-error.js';
-import { SaveFailed } from '../../forms/save-failed.js';
+import { FormDialog } from '../../forms/form-dialog.js';
 import { useFormErrors } from '../../forms/use-form-errors.js';
 import { useSave } from '../../forms/use-save.js';
 import { __, translate } from '../../i18n/translate.js';
@@ -22,12 +20,14 @@ export default function ResetDialog({ options, store, onClosed }: LoginDialogPro
   const errors = useFormErrors(user === undefined ? { id: translate(messages.required) } : {}, () =>
     focusFirstError(body.current),
   );
-  const { pending, failure, save } = useSave();
+  const saving = useSave();
   const closing = useClosing(onClosed);
+  /* translators: %s: username */
+  const [beforeName, afterName] = __('The old codes of %s stop working at once.', 'security-optimizer').split('%s');
 
   function submit(): void {
     if (!errors.check() || user === undefined) return;
-    save<unknown>({
+    saving.save<unknown>({
       name: 'resetUserTwoFactor',
       call: { suffix: `/reset-user-2fa/${user.ID}` },
       onSuccess: (data) => {
@@ -40,22 +40,15 @@ export default function ResetDialog({ options, store, onClosed }: LoginDialogPro
   }
 
   return (
-    <Dialog
+    <FormDialog
       title={__('Reset 2-factor Authentication', 'security-optimizer')}
       closing={closing}
-      pending={pending}
+      saving={saving}
       dirty={chosen !== ''}
       onSubmit={submit}
-      footer={
-        <Button
-          kind="primary"
-          submit
-          disabled={users.length === 0}
-          pendingText={pending ? __('Resetting…', 'security-optimizer') : undefined}
-        >
-          {__('Reset', 'security-optimizer')}
-        </Button>
-      }
+      submitText={__('Reset', 'security-optimizer')}
+      pendingText={__('Resetting…', 'security-optimizer')}
+      submitDisabled={users.length === 0}
     >
       <p>
         {__(
@@ -97,12 +90,12 @@ export default function ResetDialog({ options, store, onClosed }: LoginDialogPro
       {user === undefined ? null : (
         <Note>
           <p>
-            {__('The old codes of this user stop working at once:', 'security-optimizer')}{' '}
+            {beforeName}
             <strong>{user.user_login}</strong>
+            {afterName}
           </p>
         </Note>
       )}
-      <SaveFailed failure={failure} />
-    </Dialog>
+    </FormDialog>
   );
 }

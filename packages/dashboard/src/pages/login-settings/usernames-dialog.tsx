@@ -1,11 +1,9 @@
 import { useRef, useState } from 'react';
-import { Button } from '../../components/button.js';
 import { Note } from '../../components/note.js';
-import { Dialog } from '../../dialogs/dialog.js';
 import { useClosing } from '../../dialogs/use-closing.js';
 import { Field } from '../../forms/field.js';
 import { focusFirstError } from '../../forms/focus-first-error.js';
-import { SaveFailed } from '../../forms/save-failed.js';
+import { FormDialog } from '../../forms/form-dialog.js';
 import { useFormErrors } from '../../forms/use-form-errors.js';
 import { useSave } from '../../forms/use-save.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
@@ -29,14 +27,14 @@ export default function UsernamesDialog({ options, store, readAgain, onClosed }:
     all_users.map(({ user_login }) => user_login),
   );
   const errors = useFormErrors(wrong, () => focusFirstError(body.current));
-  const { pending, failure, save } = useSave();
+  const saving = useSave();
   const closing = useClosing(onClosed);
   const count = users.length;
 
   function submit(): void {
     if (!errors.check()) return;
     const admin_names = users.map(({ ID }) => ({ ID, user_login: (names[ID] ?? '').trim() }));
-    save<unknown>({
+    saving.save<unknown>({
       name: 'update:disable_usernames',
       call: { suffix: '/disable-admin-username', body: { disable_usernames: 1, admin_names } },
       onSuccess: (data) => {
@@ -49,19 +47,16 @@ export default function UsernamesDialog({ options, store, readAgain, onClosed }:
   }
 
   return (
-    <Dialog
+    <FormDialog
       title={__('Change Common Usernames', 'security-optimizer')}
       size="large"
       closing={closing}
-      pending={pending}
+      saving={saving}
       dirty={Object.values(names).some((name) => name !== '')}
       onSubmit={submit}
-      footer={
-        <Button kind="primary" submit pendingText={pending ? __('Renaming…', 'security-optimizer') : undefined}>
-          {/* translators: %d: number of users */}
-          {sprintf(_n('Rename %d user', 'Rename %d users', count, 'security-optimizer'), count)}
-        </Button>
-      }
+      /* translators: %d: number of users */
+      submitText={sprintf(_n('Rename %d user', 'Rename %d users', count, 'security-optimizer'), count)}
+      pendingText={__('Renaming…', 'security-optimizer')}
     >
       <p>
         {sprintf(
@@ -110,7 +105,6 @@ export default function UsernamesDialog({ options, store, readAgain, onClosed }:
       <Note>
         <p>{__('We don’t notify these users. Tell them their new username yourself.', 'security-optimizer')}</p>
       </Note>
-      <SaveFailed failure={failure} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -1,14 +1,12 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spelled, spellingsOf } from '../../attacks/spellings.js';
-import type { RawAnswer } from '../../http/raw.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { cookiesOf, logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
+import { mailbox } from './mailbox.js';
+import { askFrom, change, letsIn, loginForm, looks, recover } from './visitors.js';
 
 const DOOR = 'quiet-door';
 /** Names of the same length that no file or page of the site has. */
@@ -52,13 +50,6 @@ function missing(target: string): { readonly target: string; readonly name: stri
   const sibling = siblings[name];
   if (sibling === undefined) throw new Error(`${target} has no sibling.`);
   return { target: target.replace(name, sibling), name, sibling };
-}
-
-/** Everything a visitor can tell an answer by, but for what differs between any two. */
-function looks(answer: RawAnswer) {
-  const { date: _, 'content-length': __, etag: ___, ...headers } = answer.headers;
-  const body = answer.body.replace(/nonce["=:]+[0-9A-Za-z+/=]+/g, 'NONCE').replace(/[0-9a-f]{8,}/g, 'RANDOM');
-  return { status: answer.status, headers, body };
 }
 
 onEveryStack('a log-in at an address of its own', (stack) => {
@@ -146,17 +137,13 @@ onEveryStack('a log-in at an address of its own', (stack) => {
   });
 
   it('sends the link for a new password to a member with the address', async () => {
-    const mails = join(stack.dir, 'mail');
-    const before = new Set(existsSync(mails) ? readdirSync(mails) : []);
+    const mails = mailbox(stack);
     const answer = await ask(stack, form(`/${DOOR}?action=lostpassword`, `user_login=${stack.user}`));
     expect(answer.status).toBe(302);
-    const mail = await until('the mail is there', () => {
-      const file = readdirSync(mails).find((name) => !before.has(name));
-      return file === undefined ? null : readFileSync(join(mails, file), 'latin1') || null;
-    });
+    const mail = await mails.to('');
     expect(mail).toContain(`/${DOOR}`);
     expect(mail).not.toContain('wp-login.php');
-    for (const name of readdirSync(mails)) if (!before.has(name)) rmSync(join(mails, name));
+    mails.empty();
   });
 
   it('leaves what visitors need', async () => {

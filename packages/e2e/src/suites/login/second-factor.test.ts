@@ -1,11 +1,16 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { hotp, stepAt } from '@security-optimizer/guard/login/two-factor/totp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fromBase32 } from '../../browser/authenticator.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { form } from '../../http/request.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { people } from '../../stacks/prepare-site.js';
 import { onEveryStack, type Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { restBasic, usersBlogs } from './programs.js';
 import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
 
 const PAGE = '/wp-login.php?action=second-factor';
@@ -54,8 +59,10 @@ class Visitor {
 
 onEveryStack('the second factor', (stack) => {
   const editor = people.editor;
+  const plugin = join(muPlugins(stack), 'basic-authentication.php');
   let owner: Session;
   let xmlRpcBefore: 0 | 1;
+  let programKey = '';
   let secret: Buffer;
   let step = 0;
   let codes: string[] = [];
@@ -68,6 +75,25 @@ onEveryStack('the second factor', (stack) => {
   };
 
   beforeAll(async () => {
+    // What a plugin for basic authentication does, and application passwords without HTTPS.
+    writeFileSync(
+      plugin,
+      `<?php
+add_filter( 'wp_is_application_passwords_available', '__return_true' );
+add_filter( 'determine_current_user', function ( $user ) {
+  global $basic_fault;
+  if ( $user || ! isset( $_SERVER['PHP_AUTH_USER'] ) || strlen( $_SERVER['PHP_AUTH_PW'] ) > 23 ) { return $user; }
+  remove_filter( 'determine_current_user', __FUNCTION__ );
+  $found = wp_authenticate( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'] );
+  $basic_fault = is_wp_error( $found ) ? $found : null;
+  return is_wp_error( $found ) ? $user : $found->ID;
+}, 15 );
+add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_fault; return $basic_fault ?? $errors; }, 5 );`,
+    );
+    programKey = await runInWordPress(
+      stack,
+      `echo WP_Application_Passwords::create_new_application_password( get_user_by( 'login', '${editor}' )->ID, array( 'name' => 'phone' ) )[0];`,
+    );
     owner = await logIn(stack);
     xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
     await setOptions(stack, owner, { disable_xml_rpc: 0 });
@@ -78,6 +104,11 @@ onEveryStack('the second factor', (stack) => {
     await setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore });
     await recover(stack, 'two-factor', 'reset', editor).catch(() => undefined);
     await recover(stack, 'unblock', '--all');
+    await runInWordPress(
+      stack,
+      `WP_Application_Passwords::delete_all_application_passwords( get_user_by( 'login', '${editor}' )->ID );`,
+    );
+    rmSync(plugin, { force: true });
   });
 
   it.each([stack.user, editor])('gives %s no session for the password alone', async (login) => {
@@ -95,17 +126,30 @@ onEveryStack('the second factor', (stack) => {
   });
 
   it('refuses the password of programs, and says why', async () => {
-    const value = (text: string) => `<param><value><string>${text}</string></value></param>`;
-    const call = {
-      method: 'POST',
-      target: '/xmlrpc.php',
-      headers: { 'content-type': 'text/xml' },
-      body: `<?xml version="1.0"?><methodCall><methodName>wp.getUsersBlogs</methodName><params>${value(editor)}${value(stack.password)}</params></methodCall>`,
-    };
-    const answer = await askFrom(stack, FROM, call);
+    const answer = await askFrom(stack, FROM, usersBlogs(editor, stack.password));
     expect(answer.body).toContain('<fault>');
     expect(answer.body).toContain('needs a second factor');
     expect(answer.body).not.toContain('blogid');
+    const rest = await askFrom(stack, FROM, restBasic(editor, stack.password));
+    expect(rest.status).toBe(403);
+    expect(JSON.parse(rest.body)).toMatchObject({
+      code: 'two_factor_required',
+      message: expect.stringContaining('needs a second factor'),
+    });
+    expect((await askFrom(stack, FROM, restBasic(people.subscriber, stack.password))).status).toBe(200);
+  });
+
+  it('leaves application passwords to their own switch', async () => {
+    const ask = () => askFrom(stack, FROM, restBasic(editor, programKey));
+    // Like a wrong one, so that nobody learns whose account it is.
+    expect((await ask()).status).toBe(401);
+    await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 1 });
+    expect((await ask()).status).toBe(200);
+    expect((await askFrom(stack, FROM, usersBlogs(editor, programKey))).body).toContain('blogid');
+    // The password itself is refused all the same.
+    expect((await askFrom(stack, FROM, restBasic(editor, stack.password))).status).toBe(403);
+    await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 0 });
+    expect((await ask()).status).toBe(401);
   });
 
   it('is set up with a first code and saved back-up codes, and only then lets in', async () => {
@@ -161,6 +205,21 @@ onEveryStack('the second factor', (stack) => {
     expect(letsIn(await next.someone.send(next.page, 'backup', { code: codes[1] ?? '' }))).toBe(true);
   });
 
+  it('forgets the failures before a log-in that it ended', async () => {
+    const fail = async () => {
+      const answers: number[] = [];
+      for (let turn = 0; turn < 4; turn++) {
+        answers.push((await askFrom(stack, FROM, loginForm(`nobody-${turn}`, 'wrong'))).status);
+      }
+      return answers;
+    };
+    expect(await fail()).toEqual([200, 200, 200, 200]);
+    const { someone, page } = await halfWay();
+    expect(letsIn(await someone.send(page, 'backup', { code: codes[3] ?? '' }))).toBe(true);
+    expect(await fail()).toEqual([200, 200, 200, 200]);
+    expect([302, 303]).toContain((await visitor().logIn(editor)).status);
+  });
+
   it('ends after ten wrong codes, for the right one too', async () => {
     const { someone, page } = await halfWay();
     const statuses: number[] = [];
@@ -184,10 +243,3 @@ onEveryStack('the second factor', (stack) => {
     expect(fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '')).not.toEqual(secret);
   });
 });
-
-/** RFC 4648 section 6, with spaces between. */
-function fromBase32(text: string): Buffer {
-  const digits = [...text.replaceAll(' ', '')].map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter));
-  const bits = digits.map((digit) => digit.toString(2).padStart(5, '0')).join('');
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-}

@@ -49,7 +49,7 @@ export async function finish(deps: StepDeps, step: VisitStep, trust: boolean): P
   }
 
   const { userId: user } = challenge;
-  const known = deps.knownDeviceCookie(visit, { user, cookieHeader: step.cookieHeader, now: step.now });
+  const known = deps.noteLogin(visit, { user, cookieHeader: step.cookieHeader, now: step.now });
   const cookies = [...issued.setCookies, known, forget];
   if (trust) {
     // The session is there; that the browser is not trusted only means one more code next time.

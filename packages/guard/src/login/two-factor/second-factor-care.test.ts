@@ -7,6 +7,7 @@ import {
   type SecondFactorSite,
   secondFactorSite,
   shownSecret,
+  wrongCode,
 } from '../../testing/second-factor-site.js';
 import { resetSecondFactor } from './reset-second-factor.js';
 
@@ -134,6 +135,43 @@ describe('a trusted browser', () => {
     expect(await trustedUsers(browser)).toEqual([1]);
     await site.door.reload('site');
     expect(await trustedUsers(browser)).toEqual([1]);
+  });
+});
+
+describe('failures before a log-in with the second factor', () => {
+  const ADDRESS = '192.0.2.7';
+  const fail = (site: SecondFactorSite, key: string, times: number) => {
+    for (let i = 0; i < times; i++) site.attempts.failed('site', key, 5, site.now);
+  };
+
+  it('are forgotten at its end, and not before', async () => {
+    const site = await secondFactorSite();
+    const browser = new PlainBrowser(site);
+    const { secret } = await enrol(site, browser);
+    const device = `device:${browser.cookies.get('known_device')?.slice(0, 16)}`;
+    fail(site, ADDRESS, 4);
+    fail(site, device, 2);
+    const page = await browser.logIn();
+    await browser.send(page, 'code', { code: wrongCode(secret, site.now) });
+    expect(site.attempts.entry('site', ADDRESS).failures).toBe(4);
+    expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(303);
+    expect(site.attempts.size).toBe(0);
+  });
+
+  it('stay while the address is locked, and when WordPress makes no session', async () => {
+    const site = await secondFactorSite();
+    const browser = new PlainBrowser(site);
+    const { secret } = await enrol(site, browser);
+    fail(site, ADDRESS, 4);
+    const page = await browser.logIn();
+    site.wordpressAnswers = false;
+    expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(502);
+    expect(site.attempts.entry('site', ADDRESS).failures).toBe(4);
+    site.wordpressAnswers = true;
+    fail(site, ADDRESS, 1);
+    site.now += 60_000;
+    await browser.send(await browser.logIn(), 'code', { code: appCode(secret, site.now) });
+    expect(site.attempts.isLocked('site', ADDRESS, 5, site.now)).toBe(true);
   });
 });
 

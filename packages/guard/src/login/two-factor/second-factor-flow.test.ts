@@ -27,7 +27,7 @@ describe('a user without a second factor, in a browser without JavaScript', () =
       'wp=user-1; path=/; HttpOnly',
       'wp_sec=1; path=/wp-admin',
     ]);
-    expect(browser.cookies.get('known')).toBe('1');
+    expect(browser.cookies.get('known_device')).toMatch(/^[0-9a-f]{16}-\d+-1\./);
     expect(site.issued).toEqual([{ user: 1, remember: true, redirect: '/wp-admin/edit.php', interim: false }]);
     expect(site.log.events()).toEqual(expect.arrayContaining(['second-factor-key-made', 'second-factor-set-up']));
   });

@@ -19,8 +19,8 @@ export interface StepDeps extends EnrolDeps {
   readonly devices: TrustedDevices;
   readonly issuer: SessionIssuer;
   readonly visitors: SessionOfVisitor;
-  /** `Set-Cookie` text for a browser in which a user has just logged in, by which it is known as no stranger. */
-  readonly knownDeviceCookie: (
+  /** Told of each log-in that ended well. @returns `Set-Cookie` text, by which the browser is known as no stranger */
+  readonly noteLogin: (
     visit: DoorVisit,
     login: { readonly user: number; readonly cookieHeader: string | undefined; readonly now: number },
   ) => string;

@@ -40,12 +40,12 @@ export function renderFrame(
       </head>
       <body className={page.bodyClass}>
         <div className="so so-front">
-          <p className="so-front__site">
+          <header className="so-front__site">
             <i aria-hidden="true">{facts.host.slice(0, 1).toUpperCase()}</i>
             {facts.host}
-          </p>
+          </header>
           <main className={page.wide ? 'so-front__card so-front__card--l' : 'so-front__card'}>{page.content}</main>
-          {page.foot ? <p className="so-front__foot">{page.foot}</p> : null}
+          {page.foot ? <footer className="so-front__foot">{page.foot}</footer> : null}
           <p className="so-vh" role="status" id="said" />
         </div>
         {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own constant; React would escape its quotes */}

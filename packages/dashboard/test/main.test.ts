@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CONTAINER_ID } from '../src/mount.js';
+
+const state = vi.spyOn(document, 'readyState', 'get');
+
+beforeEach(() => {
+  vi.resetModules();
+  state.mockReturnValue('loading');
+  vi.stubGlobal('fetch', () => new Promise(() => {}));
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+function printContainer(): HTMLElement {
+  const container = document.createElement('div');
+  container.id = CONTAINER_ID;
+  document.body.append(container);
+  return container;
+}
+
+describe('the script of the dashboard', () => {
+  it('starts as soon as its container is there, while the rest of the page loads', async () => {
+    const container = printContainer();
+    await import('../src/main.js');
+    expect(container.dataset.started).toBe('');
+  });
+
+  it('waits for a container that is not printed yet', async () => {
+    await import('../src/main.js');
+    const container = printContainer();
+    document.dispatchEvent(new Event('DOMContentLoaded'));
+    expect(container.dataset.started).toBe('');
+  });
+});

@@ -1,0 +1,145 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { LoginOptions } from '@security-optimizer/contract/login';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, inject } from 'vitest';
+import { launchChromium, windowOf } from '../../browser/chromium.js';
+import { expectAccessible } from '../../browser/expect-accessible.js';
+import { expectNoOverflow } from '../../browser/expect-no-overflow.js';
+import { expectFocus, pressOn } from '../../browser/keyboard.js';
+import { logIn, type Session } from '../../http/session.js';
+import type { Stack } from '../../stacks/stack.js';
+import { change } from '../login/visitors.js';
+
+const LOGIN_SECURITY = '/wp-admin/admin.php?page=login-settings';
+const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
+
+/** Titles of the rows, and of the dialogs that they open. */
+export const rows = {
+  url: { title: 'Custom Login URL', dialog: 'Configure Login URL' },
+  access: { title: 'Login Access', dialog: 'Manage Login Access' },
+  away: { title: 'Away Mode', dialog: 'Configure Away Mode' },
+} as const;
+export const switches = {
+  twoFactor: 'Two-factor Authentication for Admin & Editors Users',
+  usernames: 'Disable Common Usernames',
+} as const;
+
+/** An owner in front of Login Security, without a mouse. One browser, one log-in and one tab for each file. */
+export class Owner {
+  #browser: Browser | undefined;
+  #page: Page | undefined;
+  #session: Session | undefined;
+  /** Suffixes of the API calls that the open page has made. */
+  readonly calls: string[] = [];
+
+  constructor(readonly stack: Stack) {}
+
+  get browser(): Browser {
+    return known(this.#browser);
+  }
+  get page(): Page {
+    return known(this.#page);
+  }
+
+  async arrive(): Promise<void> {
+    mkdirSync(screenshots, { recursive: true });
+    const [session, browser] = await Promise.all([logIn(this.stack), launchChromium()]);
+    this.#session = session;
+    this.#browser = browser;
+    const page = await (await windowOf(browser, this.stack, session)).newPage();
+    page.on('request', (request) => {
+      const suffix = /\/security-optimizer\/v1(\/[\w/-]+)$/.exec(request.url())?.[1];
+      if (suffix !== undefined) this.calls.push(suffix);
+    });
+    this.#page = page;
+  }
+
+  async leave(): Promise<void> {
+    await this.#browser?.close();
+  }
+
+  /** Opens the page; the focus is where the link "Skip to main content" leads. */
+  async open(): Promise<void> {
+    const { page, stack } = this;
+    await page.goto(`${stack.url}${LOGIN_SECURITY}`);
+    await this.configure('away').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    this.calls.length = 0;
+  }
+
+  /** Opens a dialog from its row with the Enter key. */
+  async openDialog(row: keyof typeof rows): Promise<Locator> {
+    await pressOn(this.page, this.configure(row), 'Enter');
+    return this.dialog(rows[row].dialog);
+  }
+
+  async dialog(name: string): Promise<Locator> {
+    const dialog = this.page.getByRole('dialog', { name, exact: true });
+    await dialog.waitFor();
+    return dialog;
+  }
+
+  /** A dialog has closed, and the focus is back at what opened it. */
+  async isBackAt(opener: Locator, dialog: Locator): Promise<void> {
+    await dialog.waitFor({ state: 'detached' });
+    await expectFocus(opener);
+  }
+
+  configure(row: keyof typeof rows): Locator {
+    return this.page.getByRole('button', { name: `Configure: ${rows[row].title}`, exact: true });
+  }
+
+  switchOf(row: keyof typeof switches): Locator {
+    return this.page.getByRole('switch', { name: switches[row], exact: true });
+  }
+
+  button(name: string): Locator {
+    return this.page.getByRole('button', { name, exact: true });
+  }
+
+  /** Changes a setting by the API alone. */
+  set(suffix: string, body: unknown): Promise<unknown> {
+    return change(this.stack, known(this.#session), suffix, body);
+  }
+
+  /** The stored options of the page. */
+  async options(): Promise<LoginOptions> {
+    return (await this.set('/fetch-options', { page: 'login' })) as LoginOptions;
+  }
+}
+
+function known<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('The owner has not arrived.');
+  return value;
+}
+
+/** Defines a suite for the stack that is quickest to start: what an owner sees is the same on every one. */
+export function asOwner(title: string, define: (owner: Owner) => void): void {
+  const stack = inject('stacks').find(({ kind }) => kind === 'embedded');
+  if (stack === undefined || 'problem' in stack) {
+    describe.skip(`${title} not run: ${stack?.problem ?? 'there is no such stack'}`, () => {});
+    return;
+  }
+  describe(`${title} [PHP with SQLite]`, () => {
+    const owner = new Owner(stack);
+    beforeAll(() => owner.arrive());
+    afterAll(() => owner.leave());
+    define(owner);
+  });
+}
+
+/** Axe finds nothing on a desk and on a phone, and nothing scrolls sideways on the narrowest screen. */
+export async function looksRight(page: Page, name: string, part?: string): Promise<void> {
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await expectAccessible(page, part);
+    await expectNoOverflow(page);
+    await page.screenshot({ path: join(screenshots, `embedded-${name}-${width}.png`), animations: 'disabled' });
+  }
+  await page.setViewportSize({ width: 320, height: 568 });
+  await expectNoOverflow(page);
+  await page.setViewportSize({ width: 1440, height: 900 });
+}

@@ -1,0 +1,135 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeOf } from '../../browser/authenticator.js';
+import { expectFocus, pressOn, tabTo, typeAnew } from '../../browser/keyboard.js';
+import { people } from '../../stacks/prepare-site.js';
+import { until } from '../../stacks/until.js';
+import { askFrom, loginForm, recover } from '../login/visitors.js';
+import { asOwner, looksRight } from './as-owner.js';
+import { logInByKeyboard } from './log-in-by-keyboard.js';
+
+const { editor } = people;
+const DAY_MS = 86_400_000;
+const scripts = [
+  ['with', true],
+  ['without', false],
+] as const;
+
+asOwner('the pages that stand in front of the login', (owner) => {
+  const { stack } = owner;
+
+  async function inNewBrowser(javaScriptEnabled: boolean, look: (page: Page) => Promise<void>): Promise<void> {
+    const window = await owner.browser.newContext({ javaScriptEnabled, viewport: { width: 1440, height: 900 } });
+    try {
+      await look(await window.newPage());
+    } finally {
+      await window.close();
+    }
+  }
+
+  async function expectGood(page: Page, name: string, javaScriptEnabled: boolean): Promise<void> {
+    if (javaScriptEnabled) return looksRight(page, name, 'html');
+    // Axe itself is a script: it looks at what is drawn, without the page's own, in a tab that runs some.
+    const drawn = (await page.content()).replace(/<script[\s\S]*?<\/script>/g, '');
+    await inNewBrowser(true, async (twin) => {
+      await twin.setContent(drawn);
+      await looksRight(twin, `${name}-no-script`, 'html');
+    });
+  }
+
+  /** Recovers by the command line, and waits until the running guard knows. */
+  async function openAgain(...words: string[]): Promise<void> {
+    await recover(stack, ...words);
+    await until(
+      'the login is open',
+      async () => (await askFrom(stack, '127.0.0.1', { target: '/wp-login.php' })).status === 200,
+    );
+  }
+
+  it('say how long an address waits that failed too often', async () => {
+    for (let tries = 0; tries < 5; tries++) await askFrom(stack, '127.0.0.1', loginForm('nobody-here', 'wrong'));
+    try {
+      for (const [, javaScriptEnabled] of scripts) {
+        await inNewBrowser(javaScriptEnabled, async (page) => {
+          expect((await page.goto(`${stack.url}/wp-login.php`))?.status()).toBe(429);
+          await page.getByRole('heading', { name: 'Too many login attempts' }).waitFor();
+          await page.getByText('left. Try again at').waitFor();
+          await expectGood(page, 'locked', javaScriptEnabled);
+        });
+      }
+    } finally {
+      await openAgain('unblock', '--all');
+    }
+  });
+
+  it('say when the login opens again while Away Mode is on', async () => {
+    // Tomorrow as well, should midnight pass meanwhile.
+    const weekly = [0, 1].map((days) =>
+      new Date(Date.now() + days * DAY_MS).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' }).toLowerCase(),
+    );
+    await owner.set('/away-mode', { type: 'weekly', weekly });
+    try {
+      for (const [, javaScriptEnabled] of scripts) {
+        await inNewBrowser(javaScriptEnabled, async (page) => {
+          await page.goto(`${stack.url}/wp-login.php`);
+          await page.getByRole('heading', { name: 'The admin area is closed' }).waitFor();
+          await page.getByText('Opens again').waitFor();
+          expect(await page.locator('#loginform').count()).toBe(0);
+          await expectGood(page, 'away', javaScriptEnabled);
+        });
+      }
+    } finally {
+      // The owner is away, too: only the command line ends it.
+      await openAgain('away-mode', 'off');
+    }
+  });
+
+  describe.each(scripts)('ask for a second factor in a browser %s JavaScript', (_word, javaScriptEnabled) => {
+    let backUpCodes: string[] = [];
+    beforeAll(() => owner.set('/2fa', { sg2fa: 1 }));
+    afterAll(async () => {
+      await owner.set('/2fa', { sg2fa: 0 });
+      await recover(stack, 'two-factor', 'reset', editor).catch(() => undefined);
+    });
+
+    it('which is set up with a first code and saved back-up codes', () =>
+      inNewBrowser(javaScriptEnabled, async (page) => {
+        await logInByKeyboard(page, stack, editor);
+        await page.getByRole('heading', { name: 'Set up two-factor authentication' }).waitFor();
+        await expectGood(page, 'two-factor-set-up', javaScriptEnabled);
+        const key = await page.locator('.so-secret code').innerText();
+        await tabTo(page, page.getByLabel('Code', { exact: true }));
+        await page.keyboard.type(codeOf(key));
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: 'Save your back-up codes' }).waitFor();
+        await expectGood(page, 'two-factor-codes', javaScriptEnabled);
+        backUpCodes = await page.locator('.so-codes li').allInnerTexts();
+        expect(backUpCodes).toHaveLength(10);
+        // What needs a script is not offered without one; the download is there either way.
+        expect(await page.getByRole('button', { name: 'Copy' }).isVisible()).toBe(javaScriptEnabled);
+        expect(await page.getByRole('link', { name: 'Download' }).isVisible()).toBe(true);
+        await pressOn(page, page.getByLabel('I have saved the codes somewhere safe'), 'Space');
+        await pressOn(page, page.getByRole('button', { name: 'Continue' }), 'Enter');
+        await page.locator('#wpadminbar').waitFor();
+      }));
+
+    it('which takes a back-up code in place of the phone', () =>
+      inNewBrowser(javaScriptEnabled, async (page) => {
+        await logInByKeyboard(page, stack, editor);
+        await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
+        await expectGood(page, 'two-factor-challenge', javaScriptEnabled);
+        await expectFocus(page.getByLabel('Code', { exact: true }));
+        await pressOn(page, page.getByRole('link', { name: 'Use a back-up code' }), 'Enter');
+        const field = page.getByLabel('Back-up code', { exact: true });
+        await expectFocus(field);
+        await page.keyboard.type('0000 0000');
+        await page.keyboard.press('Enter');
+        await page.locator('#code-error').waitFor();
+        await expectFocus(field);
+        await expectGood(page, 'two-factor-wrong', javaScriptEnabled);
+        await typeAnew(page, backUpCodes[0] ?? '');
+        await page.keyboard.press('Enter');
+        await page.locator('#wpadminbar').waitFor();
+      }));
+  });
+});

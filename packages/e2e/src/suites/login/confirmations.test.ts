@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ask, form } from '../../http/request.js';
+import { authorised, cookiesOf, logIn, type Session } from '../../http/session.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
+import { mailbox } from './mailbox.js';
+import { change, letsIn, loginForm } from './visitors.js';
+
+const DOOR = 'side-door';
+const MEMBER = 'a-forgetful-member';
+const NEW_PASSWORD = 'A-new-Password-7';
+/** Key in the mail that confirms a new e-mail address. */
+const HASH = 'f'.repeat(32);
+
+/** The first link of a mail that holds these words, as a target; long lines of a mail are not wrapped here. */
+function linkIn(mail: string, words: string): string {
+  const url = [...mail.matchAll(/https?:\/\/[^\s<>]+/g)].map(([link]) => link).find((link) => link.includes(words));
+  if (url === undefined) throw new Error(`The mail has no link with ${words}: ${mail}`);
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+}
+
+onEveryStack('links of mails, with a log-in at an address of its own', (stack) => {
+  let owner: Session;
+
+  beforeAll(async () => {
+    owner = await logIn(stack);
+    await runInWordPress(
+      stack,
+      `$id = wp_insert_user( array( 'user_login' => '${MEMBER}', 'user_pass' => '${stack.password}', 'user_email' => '${MEMBER}@example.com', 'role' => 'subscriber' ) );
+      update_user_meta( $id, '_new_email', array( 'hash' => '${HASH}', 'newemail' => 'moved@example.com' ) );`,
+    );
+    await change(stack, owner, '/custom-login-url', { type: 'custom', login: DOOR, signup: 'side-entry' });
+  });
+  afterAll(async () => {
+    await change(stack, owner, '/custom-login-url', { type: 'default', login: '', signup: '' });
+    await runInWordPress(
+      stack,
+      `require_once ABSPATH . 'wp-admin/includes/user.php';
+      wp_delete_user( get_user_by( 'login', '${MEMBER}' )->ID );
+      foreach ( get_posts( array( 'post_type' => 'user_request', 'post_status' => 'any', 'numberposts' => -1 ) ) as $request ) { wp_delete_post( $request->ID, true ); }`,
+    );
+  });
+
+  it('a stranger confirms a request about the own data, and learns nothing of the log-in', async () => {
+    const mails = mailbox(stack);
+    await runInWordPress(
+      stack,
+      `wp_send_user_request( wp_create_user_request( 'visitor@example.com', 'export_personal_data' ) );`,
+    );
+    const mail = await mails.to('visitor@example.com');
+    mails.empty();
+    expect(mail).not.toContain(DOOR);
+    const link = linkIn(mail, 'confirmaction');
+    const wrong = await ask(stack, { target: link.replace(/confirm_key=\w{4}/, 'confirm_key=0000') });
+    expect(wrong.body).not.toMatch(new RegExp(`${DOOR}|loginform`));
+    const answer = await ask(stack, { target: link });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toContain('Thanks for confirming');
+    expect(answer.head + answer.body).not.toMatch(new RegExp(`${DOOR}|loginform`));
+  });
+
+  it('a member chooses a new password by the link, and logs in with it', async () => {
+    const mails = mailbox(stack);
+    await ask(stack, form(`/${DOOR}?action=lostpassword`, `user_login=${MEMBER}`));
+    const link = linkIn(await mails.to(`${MEMBER}@example.com`), 'action=rp');
+    mails.empty();
+    expect(link).toMatch(new RegExp(`^/${DOOR}/?\\?`));
+    const opened = await ask(stack, { target: link });
+    expect(opened.status).toBe(302);
+    const cookie = cookiesOf(opened);
+    const target = new URL(opened.headers.location ?? '', stack.url);
+    const page = await ask(stack, { target: target.pathname + target.search, headers: { cookie } });
+    const key = /name="rp_key" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
+    const fields = new URLSearchParams({ pass1: NEW_PASSWORD, pass2: NEW_PASSWORD, rp_key: key });
+    const done = await ask(stack, form(`/${DOOR}?action=resetpass`, fields.toString(), { cookie }));
+    expect(done.body).toContain('Your password has been reset');
+    expect(letsIn(await ask(stack, loginForm(MEMBER, NEW_PASSWORD, { path: `/${DOOR}` })))).toBe(true);
+    expect(letsIn(await ask(stack, loginForm(MEMBER, stack.password, { path: `/${DOOR}` })))).toBe(false);
+  });
+
+  it('a member confirms a new e-mail address; a stranger with the link finds no page', async () => {
+    const target = `/wp-admin/profile.php?newuseremail=${HASH}`;
+    const stranger = await ask(stack, { target });
+    expect([stranger.status, stranger.head.includes(DOOR)]).toEqual([404, false]);
+    const session = await ask(stack, loginForm(MEMBER, NEW_PASSWORD, { path: `/${DOOR}` }));
+    const answer = await ask(stack, { target, headers: { cookie: cookiesOf(session) } });
+    expect(answer.headers.location).toMatch(/profile\.php\?updated=true$/);
+    const found = await ask(stack, {
+      target: `/wp-json/wp/v2/users?context=edit&search=moved@example.com`,
+      headers: authorised(owner),
+    });
+    expect(JSON.parse(found.body)).toMatchObject([{ username: MEMBER, email: 'moved@example.com' }]);
+  });
+});

@@ -1,0 +1,164 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ask, form, type TypedRequest } from '../../http/request.js';
+import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { restBasic, usersBlogs } from './programs.js';
+import { askFrom, change, letsIn, loginForm, looks, recover } from './visitors.js';
+
+/** One row of each kind; the tests themselves come from 127.0.0.1. */
+const LIST = ['127.0.0.1', '127.0.34.1', '127.0.34.16/28', '127.0.35.*', '127.0.36.10 - 127.0.36.20'];
+const INSIDE = ['127.0.34.1', '127.0.34.16', '127.0.34.31', '127.0.35.200', '127.0.36.10', '127.0.36.20'];
+const OUTSIDE = ['127.0.34.2', '127.0.34.15', '127.0.34.32', '127.0.36.9', '127.0.36.21', '127.0.37.1'];
+const STRANGER = '127.0.37.1';
+const SLUG = 'inner-door';
+const NOWHERE = 'inner-doox';
+
+onEveryStack('who may log in from where', (stack) => {
+  const plugin = join(muPlugins(stack), 'shop-form.php');
+  let owner: Session;
+  let xmlRpcBefore: 0 | 1;
+  let programKey = '';
+
+  beforeAll(async () => {
+    writeFileSync(
+      plugin,
+      `<?php
+add_filter( 'wp_is_application_passwords_available', '__return_true' );
+add_action( 'wp_loaded', function () {
+  if ( isset( $_POST['shop_login'], $_POST['shop_password'] ) ) {
+    $user = wp_signon( array( 'user_login' => $_POST['shop_login'], 'user_password' => $_POST['shop_password'] ) );
+    exit( is_wp_error( $user ) ? 'Not logged in' : 'Logged in' );
+  }
+} );`,
+    );
+    owner = await logIn(stack);
+    programKey = await runInWordPress(
+      stack,
+      `echo WP_Application_Passwords::create_new_application_password( 1, array( 'name' => 'access' ) )[0];`,
+    );
+    xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
+    await setOptions(stack, owner, { disable_xml_rpc: 0 });
+    await change(stack, owner, '/login-access', { entries: LIST });
+  });
+  afterAll(async () => {
+    await recover(stack, 'login-access', 'clear');
+    await change(stack, owner, '/custom-login-url', { type: 'default', login: '', signup: '' });
+    await until('everyone may log in', async () => (await askFrom(stack, STRANGER, login())).status === 200);
+    await setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore });
+    await runInWordPress(stack, 'WP_Application_Passwords::delete_all_application_passwords( 1 );');
+    rmSync(plugin, { force: true });
+  });
+
+  const login = (): TypedRequest => ({ target: '/wp-login.php' });
+  const signIn = () => loginForm(stack.user, stack.password);
+  const shop = () =>
+    form('/', new URLSearchParams({ shop_login: stack.user, shop_password: stack.password }).toString());
+
+  it.each(INSIDE)('lets %s in', async (from) => {
+    expect(letsIn(await askFrom(stack, from, signIn()))).toBe(true);
+  });
+
+  it.each(OUTSIDE)('keeps %s out, with the right password and with a session', async (from) => {
+    const answers = [
+      await askFrom(stack, from, login()),
+      await askFrom(stack, from, signIn()),
+      await askFrom(stack, from, { target: '/wp-admin/', headers: { cookie: owner.cookie } }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect(answers.some(letsIn)).toBe(false);
+  });
+
+  it('closes every road to a password and to wp-admin for everyone else', async () => {
+    const cookie = owner.cookie;
+    const roads: [string, TypedRequest][] = [
+      ['lost password', { target: '/wp-login.php?action=lostpassword' }],
+      ['the login by path info', { target: '/index.php/wp-login.php' }],
+      ['XML-RPC', usersBlogs(stack.user, stack.password)],
+      ['REST by password', restBasic(stack.user, stack.password)],
+      ['REST by application password', restBasic(stack.user, programKey)],
+      ['XML-RPC by application password', usersBlogs(stack.user, programKey)],
+      ['a page of wp-admin', { target: '/wp-admin/users.php', headers: { cookie } }],
+      ['AJAX of wp-admin', { target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie } }],
+    ];
+    for (const [road, request] of roads) {
+      const answer = await askFrom(stack, STRANGER, request);
+      expect(answer.status, road).toBe(403);
+      expect(answer.body, road).not.toMatch(/blogid|"id":1/);
+    }
+    // A form of a plugin is a public page like any other: WordPress refuses the password in it.
+    expect((await askFrom(stack, STRANGER, shop())).body).toBe('Not logged in');
+    expect((await askFrom(stack, '127.0.34.1', shop())).body).toBe('Logged in');
+    expect((await askFrom(stack, '127.0.34.1', restBasic(stack.user, programKey))).body).toContain('"id":1');
+  });
+
+  it('leaves visitors the site, AJAX and forms', async () => {
+    const answers: [TypedRequest, number][] = [
+      [{ target: '/' }, 200],
+      [{ target: '/wp-json/wp/v2/posts' }, 200],
+      [{ target: '/wp-admin/admin-ajax.php?action=nothing' }, 400],
+      [form('/wp-admin/admin-post.php', 'a=b'), 200],
+      [form('/wp-login.php?action=postpass', 'post_password=x', { referer: `${stack.url}/` }), 302],
+      [{ target: '/wp-admin/css/forms.min.css' }, 200],
+    ];
+    for (const [request, status] of answers) {
+      expect([request.target, (await askFrom(stack, STRANGER, request)).status]).toEqual([request.target, status]);
+    }
+  });
+
+  it('refuses rows that are no addresses, by their position, and keeps the list', async () => {
+    const answer = await send({ entries: ['127.0.0.1', 'my-house', '10.1.*.*', '2001:db8::/129'] });
+    expect(answer.http).toBe(400);
+    expect(Object.keys(answer.body.fields ?? {})).toEqual(['1', '3']);
+    expect((await askFrom(stack, STRANGER, login())).status).toBe(403);
+  });
+
+  it('does not let the owner shut the own address out by accident; the command line undoes it', async () => {
+    const refused = await send({ entries: ['127.0.34.1'] });
+    expect([refused.http, refused.body.code]).toEqual([409, 'would_shut_you_out']);
+    expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
+    expect((await send({ entries: ['127.0.34.1'], confirm: true })).http).toBe(200);
+    expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(403);
+    expect(await recover(stack, 'login-access', 'clear')).toContain('list is empty');
+    const admin = { target: '/wp-admin/', headers: { cookie: owner.cookie } };
+    await until('the owner is back', async () => (await ask(stack, admin)).status === 200);
+    await change(stack, owner, '/login-access', LIST);
+  });
+
+  describe('with a custom login address', () => {
+    beforeAll(() => change(stack, owner, '/custom-login-url', { type: 'custom', login: SLUG, signup: 'inner-entry' }));
+
+    it('strangers find at it what they find at any missing page', async () => {
+      for (const [more, headers] of [
+        ['', {}],
+        ['/', {}],
+        ['?action=lostpassword', { cookie: owner.cookie }],
+      ] as const) {
+        const at = await askFrom(stack, STRANGER, { target: `/${SLUG}${more}`, headers });
+        const beside = await askFrom(stack, STRANGER, { target: `/${NOWHERE}${more}`, headers });
+        expect(looks(at)).toEqual(JSON.parse(JSON.stringify(looks(beside)).replaceAll(NOWHERE, SLUG)));
+        expect([404, 301]).toContain(at.status);
+      }
+      const posted = await askFrom(stack, STRANGER, loginForm(stack.user, stack.password, { path: `/${SLUG}` }));
+      expect([posted.status, letsIn(posted)]).toEqual([404, false]);
+      const admin = { target: '/wp-admin/', headers: { cookie: owner.cookie } };
+      expect((await askFrom(stack, STRANGER, admin)).status).toBe(404);
+    });
+
+    it('those on the list log in there', async () => {
+      const answer = await askFrom(stack, '127.0.36.15', loginForm(stack.user, stack.password, { path: `/${SLUG}` }));
+      expect(letsIn(answer)).toBe(true);
+    });
+  });
+
+  function send(body: object) {
+    return callApi(stack, {
+      path: '/wp-json/security-optimizer/v1/login-access',
+      body: JSON.stringify(body),
+      headers: authorised(owner),
+    });
+  }
+});

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ask, form } from '../../http/request.js';
+import { logIn, type Session } from '../../http/session.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
+import { mailbox } from './mailbox.js';
+import { change, looks } from './visitors.js';
+
+const DOOR = 'back-gate';
+const ENTRY = 'new-here';
+/** As long as the entry, and no page of the site. */
+const NOWHERE = 'new-herx';
+
+onEveryStack('a registration at an address of its own', (stack) => {
+  let owner: Session;
+  const register = (open: boolean) => runInWordPress(stack, `update_option( 'users_can_register', ${open ? 1 : 0} );`);
+  const sendForm = (login: string) =>
+    ask(
+      stack,
+      form(`/${ENTRY}`, new URLSearchParams({ user_login: login, user_email: `${login}@example.com` }).toString()),
+    );
+
+  beforeAll(async () => {
+    owner = await logIn(stack);
+    await register(true);
+    await change(stack, owner, '/custom-login-url', { type: 'custom', login: DOOR, signup: ENTRY });
+  });
+  afterAll(async () => {
+    await change(stack, owner, '/custom-login-url', { type: 'default', login: '', signup: '' });
+    await runInWordPress(
+      stack,
+      `require_once ABSPATH . 'wp-admin/includes/user.php'; update_option( 'users_can_register', 0 );
+      $user = get_user_by( 'login', 'a-newcomer' ); if ( $user ) { wp_delete_user( $user->ID ); }`,
+    );
+  });
+
+  it('is served there and says nothing of the log-in', async () => {
+    const page = await ask(stack, { target: `/${ENTRY}` });
+    expect(page.status).toBe(200);
+    expect(page.body).toMatch(new RegExp(`<form[^>]+id="registerform"[^>]+action="[^"]*/${ENTRY}/?"`));
+    expect(page.head + page.body).not.toContain(DOOR);
+    expect(page.body).not.toContain('wp-login.php');
+    expect(page.body).not.toMatch(/Log in|Lost your password/);
+  });
+
+  it('lets a stranger register, and only the mail holds the address of the log-in', async () => {
+    const mails = mailbox(stack);
+    const answer = await sendForm('a-newcomer');
+    expect(answer.status).toBe(302);
+    expect(answer.headers.location).toMatch(new RegExp(`/${ENTRY}/?\\?checkemail=registered$`));
+    const done = await ask(stack, { target: answer.headers.location?.replace(stack.url, '') ?? '/' });
+    expect(done.body).toContain('Registration complete. Please check your email');
+    expect(answer.head + done.head + done.body).not.toMatch(new RegExp(`${DOOR}|wp-login\\.php`));
+    const text = await mails.to('a-newcomer@example.com');
+    expect(text).toContain(`/${DOOR}?action=rp`);
+    expect(text).not.toContain('wp-login.php');
+    mails.empty();
+  });
+
+  it('shows what is wrong with a name, still without the log-in', async () => {
+    const answer = await sendForm(stack.user);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toContain('already registered');
+    expect(answer.head + answer.body).not.toMatch(new RegExp(`${DOOR}|wp-login\\.php`));
+  });
+
+  it('is no way into the log-in, by query or by body', async () => {
+    const fields = new URLSearchParams({ action: 'login', log: stack.user, pwd: stack.password, testcookie: '1' });
+    const cookie = { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' };
+    for (const request of [
+      form(`/${ENTRY}`, fields.toString(), cookie),
+      form(`/${ENTRY}?action=login`, fields.toString(), cookie),
+      { target: `/${ENTRY}?key=x&login=${stack.user}` },
+      { target: `/${ENTRY}?checkemail=confirm` },
+      form(`/${ENTRY}`, 'action=lostpassword&user_login=x'),
+    ]) {
+      const answer = await ask(stack, request);
+      expect(answer.status, request.target).toBe(404);
+      expect(answer.head + answer.body).not.toMatch(new RegExp(`${DOOR}|wordpress_logged_in|loginform`));
+    }
+  });
+
+  it('is a page that does not exist while nobody may register', async () => {
+    await register(false);
+    for (const request of [
+      { target: '' },
+      { target: '?redirect_to=/x' },
+      { method: 'HEAD', target: '' },
+      form('', 'user_login=a'),
+    ]) {
+      const at = await ask(stack, { ...request, target: `/${ENTRY}${request.target}` });
+      const beside = await ask(stack, { ...request, target: `/${NOWHERE}${request.target}` });
+      const asked = JSON.stringify(looks(beside)).replaceAll(NOWHERE, ENTRY);
+      expect(looks(at)).toEqual(JSON.parse(asked));
+      expect(at.status).toBe(404);
+    }
+  });
+});

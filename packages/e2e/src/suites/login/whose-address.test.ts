@@ -1,0 +1,111 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RawAnswer, sendRaw } from '../../http/raw.js';
+import { bytesOf, type TypedRequest } from '../../http/request.js';
+import { logIn, type Session } from '../../http/session.js';
+import { startGuard, stopGuard } from '../../stacks/guard-process.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
+
+const LIMIT = 5;
+/** An address of this machine that guard takes for its reverse proxy. */
+const PROXY = '127.0.39.1';
+
+onEveryStack('visitors with IPv6 addresses', (stack) => {
+  const file = join(stack.guardDir, 'guard.json');
+  const before = readFileSync(file, 'utf8');
+  let owner: Session;
+  const wrong = (turn: number) => loginForm(`nobody-${turn}`, 'wrong');
+  const right = () => loginForm(stack.user, stack.password);
+  const told = (request: TypedRequest, name: string, value: string): TypedRequest => ({
+    ...request,
+    headers: { ...request.headers, [name]: value },
+  });
+  /** A request of a visitor from that address, as the reverse proxy passes it on. */
+  const through = (address: string, request: TypedRequest): Promise<RawAnswer> =>
+    askFrom(stack, PROXY, told(request, 'x-forwarded-for', address));
+  /** A request from this machine's own IPv6 address, over IPv6. */
+  const direct = (request: TypedRequest): Promise<RawAnswer> =>
+    sendRaw(stack.port, bytesOf(stack, request), { to: '::1' });
+
+  beforeAll(async () => {
+    await stopGuard(stack);
+    writeFileSync(
+      file,
+      JSON.stringify({ ...JSON.parse(before), listen: `[::]:${stack.port}`, trustedProxies: [PROXY] }),
+    );
+    await startGuard(stack);
+    owner = await logIn(stack);
+    await change(stack, owner, '/limit-login-attempts', { login_attempts: LIMIT });
+  });
+  afterAll(async () => {
+    await change(stack, owner, '/login-access', []);
+    await recover(stack, 'unblock', '--all');
+    await stopGuard(stack);
+    writeFileSync(file, before);
+    await startGuard(stack);
+  });
+
+  it('are served over IPv6, locked by it, and unlocked by the command line', async () => {
+    expect((await direct({ target: '/' })).status).toBe(200);
+    for (let turn = 0; turn < LIMIT; turn++) expect((await direct(wrong(turn))).status).toBe(200);
+    expect((await direct(right())).status).toBe(429);
+    // The same machine by IPv4 is another visitor.
+    expect(letsIn(await askFrom(stack, '127.0.39.2', right()))).toBe(true);
+    expect(await recover(stack, 'unblock', '::1')).toContain('Unlocked: ::/64');
+    await until('the address may log in', async () => letsIn(await direct(right())));
+  });
+
+  it('count together within a /64 and apart beyond it, however the address is written', async () => {
+    const spelled = [
+      '2001:db8:38:1::1',
+      '2001:DB8:38:1:0:0:0:2',
+      '2001:0db8:0038:0001:ffff:ffff:ffff:ffff',
+      '[2001:db8:38:1::4]:51234',
+      '2001:db8:38:1::192.0.2.5',
+    ];
+    for (const [turn, address] of spelled.entries()) {
+      expect((await through(address, wrong(turn))).status, address).toBe(200);
+    }
+    expect((await through('2001:db8:38:1:abcd::77', right())).status).toBe(429);
+    expect(letsIn(await through('2001:db8:38:2::1', right()))).toBe(true);
+    // An IPv4 address inside an IPv6 one is that IPv4 address.
+    expect(letsIn(await through('::ffff:198.51.100.7', right()))).toBe(true);
+  });
+
+  it('can’t hide behind a forged address', async () => {
+    for (let turn = 0; turn < LIMIT; turn++) {
+      await askFrom(stack, '127.0.39.9', told(wrong(turn), 'x-forwarded-for', `2001:db8:39:${turn}::1`));
+    }
+    const forged = told(right(), 'x-forwarded-for', '2001:db8:39:ff::1');
+    expect((await askFrom(stack, '127.0.39.9', forged)).status).toBe(429);
+    // Behind the real proxy only its own word counts: the last entry.
+    for (let turn = 0; turn < LIMIT; turn++) {
+      await through(`2001:db8:3a:${turn}::1, 2001:db8:3b::9`, wrong(turn));
+    }
+    expect((await through('2001:db8:3c::1, 2001:db8:3b::9', right())).status).toBe(429);
+    expect(letsIn(await through('2001:db8:3a:1::1', right()))).toBe(true);
+  });
+
+  describe('and the list of who may log in', () => {
+    beforeAll(() =>
+      change(stack, owner, '/login-access', { entries: ['127.0.0.1', '2001:db8:7::/48', '2001:db8:8::1', '::1'] }),
+    );
+
+    it.each(['2001:db8:7::1', '2001:DB8:7:ffff::9', '[2001:db8:8::1]:443', '2001:db8:8:0:0:0:0:1'])(
+      'has %s on it',
+      async (address) => expect(letsIn(await through(address, right()))).toBe(true),
+    );
+
+    it.each(['2001:db8:9::1', '2001:db8:8::2', '::ffff:192.0.2.1', 'nonsense'])('does not have %s', async (address) => {
+      const answers = [await through(address, right()), await through(address, { target: '/wp-login.php' })];
+      expect(answers.map(({ status }) => status)).toEqual([403, 403]);
+    });
+
+    it('knows who comes over IPv6 itself', async () => {
+      expect(letsIn(await direct(right()))).toBe(true);
+    });
+  });
+});

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import { openDatabase } from '../storage/database.js';
+import { sqlAttemptStore } from '../storage/login-attempts-store.js';
+import { serve } from '../testing/command-line.js';
+import { SECRET } from '../testing/fake-connector.js';
+import { fakeWordPress } from '../testing/fake-wordpress.js';
+import { dataFolderFor } from '../testing/running-guard.js';
+
+/** Guard in a process of its own, and a way to hold up every write to its database. */
+async function processUnderTest() {
+  const dataDir = await dataFolderFor(await fakeWordPress(SECRET));
+  const guard = await serve(dataDir);
+  const other = new DatabaseSync(join(dataDir, 'guard.sqlite'));
+  onTestFinished(() => other.close());
+  const guess = (): Promise<Response> =>
+    fetch(`${guard.url}/wp-login.php`, { method: 'POST', body: new URLSearchParams({ log: 'owner', pwd: 'wrong' }) });
+  const stored = async (): Promise<number> => {
+    const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+    try {
+      return (await sqlAttemptStore(db).load('site'))[0]?.failures ?? 0;
+    } finally {
+      await db.destroy();
+    }
+  };
+  return { guard, other, guess, stored };
+}
+
+it('loses no answered guess when guard is killed the moment the answer is there', async () => {
+  const { guard, other, guess, stored } = await processUnderTest();
+  for (let turn = 0; turn < 4; turn++) await guess();
+  // Without this the write would mostly be quicker than the kill.
+  other.exec('BEGIN IMMEDIATE');
+  const freed = new Promise<void>((resolve) => {
+    setTimeout(() => {
+      other.exec('ROLLBACK');
+      resolve();
+    }, 300);
+  });
+  await guess();
+  guard.child.kill('SIGKILL');
+  await new Promise((resolve) => guard.child.once('exit', resolve));
+  await freed;
+  expect(await stored()).toBe(5);
+});
+
+it('answers within seconds while the database is held, says so in the log, and locks all the same', async () => {
+  const { guard, other, guess } = await processUnderTest();
+  other.exec('BEGIN IMMEDIATE');
+  const times: number[] = [];
+  for (let turn = 0; turn < 5; turn++) {
+    const began = performance.now();
+    expect((await guess()).status).toBe(200);
+    times.push(performance.now() - began);
+  }
+  expect((await guess()).status).toBe(429);
+  expect(Math.max(...times)).toBeLessThan(3000);
+  expect(guard.log()).toContain('"event":"login-attempts-late"');
+  other.exec('ROLLBACK');
+});
