@@ -24,6 +24,12 @@ export const activityKinds = [
   { id: 'factor.back-up-code', label: 'Back-up code used', sentence: 'Logged in with a back-up code' },
   { id: 'factor.reset', label: 'Second factor reset', sentence: 'Reset the second factor of {object}' },
   { id: 'user.created', label: 'User created', sentence: 'Created user “{object}”' },
+  {
+    id: 'user.renamed',
+    label: 'User renamed',
+    sentence: 'Renamed user “{before}” to “{after}”',
+    sentenceBare: 'Renamed user “{object}”',
+  },
   { id: 'user.deleted', label: 'User deleted', sentence: 'Deleted user “{object}”' },
   { id: 'user.role', label: 'Role changed', sentence: 'Changed the role of “{object}” from {before} to {after}' },
   { id: 'user.profile', label: 'Profile changed', sentence: 'Changed the profile of “{object}”' },

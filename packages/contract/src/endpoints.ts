@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { activityOptionsSchema } from './activity.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 import { loginOptionsSchema } from './login.js';
 import { loginEndpoints } from './login-endpoints.js';
@@ -13,7 +14,7 @@ export const fetchOptions = endpoint({
   methods: ['POST', 'GET'],
   summary: 'The options of one page.',
   request: z.object({ page: optionsPage }),
-  response: z.union([securityOptionsSchema, loginOptionsSchema]),
+  response: z.union([securityOptionsSchema, loginOptionsSchema, activityOptionsSchema]),
 });
 
 /** Name of the request that changes a toggle, tracked per row in the dashboard. */

@@ -1,4 +1,4 @@
-import type { ApiEndpoint } from '@security-optimizer/contract/endpoints';
+import type { ApiEndpoint, Endpoint } from '@security-optimizer/contract/endpoints';
 import { toggleRequestName } from '@security-optimizer/contract/endpoints';
 import {
   type SecurityField,
@@ -11,13 +11,16 @@ import type { OptionChange } from '../site-security/set-security-option.js';
 import type { CallContext, Outcome } from './call-context.js';
 import { createLoginHandlers, type LoginUseCases } from './login-handlers.js';
 
-/** One handler for each call of the contract, typed by its schemas. A call without a handler does not compile. */
-export type Handlers = {
-  readonly [Call in ApiEndpoint as Call['name']]: (
+/** One handler for each of these calls, typed by their schemas. */
+export type HandlersOf<Calls extends Endpoint> = {
+  readonly [Call in Calls as Call['name']]: (
     input: z.output<Call['request']>,
     context: CallContext,
   ) => Promise<Outcome<z.output<Call['response']>>>;
 };
+
+/** One handler for each call of the contract. A call without a handler does not compile. */
+export type Handlers = HandlersOf<ApiEndpoint>;
 
 /** The use cases behind the calls. */
 export interface UseCases extends LoginUseCases {
