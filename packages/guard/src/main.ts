@@ -192,7 +192,8 @@ async function assemble(
     logger,
     waitMs: LOGIN_WAIT_MS,
   };
-  const server = createGuardServer({ config, live, login, api: api.handle, onSignal: health.inform, logger, clock });
+  const visits = { add: () => {} };
+  const server = createGuardServer({ config, live, login, api: api.handle, visits, onSignal: health.inform, logger, clock });
   const { host, port } = await server.listen();
   taken.push(() => health.stop());
   taken.push(() => server.close());

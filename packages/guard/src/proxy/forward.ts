@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CLOSED_EARLY } from '../activity/visit.js';
 import type { RawHeaders } from '../protections/protection.js';
 import { requestHead, type VisitorFacts } from './request-head.js';
 import { forwardedHead } from './response-head.js';
@@ -37,6 +38,8 @@ export interface Forwarding {
   /** Changes the headers of the answer in place. */
   editHeaders(headers: RawHeaders): void;
   onSignal(signal: string | undefined): void;
+  /** The visitor gets this answer of WordPress, or, with `CLOSED_EARLY`, went away before there was one. */
+  onAnswered(status: number): void;
   readonly watch: ExchangeWatch;
   /** Leaves the body out: this is not the first request to WordPress for the same visitor's one. */
   readonly withoutBody?: boolean;
@@ -147,7 +150,10 @@ class Exchange implements UpstreamHandler {
     this.#headSeen = true;
     if (this.f.watch.onHead(head.status, headers, login, this.#gone) || this.#gone) {
       this.#over = true;
-      if (this.#gone) this.#connection?.destroy();
+      if (this.#gone) {
+        this.#connection?.destroy();
+        this.f.onAnswered(CLOSED_EARLY);
+      }
       return;
     }
     this.f.editHeaders(headers);
@@ -158,6 +164,7 @@ class Exchange implements UpstreamHandler {
       return;
     }
     this.#started = true;
+    this.f.onAnswered(head.status);
     if (complete) this.#finish(undefined);
     else if (headers.length > 0 && isStream(headers)) response.flushHeaders();
   }
@@ -188,7 +195,10 @@ class Exchange implements UpstreamHandler {
     this.#over = true;
     this.f.request.resume();
     if (!this.#headSeen) this.f.watch.onNoHead(this.#sent(kind));
-    if (this.#gone) return;
+    if (this.#gone) {
+      this.f.onAnswered(CLOSED_EARLY);
+      return;
+    }
     this.f.onFailure(kind, cause, this.#started);
   }
 
@@ -223,7 +233,10 @@ class Exchange implements UpstreamHandler {
       return;
     }
     this.#over = true;
-    if (!this.#headSeen) this.f.watch.onNoHead(this.#sent('closed'));
+    if (!this.#headSeen) {
+      this.f.watch.onNoHead(this.#sent('closed'));
+      this.f.onAnswered(CLOSED_EARLY);
+    }
     if (this.#connection === null) this.f.pool.leave(this.#waiting);
     else this.#connection.destroy();
   }

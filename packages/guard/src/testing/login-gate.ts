@@ -22,6 +22,8 @@ export interface LoginGateUnderTest {
   readonly slowUsers: (readonly number[])[];
   /** Paths and users that the second factor's pages were called with. */
   readonly doorCalls: string[];
+  /** Status, target and rule of each request that was left for the Activity Log. */
+  readonly visits: readonly string[];
   readonly port: number;
   /** The clock of guard; starts at the real time. */
   advance(ms: number): void;
@@ -91,6 +93,7 @@ export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}):
   const attempts = new LoginAttempts();
   const slowUsers: (readonly number[])[] = [];
   const doorCalls: string[] = [];
+  const visits: string[] = [];
   const door: SecondFactorDoor = {
     handle(_request, response, visit) {
       doorCalls.push(`handle ${visit.loginPath}`);
@@ -110,6 +113,7 @@ export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}):
     logger,
     clock,
     api: (_request, response) => void response.writeHead(404).end(),
+    visits: { add: (_site, { target, status, rule }) => void visits.push(`${status} ${target} ${rule}`) },
     onSignal: () => {},
     login: { attempts, slow, door, clock, logger, waitMs: 2000 },
   });
@@ -124,6 +128,7 @@ export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}):
     attempts,
     slowUsers,
     doorCalls,
+    visits,
     port,
     advance: (ms) => {
       ahead += ms;
