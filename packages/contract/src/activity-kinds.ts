@@ -38,15 +38,27 @@ export const activityKinds = [
   {
     id: 'user.application-password',
     label: 'Application password',
-    sentence: 'Made an application password for “{object}”',
+    sentence: 'Made the application password “{after}” for “{object}”',
+    sentenceBare: 'Made an application password for “{object}”',
   },
   {
     id: 'user.application-password-removed',
     label: 'Application password removed',
-    sentence: 'Removed an application password of “{object}”',
+    sentence: 'Removed the application password “{before}” of “{object}”',
+    sentenceBare: 'Removed an application password of “{object}”',
   },
   { id: 'post.created', label: 'Content created', sentence: 'Created {type} “{object}”' },
   { id: 'post.published', label: 'Content published', sentence: 'Published {type} “{object}”' },
+  {
+    id: 'post.scheduled',
+    label: 'Content scheduled',
+    sentence: 'Scheduled {type} “{object}” for {after}',
+  },
+  {
+    id: 'post.status',
+    label: 'Content status changed',
+    sentence: 'Changed {type} “{object}” from {before} to {after}',
+  },
   { id: 'post.updated', label: 'Content updated', sentence: 'Updated {type} “{object}”' },
   { id: 'post.trashed', label: 'Content moved to the bin', sentence: 'Moved {type} “{object}” to the bin' },
   { id: 'post.restored', label: 'Content restored', sentence: 'Restored {type} “{object}”' },
@@ -101,6 +113,8 @@ export const activityKinds = [
     sentenceBare: 'Updated WordPress',
   },
   { id: 'file.edited', label: 'File edited', sentence: 'Edited the file “{object}” of a plugin or theme' },
+  { id: 'site.created', label: 'Site created', sentence: 'Created the site “{object}” of the network' },
+  { id: 'site.deleted', label: 'Site deleted', sentence: 'Deleted the site “{object}” of the network' },
   { id: 'export.downloaded', label: 'Content exported', sentence: 'Downloaded an export of the content' },
   { id: 'import.run', label: 'Content imported', sentence: 'Imported content' },
   {
@@ -138,7 +152,7 @@ export function activityKind(id: string): ActivityKind | null {
 }
 
 /**
- * An event in one sentence.
+ * An event in one sentence. An empty value reads as “nothing”: from nothing to Administrator.
  * @param translate turns a template of the catalogue, or the name of a type, into the reader's language
  * @returns plain text; whoever shows it must treat it as text, since names come from users
  */
@@ -150,8 +164,8 @@ export function eventSentence(words: EventWords, translate: (text: string) => st
   const values: Readonly<Record<string, string>> = {
     object: words.object,
     type: translate(words.objectType),
-    before: words.before ?? '',
-    after: words.after ?? '',
+    before: words.before || translate('nothing'),
+    after: words.after || translate('nothing'),
   };
   return translate(template).replace(/\{(object|type|before|after)\}/g, (_place, name: string) => values[name] ?? '');
 }
