@@ -6,19 +6,25 @@ import type { PolicyNotes } from '../settings/change-settings.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
 import {
   endSessionsAnswer,
+  eventsAnswer,
   type HelloAnswer,
   helloAnswer,
   issueSessionAnswer,
   type LoginData,
   loginDataAnswer,
+  type OutboxBatch,
   pathInUseAnswer,
   policyAnswer,
   type RenameFault,
   renameAnswer,
   renameRefusal,
   type SessionAnswer,
+  sendMailAnswer,
+  sendMailRefusal,
   sessionAnswer,
+  type UsersInfo,
   userAnswer,
+  usersInfoAnswer,
 } from './connector-answers.js';
 import { ConnectorError } from './connector-error.js';
 import { type Answer, exchange, unreachable } from './connector-exchange.js';
@@ -91,6 +97,18 @@ export interface ConnectorClient {
     site: SiteConfig,
     visitor: Visitor,
   ): Promise<{ readonly id: number; readonly login: string; readonly administrator: boolean } | null>;
+  /** The oldest events of the outbox; those named by `ack` are deleted first. */
+  events(site: SiteConfig, ask: { readonly ack: readonly string[]; readonly limit: number }): Promise<OutboxBatch>;
+  /** Users by ID or by a part of their login, and how many administrators there are. */
+  usersInfo(
+    site: SiteConfig,
+    ask: { readonly users: readonly number[] } | { readonly search: string; readonly limit: number },
+  ): Promise<UsersInfo>;
+  /** Sends a mail as WordPress sends its own. @returns why WordPress could not send it, or null when it was sent */
+  sendMail(
+    site: SiteConfig,
+    mail: { readonly to: string; readonly subject: string; readonly html: string; readonly text: string },
+  ): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -207,6 +225,15 @@ export function connectorClient(options: {
       const body = { nonce: null, cookie_only: true };
       const { user } = await noticed(site, command(site, 'session', body, sessionAnswer, visitor));
       return user && { id: user.id, login: user.login, administrator: user.can_manage };
+    },
+    // Not noticed: nobody waits for it, and the drain asks again by itself.
+    events: (site, ask) => command(site, 'events', ask, eventsAnswer),
+    usersInfo: (site, ask) => noticed(site, command(site, 'users-info', ask, usersInfoAnswer)),
+    async sendMail(site, mail) {
+      const answer = await noticed(site, send(site, 'send-mail', mail));
+      if (answer.status === 500) return parse(sendMailRefusal, 'send-mail', { ...answer, status: 200 }).message;
+      parse(sendMailAnswer, 'send-mail', answer);
+      return null;
     },
     close: () => agent.destroy(),
   };
