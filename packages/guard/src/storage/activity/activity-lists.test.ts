@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ActivityStore, VisitFilter, VisitRow } from '../../activity/activity-store.js';
+import { silentLogger } from '../../lib/logger.js';
+import { scratchFolder } from '../../testing/scratch.js';
+import { openActivityStore } from './open-activity-store.js';
+import { keyOfAddress } from './visitor-key.js';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const SITE = 'example';
+const NO_FILTER: VisitFilter = { from: null, to: null, type: null, code: null, addresses: null };
+
+async function openStore(): Promise<ActivityStore> {
+  const store = await openActivityStore({
+    dataDir: await scratchFolder(),
+    logger: silentLogger(),
+    clock: () => NOW,
+    commitMs: 5,
+  });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const hex = (address: string) => Buffer.from(keyOfAddress(address)).toString('hex');
+
+const AGENTS = [null, 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0', 'curl/8.5.0'];
+
+const visit = fc.record({
+  at: fc.integer({ min: NOW - 4 * 3_600_000, max: NOW }),
+  address: fc.integer({ min: 1, max: 9 }).map((last) => (last > 7 ? `2001:db8::${last}` : `192.0.2.${last}`)),
+  target: fc.integer({ min: 1, max: 400 }).map((page) => `/page-${page}`),
+  status: fc.constantFrom(200, 404, 403),
+  rule: fc.constantFrom(null, null, 'xml-rpc'),
+  agent: fc.constantFrom(...AGENTS),
+  count: fc.integer({ min: 1, max: 3 }),
+});
+
+const time = fc.option(fc.integer({ min: NOW / 1000 - 5 * 3600, max: NOW / 1000 + 10 }));
+const filter = fc.record({
+  from: time,
+  to: time,
+  type: fc.option(fc.constantFrom('Human', 'Unknown', 'curl', 'Nobody')),
+  code: fc.option(fc.constantFrom(200, 404, 403, 500)),
+  addresses: fc.option(
+    fc
+      .tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 9 }))
+      .map(([a, b]) => ({ low: hex(`192.0.2.${Math.min(a, b)}`), high: hex(`192.0.2.${Math.max(a, b)}`) })),
+  ),
+});
+
+const matches = (row: VisitRow, { from, to, type, code, addresses }: VisitFilter) =>
+  (from === null || row.at >= from) &&
+  (to === null || row.at <= to) &&
+  (type === null || row.type === type) &&
+  (code === null || row.status === code) &&
+  (addresses === null || (hex(row.address) >= addresses.low && hex(row.address) <= addresses.high));
+
+const all = (store: ActivityStore, more: { anchor?: number | null } = {}) =>
+  store.listVisits({ site: SITE, filter: NO_FILTER, anchor: null, before: null, skip: 0, limit: 100_000, ...more });
+
+describe('lists of visits', () => {
+  it('hold what a look through all rows finds, for every filter, page and anchor', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(visit, { minLength: 1, maxLength: 120 }), { minLength: 1, maxLength: 4 }),
+        fc.array(
+          fc.record({ filter, skip: fc.nat(60), limit: fc.integer({ min: 1, max: 40 }), anchorAt: fc.nat(200) }),
+          {
+            minLength: 8,
+            maxLength: 8,
+          },
+        ),
+        async (batches, questions) => {
+          const store = await openStore();
+          for (const visits of batches) await store.write({ site: SITE, visits, dropped: 0 });
+          const rows = await all(store);
+          expect(rows.reduce((sum, { count }) => sum + count, 0)).toBe(
+            batches.flat().reduce((sum, { count }) => sum + count, 0),
+          );
+          expect(rows.map(({ id }) => id)).toEqual(rows.map(({ id }) => id).toSorted((a, b) => b - a));
+          for (const { filter, skip, limit, anchorAt } of questions) {
+            const anchor = rows[anchorAt]?.id ?? null;
+            const expected = rows.filter((row) => (anchor === null || row.id <= anchor) && matches(row, filter));
+            const page = await store.listVisits({ site: SITE, filter, anchor, before: null, skip, limit });
+            expect(page).toEqual(expected.slice(skip, skip + limit));
+            const last = page.at(-1)?.id;
+            if (last !== undefined) {
+              const next = await store.listVisits({ site: SITE, filter, anchor, before: last, skip: 0, limit });
+              expect(next).toEqual(expected.slice(skip + limit, skip + 2 * limit));
+            }
+            expect(await store.countVisits(SITE, filter, anchor)).toEqual({ rows: expected.length, exact: true });
+            if (anchor !== null) {
+              const newer = rows.filter((row) => row.id > anchor && matches(row, filter));
+              expect(await store.newVisits(SITE, filter, anchor, 1000)).toBe(newer.length);
+            }
+          }
+          await store.close();
+        },
+      ),
+      { numRuns: 15 },
+    );
+  }, 120_000);
+});
