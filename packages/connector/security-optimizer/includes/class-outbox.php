@@ -117,12 +117,9 @@ final class Security_Optimizer_Outbox {
 	}
 
 	/**
-	 * @return string `web`, `cli`, `cron`, or `system` for what WordPress does of its own accord.
+	 * @return string `web`, `cli`, or `cron` for what runs by itself, automatic updates for example.
 	 */
 	public static function origin() {
-		if ( doing_action( 'wp_maybe_auto_update' ) ) {
-			return 'system';
-		}
 		if ( wp_doing_cron() ) {
 			return 'cron';
 		}
@@ -141,7 +138,7 @@ final class Security_Optimizer_Outbox {
 	private static function user( $user, $origin ) {
 		if ( null === $user ) {
 			// Cron runs in the name of whoever's visit started it.
-			$user = in_array( $origin, array( 'cron', 'system' ), true ) ? null : wp_get_current_user();
+			$user = 'cron' === $origin ? null : wp_get_current_user();
 		}
 		return $user && $user->exists() ? array(
 			'id'    => $user->ID,
