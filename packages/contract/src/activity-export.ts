@@ -13,7 +13,6 @@ export interface Download<Request extends z.ZodType = z.ZodType, Name extends st
   readonly answer: string;
 }
 
-const moment = z.coerce.number({ error: messages.invalidFormat }).int(messages.invalidFormat).nonnegative();
 const text = z.string().max(200, messages.invalidFormat);
 
 export const activityExport = {
@@ -26,9 +25,9 @@ export const activityExport = {
     list: z.enum(['unknown', 'registered'], { error: 'Use unknown or registered.' }),
     format: z.enum(['csv', 'json'], { error: 'Use csv or json.' }).default('csv'),
     /** Unix seconds. */
-    from: moment.optional(),
+    from: text.optional(),
     /** Unix seconds; means the whole of its day unless `exact` is 1. */
-    to: moment.optional(),
+    to: text.optional(),
     exact: toggleValue.optional(),
     /** For `unknown`. */
     type: text.optional(),
