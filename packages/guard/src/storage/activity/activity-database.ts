@@ -8,7 +8,7 @@ import { StorageThread } from '../sqlite-worker/storage-thread.js';
 import { StorageError } from '../storage-error.js';
 import { migrateActivity } from './activity-migrations.js';
 import type { ActivitySchema } from './activity-schema.js';
-import { createReader, type Reader } from './read/reader.js';
+import { createReader, type Reader, type ReadLimits } from './read/reader.js';
 import type { WriterCall, WriterSettings } from './write/writer-messages.js';
 
 const writerFile = createRequire(import.meta.url).resolve('@security-optimizer/guard/storage/activity/write/worker');
@@ -27,7 +27,11 @@ export interface ActivityDatabase {
  * Opens the file, makes its tables or brings them up to date, and starts both threads.
  * @throws StorageError
  */
-export async function openActivityDatabase(settings: WriterSettings, logger: Logger): Promise<ActivityDatabase> {
+export async function openActivityDatabase(
+  settings: WriterSettings,
+  limits: ReadLimits,
+  logger: Logger,
+): Promise<ActivityDatabase> {
   const { file, busyTimeoutMs } = settings;
   await migrateFile(file, busyTimeoutMs, logger);
   const writer = new StorageThread<WriterCall, unknown>({ file: writerFile, settings }, logger);
@@ -45,7 +49,7 @@ export async function openActivityDatabase(settings: WriterSettings, logger: Log
     await close();
     throw error;
   }
-  return { reader: createReader(db), writer, close };
+  return { reader: createReader(db, limits), writer, close };
 }
 
 async function migrateFile(file: string, busyTimeoutMs: number, logger: Logger): Promise<void> {

@@ -10,10 +10,11 @@ import { countEvents, countNewEvents, listEvents } from './read/list-events.js';
 import { listVisits } from './read/list-visits.js';
 import { newestRow } from './read/newest-row.js';
 import { options } from './read/options.js';
-import type { Reader } from './read/reader.js';
+import { type Reader, type ReadLimits, readLimits } from './read/reader.js';
 import { droppedVisits, eventKinds, top, traffic, visitorHours } from './read/sums.js';
 import { visitorById } from './read/visitor-by-id.js';
 import { packVisits } from './write/pack-visits.js';
+import { STRETCH_ROWS } from './write/site-book.js';
 import type { WriterCall, WriterSettings } from './write/writer-messages.js';
 
 /** How long a write waits for another process, milliseconds. Nobody but guard has a reason to write to this file. */
@@ -32,6 +33,8 @@ export interface ActivityStoreOptions {
   readonly busyTimeoutMs?: number;
   readonly commitMs?: number;
   readonly maxWaiting?: number;
+  readonly stretchRows?: number;
+  readonly readLimits?: ReadLimits;
 }
 
 /**
@@ -47,6 +50,7 @@ export async function openActivityStore(options: ActivityStoreOptions): Promise<
 
 class SqliteActivityStore implements ActivityStore {
   readonly #settings: WriterSettings;
+  readonly #limits: ReadLimits;
   readonly #logger: Logger;
   readonly #clock: Clock;
   #database: Promise<ActivityDatabase> | null = null;
@@ -61,11 +65,13 @@ class SqliteActivityStore implements ActivityStore {
   constructor(options: ActivityStoreOptions) {
     this.#logger = options.logger;
     this.#clock = options.clock;
+    this.#limits = options.readLimits ?? readLimits;
     this.#settings = {
       file: join(options.dataDir, 'activity.sqlite'),
       busyTimeoutMs: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
       commitMs: options.commitMs ?? COMMIT_MS,
       maxWaiting: options.maxWaiting ?? MAX_WAITING,
+      stretchRows: options.stretchRows ?? STRETCH_ROWS,
     };
   }
 
@@ -198,11 +204,11 @@ class SqliteActivityStore implements ActivityStore {
 
   async #openOrBegin(): Promise<ActivityDatabase> {
     try {
-      return await openActivityDatabase(this.#settings, this.#logger);
+      return await openActivityDatabase(this.#settings, this.#limits, this.#logger);
     } catch (error) {
       if (!(error instanceof StorageError) || error.fault !== 'corrupt') throw error;
       await this.#moveAside(error);
-      return openActivityDatabase(this.#settings, this.#logger);
+      return openActivityDatabase(this.#settings, this.#limits, this.#logger);
     }
   }
 

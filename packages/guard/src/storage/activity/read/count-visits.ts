@@ -6,9 +6,6 @@ import type { Reader } from './reader.js';
 import { idRange, type Selection, selectVisits } from './selection.js';
 import { countStretches } from './stretches.js';
 
-/** Rows that are looked at to count what no sum knows. */
-const COUNTED_ROWS = 50_000;
-
 /** How many rows match up to the anchor. */
 export async function countVisits(
   reader: Reader,
@@ -22,12 +19,12 @@ export async function countVisits(
   if (visitors === null) {
     return { rows: await countStretches(reader, { site: selection.site, kinds }, range), exact: true };
   }
-  if (kinds === null && visitors.ids !== null && filter.from === null && filter.to === null) {
+  if (kinds === null && visitors.rows !== null && filter.from === null && filter.to === null) {
     const newer = anchor === null ? 0 : await rowsAbove(reader, selection, anchor);
     if (newer !== null) return { rows: visitors.rows - newer, exact: true };
   }
   const column = await driverOf(reader, selection);
-  return column === 'visitor' && visitors.ids === null
+  return column === 'visitor' && visitors.rows === null
     ? countAlong(reader, selection, null)
     : countAlong(reader, selection, column);
 }
@@ -45,26 +42,31 @@ export async function countNewVisits(
 }
 
 /** Looks at a bounded number of rows along an index, or along all rows, and counts those that match. */
-async function countAlong({ db }: Reader, selection: Selection, column: 'kind' | 'visitor' | null): Promise<Counted> {
+async function countAlong(
+  { db, limits }: Reader,
+  selection: Selection,
+  column: 'kind' | 'visitor' | null,
+): Promise<Counted> {
   const { site, range } = selection;
   const along: RawBuilder<unknown>[] =
     column === null ? [] : [sql`v.${sql.raw(column)} in (${wanted(selection, column)})`];
+  const most = selection.visitors?.rows === null ? limits.countedOneByOne : limits.countedRows;
   const rows = sql`select v.kind, v.visitor from visits v ${column === null ? sql`` : indexOf(column)} where ${all([
     sql`v.site = ${site}`,
     ...along,
     sql`v.id between ${range.low} and ${range.high}`,
-  ])} limit ${COUNTED_ROWS}`;
+  ])} limit ${most}`;
   const result = await sql<{ looked: number; rows: number }>`select count(*) as looked,
     coalesce(sum(${all(conditions(selection, column ?? undefined))}), 0) as rows from (${rows}) v`.execute(db);
   const { looked = 0, rows: matching = 0 } = result.rows[0] ?? {};
-  return { rows: matching, exact: looked < COUNTED_ROWS };
+  return { rows: matching, exact: looked < most };
 }
 
 /** Rows of the visitors above an id; null when they are too many to be counted. */
-async function rowsAbove({ db }: Reader, selection: Selection, id: number): Promise<number | null> {
+async function rowsAbove({ db, limits }: Reader, selection: Selection, id: number): Promise<number | null> {
   const result = await sql<{ rows: number }>`select count(*) as rows from (select 1 from visits v ${indexOf('visitor')}
     where v.site = ${selection.site} and v.visitor in (${wanted(selection, 'visitor')}) and v.id > ${id}
-    limit ${COUNTED_ROWS})`.execute(db);
+    limit ${limits.countedRows})`.execute(db);
   const rows = result.rows[0]?.rows ?? 0;
-  return rows < COUNTED_ROWS ? rows : null;
+  return rows < limits.countedRows ? rows : null;
 }

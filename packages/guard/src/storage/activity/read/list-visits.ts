@@ -25,7 +25,7 @@ async function firstAfter(reader: Reader, selection: Selection, skip: number): P
   const { site, range, kinds, visitors } = selection;
   if (visitors === null) return skipRows(reader, { site, kinds }, range, skip);
   const column = await driverOf(reader, selection);
-  const wide = column === 'visitor' && visitors.ids === null;
+  const wide = column === 'visitor' && visitors.rows === null;
   const found = await sql<{ id: number }>`select v.id from visits v ${wide ? sql`` : indexOf(column)} where ${all([
     sql`v.site = ${site}`,
     ...(wide ? [] : [sql`v.${sql.raw(column)} in (${wanted(selection, column)})`]),

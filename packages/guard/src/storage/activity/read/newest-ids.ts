@@ -1,47 +1,58 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Reader } from './reader.js';
-import type { Selection } from './selection.js';
-import { countStretches } from './stretches.js';
+import type { IdRange, Selection } from './selection.js';
+import { countStretches, skipRows } from './stretches.js';
 
-/** Rows that are looked through from the newest on, before lists are merged. */
-const WINDOW_ROWS = 2000;
-/** As above for addresses that are too many to be asked for one by one. */
-const WIDE_WINDOW_ROWS = 50_000;
-/** Lists that one statement merges; SQLite takes at most 500. */
-const MERGED_AT_ONCE = 200;
+/** What looking up one list's newest row costs, in rows that are looked through. */
+const LIST_COST = 2;
 
 export type Column = 'kind' | 'visitor';
 
 /** Ids of the newest rows of a selection, newest first. */
 export async function newestIds(reader: Reader, selection: Selection, limit: number): Promise<readonly number[]> {
-  const { kinds, visitors } = selection;
+  const { range, kinds, visitors } = selection;
   if (limit === 0) return [];
-  if (kinds === null && visitors === null) return inWindow(reader, selection, limit, limit);
-  if (kinds?.length !== 1 && visitors?.ids?.length !== 1) {
-    // What is frequent is found among the newest rows, for less than by merging lists.
-    const ids = await inWindow(reader, selection, limit, Math.max(WINDOW_ROWS, 4 * limit));
-    if (ids.length === limit) return ids;
-  }
+  if (kinds === null && visitors === null) return inRange(reader, selection, range, limit);
   const column = await driverOf(reader, selection);
-  if (column === 'visitor' && visitors?.ids === null) {
-    const ids = await inWindow(reader, selection, limit, WIDE_WINDOW_ROWS);
-    if (ids.length === limit) return ids;
+  if (column === 'kind' ? kinds?.length === 1 : visitors?.only != null) return merge(reader, selection, column, limit);
+  // What is frequent is found among the newest rows, for less than by merging lists.
+  const window = Math.max(reader.limits.windowRows, 4 * limit);
+  const recent = await inWindow(reader, selection, limit, window);
+  if (recent.length === limit) return recent;
+  if (column === 'visitor' && visitors?.rows === null && recent.length > 0) {
+    const enough = 2 * window * (limit / recent.length);
+    if (enough < LIST_COST * reader.limits.visitorsLookedAt) {
+      const more = await inWindow(reader, selection, limit, enough);
+      if (more.length === limit) return more;
+    }
   }
   return merge(reader, selection, column, limit);
 }
 
 /** Ids that match among the newest `window` rows of the range. */
 async function inWindow(
-  { db }: Reader,
+  reader: Reader,
   selection: Selection,
   limit: number,
   window: number,
 ): Promise<readonly number[]> {
   const { site, range } = selection;
-  const rows = sql`select id, kind, visitor from visits where site = ${site} and id between ${range.low} and ${range.high}
-    order by id desc limit ${window}`;
-  const found = await sql<{ id: number }>`select v.id from (${rows}) v where ${all(conditions(selection))}
-    order by v.id desc limit ${limit}`.execute(db);
+  const low = await skipRows(reader, { site, kinds: null }, range, window);
+  return inRange(reader, selection, low === null ? range : { low, high: range.high }, limit);
+}
+
+/** Ids that match in a range, by looking at one row after the other. */
+async function inRange(
+  { db }: Reader,
+  selection: Selection,
+  range: IdRange,
+  limit: number,
+): Promise<readonly number[]> {
+  const found = await sql<{ id: number }>`select v.id from visits v where ${all([
+    sql`v.site = ${selection.site}`,
+    sql`v.id between ${range.low} and ${range.high}`,
+    ...conditions(selection),
+  ])} order by v.id desc limit ${limit}`.execute(db);
   return found.rows.map((row) => row.id);
 }
 
@@ -49,7 +60,7 @@ async function inWindow(
 export async function driverOf(reader: Reader, { site, range, kinds, visitors }: Selection): Promise<Column> {
   if (kinds === null) return 'visitor';
   if (visitors === null) return 'kind';
-  if (visitors.ids === null) return 'kind';
+  if (visitors.rows === null) return 'kind';
   return (await countStretches(reader, { site, kinds }, range)) < visitors.rows ? 'kind' : 'visitor';
 }
 
@@ -57,19 +68,26 @@ export async function driverOf(reader: Reader, { site, range, kinds, visitors }:
  * The newest rows of several sorted lists: a row among the newest `limit` of all is in one of the `limit` lists whose
  * newest rows are newest, and among the newest `limit` of that one.
  */
-async function merge({ db }: Reader, selection: Selection, column: Column, limit: number): Promise<readonly number[]> {
-  const known = column === 'kind' ? selection.kinds : (selection.visitors?.ids ?? null);
-  let values = known ?? [];
-  if (known?.length !== 1) {
+async function merge(
+  { db, limits }: Reader,
+  selection: Selection,
+  column: Column,
+  limit: number,
+): Promise<readonly number[]> {
+  const { kinds, visitors } = selection;
+  let values: readonly number[];
+  if (column === 'kind' && kinds?.length === 1) values = kinds;
+  else if (column === 'visitor' && visitors?.only != null) values = [visitors.only];
+  else {
     const heads = await sql<{ value: number }>`with wanted (value) as (${wanted(selection, column)})
       select value, (${listOf(selection, column, sql`wanted.value`, 1)}) as newest from wanted
       where newest is not null order by newest desc limit ${limit}`.execute(db);
     values = heads.rows.map((row) => row.value);
   }
   const ids: number[] = [];
-  for (let at = 0; at < values.length; at += MERGED_AT_ONCE) {
+  for (let at = 0; at < values.length; at += limits.mergedAtOnce) {
     const lists = values
-      .slice(at, at + MERGED_AT_ONCE)
+      .slice(at, at + limits.mergedAtOnce)
       .map((value) => sql`select id from (${listOf(selection, column, sql`${value}`, limit)})`);
     const found = await sql<{ id: number }>`${sql.join(lists, sql` union all `)}
       order by id desc limit ${limit}`.execute(db);
@@ -113,9 +131,9 @@ export function conditions(selection: Selection, but?: Column): RawBuilder<unkno
     found.push(kinds.length === 1 ? sql`+v.kind = ${kinds[0]}` : sql`+v.kind in (${wanted(selection, 'kind')})`);
   }
   if (visitors !== null && but !== 'visitor') {
-    const { ids, low, high } = visitors;
-    if (ids?.length === 1) found.push(sql`+v.visitor = ${ids[0]}`);
-    else if (ids !== null) found.push(sql`+v.visitor in (${wanted(selection, 'visitor')})`);
+    const { only, low, high, rows } = visitors;
+    if (only !== null) found.push(sql`+v.visitor = ${only}`);
+    else if (rows !== null) found.push(sql`+v.visitor in (${wanted(selection, 'visitor')})`);
     else {
       found.push(sql`exists (select 1 from visitors w where w.id = v.visitor and w.key between ${low} and ${high})`);
     }

@@ -4,23 +4,20 @@ import { AFTER_ALL_IDS, firstIdOf, lastIdOf } from '../row-id.js';
 import { keyOfHex } from '../visitor-key.js';
 import type { Reader } from './reader.js';
 
-/** Visitors up to which a stretch of addresses is read visitor by visitor. */
-const VISITORS_LISTED = 5000;
-
 /** Ids from `low` to `high`, both inside. */
 export interface IdRange {
   readonly low: number;
   readonly high: number;
 }
 
-/** The visitors of a filter by address. */
+/** The visitors of a filter by address: those with a key from `low` to `high`. */
 export interface VisitorSelection {
   readonly low: Uint8Array;
   readonly high: Uint8Array;
-  /** Their ids, or null when they are too many to be listed. */
-  readonly ids: readonly number[] | null;
-  /** Rows that they have together; as far as they are listed. */
-  readonly rows: number;
+  /** Set when there is only one. */
+  readonly only: number | null;
+  /** Rows that they have together; null when they are too many to be looked at. */
+  readonly rows: number | null;
 }
 
 /** A filter in terms of the tables. */
@@ -54,7 +51,7 @@ export async function selectVisits(
   const kinds = await kindsOf(reader, filter);
   if (kinds?.length === 0) return null;
   const visitors = filter.addresses === null ? null : await visitorsOf(reader, number, filter.addresses);
-  if (visitors?.ids?.length === 0) return null;
+  if (visitors?.rows === 0) return null;
   return { site: number, range, kinds, visitors };
 }
 
@@ -67,26 +64,31 @@ async function kindsOf({ db }: Reader, { type, code }: VisitFilter): Promise<rea
 }
 
 async function visitorsOf(
-  { db }: Reader,
+  reader: Reader,
   site: number,
   addresses: { readonly low: string; readonly high: string },
 ): Promise<VisitorSelection> {
+  const { db } = reader;
   const low = keyOfHex(addresses.low);
   const high = keyOfHex(addresses.high);
-  const rows = await db
-    .selectFrom('visitors')
-    .select(['id', 'visits'])
-    .where('site', '=', site)
-    .where('kind', '=', 'ip')
-    .where('key', '>=', low)
-    .where('key', '<=', high)
-    .limit(VISITORS_LISTED + 1)
-    .execute();
-  const seen = rows.filter((row) => row.visits > 0);
-  return {
-    low,
-    high,
-    ids: rows.length > VISITORS_LISTED ? null : seen.map((row) => row.id),
-    rows: seen.reduce((sum, row) => sum + row.visits, 0),
-  };
+  const found = await db
+    .selectFrom((from) =>
+      from
+        .selectFrom('visitors')
+        .select(['id', 'visits'])
+        .where('site', '=', site)
+        .where('kind', '=', 'ip')
+        .where('key', '>=', low)
+        .where('key', '<=', high)
+        .limit(reader.limits.visitorsLookedAt + 1)
+        .as('found'),
+    )
+    .select((row) => [
+      row.fn.countAll<number>().as('visitors'),
+      row.fn.max('id').as('last'),
+      row.fn.sum<number | null>('visits').as('rows'),
+    ])
+    .executeTakeFirstOrThrow();
+  const tooMany = found.visitors > reader.limits.visitorsLookedAt;
+  return { low, high, only: found.visitors === 1 ? found.last : null, rows: tooMany ? null : (found.rows ?? 0) };
 }

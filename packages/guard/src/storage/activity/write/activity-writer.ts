@@ -29,10 +29,12 @@ export class ActivityWriter {
   readonly #prepare: Prepare;
   readonly #visitors: VisitorBook;
   readonly #kinds: KindBook;
+  readonly #stretchRows: number;
   /** The least recently used first. */
   readonly #sites = new Map<string, SiteBook>();
 
-  constructor(database: DatabaseSyncInstance) {
+  constructor(database: DatabaseSyncInstance, stretchRows: number) {
+    this.#stretchRows = stretchRows;
     this.#database = database;
     this.#prepare = preparedStatements(database);
     this.#visitors = new VisitorBook(this.#prepare);
@@ -125,7 +127,7 @@ export class ActivityWriter {
     }
     this.#prepare('insert into activity_sites (site) values (?) on conflict do nothing').run(name);
     const row = this.#prepare('select id from activity_sites where site = ?').get(name) as { id: number };
-    const site = new SiteBook(this.#prepare, row.id);
+    const site = new SiteBook(this.#prepare, row.id, this.#stretchRows);
     // The book that goes may hold counts when one transaction is about this many sites.
     if (this.#sites.size >= SITES_KEPT) this.#sites.values().next().value?.flush();
     setBounded(this.#sites, name, site, SITES_KEPT);

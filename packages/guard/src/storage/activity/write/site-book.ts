@@ -4,9 +4,9 @@ import { firstIdOf, hourOf, lastIdOf, ROWS_PER_SECOND } from '../row-id.js';
 import { type TopCount, TopCounters } from './top-counters.js';
 
 /** Rows after which a new stretch begins: what a reader may have to walk over to find one page. */
-const STRETCH_ROWS = 4096;
+export const STRETCH_ROWS = 4096;
 /** Counters of one day's most frequent values. */
-const TOP_COUNTERS = 256;
+export const TOP_COUNTERS = 256;
 /** Seconds for which the next free number is remembered. */
 const SECONDS_KEPT = 32;
 /** Days whose counters are kept in memory: visits of the last moments may still belong to yesterday. */
@@ -20,6 +20,7 @@ export const DROPPED = 0;
 export class SiteBook {
   readonly number: number;
   readonly #prepare: Prepare;
+  readonly #stretchRows: number;
   /** Next free number of a second. */
   readonly #seconds = new Map<number, number>();
   #newest: { id: number; start: number; rows: number } | null = null;
@@ -27,7 +28,8 @@ export class SiteBook {
   readonly #hours = new Map<string, { hour: number; kind: number; hits: number }>();
   readonly #tops = new Map<string, { day: string; what: TopWhat; counters: TopCounters }>();
 
-  constructor(prepare: Prepare, number: number) {
+  constructor(prepare: Prepare, number: number, stretchRows: number) {
+    this.#stretchRows = stretchRows;
     this.#prepare = prepare;
     this.number = number;
   }
@@ -112,7 +114,7 @@ export class SiteBook {
     const newest = this.#newest;
     if (id > newest.id) {
       newest.id = id;
-      if (newest.rows >= STRETCH_ROWS) {
+      if (newest.rows >= this.#stretchRows) {
         newest.start = id;
         newest.rows = 0;
         this.#begin(id);

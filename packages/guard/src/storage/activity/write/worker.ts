@@ -37,7 +37,7 @@ function serve(port: MessagePort, settings: WriterSettings): void {
     port.close();
     return;
   }
-  const writer = new ActivityWriter(database);
+  const writer = new ActivityWriter(database, settings.stretchRows);
   const queue = new VisitQueue(writer, settings, reply);
   port.on('message', (request: WorkerRequest<WriterCall> | 'close' | 'crash') => {
     if (request === 'crash') throw new Error('The storage worker was told to fail.');

@@ -12,6 +12,8 @@ export interface WriterSettings {
   readonly commitMs: number;
   /** Visits that may wait while nothing can be written. */
   readonly maxWaiting: number;
+  /** Rows after which a new stretch begins. */
+  readonly stretchRows: number;
 }
 
 /** What the writing thread does. `at` is now, Unix seconds. */
