@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { activityKinds, eventSentence } from './activity-kinds.js';
 
@@ -7,6 +8,17 @@ describe('what registered users do, in words', () => {
   it('names every kind once', () => {
     const ids = activityKinds.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('has every kind that the connector writes', () => {
+    const folder = new URL('../../connector/security-optimizer/includes/', import.meta.url);
+    const names = readdirSync(folder).filter((name) => name.startsWith('class-activity-'));
+    const source = names.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('');
+    const groups = [...new Set(activityKinds.map(({ id }) => id.split('.')[0]))].join('|');
+    const written = [...source.matchAll(new RegExp(`'((?:${groups})\\.[a-z-]+)'`, 'g'))].map(([, kind]) => kind);
+    expect(written.length).toBeGreaterThan(30);
+    const known = new Set<string | undefined>(activityKinds.map(({ id }) => id));
+    expect(written.filter((kind) => !known.has(kind))).toEqual([]);
   });
 
   it('tells what was changed, from what to what', () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { activityOptionsSchema } from './activity.js';
+import { activityEndpoints } from './activity-endpoints.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 import { loginOptionsSchema } from './login.js';
 import { loginEndpoints } from './login-endpoints.js';
@@ -35,7 +36,12 @@ export const toggleEndpoints = siteSecurityToggles.map((toggle) =>
 );
 
 /** Every call of the API in the order of the reference. */
-export const endpoints = [fetchOptions, ...toggleEndpoints, ...loginEndpoints] as const satisfies readonly Endpoint[];
+export const endpoints = [
+  fetchOptions,
+  ...toggleEndpoints,
+  ...loginEndpoints,
+  ...activityEndpoints,
+] as const satisfies readonly Endpoint[];
 
 /** Any call of the API. Guard has one handler for each name, or it does not compile. */
 export type ApiEndpoint = (typeof endpoints)[number];

@@ -175,10 +175,12 @@ describe('rows that nobody can read', () => {
   it('are made harmless: controls are shown, long texts cut, times ahead are now', async () => {
     const { connector, memory, drain, site } = await world();
     const name = `a\u0000b\u202ec\r\n<img src=x onerror=alert(1)>${'x'.repeat(1000)}`;
-    connector.outbox = [row({ object: { type: 'post', id: '1', name }, at: 99_999_999_999 })];
+    const address = '<i>192.0.2.1</i>';
+    connector.outbox = [row({ object: { type: 'post', id: '1', name }, at: 99_999_999_999, address })];
     await drain.drain(site);
     const [event] = memory.events;
     expect(event?.object.startsWith('a\\u0000b\\u202ec\\u000d\\u000a<img')).toBe(true);
+    expect(event?.address).toBe('');
     expect(event?.object.length).toBeLessThanOrEqual(300);
     expect(Math.abs((event?.at ?? 0) - Date.now() / 1000)).toBeLessThan(5);
   });

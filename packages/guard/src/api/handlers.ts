@@ -5,9 +5,11 @@ import {
   type SecurityOptions,
   siteSecurityToggles,
 } from '@security-optimizer/contract/protections';
+import type { OptionsPage } from '@security-optimizer/contract/settings';
 import type { z } from 'zod';
 import type { SiteId } from '../site.js';
 import type { OptionChange } from '../site-security/set-security-option.js';
+import { type ActivityUseCases, createActivityHandlers } from './activity-handlers.js';
 import type { CallContext, Outcome } from './call-context.js';
 import { createLoginHandlers, type LoginUseCases } from './login-handlers.js';
 
@@ -23,7 +25,7 @@ export type HandlersOf<Calls extends Endpoint> = {
 export type Handlers = HandlersOf<ApiEndpoint>;
 
 /** The use cases behind the calls. */
-export interface UseCases extends LoginUseCases {
+export interface UseCases extends LoginUseCases, ActivityUseCases {
   readonly fetchSecurityOptions: (site: SiteId) => Promise<SecurityOptions>;
   readonly setSecurityOption: (change: OptionChange) => Promise<string>;
 }
@@ -31,16 +33,22 @@ export interface UseCases extends LoginUseCases {
 /** Connects each call of the contract with the use case that carries it out. */
 export function createHandlers(useCases: UseCases): Handlers {
   return {
-    fetchOptions: async ({ page }, { site, actor }) => ({
-      data:
-        page === 'login'
-          ? await useCases.fetchLoginOptions({ site, caller: actor.address })
-          : await useCases.fetchSecurityOptions(site.id),
-      message: '',
-    }),
+    fetchOptions: async ({ page }, context) => ({ data: await optionsOf(useCases, page, context), message: '' }),
     ...toggleHandlers(useCases),
     ...createLoginHandlers(useCases),
+    ...createActivityHandlers(useCases),
   };
+}
+
+function optionsOf(useCases: UseCases, page: OptionsPage, { site, actor }: CallContext) {
+  switch (page) {
+    case 'security':
+      return useCases.fetchSecurityOptions(site.id);
+    case 'login':
+      return useCases.fetchLoginOptions({ site, caller: actor.address });
+    case 'activity':
+      return useCases.fetchActivityOptions(site);
+  }
 }
 
 type ToggleName = ReturnType<typeof toggleRequestName<SecurityField>>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { NewEvent } from '../activity/activity-store.js';
+import { parseAddress } from '../lib/address.js';
 import { plainText } from '../lib/plain-text.js';
 
 /** Characters of a name or value that are kept; the connector itself cuts at 200. */
@@ -21,7 +22,8 @@ const row = z.object({
       login: z.string().transform((value) => plainText(value, LOGIN_MAX)),
     })
     .nullable(),
-  address: z.string(),
+  // Canonical, or nothing: it is shown, searched and shortened as an address.
+  address: z.string().transform((text) => parseAddress(text)?.text ?? ''),
   origin: z.enum(['web', 'cli', 'cron', 'system']),
   object: z.object({ type: text, name: text }),
   before: text.nullable(),
