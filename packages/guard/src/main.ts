@@ -1,10 +1,13 @@
 import { mkdir } from 'node:fs/promises';
+import { keepBlocked } from './activity/blocked-keeper.js';
 import { createApi } from './api/api-app.js';
+import { createDownloadHandlers } from './api/download-handlers.js';
 import { createHandlers } from './api/handlers.js';
+import { composeActivity } from './compose-activity.js';
+import { composeActivityLog } from './compose-activity-log.js';
 import { composeLogin } from './compose-login.js';
 import { composeSecondFactor } from './compose-second-factor.js';
 import type { Config } from './config.js';
-import { AddressSet } from './lib/address-set.js';
 import { systemClock } from './lib/clock.js';
 import { createLogger, type Logger } from './lib/logger.js';
 import { KeyedMutex } from './lib/mutex.js';
@@ -21,7 +24,7 @@ import { fetchSecurityOptions } from './site-security/fetch-security-options.js'
 import { LiveSites } from './site-security/live-sites.js';
 import { createSettingsReload } from './site-security/reload-settings.js';
 import { setSecurityOption } from './site-security/set-security-option.js';
-import { sqlBlockedAddressesStore } from './storage/blocked-addresses-store.js';
+import { sqlBlockedVisitorsStore } from './storage/blocked-visitors-store.js';
 import { latestVersion, pollingChangeFeed } from './storage/change-feed.js';
 import { lockDataDir } from './storage/data-dir-lock.js';
 import { type Database, openDatabase } from './storage/database.js';
@@ -89,7 +92,33 @@ async function assemble(
   taken.push(() => feed.close());
   await loadSites(config.sites, sites, db, factsStore);
   for (const { id } of config.sites) logPause(logger, sites, id, clock());
-  const keeper = keepAttempts({ store: sqlAttemptStore(db), onSlowUsers: (site) => healPolicy(site), clock, logger });
+  const blockedKeeper = keepBlocked({
+    store: sqlBlockedVisitorsStore(db),
+    sites,
+    mutex,
+    logger,
+    onUsers: (site) => healPolicy(site),
+  });
+  taken.push(() => blockedKeeper.stop());
+  for (const { id } of config.sites) await blockedKeeper.load(id);
+  feed.subscribe(blockedKeeper.reload);
+
+  const client = connectorClient({
+    clock,
+    facts: (site) => sites.get(site.id).facts,
+    onFailed: (site) => health.recheck(site),
+  });
+  taken.push(() => client.close());
+  const log = await composeActivityLog({ config, db, client, sites, clock, logger });
+  taken.push(() => log.stop());
+  feed.subscribe(() => log.events.changed());
+  const keeper = keepAttempts({
+    store: sqlAttemptStore(db),
+    onSlowUsers: (site) => healPolicy(site),
+    onLocked: log.events.locked,
+    clock,
+    logger,
+  });
   taken.push(() => keeper.stop());
   for (const { id } of config.sites) await keeper.load(id);
   feed.subscribe((site) => {
@@ -98,15 +127,9 @@ async function assemble(
     });
   });
 
-  const client = connectorClient({
-    clock,
-    facts: (site) => sites.get(site.id).facts,
-    onFailed: (site) => health.recheck(site),
-  });
-  taken.push(() => client.close());
   const policyPush = createPolicyPush({
     client,
-    current: (site) => connectorPolicy(sites.inForce(site), keeper.slow.slow(site, clock())),
+    current: (site) => connectorPolicy(sites.inForce(site), keeper.slow.slow(site, clock()), sites.blockedUsers(site)),
     mutex,
     clock,
     logger,
@@ -163,7 +186,14 @@ async function assemble(
   const change: ChangeDeps = {
     settings,
     pushPolicy: (site, wanted) =>
-      policyPush.push(site, connectorPolicy(settingsInForce(wanted, clock()), keeper.slow.slow(site.id, clock()))),
+      policyPush.push(
+        site,
+        connectorPolicy(
+          settingsInForce(wanted, clock()),
+          keeper.slow.slow(site.id, clock()),
+          sites.blockedUsers(site.id, wanted),
+        ),
+      ),
     apply: (site, wanted) => sites.set(site, { settings: wanted }),
     publish: feed.publish,
     mutex,
@@ -173,12 +203,17 @@ async function assemble(
   const { dataDir } = config;
   const secondFactor = { db, dataDir, client, sites, configured: config.sites, feed, clock, logger };
   const door = await composeSecondFactor(secondFactor);
+  const activity = composeActivity({
+    ...{ config, db, log, change, client, sites, blockedKeeper, attempts: keeper, policyPush, sessions },
+  });
   const api = await createApi({
     sessions,
     logger,
+    downloads: createDownloadHandlers(activity),
     handlers: createHandlers({
       fetchSecurityOptions: (site) => fetchSecurityOptions(settings, site),
       setSecurityOption: (wanted) => setSecurityOption(change, wanted),
+      ...activity,
       ...composeLogin({ db, change, client, sites, configured: config.sites, sessions, door }),
     }),
   });
@@ -192,12 +227,20 @@ async function assemble(
     logger,
     waitMs: LOGIN_WAIT_MS,
   };
-  const visits = { add: () => {} };
-  const server = createGuardServer({ config, live, login, api: api.handle, visits, onSignal: health.inform, logger, clock });
+  const server = createGuardServer({
+    ...{ config, live, login, logger, clock },
+    api: api.handle,
+    visits: log.visits,
+    onSignal(site, signal) {
+      health.inform(site, signal);
+      log.onSignal(site, signal);
+    },
+  });
   const { host, port } = await server.listen();
   taken.push(() => health.stop());
   taken.push(() => server.close());
   health.start();
+  log.start();
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
@@ -209,12 +252,10 @@ async function loadSites(
   factsStore: SiteFactsStore,
 ): Promise<void> {
   const settings = sqlSettingsStore(db);
-  const blockedStore = sqlBlockedAddressesStore(db);
   for (const { id } of all) {
     const stored = await fetchSiteSettings(settings, id);
-    const blocked = AddressSet.from(await blockedStore.read(id));
     const { facts } = await factsStore.read(id);
-    sites.set(id, { settings: stored, blocked, facts });
+    sites.set(id, { settings: stored, facts });
   }
 }
 

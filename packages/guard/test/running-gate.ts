@@ -79,6 +79,7 @@ export async function runningGate(upstream: number | string, options: GateOption
       upstreamConnections: 64,
       ...options.limits,
     },
+    activity: { maxRows: 1000, dns: [], monitors: [] },
     logLevel: 'silent',
   };
   const rule: Gate['rule'] = ({ blocked = [], options: changed = {} }) => {

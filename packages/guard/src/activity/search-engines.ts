@@ -29,19 +29,22 @@ const engines: readonly (SearchEngine & { readonly agent: RegExp })[] = [
   { name: 'Baidu', agent: /baiduspider/i, domains: ['baidu.com', 'baidu.jp'] },
   { name: 'Apple', agent: /applebot/i, domains: ['applebot.apple.com'] },
   { name: 'Seznam', agent: /seznambot/i, domains: ['seznam.cz'] },
-  { name: 'Yahoo', agent: /yahoo! slurp/i, domains: ['crawl.yahoo.net'] },
+  { name: 'Yahoo', agent: /yahoo! slurp|^slurp$/i, domains: ['crawl.yahoo.net'] },
   { name: 'DuckDuckGo', agent: /duckduckbot/i, domains: [] },
-  { name: 'Sogou', agent: /sogou (?:web |inst |pic )?spider/i, domains: ['crawl.sogou.com'] },
+  { name: 'Sogou', agent: /sogou (?:web |inst |pic )?spider|^sogou$/i, domains: ['crawl.sogou.com'] },
   { name: 'Mail.ru', agent: /mail\.ru_bot/i, domains: ['go.mail.ru'] },
-  { name: 'Naver', agent: /\byeti\/\d/i, domains: ['naver.com'] },
+  { name: 'Naver', agent: /\byeti\/\d|^yeti$/i, domains: ['naver.com'] },
   { name: 'Qwant', agent: /qwantbot|qwantify/i, domains: ['qwant.com'] },
   { name: 'Petal', agent: /petalbot/i, domains: ['petalsearch.com'] },
   { name: 'Cốc Cốc', agent: /coccocbot/i, domains: ['coccoc.com'] },
 ];
 
+/** Spares nearly every browser the list. */
+const LIKELY = /bot|spider|slurp|google|yandex|preview|yeti|qwant|^sogou$/i;
+
 /** The search engine that an agent claims to be, or null. */
 export function claimedSearchEngine(agent: string | null): SearchEngine | null {
-  if (agent === null) return null;
+  if (agent === null || !LIKELY.test(agent)) return null;
   return engines.find((engine) => engine.agent.test(agent)) ?? null;
 }
 

@@ -1,4 +1,6 @@
 import { type Kysely, type Migration, Migrator } from 'kysely';
+import { auditOutboxMigration } from './audit-outbox-table.js';
+import { blockedVisitorsMigration } from './blocked-visitors-table.js';
 import { loginAttemptsMigration } from './login-attempts-table.js';
 import type { Schema } from './schema.js';
 import { secondFactorMigration } from './second-factor-tables.js';
@@ -51,6 +53,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   },
   '003_second_factor': secondFactorMigration,
   '004_login_attempts': loginAttemptsMigration,
+  '005_blocked_visitors': blockedVisitorsMigration,
+  '006_audit_outbox': auditOutboxMigration,
 };
 
 /** Brings the database to the present tables. Throws what the failing step threw; that step is then undone. */

@@ -75,6 +75,7 @@ export async function loginGateUnderTest(settings: Partial<LoginSettings> = {}):
       shutdownSeconds: 1,
       upstreamConnections: 200,
     },
+    activity: { maxRows: 1000, dns: [], monitors: [] },
     logLevel: 'silent',
   };
   const live = new LivePolicy();
