@@ -103,7 +103,16 @@ async function restart(stack: Stack, trustedProxies: string[], blocked: string[]
     await db.deleteFrom('blocked_visitors').where('site', '=', site).execute();
     for (const value of blocked) {
       const kind = /[-/*]/.test(value) ? 'range' : 'ip';
-      const row = { site, kind, value, name: value, visitor_id: 0, created_at: Date.now(), by_id: null, by_login: '' } as const;
+      const row = {
+        site,
+        kind,
+        value,
+        name: value,
+        visitor_id: 0,
+        created_at: Date.now(),
+        by_id: null,
+        by_login: '',
+      } as const;
       await db.insertInto('blocked_visitors').values(row).execute();
     }
   } finally {
