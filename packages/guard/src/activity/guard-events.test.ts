@@ -156,16 +156,35 @@ describe('what happens in guard', () => {
     await eventually(() => memory.events.length === 1);
   });
 
-  it('is left out while the log is off, but for the switch itself', async () => {
+  it('is left out while the log is off, also when it is on again', async () => {
     const { memory, begin, change, recording } = await world();
     recording.site = false;
     await change('disable_feed', 0, 1);
-    await change('disable_activity_log', 0, 1);
     await begin().stop();
-    expect(memory.events.map(({ object }) => object)).toEqual(['the activity log']);
     recording.site = true;
     await begin().stop();
-    expect(memory.events).toHaveLength(1);
+    expect(memory.events).toEqual([]);
+  });
+
+  it('is left out by the time when it happened, not by that when it is written', async () => {
+    const { db, memory, begin } = await world();
+    const rows: [string, JsonValue, JsonValue][] = [
+      ['disable_feed', 0, 1],
+      ['disable_activity_log', 0, 1],
+      ['disable_xml_rpc', 0, 1],
+      ['disable_activity_log', 1, 0],
+      ['sg2fa', 0, 1],
+    ];
+    for (const [index, [name, before, after]] of rows.entries()) {
+      await sqlAuditStore(db).add('site', { actor: owner, at: AT + index }, [{ name, before, after }]);
+    }
+    await begin().stop();
+    expect(memory.events.map(({ object }) => object)).toEqual([
+      'Disable RSS and ATOM Feeds',
+      'the activity log',
+      'the activity log',
+      'Two-factor Authentication for Admin & Editors Users',
+    ]);
   });
 
   it('says who was locked out until when, once per lock', async () => {

@@ -57,10 +57,14 @@ export function createGuardEvents(deps: {
   let failing = false;
   let started = false;
   let stopped = false;
+  /** Whether the timer is for something that is known to be there. */
+  let urgent = false;
 
   function later(ms: number): void {
-    if (stopped) return;
+    // Changes one after the other must not put off the first of them for ever.
+    if (stopped || (timer !== null && urgent)) return;
     if (timer !== null) clearTimeout(timer);
+    urgent = ms === SOON_MS;
     timer = setTimeout(() => void take(), ms).unref();
   }
 
@@ -106,20 +110,22 @@ export function createGuardEvents(deps: {
     else await writeLocks(site, events);
   }
 
+  /** Newest first, so that each switch of the log says whether it was on before. */
   function bySite(rows: readonly AuditRow[]): ReadonlyMap<SiteId, readonly NewEvent[]> {
     const events = new Map<SiteId, NewEvent[]>();
-    for (const row of rows) {
-      if (!wanted(row)) continue;
-      const event = eventOfAudit(row);
-      add(events, row.site, { ...event, address: shorten(row.site, event.address) });
+    const on = new Map<SiteId, boolean | null>();
+    for (const row of [...rows].reverse()) {
+      const { site, name, before } = row;
+      if (!on.has(site)) on.set(site, recording(site));
+      const isSwitch = name === 'disable_activity_log' && on.get(site) !== null;
+      if (on.get(site) === true || isSwitch) {
+        const event = eventOfAudit(row);
+        add(events, site, { ...event, address: shorten(site, event.address) });
+      }
+      if (isSwitch) on.set(site, before === 0);
     }
+    for (const own of events.values()) own.reverse();
     return events;
-  }
-
-  /** That the log was switched off is the last thing that it says. */
-  function wanted({ site, name }: AuditRow): boolean {
-    const on = recording(site);
-    return on === true || (on === false && name === 'disable_activity_log');
   }
 
   return {
