@@ -6,6 +6,7 @@ type LoadPage = () => Promise<{ readonly default: ComponentType }>;
 /** The pages that are built. Each is a file of its own, fetched only where it is shown. */
 const builtPages: Partial<Record<PageId, LoadPage>> = {
   LOGIN_SETTINGS: () => import('./login-settings/login-settings-page.js'),
+  ACTIVITY_LOG: () => import('./activity-log/activity-log-page.js'),
   SITE_SECURITY: () => import('./site-security/site-security-page.js'),
 };
 
