@@ -23,7 +23,12 @@ export const activityKinds = [
   { id: 'factor.failed', label: 'Wrong code', sentence: 'Entered a wrong code of the second factor' },
   { id: 'factor.back-up-code', label: 'Back-up code used', sentence: 'Logged in with a back-up code' },
   { id: 'factor.reset', label: 'Second factor reset', sentence: 'Reset the second factor of {object}' },
-  { id: 'user.created', label: 'User created', sentence: 'Created user “{object}”' },
+  {
+    id: 'user.created',
+    label: 'User created',
+    sentence: 'Created user “{object}” with the role {after}',
+    sentenceBare: 'Created user “{object}”',
+  },
   {
     id: 'user.renamed',
     label: 'User renamed',

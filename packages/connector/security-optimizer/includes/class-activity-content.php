@@ -21,6 +21,12 @@ final class Security_Optimizer_Activity_Content {
 	/** Files that WordPress itself keeps for a while: packages of plugins, imports. */
 	const PASSING_FILES = array( 'upgrader', 'import' );
 
+	/** Fields of a comment that its author or a moderator writes. */
+	const COMMENT_FIELDS = array( 'comment_content', 'comment_author', 'comment_author_email', 'comment_author_url' );
+
+	/** @var bool Whether the comment being saved gets another text. */
+	private static $edited = false;
+
 	/** @var int Post being deleted: its comments go with it. */
 	private static $deleting = 0;
 
@@ -106,8 +112,16 @@ final class Security_Optimizer_Activity_Content {
 		}
 	}
 
+	public static function notice_edit( $data, $old ) {
+		// REST saves a comment as well when only its status changes.
+		$fields       = array_flip( self::COMMENT_FIELDS );
+		self::$edited = array_intersect_key( $data, $fields ) != array_intersect_key( wp_unslash( $old ), $fields ); // phpcs:ignore Universal.Operators.StrictComparisons -- In any order.
+	}
+
 	public static function edit_comment( $comment_id ) {
-		self::tell_comment( 'comment.edited', get_comment( $comment_id ) );
+		if ( self::$edited ) {
+			self::tell_comment( 'comment.edited', get_comment( $comment_id ) );
+		}
 	}
 
 	public static function delete_comment( $comment_id, $comment ) {

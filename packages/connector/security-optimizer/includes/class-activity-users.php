@@ -22,6 +22,9 @@ final class Security_Optimizer_Activity_Users {
 	/** @var true[] Users whose profile has changed in the part that is kept as meta. */
 	private static $changed = array();
 
+	/** @var array[] What was told of the roles of users in this request: `kind`, `before` and `uid`. */
+	private static $roles = array();
+
 	public static function log_in( $login, $user = null ) {
 		$user = $user instanceof WP_User ? $user : get_user_by( 'login', $login );
 		self::tell( 'login', $user, null, null, $user );
@@ -53,8 +56,7 @@ final class Security_Optimizer_Activity_Users {
 
 	public static function create( $user_id ) {
 		self::$creating = false;
-		$user           = get_userdata( $user_id );
-		self::tell( 'user.created', $user, null, $user && $user->roles ? self::role_names( $user->caps ) : null );
+		self::tell_roles( 'user.created', $user_id, '', self::role_names( get_userdata( $user_id )->caps ) );
 	}
 
 	public static function notice_deletion( $user_id ) {
@@ -134,9 +136,9 @@ final class Security_Optimizer_Activity_Users {
 	}
 
 	private static function tell( $kind, $user, $before = null, $after = null, $by = null ) {
-		if ( $user instanceof WP_User ) {
-			Security_Optimizer_Outbox::add( $kind, array( 'user', $user->ID, $user->user_login ), $before, $after, $by );
-		}
+		return $user instanceof WP_User
+			? Security_Optimizer_Outbox::add( $kind, array( 'user', $user->ID, $user->user_login ), $before, $after, $by )
+			: '';
 	}
 
 	private static function holds_roles( $key ) {
@@ -144,11 +146,27 @@ final class Security_Optimizer_Activity_Users {
 		return $wpdb->get_blog_prefix() . 'capabilities' === $key;
 	}
 
+	/**
+	 * WordPress often takes roles away and gives others one by one. That is one change: what was told is told anew,
+	 * unless guard has fetched it already.
+	 */
 	private static function change_roles( $user_id, $before, $after ) {
+		$kind   = 'user.role';
 		$before = self::role_names( $before );
-		$after  = self::role_names( $after );
-		if ( $before !== $after ) {
-			self::tell( 'user.role', get_userdata( $user_id ), $before, $after );
+		$told   = isset( self::$roles[ $user_id ] ) ? self::$roles[ $user_id ] : null;
+		if ( $told && Security_Optimizer_Outbox::delete( array( $told['uid'] ) ) ) {
+			$kind   = $told['kind'];
+			$before = $told['before'];
+		}
+		self::tell_roles( $kind, $user_id, $before, self::role_names( $after ) );
+	}
+
+	private static function tell_roles( $kind, $user_id, $before, $after ) {
+		unset( self::$roles[ $user_id ] );
+		if ( $before !== $after || 'user.created' === $kind ) {
+			$uid = self::tell( $kind, get_userdata( $user_id ), $before, '' === $after && 'user.created' === $kind ? null : $after );
+
+			self::$roles[ $user_id ] = compact( 'kind', 'before', 'uid' );
 		}
 	}
 

@@ -45,6 +45,7 @@ final class Security_Optimizer_Activity {
 		'wp_update_nav_menu'                         => array( 'Content', 'update_menu' ),
 		'wp_insert_comment'                          => array( 'Content', 'write_comment' ),
 		'transition_comment_status'                  => array( 'Content', 'moderate_comment' ),
+		'wp_update_comment_data'                     => array( 'Content', 'notice_edit' ),
 		'edit_comment'                               => array( 'Content', 'edit_comment' ),
 		'deleted_comment'                            => array( 'Content', 'delete_comment' ),
 

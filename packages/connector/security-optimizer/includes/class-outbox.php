@@ -29,6 +29,7 @@ final class Security_Optimizer_Outbox {
 	 * @param string|null  $before Value before.
 	 * @param string|null  $after  Value after.
 	 * @param WP_User|null $user   Who did it; the current user when left out.
+	 * @return string The event's uid.
 	 */
 	public static function add( $kind, array $object, $before = null, $after = null, $user = null ) {
 		global $wpdb;
@@ -48,8 +49,9 @@ final class Security_Optimizer_Outbox {
 			'after'   => null === $after ? null : self::text( $after ),
 		);
 		$table  = self::table();
+		$uid    = bin2hex( random_bytes( 16 ) );
 		// JSON in ASCII, so that it fits into any character set and WordPress need not ask for the table's.
-		$row = $wpdb->prepare( "INSERT INTO $table (uid, event) VALUES (%s, %s)", bin2hex( random_bytes( 16 ) ), json_encode( $event, JSON_INVALID_UTF8_SUBSTITUTE ) ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
+		$row = $wpdb->prepare( "INSERT INTO $table (uid, event) VALUES (%s, %s)", $uid, json_encode( $event, JSON_INVALID_UTF8_SUBSTITUTE ) ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
 
 		// Plugins look at these after a query of their own that brought us here.
 		$kept  = array( $wpdb->insert_id, $wpdb->last_error );
@@ -62,16 +64,18 @@ final class Security_Optimizer_Outbox {
 		}
 		$wpdb->suppress_errors( $quiet );
 		list( $wpdb->insert_id, $wpdb->last_error ) = $kept;
+		return $uid;
 	}
 
 	/**
-	 * @param string[] $uids Events that guard has stored.
+	 * @param string[] $uids Events that are told elsewhere by now.
+	 * @return bool Whether any of them was still here.
 	 */
 	public static function delete( array $uids ) {
 		global $wpdb;
 		$table = self::table();
 		$marks = implode( ',', array_fill( 0, count( $uids ), '%s' ) );
-		$wpdb->query( $wpdb->prepare( "DELETE FROM $table WHERE uid IN ($marks)", $uids ) ); // phpcs:ignore WordPress.DB.PreparedSQL
+		return (bool) $wpdb->query( $wpdb->prepare( "DELETE FROM $table WHERE uid IN ($marks)", $uids ) ); // phpcs:ignore WordPress.DB.PreparedSQL
 	}
 
 	/**
