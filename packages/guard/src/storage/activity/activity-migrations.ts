@@ -79,6 +79,14 @@ async function createVisitTables({ schema }: Kysely<unknown>): Promise<void> {
     .columns(['site', 'visitor', 'id', 'kind', 'count'])
     .execute();
   await schema
+    .createTable('visit_sums')
+    .addColumn('site', 'integer', (column) => column.notNull())
+    .addColumn('kind', 'integer', (column) => column.notNull())
+    .addColumn('rows', 'integer', (column) => column.notNull())
+    .addPrimaryKeyConstraint('visit_sums_key', ['site', 'kind'])
+    .modifyEnd(CLUSTERED)
+    .execute();
+  await schema
     .createTable('visit_stretches')
     .addColumn('site', 'integer', (column) => column.notNull())
     .addColumn('kind', 'integer', (column) => column.notNull())

@@ -9,6 +9,7 @@ export interface ActivitySchema {
   visitors: VisitorsTable;
   visit_kinds: VisitKindsTable;
   visits: VisitsTable;
+  visit_sums: VisitSumsTable;
   visit_stretches: VisitStretchesTable;
   visit_hours: VisitHoursTable;
   top_visits: TopVisitsTable;
@@ -55,6 +56,14 @@ interface VisitsTable {
   visitor: number;
   count: number;
   target: string;
+}
+
+/** Rows that there are, of each kind. */
+interface VisitSumsTable {
+  site: number;
+  /** 0 for all kinds together. */
+  kind: number;
+  rows: number;
 }
 
 /**

@@ -82,13 +82,14 @@ async function kindsBy(
   most: number,
 ): Promise<Choice[]> {
   const rows = await db
-    .selectFrom('visit_stretches')
-    .innerJoin('visit_kinds', 'visit_kinds.id', 'visit_stretches.kind')
+    .selectFrom('visit_sums')
+    .innerJoin('visit_kinds', 'visit_kinds.id', 'visit_sums.kind')
     .select(`visit_kinds.${column} as value`)
-    .where('visit_stretches.site', '=', site)
-    .where('visit_stretches.kind', '>', ALL_KINDS)
+    .where('visit_sums.site', '=', site)
+    .where('visit_sums.kind', '>', ALL_KINDS)
+    .where('visit_sums.rows', '>', 0)
     .groupBy('value')
-    .orderBy((from) => from.fn.sum('visit_stretches.rows'), 'desc')
+    .orderBy((from) => from.fn.sum('visit_sums.rows'), 'desc')
     .execute();
   return rows
     .map(({ value }) => ({ label: String(value), value: String(value) }))

@@ -36,10 +36,8 @@ export function retain(step: Step): boolean {
 }
 
 function visitsAbove({ prepare, site, keep }: Step): number {
-  const { rows } = prepare(
-    `select coalesce(sum(rows), 0) as rows from visit_stretches where site = ? and kind = ${ALL_KINDS}`,
-  ).get(site.number) as { rows: number };
-  return rows - keep.maxRows;
+  const row = prepare(`select rows from visit_sums where site = ? and kind = ${ALL_KINDS}`).get(site.number);
+  return ((row as { rows: number } | undefined)?.rows ?? 0) - keep.maxRows;
 }
 
 /** Counts no further than to one more than may stay. */
@@ -88,12 +86,14 @@ function uncountStretches({ prepare, site }: Step, rows: readonly Row[]): void {
   ).all(site.number, last) as unknown as { start: number }[];
   const update = prepare('update visit_stretches set rows = rows - ? where site = ? and kind = ? and start = ?');
   const remove = prepare('delete from visit_stretches where site = ? and kind = ? and start = ? and rows <= 0');
+  const sum = prepare('update visit_sums set rows = rows - ? where site = ? and kind = ?');
   for (const [index, { start }] of starts.entries()) {
     const end = starts[index + 1]?.start ?? AFTER_ALL_IDS;
     const gone = rows.filter(({ id }) => id >= start && id < end);
     for (const [kind, count] of countBy([...gone.map((row) => row.kind), ...gone.map(() => ALL_KINDS)])) {
       update.run(count, site.number, kind, start);
       remove.run(site.number, kind, start);
+      sum.run(count, site.number, kind);
     }
   }
   site.forgetStretches();

@@ -71,7 +71,14 @@ export class SiteBook {
       `insert into visit_stretches (site, kind, start, rows) values (?, ?, ?, ?)
        on conflict (site, kind, start) do update set rows = rows + excluded.rows`,
     );
-    for (const { kind, start, rows } of this.#stretches.values()) stretch.run(this.number, kind, start, rows);
+    const sum = this.#prepare(
+      `insert into visit_sums (site, kind, rows) values (?, ?, ?)
+       on conflict (site, kind) do update set rows = rows + excluded.rows`,
+    );
+    for (const { kind, start, rows } of this.#stretches.values()) {
+      stretch.run(this.number, kind, start, rows);
+      sum.run(this.number, kind, rows);
+    }
     this.#stretches.clear();
     const hour = this.#prepare(
       `insert into visit_hours (site, hour, kind, hits) values (?, ?, ?, ?)
