@@ -11,14 +11,18 @@ import { eventually } from './scratch.js';
 
 export type Traffic = z.output<typeof activityTraffic.response>;
 
-/** Guard with its Activity Log in front of the fake WordPress; visitors come from any address. */
-export async function activitySite() {
+/**
+ * Guard with its Activity Log in front of the fake WordPress; visitors come from any address.
+ * @param config what its configuration says beside that
+ */
+export async function activitySite(config: object = {}) {
   const connector = await fakeConnector();
   const dataDir = await dataFolderFor(connector);
   const file = join(dataDir, 'guard.json');
-  await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), trustedProxies: ['127.0.0.1'] }));
+  const written = JSON.parse(await readFile(file, 'utf8'));
+  await writeFile(file, JSON.stringify({ ...written, trustedProxies: ['127.0.0.1'], ...config }));
   const log = recordedLog();
-  const guard = await runningGuard(dataDir, log.logger);
+  let guard = await runningGuard(dataDir, log.logger);
   await eventually(() => connector.policy !== null);
 
   const send = (suffix: string, body?: unknown, options: Parameters<typeof callApi>[2] = {}): Promise<Answer> =>
@@ -46,7 +50,13 @@ export async function activitySite() {
   /** Waits until so many rows are in the log; they are written twice a second. */
   const logged = (rows: number) => eventually(async () => (await unknown()).total === rows);
   const noted = (rows: number) => eventually(async () => (await registered()).total === rows);
-  return { connector, dataDir, guard, log, send, call, visit, report, unknown, registered, logged, noted };
+  /** Stops guard, lets something happen meanwhile, and starts it again. */
+  const restart = async (meanwhile: () => unknown = () => undefined) => {
+    await guard.close();
+    await meanwhile();
+    guard = await runningGuard(dataDir, log.logger);
+  };
+  return { connector, dataDir, guard, restart, log, send, call, visit, report, unknown, registered, logged, noted };
 }
 
 export const BROWSER =
