@@ -30,7 +30,7 @@ function logUnderTest(write?: (batch: VisitBatch) => Promise<void>) {
   return { log, rules, batches, visits, dropped, events };
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 describe('visits', () => {
   it('reach the store within a moment, with all that is known of them', async () => {
