@@ -1,16 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ActivityStore, VisitFilter, VisitRow } from '../../activity/activity-store.js';
-import { silentLogger } from '../../lib/logger.js';
-import { scratchFolder } from '../../testing/scratch.js';
-import { openActivityStore } from './open-activity-store.js';
+import { allVisits, NOW, SITE, testStore } from '../../testing/activity-store.js';
 import { type ReadLimits, readLimits } from './read/reader.js';
 import { keyOfAddress } from './visitor-key.js';
 import { STRETCH_ROWS } from './write/site-book.js';
-
-const NOW = Date.UTC(2026, 10, 21, 12);
-const SITE = 'example';
-const NO_FILTER: VisitFilter = { from: null, to: null, type: null, code: null, addresses: null };
 
 /** Bounds so small that a few hundred rows reach every way of finding rows. */
 const TINY_BOUNDS: ReadLimits = {
@@ -20,19 +14,6 @@ const TINY_BOUNDS: ReadLimits = {
   countedRows: 100_000,
   countedOneByOne: 100_000,
 };
-
-async function openStore(readLimits: ReadLimits, stretchRows: number): Promise<ActivityStore> {
-  const store = await openActivityStore({
-    dataDir: await scratchFolder(),
-    logger: silentLogger(),
-    clock: () => NOW,
-    commitMs: 5,
-    stretchRows,
-    readLimits,
-  });
-  onTestFinished(() => store.close());
-  return store;
-}
 
 const hex = (address: string) => Buffer.from(keyOfAddress(address)).toString('hex');
 
@@ -68,9 +49,6 @@ const matches = (row: VisitRow, { from, to, type, code, addresses }: VisitFilter
   (code === null || row.status === code) &&
   (addresses === null || (hex(row.address) >= addresses.low && hex(row.address) <= addresses.high));
 
-const listAll = (store: ActivityStore) =>
-  store.listVisits({ site: SITE, filter: NO_FILTER, anchor: null, before: null, skip: 0, limit: 100_000 });
-
 /** What the rows say, without ids: the same for rows that were stored and for visits that were asked for. */
 const told = (rows: readonly { at: number; address: string; target: string; status: number; count: number }[]) => {
   const counts = new Map<string, number>();
@@ -95,9 +73,9 @@ describe('lists of visits', () => {
           fc.array(fc.array(visit, { minLength: 1, maxLength: 120 }), { minLength: 1, maxLength: 5 }),
           fc.array(question, { minLength: 12, maxLength: 12 }),
           async (batches, questions) => {
-            const store = await openStore(bounds, rowsOfStretch);
+            const store = await testStore({ readLimits: bounds, stretchRows: rowsOfStretch });
             for (const visits of batches) await store.write({ site: SITE, visits, dropped: 0 });
-            const rows = await listAll(store);
+            const rows = await allVisits(store);
             const sent = batches.flat().map((one) => ({ ...one, at: Math.floor(one.at / 1000) }));
             expect(told(rows)).toEqual(told(sent));
             expect(rows.map(({ id }) => id)).toEqual(rows.map(({ id }) => id).toSorted((a, b) => b - a));

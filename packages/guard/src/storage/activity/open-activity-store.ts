@@ -37,18 +37,23 @@ export interface ActivityStoreOptions {
   readonly readLimits?: ReadLimits;
 }
 
+export interface OpenActivityStore extends ActivityStore {
+  /** Makes the writing thread fail as a fault of its own would. For tests of that. */
+  crash(): Promise<void>;
+}
+
 /**
  * The Activity Log in `activity.sqlite` of the data folder. Always resolves: while the file can't be used, calls fail
  * with StorageError, visits count as dropped, and opening is tried again. A corrupt file is moved aside, and a new one
  * begun: a log is not worth a site that stands still.
  */
-export async function openActivityStore(options: ActivityStoreOptions): Promise<ActivityStore> {
+export async function openActivityStore(options: ActivityStoreOptions): Promise<OpenActivityStore> {
   const store = new SqliteActivityStore(options);
   await store.open();
   return store;
 }
 
-class SqliteActivityStore implements ActivityStore {
+class SqliteActivityStore implements OpenActivityStore {
   readonly #settings: WriterSettings;
   readonly #limits: ReadLimits;
   readonly #logger: Logger;
@@ -146,6 +151,11 @@ class SqliteActivityStore implements ActivityStore {
     this.#closed = true;
     const database = await this.#database?.catch(() => null);
     await database?.close();
+  }
+
+  async crash(): Promise<void> {
+    const { writer } = await this.#opened();
+    await writer.crash();
   }
 
   #now(): number {

@@ -1,4 +1,5 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
+import type { Visit } from '../../../activity/visit.js';
 import { setBounded } from '../../../lib/set-bounded.js';
 import { type Prepare, preparedStatements } from '../../sqlite-worker/prepared-statements.js';
 import type { StorageFault } from '../../storage-error.js';
@@ -44,10 +45,11 @@ export class ActivityWriter {
   /** Writes batches, and how many visits of which site were dropped. Throws what SQLite threw. */
   writeVisits(batches: readonly VisitsCall[]): void {
     this.#transaction(() => {
-      for (const { site: name, visits, dropped, at } of batches) {
+      for (const [name, ofSite] of bySite(batches)) {
         const site = this.#site(name);
-        writeVisits(this.#prepare, { site, visitors: this.#visitors, kinds: this.#kinds }, unpackVisits(visits));
-        if (dropped > 0) site.countHits(at, DROPPED, dropped);
+        const visits = unpackAll(ofSite);
+        writeVisits(this.#prepare, { site, visitors: this.#visitors, kinds: this.#kinds }, visits);
+        for (const { dropped, at } of ofSite) if (dropped > 0) site.countHits(at, DROPPED, dropped);
       }
     });
   }
@@ -133,4 +135,18 @@ export class ActivityWriter {
     setBounded(this.#sites, name, site, SITES_KEPT);
     return site;
   }
+}
+
+function* unpackAll(batches: readonly VisitsCall[]): Generator<Visit> {
+  for (const { visits } of batches) yield* unpackVisits(visits);
+}
+
+function bySite(batches: readonly VisitsCall[]): Map<string, VisitsCall[]> {
+  const sites = new Map<string, VisitsCall[]>();
+  for (const batch of batches) {
+    const known = sites.get(batch.site);
+    if (known) known.push(batch);
+    else sites.set(batch.site, [batch]);
+  }
+  return sites;
 }
