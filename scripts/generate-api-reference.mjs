@@ -3,6 +3,7 @@
  * with `--check` it writes nothing and fails when the file is not up to date.
  */
 import { readFile, writeFile } from 'node:fs/promises';
+import { downloads } from '@security-optimizer/contract/activity-export';
 import { endpoints } from '@security-optimizer/contract/endpoints';
 import { errorTable } from '@security-optimizer/contract/errors';
 import { MAX_BODY_BYTES } from '@security-optimizer/contract/limits';
@@ -57,6 +58,23 @@ function endpointSection({ name, suffix, methods, summary, request, response }) 
   ].join('\n');
 }
 
+function downloadSection({ name, suffix, summary, request, answer }) {
+  return [
+    `### ${suffix}`,
+    '',
+    summary,
+    '',
+    `Methods: GET. Request name in the dashboard: \`${name}\`.`,
+    '',
+    'Request:',
+    '',
+    fieldTable(request, 'input'),
+    '',
+    `Answer: ${answer}`,
+    '',
+  ].join('\n');
+}
+
 const errors = Object.entries(errorTable)
   .map(([code, { status, message }]) => `| \`${code}\` | ${status} | ${message} |`)
   .join('\n');
@@ -76,6 +94,11 @@ Every answer is \`{ "data": …, "message": "…", "status": 200 }\`; the HTTP s
 a \`code\`, and for bad input \`fields\`, which names each field and says what is allowed.
 
 ${endpoints.map(endpointSection).join('\n')}
+## Files
+
+Calls that answer with a file. Who may call, and how a refused call is answered, is the same as above.
+
+${downloads.map(downloadSection).join('\n')}
 ## Errors
 
 | code | status | message |

@@ -8,7 +8,7 @@ import { toggleValue } from './settings.js';
 
 /** Filters as the server sent them, as a list or as PHP writes a list with gaps; only what is needed is looked at. */
 const sentChild = z.looseObject({
-  id: z.string().optional(),
+  id: z.string().nullish(),
   value: z.unknown().optional(),
   selectedValue: z.unknown().optional(),
 });
@@ -16,23 +16,43 @@ const sentFilter = z.looseObject({
   wp_name: z.string(),
   children: z
     .union([z.array(sentChild), z.record(z.string(), sentChild).transform((children) => Object.values(children))])
-    .optional(),
+    .nullish(),
+});
+const filterList = z.union(
+  [z.array(sentFilter), z.record(z.string(), sentFilter).transform((filters) => Object.values(filters))],
+  { error: 'Send the filters of the last answer.' },
+);
+/** In a query (GET) the same stands as JSON text. */
+const filterText = z.string().transform((text, context): unknown => {
+  try {
+    return text === '' ? [] : JSON.parse(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'Send the filters of the last answer as JSON.' });
+    return z.NEVER;
+  }
 });
 export const sentFilters = z
-  .union([z.array(sentFilter), z.record(z.string(), sentFilter).transform((filters) => Object.values(filters))], {
-    error: 'Send the filters of the last answer.',
-  })
+  .union([filterText.pipe(filterList), filterList], { error: 'Send the filters of the last answer.' })
   .nullish();
 export type SentFilters = z.output<typeof sentFilters>;
 
-const page = z.coerce.number({ error: 'Use a page number from 1.' }).int().min(1, 'Use a page number from 1.');
+const page = z.coerce
+  .number({ error: 'Use a page number from 1.' })
+  .int('Use a page number from 1.')
+  .min(1, 'Use a page number from 1.');
 
 const listRequest = z.object({
   limitedView: toggleValue.nullish(),
   page: page.nullish(),
+  /**
+   * A child's `selectedValue` goes before its `value`; empty text means no choice. The To of `date` means the whole of
+   * its day.
+   */
   filters: sentFilters,
   /** Our own: goes on exactly where the answer with this cursor ended. */
   cursor: z.string().max(200).nullish(),
+  /** Our own: 1 = the To of `date` is a moment (outside), not a day. For a bar of one hour. */
+  exact: toggleValue.nullish(),
 });
 
 const visitorId = z.object({
@@ -83,9 +103,17 @@ export const activityNews = endpoint({
   suffix: '/activity-new',
   methods: ['POST', 'GET'],
   summary: 'How many rows a list has gained since the row with the id `since`; counts to 1,000.',
-  request: z.object({ list: activityListName, since: z.coerce.number().int().nonnegative(), filters: sentFilters }),
+  request: z.object({
+    list: activityListName,
+    since: z.coerce.number({ error: messages.invalidFormat }).int(messages.invalidFormat).nonnegative(),
+    filters: sentFilters,
+    exact: toggleValue.nullish(),
+  }),
   response: z.object({ count: z.number().int() }),
 });
+
+/** Unix seconds. */
+const seconds = z.coerce.number({ error: messages.invalidFormat }).int(messages.invalidFormat).nonnegative();
 
 const bar = z.object({
   /** Unix seconds of the bar's beginning; it lasts to that of the next. */
@@ -100,11 +128,10 @@ export const activityTraffic = endpoint({
   name: 'activityTraffic',
   suffix: '/activity-traffic',
   methods: ['POST', 'GET'],
-  summary: 'Visits per day (or per hour, when the period is at most two days) of a period; the kept days by default.',
-  request: z.object({
-    from: z.coerce.number().int().nonnegative().nullish(),
-    to: z.coerce.number().int().nonnegative().nullish(),
-  }),
+  summary:
+    'Visits per day (or per hour, when the period is at most two days) in the time zone of the site; the kept days by ' +
+    'default. Hours are counted in UTC: where the clock differs by half an hour, an hour counts to the day it begins in.',
+  request: z.object({ from: seconds.nullish(), to: seconds.nullish() }),
   response: z.object({
     bars: z.array(bar),
     step: z.enum(['day', 'hour']),
@@ -266,7 +293,7 @@ export const testWeeklyReport = endpoint({
   response: z.object({ email: z.string() }),
 });
 
-/** The calls of the page Activity Log. */
+/** The calls of the page Activity Log but those of its tab Weekly Reports. */
 export const activityEndpoints = [
   activityUnknown,
   registeredActivity,
@@ -282,8 +309,7 @@ export const activityEndpoints = [
   manageActivityLog,
   activityLogLifetime,
   anonymizeAddresses,
-  weeklyReport,
-  notificationEmails,
-  previewWeeklyReport,
-  testWeeklyReport,
 ] as const;
+
+/** The calls of the tab Weekly Reports. */
+export const weeklyReportEndpoints = [weeklyReport, notificationEmails, previewWeeklyReport, testWeeklyReport] as const;

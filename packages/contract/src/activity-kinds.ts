@@ -23,7 +23,18 @@ export const activityKinds = [
   { id: 'factor.failed', label: 'Wrong code', sentence: 'Entered a wrong code of the second factor' },
   { id: 'factor.back-up-code', label: 'Back-up code used', sentence: 'Logged in with a back-up code' },
   { id: 'factor.reset', label: 'Second factor reset', sentence: 'Reset the second factor of {object}' },
-  { id: 'user.created', label: 'User created', sentence: 'Created user “{object}”' },
+  {
+    id: 'user.created',
+    label: 'User created',
+    sentence: 'Created user “{object}” with the role {after}',
+    sentenceBare: 'Created user “{object}”',
+  },
+  {
+    id: 'user.renamed',
+    label: 'User renamed',
+    sentence: 'Renamed user “{before}” to “{after}”',
+    sentenceBare: 'Renamed user “{object}”',
+  },
   { id: 'user.deleted', label: 'User deleted', sentence: 'Deleted user “{object}”' },
   { id: 'user.role', label: 'Role changed', sentence: 'Changed the role of “{object}” from {before} to {after}' },
   { id: 'user.profile', label: 'Profile changed', sentence: 'Changed the profile of “{object}”' },
@@ -32,15 +43,27 @@ export const activityKinds = [
   {
     id: 'user.application-password',
     label: 'Application password',
-    sentence: 'Made an application password for “{object}”',
+    sentence: 'Made the application password “{after}” for “{object}”',
+    sentenceBare: 'Made an application password for “{object}”',
   },
   {
     id: 'user.application-password-removed',
     label: 'Application password removed',
-    sentence: 'Removed an application password of “{object}”',
+    sentence: 'Removed the application password “{before}” of “{object}”',
+    sentenceBare: 'Removed an application password of “{object}”',
   },
   { id: 'post.created', label: 'Content created', sentence: 'Created {type} “{object}”' },
   { id: 'post.published', label: 'Content published', sentence: 'Published {type} “{object}”' },
+  {
+    id: 'post.scheduled',
+    label: 'Content scheduled',
+    sentence: 'Scheduled {type} “{object}” for {after}',
+  },
+  {
+    id: 'post.status',
+    label: 'Content status changed',
+    sentence: 'Changed {type} “{object}” from {before} to {after}',
+  },
   { id: 'post.updated', label: 'Content updated', sentence: 'Updated {type} “{object}”' },
   { id: 'post.trashed', label: 'Content moved to the bin', sentence: 'Moved {type} “{object}” to the bin' },
   { id: 'post.restored', label: 'Content restored', sentence: 'Restored {type} “{object}”' },
@@ -95,6 +118,8 @@ export const activityKinds = [
     sentenceBare: 'Updated WordPress',
   },
   { id: 'file.edited', label: 'File edited', sentence: 'Edited the file “{object}” of a plugin or theme' },
+  { id: 'site.created', label: 'Site created', sentence: 'Created the site “{object}” of the network' },
+  { id: 'site.deleted', label: 'Site deleted', sentence: 'Deleted the site “{object}” of the network' },
   { id: 'export.downloaded', label: 'Content exported', sentence: 'Downloaded an export of the content' },
   { id: 'import.run', label: 'Content imported', sentence: 'Imported content' },
   {
@@ -132,7 +157,7 @@ export function activityKind(id: string): ActivityKind | null {
 }
 
 /**
- * An event in one sentence.
+ * An event in one sentence. An empty value reads as “nothing”: from nothing to Administrator.
  * @param translate turns a template of the catalogue, or the name of a type, into the reader's language
  * @returns plain text; whoever shows it must treat it as text, since names come from users
  */
@@ -144,8 +169,8 @@ export function eventSentence(words: EventWords, translate: (text: string) => st
   const values: Readonly<Record<string, string>> = {
     object: words.object,
     type: translate(words.objectType),
-    before: words.before ?? '',
-    after: words.after ?? '',
+    before: words.before || translate('nothing'),
+    after: words.after || translate('nothing'),
   };
   return translate(template).replace(/\{(object|type|before|after)\}/g, (_place, name: string) => values[name] ?? '');
 }

@@ -31,7 +31,10 @@ describe('a toggle in a request', () => {
 test('options can be fetched for the pages that are built, and for no other', () => {
   expect(fetchOptions.request.safeParse({ page: 'security' }).success).toBe(true);
   expect(fetchOptions.request.safeParse({ page: 'login' }).success).toBe(true);
-  expect(fetchOptions.request.safeParse({ page: 'nonsense' }).success).toBe(false);
+  expect(fetchOptions.request.safeParse({ page: 'activity' }).success).toBe(true);
+  expect(fetchOptions.request.safeParse({ page: 'nonsense' }).error?.issues[0]?.message).toBe(
+    'Use security, login or activity.',
+  );
   expect(fetchOptions.request.safeParse({}).success).toBe(false);
 });
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { activityOptionsSchema } from './activity.js';
+import { activityEndpoints } from './activity-endpoints.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 import { loginOptionsSchema } from './login.js';
 import { loginEndpoints } from './login-endpoints.js';
@@ -14,7 +16,7 @@ export const fetchOptions = endpoint({
   methods: ['POST', 'GET'],
   summary: 'The options of one page.',
   request: z.object({ page: optionsPage }),
-  response: z.union([securityOptionsSchema, loginOptionsSchema]),
+  response: z.union([securityOptionsSchema, loginOptionsSchema, activityOptionsSchema]),
 });
 
 /** Name of the request that changes a toggle, tracked per row in the dashboard. */
@@ -39,6 +41,7 @@ export const endpoints = [
   fetchOptions,
   ...toggleEndpoints,
   ...loginEndpoints,
+  ...activityEndpoints,
   ...postHackEndpoints,
 ] as const satisfies readonly Endpoint[];
 

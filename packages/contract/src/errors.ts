@@ -12,6 +12,7 @@ export const errorTable = {
   body_too_large: { status: 413, message: 'The request body is larger than 64 KB.' },
   cross_site: { status: 403, message: 'This request came from another site.' },
   not_found: { status: 404, message: 'Nothing was found' },
+  must_not_be_blocked: { status: 400, message: 'This visitor must not be blocked.' },
   would_shut_you_out: {
     status: 409,
     message: 'Your own address is not in this list, so it would shut you out. Nothing was saved.',

@@ -24,3 +24,14 @@ export const TABLET_MAX_WIDTH = 1500;
 
 /** Status that the client gives to a body that is not JSON (specification section 8). */
 export const STATUS_NOT_JSON = 555;
+
+/** Closing animation of a menu of a row, in milliseconds. */
+export const MENU_CLOSE_MS = 400;
+/** Closing animation of the filter panel, in milliseconds. */
+export const FILTER_CLOSE_MS = 400;
+/** A finger that rests on a cell for this long presses it, in milliseconds. */
+export const PRESS_MS = 200;
+/** The tooltip of a cell appears after this, in milliseconds. */
+export const TOOLTIP_DELAY_MS = 1000;
+/** Rows of a table that stand in while it loads. */
+export const SKELETON_ROWS = 5;

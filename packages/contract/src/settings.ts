@@ -17,4 +17,5 @@ export const securityOptionsSchema = z.strictObject(
 );
 
 /** Pages whose options can be fetched. Grows with the pages that are built. */
-export const optionsPage = z.enum(['security', 'login'], { error: 'Use security or login.' });
+export const optionsPage = z.enum(['security', 'login', 'activity'], { error: 'Use security, login or activity.' });
+export type OptionsPage = z.infer<typeof optionsPage>;

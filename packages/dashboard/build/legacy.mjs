@@ -3,6 +3,7 @@ import { parse } from 'acorn';
 import { build } from 'vite';
 import { contractSource } from './contract-source.mjs';
 import { polyfills } from './polyfills.mjs';
+import { treeshake } from './side-effects.mjs';
 
 /**
  * Builds the single classic script for the oldest browsers of the specification: ES2015 syntax and polyfills.
@@ -28,6 +29,7 @@ export async function buildLegacy(root, outDir) {
       target: 'es2015',
       modulePreload: false,
       rolldownOptions: {
+        treeshake,
         input: `${root}/src/legacy/main.ts`,
         output: {
           format: 'iife',

@@ -2,6 +2,23 @@ import react from '@vitejs/plugin-react';
 import { build } from 'vite';
 import { MODERN_TARGET } from './browsers.mjs';
 import { contractSource } from './contract-source.mjs';
+import { treeshake } from './side-effects.mjs';
+
+/**
+ * Files of a few lines cost more than they hold, since each is compressed alone: what several parts share stands
+ * together, once for the pages and once for forms and dialogs, which pages fetch later.
+ */
+const codeSplitting = {
+  includeDependenciesRecursively: false,
+  groups: [
+    {
+      name: 'shared',
+      test: /(?:read-flag|format-number|tannin.sprintf|site-now|read-login-options|read-activity-options|contract.src)/,
+      minShareCount: 2,
+    },
+    { name: 'forms', test: /src.(?:forms|addresses|dialogs.(?:dialog|confirm|use-[cflm]))/, minShareCount: 2 },
+  ],
+};
 
 /**
  * Builds the ES modules for current browsers: one entry and one file for each page.
@@ -26,9 +43,11 @@ export async function buildModern(root, outDir) {
       target: MODERN_TARGET,
       modulePreload: false,
       rolldownOptions: {
+        treeshake,
         input: `${root}/src/main.ts`,
         output: {
           format: 'es',
+          codeSplitting,
           entryFileNames: 'dashboard-[hash].js',
           chunkFileNames: '[name]-[hash].js',
           hashCharacters: 'hex',

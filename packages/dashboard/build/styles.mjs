@@ -13,9 +13,15 @@ const SHEETS = [
   'controls',
   'forms',
   'display',
+  'cards',
+  'tabs',
+  'tables',
+  'chart',
+  'menus',
   'dialogs',
   'layers',
   'responsive',
+  'activity-narrow',
   'preferences',
 ];
 

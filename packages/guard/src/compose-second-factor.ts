@@ -7,6 +7,7 @@ import { noteLogin } from './login/two-factor/note-login.js';
 import { TrustedDevices } from './login/two-factor/trusted-devices.js';
 import { defaultSitePaths, type SiteConfig } from './site.js';
 import type { LiveSites } from './site-security/live-sites.js';
+import { sqlAuditStore } from './storage/audit-store.js';
 import { sqlChallengeStore } from './storage/challenge-store.js';
 import type { ChangeFeed } from './storage/change-feed.js';
 import type { Database } from './storage/database.js';
@@ -33,6 +34,7 @@ export async function composeSecondFactor(parts: {
     factors: sqlSecondFactorStore(db),
     challenges: sqlChallengeStore(db),
     tries: sqlFactorTriesStore(db),
+    audit: sqlAuditStore(db),
     devices: new TrustedDevices(sqlTrustedDeviceStore(db)),
     issuer: client,
     visitors: client,

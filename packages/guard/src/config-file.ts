@@ -39,6 +39,18 @@ function isAddressOrRange(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }
 
+const DNS_HELP = 'use addresses of DNS servers, for example 192.0.2.53 or 192.0.2.53:5353';
+
+/** As `Resolver.setServers` of Node takes it: an address, or address and port with brackets around IPv6. */
+export const dnsServer = z.string({ error: DNS_HELP }).refine(isDnsServer, { error: DNS_HELP });
+
+function isDnsServer(text: string): boolean {
+  if (isIP(text) !== 0) return true;
+  const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+)):(\d{1,5})$/.exec(text) ?? [];
+  const fits = bracketed === undefined ? isIP(plain ?? '') === 4 : isIP(bracketed) === 6;
+  return fits && Number(port) >= 1 && Number(port) <= 65_535;
+}
+
 export const logLevel = z.enum(['debug', 'info', 'warn', 'error', 'silent'], {
   error: 'use debug, info, warn, error or silent',
 });
@@ -112,6 +124,13 @@ export const configFile = z.strictObject({
       upstreamSeconds: limit(300, 1, 3600, 'seconds'),
       shutdownSeconds: limit(30, 1, 600, 'seconds'),
       upstreamConnections: limit(128, 1, 10_000, 'connections'),
+    })
+    .prefault({}),
+  activity: z
+    .strictObject({
+      maxRows: limit(1_000_000, 1000, 1_000_000_000, 'rows'),
+      dns: z.array(dnsServer, { error: DNS_HELP }).default([]),
+      monitors: z.array(trustedProxy, { error: RANGE_HELP }).default([]),
     })
     .prefault({}),
   postHack: z

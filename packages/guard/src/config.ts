@@ -25,6 +25,14 @@ export interface Config {
     /** Connections to one WordPress at the same time; further requests wait. */
     readonly upstreamConnections: number;
   };
+  readonly activity: {
+    /** Most visits of a site that the Activity Log keeps; the oldest go first. */
+    readonly maxRows: number;
+    /** Servers that are asked for host names; the system's when empty. */
+    readonly dns: readonly string[];
+    /** Addresses and ranges that watch over sites and must not be blocked. */
+    readonly monitors: readonly string[];
+  };
   /** Where clean copies come from; addresses without a slash at the end. */
   readonly postHack: {
     readonly directory: { readonly api: string; readonly downloads: string; readonly checksums: string };

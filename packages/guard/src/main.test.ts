@@ -28,6 +28,8 @@ describe('guard', () => {
     await runningGuard(await dataFolderFor(connector));
     await eventually(() => connector.policy !== null);
     expect(Object.keys(connector.policy?.policy ?? {}).sort()).toEqual([
+      'activity_events',
+      'blocked_users',
       'delete_readme',
       'disable_feed',
       'disable_file_edit',

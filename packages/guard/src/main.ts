@@ -1,11 +1,14 @@
 import { mkdir } from 'node:fs/promises';
+import { keepBlocked } from './activity/blocked-keeper.js';
 import { createApi } from './api/api-app.js';
+import { createDownloadHandlers } from './api/download-handlers.js';
 import { createHandlers } from './api/handlers.js';
+import { composeActivity } from './compose-activity.js';
+import { composeActivityLog } from './compose-activity-log.js';
 import { composeLogin } from './compose-login.js';
 import { composePostHack } from './compose-post-hack.js';
 import { composeSecondFactor } from './compose-second-factor.js';
 import type { Config } from './config.js';
-import { AddressSet } from './lib/address-set.js';
 import { systemClock } from './lib/clock.js';
 import { createLogger, type Logger } from './lib/logger.js';
 import { KeyedMutex } from './lib/mutex.js';
@@ -22,7 +25,7 @@ import { fetchSecurityOptions } from './site-security/fetch-security-options.js'
 import { LiveSites } from './site-security/live-sites.js';
 import { createSettingsReload } from './site-security/reload-settings.js';
 import { setSecurityOption } from './site-security/set-security-option.js';
-import { sqlBlockedAddressesStore } from './storage/blocked-addresses-store.js';
+import { sqlBlockedVisitorsStore } from './storage/blocked-visitors-store.js';
 import { latestVersion, pollingChangeFeed } from './storage/change-feed.js';
 import { lockDataDir } from './storage/data-dir-lock.js';
 import { type Database, openDatabase } from './storage/database.js';
@@ -91,6 +94,26 @@ async function assemble(
   taken.push(() => feed.close());
   await loadSites(config.sites, sites, db, factsStore);
   for (const { id } of config.sites) logPause(logger, sites, id, clock());
+  const blockedKeeper = keepBlocked({
+    store: sqlBlockedVisitorsStore(db),
+    sites,
+    mutex,
+    logger,
+    onUsers: (site) => healPolicy(site),
+  });
+  taken.push(() => blockedKeeper.stop());
+  for (const { id } of config.sites) await blockedKeeper.load(id);
+  feed.subscribe(blockedKeeper.reload);
+
+  const client = connectorClient({
+    clock,
+    facts: (site) => sites.get(site.id).facts,
+    onFailed: (site) => health.recheck(site),
+  });
+  taken.push(() => client.close());
+  const log = await composeActivityLog({ config, db, client, sites, clock, logger });
+  taken.push(() => log.stop());
+  feed.subscribe(() => log.events.changed());
   const slowUsers = sqlSlowUsersStore(db);
   const keeper = keepAttempts({
     store: sqlAttemptStore(db),
@@ -105,6 +128,7 @@ async function assemble(
         })
         .finally(() => healPolicy(site));
     },
+    onLocked: log.events.locked,
     clock,
     logger,
   });
@@ -119,15 +143,9 @@ async function assemble(
     });
   });
 
-  const client = connectorClient({
-    clock,
-    facts: (site) => sites.get(site.id).facts,
-    onFailed: (site) => health.recheck(site),
-  });
-  taken.push(() => client.close());
   const policyPush = createPolicyPush({
     client,
-    current: (site) => connectorPolicy(sites.inForce(site), keeper.slow.slow(site)),
+    current: (site) => connectorPolicy(sites.inForce(site), keeper.slow.slow(site), sites.blockedUsers(site)),
     mutex,
     clock,
     logger,
@@ -184,7 +202,14 @@ async function assemble(
   const change: ChangeDeps = {
     settings,
     pushPolicy: (site, wanted) =>
-      policyPush.push(site, connectorPolicy(settingsInForce(wanted, clock()), keeper.slow.slow(site.id))),
+      policyPush.push(
+        site,
+        connectorPolicy(
+          settingsInForce(wanted, clock()),
+          keeper.slow.slow(site.id),
+          sites.blockedUsers(site.id, wanted),
+        ),
+      ),
     apply: (site, wanted) => sites.set(site, { settings: wanted }),
     publish: feed.publish,
     mutex,
@@ -208,12 +233,17 @@ async function assemble(
     logger,
   });
   taken.push(() => postHack.runner.stop());
+  const activity = composeActivity({
+    ...{ config, db, log, change, client, sites, blockedKeeper, attempts: keeper, policyPush, sessions },
+  });
   const api = await createApi({
     sessions,
     logger,
+    downloads: createDownloadHandlers(activity),
     handlers: createHandlers({
       fetchSecurityOptions: (site) => fetchSecurityOptions(settings, site),
       setSecurityOption: (wanted) => setSecurityOption(change, wanted),
+      ...activity,
       ...postHack,
       ...composeLogin({ db, change, client, sites, configured, sessions, door }),
     }),
@@ -229,11 +259,20 @@ async function assemble(
     waitMs: LOGIN_WAIT_MS,
     settled: keeper.settled,
   };
-  const server = createGuardServer({ config, live, login, api: api.handle, onSignal: health.inform, logger, clock });
+  const server = createGuardServer({
+    ...{ config, live, login, logger, clock },
+    api: api.handle,
+    visits: log.visits,
+    onSignal(site, signal) {
+      health.inform(site, signal);
+      log.onSignal(site, signal);
+    },
+  });
   const { host, port } = await server.listen();
   taken.push(() => health.stop());
   taken.push(() => server.close());
   health.start();
+  log.start();
   await postHack.runner.resume();
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -246,12 +285,10 @@ async function loadSites(
   factsStore: SiteFactsStore,
 ): Promise<void> {
   const settings = sqlSettingsStore(db);
-  const blockedStore = sqlBlockedAddressesStore(db);
   for (const { id } of all) {
     const stored = await fetchSiteSettings(settings, id);
-    const blocked = AddressSet.from(await blockedStore.read(id));
     const { facts } = await factsStore.read(id);
-    sites.set(id, { settings: stored, blocked, facts });
+    sites.set(id, { settings: stored, facts });
   }
 }
 

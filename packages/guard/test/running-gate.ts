@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, createServer as createRawServer, type Socket } from 'node:net';
 import { defaultSecurityOptions, type SecurityOptions } from '@security-optimizer/contract/protections';
 import { onTestFinished } from 'vitest';
+import type { Visit } from '../src/activity/visit.js';
 import type { ApiHandler } from '../src/api/api-call.js';
 import type { Config } from '../src/config.js';
 import { configFile } from '../src/config-file.js';
@@ -19,11 +20,17 @@ import type { Signal } from '../src/wordpress/signature.js';
 
 export const SECRET = '0f'.repeat(32);
 
+export type NotedVisit = Pick<Visit, 'address' | 'target' | 'status' | 'rule' | 'agent'> & {
+  readonly site: string;
+};
+
 export interface Gate {
   readonly port: number;
   readonly server: GuardServer;
   readonly live: LivePolicy;
   readonly signals: Signal[];
+  /** What was left for the Activity Log, in order. */
+  readonly visits: NotedVisit[];
   /** Swaps in a policy with these addresses blocked and these options changed. */
   rule(input: { blocked?: readonly string[]; options?: Partial<SecurityOptions> }): void;
 }
@@ -49,6 +56,7 @@ const noDoor: SecondFactorDoor = {
 export async function runningGate(upstream: number | string, options: GateOptions = {}): Promise<Gate> {
   const live = new LivePolicy();
   const signals: Signal[] = [];
+  const visits: NotedVisit[] = [];
   const origin = typeof upstream === 'number' ? `http://127.0.0.1:${upstream}` : upstream;
   const sites = (options.sites ?? [{ id: 'site', hosts: ['*'], upstream: origin }]).map((site) => ({
     wordpressDir: null,
@@ -73,6 +81,7 @@ export async function runningGate(upstream: number | string, options: GateOption
       upstreamConnections: 64,
       ...options.limits,
     },
+    activity: { maxRows: 1000, dns: [], monitors: [] },
     logLevel: 'silent',
   };
   const rule: Gate['rule'] = ({ blocked = [], options: changed = {} }) => {
@@ -102,11 +111,16 @@ export async function runningGate(upstream: number | string, options: GateOption
       waitMs: 1000,
       settled: async () => {},
     },
+    visits: {
+      add: (site, { address, target, status, rule, agent }) => {
+        visits.push({ site, address: address.text, target, status, rule, agent: agent() });
+      },
+    },
     onSignal: (_site, signal) => void signals.push(signal),
   });
   const { port } = await server.listen();
   onTestFinished(() => server.close());
-  return { port, server, live, signals, rule };
+  return { port, server, live, signals, visits, rule };
 }
 
 /** A web server in WordPress's place. */

@@ -35,6 +35,11 @@ final class Security_Optimizer_Admin_Page {
 				'menu'  => __( 'Site Security', 'security-optimizer' ),
 				'title' => __( 'Security Optimizer - Site Security', 'security-optimizer' ),
 			),
+			'activity-log'   => array(
+				'id'    => 'ACTIVITY_LOG',
+				'menu'  => __( 'Activity Log', 'security-optimizer' ),
+				'title' => __( 'Security Optimizer - Activity Log', 'security-optimizer' ),
+			),
 		);
 	}
 

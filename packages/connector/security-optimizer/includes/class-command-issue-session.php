@@ -18,7 +18,7 @@ final class Security_Optimizer_Command_Issue_Session {
 	 */
 	public static function run( array $body ) {
 		$user = isset( $body['user'] ) && is_int( $body['user'] ) ? get_userdata( $body['user'] ) : false;
-		if ( ! $user || ( is_multisite() && is_user_spammy( $user ) ) ) {
+		if ( ! $user || Security_Optimizer_Blocked_Users::has( $user->ID ) || ( is_multisite() && is_user_spammy( $user ) ) ) {
 			return 'unknown_user';
 		}
 		$wanted = isset( $body['redirect'] ) && is_string( $body['redirect'] ) ? $body['redirect'] : '';

@@ -27,6 +27,10 @@ final class Security_Optimizer_Command_Policy {
 		Security_Optimizer_Gate::send_signal();
 		Security_Optimizer_Slow_Users::forget_others();
 
+		if ( Security_Optimizer_Policy::is_on( 'activity_events' ) ) {
+			Security_Optimizer_Outbox::create();
+		}
+
 		$notes = array();
 		if ( Security_Optimizer_Policy::is_on( 'delete_readme' ) ) {
 			$notes['delete_readme'] = Security_Optimizer_Readme::delete();

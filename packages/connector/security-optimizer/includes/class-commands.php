@@ -26,6 +26,10 @@ final class Security_Optimizer_Commands {
 		'login-data'    => array( 'Security_Optimizer_Command_Login_Data', 'run' ),
 		'path-in-use'   => array( 'Security_Optimizer_Command_Path_In_Use', 'run' ),
 		'rename-users'  => array( 'Security_Optimizer_Command_Rename_Users', 'run' ),
+		'events'        => array( 'Security_Optimizer_Command_Events', 'run' ),
+		'users-info'    => array( 'Security_Optimizer_Command_Users_Info', 'run' ),
+		'send-mail'     => array( 'Security_Optimizer_Command_Send_Mail', 'run' ),
+		'forget'        => array( 'Security_Optimizer_Command_Forget', 'run' ),
 
 		'plugins'              => array( 'Security_Optimizer_Command_Plugins', 'run' ),
 		'reinstall-plugin'     => array( 'Security_Optimizer_Command_Reinstall_Plugin', 'run' ),
@@ -37,7 +41,10 @@ final class Security_Optimizer_Commands {
 	);
 
 	/** Commands that need what plugins and themes set up on `init`; the others run before any of that. */
-	const LATE = array( 'issue-session', 'path-in-use', 'mail-password-links', 'checkup', 'overview' );
+	const LATE = array( 'issue-session', 'path-in-use', 'send-mail', 'mail-password-links', 'checkup', 'overview' );
+
+	/** Errors that are not the command's fault. */
+	const FAULTS = array( 'policy_not_stored', 'not_stored', 'not_sent' );
 
 	/** @var array|null `name`, `time`, `nonce` and `body` of a command that guard has signed. */
 	private static $received = null;
@@ -89,7 +96,7 @@ final class Security_Optimizer_Commands {
 	public static function run() {
 		$taken = Security_Optimizer_Nonces::take( self::$received['nonce'], self::$received['time'] );
 		if ( null === $taken ) {
-			self::fail( 503, 'nonce_not_stored' );
+			Security_Optimizer_Answer::json( 503, array( 'code' => 'nonce_not_stored' ) );
 		}
 		if ( false === $taken ) {
 			return;
@@ -97,19 +104,19 @@ final class Security_Optimizer_Commands {
 
 		$body = json_decode( self::$received['body'], true );
 		if ( ! is_array( $body ) ) {
-			self::fail( 400, 'invalid_json' );
+			self::fail( 'invalid_json' );
 		}
 		$answer = call_user_func( self::COMMANDS[ self::$received['name'] ], $body );
 		if ( is_string( $answer ) ) {
-			self::fail( in_array( $answer, array( 'policy_not_stored', 'not_stored' ), true ) ? 500 : 400, $answer );
+			self::fail( $answer );
 		}
 		if ( is_wp_error( $answer ) ) {
-			self::fail( 400, $answer->get_error_code(), (array) $answer->get_error_data() );
+			self::fail( $answer->get_error_code(), (array) $answer->get_error_data() );
 		}
 		Security_Optimizer_Answer::json( 200, $answer );
 	}
 
-	private static function fail( $status, $code, array $more = array() ) {
-		Security_Optimizer_Answer::json( $status, array( 'code' => $code ) + $more );
+	private static function fail( $code, array $more = array() ) {
+		Security_Optimizer_Answer::json( in_array( $code, self::FAULTS, true ) ? 500 : 400, array( 'code' => $code ) + $more );
 	}
 }

@@ -86,12 +86,21 @@ final class Security_Optimizer_Gate {
 	}
 
 	/**
+	 * @param string $letter One more thing that guard has to know about this request.
+	 */
+	public static function add_flag( $letter ) {
+		if ( self::came_through_guard() && false === strpos( self::$flags, $letter ) ) {
+			self::$flags .= $letter;
+			self::send_signal();
+		}
+	}
+
+	/**
 	 * Ends a request whose answer would lead a stranger to the hidden login. Guard answers in its place, as for any
 	 * missing page.
 	 */
 	public static function end_without_trace() {
-		self::$flags = 'a';
-		self::send_signal();
+		self::add_flag( 'a' );
 		Security_Optimizer_Answer::nothing();
 	}
 

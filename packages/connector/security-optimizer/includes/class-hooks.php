@@ -1,7 +1,7 @@
 <?php
 /**
- * Everything that the connector hooks into WordPress, in the order in which it runs. (The command `issue-session`
- * adds a filter of its own while it runs.)
+ * Everything that the connector hooks into WordPress, in the order in which it runs. What the Activity Log looks at is
+ * listed in class-activity.php. (The commands `issue-session` and `send-mail` add hooks of their own while they run.)
  *
  * @package Security_Optimizer
  */
@@ -57,6 +57,7 @@ final class Security_Optimizer_Hooks {
 		$needs_factor = Security_Optimizer_Policy::is_on( 'sg2fa' );
 		if ( $hides_login || $needs_factor
 			|| (int) Security_Optimizer_Policy::text( 'login_attempts' ) > 0
+			|| Security_Optimizer_Blocked_Users::exist()
 			|| Security_Optimizer_Context::refuses_passwords()
 		) {
 			self::add_password_checks();
@@ -70,6 +71,16 @@ final class Security_Optimizer_Hooks {
 		}
 		if ( $hides_login ) {
 			self::add_login_url();
+		}
+		if ( Security_Optimizer_Blocked_Users::exist() ) {
+			self::add_blocked_users();
+		}
+
+		// Activity Log: whether a member is asking, and what members do (listed in class-activity.php).
+		add_filter( 'determine_current_user', array( 'Security_Optimizer_Member', 'vouch' ), PHP_INT_MAX );
+		add_filter( 'authenticate', array( 'Security_Optimizer_Member', 'vouch_in_xml_rpc' ), PHP_INT_MAX );
+		if ( Security_Optimizer_Policy::is_on( 'activity_events' ) ) {
+			Security_Optimizer_Activity::add();
 		}
 
 		// The pages in wp-admin.
@@ -173,6 +184,13 @@ final class Security_Optimizer_Hooks {
 		add_action( 'user_profile_update_errors', array( $reset, 'check_profile' ), PHP_INT_MAX, 3 );
 		add_filter( 'rest_request_before_callbacks', array( $reset, 'check_rest' ), PHP_INT_MAX, 3 );
 		add_filter( 'login_message', array( $reset, 'tell' ), PHP_INT_MAX );
+	}
+
+	private static function add_blocked_users() {
+		$blocked = 'Security_Optimizer_Blocked_Users';
+		add_action( 'plugins_loaded', array( $blocked, 'take_cookies' ), PHP_INT_MIN );
+		add_filter( 'determine_current_user', array( $blocked, 'make_stranger' ), PHP_INT_MAX );
+		add_filter( 'send_auth_cookies', array( $blocked, 'keep_cookies' ), PHP_INT_MAX, 6 );
 	}
 
 	private static function add_login_url() {

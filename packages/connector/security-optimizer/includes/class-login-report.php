@@ -31,6 +31,13 @@ final class Security_Optimizer_Login_Report {
 	}
 
 	/**
+	 * @return bool Whether a password was left unchecked in this request.
+	 */
+	public static function has_refused() {
+		return self::$report['refused'] > 0;
+	}
+
+	/**
 	 * @param string       $name What was typed as name.
 	 * @param WP_User|null $user The user, if there is one.
 	 * @param string       $road `form`, `xmlrpc`, `rest`, `application-password` or `other`.

@@ -1,8 +1,8 @@
 <?php
 /**
- * Whose session this browser brought along.
+ * Whose session this browser brought along, and whether the request is a member's.
  *
- * Only the cookie counts: other plugins may make somebody else the current user for a while.
+ * For the session only the cookie counts: other plugins may make somebody else the current user for a while.
  *
  * @package Security_Optimizer
  */
@@ -27,5 +27,31 @@ final class Security_Optimizer_Member {
 			self::$id = (int) wp_validate_auth_cookie( '', 'logged_in' );
 		}
 		return self::$id;
+	}
+
+	/**
+	 * Filter `determine_current_user`, after everybody else: WordPress or a plugin has taken a proof of who is asking.
+	 *
+	 * @param int|false $user_id Who is asking.
+	 * @return int|false
+	 */
+	public static function vouch( $user_id ) {
+		if ( $user_id ) {
+			Security_Optimizer_Gate::add_flag( 'm' );
+		}
+		return $user_id;
+	}
+
+	/**
+	 * Filter `authenticate`, after everybody else: in XML-RPC each request brings the password along.
+	 *
+	 * @param mixed $user WP_User, WP_Error or null.
+	 * @return mixed
+	 */
+	public static function vouch_in_xml_rpc( $user ) {
+		if ( $user instanceof WP_User && defined( 'XMLRPC_REQUEST' ) && XMLRPC_REQUEST ) {
+			self::vouch( $user->ID );
+		}
+		return $user;
 	}
 }

@@ -109,7 +109,7 @@ final class Security_Optimizer_Password_Checks {
 		}
 		self::examine();
 		// Nobody guesses an application password, and programs have no cookie that shows a known device.
-		if ( self::must_refuse( null ) ) {
+		if ( self::must_refuse( null ) || self::is_blocked( self::find( $_SERVER['PHP_AUTH_USER'] ) ) ) {
 			self::refuse( $_SERVER['PHP_AUTH_PW'] );
 			self::answer_rest();
 			remove_filter( 'determine_current_user', 'wp_validate_application_password', 20 );
@@ -199,12 +199,16 @@ final class Security_Optimizer_Password_Checks {
 	 * A check whose end could not be reported is not made: hence the look at the head of the answer.
 	 */
 	private static function must_refuse( $user ) {
-		return Security_Optimizer_Gate::came_through_guard() && (
+		return self::is_blocked( $user ) || ( Security_Optimizer_Gate::came_through_guard() && (
 			Security_Optimizer_Context::refuses_passwords()
 			|| Security_Optimizer_Login_Report::has_failed()
 			|| headers_sent()
 			|| Security_Optimizer_Slow_Users::must_wait( $user )
-		);
+		) );
+	}
+
+	private static function is_blocked( $user ) {
+		return $user && Security_Optimizer_Blocked_Users::has( $user->ID );
 	}
 
 	private static function refuse( $password ) {
@@ -254,9 +258,10 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
+	 * @param string $username What was typed.
 	 * @return WP_User|null Whom WordPress means by this name.
 	 */
-	private static function find( $username ) {
+	public static function find( $username ) {
 		$user = get_user_by( 'login', $username );
 		if ( ! $user && is_email( $username ) ) {
 			$user = get_user_by( 'email', $username );

@@ -9,8 +9,9 @@ export interface ServerNotification {
  * - `not_json`: something came back that is not JSON (status 555)
  * - `refused`: the server answered with a status that is not 200
  * - `session_gone`: the owner is no longer logged in to WordPress
+ * - `cancelled`: whoever asked no longer wants the answer
  */
-export type FailureKind = 'no_response' | 'not_json' | 'refused' | 'session_gone';
+export type FailureKind = 'no_response' | 'not_json' | 'refused' | 'session_gone' | 'cancelled';
 
 /** Why a call did not succeed. `message` is the server's text or ''. */
 export class ApiFailure extends Error {

@@ -1,6 +1,8 @@
+import { API_NAMESPACE } from '@security-optimizer/contract/paths';
 import { ApiFailure } from './api-failure.js';
 import { createNonceKeeper } from './nonce.js';
 import type { Answer } from './read-answer.js';
+import { type Query, restUrl } from './rest-url.js';
 import { type ApiCall, send, type Transport } from './send.js';
 
 export interface Api {
@@ -10,6 +12,8 @@ export interface Api {
    * @throws ApiFailure
    */
   call<Data>(call: ApiCall): Promise<Answer<Data>>;
+  /** Address of a call that a link can follow: with the nonce of the moment in its query. */
+  link(suffix: string, query: Query): string;
 }
 
 /** The client of the REST API for one open wp-admin page. */
@@ -17,6 +21,13 @@ export function createApi(transport: Transport, nonce: { readonly first: string;
   const nonces = createNonceKeeper(nonce.first, new URL(nonce.url, transport.address).href, transport.fetch);
 
   return {
+    link: (suffix, query) =>
+      restUrl(
+        transport.restBase,
+        `${API_NAMESPACE}${suffix}`,
+        { ...query, _wpnonce: nonces.current() },
+        transport.address,
+      ),
     async call<Data>(call: ApiCall) {
       const used = nonces.current();
       try {

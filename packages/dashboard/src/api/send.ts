@@ -16,6 +16,8 @@ export interface ApiCall {
   readonly body?: unknown;
   /** Milliseconds until the call counts as unanswered. */
   readonly timeout?: number;
+  /** Ends the call early; it then fails as cancelled, and nobody is told. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Transport {
@@ -37,7 +39,10 @@ export async function send<Data>(call: ApiCall, nonce: string, transport: Transp
   const method = call.method ?? 'POST';
   const hasBody = method !== 'GET' && method !== 'DELETE';
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), call.timeout ?? DEFAULT_TIMEOUT_MS);
+  const stop = (): void => abort.abort();
+  const timer = setTimeout(stop, call.timeout ?? DEFAULT_TIMEOUT_MS);
+  call.signal?.addEventListener('abort', stop);
+  if (call.signal?.aborted) stop();
   try {
     const route = `${call.namespace ?? API_NAMESPACE}${call.suffix}`;
     const url = restUrl(transport.restBase, route, call.query ?? {}, transport.address);
@@ -54,9 +59,11 @@ export async function send<Data>(call: ApiCall, nonce: string, transport: Transp
     });
     return readAnswer<Data>(await response.text(), response.status);
   } catch (error) {
+    if (call.signal?.aborted) throw new ApiFailure('cancelled', { cause: error });
     if (error instanceof ApiFailure) throw error;
     throw new ApiFailure('no_response', { cause: error });
   } finally {
     clearTimeout(timer);
+    call.signal?.removeEventListener('abort', stop);
   }
 }

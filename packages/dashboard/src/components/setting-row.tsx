@@ -18,6 +18,8 @@ export interface SettingRowProps {
   /** What went wrong with the last change, in one sentence. */
   readonly error?: string | undefined;
   readonly onRetry?: () => void;
+  /** What follows from the setting as it is, below its help. */
+  readonly note?: ReactNode;
   /** The control at the end of the row. */
   readonly children: ReactNode;
 }
@@ -26,7 +28,14 @@ export interface SettingRowProps {
 export function SettingRow(props: SettingRowProps) {
   const { id, icon, state, title, help, recommended = false, pending = false, withSwitch = false, error } = props;
   return (
-    <div className={classes('so-row', withSwitch && 'so-row--switch', pending && 'is-busy')}>
+    <div
+      className={classes(
+        'so-row',
+        withSwitch && 'so-row--switch',
+        pending && 'is-busy',
+        Boolean(props.note) && 'so-row--top',
+      )}
+    >
       <IconTile name={icon} state={state} />
       <div className="so-row__text">
         <h3>
@@ -41,6 +50,7 @@ export function SettingRow(props: SettingRowProps) {
           ) : null}
         </h3>
         <p id={`${id}-help`}>{help}</p>
+        {props.note ? <div className="so-row__note">{props.note}</div> : null}
         {error !== undefined ? (
           <p className="so-error" role="alert">
             <Icon name="error" />

@@ -8,12 +8,20 @@ export interface DateTexts {
   readonly fullDay: (day: string) => string;
   /** `28 – 30 November`; `28 November` when both are the same day. */
   readonly range: (from: string, to: string) => string;
+  /** `28 November` */
+  readonly dayOfMonth: (day: string) => string;
+  /** `28 Nov` */
+  readonly shortDay: (day: string) => string;
+  /** `28 Nov 2026` */
+  readonly shortDate: (day: string) => string;
   /** Names of the months, January first. */
   readonly months: readonly string[];
   /** @param weekday 0 is Sunday */
   readonly weekday: (weekday: number, form: 'long' | 'short') => string;
   /** The time in the language's own form. @param time `HH:MM` */
   readonly time: (time: string) => string;
+  /** The same with seconds. @param time `HH:MM:SS` */
+  readonly fullTime: (time: string) => string;
   /** The clock has twice twelve hours. */
   readonly is12Hours: boolean;
   /** Words of such a clock for before and after noon. */
@@ -29,11 +37,15 @@ export function dateTexts(locale: string): DateTexts {
   const day = format({ day: 'numeric', month: 'long', year: 'numeric' });
   const fullDay = format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
   const dayOfMonth = formatterOf(locale, { day: 'numeric', month: 'long', timeZone: 'UTC' });
+  const shortDay = format({ day: 'numeric', month: 'short' });
+  const shortDate = format({ day: 'numeric', month: 'short', year: 'numeric' });
   const month = format({ month: 'long' });
   const weekdays = { long: format({ weekday: 'long' }), short: format({ weekday: 'short' }) };
   const hour = formatterOf(locale, { hour: 'numeric', minute: '2-digit', timeZone: 'UTC' });
+  const second = formatterOf(locale, { hour: 'numeric', minute: '2-digit', second: '2-digit', timeZone: 'UTC' });
   const is12Hours = hour.resolvedOptions().hour12 === true;
-  const at = (time: string): number => Date.UTC(2024, 0, 7, Number(time.slice(0, 2)), Number(time.slice(3, 5)));
+  const at = (time: string): number =>
+    Date.UTC(2024, 0, 7, Number(time.slice(0, 2)), Number(time.slice(3, 5)), Number(time.slice(6, 8)));
   const half = (time: string): string =>
     hour
       .format(at(time))
@@ -44,10 +56,14 @@ export function dateTexts(locale: string): DateTexts {
     day: (value) => day(msOf(value)),
     fullDay: (value) => fullDay(msOf(value)),
     range: (from, to) => rangeText(dayOfMonth, msOf(from), msOf(to)),
+    shortDay: (value) => shortDay(msOf(value)),
+    shortDate: (value) => shortDate(msOf(value)),
+    dayOfMonth: (value) => dayOfMonth(msOf(value)),
     months: Array.from({ length: 12 }, (_, index) => month(msOf(dayOf(2024, index, 1)))),
     // 7 January 2024 is a Sunday.
     weekday: (weekday, form) => weekdays[form](msOf(dayOf(2024, 0, 7 + weekday))),
     time: (time) => (is12Hours ? hour.format(at(time)) : time),
+    fullTime: (time) => (is12Hours ? second.format(at(time)) : time),
     is12Hours,
     halves: [half('09:00'), half('21:00')],
   };

@@ -19,7 +19,7 @@ export function siteNow(timeZone: string, ms: number): SiteNow {
 const HOUR_MS = 3600_000;
 
 /** How far the site's clock is ahead of UTC, milliseconds. */
-function offsetOf(timeZone: string, ms: number): number {
+export function offsetOf(timeZone: string, ms: number): number {
   const fixed = /^([+-])(\d{1,2}):?(\d{2})$/.exec(timeZone);
   if (fixed) {
     const minutes = Number(fixed[2]) * 60 + Number(fixed[3]);
@@ -43,4 +43,10 @@ function offsetOf(timeZone: string, ms: number): number {
   } catch {
     return 0;
   }
+}
+
+/** Minutes since midnight as `HH:MM`. */
+export function timeOfDay(minutes: number): string {
+  const two = (value: number): string => (value < 10 ? `0${value}` : String(value));
+  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }

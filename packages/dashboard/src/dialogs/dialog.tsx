@@ -1,7 +1,5 @@
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { Overlay } from 'react-aria/Overlay';
-import { useDialog } from 'react-aria/useDialog';
-import { useModalOverlay } from 'react-aria/useModalOverlay';
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { createPortal } from 'react-dom';
 import { Button } from '../components/button.js';
 import { classes } from '../components/classes.js';
 import { __ } from '../i18n/translate.js';
@@ -11,6 +9,7 @@ import { ConfirmDialog } from './confirm-dialog.js';
 import type { Closing } from './use-closing.js';
 import { useFocusReturn } from './use-focus-return.js';
 import { useLeaveWarning } from './use-leave-warning.js';
+import { useModal } from './use-modal.js';
 
 export interface DialogProps {
   readonly title: string;
@@ -32,16 +31,15 @@ export interface DialogProps {
 export function Dialog(props: DialogProps) {
   const { portal } = useServices();
   useFocusReturn();
-  return (
-    <Overlay portalContainer={portal} isExiting={props.closing.closing}>
-      <DialogFrame {...props} />
-    </Overlay>
-  );
+  return createPortal(<DialogFrame {...props} />, portal);
 }
 
 function DialogFrame(props: DialogProps) {
   const { title, size = 'medium', role = 'dialog', closing, pending = false, dirty = false } = props;
+  const scrim = useRef<HTMLDivElement>(null);
   const ref = useRef<HTMLDivElement>(null);
+  const pressed = useRef(false);
+  const id = useId();
   const [asking, setAsking] = useState(false);
   const busy = pending || closing.closing;
   useLeaveWarning(dirty && !closing.closing);
@@ -52,13 +50,8 @@ function DialogFrame(props: DialogProps) {
     else closing.close();
   }
 
-  const { modalProps, underlayProps } = useModalOverlay(
-    { isDismissable: !busy && !asking, isKeyboardDismissDisabled: busy },
-    openState(requestClose),
-    ref,
-  );
+  useModal(scrim, ref, busy || asking ? null : requestClose);
   useFirstFieldFocus(ref);
-  const { dialogProps, titleProps } = useDialog({ role }, ref);
 
   function submit(event: FormEvent): void {
     event.preventDefault();
@@ -68,27 +61,34 @@ function DialogFrame(props: DialogProps) {
   }
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a click on the scrim must not take the focus away
+    // biome-ignore lint/a11y/noStaticElementInteractions: a press on the scrim closes, as Escape does for the keyboard
+    // biome-ignore lint/a11y/useKeyWithClickEvents: see above
     <div
+      ref={scrim}
       className={classes('so-scrim', closing.closing && 'is-leaving')}
-      {...underlayProps}
       onMouseDown={(event) => {
-        if (event.target === event.currentTarget) event.preventDefault();
+        pressed.current = event.target === event.currentTarget;
+        // Without this the press would take the focus away.
+        if (pressed.current) event.preventDefault();
+      }}
+      // A press that began inside, to mark text, and ends outside does not count.
+      onClick={(event) => {
+        if (pressed.current && event.target === event.currentTarget && !asking) requestClose();
       }}
     >
       {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles that it may have support aria-modal */}
       <div
         className={classes('so-dialog', size === 'large' && 'so-dialog--l')}
-        {...modalProps}
-        {...dialogProps}
         ref={ref}
         role={role}
+        tabIndex={-1}
+        aria-labelledby={`${id}-title`}
         aria-modal="true"
         aria-busy={pending || undefined}
       >
         <form noValidate onSubmit={submit}>
           <div className="so-dialog__head">
-            <h2 {...titleProps}>{title}</h2>
+            <h2 id={`${id}-title`}>{title}</h2>
             <button
               type="button"
               className="so-iconbtn"
@@ -133,10 +133,4 @@ function useFirstFieldFocus(ref: { readonly current: HTMLElement | null }): void
       );
     wanted?.focus();
   }, [ref]);
-}
-
-/** The dialog is open for as long as it is drawn; all that React Aria has to know beyond that is how it closes. */
-function openState(close: () => void): Parameters<typeof useModalOverlay>[1] {
-  const nothing = (): void => undefined;
-  return { isOpen: true, close, setOpen: nothing, open: nothing, toggle: nothing, point: null, setPoint: nothing };
 }

@@ -13,6 +13,8 @@ export interface FormErrors {
   readonly check: () => boolean;
   /** Shows what the server said about fields, until they are changed. The focus goes to the first of them. */
   readonly showServerErrors: (messages: Messages) => void;
+  /** The form begins anew: nothing was changed yet. */
+  readonly reset: () => void;
 }
 
 /**
@@ -65,6 +67,11 @@ export function useFormErrors(errors: Messages, focusFirst: () => void): FormErr
     showServerErrors(messages) {
       setServer(messages);
       if (Object.keys(messages).length > 0) setFocusRound((round) => round + 1);
+    },
+    reset() {
+      setTouched(new Set());
+      setSettled({});
+      setServer({});
     },
   };
 }

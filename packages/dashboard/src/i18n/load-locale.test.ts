@@ -1,7 +1,6 @@
-import { _n } from '@wordpress/i18n';
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadLocale } from './load-locale.js';
-import { TEXT_DOMAIN, translate } from './translate.js';
+import { _n, TEXT_DOMAIN, translate } from './translate.js';
 
 afterEach(() => loadLocale(null));
 

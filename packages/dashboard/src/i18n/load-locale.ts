@@ -1,4 +1,4 @@
-import { _n, resetLocaleData, setLocaleData } from '@wordpress/i18n';
+import { i18n } from './i18n.js';
 import { TEXT_DOMAIN } from './translate.js';
 
 type Messages = Record<string, unknown>;
@@ -8,15 +8,15 @@ type Messages = Record<string, unknown>;
  * messages alone. Entries of another form are dropped, and data that cannot be used at all means English.
  */
 export function loadLocale(data: object | null): void {
-  resetLocaleData({}, TEXT_DOMAIN);
+  i18n.resetLocaleData({}, TEXT_DOMAIN);
   const messages = data === null ? null : findMessages(data as Messages);
   if (messages === null) return;
-  setLocaleData(usable(messages), TEXT_DOMAIN);
+  i18n.setLocaleData(usable(messages), TEXT_DOMAIN);
   try {
     // A broken plural rule shows only when it is first used; better here than in the middle of a page.
-    _n('%d option', '%d options', 2, TEXT_DOMAIN);
+    i18n._n('%d option', '%d options', 2, TEXT_DOMAIN);
   } catch {
-    resetLocaleData({}, TEXT_DOMAIN);
+    i18n.resetLocaleData({}, TEXT_DOMAIN);
   }
 }
 

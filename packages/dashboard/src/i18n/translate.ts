@@ -1,7 +1,10 @@
-import { __, _n, sprintf } from '@wordpress/i18n';
+import { sprintf } from '@wordpress/i18n';
+import { i18n } from './i18n.js';
 
 /** Text domain of every string of the product. */
 export const TEXT_DOMAIN = 'security-optimizer';
+
+export const { __, _n } = i18n;
 
 /** Translates a text that comes from the contract, where it cannot be written as a literal. */
 export function translate(text: string): string {
@@ -13,4 +16,4 @@ export function translateNamed(text: string, name: string): string {
   return translate(text).replace('{name}', () => name);
 }
 
-export { __, _n, sprintf };
+export { sprintf };

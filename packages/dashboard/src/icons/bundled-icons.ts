@@ -10,6 +10,12 @@ const files = import.meta.glob<string>(
   { query: '?raw', import: 'default', eager: true },
 );
 
-export const bundledIcons: ReadonlyMap<string, string> = new Map(
-  Object.entries(files).map(([path, text]) => [path.slice('./svg/'.length, -'.svg'.length), text]),
-);
+const icons = new Map<string, string>();
+bundleIcons(files);
+
+export const bundledIcons: ReadonlyMap<string, string> = icons;
+
+/** Adds the icons that came with a page. @param texts file texts by path, as Vite's glob gives them */
+export function bundleIcons(texts: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(texts)) icons.set(path.slice('./svg/'.length, -'.svg'.length), text);
+}

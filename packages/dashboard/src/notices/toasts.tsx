@@ -34,7 +34,7 @@ export function Toasts() {
       aria-label={__('Notifications', 'security-optimizer')}
       onFocus={rememberOrigin}
       // An open dialog leaves messages readable and within reach.
-      data-react-aria-top-layer=""
+      data-top-layer=""
     >
       {list.map((notice) => (
         <Toast key={notice.id} notice={notice} onClose={() => close(notice.id)} />

@@ -1,4 +1,5 @@
 import type { ApiCall } from '../api/send.js';
+import { type KnownActivityOptions, readActivityOptions } from './read-activity-options.js';
 import { type KnownLoginOptions, readLoginOptions } from './read-login-options.js';
 import { type KnownOptions, readSecurityOptions } from './read-security-options.js';
 
@@ -23,4 +24,10 @@ export const loginOptions: OptionsSource<KnownLoginOptions> = {
   key: ['options', 'login'],
   call: { suffix: '/fetch-options', body: { page: 'login' } },
   read: readLoginOptions,
+};
+
+export const activityOptions: OptionsSource<KnownActivityOptions> = {
+  key: ['options', 'activity'],
+  call: { suffix: '/fetch-options', body: { page: 'activity' } },
+  read: readActivityOptions,
 };

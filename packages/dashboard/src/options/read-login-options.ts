@@ -1,4 +1,5 @@
 import type { LoginOptions } from '@security-optimizer/contract/login';
+import { readFlag } from './read-flag.js';
 
 /** Login options that the server knows. An older server may not know all of them. */
 export type KnownLoginOptions = Readonly<Partial<LoginOptions>>;
@@ -7,10 +8,10 @@ type Fields = Readonly<Record<string, unknown>>;
 type Readers = { readonly [Name in keyof LoginOptions]: (value: unknown) => LoginOptions[Name] | undefined };
 
 const readers: Readers = {
-  sg2fa: flag,
-  two_factor_app_passwords: flag,
+  sg2fa: readFlag,
+  two_factor_app_passwords: readFlag,
   reset_2fa: users,
-  disable_usernames: flag,
+  disable_usernames: readFlag,
   usernames_data: (value) => {
     if (!isFields(value)) return undefined;
     return { all_users: list(value.all_users, isNamed), admin_matches: users(value.admin_matches) ?? [] };
@@ -37,11 +38,6 @@ export function readLoginOptions(data: unknown): KnownLoginOptions {
     if (value !== undefined) known[name] = value;
   }
   return known as KnownLoginOptions;
-}
-
-function flag(value: unknown): 0 | 1 | undefined {
-  if (value === 1 || value === '1' || value === true) return 1;
-  return value === 0 || value === '0' || value === false ? 0 : undefined;
 }
 
 function text(value: unknown): string | undefined {

@@ -1,4 +1,5 @@
 import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { readFlag } from './read-flag.js';
 
 /** Values of the options that the server knows. An older server may not know all of them. */
 export type KnownOptions = Readonly<Partial<Record<SecurityField, 0 | 1>>>;
@@ -8,9 +9,8 @@ export function readSecurityOptions(data: unknown): KnownOptions {
   const known: Partial<Record<SecurityField, 0 | 1>> = {};
   if (typeof data !== 'object' || data === null) return known;
   for (const { field } of siteSecurityToggles) {
-    const value = (data as Record<string, unknown>)[field];
-    if (value === 1 || value === '1' || value === true) known[field] = 1;
-    if (value === 0 || value === '0' || value === false) known[field] = 0;
+    const value = readFlag((data as Record<string, unknown>)[field]);
+    if (value !== undefined) known[field] = value;
   }
   return known;
 }

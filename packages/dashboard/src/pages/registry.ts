@@ -1,6 +1,6 @@
 import { type PageId, type PageText, pages } from '@security-optimizer/contract/pages';
 import type { ComponentType } from 'react';
-import { loginOptions, type OptionsSource, securityOptions } from '../options/options-source.js';
+import { activityOptions, loginOptions, type OptionsSource, securityOptions } from '../options/options-source.js';
 
 interface BuiltPage {
   readonly load: () => Promise<{ readonly default: ComponentType }>;
@@ -11,6 +11,7 @@ interface BuiltPage {
 /** The pages that are built. Each is a file of its own, fetched only where it is shown. */
 const builtPages: Partial<Record<PageId, BuiltPage>> = {
   LOGIN_SETTINGS: { load: () => import('./login-settings/login-settings-page.js'), options: loginOptions },
+  ACTIVITY_LOG: { load: () => import('./activity-log/activity-log-page.js'), options: activityOptions },
   SITE_SECURITY: { load: () => import('./site-security/site-security-page.js'), options: securityOptions },
 };
 

@@ -27,10 +27,11 @@ export type RunRequest = <Data>(request: TrackedRequest<Data>) => Promise<Data>;
  * Makes the function that runs every request of the dashboard: it tracks the life cycle, shows the notice that
  * the specification asks for and then calls the request's callbacks.
  *
- * The returned promise is rejected with an `ApiFailure` when the request fails.
+ * The returned promise is rejected with an `ApiFailure` when the request fails. One that was cancelled is over without
+ * a notice, and only `onComplete` is called.
  */
 export function createRunRequest(parts: {
-  readonly api: Api;
+  readonly api: Pick<Api, 'call'>;
   readonly requests: RequestStore;
   readonly notices: NoticeStore;
   readonly loginUrl: string;
@@ -56,6 +57,7 @@ export function createRunRequest(parts: {
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
       requests.ended(name, 'failed');
+      if (error.kind === 'cancelled') throw error;
       show(error.kind === 'session_gone' ? sessionNotice(loginUrl) : failureNotice(error, request.errorText), name);
       request.onFailure?.(error);
       throw error;

@@ -10,10 +10,12 @@ export interface HeaderProps {
   readonly as: 'header' | 'div';
   /** Stands at the end of the band. */
   readonly status?: ReactNode;
+  /** Gets the element at the foot of the band, for what the page itself puts there. */
+  readonly footRef: (element: HTMLElement | null) => void;
 }
 
 /** The white band on top of a page: icon, title, intro, and the loader line when there is one. */
-export function Header({ page, loader, as: Band, status }: HeaderProps) {
+export function Header({ page, loader, as: Band, status, footRef }: HeaderProps) {
   const title = splitTitle(translate(page.title));
   return (
     <Band className="so-head">
@@ -37,6 +39,7 @@ export function Header({ page, loader, as: Band, status }: HeaderProps) {
           </div>
           {status}
         </div>
+        <div ref={footRef} />
       </div>
       {loader}
     </Band>

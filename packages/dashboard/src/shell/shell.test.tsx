@@ -32,7 +32,7 @@ describe('the shell', () => {
     expect(document.querySelector('.so-portal')).toBeNull();
   });
 
-  it.each(['NO_SUCH_PAGE', '', 'ACTIVITY_LOG'])(
+  it.each(['NO_SUCH_PAGE', '', 'POST_HACK_ACTIONS'])(
     'shows the first page that is built for the identifier %j',
     async (id) => {
       await openPage(site, {}, id);

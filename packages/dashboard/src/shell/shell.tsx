@@ -1,9 +1,10 @@
 import type { PageText } from '@security-optimizer/contract/pages';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useDeviceClass } from '../device/use-device-class.js';
 import { Loader } from '../loader/loader.js';
 import { Toasts } from '../notices/toasts.js';
 import { ProtectionStatus } from '../protection/protection-status.js';
+import { HeadFootPlace } from './head-foot.js';
 import { Header } from './header.js';
 import { PageBoundary } from './page-boundary.js';
 
@@ -17,6 +18,7 @@ export interface ShellProps {
 /** What all pages share: header, loader, notification area, device class. */
 export function Shell({ page, container, children }: ShellProps) {
   const device = useDeviceClass();
+  const [foot, setFoot] = useState<HTMLElement | null>(null);
   useEffect(() => {
     container.dataset.device = device;
   }, [container, device]);
@@ -33,10 +35,13 @@ export function Shell({ page, container, children }: ShellProps) {
             loader={line}
             as={isPart ? 'div' : 'header'}
             status={<ProtectionStatus page={page.id} />}
+            footRef={setFoot}
           />
           <Main className="so-main">
             <div className="so-wrap">
-              <PageBoundary>{children}</PageBoundary>
+              <PageBoundary>
+                <HeadFootPlace value={foot}>{children}</HeadFootPlace>
+              </PageBoundary>
             </div>
           </Main>
           <Toasts />

@@ -100,9 +100,21 @@ async function restart(stack: Stack, trustedProxies: string[], blocked: string[]
   const db = await openDatabase({ url: config.database, dataDir: stack.guardDir, logger: silentLogger() });
   try {
     const site = config.sites[0]?.id ?? '';
-    await db.deleteFrom('blocked_addresses').where('site', '=', site).execute();
-    for (const address of blocked)
-      await db.insertInto('blocked_addresses').values({ site, address, created_at: Date.now() }).execute();
+    await db.deleteFrom('blocked_visitors').where('site', '=', site).execute();
+    for (const value of blocked) {
+      const kind = /[-/*]/.test(value) ? 'range' : 'ip';
+      const row = {
+        site,
+        kind,
+        value,
+        name: value,
+        visitor_id: 0,
+        created_at: Date.now(),
+        by_id: null,
+        by_login: '',
+      } as const;
+      await db.insertInto('blocked_visitors').values(row).execute();
+    }
   } finally {
     await db.destroy();
   }

@@ -124,8 +124,21 @@ export interface TopEntry {
   readonly count: number;
 }
 
+/** What clearing up leaves in place. */
+export interface RetainedActivity {
+  /** Rows of earlier times go; Unix seconds. */
+  readonly before: number;
+  /** Most visits of the site, and most events; the oldest go. */
+  readonly maxRows: number;
+  /** Visitors that stay although nothing of them is left. */
+  readonly blocked: readonly number[];
+}
+
 export interface ActivityStore {
-  /** Hands a batch to the writing thread. Resolves when it is committed. Never waits for readers. */
+  /**
+   * Hands a batch to the writing thread, and resolves when it is committed. Never waits for readers, and never fails
+   * for the visits' sake: what cannot be written is counted among the site's dropped visits, here, once.
+   */
   write(batch: VisitBatch): Promise<void>;
   listVisits(window: Window<VisitFilter>): Promise<readonly VisitRow[]>;
   countVisits(site: SiteId, filter: VisitFilter, anchor: number | null): Promise<Counted>;
@@ -154,8 +167,12 @@ export interface ActivityStore {
   visitor(site: SiteId, id: number): Promise<Visitor | null>;
   setHostname(site: SiteId, visitorId: number, hostname: string | null, verifiedBot: string | null): Promise<void>;
 
-  /** Hits per hour that were counted, from (inside) to (outside). */
+  /**
+   * Hits per hour that were counted, for hours that begin from (inside) to (outside), oldest first; hours without hits
+   * are left out. Kept 35 days. A refused visit counts as blocked only.
+   */
   traffic(site: SiteId, from: number, to: number): Promise<readonly TrafficHour[]>;
+  /** Hits of an address in each hour from the one of `from` to the last that begins before `to`, oldest first. */
   visitorHours(site: SiteId, visitorId: number, from: number, to: number): Promise<readonly number[]>;
   /** `what`: `address`, `page` or `failed-login` (addresses by refused or failed log-ins). Days are `YYYY-MM-DD` in UTC. */
   top(
@@ -165,18 +182,16 @@ export interface ActivityStore {
     toDay: string,
     most: number,
   ): Promise<readonly TopEntry[]>;
-  /** Events per kind in a time. */
+  /** Events per kind in the hours that begin from (inside) to (outside), most frequent first. Kept 35 days. */
   eventKinds(
     site: SiteId,
     from: number,
     to: number,
   ): Promise<readonly { readonly kind: string; readonly count: number }[]>;
-  droppedVisits(site: SiteId): Promise<number>;
+  /** Visits that were not recorded in the hours since `from`; of the last 35 days when it is left out. */
+  droppedVisits(site: SiteId, from?: number): Promise<number>;
 
-  /** One small step of clearing up. @returns whether there is more to do */
-  retain(
-    site: SiteId,
-    keep: { readonly before: number; readonly maxRows: number; readonly blocked: readonly number[] },
-  ): Promise<boolean>;
+  /** One small step of clearing up, some milliseconds of the writing thread. @returns whether there is more to do */
+  retain(site: SiteId, keep: RetainedActivity): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { Address } from '../lib/address.js';
 import type { SiteId } from '../site.js';
 
 /** One request of a visitor, or several alike within the same moment. Plain data, handed to the activity thread. */
@@ -18,7 +19,23 @@ export interface Visit {
   count: number;
 }
 
+/** One answered request, as the gate sees it. */
+export interface SeenRequest {
+  readonly address: Address;
+  /** As it stood on the request line, one character per byte. */
+  readonly target: string;
+  /** HTTP status of the answer. */
+  readonly status: number;
+  /** Name of the rule that refused it, or null. */
+  readonly rule: string | null;
+  /** The user agent; only asked for when the visit is not a repeat. */
+  agent(): string | null;
+}
+
 /** Where the gate leaves what it saw. Never waits, never throws. */
 export interface VisitSink {
-  add(site: SiteId, visit: Visit): void;
+  add(site: SiteId, seen: SeenRequest): void;
 }
+
+/** For a visitor who went away before there was an answer; nginx writes the same. */
+export const CLOSED_EARLY = 499;

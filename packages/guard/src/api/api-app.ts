@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { downloads } from '@security-optimizer/contract/activity-export';
 import { type Endpoint, endpoints } from '@security-optimizer/contract/endpoints';
 import type { Envelope } from '@security-optimizer/contract/envelope';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -11,9 +12,11 @@ import type { ApiCall, ApiHandler } from './api-call.js';
 import { authenticate } from './authenticate.js';
 import { MAX_BODY_BYTES, parseBody } from './body.js';
 import type { CallContext, Outcome } from './call-context.js';
+import type { DownloadHandlers } from './download-handlers.js';
 import { apiErrorOf, failureOf } from './error-response.js';
 import type { Handlers } from './handlers.js';
 import { parseInput } from './parse-input.js';
+import { sendFile } from './send-file.js';
 
 /** A client that was answered but goes on sending is cut off after this time, milliseconds. */
 const DRAIN_MS = 10_000;
@@ -37,10 +40,11 @@ export interface Api {
  */
 export async function createApi(deps: {
   handlers: Handlers;
+  downloads: DownloadHandlers;
   sessions: Pick<Sessions, 'who'>;
   logger: Logger;
 }): Promise<Api> {
-  const { handlers, sessions, logger } = deps;
+  const { sessions, logger } = deps;
   const calls: Calls = new WeakMap();
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
@@ -60,7 +64,8 @@ export async function createApi(deps: {
   );
   app.setNotFoundHandler((request, reply) => refuse(logger, calls, new ApiError('rest_no_route'), request, reply));
   app.setErrorHandler((error, request, reply) => refuse(logger, calls, error, request, reply));
-  mountEndpoints(app, { handlers, sessions, calls });
+  mountEndpoints(app, { handlers: deps.handlers, sessions, calls });
+  mountDownloads(app, { handlers: deps.downloads, sessions, calls, logger });
   await app.ready();
 
   return {
@@ -100,17 +105,8 @@ function mountEndpoints(
         state.user = await authenticate(deps.sessions, state.call, request.headers, changes);
       },
       handler: async (request, reply) => {
-        const { call, user } = stateOf(deps.calls, request);
-        if (!user) throw new Error('A handler ran without authentication.');
-        const {
-          data,
-          message,
-          setCookies = [],
-        } = await handler(parseInput(endpoint.request, inputOf(endpoint, request, call)), {
-          site: call.site,
-          actor: { id: user.id, login: user.login, address: call.address },
-          visitor: { cookie: request.headers.cookie ?? '', sender: senderOf(call) },
-        });
+        const input = parseInput(endpoint.request, inputOf(endpoint, request, stateOf(deps.calls, request).call));
+        const { data, message, setCookies = [] } = await handler(input, contextOf(deps.calls, request));
         if (setCookies.length > 0) reply.header('set-cookie', [...setCookies]);
         return send(reply, { data, message, status: 200 });
       },
@@ -126,18 +122,57 @@ function mountEndpoints(
   }
 }
 
+function mountDownloads(
+  app: FastifyInstance,
+  deps: { handlers: DownloadHandlers; sessions: Pick<Sessions, 'who'>; calls: Calls; logger: Logger },
+): void {
+  for (const download of downloads) {
+    app.route({
+      method: 'GET',
+      // A file is not written only to tell how it would begin.
+      exposeHeadRoute: false,
+      url: routeOf(download),
+      onRequest: async (request) => {
+        const state = stateOf(deps.calls, request);
+        state.user = await authenticate(deps.sessions, state.call, request.headers, false);
+      },
+      handler: async (request, reply) => {
+        const { call } = stateOf(deps.calls, request);
+        const input = parseInput(download.request, queryOf(call)) as never;
+        const file = await deps.handlers[download.name](input, contextOf(deps.calls, request));
+        return sendFile(reply, file, (error) => logFailure(deps.logger, call, apiErrorOf(error)));
+      },
+    });
+  }
+}
+
+/** Who calls, and for which site. */
+function contextOf(calls: Calls, request: FastifyRequest): CallContext {
+  const { call, user } = stateOf(calls, request);
+  if (!user) throw new Error('A handler ran without authentication.');
+  return {
+    site: call.site,
+    actor: { id: user.id, login: user.login, address: call.address },
+    visitor: { cookie: request.headers.cookie ?? '', sender: senderOf(call) },
+  };
+}
+
 /** The route of a call; `{id}` of the contract is a parameter. */
-function routeOf(endpoint: Endpoint): string {
+function routeOf(endpoint: Pick<Endpoint, 'suffix'>): string {
   return `/plugin${endpoint.suffix.replace(/\{(\w+)\}/g, ':$1')}`;
 }
 
 /** What the caller sent: body or query, and the parameters of the path, which win. */
 function inputOf(endpoint: Endpoint, request: FastifyRequest, call: ApiCall): unknown {
   const reads = request.method === 'GET' || request.method === 'HEAD';
-  const sent = reads ? Object.fromEntries(new URLSearchParams(call.query)) : (request.body ?? absent(request));
+  const sent = reads ? queryOf(call) : (request.body ?? absent(request));
   const named = endpoint.listField !== undefined && Array.isArray(sent) ? { [endpoint.listField]: sent } : sent;
   const isObject = typeof named === 'object' && named !== null && !Array.isArray(named);
   return isObject ? { ...named, ...(request.params as object) } : named;
+}
+
+function queryOf(call: ApiCall): Readonly<Record<string, string>> {
+  return Object.fromEntries(new URLSearchParams(call.query));
 }
 
 /** An absent body counts as an empty object; a body that says `null` is one. */
@@ -167,19 +202,20 @@ function send(reply: FastifyReply, body: Envelope<unknown>): FastifyReply {
 function refuse(logger: Logger, calls: Calls, thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const error = apiErrorOf(thrown);
   const failure = failureOf(error);
-  if (failure.status >= 500) {
-    const call = calls.get(request.raw)?.call;
-    logger.error(
-      {
-        event: 'api-failed',
-        code: error.code,
-        site: call?.site.id,
-        route: call?.route,
-        request: call?.requestId,
-        err: error.cause,
-      },
-      'A call of the API failed.',
-    );
-  }
+  if (failure.status >= 500) logFailure(logger, calls.get(request.raw)?.call, error);
   return send(reply, failure);
+}
+
+function logFailure(logger: Logger, call: ApiCall | undefined, error: ApiError): void {
+  logger.error(
+    {
+      event: 'api-failed',
+      code: error.code,
+      site: call?.site.id,
+      route: call?.route,
+      request: call?.requestId,
+      err: error.cause,
+    },
+    'A call of the API failed.',
+  );
 }

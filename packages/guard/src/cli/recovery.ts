@@ -4,15 +4,13 @@ import { silentLogger } from '../lib/logger.js';
 import { KeyedMutex } from '../lib/mutex.js';
 import { loadConfig } from '../load-config.js';
 import { changeSettings } from '../settings/change-settings.js';
+import { COMMAND_LINE } from '../settings/command-line-actor.js';
 import type { SettingChanges, SiteSettings } from '../settings/site-settings.js';
 import type { SiteConfig } from '../site.js';
 import { type Database, openDatabase } from '../storage/database.js';
-import { type Actor, sqlSettingsStore } from '../storage/settings-store.js';
+import { sqlSettingsStore } from '../storage/settings-store.js';
 import { CommandError, UsageError } from './command.js';
 import { readArguments, required } from './options.js';
-
-/** Who stands in the audit rows of these commands. */
-export const COMMAND_LINE: Actor = { id: null, login: 'command line', address: null };
 
 export const recoveryOptionsHelp = `  --data-dir DIR   guard's data folder
   --site ID        the site; may be left out when there is only one

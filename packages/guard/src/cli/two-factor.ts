@@ -2,12 +2,13 @@ import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { listEnrolled } from '../login/two-factor/list-enrolled.js';
 import { resetSecondFactor } from '../login/two-factor/reset-second-factor.js';
+import { COMMAND_LINE } from '../settings/command-line-actor.js';
 import { sqlSecondFactorStore } from '../storage/second-factor-store.js';
 import { sqlSiteFactsStore } from '../storage/site-facts-store.js';
 import { connectorClient } from '../wordpress/connector-client.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import { type Command, CommandError } from './command.js';
-import { COMMAND_LINE, type OpenSite, onSite, recoveryOptionsHelp } from './recovery.js';
+import { type OpenSite, onSite, recoveryOptionsHelp } from './recovery.js';
 
 export const twoFactorCommand: Command = {
   name: 'two-factor',

@@ -1,8 +1,9 @@
 import { parseAddress } from '../lib/address.js';
 import { addressKey } from '../login/address-key.js';
+import { COMMAND_LINE } from '../settings/command-line-actor.js';
 import { removeLoginLocks } from '../storage/login-locks.js';
 import { type Command, UsageError } from './command.js';
-import { COMMAND_LINE, onSite, recoveryOptionsHelp } from './recovery.js';
+import { onSite, recoveryOptionsHelp } from './recovery.js';
 
 export const unblockCommand: Command = {
   name: 'unblock',

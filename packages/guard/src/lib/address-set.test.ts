@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Address, addressOf, parseAddress } from './address.js';
-import { AddressSet, parseRange } from './address-set.js';
+import { AddressSet, overlap, parseRange, type Range, rangeText } from './address-set.js';
 
 const at = (text: string): Address => parseAddress(text) as Address;
 const has = (lines: readonly string[], text: string): boolean => AddressSet.from(lines).has(at(text));
@@ -108,5 +108,79 @@ describe('a set of addresses', () => {
     '192.0.2.1/24/3',
   ])('does not take %j for a range', (line) => {
     expect(parseRange(line)).toBeNull();
+  });
+});
+
+describe('a set that changes by one', () => {
+  const lines = fc
+    .array(fc.oneof(single, cidr, hyphen, wildcard), { maxLength: 12 })
+    .map((all) => all.map((s) => s.line));
+  const asked = fc.array(fc.oneof(v4, v6), { minLength: 1, maxLength: 20 });
+
+  it('is the one that is built anew with or without a single address', () => {
+    fc.assert(
+      fc.property(lines, v4, fc.boolean(), asked, (list, one, present, addresses) => {
+        const changed = AddressSet.from(list).withSingle(one, present);
+        const rest = list.filter((line) => line !== one.text);
+        const anew = AddressSet.from(present ? [...rest, one.text] : rest);
+        expect(changed.size).toBe(anew.size);
+        for (const address of [one, ...addresses]) expect(changed.has(address)).toBe(anew.has(address));
+      }),
+    );
+  });
+
+  it('is the one that is built anew with other ranges', async () => {
+    const isSingle = (line: string) => /^[\d.]+$/.test(line);
+    await fc.assert(
+      fc.asyncProperty(lines, lines, asked, async (before, after, addresses) => {
+        const ranges = after.filter((line) => !isSingle(line));
+        const pieces = async function* () {
+          yield ranges.slice(0, 2);
+          yield ranges.slice(2);
+        };
+        const changed = await AddressSet.from(before).withRanges(pieces());
+        const anew = AddressSet.from([...before.filter(isSingle), ...ranges]);
+        for (const address of addresses) expect(changed.has(address)).toBe(anew.has(address));
+        const all = async function* () {
+          yield before;
+          yield after;
+        };
+        const read = await AddressSet.fromPieces(all());
+        const whole = AddressSet.from([...before, ...after]);
+        for (const address of addresses) expect(read.has(address)).toBe(whole.has(address));
+      }),
+    );
+  });
+});
+
+describe('the text of a range', () => {
+  it('is read back as the same range', () => {
+    fc.assert(
+      fc.property(fc.oneof(single, cidr, hyphen, wildcard), ({ line }) => {
+        const range = parseRange(line) as Range;
+        expect(parseRange(rangeText(range))).toEqual(range);
+      }),
+    );
+  });
+
+  it.each([
+    ['10.1.*.*', '10.1.0.0/16'],
+    ['192.0.2.7', '192.0.2.7'],
+    ['192.0.2.7/32', '192.0.2.7'],
+    ['192.0.2.9/24', '192.0.2.0/24'],
+    ['192.0.2.0-192.0.2.255', '192.0.2.0/24'],
+    ['192.0.2.1-192.0.2.2', '192.0.2.1-192.0.2.2'],
+    ['0.0.0.0/0', '0.0.0.0/0'],
+    ['2001:DB8::1/32', '2001:db8::/32'],
+    ['::/0', '::/0'],
+  ])('%s is %s', (line, text) => {
+    expect(rangeText(parseRange(line) as Range)).toBe(text);
+  });
+
+  it('says which ranges touch', () => {
+    const range = (line: string) => parseRange(line) as Range;
+    expect(overlap(range('192.0.2.0/24'), range('192.0.2.255'))).toBe(true);
+    expect(overlap(range('192.0.2.0/24'), range('192.0.3.0'))).toBe(false);
+    expect(overlap(range('192.0.2.5'), range('192.0.0.0-192.0.255.255'))).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
-import { type Address, parseAddress, parseIPv4 } from './address.js';
+import { type Address, addressOf, parseAddress, parseIPv4 } from './address.js';
 
 /** A stretch of addresses, both ends inside, as 4-word keys. */
-interface Range {
+export interface Range {
   readonly from: Address['words'];
   readonly to: Address['words'];
 }
@@ -47,6 +47,25 @@ function wildcard(text: string): Range | null {
   return from < 0 || to < 0 ? null : { from: [0, 0, 0xffff, from], to: [0, 0, 0xffff, to] };
 }
 
+/** A range in its shortest text: an address, a CIDR range where it is one, else a range with a hyphen. */
+export function rangeText({ from, to }: Range): string {
+  const first = addressOf(from);
+  const last = addressOf(to);
+  if (first.text === last.text) return first.text;
+  for (let bits = 127; bits >= 0; bits--) {
+    const prefix = first.family === 4 ? bits - 96 : bits;
+    const range = prefix < 0 ? null : cidr(first.text, String(prefix));
+    if (range !== null && compare(range.from, from) === 0 && compare(range.to, to) === 0)
+      return `${first.text}/${prefix}`;
+  }
+  return `${first.text}-${last.text}`;
+}
+
+/** Whether two ranges have an address in common. */
+export function overlap(a: Range, b: Range): boolean {
+  return compare(a.from, b.to) <= 0 && compare(b.from, a.to) <= 0;
+}
+
 function compare(a: Address['words'], b: Address['words']): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
 }
@@ -77,22 +96,51 @@ export class AddressSet {
 
   /** Builds a set. Lines that `parseRange` does not understand are passed to `onBad` and left out. */
   static from(lines: Iterable<string>, onBad: (line: string) => void = () => {}): AddressSet {
-    const ranges: Range[] = [];
-    let singles = new Uint32Array(1024);
-    let count = 0;
-    for (const line of lines) {
-      const v4 = parseIPv4(line);
-      if (v4 >= 0) {
-        if (count === singles.length) singles = grown(singles);
-        singles[count++] = v4;
-        continue;
-      }
-      const range = parseRange(line);
-      if (range === null) onBad(line);
-      else ranges.push(range);
-    }
-    if (count === 0 && ranges.length === 0) return AddressSet.empty;
-    return new AddressSet(sortedUnique(singles.subarray(0, count)), ranges);
+    const { singles, ranges } = new AddressLines().add(lines, onBad);
+    return AddressSet.of(singles, ranges);
+  }
+
+  /** As `from`, of lines that arrive in pieces; between two of them other work gets its turn. */
+  static async fromPieces(pieces: AsyncIterable<Iterable<string>>): Promise<AddressSet> {
+    const read = new AddressLines();
+    for await (const lines of pieces) read.add(lines);
+    return AddressSet.of(read.singles, read.ranges);
+  }
+
+  private static of(singles: Uint32Array, ranges: readonly Range[]): AddressSet {
+    if (singles.length === 0 && ranges.length === 0) return AddressSet.empty;
+    return new AddressSet(sortedUnique(singles), ranges);
+  }
+
+  /** The same set with or without a single IPv4 address, in a millisecond also among a million. */
+  withSingle(address: Address, present: boolean): AddressSet {
+    const word = address.words[3];
+    const before = countUpTo(this.#v4, word);
+    const at = before > 0 && this.#v4[before - 1] === word ? before - 1 : -1;
+    if (present === (at !== -1)) return this;
+    const singles = new Uint32Array(this.#v4.length + (present ? 1 : -1));
+    singles.set(this.#v4.subarray(0, present ? before : at));
+    if (present) singles[before] = word;
+    singles.set(this.#v4.subarray(before), present ? before + 1 : at);
+    return new AddressSet(singles, this.#ranges());
+  }
+
+  /** The same single IPv4 addresses with these ranges and IPv6 addresses in place of the present ones. */
+  async withRanges(pieces: AsyncIterable<Iterable<string>>): Promise<AddressSet> {
+    const read = new AddressLines();
+    for await (const lines of pieces) read.add(lines);
+    return new AddressSet(this.#v4, read.ranges);
+  }
+
+  #ranges(): Range[] {
+    const words = (all: Uint32Array, i: number) => [...all.subarray(i * 4, i * 4 + 4)] as unknown as Address['words'];
+    const v4 = Array.from(this.#v4From, (from, i): Range => {
+      return { from: [0, 0, 0xffff, from], to: [0, 0, 0xffff, this.#v4To[i] as number] };
+    });
+    const v6 = Array.from({ length: this.#v6From.length / 4 }, (_, i): Range => {
+      return { from: words(this.#v6From, i), to: words(this.#v6To, i) };
+    });
+    return [...v4, ...v6];
   }
 
   /** Number of separate entries after merging. */
@@ -122,6 +170,33 @@ export class AddressSet {
       else high = middle;
     }
     return low > 0 && compare(words, entry(this.#v6To, low - 1)) <= 0;
+  }
+}
+
+/** Lines of a list as they are read. */
+class AddressLines {
+  readonly ranges: Range[] = [];
+  #singles = new Uint32Array(1024);
+  #count = 0;
+
+  /** Single IPv4 addresses, in no order. */
+  get singles(): Uint32Array {
+    return this.#singles.subarray(0, this.#count);
+  }
+
+  add(lines: Iterable<string>, onBad: (line: string) => void = () => {}): this {
+    for (const line of lines) {
+      const v4 = parseIPv4(line);
+      if (v4 >= 0) {
+        if (this.#count === this.#singles.length) this.#singles = grown(this.#singles);
+        this.#singles[this.#count++] = v4;
+        continue;
+      }
+      const range = parseRange(line);
+      if (range === null) onBad(line);
+      else this.ranges.push(range);
+    }
+    return this;
   }
 }
 

@@ -41,14 +41,16 @@ export interface AttemptKeeper {
  * changes that come while one is being written go together in the next.
  *
  * @param onSlowUsers the accounts that strangers may only try slowly now, for the connector's policy
+ * @param onLocked an address has to wait until then, milliseconds since the Unix epoch; may be told twice of one lock
  */
 export function keepAttempts(deps: {
   readonly store: AttemptStore;
   readonly onSlowUsers: (site: SiteId, users: readonly number[]) => void;
+  readonly onLocked?: (site: SiteId, address: string, until: number) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }): AttemptKeeper {
-  const { store, onSlowUsers, clock, logger } = deps;
+  const { store, onSlowUsers, onLocked, clock, logger } = deps;
   const waiting = new Map<SiteId, Batch>();
   /** What is being written now. */
   let underWay: { readonly site: SiteId; readonly changes: Batch['changes'] } | null = null;
@@ -63,6 +65,9 @@ export function keepAttempts(deps: {
   const attempts = new LoginAttempts((site, key, entry) => {
     batchOf(site).changes.set(key, entry);
     write();
+    // A device that failed too often locks nobody else out.
+    const locked = entry !== null && entry.lockedUntil > clock() && !key.startsWith('device:');
+    if (locked) onLocked?.(site, key, entry.lockedUntil);
   });
   const slow = new SlowAccounts(onSlowUsers);
   const tick = setInterval(() => attempts.tick(clock()), TICK_MS);

@@ -128,6 +128,14 @@ export class LoginAttempts {
     this.onChange(site, key, null);
   }
 
+  /** Locks of a site that are not over, newest first. */
+  locked(site: SiteId, now: number): StoredAttempt[] {
+    return [...this.#locked.values()]
+      .filter((kept) => kept.site === site && kept.entry.lockedUntil > now)
+      .map(({ key, entry }) => ({ key, ...entry }))
+      .sort((a, b) => b.lastFailure - a.lastFailure);
+  }
+
   /** Takes over what is stored for a site, in place of what was known of it. */
   restore(site: SiteId, stored: readonly StoredAttempt[], now: number): void {
     for (const kept of [this.#open, this.#locked]) {

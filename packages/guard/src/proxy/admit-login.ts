@@ -30,6 +30,8 @@ export interface Admission {
   admitted(admitted: Admitted): void;
   /** The login is closed to this address; or, with null, too many checks of it wait already. */
   refused(closed: Closed | null): void;
+  /** The visitor went away while waiting in line. */
+  left(): void;
 }
 
 /**
@@ -93,7 +95,10 @@ function standInLine(
     },
   };
   const leave = deps.attempts.wait(siteId, key, limit, waiter, facts.now + deps.waitMs);
-  const gone = (): void => leave?.();
+  const gone = (): void => {
+    leave?.();
+    admission.left();
+  };
   if (leave === null) waiter.expired();
   else response.once('close', gone);
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Address } from '../lib/address.js';
 import type { OnFault, Policy } from '../policy/compile-policy.js';
 import { blockedHead, blockedPage, editBlocked, plainBlocked, refusedPage } from './blocked-answers.js';
 import { peerAddress } from './examine.js';
@@ -11,7 +12,8 @@ export interface BlockedLaneDeps {
   readonly now: () => number;
   readonly headerBytes: number;
   readonly headerMs: number;
-  onRefused(): void;
+  /** @param head request line and headers, one character per byte */
+  onRefused(address: Address, head: string): void;
   readonly onFault: OnFault;
 }
 
@@ -50,7 +52,7 @@ export function blockedLane(
       const head = buffer.toString('latin1', 0, end + 2);
       buffer = buffer.subarray(end + 4);
       const close = HAS_BODY.test(head) || CLOSES.test(head) || !head.includes(' HTTP/1.1\r\n');
-      deps.onRefused();
+      deps.onRefused(address, head);
       const taken = socket.write(answer(head, close, policy), 'latin1');
       if (close) {
         socket.removeListener('data', onData);

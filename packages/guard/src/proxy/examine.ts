@@ -34,6 +34,8 @@ export type Examined =
       readonly page: PageName | 'away';
       /** Name of the protection, or of what made the request ambiguous. */
       readonly rule: string;
+      /** Null when no site has the host name, or the request could not be read. */
+      readonly site: RoutedSite | null;
       readonly host: string;
       readonly address: Address;
       readonly policy: Policy;
@@ -67,7 +69,7 @@ export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
   if (!target.ok) {
     const { page, reason } = target;
     const policy = policyOfNoSite(deps);
-    return { kind: 'refuse', page, rule: `ambiguous:${reason}`, host: '', address, policy, facts: null };
+    return { kind: 'refuse', page, rule: `ambiguous:${reason}`, site: null, host: '', address, policy, facts: null };
   }
   const { host } = target;
   const site = deps.router.find(host);
@@ -76,6 +78,7 @@ export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
       kind: 'refuse',
       page: 'not-found',
       rule: 'unknown-host',
+      site,
       host,
       address,
       policy: policyOfNoSite(deps),
@@ -86,7 +89,7 @@ export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
   const canonical = canonicalPath(target.target);
   if (!canonical.ok) {
     const rule = `ambiguous:${canonical.reason}`;
-    return { kind: 'refuse', page: 'bad-request', rule, host, address, policy, facts: null };
+    return { kind: 'refuse', page: 'bad-request', rule, site, host, address, policy, facts: null };
   }
   const { path, query } = canonical;
   const method = request.method as string;
@@ -96,7 +99,7 @@ export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
   // Written out, here and below: spreading objects took longer than all the rules together (docs/benchmarks.md, P2).
   let facts = requestFacts({ method, address, paths, now, credentials, path, query });
   if (facts.query.isAmbiguous('rest_route')) {
-    return { kind: 'refuse', page: 'bad-request', rule: 'ambiguous:two-routes', host, address, policy, facts };
+    return { kind: 'refuse', page: 'bad-request', rule: 'ambiguous:two-routes', site, host, address, policy, facts };
   }
   let road = policy.login.road(facts);
   const { secret } = site.config;
@@ -112,7 +115,7 @@ export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
   }
   const verdict = policy.decide(facts, deps.onFault);
   if (verdict !== null) {
-    return { kind: 'refuse', page: verdict.refusal.page, rule: verdict.rule, host, address, policy, facts };
+    return { kind: 'refuse', page: verdict.refusal.page, rule: verdict.rule, site, host, address, policy, facts };
   }
   const scheme = proxied ? forwardedScheme(headerText(request, 'x-forwarded-proto')) : 'http';
   const atDoor = policy.login.custom && (road === 'login' || road === 'signup');

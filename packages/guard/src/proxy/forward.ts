@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CLOSED_EARLY } from '../activity/visit.js';
 import type { RawHeaders } from '../protections/protection.js';
 import type { ExchangeWatch } from './exchange-watch.js';
 import { requestHead, type VisitorFacts } from './request-head.js';
@@ -23,6 +24,8 @@ export interface Forwarding {
   /** Changes the headers of the answer in place. */
   editHeaders(headers: RawHeaders): void;
   onSignal(signal: string | undefined): void;
+  /** The visitor gets this answer of WordPress, or, with `CLOSED_EARLY`, went away before there was one. */
+  onAnswered(status: number): void;
   readonly watch: ExchangeWatch;
   /** Leaves the body out: this is not the first request to WordPress for the same visitor's one. */
   readonly withoutBody?: boolean;
@@ -137,6 +140,7 @@ class Exchange implements UpstreamHandler {
     if (this.#gone) {
       this.#over = true;
       this.#connection?.destroy();
+      this.f.onAnswered(CLOSED_EARLY);
     } else if (ready === null) this.#answer(head, headers, complete);
     else this.#keepBack(ready, () => this.#answer(head, headers, complete));
   }
@@ -169,6 +173,7 @@ class Exchange implements UpstreamHandler {
       return;
     }
     this.#started = true;
+    this.f.onAnswered(head.status);
     if (complete) this.#finish(undefined);
     else if (headers.length > 0 && isStream(headers)) response.flushHeaders();
   }
@@ -209,7 +214,10 @@ class Exchange implements UpstreamHandler {
     this.#over = true;
     this.f.request.resume();
     const ready = this.#headSeen ? null : this.f.watch.onNoHead(this.#sent(kind));
-    if (this.#gone) return;
+    if (this.#gone) {
+      this.f.onAnswered(CLOSED_EARLY);
+      return;
+    }
     const answer = (): void => this.f.onFailure(kind, cause, this.#started);
     if (ready === null) answer();
     else void ready.then(answer);
@@ -246,7 +254,10 @@ class Exchange implements UpstreamHandler {
       return;
     }
     this.#over = true;
-    if (!this.#headSeen) this.f.watch.onNoHead(this.#sent('closed'));
+    if (!this.#headSeen) {
+      this.f.watch.onNoHead(this.#sent('closed'));
+      this.f.onAnswered(CLOSED_EARLY);
+    } else if (this.#held !== null) this.f.onAnswered(CLOSED_EARLY);
     if (this.#connection === null) this.f.pool.leave(this.#waiting);
     else this.#connection.destroy();
   }

@@ -1,22 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CLOSED_EARLY, type VisitSink } from '../activity/visit.js';
 import type { ApiHandler } from '../api/api-call.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { LoginGate } from '../login/login-gate.js';
-import type { PageName } from '../pages/visitor-pages.js';
+import { type PageName, visitorPages } from '../pages/visitor-pages.js';
 import type { SiteConfig } from '../site.js';
 import { CONTEXT_HEADER, contextHeader, type LoginContext } from '../wordpress/login-headers.js';
-import { GUARD_HEADER, guardHeader, readSignal, type Signal } from '../wordpress/signature.js';
+import { GUARD_HEADER, guardHeader, isMember, readSignal, type Signal } from '../wordpress/signature.js';
 import { type Admitted, admitLogin } from './admit-login.js';
 import { type ExamineDeps, type Examined, examine, type Pass } from './examine.js';
 import { forward } from './forward.js';
 import { watchLogin } from './login-exchange.js';
 import { missingInstead } from './missing-instead.js';
+import { noteVisit } from './note-visit.js';
 import type { RefusalCounts } from './refusal-counts.js';
 import { refuse } from './refuse.js';
-import { type Closed, refuseLogin } from './refuse-login.js';
+import { CLOSED_STATUS, type Closed, refuseLogin } from './refuse-login.js';
 import { ownNamespace, type RequestFacts, requestFacts } from './request-facts.js';
 import type { VisitorFacts } from './request-head.js';
+import { isStaticFile } from './static-file.js';
 import type { UpstreamFailure } from './upstream/upstream-connection.js';
 
 export interface GateDeps extends ExamineDeps {
@@ -28,6 +31,7 @@ export interface GateDeps extends ExamineDeps {
   readonly timeoutMs: number;
   readonly idleMs: number;
   readonly login: LoginGate;
+  readonly visits: VisitSink;
   /** What the connector said with an answer; never throws. */
   onSignal(site: SiteConfig, signal: Signal): void;
 }
@@ -45,17 +49,20 @@ export function handleRequest(
   const examined = examine(deps, request);
   const requestId = deps.nextId();
   const time = deps.clock();
-  const answer = (page: PageName | 'away'): void => {
+  const note = (status: number, rule: string | null): void => noteVisit(deps, examined, request, status, rule);
+  const answer = (page: PageName | 'away', rule: string | null = null): void => {
     const { host, address, policy, facts } = examined;
     if (page === 'away') {
-      close({ kind: 'away', until: policy.login.away(time).until });
+      close({ kind: 'away', until: policy.login.away(time).until }, rule);
       return;
     }
+    note(visitorPages[page].status, rule);
     refuse(request, response, { page, host, address: address.text, requestId, time }, (headers) => {
       policy.editHeaders(facts ?? unreadFacts(examined), headers, deps.onFault);
     });
   };
-  const close = (closed: Closed): void => {
+  const close = (closed: Closed, rule: string | null): void => {
+    note(CLOSED_STATUS[closed.kind], rule);
     const { host, policy, facts } = examined;
     const program = facts !== null && (facts.restRoute !== null || facts.segments.includes('admin-ajax.php'));
     const home = `${policy.paths.home}/`;
@@ -68,7 +75,7 @@ export function handleRequest(
     noteRefusal(deps, examined, requestId);
     // Where this request ends is unclear, and so is where a next one would begin (RFC 9112 section 6.1).
     if (examined.rule === UNCLEAR_END) response.shouldKeepAlive = false;
-    answer(examined.page);
+    answer(examined.page, examined.rule);
     return;
   }
   const { site, policy, facts } = examined;
@@ -77,8 +84,10 @@ export function handleRequest(
     if (continueFirst) response.writeContinue();
     const headers: string[] = [];
     policy.editHeaders(facts, headers, deps.onFault);
-    if (own.namespace === 'connector') noRoute(response, headers);
-    else {
+    if (own.namespace === 'connector') {
+      note(404, null);
+      noRoute(response, headers);
+    } else {
       for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i] as string, headers[i + 1] as string);
       deps.api(request, response, {
         site: site.config,
@@ -104,6 +113,7 @@ export function handleRequest(
   if (examined.road === 'login' && SECOND_FACTOR.has(facts.query.all('action').at(-1) ?? '')) {
     if (continueFirst) response.writeContinue();
     setHeaders(deps, response, examined);
+    noteWhenDone(response, note);
     deps.login.door.handle(request, response, atDoor);
     return;
   }
@@ -124,6 +134,9 @@ export function handleRequest(
         signal = readSignal(site.config.secret, value, requestId);
         deps.onSignal(site.config, signal);
       },
+      onAnswered(status) {
+        if (!isMember(signal) && !(signal.kind === 'missing' && isStaticFile(facts))) note(status, null);
+      },
       watch: watchLogin(deps.login, {
         pass: examined,
         requestId,
@@ -134,9 +147,10 @@ export function handleRequest(
         signal: () => signal,
         onFactor(needed) {
           setHeaders(deps, response, examined);
+          noteWhenDone(response, note);
           deps.login.door.begin(request, response, atDoor, needed);
         },
-        onHidden: () => missingInstead(deps, examined, request, response, answer),
+        onHidden: () => missingInstead(deps, examined, request, response, answer, note),
       }),
       onFailure(kind, cause, started) {
         noteFailure(deps, site.config, kind, cause, requestId);
@@ -149,9 +163,10 @@ export function handleRequest(
     admitted: send,
     refused(closed) {
       deps.refusals.add('login-limit');
-      if (closed === null) answer('login-busy');
-      else close(closed);
+      if (closed === null) answer('login-busy', 'login-limit');
+      else close(closed, 'login-limit');
     },
+    left: () => note(CLOSED_EARLY, null),
   });
 }
 
@@ -164,6 +179,11 @@ function unreadFacts({ policy, address }: Pick<Examined, 'policy' | 'address'>):
 
 /** Actions of the login address that guard answers itself. */
 const SECOND_FACTOR = new Set(['second-factor', 'second-factor-setup']);
+
+/** Notes an answer that another part of guard writes, as soon as it is written. */
+function noteWhenDone(response: ServerResponse, note: (status: number, rule: string | null) => void): void {
+  response.once('close', () => note(response.headersSent ? response.statusCode : CLOSED_EARLY, null));
+}
 
 /** Gives the rules' headers to an answer that another part of guard writes. */
 function setHeaders(deps: GateDeps, response: ServerResponse, { policy, facts }: Pass): void {

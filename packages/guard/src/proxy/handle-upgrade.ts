@@ -1,9 +1,10 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { readSignal } from '../wordpress/signature.js';
+import { isMember, readSignal } from '../wordpress/signature.js';
 import { examine } from './examine.js';
 import { type GateDeps, handleRequest, noteFailure, visitorFacts } from './handle-request.js';
+import { noteVisit } from './note-visit.js';
 import { requestHead } from './request-head.js';
 import { tunnel } from './tunnel.js';
 
@@ -27,6 +28,10 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
   }
   const { site, policy, facts } = examined;
   const requestId = deps.nextId();
+  let member = false;
+  const note = (status: number): void => {
+    if (!member) noteVisit(deps, examined, request, status, null);
+  };
   tunnel({
     client,
     early,
@@ -43,9 +48,15 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
     }),
     timeoutMs: deps.timeoutMs,
     editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),
-    onSignal: (signal) => deps.onSignal(site.config, readSignal(site.config.secret, signal, requestId)),
+    onSignal(value) {
+      const signal = readSignal(site.config.secret, value, requestId);
+      member = isMember(signal);
+      deps.onSignal(site.config, signal);
+    },
+    onAnswered: note,
     onFailure(kind, cause, started) {
       noteFailure(deps, site.config, kind, cause, requestId);
+      if (!started) note(502);
       if (!started) client.write('HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
       client.end();
     },

@@ -17,7 +17,8 @@ export function missingInstead(
   pass: Pass,
   request: IncomingMessage,
   response: ServerResponse,
-  answer: (page: PageName | 'away') => void,
+  answer: (page: PageName | 'away', rule?: string | null) => void,
+  note: (status: number, rule: string | null) => void,
 ): void {
   const { site, policy } = pass;
   const asked = pass.uri ?? pass.target;
@@ -36,7 +37,7 @@ export function missingInstead(
   const facts = requestFacts({ method, address, now, path, query, paths: policy.paths, credentials: pass.facts });
   const verdict = policy.decide(facts, deps.onFault);
   if (verdict !== null) {
-    answer(verdict.refusal.page);
+    answer(verdict.refusal.page, verdict.rule);
     return;
   }
   const requestId = deps.nextId();
@@ -58,6 +59,7 @@ export function missingInstead(
       signal = readSignal(site.config.secret, value, requestId);
       deps.onSignal(site.config, signal);
     },
+    onAnswered: (status) => note(status, null),
     watch: {
       staysForHead: false,
       onLogin: () => null,

@@ -8,6 +8,9 @@ export type Closed =
   | { readonly kind: 'locked'; readonly until: number; readonly stage: 1 | 2 | 3 }
   | { readonly kind: 'away'; readonly until: number | null };
 
+/** HTTP status of the answer. */
+export const CLOSED_STATUS = { locked: 429, away: 403 } as const;
+
 export type ClosedFacts = Omit<ClosedLogin, 'until'> & {
   /** The caller is a program (REST, AJAX, XML-RPC) that understands JSON. */
   readonly program: boolean;
@@ -25,7 +28,7 @@ export function refuseLogin(
     response.destroy();
     return;
   }
-  const status = closed.kind === 'locked' ? 429 : 403;
+  const status = CLOSED_STATUS[closed.kind];
   const { type, text } = answerFor(request, closed, { ...facts, until: closed.until, host: withoutPort(facts.host) });
   const body = Buffer.from(text);
   const headers = ['Content-Type', type, 'Content-Length', String(body.length), 'Cache-Control', 'no-store'];
@@ -44,7 +47,7 @@ function answerFor(
 ): { type: string; text: string } {
   if (facts.program) {
     const code = closed.kind === 'locked' ? 'too_many_login_attempts' : 'away_mode';
-    const data = { status: closed.kind === 'locked' ? 429 : 403, until: unixSeconds(closed.until) };
+    const data = { status: CLOSED_STATUS[closed.kind], until: unixSeconds(closed.until) };
     return {
       type: 'application/json; charset=UTF-8',
       text: JSON.stringify({ code, message: sentence(closed, facts), data }),

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { VisitSink } from '../activity/visit.js';
 import type { ApiHandler } from '../api/api-call.js';
 import type { Config } from '../config.js';
+import type { Address } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
@@ -13,6 +15,7 @@ import { blockedLane } from './blocked-lane.js';
 import { peerAddress } from './examine.js';
 import { type GateDeps, handleRequest } from './handle-request.js';
 import { handleUpgrade } from './handle-upgrade.js';
+import { noteBlocked, noteMalformed, noteVisit } from './note-visit.js';
 import { RefusalCounts } from './refusal-counts.js';
 import { requestIds } from './request-id.js';
 import { SiteRouter } from './site-router.js';
@@ -24,6 +27,7 @@ export interface GuardServerDeps {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly login: LoginGate;
+  readonly visits: VisitSink;
   onSignal(site: SiteConfig, signal: Signal): void;
 }
 
@@ -34,7 +38,8 @@ export interface GuardServer {
 }
 
 /** The door: an HTTP server whose every request goes through `handleRequest`. */
-export function createGuardServer({ config, live, api, logger, clock, login, onSignal }: GuardServerDeps): GuardServer {
+export function createGuardServer(parts: GuardServerDeps): GuardServer {
+  const { config, live, api, logger, clock, login, visits, onSignal } = parts;
   const { limits } = config;
   const router = new SiteRouter(config);
   const refusals = new RefusalCounts(logger);
@@ -45,6 +50,7 @@ export function createGuardServer({ config, live, api, logger, clock, login, onS
     logger,
     clock,
     login,
+    visits,
     random: Math.random,
     refusals,
     onSignal,
@@ -91,13 +97,15 @@ export function createGuardServer({ config, live, api, logger, clock, login, onS
     }
     handleUpgrade(deps, request, socket, head);
   });
-  server.on('connect', (_request, socket) => {
+  server.on('connect', (request, socket) => {
     if (isBusy(socket as Tracked)) socket.destroy();
-    else socket.end(rawAnswer('405 Method Not Allowed'));
+    else {
+      const address = peerAddress(socket as Socket);
+      if (!deps.trusted.has(address)) noteVisit(deps, { site: null, address }, request, 405, 'ambiguous:method');
+      socket.end(rawAnswer('405 Method Not Allowed'));
+    }
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
-    answerClientError(error, socket as Socket, refusals),
-  );
+  server.on('clientError', (error: ParserError, socket) => answerClientError(deps, error, socket as Socket));
   installBlockedLane(server, deps, config);
   // Node's server does not know tunnels and blocked visitors, and waits for visitors who have not asked anything yet.
   const sockets = new Set<Tracked>();
@@ -151,7 +159,10 @@ function installBlockedLane(server: Server, deps: GateDeps, config: Config): voi
     headerBytes: config.limits.headerBytes,
     headerMs: config.limits.headerSeconds * 1000,
     onFault: deps.onFault,
-    onRefused: () => deps.refusals.add('blocked-visitor'),
+    onRefused(address: Address, head: string) {
+      deps.refusals.add('blocked-visitor');
+      noteBlocked(deps, address, head);
+    },
   };
   server.on('connection', (socket: Socket) => {
     const { blocked } = lane.policy();
@@ -205,12 +216,12 @@ function isBusy(socket: Tracked): boolean {
 }
 
 /** Requests that Node's parser refuses: broken, ambiguous or oversized heads and bodies. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Tracked, refusals: RefusalCounts): void {
+function answerClientError(deps: GateDeps, error: ParserError, socket: Tracked): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  refusals.add(`malformed:${error.code ?? 'unknown'}`);
+  deps.refusals.add(`malformed:${error.code ?? 'unknown'}`);
   if (isBusy(socket)) {
     socket.destroy();
     return;
@@ -221,8 +232,14 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Tracked, refusa
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? '408 Request Timeout'
         : '400 Bad Request';
+  const address = peerAddress(socket);
+  // Of a request that could not be read, nothing says for whom a proxy sent it.
+  if (!deps.trusted.has(address)) noteMalformed(deps, address, error.rawPacket, status);
   socket.end(rawAnswer(status));
 }
+
+/** What Node says of a request that it can't parse. */
+type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
 function rawAnswer(status: string): string {
   const body = `${status.slice(4)}\n`;

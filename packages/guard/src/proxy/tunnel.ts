@@ -15,6 +15,8 @@ export interface Tunnelling {
   readonly timeoutMs: number;
   editHeaders(headers: RawHeaders): void;
   onSignal(signal: string | undefined): void;
+  /** The visitor gets this answer. */
+  onAnswered(status: number): void;
   onFailure(kind: UpstreamFailure, cause: unknown, started: boolean): void;
 }
 
@@ -41,6 +43,7 @@ export function tunnel(t: Tunnelling): void {
         started = true;
         const { headers, signal } = forwardedHead(head);
         t.onSignal(signal);
+        t.onAnswered(head.status);
         t.editHeaders(headers);
         if (head.status === 101)
           t.client.write(headText(head, [...headers, 'Connection', 'Upgrade', 'Upgrade', 'websocket']), 'latin1');

@@ -13,13 +13,19 @@ export const fieldsInWordPress: ReadonlySet<string> = new Set([
   'disable_usernames',
   'sg2fa',
   'two_factor_app_passwords',
+  'disable_activity_log',
 ]);
 
 /**
  * The part of the settings that WordPress enforces.
  * @param slowUsers ids of users whose account is slow for strangers, lowest first
+ * @param blockedUsers ids of users who may not log in, lowest first
  */
-export function connectorPolicy({ options, login }: SiteSettings, slowUsers: readonly number[] = []): ConnectorPolicy {
+export function connectorPolicy(
+  { options, login, log }: SiteSettings,
+  slowUsers: readonly number[] = [],
+  blockedUsers: readonly number[] = [],
+): ConnectorPolicy {
   const custom = login.login_url.type === 'custom';
   return {
     ...Object.fromEntries(connectorFields.map((field) => [field, options[field]])),
@@ -31,5 +37,7 @@ export function connectorPolicy({ options, login }: SiteSettings, slowUsers: rea
     sg2fa: login.sg2fa,
     two_factor_app_passwords: login.two_factor_app_passwords,
     slow_users: slowUsers.join(','),
+    blocked_users: blockedUsers.join(','),
+    activity_events: log.disable_activity_log === 1 ? 0 : 1,
   };
 }

@@ -1,5 +1,6 @@
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
+import { defaultLogSettings } from '../activity/log-settings.js';
 import { defaultLoginSettings } from '../login/login-settings.js';
 import type { JsonValue } from '../storage/settings-store.js';
 import { StorageError } from '../storage/storage-error.js';
@@ -27,15 +28,20 @@ describe('the settings of a site', () => {
     ['away_mode', { type: 'weekly', weekly: ['someday'] }],
     ['paused_until', 'soon'],
     ['disable_feed', 2],
+    ['disable_activity_log', true],
+    ['log_lifetime', 13],
+    ['log_lifetime', '7'],
+    ['anonymize_addresses', null],
   ])('never fall back to a default when %s is stored in a form that nobody knows', (name, value) => {
     expect(() => siteSettingsOf(stored({ [name]: value }))).toThrow(StorageError);
   });
 
   it('change by name, and only where they are named', () => {
-    const changed = withChanges(defaultSiteSettings, { sg2fa: 1, disable_feed: 1, paused_until: 7 });
+    const changed = withChanges(defaultSiteSettings, { sg2fa: 1, disable_feed: 1, log_lifetime: 7, paused_until: 7 });
     expect(changed).toEqual({
       options: { ...defaultSecurityOptions, disable_feed: 1 },
       login: { ...defaultLoginSettings, sg2fa: 1 },
+      log: { ...defaultLogSettings, log_lifetime: 7 },
       pausedUntil: 7,
     });
   });
@@ -66,8 +72,14 @@ describe('a pause', () => {
   });
 
   it('is told to WordPress as a policy in which nothing is on', () => {
-    const { disallowed_usernames: _names, ...policy } = connectorPolicy(settingsInForce(strict, 999));
+    const {
+      disallowed_usernames: _names,
+      activity_events,
+      ...policy
+    } = connectorPolicy(settingsInForce(strict, 999), [], []);
     expect(Object.values(policy).every((value) => value === 0 || value === '')).toBe(true);
+    // The log goes on: what happens during a pause is what the owner wants to read afterwards.
+    expect(activity_events).toBe(1);
   });
 });
 
@@ -81,4 +93,10 @@ it('names slow users and the addresses of the log-in in the policy, the addresse
   });
   const back = withChanges(custom, { login_url: { ...login_url, type: 'default' } });
   expect(connectorPolicy(back)).toMatchObject({ login_url_login: '', login_url_signup: '', slow_users: '' });
+});
+
+it('tells WordPress whom to keep out, and whether to write down what users do', () => {
+  expect(connectorPolicy(defaultSiteSettings)).toMatchObject({ blocked_users: '', activity_events: 1 });
+  const off = withChanges(defaultSiteSettings, { disable_activity_log: 1 });
+  expect(connectorPolicy(off, [], [3, 9])).toMatchObject({ blocked_users: '3,9', activity_events: 0 });
 });

@@ -3,6 +3,7 @@ import {
   type SecurityOptions,
   siteSecurityToggles,
 } from '@security-optimizer/contract/protections';
+import { defaultLogSettings, type LogSettings, logSettingsOf } from '../activity/log-settings.js';
 import { defaultLoginSettings, type LoginSettings } from '../login/login-settings.js';
 import { loginSettingsOf } from '../login/login-settings-of.js';
 import type { SiteId } from '../site.js';
@@ -14,16 +15,18 @@ import { StorageError } from '../storage/storage-error.js';
 export interface SiteSettings {
   readonly options: SecurityOptions;
   readonly login: LoginSettings;
+  readonly log: LogSettings;
   /** Until then everything is off (`security-optimizer pause`), milliseconds since the Unix epoch; 0 when it is not. */
   readonly pausedUntil: number;
 }
 
 /** New values by the names under which they are stored. */
-export type SettingChanges = Partial<SecurityOptions & LoginSettings & { readonly paused_until: number }>;
+export type SettingChanges = Partial<SecurityOptions & LoginSettings & LogSettings & { readonly paused_until: number }>;
 
 export const defaultSiteSettings: SiteSettings = Object.freeze({
   options: defaultSecurityOptions,
   login: defaultLoginSettings,
+  log: defaultLogSettings,
   pausedUntil: 0,
 });
 
@@ -31,7 +34,12 @@ export const defaultSiteSettings: SiteSettings = Object.freeze({
 export function siteSettingsOf(stored: ReadonlyMap<string, StoredSetting>): SiteSettings {
   const paused = stored.get('paused_until')?.value ?? 0;
   if (typeof paused !== 'number') throw new StorageError('corrupt', 'The stored value of paused_until is no number.');
-  return { options: securityOptionsOf(stored), login: loginSettingsOf(stored), pausedUntil: paused };
+  return {
+    options: securityOptionsOf(stored),
+    login: loginSettingsOf(stored),
+    log: logSettingsOf(stored),
+    pausedUntil: paused,
+  };
 }
 
 /** The settings of a site as they are stored, defaults filled in. Throws StorageError. */
@@ -40,18 +48,23 @@ export async function fetchSiteSettings(settings: Pick<SettingsStore, 'read'>, s
 }
 
 export function withChanges(settings: SiteSettings, changes: SettingChanges): SiteSettings {
-  const { options, login, pausedUntil } = settings;
+  const { options, login, log, pausedUntil } = settings;
   const pick = <Group extends object>(group: Group): Group =>
     Object.fromEntries(
       Object.entries(group).map(([name, value]) => [name, (changes as Record<string, unknown>)[name] ?? value]),
     ) as Group;
-  return { options: pick(options), login: pick(login), pausedUntil: changes.paused_until ?? pausedUntil };
+  return {
+    options: pick(options),
+    login: pick(login),
+    log: pick(log),
+    pausedUntil: changes.paused_until ?? pausedUntil,
+  };
 }
 
 /** The value that a name stands for. */
 export function settingNamed(settings: SiteSettings, name: string): unknown {
   if (name === 'paused_until') return settings.pausedUntil;
-  return ({ ...settings.options, ...settings.login } as Record<string, unknown>)[name];
+  return ({ ...settings.options, ...settings.login, ...settings.log } as Record<string, unknown>)[name];
 }
 
 const allOff: Pick<SiteSettings, 'options' | 'login'> = {
@@ -59,7 +72,7 @@ const allOff: Pick<SiteSettings, 'options' | 'login'> = {
   login: { ...defaultLoginSettings, login_attempts: 0, disable_usernames: 0 },
 };
 
-/** The settings that are to be enforced now: everything is off during a pause. */
+/** The settings that are to be enforced now: every protection is off during a pause; the log goes on. */
 export function settingsInForce(settings: SiteSettings, nowMs: number): SiteSettings {
-  return settings.pausedUntil > nowMs ? { ...allOff, pausedUntil: settings.pausedUntil } : settings;
+  return settings.pausedUntil > nowMs ? { ...settings, ...allOff } : settings;
 }

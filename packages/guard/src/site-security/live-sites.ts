@@ -10,12 +10,19 @@ export interface LiveSite {
   readonly settings: SiteSettings;
   readonly facts: SiteFacts | null;
   readonly blocked: AddressSet;
+  /** Ids of users who may not log in. */
+  readonly blockedUsers: ReadonlySet<number>;
 }
 
 /** Longer timers run out at once in Node; one that ends too early is set again. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-const fresh: LiveSite = { settings: defaultSiteSettings, facts: null, blocked: AddressSet.empty };
+const fresh: LiveSite = {
+  settings: defaultSiteSettings,
+  facts: null,
+  blocked: AddressSet.empty,
+  blockedUsers: new Set(),
+};
 
 /** Keeps what each site's snapshot is made of, and swaps in a new snapshot when a part changes. */
 export class LiveSites {
@@ -41,6 +48,11 @@ export class LiveSites {
   /** The settings that are enforced at a site now. */
   inForce(site: SiteId): SiteSettings {
     return settingsInForce(this.get(site).settings, this.#clock());
+  }
+
+  /** Users whom WordPress keeps out: none during a pause. @param settings those that are to be in force */
+  blockedUsers(site: SiteId, settings = this.get(site).settings): readonly number[] {
+    return settings.pausedUntil > this.#clock() ? [] : [...this.get(site).blockedUsers].sort((a, b) => a - b);
   }
 
   timeZone(site: SiteId): string {

@@ -1,4 +1,6 @@
 import { type Kysely, type Migration, Migrator } from 'kysely';
+import { auditOutboxMigration } from './audit-outbox-table.js';
+import { blockedVisitorsMigration } from './blocked-visitors-table.js';
 import { jobsMigration } from './jobs-table.js';
 import { loginAttemptsMigration, loginUnlocksMigration } from './login-attempts-table.js';
 import type { Schema } from './schema.js';
@@ -53,9 +55,11 @@ const migrations: Readonly<Record<string, Migration>> = {
   },
   '003_second_factor': secondFactorMigration,
   '004_login_attempts': loginAttemptsMigration,
-  '020_jobs': jobsMigration,
+  '005_blocked_visitors': blockedVisitorsMigration,
+  '006_audit_outbox': auditOutboxMigration,
   '006_login_unlocks': loginUnlocksMigration,
   '007_slow_users': slowUsersMigration,
+  '020_jobs': jobsMigration,
 };
 
 /** Brings the database to the present tables. Throws what the failing step threw; that step is then undone. */

@@ -1,13 +1,19 @@
+import type { Generated } from 'kysely';
+import type { BlockedVisitorTables } from './blocked-visitors-table.js';
 import type { JobTables } from './jobs-table.js';
 import type { LoginAttemptTables } from './login-attempts-table.js';
 import type { SecondFactorTables } from './second-factor-tables.js';
 import type { SlowUsersTables } from './slow-users-store.js';
 
 /** Tables as Kysely sees them. Every table carries the site, so that many sites can share one database. */
-export interface Schema extends SecondFactorTables, LoginAttemptTables, SlowUsersTables, JobTables {
+export interface Schema
+  extends SecondFactorTables,
+    LoginAttemptTables,
+    SlowUsersTables,
+    BlockedVisitorTables,
+    JobTables {
   settings: SettingsTable;
   audit: AuditTable;
-  blocked_addresses: BlockedAddressesTable;
   site_versions: SiteVersionsTable;
   site_facts: SiteFactsTable;
 }
@@ -36,13 +42,8 @@ interface AuditTable {
   /** JSON, both. */
   before: string;
   after: string;
-}
-
-interface BlockedAddressesTable {
-  site: string;
-  /** One address, a CIDR range or a range with a hyphen. */
-  address: string;
-  created_at: number;
+  /** 1 once the Activity Log knows it. */
+  told: Generated<number>;
 }
 
 /** A number that grows over all sites; a site's row takes the next one when its settings change. */

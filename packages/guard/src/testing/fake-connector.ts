@@ -21,6 +21,12 @@ interface FakeMember {
   readonly administrator: boolean;
 }
 
+/** A row of the outbox; anything but `uid` may be broken. */
+export interface FakeEvent {
+  readonly uid: string;
+  readonly [field: string]: unknown;
+}
+
 const COMMON = ['administrator', 'user1', 'admin', 'user'];
 
 /**
@@ -51,6 +57,14 @@ export interface FakeConnector {
   /** Commands that are answered with HTTP status 500. */
   readonly failing: Set<string>;
   readonly users: Map<string, FakeUser>;
+  /** Rows of the outbox, oldest first. */
+  outbox: FakeEvent[];
+  /** Bodies of `events`, in order. */
+  readonly drains: { readonly ack: readonly string[]; readonly limit: number }[];
+  /** Bodies of `send-mail`. */
+  readonly mails: unknown[];
+  /** Flags of the signal on every answer. */
+  flags: string;
   /** Commands carried out, in order. */
   readonly commands: string[];
   /** Host header of each command. */
@@ -86,6 +100,10 @@ export async function fakeConnector(): Promise<FakeConnector> {
       ['session=owner', { nonce: 'owner-nonce', can_manage: true, id: 1, login: 'owner' }],
       ['session=editor', { nonce: 'editor-nonce', can_manage: false, id: 2, login: 'editor' }],
     ]),
+    outbox: [],
+    drains: [],
+    mails: [],
+    flags: '-',
     commands: [],
     hosts: [],
     close: () =>
@@ -113,7 +131,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
   const command = /rest_route=\/security-optimizer-connector\/v1\/([a-z-]+)$/.exec(request.url ?? '')?.[1];
   const known = command && checkCommand(fake.secret, command, request.headers['x-security-optimizer-command'], body);
   const done = known ? await run(fake, command, JSON.parse(body), request.headers.cookie) : null;
-  const fields = `1 ${keyOf(fake.secret)} ${requestId} ${fake.policy?.hash ?? '-'} ${fake.version} -`;
+  const fields = `1 ${keyOf(fake.secret)} ${requestId} ${fake.policy?.hash ?? '-'} ${fake.version} ${fake.flags}`;
   response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(fake.secret, `connector-signal\n${fields}`)}`);
   if (request.method === 'POST' && request.url === '/wp-login.php') {
     // Nobody knows the owner's password.
@@ -171,7 +189,37 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
     fake.policy = { hash, policy };
     return { policy: hash, notes: policy.delete_readme === 1 ? { delete_readme: fake.readme } : [] };
   }
-  return runLoginCommand(fake, command, body, cookie);
+  return runActivityCommand(fake, command, body) ?? runLoginCommand(fake, command, body, cookie);
+}
+
+function runActivityCommand(fake: FakeConnector, command: string, body: Record<string, unknown>): object | null {
+  switch (command) {
+    case 'events': {
+      const { ack, limit } = body as { ack: string[]; limit: number };
+      fake.drains.push({ ack, limit });
+      fake.outbox = fake.outbox.filter(({ uid }) => !ack.includes(uid));
+      const events = fake.outbox.slice(0, limit).map((row, index) => ({ id: index + 1, ...row }));
+      return { events, more: fake.outbox.length > limit };
+    }
+    case 'users-info': {
+      const all = [...fake.members].map(([id, { login, administrator }]) => ({
+        id,
+        login,
+        roles: [administrator ? 'administrator' : 'editor'],
+        can_manage: administrator,
+      }));
+      const { users, search = '', limit = 20 } = body as { users?: number[]; search?: string; limit?: number };
+      const found = users
+        ? all.filter(({ id }) => users.includes(id))
+        : all.filter(({ login }) => login.includes(search)).slice(0, limit);
+      return { users: found, administrators: all.filter(({ can_manage }) => can_manage).length };
+    }
+    case 'send-mail':
+      fake.mails.push(body);
+      return { sent: true };
+    default:
+      return null;
+  }
 }
 
 function runLoginCommand(

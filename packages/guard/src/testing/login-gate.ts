@@ -25,6 +25,8 @@ export interface LoginGateUnderTest {
   readonly slowUsers: (readonly number[])[];
   /** Paths and users that the second factor's pages were called with. */
   readonly doorCalls: string[];
+  /** Status, target and rule of each request that was left for the Activity Log. */
+  readonly visits: readonly string[];
   readonly port: number;
   /** The clock of guard; starts at the real time. */
   advance(ms: number): void;
@@ -80,6 +82,7 @@ export async function loginGateUnderTest(
       shutdownSeconds: 1,
       upstreamConnections: 200,
     },
+    activity: { maxRows: 1000, dns: [], monitors: [] },
     logLevel: 'silent',
   };
   const live = new LivePolicy();
@@ -98,6 +101,7 @@ export async function loginGateUnderTest(
   const attempts = new LoginAttempts();
   const slowUsers: (readonly number[])[] = [];
   const doorCalls: string[] = [];
+  const visits: string[] = [];
   const door: SecondFactorDoor = {
     handle(_request, response, visit) {
       doorCalls.push(`handle ${visit.loginPath}`);
@@ -117,6 +121,7 @@ export async function loginGateUnderTest(
     logger,
     clock,
     api: (_request, response) => void response.writeHead(404).end(),
+    visits: { add: (_site, { target, status, rule }) => void visits.push(`${status} ${target} ${rule}`) },
     onSignal: () => {},
     login: { attempts, slow, door, clock, logger, waitMs: 2000, settled: () => gate.settled() },
   });
@@ -132,6 +137,7 @@ export async function loginGateUnderTest(
     settled: async () => {},
     slowUsers,
     doorCalls,
+    visits,
     port,
     advance: (ms) => {
       ahead += ms;

@@ -9,6 +9,7 @@ import type { FactorNeeded } from '../login/two-factor/second-factor-door.js';
 import { hotp, stepAt } from '../login/two-factor/totp.js';
 import { TrustedDevices } from '../login/two-factor/trusted-devices.js';
 import type { SiteConfig } from '../site.js';
+import { sqlAuditStore } from '../storage/audit-store.js';
 import { sqlChallengeStore } from '../storage/challenge-store.js';
 import { type Database, openDatabase } from '../storage/database.js';
 import { sqlFactorTriesStore } from '../storage/factor-tries-store.js';
@@ -66,6 +67,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     factors,
     challenges: sqlChallengeStore(db),
     tries: sqlFactorTriesStore(db),
+    audit: sqlAuditStore(db),
     devices: new TrustedDevices(sqlTrustedDeviceStore(db)),
     issuer: {
       async issueSession(_site, { user, remember, redirect, interim }) {

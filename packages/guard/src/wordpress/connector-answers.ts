@@ -79,6 +79,31 @@ export const userAnswer = z.union([
   z.object({ id: z.number().int().positive(), login: z.string(), needs_factor: z.boolean() }),
 ]);
 
+/** Answer to `events`. Rows are read one by one, so that a broken one spoils no other; see outbox.ts. */
+export const eventsAnswer = z.object({ events: z.array(z.unknown()).max(1000), more: z.boolean() });
+export type OutboxBatch = z.infer<typeof eventsAnswer>;
+
+/** Answer to `users-info`. */
+export const usersInfoAnswer = z.object({
+  users: z
+    .array(
+      z.object({
+        id: z.number().int().positive(),
+        login: z.string(),
+        roles: z.array(z.string()),
+        can_manage: z.boolean(),
+      }),
+    )
+    .max(1000),
+  /** Users who can manage options and are not blocked. */
+  administrators: z.number().int().nonnegative(),
+});
+export type UsersInfo = z.infer<typeof usersInfoAnswer>;
+
+/** Answer to `send-mail`, and its refusal. */
+export const sendMailAnswer = z.object({ sent: z.literal(true) });
+export const sendMailRefusal = z.object({ code: z.literal('not_sent'), message: z.string() });
+
 /** The facts that guard keeps, in the form that its rules compare with: lower-case, the REST root below home. */
 export function factsOf(hello: HelloAnswer): SiteFacts {
   const home = new URL(hello.home).pathname.replace(/\/+$/, '').toLowerCase();

@@ -6,19 +6,25 @@ import type { PolicyNotes } from '../settings/change-settings.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
 import {
   endSessionsAnswer,
+  eventsAnswer,
   type HelloAnswer,
   helloAnswer,
   issueSessionAnswer,
   type LoginData,
   loginDataAnswer,
+  type OutboxBatch,
   pathInUseAnswer,
   policyAnswer,
   type RenameFault,
   renameAnswer,
   renameRefusal,
   type SessionAnswer,
+  sendMailAnswer,
+  sendMailRefusal,
   sessionAnswer,
+  type UsersInfo,
   userAnswer,
+  usersInfoAnswer,
 } from './connector-answers.js';
 import { ConnectorError } from './connector-error.js';
 import { type Answer, exchange, parseAnswer, unreachable } from './connector-exchange.js';
@@ -102,6 +108,18 @@ export interface ConnectorClient {
     content: object,
     options?: { readonly visitor?: Visitor; readonly timeoutMs?: number },
   ): Promise<Answer>;
+  /** The oldest events of the outbox; those named by `ack` are deleted first. */
+  events(site: SiteConfig, ask: { readonly ack: readonly string[]; readonly limit: number }): Promise<OutboxBatch>;
+  /** Users by ID or by a part of their login, and how many administrators there are. */
+  usersInfo(
+    site: SiteConfig,
+    ask: { readonly users: readonly number[] } | { readonly search: string; readonly limit: number },
+  ): Promise<UsersInfo>;
+  /** Sends a mail as WordPress sends its own. @returns why WordPress could not send it, or null when it was sent */
+  sendMail(
+    site: SiteConfig,
+    mail: { readonly to: string; readonly subject: string; readonly html: string; readonly text: string },
+  ): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -223,6 +241,15 @@ export function connectorClient(options: {
     },
     send: (site, name, content, { visitor, timeoutMs } = {}) =>
       noticed(site, send(site, name, content, visitor, timeoutMs)),
+    // Not noticed: nobody waits for it, and the drain asks again by itself.
+    events: (site, ask) => command(site, 'events', ask, eventsAnswer),
+    usersInfo: (site, ask) => noticed(site, command(site, 'users-info', ask, usersInfoAnswer)),
+    async sendMail(site, mail) {
+      const answer = await noticed(site, send(site, 'send-mail', mail));
+      if (answer.status === 500) return parseAnswer(sendMailRefusal, 'send-mail', { ...answer, status: 200 }).message;
+      parseAnswer(sendMailAnswer, 'send-mail', answer);
+      return null;
+    },
     close: () => agent.destroy(),
   };
 }

@@ -86,6 +86,16 @@ export type Signal =
   /** Forged, replayed or broken. */
   | { readonly kind: 'invalid' };
 
+/** Whether the connector vouches that a member asked: a user is signed in for this request. */
+export function isMember(signal: Signal): boolean {
+  return signal.kind === 'ok' && signal.flags.includes('m');
+}
+
+/** Whether the connector's outbox holds events. */
+export function hasEvents(signal: Signal): boolean {
+  return signal.kind === 'ok' && signal.flags.includes('o');
+}
+
 const MISSING: Signal = { kind: 'missing' };
 const INVALID: Signal = { kind: 'invalid' };
 const FOREIGN = /^1 ([0-9a-f]{8})$/;

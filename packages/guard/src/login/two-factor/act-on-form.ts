@@ -61,6 +61,7 @@ async function confirmLogin(
     return redirectReply(linksOf(step.visit.loginPath, challenge.interim).self);
   }
   log(deps, step, 'second-factor-passed', { method });
+  if (!app) await writeDown(deps, step, 'factor_backup_code');
   return finish(deps, step, trust);
 }
 
@@ -86,6 +87,7 @@ async function goOn(deps: StepDeps, step: VisitStep, saved: boolean): Promise<Re
     return redirectReply(linksOf(step.visit.loginPath, challenge.interim).self);
   }
   log(deps, step, 'second-factor-set-up', { purpose: challenge.purpose });
+  await writeDown(deps, step, 'factor_set_up');
   return finish(deps, step, false);
 }
 
@@ -99,18 +101,20 @@ function showCodes(step: VisitStep, codes: readonly string[]): Reply {
   return pageReply(200, (nonce) => codesPage({ ...facts, nonce }));
 }
 
-function refused(
+async function refused(
   deps: StepDeps,
   step: VisitStep,
   outcome: CodeOutcome,
   method: 'app' | 'backup',
   form: { readonly trust: boolean; readonly wrong: string },
-): Promise<Reply> | Reply {
+): Promise<Reply> {
   const { challenge, visit, now } = step;
   const until = outcome.kind === 'paused' || outcome.kind === 'over' ? outcome.until : 0;
   const seconds = Math.max(0, Math.ceil((until - now) / 1000));
   const retry = seconds > 0 ? { retryAfter: seconds } : {};
   log(deps, step, 'second-factor-refused', { outcome: outcome.kind, method, pausedSeconds: seconds });
+  // A code that was not looked at is no wrong one.
+  if (outcome.kind !== 'paused') await writeDown(deps, step, 'factor_failed');
   switch (outcome.kind) {
     case 'paused': {
       const error = `Too many wrong codes. Try again in ${waitInWords(seconds)}.`;
@@ -130,4 +134,16 @@ function log(deps: StepDeps, { challenge, visit }: VisitStep, event: string, mor
   const { site, userId, login } = challenge;
   const { address, requestId } = visit;
   deps.logger.info({ event, site, user: userId, login, address, requestId, ...more }, 'Second factor.');
+}
+
+/** Into the record of changes, from where it goes to the Activity Log. That it can't be written stops no log-in. */
+async function writeDown(
+  deps: StepDeps,
+  { challenge, visit, now }: VisitStep,
+  name: 'factor_set_up' | 'factor_failed' | 'factor_backup_code',
+): Promise<void> {
+  const actor = { id: challenge.userId, login: challenge.login, address: visit.address };
+  await deps.audit.add(challenge.site, { actor, at: now }, [{ name, before: null, after: null }]).catch((error) => {
+    deps.logger.error({ event: 'audit-not-stored', site: challenge.site, name, err: error }, 'Not written down.');
+  });
 }

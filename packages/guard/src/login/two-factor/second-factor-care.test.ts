@@ -191,7 +191,8 @@ describe('a reset', () => {
     for (const table of ['second_factors', 'second_factor_codes', 'second_factor_devices'] as const) {
       expect([table, await site.db.selectFrom(table).selectAll().execute()]).toEqual([table, []]);
     }
-    const [row] = await site.db.selectFrom('audit').selectAll().execute();
+    const [setUp, row] = await site.db.selectFrom('audit').selectAll().execute();
+    expect(setUp).toMatchObject({ name: 'factor_set_up', actor_login: 'owner' });
     expect(row).toMatchObject({ name: 'reset_2fa', actor_login: 'owner', address: '192.0.2.7', after: 'null' });
     expect(row?.before).toBe('{"user":1,"login":"owner","on":true}');
     const fresh = await new PlainBrowser(site).logIn();

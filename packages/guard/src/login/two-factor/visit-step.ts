@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.js';
 import type { Logger } from '../../lib/logger.js';
 import type { FormFacts } from '../../pages/second-factor/frame.js';
 import type { SiteConfig } from '../../site.js';
+import type { AuditStore } from '../../storage/audit-store.js';
 import type { ChallengeStore, StoredChallenge } from '../../storage/challenge-store.js';
 import type { FactorTriesStore } from '../../storage/factor-tries-store.js';
 import type { SecondFactorStore } from '../../storage/second-factor-store.js';
@@ -19,6 +20,8 @@ export interface StepDeps extends EnrolDeps {
   readonly devices: TrustedDevices;
   readonly issuer: SessionIssuer;
   readonly visitors: SessionOfVisitor;
+  /** Where it is written down that a factor was set up, failed, or replaced by a back-up code. */
+  readonly audit: Pick<AuditStore, 'add'>;
   /** Told of each log-in that ended well. @returns `Set-Cookie` text, by which the browser is known as no stranger */
   readonly noteLogin: (
     visit: DoorVisit,

@@ -6,11 +6,17 @@ export interface WorkerSettings {
   readonly file: string;
   /** How long a statement waits for a lock of another process, milliseconds. */
   readonly busyTimeoutMs: number;
+  /** Only reads: beside a connection of another thread that writes. */
+  readonly readOnly?: boolean;
 }
 
-/** One statement for the worker. Statements run in the order in which they arrive. */
-export interface WorkerRequest {
+/** One call for a worker. Calls run in the order in which they arrive. */
+export interface WorkerRequest<Call> {
   readonly id: number;
+  readonly call: Call;
+}
+
+export interface StatementCall {
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }
@@ -21,8 +27,10 @@ export interface StatementResult {
   readonly lastInsertRowid: number | bigint;
 }
 
-export type WorkerReply =
+export type WorkerReply<Result> =
   | { readonly kind: 'ready' }
   | { readonly kind: 'not_opened'; readonly fault: StorageFault; readonly message: string }
-  | ({ readonly kind: 'done'; readonly id: number } & StatementResult)
-  | { readonly kind: 'failed'; readonly id: number; readonly fault: StorageFault; readonly message: string };
+  | { readonly kind: 'done'; readonly id: number; readonly result: Result }
+  | { readonly kind: 'failed'; readonly id: number; readonly fault: StorageFault; readonly message: string }
+  /** Something for the log that belongs to no call. */
+  | { readonly kind: 'note'; readonly event: string; readonly message: string };

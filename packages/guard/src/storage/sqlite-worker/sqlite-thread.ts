@@ -1,139 +1,21 @@
 import { createRequire } from 'node:module';
-import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../lib/logger.js';
-import { StorageError } from '../storage-error.js';
-import type { StatementResult, WorkerReply, WorkerRequest, WorkerSettings } from './messages.js';
+import type { StatementCall, StatementResult, WorkerSettings } from './messages.js';
+import { StorageThread } from './storage-thread.js';
 
-/** The compiled worker: a thread starts from a file of its own, also when this module runs from its source in tests. */
 const workerFile = createRequire(import.meta.url).resolve('@security-optimizer/guard/storage/sqlite-worker/worker');
 
-interface Waiting {
-  readonly resolve: (result: StatementResult) => void;
-  readonly reject: (error: StorageError) => void;
-}
-
-interface Life {
-  /** Counts the starts; a transaction belongs to the life in which it began. */
-  readonly number: number;
-  readonly worker: Worker;
-  readonly waiting: Map<number, Waiting>;
-  readonly opened: Promise<void>;
-}
-
-/**
- * Main-thread side of the SQLite worker. Starts the worker with the first statement and again after it died; a
- * statement that was under way then fails with `worker_died`, and nothing of an open transaction is kept.
- */
-export class SqliteThread {
-  readonly #settings: WorkerSettings;
-  readonly #logger: Logger;
-  #life: Life | undefined;
-  #starts = 0;
-  #nextId = 1;
-  #closed = false;
-
+/** Main-thread side of the SQLite worker, which runs one statement after another. */
+export class SqliteThread extends StorageThread<StatementCall, StatementResult> {
   constructor(settings: WorkerSettings, logger: Logger) {
-    this.#settings = settings;
-    this.#logger = logger;
-  }
-
-  /** Number of the worker's present life; starts the worker when there is none. Rejects with StorageError. */
-  async open(): Promise<number> {
-    const life = this.#current();
-    await life.opened;
-    return life.number;
+    super({ file: workerFile, settings }, logger);
   }
 
   /**
    * Runs one statement.
    * @param inLife when given, refuse unless the worker still lives the life of that number
    */
-  async execute(sql: string, parameters: readonly unknown[], inLife?: number): Promise<StatementResult> {
-    if (inLife !== undefined && this.#life?.number !== inLife) {
-      throw new StorageError('worker_died', 'The storage worker was restarted in the middle of a transaction.');
-    }
-    const life = this.#current();
-    await life.opened;
-    return new Promise((resolve, reject) => {
-      if (this.#life !== life) {
-        reject(new StorageError('worker_died', 'The storage worker stopped before the statement ran.'));
-        return;
-      }
-      const request: WorkerRequest = { id: this.#nextId++, sql, parameters };
-      life.waiting.set(request.id, { resolve, reject });
-      try {
-        life.worker.postMessage(request);
-      } catch (error) {
-        life.waiting.delete(request.id);
-        reject(new StorageError('other', 'A value can’t be handed to the storage worker.', { cause: error }));
-      }
-    });
-  }
-
-  /** Lets the worker finish what it has and closes the file. Later statements fail with `closed`. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    const life = this.#life;
-    if (!life) return;
-    const ended = new Promise<void>((resolve) => life.worker.once('exit', () => resolve()));
-    life.worker.postMessage('close');
-    await ended;
-  }
-
-  /** Makes the worker fail as a fault of its own would; the next statement starts it again. For tests of that. */
-  async crash(): Promise<void> {
-    const worker = this.#life?.worker;
-    if (!worker) return;
-    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    worker.postMessage('crash');
-    await ended;
-  }
-
-  #current(): Life {
-    if (this.#closed) throw new StorageError('closed', 'The storage is closed.');
-    this.#life ??= this.#start();
-    return this.#life;
-  }
-
-  #start(): Life {
-    const number = ++this.#starts;
-    const worker = new Worker(workerFile, { workerData: this.#settings, name: 'storage', execArgv: [] });
-    const waiting = new Map<number, Waiting>();
-    let settle: { resolve: () => void; reject: (error: StorageError) => void } | undefined;
-    const opened = new Promise<void>((resolve, reject) => {
-      settle = { resolve, reject };
-    });
-    opened.catch(() => undefined);
-    const life: Life = { number, worker, waiting, opened };
-    let cause: unknown;
-    let couldOpen = true;
-    worker.on('message', (reply: WorkerReply) => {
-      if (reply.kind === 'ready') {
-        if (number > 1) this.#logger.warn({ event: 'storage-worker-restarted' }, 'The storage worker runs again.');
-        settle?.resolve();
-      } else if (reply.kind === 'not_opened') {
-        couldOpen = false;
-        settle?.reject(new StorageError(reply.fault, reply.message));
-      } else this.#settle(waiting, reply);
-    });
-    worker.on('error', (error) => {
-      cause = error;
-    });
-    worker.on('exit', () => {
-      if (this.#life === life) this.#life = undefined;
-      const died = new StorageError('worker_died', 'The storage worker stopped.', { cause });
-      settle?.reject(died);
-      for (const { reject } of waiting.values()) reject(died);
-      waiting.clear();
-      if (!this.#closed && couldOpen) this.#logger.error({ event: 'storage-worker-died', err: cause }, died.detail);
-    });
-    return life;
-  }
-
-  #settle(waiting: Map<number, Waiting>, reply: Extract<WorkerReply, { kind: 'done' | 'failed' }>): void {
-    const caller = waiting.get(reply.id);
-    waiting.delete(reply.id);
-    if (reply.kind === 'done') caller?.resolve(reply);
-    else caller?.reject(new StorageError(reply.fault, reply.message));
+  execute(sql: string, parameters: readonly unknown[], inLife?: number): Promise<StatementResult> {
+    return this.call({ sql, parameters }, inLife);
   }
 }

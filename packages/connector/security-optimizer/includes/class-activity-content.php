@@ -1,0 +1,199 @@
+<?php
+/**
+ * Activity Log: posts of all kinds, files, terms, menus, comments. The methods take the arguments of the hooks listed
+ * in class-activity.php.
+ *
+ * An import makes thousands of them; it is told as one event.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Activity_Content {
+
+	/** Types that are not public, yet make up what visitors see. */
+	const PARTS_OF_THE_SITE = array( 'wp_block', 'wp_template', 'wp_template_part', 'wp_navigation', 'wp_global_styles' );
+
+	/** Types of which WordPress makes one by itself as soon as somebody looks at a page. */
+	const MADE_UNASKED = array( 'wp_navigation', 'wp_global_styles' );
+
+	/** Files that WordPress itself keeps for a while: packages of plugins, imports. */
+	const PASSING_FILES = array( 'upgrader', 'import' );
+
+	/** Fields of a comment that its author or a moderator writes. */
+	const COMMENT_FIELDS = array( 'comment_content', 'comment_author', 'comment_author_email', 'comment_author_url' );
+
+	/** @var bool Whether the comment being saved gets another text. */
+	private static $edited = false;
+
+	/** @var int Post being deleted: its comments go with it. */
+	private static $deleting = 0;
+
+	public static function save_post( $post_id, $post, $update, $before = null ) {
+		$old = $before ? $before->post_status : 'new';
+		$new = $post->post_status;
+		if ( 'auto-draft' === $new || ! self::counts( $post ) ) {
+			return;
+		}
+		if ( 'new' === $old || 'auto-draft' === $old ) {
+			if ( ! in_array( $post->post_type, self::MADE_UNASKED, true ) ) {
+				self::tell_post( self::kind_of_status( $new, 'post.created' ), $post );
+			}
+			return;
+		}
+		// Saved unasked, or a second time for the boxes of plugins below the editor.
+		if ( ( defined( 'DOING_AUTOSAVE' ) && DOING_AUTOSAVE ) || isset( $_GET['meta-box-loader'] ) ) {
+			return;
+		}
+		if ( $old !== $new ) {
+			$kind = 'trash' === $old ? 'post.restored' : self::kind_of_status( $new, 'post.status' );
+			self::tell_post( $kind, $post, 'post.status' === $kind ? self::status_name( $old ) : null );
+		} elseif ( self::is_first_save( $post ) ) {
+			self::tell_post( 'post.updated', $post );
+		}
+	}
+
+	public static function notice_deletion( $post_id ) {
+		self::$deleting = (int) $post_id;
+	}
+
+	public static function delete_post( $post_id, $post ) {
+		self::$deleting = 0;
+		if ( 'auto-draft' !== $post->post_status && self::counts( $post ) ) {
+			self::tell_post( 'post.deleted', $post );
+		}
+	}
+
+	public static function add_file( $post_id ) {
+		self::tell_file( 'media.uploaded', $post_id );
+	}
+
+	public static function update_file( $post_id ) {
+		self::tell_file( 'media.updated', $post_id );
+	}
+
+	public static function delete_file( $post_id ) {
+		self::tell_file( 'media.deleted', $post_id );
+	}
+
+	public static function create_term( $term_id, $tt_id, $taxonomy ) {
+		Security_Optimizer_Activity::is_first( 'menu ' . $term_id );
+		self::tell_term( 'created', get_term( $term_id, $taxonomy ) );
+	}
+
+	public static function update_term( $term_id, $tt_id, $taxonomy ) {
+		if ( 'nav_menu' === $taxonomy ) {
+			self::update_menu( $term_id );
+			return;
+		}
+		self::tell_term( 'updated', get_term( $term_id, $taxonomy ) );
+	}
+
+	public static function delete_term( $term_id, $tt_id, $taxonomy, $term ) {
+		self::tell_term( 'deleted', $term );
+	}
+
+	public static function update_menu( $menu_id ) {
+		// Once for all of its items.
+		if ( Security_Optimizer_Activity::is_first( 'menu ' . $menu_id ) ) {
+			self::tell_term( 'updated', get_term( $menu_id, 'nav_menu' ) );
+		}
+	}
+
+	public static function write_comment( $comment_id, $comment ) {
+		self::tell_comment( 'comment.created', $comment );
+	}
+
+	public static function moderate_comment( $new, $old, $comment ) {
+		// Deletion has a hook of its own.
+		if ( $new !== $old && 'delete' !== $new ) {
+			self::tell_comment( 'comment.status', $comment, $old, $new );
+		}
+	}
+
+	public static function notice_edit( $data, $old ) {
+		// REST saves a comment as well when only its status changes.
+		$fields       = array_flip( self::COMMENT_FIELDS );
+		self::$edited = array_intersect_key( $data, $fields ) != array_intersect_key( wp_unslash( $old ), $fields ); // phpcs:ignore Universal.Operators.StrictComparisons -- In any order.
+	}
+
+	public static function edit_comment( $comment_id ) {
+		if ( self::$edited ) {
+			self::tell_comment( 'comment.edited', get_comment( $comment_id ) );
+		}
+	}
+
+	public static function delete_comment( $comment_id, $comment ) {
+		self::tell_comment( 'comment.deleted', $comment );
+	}
+
+	private static function is_import() {
+		return defined( 'WP_IMPORTING' ) && WP_IMPORTING;
+	}
+
+	/**
+	 * Plugins save a post again while it is being saved.
+	 */
+	private static function is_first_save( $post ) {
+		return Security_Optimizer_Activity::is_first( 'post ' . $post->ID . ' ' . $post->post_modified_gmt );
+	}
+
+	private static function counts( $post ) {
+		$type = get_post_type_object( $post->post_type );
+		return $type && ! self::is_import() && 'attachment' !== $type->name
+			&& ( $type->public || in_array( $type->name, self::PARTS_OF_THE_SITE, true ) );
+	}
+
+	private static function kind_of_status( $status, $else ) {
+		$kinds = array(
+			'publish' => 'post.published',
+			'future'  => 'post.scheduled',
+			'trash'   => 'post.trashed',
+		);
+		return isset( $kinds[ $status ] ) ? $kinds[ $status ] : $else;
+	}
+
+	private static function status_name( $status ) {
+		$known = get_post_status_object( $status );
+		return $known ? $known->label : $status;
+	}
+
+	private static function tell_post( $kind, $post, $before = null ) {
+		self::is_first_save( $post );
+		$type  = Security_Optimizer_Activity::type_words( $post->post_type, get_post_type_object( $post->post_type ) );
+		$after = 'post.scheduled' === $kind ? $post->post_date : ( null === $before ? null : self::status_name( $post->post_status ) );
+		Security_Optimizer_Outbox::add( $kind, array( $type, $post->ID, '' === $post->post_title ? '#' . $post->ID : $post->post_title ), $before, $after );
+	}
+
+	private static function tell_file( $kind, $post_id ) {
+		if ( self::is_import() || in_array( get_post_meta( $post_id, '_wp_attachment_context', true ), self::PASSING_FILES, true )
+			|| ( ! Security_Optimizer_Activity::is_first( 'file ' . $post_id ) && 'media.updated' === $kind )
+		) {
+			return;
+		}
+		$file = (string) get_post_meta( $post_id, '_wp_attached_file', true );
+		Security_Optimizer_Outbox::add( $kind, array( 'file', $post_id, '' === $file ? get_post( $post_id )->post_title : wp_basename( $file ) ) );
+	}
+
+	private static function tell_term( $what, $term ) {
+		$taxonomy = get_taxonomy( $term->taxonomy );
+		if ( 'nav_menu' === $term->taxonomy ) {
+			Security_Optimizer_Outbox::add( 'menu.' . $what, array( 'menu', $term->term_id, $term->name ) );
+		} elseif ( $taxonomy && $taxonomy->show_ui && ! self::is_import() ) {
+			Security_Optimizer_Outbox::add( 'term.' . $what, array( Security_Optimizer_Activity::type_words( $term->taxonomy, $taxonomy ), $term->term_id, $term->name ) );
+		}
+	}
+
+	/**
+	 * Only what members do: visitors write comments too, and plugins sort out spam by the thousand.
+	 */
+	private static function tell_comment( $kind, $comment, $before = null, $after = null ) {
+		$by_member = get_current_user_id() > 0 || 'cli' === Security_Optimizer_Outbox::origin();
+		if ( ! $by_member || self::is_import() || (int) $comment->comment_post_ID === self::$deleting || ! in_array( $comment->comment_type, array( '', 'comment', 'review', 'pingback', 'trackback' ), true ) ) {
+			return;
+		}
+		$post = get_post( $comment->comment_post_ID );
+		Security_Optimizer_Outbox::add( $kind, array( 'comment', $comment->comment_ID, $post ? $post->post_title : '' ), $before, $after );
+	}
+}

@@ -1,0 +1,126 @@
+<?php
+/**
+ * What registered users do, for the Activity Log: which hook of WordPress is looked at where.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Activity {
+
+	/** Hook of WordPress => class `Security_Optimizer_Activity_…` and its method, which gets the hook's arguments. */
+	const HOOKS = array(
+		// Log-ins and log-outs.
+		'wp_login'                                   => array( 'Users', 'log_in' ),
+		'wp_login_failed'                            => array( 'Users', 'fail_log_in' ),
+		'application_password_failed_authentication' => array( 'Users', 'fail_application' ),
+		'wp_logout'                                  => array( 'Users', 'log_out' ),
+
+		// Accounts.
+		'wp_pre_insert_user_data'                    => array( 'Users', 'notice_creation' ),
+		'user_register'                              => array( 'Users', 'create' ),
+		'delete_user'                                => array( 'Users', 'notice_deletion' ),
+		'deleted_user'                               => array( 'Users', 'delete' ),
+		'profile_update'                             => array( 'Users', 'update' ),
+		'wp_set_password'                            => array( 'Users', 'set_password' ),
+		'update_user_meta'                           => array( 'Users', 'change_meta' ),
+		'added_user_meta'                            => array( 'Users', 'add_meta' ),
+		'delete_user_meta'                           => array( 'Users', 'remove_meta' ),
+		'granted_super_admin'                        => array( 'Users', 'grant_network' ),
+		'revoked_super_admin'                        => array( 'Users', 'revoke_network' ),
+		'wp_create_application_password'             => array( 'Users', 'add_application_password' ),
+		'wp_delete_application_password'             => array( 'Users', 'remove_application_password' ),
+
+		// Content. One hook for every way of saving a post, after everything that belongs to it.
+		'wp_after_insert_post'                       => array( 'Content', 'save_post' ),
+		'before_delete_post'                         => array( 'Content', 'notice_deletion' ),
+		'after_delete_post'                          => array( 'Content', 'delete_post' ),
+		'add_attachment'                             => array( 'Content', 'add_file' ),
+		'attachment_updated'                         => array( 'Content', 'update_file' ),
+		'delete_attachment'                          => array( 'Content', 'delete_file' ),
+		'created_term'                               => array( 'Content', 'create_term' ),
+		'edited_term'                                => array( 'Content', 'update_term' ),
+		'delete_term'                                => array( 'Content', 'delete_term' ),
+		'wp_update_nav_menu'                         => array( 'Content', 'update_menu' ),
+		'wp_insert_comment'                          => array( 'Content', 'write_comment' ),
+		'transition_comment_status'                  => array( 'Content', 'moderate_comment' ),
+		'wp_update_comment_data'                     => array( 'Content', 'notice_edit' ),
+		'edit_comment'                               => array( 'Content', 'edit_comment' ),
+		'deleted_comment'                            => array( 'Content', 'delete_comment' ),
+
+		// Plugins, themes, WordPress itself.
+		'activated_plugin'                           => array( 'Software', 'activate_plugin' ),
+		'deactivated_plugin'                         => array( 'Software', 'deactivate_plugin' ),
+		'delete_plugin'                              => array( 'Software', 'notice_plugin' ),
+		'deleted_plugin'                             => array( 'Software', 'delete_plugin' ),
+		'switch_theme'                               => array( 'Software', 'switch_theme' ),
+		'delete_theme'                               => array( 'Software', 'notice_theme' ),
+		'deleted_theme'                              => array( 'Software', 'delete_theme' ),
+		'upgrader_pre_install'                       => array( 'Software', 'notice_versions' ),
+		'upgrader_process_complete'                  => array( 'Software', 'install' ),
+		'_core_updated_successfully'                 => array( 'Software', 'update_core' ),
+		'wp_ajax_edit-theme-plugin-file'             => array( 'Software', 'watch_file' ),
+		'load-plugin-editor.php'                     => array( 'Software', 'watch_file' ),
+		'load-theme-editor.php'                      => array( 'Software', 'watch_file' ),
+
+		// Settings.
+		'updated_option'                             => array( 'Settings', 'change' ),
+		'added_option'                               => array( 'Settings', 'add' ),
+		'update_site_option'                         => array( 'Settings', 'change_network' ),
+		'customize_save_after'                       => array( 'Settings', 'customize' ),
+		'export_wp'                                  => array( 'Settings', 'export' ),
+		'import_end'                                 => array( 'Settings', 'import' ),
+		'import_done'                                => array( 'Settings', 'import' ),
+		'wp_initialize_site'                         => array( 'Settings', 'create_site' ),
+		'wp_delete_site'                             => array( 'Settings', 'delete_site' ),
+	);
+
+	/** @var true[] What was told in this request and need not be told twice. */
+	private static $told = array();
+
+	/**
+	 * First on each hook: plugins that redirect there end the request.
+	 */
+	public static function add() {
+		foreach ( self::HOOKS as $hook => $method ) {
+			add_filter( $hook, array( __CLASS__, 'look' ), PHP_INT_MIN, 5 );
+		}
+	}
+
+	/**
+	 * Any of the hooks above.
+	 *
+	 * @param mixed ...$arguments As WordPress gives them; plugins that run its hooks often give fewer, or others.
+	 * @return mixed The first one, for filters.
+	 */
+	public static function look( ...$arguments ) {
+		list( $class_name, $method ) = self::HOOKS[ current_filter() ];
+		try {
+			call_user_func_array( array( 'Security_Optimizer_Activity_' . $class_name, $method ), $arguments );
+		} catch ( Throwable $error ) {
+			// A record of a request must not end it.
+			error_log( 'Security Optimizer did not record ' . current_filter() . ': ' . $error->getMessage() ); // phpcs:ignore WordPress.PHP.DevelopmentFunctions
+		}
+		return isset( $arguments[0] ) ? $arguments[0] : null;
+	}
+
+	/**
+	 * @param string $what Anything.
+	 * @return bool Whether this is the first time in this request.
+	 */
+	public static function is_first( $what ) {
+		$first              = ! isset( self::$told[ $what ] );
+		self::$told[ $what ] = true;
+		return $first;
+	}
+
+	/**
+	 * @param string $type Name of a post type or taxonomy.
+	 * @param object $kind WordPress's description of it.
+	 * @return string In words: plain English for WordPress's own, else what its plugin calls it.
+	 */
+	public static function type_words( $type, $kind ) {
+		return $kind->_builtin ? str_replace( array( 'wp_', 'post_', '_' ), array( '', '', ' ' ), $type ) : $kind->labels->singular_name;
+	}
+}

@@ -1,0 +1,28 @@
+<?php
+/**
+ * Command `events`: guard fetches what has happened, and says what it has stored of the batch before.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Command_Events {
+
+	const MAX_EVENTS = 1000;
+
+	/**
+	 * @param array $body `ack` (list of uids) and `limit`.
+	 * @return array|string The answer described in docs/activity-log.md, or an error's code.
+	 */
+	public static function run( array $body ) {
+		if ( ! isset( $body['ack'], $body['limit'] ) || ! is_array( $body['ack'] ) || ! is_int( $body['limit'] ) || $body['limit'] < 1 ) {
+			return 'invalid_events';
+		}
+		$stored = array_slice( array_filter( $body['ack'], 'is_string' ), 0, self::MAX_EVENTS );
+		if ( array() !== $stored ) {
+			Security_Optimizer_Outbox::delete( $stored );
+		}
+		return Security_Optimizer_Outbox::read( min( $body['limit'], self::MAX_EVENTS ) );
+	}
+}

@@ -1,0 +1,63 @@
+<?php
+/**
+ * Command `users-info`: some users, and how many could still look after the site.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Command_Users_Info {
+
+	const MAX_USERS = 200;
+
+	/**
+	 * @param array $body `users` (ids), or `search` (a part of a name) and `limit`.
+	 * @return array|string The answer described in docs/activity-log.md, or an error's code.
+	 */
+	public static function run( array $body ) {
+		$limit = isset( $body['limit'] ) && is_int( $body['limit'] ) ? max( 1, min( $body['limit'], self::MAX_USERS ) ) : self::MAX_USERS;
+		$asked = array(
+			'blog_id' => 0,
+			'number'  => $limit,
+			'orderby' => 'login',
+		);
+		if ( isset( $body['users'] ) && is_array( $body['users'] ) ) {
+			// An empty list would mean everybody.
+			$asked['include'] = array_merge( array( 0 ), array_filter( $body['users'], 'is_int' ) );
+		} elseif ( isset( $body['search'] ) && is_string( $body['search'] ) ) {
+			$asked['search']         = '*' . $body['search'] . '*';
+			$asked['search_columns'] = array( 'user_login' );
+		} else {
+			return 'invalid_users';
+		}
+		return array(
+			'users'          => array_map( array( __CLASS__, 'describe' ), get_users( $asked ) ),
+			'administrators' => self::administrators(),
+		);
+	}
+
+	private static function describe( $user ) {
+		return array(
+			'id'         => $user->ID,
+			'login'      => $user->user_login,
+			'roles'      => array_values( $user->roles ),
+			'can_manage' => user_can( $user, 'manage_options' ),
+		);
+	}
+
+	private static function administrators() {
+		$ids = get_users(
+			array(
+				'capability' => 'manage_options',
+				'fields'     => 'ID',
+			)
+		);
+		foreach ( is_multisite() ? get_super_admins() : array() as $login ) {
+			$user  = get_user_by( 'login', $login );
+			$ids[] = $user ? $user->ID : 0;
+		}
+		$left = array_diff( array_filter( array_map( 'strval', $ids ) ), Security_Optimizer_Policy::words( 'blocked_users' ) );
+		return count( array_unique( $left ) );
+	}
+}

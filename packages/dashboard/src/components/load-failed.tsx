@@ -1,0 +1,37 @@
+import type { ApiFailure } from '../api/api-failure.js';
+import { __ } from '../i18n/translate.js';
+import { failureNotice } from '../requests/outcome-notice.js';
+import { Button } from './button.js';
+import { Note } from './note.js';
+import { ServerText } from './server-text.js';
+
+export interface LoadFailedProps {
+  /** What could not be loaded, in one sentence. */
+  readonly text: string;
+  readonly failure: ApiFailure;
+  readonly retrying?: boolean;
+  readonly onRetry: () => void;
+}
+
+/** Stands in for what could not be read, with the reason and a way to try again. */
+export function LoadFailed({ text, failure, retrying = false, onRetry }: LoadFailedProps) {
+  return (
+    <Note
+      kind="bad"
+      action={
+        <Button onClick={onRetry} pendingText={retrying ? __('Loading…', 'security-optimizer') : undefined}>
+          {__('Try again', 'security-optimizer')}
+        </Button>
+      }
+    >
+      <p>
+        <strong>{text}</strong>{' '}
+        {failure.kind === 'session_gone' ? (
+          __('You are logged out', 'security-optimizer')
+        ) : (
+          <ServerText text={failureNotice(failure, undefined).text} />
+        )}
+      </p>
+    </Note>
+  );
+}

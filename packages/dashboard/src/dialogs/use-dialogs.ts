@@ -1,0 +1,47 @@
+import { type ComponentType, useCallback, useRef, useState } from 'react';
+import { __ } from '../i18n/translate.js';
+import { useServices } from '../services.js';
+
+/** Fetches the code of a dialog. */
+export type LoadDialog<Props> = () => Promise<{ readonly default: ComponentType<Props> }>;
+
+export interface OpenDialogs<Name extends string, Props> {
+  /** The dialog that is on the screen. */
+  readonly Current: ComponentType<Props> | null;
+  readonly open: (name: Name) => void;
+  readonly closed: () => void;
+}
+
+/** Opens the dialogs of a page, one at a time. Each is fetched first; a message says when that fails. */
+export function useDialogs<Name extends string, Props>(
+  dialogs: Readonly<Record<Name, LoadDialog<Props>>>,
+): OpenDialogs<Name, Props> {
+  const { notices } = useServices();
+  const [current, setCurrent] = useState<{ readonly Dialog: ComponentType<Props> } | null>(null);
+  const loading = useRef(false);
+
+  async function open(name: Name): Promise<void> {
+    if (loading.current) return;
+    loading.current = true;
+    try {
+      const { default: Dialog } = await dialogs[name]();
+      setCurrent({ Dialog });
+      notices.closeKey('dialog');
+    } catch {
+      notices.show({
+        type: 'error',
+        text: __('This could not be loaded. Check your connection and try again.', 'security-optimizer'),
+        autoClose: false,
+        key: 'dialog',
+      });
+    } finally {
+      loading.current = false;
+    }
+  }
+
+  return {
+    Current: current?.Dialog ?? null,
+    open: (name) => void open(name),
+    closed: useCallback(() => setCurrent(null), []),
+  };
+}

@@ -1,0 +1,69 @@
+import type { RegisteredRow } from '@security-optimizer/contract/activity';
+import { __, translate } from '../../i18n/translate.js';
+import { withChoice } from './list/applied.js';
+import { LogCard } from './list/log-card.js';
+import { readList, readRegisteredRow } from './list/read-list.js';
+import { RegisteredTable, registeredColumns } from './list/registered-table.js';
+import { RowMenu } from './list/row-menu.js';
+import { type ListSource, useLogList } from './list/use-log-list.js';
+import type { ListTabProps } from './list-tab.js';
+import { useManageDialog } from './manage/use-manage-dialog.js';
+
+const source: ListSource<RegisteredRow> = {
+  name: 'registeredActivity',
+  suffix: '/activity-registered',
+  read: (data) => readList(data, readRegisteredRow),
+};
+
+/** Registered: what registered users, the command line and WordPress itself did. */
+export default function RegisteredTab({ applied, onApply }: ListTabProps) {
+  const list = useLogList(source, applied);
+  const manage = useManageDialog(list.reload);
+
+  function view(row: RegisteredRow): void {
+    const filter = list.rows?.filters.find(({ wp_name }) => wp_name === 'user')?.children[0];
+    const field = { group: 'user', child: filter?.id ?? 'user' };
+    const name = filter === undefined ? __('User', 'security-optimizer') : translate(filter.label);
+    const choice = { ...field, name, value: row.visitor_id, text: row.user };
+    onApply({ ...applied, choices: withChoice(applied.choices, field, choice) });
+  }
+
+  return (
+    <>
+      <LogCard
+        title={__('Registered Users Activity', 'security-optimizer')}
+        name="registered"
+        columns={registeredColumns()}
+        list={list}
+        applied={applied}
+        emptyText={__('What your users do appears here.', 'security-optimizer')}
+        onApply={onApply}
+        onRefresh={list.reload}
+      >
+        {(rows) => (
+          <RegisteredTable
+            rows={rows}
+            busy={list.fetching === 'again'}
+            focusRow={list.firstAdded}
+            menu={(row) =>
+              // The command line and scheduled tasks are nobody whose traffic could be managed.
+              row.visitor_id === 0 ? null : (
+                <RowMenu
+                  subject={row.user}
+                  manageText={__('Manage User Traffic', 'security-optimizer')}
+                  onManage={
+                    row.do_not_block === 1
+                      ? undefined
+                      : () => manage.open({ type: 'user', id: row.visitor_id, name: row.user })
+                  }
+                  onView={() => view(row)}
+                />
+              )
+            }
+          />
+        )}
+      </LogCard>
+      {manage.dialog}
+    </>
+  );
+}

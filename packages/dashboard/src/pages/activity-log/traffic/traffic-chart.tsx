@@ -1,0 +1,187 @@
+import { type CSSProperties, type KeyboardEvent, useRef, useState } from 'react';
+import { classes } from '../../../components/classes.js';
+import type { DateTexts } from '../../../dates/date-texts.js';
+import { siteNow, timeOfDay } from '../../../dates/site-now.js';
+import { formatNumber } from '../../../i18n/format-number.js';
+import { __, sprintf } from '../../../i18n/translate.js';
+import { useServices } from '../../../services.js';
+import type { Traffic, TrafficBar } from './read-traffic.js';
+import { scaleOf } from './scale.js';
+
+export interface TrafficChartProps {
+  readonly traffic: Traffic;
+  readonly zone: string;
+  readonly texts: DateTexts;
+  readonly onChoose: (bar: TrafficBar) => void;
+}
+
+/** More labels than these would touch each other. */
+const MOST_LABELS = 12;
+
+/** Stacked bars; each is a button that filters by its time. Arrow keys move between them. The same as a table for readers. */
+export function TrafficChart({ traffic, zone, texts, onChoose }: TrafficChartProps) {
+  const { config } = useServices();
+  const { bars, step } = traffic;
+  const [at, setAt] = useState(bars.length - 1);
+  const [shown, setShown] = useState<number | null>(null);
+  const group = useRef<HTMLDivElement>(null);
+  const current = Math.min(at, bars.length - 1);
+  const number = (value: number): string => formatNumber(value, config.localeSlug);
+  const scale = scaleOf(Math.max(...bars.map(({ humans, bots, blocked }) => humans + bots + blocked)));
+  const top = scale[0] ?? 1;
+  const part = (value: number): CSSProperties => ({ height: `${(value / top) * 100}%` });
+  const now = siteNow(zone, Date.now());
+  const stride = Math.ceil(bars.length / MOST_LABELS);
+
+  const hourText = (minutes: number): string => texts.time(timeOfDay(minutes));
+  function longText(bar: TrafficBar): string {
+    const { day, minutes } = siteNow(zone, bar.from * 1000);
+    const name = `${texts.weekday(new Date(`${day}T00:00:00Z`).getUTCDay(), 'long')} ${texts.shortDay(day)}`;
+    return step === 'day' ? name : `${name}, ${hourText(minutes)}`;
+  }
+  function shortText(bar: TrafficBar): string {
+    const { day, minutes } = siteNow(zone, bar.from * 1000);
+    if (step === 'hour') return hourText(minutes);
+    return day === now.day ? __('Today', 'security-optimizer') : texts.shortDay(day);
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const forward = document.documentElement.dir === 'rtl' ? -1 : 1;
+    const last = bars.length - 1;
+    const places: Readonly<Record<string, number>> = {
+      ArrowRight: current + forward,
+      ArrowLeft: current - forward,
+      Home: 0,
+      End: last,
+    };
+    const place = places[event.key];
+    if (place === undefined) return;
+    event.preventDefault();
+    const next = Math.min(Math.max(place, 0), last);
+    setAt(next);
+    group.current?.querySelectorAll('button')[next]?.focus();
+  }
+
+  return (
+    <div className="so-chart">
+      <div className="so-chart__grid so-num" aria-hidden="true">
+        {scale.map((value, line) => {
+          const style = { top: `${(line / (scale.length - 1)) * 100}%` };
+          return [
+            <i key={`line-${value}`} style={style} />,
+            <span key={value} style={style}>
+              {number(value)}
+            </span>,
+          ];
+        })}
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would be a form */}
+      <div
+        ref={group}
+        className="so-chart__bars"
+        role="group"
+        aria-label={
+          step === 'day' ? __('Traffic by day', 'security-optimizer') : __('Traffic by hour', 'security-optimizer')
+        }
+        onKeyDown={onKeyDown}
+      >
+        {bars.map((bar, place) => (
+          <button
+            key={bar.from}
+            type="button"
+            className={classes('so-bar', place === shown && 'is-on')}
+            tabIndex={place === current ? 0 : -1}
+            aria-label={sprintf(
+              /* translators: 1: a day or hour, 2: visits by humans, 3: visits by bots, 4: refused visits */
+              __('%1$s: %2$s humans, %3$s bots, %4$s blocked. Show only this time.', 'security-optimizer'),
+              longText(bar),
+              number(bar.humans),
+              number(bar.bots),
+              number(bar.blocked),
+            )}
+            onClick={() => onChoose(bar)}
+            onMouseEnter={() => setShown(place)}
+            onMouseLeave={() => setShown(null)}
+            onFocus={() => {
+              setAt(place);
+              setShown(place);
+            }}
+            onBlur={() => setShown(null)}
+          >
+            {bar.blocked > 0 ? <i className="so-key--blocked" style={part(bar.blocked)} /> : null}
+            {bar.bots > 0 ? <i className="so-key--bot" style={part(bar.bots)} /> : null}
+            {bar.humans > 0 ? <i className="so-key--human" style={part(bar.humans)} /> : null}
+            {place === shown ? (
+              <span className={classes('so-tip so-num', edgeOf(place, bars.length))}>
+                <b>{longText(bar)}</b>
+                <span>
+                  {__('Humans', 'security-optimizer')} <em>{number(bar.humans)}</em>
+                </span>
+                <span>
+                  {__('Bots', 'security-optimizer')} <em>{number(bar.bots)}</em>
+                </span>
+                <span>
+                  {__('Blocked', 'security-optimizer')} <em>{number(bar.blocked)}</em>
+                </span>
+              </span>
+            ) : null}
+          </button>
+        ))}
+      </div>
+      <ol className="so-chart__days" aria-hidden="true">
+        {bars.map((bar, place) => (
+          // Counted from the end, so that the last one always has its label.
+          <li key={bar.from} className={labelClass(bars.length - 1 - place, stride)}>
+            {shortText(bar)}
+          </li>
+        ))}
+      </ol>
+      <TrafficTable traffic={traffic} timeText={longText} number={number} />
+    </div>
+  );
+}
+
+/** The tooltip of the first and the last bars opens inwards, where there is room. */
+function edgeOf(place: number, count: number): string | null {
+  if (place < count / 6) return 'so-tip--start';
+  return place >= count - count / 6 ? 'so-tip--end' : null;
+}
+
+function labelClass(fromEnd: number, stride: number): string | undefined {
+  if (fromEnd % stride !== 0) return 'is-hidden';
+  return (fromEnd / stride) % 2 === 1 ? 'is-second' : undefined;
+}
+
+interface TrafficTableProps {
+  readonly traffic: Traffic;
+  readonly timeText: (bar: TrafficBar) => string;
+  readonly number: (value: number) => string;
+}
+
+function TrafficTable({ traffic, timeText, number }: TrafficTableProps) {
+  return (
+    <div className="so-vh">
+      <table>
+        <caption>{__('Traffic', 'security-optimizer')}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{__('Time', 'security-optimizer')}</th>
+            <th scope="col">{__('Humans', 'security-optimizer')}</th>
+            <th scope="col">{__('Bots', 'security-optimizer')}</th>
+            <th scope="col">{__('Blocked', 'security-optimizer')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {traffic.bars.map((bar) => (
+            <tr key={bar.from}>
+              <th scope="row">{timeText(bar)}</th>
+              <td>{number(bar.humans)}</td>
+              <td>{number(bar.bots)}</td>
+              <td>{number(bar.blocked)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,79 @@
+import { useRef, useState } from 'react';
+import { Button } from '../../../components/button.js';
+import { Dialog } from '../../../dialogs/dialog.js';
+import { useClosing } from '../../../dialogs/use-closing.js';
+import { Field } from '../../../forms/field.js';
+import { focusFirstError } from '../../../forms/focus-first-error.js';
+import { SaveFailed } from '../../../forms/save-failed.js';
+import { useFormErrors } from '../../../forms/use-form-errors.js';
+import { useSave } from '../../../forms/use-save.js';
+import { __ } from '../../../i18n/translate.js';
+import { emailError } from './email-rules.js';
+import { replaceRecipients } from './use-recipients.js';
+import type { RecipientDialogProps } from './weekly-tab.js';
+
+/** Edit Notification Email: another address in the place of this one. */
+export function EditDialog({ recipient, recipients, onChanged, onClosed }: RecipientDialogProps) {
+  const [text, setText] = useState(recipient.email);
+  const [others] = useState(() => recipients.entries.filter(({ id }) => id !== recipient.id).map((item) => item.email));
+  const body = useRef<HTMLDivElement>(null);
+  const email = text.trim().toLowerCase();
+  const wrong = emailError(email, others);
+  const errors = useFormErrors(wrong === null ? {} : { email: wrong }, () => focusFirstError(body.current));
+  const { pending, failure, save } = useSave();
+  const closing = useClosing(onClosed);
+
+  function submit(): void {
+    if (!errors.check()) return;
+    save<unknown>({
+      ...replaceRecipients(recipients.entries.map((item) => (item.id === recipient.id ? email : item.email))),
+      onSuccess: () => {
+        closing.close();
+        onChanged();
+      },
+      onFailure: ({ fields }) => {
+        const message = Object.values(fields)[0];
+        errors.showServerErrors(message === undefined ? {} : { email: message });
+      },
+    });
+  }
+
+  return (
+    <Dialog
+      title={__('Edit Notification Email', 'security-optimizer')}
+      closing={closing}
+      pending={pending}
+      dirty={email !== recipient.email}
+      onSubmit={submit}
+      footer={
+        <Button
+          kind="primary"
+          submit
+          disabled={email === recipient.email}
+          pendingText={pending ? __('Saving…', 'security-optimizer') : undefined}
+        >
+          {__('Save', 'security-optimizer')}
+        </Button>
+      }
+    >
+      <div ref={body}>
+        <Field label={__('Email', 'security-optimizer')} error={errors.shown.email}>
+          {(control) => (
+            <input
+              {...control}
+              className="so-input"
+              type="email"
+              autoComplete="off"
+              value={text}
+              onChange={(event) => {
+                setText(event.target.value);
+                errors.touch('email');
+              }}
+            />
+          )}
+        </Field>
+      </div>
+      <SaveFailed failure={failure} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,60 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { ApiFailure } from '../../../api/api-failure.js';
+import type { TrackedRequest } from '../../../requests/run-request.js';
+import { useServices } from '../../../services.js';
+
+export interface Recipient {
+  readonly id: number;
+  readonly email: string;
+}
+
+export interface Recipients {
+  readonly entries: readonly Recipient[];
+  readonly max: number;
+}
+
+const KEY = ['weekly-report'];
+
+/** Who gets the weekly report. */
+export function useRecipients() {
+  const { run } = useServices();
+  const client = useQueryClient();
+  const query = useQuery<Recipients, ApiFailure>({
+    queryKey: KEY,
+    queryFn: async ({ signal }) => {
+      const data = await run<unknown>({ name: 'weeklyReport', call: { suffix: '/weekly-report', signal } });
+      const recipients = readRecipients(data);
+      if (recipients === null) throw new ApiFailure('refused');
+      return recipients;
+    },
+  });
+  return {
+    recipients: query.data ?? null,
+    failure: query.error,
+    retrying: query.isFetching,
+    /** Reads the list again; what is on the screen stays meanwhile. */
+    reload: () => void client.invalidateQueries({ queryKey: KEY }),
+  };
+}
+
+/** The request that puts a whole new list in the place of the old one. */
+export function replaceRecipients(emails: readonly string[]): Pick<TrackedRequest<unknown>, 'name' | 'call'> {
+  return {
+    name: 'update:notification_emails',
+    call: { suffix: '/notification-emails', body: { entries: emails } },
+  };
+}
+
+/** Reads the answered list. @returns null when it is none */
+export function readRecipients(data: unknown): Recipients | null {
+  if (typeof data !== 'object' || data === null) return null;
+  const { entries, max_emails: max } = data as { entries?: unknown; max_emails?: unknown };
+  if (!Array.isArray(entries)) return null;
+  return { entries: entries.filter(isRecipient), max: typeof max === 'number' ? max : Number.POSITIVE_INFINITY };
+}
+
+function isRecipient(value: unknown): value is Recipient {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, email } = value as { id?: unknown; email?: unknown };
+  return typeof id === 'number' && typeof email === 'string';
+}

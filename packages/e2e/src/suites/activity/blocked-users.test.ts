@@ -1,0 +1,152 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { form, type TypedRequest } from '../../http/request.js';
+import { cookiesOf, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { people } from '../../stacks/prepare-site.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { askFrom, change, letsIn, loginForm, recover } from '../login/visitors.js';
+import { newestEvents } from './events-during.js';
+
+const FROM = '127.0.42.1';
+
+onEveryStack('a blocked user', (stack) => {
+  const author = people.author;
+  const helper = join(muPlugins(stack), 'other-doors.php');
+  let owner: Session;
+  let xmlRpcBefore: 0 | 1;
+  let cookie = '';
+  let phone = '';
+  let visitor = 0;
+
+  const rpc = (password: string): TypedRequest => {
+    const text = (value: string) => `<param><value><string>${value}</string></value></param>`;
+    const call = `<methodName>wp.getUsersBlogs</methodName><params>${text(author)}${text(password)}</params>`;
+    return {
+      method: 'POST',
+      target: '/xmlrpc.php',
+      headers: { 'content-type': 'text/xml' },
+      body: `<?xml version="1.0"?><methodCall>${call}</methodCall>`,
+    };
+  };
+  const basic = (password: string): TypedRequest => ({
+    target: '/wp-json/wp/v2/users/me',
+    headers: { authorization: `Basic ${Buffer.from(`${author}:${password}`).toString('base64')}` },
+  });
+  /** The roads to being signed in, and how many of them lead there now. */
+  const roads: readonly [string, () => Promise<boolean>][] = [
+    ['the login form', async () => letsIn(await askFrom(stack, FROM, loginForm(author, stack.password)))],
+    ['XML-RPC', async () => (await askFrom(stack, FROM, rpc(stack.password))).body.includes('isAdmin')],
+    [
+      'XML-RPC with an application password',
+      async () => (await askFrom(stack, FROM, rpc(phone))).body.includes('isAdmin'),
+    ],
+    ['REST with an application password', async () => (await askFrom(stack, FROM, basic(phone))).status === 200],
+    [
+      'a plugin that logs in by itself',
+      async () => letsIn(await askFrom(stack, FROM, { target: `/?let-in=${author}` })),
+    ],
+    [
+      'a plugin with a token',
+      async () => (await askFrom(stack, FROM, { target: `/?token-of=${author}` })).body === author,
+    ],
+  ];
+  const open = async () => {
+    const found: string[] = [];
+    for (const [name, leads] of roads) if (await leads()) found.push(name);
+    return found;
+  };
+  const block = (value: 0 | 1) => change(stack, owner, `/block-user/${visitor}`, { block: value });
+
+  beforeAll(async () => {
+    writeFileSync(
+      helper,
+      `<?php
+add_filter( 'wp_is_application_passwords_available', '__return_true' );
+add_filter( 'determine_current_user', function ( $id ) {
+  $user = isset( $_GET['token-of'] ) ? get_user_by( 'login', $_GET['token-of'] ) : false;
+  return $user ? $user->ID : $id;
+}, 50 );
+add_action( 'wp_loaded', function () {
+  if ( isset( $_GET['let-in'] ) ) {
+    wp_set_auth_cookie( get_user_by( 'login', $_GET['let-in'] )->ID );
+    exit;
+  }
+  if ( isset( $_GET['token-of'] ) ) { exit( wp_get_current_user()->user_login ); }
+} );`,
+    );
+    phone = await runInWordPress(
+      stack,
+      `list( $password ) = WP_Application_Passwords::create_new_application_password( get_user_by( 'login', '${author}' )->ID, array( 'name' => 'phone' ) ); echo $password;`,
+    );
+    owner = await logIn(stack);
+    xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
+    await setOptions(stack, owner, { disable_xml_rpc: 0 });
+    cookie = cookiesOf(await askFrom(stack, FROM, loginForm(author, stack.password)));
+    visitor = await until('the log tells of the log-in', async () => {
+      const row = (await newestEvents(stack, owner)).find(({ user }) => user === author);
+      return row?.visitor_id;
+    });
+  });
+  afterAll(async () => {
+    await block(0).catch(() => undefined);
+    await recover(stack, 'unblock', '--all');
+    await setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore });
+    rmSync(helper, { force: true });
+    await runInWordPress(
+      stack,
+      `WP_Application_Passwords::delete_all_application_passwords( get_user_by( 'login', '${author}' )->ID );`,
+    );
+  });
+
+  it('finds every road open before, closed while blocked, and open again', async () => {
+    const all = roads.map(([name]) => name);
+    expect(await open()).toEqual(all);
+    await block(1);
+    expect(await open()).toEqual([]);
+    await block(0);
+    expect(await open()).toEqual(all);
+  });
+
+  it('is a stranger at once, in every open session', async () => {
+    cookie = cookiesOf(await askFrom(stack, FROM, loginForm(author, stack.password)));
+    const profile = { target: '/wp-admin/profile.php', headers: { cookie } };
+    expect((await askFrom(stack, FROM, profile)).status).toBe(200);
+    await block(1);
+    const now = await askFrom(stack, FROM, profile);
+    expect(now.status).toBe(302);
+    expect(now.headers.location).toContain('/wp-login.php');
+    expect((await askFrom(stack, FROM, { target: '/', headers: { cookie } })).body).not.toContain('wpadminbar');
+    await block(0);
+    // The session has ended for good; the account has not changed.
+    expect((await askFrom(stack, FROM, profile)).status).toBe(302);
+    expect(await runInWordPress(stack, `echo get_user_by( 'login', '${author}' )->roles[0];`)).toBe('author');
+  });
+
+  it('is told the same for the right and a wrong password, and locks nobody out', async () => {
+    await block(1);
+    const from = '127.0.42.2';
+    const said = (body: string) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(body)?.[1];
+    const right = await askFrom(stack, from, loginForm(author, stack.password));
+    for (let turn = 0; turn < 6; turn++) {
+      const wrong = await askFrom(stack, from, loginForm(author, `wrong-${turn}`));
+      expect([wrong.status, said(wrong.body)]).toEqual([right.status, said(right.body)]);
+    }
+    expect(right.status).toBe(200);
+    expect(said(right.body)).toMatch(/incorrect password/);
+    expect(letsIn(await askFrom(stack, from, loginForm(people.subscriber, stack.password)))).toBe(true);
+    await block(0);
+  });
+
+  it('gains nothing by a new password', async () => {
+    await block(1);
+    const reset = `reset_password( get_user_by( 'login', '${author}' ), '${stack.password}' );`;
+    await runInWordPress(stack, reset);
+    const page = await askFrom(stack, FROM, form('/wp-login.php?action=lostpassword', `user_login=${author}`));
+    expect(page.status).toBe(302);
+    expect(letsIn(await askFrom(stack, FROM, loginForm(author, stack.password)))).toBe(false);
+    await block(0);
+  });
+});

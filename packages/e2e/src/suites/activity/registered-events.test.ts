@@ -1,0 +1,282 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { strToU8, zipSync } from 'fflate';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ask, form } from '../../http/request.js';
+import { authorised, callApi, cookiesOf, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { killGuard, startGuard } from '../../stacks/guard-process.js';
+import { people } from '../../stacks/prepare-site.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
+import { askFrom, loginForm } from '../login/visitors.js';
+import { bytes, type EventRow, eventsDuring } from './events-during.js';
+
+const FROM = '127.0.41.7';
+const PLUGIN = 'my-tool/my-tool.php';
+
+onEveryStack('what registered users do', (stack) => {
+  let owner: Session;
+  let editorsBefore: 0 | 1;
+
+  const during = (work: () => Promise<unknown>) => eventsDuring(stack, owner, work);
+  const said = (events: readonly EventRow[]) => events.map(({ activity }) => activity);
+  /** Calls WordPress's REST API as the owner. */
+  const rest = async (method: string, path: string, body: object = {}) => {
+    const answer = await callApi(stack, {
+      method,
+      path: `/wp-json/wp/v2${path}`,
+      body: bytes(JSON.stringify(body)),
+      headers: authorised(owner),
+    });
+    if (answer.http >= 300) throw new Error(`${method} ${path}: ${answer.http} ${JSON.stringify(answer.body)}`);
+    return answer.body as unknown as { readonly id: number };
+  };
+  const page = (target: string) => ask(stack, { target, headers: { cookie: owner.cookie } });
+  /** Follows a link of a page of wp-admin. */
+  const follow = async (target: string, pattern: RegExp) => {
+    const link = pattern.exec((await page(target)).body)?.[1];
+    if (link === undefined) throw new Error(`${target} has no such link.`);
+    const { pathname, search } = new URL(link.replace(/&amp;|&#038;/g, '&'), `${stack.url}/wp-admin/`);
+    return page(pathname + search);
+  };
+
+  beforeAll(async () => {
+    owner = await logIn(stack);
+    editorsBefore = (await readOptions(stack, owner)).disable_file_edit;
+    await setOptions(stack, owner, { disable_file_edit: 0 });
+  });
+  afterAll(async () => {
+    await setOptions(stack, owner, { disable_file_edit: editorsBefore });
+    await runInWordPress(stack, `deactivate_plugins( '${PLUGIN}' );`).catch(() => undefined);
+    rmSync(join(stack.wordpressDir, 'wp-content/plugins/my-tool'), { recursive: true, force: true });
+  });
+
+  it('tells of log-ins, wrong passwords and log-outs, with the address', async () => {
+    const events = await during(async () => {
+      const answer = await askFrom(stack, FROM, loginForm(people.author, stack.password));
+      const headers = { cookie: cookiesOf(answer) };
+      const profile = await askFrom(stack, FROM, { target: '/wp-admin/profile.php', headers });
+      const out = /href=["'][^"']*(\/wp-login\.php\?action=logout[^"']*)["']/.exec(profile.body)?.[1] ?? '';
+      await askFrom(stack, FROM, { target: out.replace(/&amp;|&#038;/g, '&'), headers });
+      await askFrom(stack, FROM, loginForm(people.author, 'wrong'));
+      await askFrom(stack, FROM, loginForm('nobody-of-this-name', 'wrong'));
+    });
+    const { author } = people;
+    expect(events).toMatchObject([
+      { actions: 'login', user: author, ip: FROM, origin: 'web', activity: 'Logged in' },
+      { actions: 'logout', user: author, ip: FROM, origin: 'web' },
+      { actions: 'login.failed', user: author, ip: FROM, origin: 'web' },
+    ]);
+    expect(events).toHaveLength(3);
+  });
+
+  it('tells of each save of the block editor once, and of no autosave or revision', async () => {
+    const events = await during(async () => {
+      const { id } = await rest('POST', '/posts', { title: 'Tea', status: 'draft' });
+      await rest('POST', `/posts/${id}`, { status: 'publish', content: 'Green', tags: [], categories: [1] });
+      await rest('POST', `/posts/${id}/autosaves`, { content: 'Green or bl' });
+      await rest('POST', `/posts/${id}`, { content: 'Green or black' });
+      await rest('POST', `/posts/${id}`, { status: 'draft' });
+      await rest('DELETE', `/posts/${id}`);
+      await rest('DELETE', `/posts/${id}?force=true`);
+    });
+    expect(said(events)).toEqual([
+      'Created post “Tea”',
+      'Published post “Tea”',
+      'Updated post “Tea”',
+      'Changed post “Tea” from Published to Draft',
+      'Moved post “Tea” to the bin',
+      'Deleted post “Tea”',
+    ]);
+    expect(new Set(events.map(({ user }) => user))).toEqual(new Set([stack.user]));
+  });
+
+  it('tells of a save of the classic editor once', async () => {
+    const events = await during(async () => {
+      const { body } = await page('/wp-admin/post-new.php?post_type=page');
+      const id = /name=['"]post_ID['"] value=['"](\d+)['"]/.exec(body)?.[1] ?? '';
+      const nonce = /id="_wpnonce" name="_wpnonce" value="([0-9a-f]+)"/.exec(body)?.[1] ?? '';
+      const fields = { action: 'editpost', post_ID: id, post_type: 'page', _wpnonce: nonce, post_title: 'About' };
+      const save = new URLSearchParams({ ...fields, publish: 'Publish', original_post_status: 'auto-draft' });
+      const answer = await ask(stack, form('/wp-admin/post.php', save.toString(), { cookie: owner.cookie }));
+      expect(answer.status).toBe(302);
+    });
+    expect(said(events)).toEqual(['Published page “About”']);
+  });
+
+  it('tells how an account and its rights have changed, never a password', async () => {
+    const login = `editor-${Date.now()}`;
+    const events = await during(async () => {
+      const user = { username: login, email: `${login}@example.com`, password: 'Y4-secret-one', roles: ['editor'] };
+      const { id } = await rest('POST', '/users', user);
+      await rest('POST', `/users/${id}`, { roles: ['administrator'] });
+      await rest('POST', `/users/${id}`, { password: 'Y4-secret-two', email: `new-${login}@example.com` });
+      await rest('POST', `/users/${id}`, { description: 'Likes tea' });
+      await rest('DELETE', `/users/${id}?force=true&reassign=1`);
+    });
+    expect(said(events)).toEqual([
+      `Created user “${login}” with the role Editor`,
+      `Changed the role of “${login}” from Editor to Administrator`,
+      `Changed the e-mail address of “${login}”`,
+      `Changed the password of “${login}”`,
+      `Changed the profile of “${login}”`,
+      `Deleted user “${login}”`,
+    ]);
+    expect(JSON.stringify(events)).not.toContain('Y4-secret');
+  });
+
+  it('tells of a plugin from its zip to its end, with versions', async () => {
+    const upload = async (version: string) => {
+      const code = `<?php\n/*\nPlugin Name: My Tool\nVersion: ${version}\n*/\n`;
+      const zip = Buffer.from(zipSync({ [PLUGIN]: strToU8(code) })).toString('latin1');
+      const { body } = await page('/wp-admin/plugin-install.php?tab=upload');
+      const nonce = /id="_wpnonce" name="_wpnonce" value="([0-9a-f]+)"/.exec(body)?.[1] ?? '';
+      const part = (head: string, content: string) =>
+        `--a-boundary\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`;
+      return ask(stack, {
+        method: 'POST',
+        target: '/wp-admin/update.php?action=upload-plugin',
+        headers: { cookie: owner.cookie, 'content-type': 'multipart/form-data; boundary=a-boundary' },
+        body: `${part('name="_wpnonce"', nonce)}${part('name="pluginzip"; filename="my-tool.zip"', zip)}--a-boundary--\r\n`,
+      });
+    };
+    const events = await during(async () => {
+      await upload('1.0');
+      await follow('/wp-admin/plugins.php', /href="(plugins\.php\?action=activate&amp;plugin=my-tool[^"]*)"/);
+      const { body } = await upload('1.1');
+      const replace = /href="([^"]*overwrite=update-plugin[^"]*)"/.exec(body)?.[1]?.replace(/&amp;|&#038;/g, '&') ?? '';
+      await page(new URL(replace, `${stack.url}/wp-admin/`).href.slice(stack.url.length));
+      await follow('/wp-admin/plugins.php', /href="(plugins\.php\?action=deactivate&amp;plugin=my-tool[^"]*)"/);
+      await rest('DELETE', '/plugins/my-tool/my-tool');
+    });
+    expect(said(events)).toEqual([
+      'Installed plugin “My Tool”',
+      'Activated plugin “My Tool”',
+      'Updated plugin “My Tool” from 1.0 to 1.1',
+      'Deactivated plugin “My Tool”',
+      'Deleted plugin “My Tool”',
+    ]);
+  });
+
+  it('tells which file was changed in the editor', async () => {
+    const folder = join(stack.wordpressDir, 'wp-content/plugins/my-tool');
+    const file = join(folder, 'my-tool.php');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, '<?php\n/*\nPlugin Name: My Tool\n*/\n', { mode: 0o666 });
+    const events = await during(async () => {
+      const editor = await page(`/wp-admin/plugin-editor.php?plugin=${PLUGIN}&file=${PLUGIN}`);
+      const nonce = /name="nonce" value="([0-9a-f]+)"/.exec(editor.body)?.[1] ?? '';
+      const newcontent = `${readFileSync(file, 'utf8')}// More.\n`;
+      const fields = { action: 'edit-theme-plugin-file', nonce, plugin: PLUGIN, file: PLUGIN, newcontent };
+      const body = new URLSearchParams(fields).toString();
+      const save = form('/wp-admin/admin-ajax.php', body, { cookie: owner.cookie });
+      expect((await ask(stack, save)).body).toContain('"success":true');
+    });
+    expect(said(events)).toEqual([`Edited the file “${PLUGIN}” of a plugin or theme`]);
+  });
+
+  it('tells what a setting was and is, and no setting that may hold a secret', async () => {
+    const { title } = (await rest('GET', '/settings')) as unknown as { readonly title: string };
+    const events = await during(async () => {
+      await rest('POST', '/settings', { title: 'Tea & “Cake”' });
+      await rest('POST', '/settings', { title });
+      await runInWordPress(stack, "update_option( 'mailserver_pass', 'Y4-secret-' . wp_rand() );");
+    });
+    expect(said(events)).toEqual([
+      `Changed the setting “Site Title” from ${title} to Tea & “Cake”`,
+      `Changed the setting “Site Title” from Tea & “Cake” to ${title}`,
+    ]);
+  });
+
+  it('tells of terms, menus, files and comments of members, by name', async () => {
+    const events = await during(async () => {
+      const term = await rest('POST', '/categories', { name: 'News' });
+      await rest('POST', `/categories/${term.id}`, { name: 'Old news' });
+      await rest('DELETE', `/categories/${term.id}?force=true`);
+      const menu = await rest('POST', '/menus', { name: 'Footer' });
+      await rest('DELETE', `/menus/${menu.id}?force=true`);
+      const comment = await rest('POST', '/comments', { post: 1, content: 'Well said' });
+      await rest('POST', `/comments/${comment.id}`, { status: 'hold' });
+      await rest('DELETE', `/comments/${comment.id}?force=true`);
+      const file = await callApi(stack, {
+        path: '/wp-json/wp/v2/media',
+        body: 'tea',
+        headers: {
+          ...authorised(owner),
+          'content-type': 'text/plain',
+          'content-disposition': 'attachment; filename="tea.txt"',
+        },
+      });
+      await rest('DELETE', `/media/${(file.body as unknown as { id: number }).id}?force=true`);
+    });
+    expect(said(events)).toEqual([
+      'Created category “News”',
+      'Changed category “Old news”',
+      'Deleted category “Old news”',
+      'Created menu “Footer”',
+      'Deleted menu “Footer”',
+      'Commented on “Hello world!”',
+      'Changed a comment on “Hello world!” from approved to unapproved',
+      'Deleted a comment on “Hello world!”',
+      'Uploaded “tea.txt”',
+      'Deleted the file “tea.txt”',
+    ]);
+  });
+
+  it('says where it came from when nobody was at the browser', async () => {
+    const events = await during(async () => {
+      await runInWordPress(stack, "wp_insert_post( array( 'post_title' => 'By hand', 'post_status' => 'publish' ) );");
+      await runInWordPress(
+        stack,
+        "define( 'DOING_CRON', true ); wp_insert_post( array( 'post_title' => 'By clock', 'post_status' => 'publish' ) );",
+      );
+    });
+    expect(events).toMatchObject([
+      { activity: 'Published post “By hand”', origin: 'cli', ip: '', visitor_id: 0 },
+      { activity: 'Published post “By clock”', origin: 'cron', ip: '', visitor_id: 0 },
+    ]);
+  });
+
+  it('keeps names inert and whole requests alive, whatever is in them', async () => {
+    const title = `<img src=x onerror=alert(1)> ${'ü'.repeat(400)} \u{1f375}`;
+    const events = await during(async () => {
+      // A plugin that runs WordPress's hooks with other things than WordPress does.
+      const odd = "do_action( 'wp_login', 'nobody' ); do_action( 'profile_update', 'x', null ); echo 'alive';";
+      expect(await runInWordPress(stack, odd)).toBe('alive');
+      await rest('POST', '/posts', { title, status: 'draft' });
+    });
+    expect(said(events)).toEqual([`Created post “${`${'ü'.repeat(400)}`.slice(0, 200)}”`]);
+  });
+
+  it('loses nothing and tells nothing twice when guard is killed meanwhile', async () => {
+    const events = await during(async () => {
+      await rest('POST', '/posts', { title: 'Before the end', status: 'draft' });
+      await killGuard(stack);
+      await runInWordPress(
+        stack,
+        "wp_insert_post( array( 'post_title' => 'Without guard', 'post_status' => 'draft' ) );",
+      );
+      await startGuard(stack);
+    });
+    expect(said(events)).toEqual(['Created post “Before the end”', 'Created post “Without guard”']);
+  });
+
+  describe('a request of a member', () => {
+    it('is no visit of a stranger; one with an invented cookie is', async () => {
+      const unknown = async () => {
+        const path = '/wp-json/security-optimizer/v1/activity-unknown';
+        const answer = await callApi(stack, { path, body: '{}', headers: authorised(owner) });
+        return (answer.body.data as { entries: { page_visited: string }[] }).entries.map((row) => row.page_visited);
+      };
+      const turn = Date.now();
+      const invented = owner.cookie.replace(/(wordpress_[^=]+=)[^;]+/g, '$1owner%7C9999999999%7Cx%7Cy');
+      await page(`/?member=${turn}`);
+      await ask(stack, { target: `/?invented=${turn}`, headers: { cookie: invented } });
+      await ask(stack, { target: `/?stranger=${turn}` });
+      await expect.poll(unknown, { timeout: 10_000 }).toContain(`/?stranger=${turn}`);
+      const pages = await unknown();
+      expect(pages).toContain(`/?invented=${turn}`);
+      expect(pages).not.toContain(`/?member=${turn}`);
+    });
+  });
+});

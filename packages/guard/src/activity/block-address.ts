@@ -1,0 +1,114 @@
+import { parseAddress } from '../lib/address.js';
+import { type AddressSet, parseRange, rangeText } from '../lib/address-set.js';
+import { ApiError } from '../lib/api-error.js';
+import type { Clock } from '../lib/clock.js';
+import type { KeyedMutex } from '../lib/mutex.js';
+import type { SiteConfig, SiteId } from '../site.js';
+import type { Actor } from '../storage/settings-store.js';
+import type { ActivityStore } from './activity-store.js';
+import type { BlockedKeeper } from './blocked-keeper.js';
+import type { BlockChange, BlockedVisitorsStore, NewBlock } from './blocked-visitors.js';
+import { type KeptAddresses, whyNotBlockAddress } from './do-not-block.js';
+import { type FindVisitorDeps, findVisitor } from './find-visitor.js';
+
+/** What changing blocks needs of the rest of the product. */
+export interface BlockDeps extends FindVisitorDeps {
+  readonly blocked: BlockedVisitorsStore;
+  readonly visitors: Pick<ActivityStore, 'visitor' | 'visitorOfAddress'>;
+  readonly keeper: Pick<BlockedKeeper, 'changed'>;
+  /** Addresses that are refused at the site now. */
+  readonly blockedNow: (site: SiteId) => AddressSet;
+  readonly kept: () => KeptAddresses;
+  readonly publish: (change: { readonly site: SiteId; readonly version: number }) => void;
+  /** One change of a site at a time. */
+  readonly mutex: KeyedMutex;
+  readonly clock: Clock;
+}
+
+export interface AddressChange {
+  readonly site: SiteConfig;
+  readonly actor: Actor;
+}
+
+/**
+ * Blocks (1) or unblocks (0) the address, network or range of a visitor; from its next request on it is refused.
+ * @returns the text for the owner
+ * @throws ApiError not_found; must_not_be_blocked with the reason; StorageError
+ */
+export async function blockAddress(
+  deps: BlockDeps,
+  { site, actor, id, value }: AddressChange & { readonly id: number; readonly value: 0 | 1 },
+): Promise<string> {
+  const found = await findVisitor(deps, site.id, id);
+  const { kind, visitor, visitorId, name } = found;
+  if (kind === 'user') throw new ApiError('not_found', { message: 'This visitor is a user and not an address.' });
+  if (value === 1) {
+    refuseKept(deps, actor, { text: found.value, verifiedBot: visitor?.verifiedBot ?? null });
+    await store(deps, { site, actor }, { kind, value: found.value, name, visitorId });
+    return `${name} is blocked.`;
+  }
+  await deps.mutex.run(site.id, async () => {
+    const versions = await deps.blocked.unblock(changeOf(deps, site, actor), { kind, value: found.value });
+    if (versions === null) return;
+    await deps.keeper.changed(site.id, { kind, value: found.value }, false, versions.blocks);
+    deps.publish({ site: site.id, version: versions.site });
+  });
+  const address = parseAddress(found.value);
+  if (address !== null && deps.blockedNow(site.id).has(address)) {
+    throw new ApiError('invalid_input', {
+      message: `${name} is in a range that is blocked. Unblock the range to let it in.`,
+    });
+  }
+  return `${name} is not blocked any more.`;
+}
+
+/**
+ * Blocks an address or a range by its text: an address, a CIDR range, a wildcard or a range with a hyphen.
+ * @returns the visitor's id and the text for the owner
+ * @throws ApiError invalid_input naming `address`; must_not_be_blocked with the reason; StorageError
+ */
+export async function blockAddresses(
+  deps: BlockDeps,
+  { site, actor, text }: AddressChange & { readonly text: string },
+): Promise<{ readonly visitorId: number; readonly message: string }> {
+  const range = parseRange(text);
+  if (range === null) {
+    throw new ApiError('invalid_input', {
+      fields: { address: 'Use an address or a range, for example 192.0.2.1, 192.0.2.0/24 or 192.0.2.*.' },
+    });
+  }
+  const value = rangeText(range);
+  const single = parseAddress(value) !== null;
+  const visitor = single ? await deps.visitors.visitorOfAddress(site.id, value) : null;
+  refuseKept(deps, actor, { text: value, verifiedBot: visitor?.verifiedBot ?? null });
+  const block = { kind: single ? 'ip' : 'range', value, name: value, visitorId: visitor?.id ?? null } as const;
+  return { visitorId: await store(deps, { site, actor }, block), message: `${value} is blocked.` };
+}
+
+function refuseKept(
+  deps: BlockDeps,
+  actor: Actor,
+  { text, verifiedBot }: { readonly text: string; readonly verifiedBot: string | null },
+): void {
+  const range = parseRange(text);
+  if (range === null) throw new Error(`${text} is no range.`);
+  const why = whyNotBlockAddress({ range, verifiedBot }, actor.address, deps.kept());
+  if (why !== null) throw new ApiError('must_not_be_blocked', { message: why });
+}
+
+/** @returns the visitor's id */
+function store(deps: BlockDeps, { site, actor }: AddressChange, block: NewBlock): Promise<number> {
+  return deps.mutex.run(site.id, async () => {
+    const stored = await deps.blocked.block(changeOf(deps, site, actor), block);
+    if (stored === null) throw new ApiError('rest_forbidden');
+    const { visitorId, versions } = stored;
+    if (versions === null) return visitorId;
+    await deps.keeper.changed(site.id, block, true, versions.blocks);
+    deps.publish({ site: site.id, version: versions.site });
+    return visitorId;
+  });
+}
+
+export function changeOf({ clock }: Pick<BlockDeps, 'clock'>, site: SiteConfig, actor: Actor): BlockChange {
+  return { site: site.id, actor, at: clock() };
+}

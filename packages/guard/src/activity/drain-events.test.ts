@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { SiteConfig } from '../site.js';
+import { type FakeEvent, fakeConnector, SECRET } from '../testing/fake-connector.js';
+import { recordedLog } from '../testing/log-lines.js';
+import { memoryActivity } from '../testing/memory-activity.js';
+import { eventually } from '../testing/scratch.js';
+import { connectorClient } from '../wordpress/connector-client.js';
+import { createEventDrain } from './drain-events.js';
+
+const uid = () => randomBytes(16).toString('hex');
+const row = (more: object = {}): FakeEvent => ({
+  uid: uid(),
+  at: 1_700_000_000,
+  kind: 'post.updated',
+  user: { id: 1, login: 'owner' },
+  address: '192.0.2.1',
+  origin: 'web',
+  object: { type: 'post', id: '12', name: 'Hello' },
+  before: null,
+  after: null,
+  ...more,
+});
+
+async function world() {
+  const connector = await fakeConnector();
+  const memory = memoryActivity();
+  const log = recordedLog();
+  const site: SiteConfig = {
+    id: 'site',
+    hosts: ['*'],
+    upstream: connector.upstream,
+    wordpressDir: null,
+    secret: SECRET,
+    onlyThroughGuard: true,
+  };
+  const client = connectorClient({ clock: Date.now, facts: () => null });
+  onTestFinished(() => client.close());
+  const begin = () => {
+    const shorten = (_site: string, address: string) => address;
+    const deps = { sites: [site], client, store: memory.store, shorten, clock: Date.now, logger: log.logger };
+    const drain = createEventDrain(deps);
+    onTestFinished(() => drain.stop());
+    return drain;
+  };
+  return { connector, memory, log, site, begin, drain: begin(), kinds: () => memory.events.map(({ kind }) => kind) };
+}
+
+describe('what users did', () => {
+  it('is taken over in order, and acknowledged only when it is stored', async () => {
+    const { connector, memory, drain, site } = await world();
+    connector.outbox = [row({ kind: 'login' }), row({ kind: 'post.created' }), row({ kind: 'logout' })];
+    const uids = connector.outbox.map((event) => event.uid);
+    await drain.drain(site);
+    expect(memory.events.map(({ kind, object, objectType }) => [kind, object, objectType])).toEqual([
+      ['login', 'Hello', 'post'],
+      ['post.created', 'Hello', 'post'],
+      ['logout', 'Hello', 'post'],
+    ]);
+    expect(connector.drains.map(({ ack }) => ack)).toEqual([[], uids]);
+    expect(connector.outbox).toEqual([]);
+  });
+
+  it('is taken over completely however much there is', async () => {
+    const { connector, memory, drain, site } = await world();
+    connector.outbox = Array.from({ length: 450 }, () => row());
+    await drain.drain(site);
+    expect(memory.events).toHaveLength(450);
+    expect(connector.drains).toHaveLength(4);
+  });
+
+  it('stays in the outbox when it can’t be stored, and comes once when it can', async () => {
+    const { connector, memory, drain, site, log } = await world();
+    const write = memory.store.writeEvents;
+    memory.store.writeEvents = async () => Promise.reject(new Error('disk full'));
+    connector.outbox = [row()];
+    await drain.drain(site);
+    expect([connector.outbox.length, memory.events.length]).toEqual([1, 0]);
+    memory.store.writeEvents = write;
+    await eventually(() => connector.outbox.length === 0);
+    expect(memory.events).toHaveLength(1);
+    expect(log.events().filter((event) => event.startsWith('events-'))).toEqual([
+      'events-not-drained',
+      'events-drained-again',
+    ]);
+  });
+
+  it('comes once although guard died between storing and acknowledging', async () => {
+    const { connector, memory, begin, drain, site } = await world();
+    connector.outbox = [row(), row()];
+    const write = memory.store.writeEvents;
+    memory.store.writeEvents = async (...args) => {
+      await write(...args);
+      connector.mode = 'broken';
+    };
+    await drain.drain(site);
+    expect([connector.outbox.length, memory.events.length]).toEqual([2, 2]);
+    connector.mode = 'ok';
+    memory.store.writeEvents = write;
+    await begin().drain(site);
+    expect([connector.outbox.length, memory.events.length]).toEqual([0, 2]);
+  });
+
+  it('is fetched when WordPress is there again, without a line in the log for each try', async () => {
+    const { connector, memory, drain, site, log } = await world();
+    connector.mode = 'broken';
+    connector.outbox = [row()];
+    await drain.drain(site);
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    connector.mode = 'ok';
+    await eventually(() => memory.events.length === 1);
+    expect(log.events().filter((event) => event === 'events-not-drained')).toHaveLength(1);
+  });
+});
+
+describe('a signal', () => {
+  it('brings events within a second, and many signals cost few commands', async () => {
+    const { connector, memory, drain, site } = await world();
+    connector.outbox = [row()];
+    for (let count = 0; count < 100; count++) drain.signal(site);
+    await eventually(() => memory.events.length === 1);
+    const began = Date.now();
+    while (Date.now() - began < 1500) {
+      drain.signal(site);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(connector.drains.length).toBeLessThanOrEqual(2 + 2);
+  });
+
+  it('that comes while a drain is under way is not lost', async () => {
+    const { connector, memory, drain, site } = await world();
+    connector.outbox = [row()];
+    const write = memory.store.writeEvents;
+    let fill = () => {
+      // The last answer of this drain is empty; what comes after it is only told by the signal.
+      drain.signal(site);
+      setTimeout(() => connector.outbox.push(row({ kind: 'logout' })), 300);
+      fill = () => undefined;
+    };
+    memory.store.writeEvents = async (...args) => {
+      await write(...args);
+      fill();
+    };
+    await drain.drain(site);
+    await eventually(() => memory.events.length === 2);
+  });
+});
+
+describe('rows that nobody can read', () => {
+  it.each<[string, object]>([
+    ['a time that is none', { at: 'now' }],
+    ['no object', { object: null }],
+    ['markup for a kind', { kind: '<script>' }],
+    ['a uid of another form', { uid: `${'0'.repeat(31)}x` }],
+    ['a user without a name', { user: { id: 3 } }],
+    ['an unknown origin', { origin: 'mars' }],
+  ])('with %s are skipped and said in the log; those beside them are not', async (_name, broken) => {
+    const { connector, memory, drain, site, log } = await world();
+    connector.outbox = [row({ kind: 'login' }), row(broken), row({ kind: 'logout' })];
+    await drain.drain(site);
+    expect(memory.events.map(({ kind }) => kind)).toEqual(['login', 'logout']);
+    expect(connector.outbox).toEqual([]);
+    expect(log.events()).toContain('events-skipped');
+    expect(log.text()).not.toContain('script');
+  });
+
+  it('and can’t be acknowledged do not keep guard busy', async () => {
+    const { connector, drain, site, log } = await world();
+    connector.outbox = [{ ...row(), uid: 7 as never }];
+    await drain.drain(site);
+    expect(connector.drains).toHaveLength(1);
+    expect(log.events()).toContain('events-not-drained');
+  });
+
+  it('are made harmless: controls are shown, long texts cut, times ahead are now', async () => {
+    const { connector, memory, drain, site } = await world();
+    const name = `a\u0000b\u202ec\r\n<img src=x onerror=alert(1)>${'x'.repeat(1000)}`;
+    const address = '<i>192.0.2.1</i>';
+    connector.outbox = [row({ object: { type: 'post', id: '1', name }, at: 99_999_999_999, address })];
+    await drain.drain(site);
+    const [event] = memory.events;
+    expect(event?.object.startsWith('a\\u0000b\\u202ec\\u000d\\u000a<img')).toBe(true);
+    expect(event?.address).toBe('');
+    expect(event?.object.length).toBeLessThanOrEqual(300);
+    expect(Math.abs((event?.at ?? 0) - Date.now() / 1000)).toBeLessThan(5);
+  });
+});
+
+it('a round asks every site, also without a signal, and ends with stop', async () => {
+  const { connector, memory, drain } = await world();
+  connector.outbox = [row()];
+  drain.start();
+  await eventually(() => memory.events.length === 1);
+  await drain.stop();
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(connector.drains).toHaveLength(2);
+});

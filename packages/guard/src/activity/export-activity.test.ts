@@ -1,0 +1,175 @@
+import { sentFilters } from '@security-optimizer/contract/activity-endpoints';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SiteConfig } from '../site.js';
+import { memoryActivity, type TestVisit } from '../testing/memory-activity.js';
+import { exportActivity } from './export-activity.js';
+import { csvLine } from './export-csv.js';
+import { readVisitFilters } from './read-filters.js';
+
+const site: SiteConfig = {
+  id: 'site',
+  hosts: ['*'],
+  upstream: 'http://127.0.0.1:1',
+  wordpressDir: null,
+  secret: '',
+  onlyThroughGuard: true,
+};
+
+/** What a strict reader of RFC 4180 makes of a file. */
+function readCsv(text: string): string[][] {
+  expect(text.endsWith('\r\n')).toBe(true);
+  return text
+    .slice(0, -2)
+    .split('\r\n')
+    .map((line) =>
+      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))(?=,|$)/g)].map(
+        ([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare ?? '',
+      ),
+    );
+}
+
+function world(visits: readonly TestVisit[]) {
+  const memory = memoryActivity(visits);
+  const deps = { store: memory.store, timeZone: () => 'Europe/Berlin', clock: () => Date.UTC(2026, 10, 20, 23, 30) };
+  const write = async (list: 'unknown' | 'registered', format: 'csv' | 'json', parameters: object = {}) => {
+    const file = await exportActivity(deps, { site, list, format, parameters: { ...parameters }, exact: false });
+    let text = '';
+    for await (const piece of file.content) text += piece;
+    return { file, text };
+  };
+  return { memory, deps, write };
+}
+
+describe('a line of a CSV file', () => {
+  it('gives back every text that holds no control character, but never begins a cell as a formula', () => {
+    const cell = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom('=1+1', '+1', '-1', '@SUM(A1)', 'a,b', 'say "hi"', '＝1+1', "'quoted'", ';x', ''),
+    );
+    fc.assert(
+      fc.property(fc.array(cell, { minLength: 1, maxLength: 5 }), (cells) => {
+        fc.pre(cells.every((text) => !/[\p{Cc}\u061c\u200e-\u200f\u2028-\u202e\u2066-\u2069]/u.test(text)));
+        const [read] = readCsv(csvLine(cells));
+        expect(read).toHaveLength(cells.length);
+        for (const [index, text] of cells.entries()) {
+          const formula = /^[=+\-@＝＋－＠]/.test(text);
+          expect(read?.[index]).toBe(formula ? `'${text}` : text);
+        }
+      }),
+    );
+  });
+
+  it.each([
+    ['\t=1', '"\'\\u0009=1"'],
+    ['\r\n=cmd|', '"\'\\u000d\\u000a=cmd|"'],
+    ['a\u0000b', '"a\\u0000b"'],
+    ['x\u202egnp', '"x\\u202egnp"'],
+  ])('writes %j as %s', (cell, written) => {
+    expect(csvLine([cell])).toBe(`${written}\r\n`);
+  });
+
+  it('leaves nothing for null and numbers as they are', () => {
+    expect(csvLine([null, 7, -3, 'x'])).toBe(',7,-3,"x"\r\n');
+  });
+});
+
+describe('an export', () => {
+  const many = Array.from({ length: 1250 }, (_, index) => ({
+    at: 1_795_000_000 + index,
+    status: index % 5 === 0 ? 404 : 200,
+    target: `/page-${index}`,
+  }));
+
+  it.each(['csv', 'json'] as const)('holds every row once, newest first, as %s', async (format) => {
+    const { text } = await world(many).write('unknown', format);
+    const ids =
+      format === 'json'
+        ? JSON.parse(text).map((row: { id: number }) => row.id)
+        : readCsv(text)
+            .slice(1)
+            .map(([id]) => Number(id));
+    expect(ids).toEqual(Array.from({ length: 1250 }, (_, index) => 1250 - index));
+  });
+
+  it.each([
+    ['csv', '\ufeff"id","ts","ts_unix"'],
+    ['json', '[]\n'],
+  ] as const)('of nothing is a whole file too: %s', async (format, begins) => {
+    const { text } = await world([]).write('unknown', format);
+    expect(text.startsWith(begins)).toBe(true);
+  });
+
+  it('holds what the filters match, and what came after it began is not in it', async () => {
+    const { memory, deps } = world(many);
+    const ask = { site, list: 'unknown', format: 'json', parameters: { code: '404' }, exact: false } as const;
+    const { content } = await exportActivity(deps, ask);
+    memory.addVisit({ at: 1_900_000_000, status: 404 });
+    let text = '';
+    for await (const piece of content) text += piece;
+    const rows = JSON.parse(text) as { code: number }[];
+    expect([rows.length, rows.every(({ code }) => code === 404)]).toEqual([250, true]);
+  });
+
+  it('reads the next rows only when those before were taken', async () => {
+    const { memory, deps } = world(many);
+    let reads = 0;
+    const list = memory.store.listVisits;
+    memory.store.listVisits = (window) => {
+      reads++;
+      return list(window);
+    };
+    const file = await exportActivity(deps, { site, list: 'unknown', format: 'csv', parameters: {}, exact: false });
+    const pieces = file.content[Symbol.asyncIterator]();
+    await pieces.next();
+    await pieces.next();
+    expect(reads).toBe(1);
+    await pieces.next();
+    expect(reads).toBe(2);
+    await pieces.return?.();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(reads).toBe(2);
+  });
+
+  it('keeps hostile names inert', async () => {
+    const { memory, write } = world([]);
+    memory.addEvent({
+      uid: '1',
+      at: 1,
+      kind: 'post.updated',
+      user: { id: 1, login: '=HYPERLINK("http://evil.example")' },
+      address: '192.0.2.1',
+      origin: 'web',
+      object: '"><script>alert(1)</script>\n@x',
+      objectType: 'post',
+      before: '-2+3',
+      after: null,
+    });
+    const [names = [], row = []] = readCsv((await write('registered', 'csv')).text.slice(1));
+    const cell = (name: string) => row[names.indexOf(name)];
+    expect(cell('user')).toBe('\'=HYPERLINK("http://evil.example")');
+    expect(cell('object')).toBe('"><script>alert(1)</script>\\u000a@x');
+    expect(cell('before')).toBe("'-2+3");
+    expect(cell('activity')).toContain('Updated post “');
+    const [parsed] = JSON.parse((await write('registered', 'json')).text);
+    expect(parsed).toMatchObject({ object_type: 'post', after: null, user: '=HYPERLINK("http://evil.example")' });
+  });
+
+  it('is named after its list and the day at the site', async () => {
+    const { file } = await world([]).write('registered', 'csv');
+    expect(file.name).toBe('activity-registered-2026-11-21.csv');
+  });
+
+  it('refuses filters that can’t be read before anything is written', async () => {
+    await expect(world([]).write('unknown', 'csv', { ip: 'x;y' })).rejects.toMatchObject({
+      fields: { ip: 'Invalid format.' },
+    });
+  });
+
+  it('understands its plain filters as the lists understand theirs', async () => {
+    const sent = sentFilters.parse([{ wp_name: 'date', children: [{ id: 'to', value: 1_795_000_000 }] }]);
+    const { filter } = readVisitFilters(sent, { timeZone: 'Europe/Berlin', exact: false });
+    const { text } = await world(many).write('unknown', 'json', { to: '1795000000', from: '' });
+    expect(JSON.parse(text)).toHaveLength(many.filter(({ at }) => at <= (filter.to ?? 0)).length);
+  });
+});

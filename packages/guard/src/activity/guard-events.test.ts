@@ -1,0 +1,214 @@
+import { eventSentence } from '@security-optimizer/contract/activity-kinds';
+import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { defaultLoginSettings } from '../login/login-settings.js';
+import { COMMAND_LINE } from '../settings/command-line-actor.js';
+import { sqlAuditOutbox } from '../storage/audit-outbox.js';
+import { sqlAuditStore } from '../storage/audit-store.js';
+import { openDatabase } from '../storage/database.js';
+import { type JsonValue, sqlSettingsStore } from '../storage/settings-store.js';
+import { recordedLog } from '../testing/log-lines.js';
+import { memoryActivity } from '../testing/memory-activity.js';
+import { eventually, scratchFolder } from '../testing/scratch.js';
+import { eventOfAudit } from './audit-words.js';
+import { createGuardEvents } from './guard-events.js';
+import { defaultLogSettings } from './log-settings.js';
+
+const owner = { id: 1, login: 'owner', address: '192.0.2.1' };
+const AT = 1_795_000_000_123;
+
+const sentence = (name: string, before: JsonValue, after: JsonValue) => {
+  const event = eventOfAudit({ id: 'x', site: 'site', at: AT, actor: owner, name, before, after });
+  return eventSentence(event);
+};
+
+describe('a change is told in words', () => {
+  const custom = { type: 'custom', login: 'my-door', signup: 'join' };
+  it.each<[string, JsonValue, JsonValue, string]>([
+    ['disable_xml_rpc', 0, 1, 'Changed Disable XML-RPC in Security Optimizer from Off to On'],
+    ['login_attempts', 5, 0, 'Changed Limit Login Attempts in Security Optimizer from 5 to Off'],
+    ['login_access', [], ['192.0.2.1', '10.*.*.*'], 'from everyone to 192.0.2.1, 10.*.*.*'],
+    ['login_url', { ...custom, type: 'default' }, custom, 'from Default to /my-door'],
+    ['away_mode', { type: 'off' }, { type: 'weekly', weekly: ['monday', 'friday'] }, 'from Off to monday, friday'],
+    ['away_mode', { type: 'daily', from_hour: '22:00', to_hour: '06:00' }, { type: 'off' }, '22:00 to 06:00 every day'],
+    ['paused_until', 0, Date.UTC(2026, 10, 21, 8, 5), 'from Off to until 2026-11-21 08:05 UTC'],
+    ['disable_activity_log', 0, 1, 'Changed the activity log in Security Optimizer from On to Off'],
+    ['log_lifetime', 12, 7, 'from 12 to 7'],
+    ['username:7', 'Admin', 'first', 'Renamed user “Admin” to “first”'],
+    ['reset_2fa', { user: 7, login: 'editor', on: true }, null, 'Reset the second factor of editor'],
+    ['login_unblock', { who: ['192.0.2.7'], entries: 1 }, null, 'Ended the lock of 192.0.2.7'],
+    ['login_unblock', { who: 'all', entries: 9 }, null, 'Ended the lock of every address'],
+    ['block_visitor', null, { kind: 'ip', value: '192.0.2.7', name: '192.0.2.7' }, 'Blocked 192.0.2.7'],
+    ['unblock_visitor', { kind: 'user', value: '7', name: 'editor' }, null, 'Unblocked editor'],
+    ['something_new', 1, 2, 'Changed something_new in Security Optimizer from 1 to 2'],
+  ])('%s from %j to %j', (name, before, after, words) => {
+    expect(sentence(name, before, after)).toContain(words);
+  });
+
+  it('whatever setting there is, by a name for people', () => {
+    for (const name of Object.keys({ ...defaultSecurityOptions, ...defaultLoginSettings, ...defaultLogSettings })) {
+      expect(sentence(name, 0, 1)).not.toContain(name);
+    }
+  });
+
+  it('with values that are cut and hold no control characters', () => {
+    const text = sentence('login_access', [], [`192.0.2.1\n${'x'.repeat(5000)}`]);
+    expect(text).toContain('192.0.2.1\\u000a');
+    expect(text.length).toBeLessThan(500);
+  });
+
+  it('as done by the user, by the command line, or by guard itself', () => {
+    const row = { id: '0-1', site: 'site', at: AT, name: 'sg2fa', before: 0, after: 1 };
+    expect(eventOfAudit({ ...row, actor: owner })).toMatchObject({
+      uid: '01',
+      at: 1_795_000_000,
+      user: { id: 1, login: 'owner' },
+      address: '192.0.2.1',
+      origin: 'web',
+    });
+    expect(eventOfAudit({ ...row, actor: COMMAND_LINE })).toMatchObject({ user: null, origin: 'cli', address: '' });
+    expect(eventOfAudit({ ...row, actor: { ...COMMAND_LINE, login: 'guard' } })).toMatchObject({ origin: 'system' });
+  });
+});
+
+async function world() {
+  const db = await openDatabase({
+    url: 'sqlite:guard.sqlite',
+    dataDir: await scratchFolder(),
+    logger: recordedLog().logger,
+  });
+  onTestFinished(() => db.destroy());
+  const memory = memoryActivity();
+  const log = recordedLog();
+  const recording = { site: true as boolean | null };
+  const begin = () => {
+    const events = createGuardEvents({
+      outbox: sqlAuditOutbox(db),
+      store: memory.store,
+      recording: () => recording.site,
+      shorten: (_site, address) => address.replace(/\d+$/, '0'),
+      clock: () => AT,
+      logger: log.logger,
+    });
+    onTestFinished(() => events.stop());
+    return events;
+  };
+  const change = (name: string, before: JsonValue, after: JsonValue) =>
+    sqlSettingsStore(db).write({
+      site: 'site',
+      changes: [{ name, before, after, expectedVersion: 0 }],
+      actor: owner,
+      at: AT,
+    });
+  return { db, memory, log, recording, begin, change, kinds: () => memory.events.map(({ kind }) => kind) };
+}
+
+describe('what happens in guard', () => {
+  it('is in the log soon after it was stored, once, with a shortened address where the site wants that', async () => {
+    const { memory, begin, change } = await world();
+    const events = begin();
+    events.start();
+    await change('disable_feed', 0, 1);
+    events.changed();
+    await eventually(() => memory.events.length === 1);
+    events.changed();
+    await events.stop();
+    expect(memory.events).toHaveLength(1);
+    expect(memory.events[0]).toMatchObject({ kind: 'product.setting', login: 'owner', address: '192.0.2.0' });
+  });
+
+  it('is not lost when guard dies before it is in the log, nor doubled when it dies right after', async () => {
+    const { memory, begin, change } = await world();
+    await change('disable_feed', 0, 1);
+    const write = memory.store.writeEvents;
+    memory.store.writeEvents = async (...args) => {
+      await write(...args);
+      throw new Error('killed');
+    };
+    await begin().stop();
+    memory.store.writeEvents = write;
+    await begin().stop();
+    expect(memory.events).toHaveLength(1);
+  });
+
+  it('is found however much of it there is, with values that nobody can read among it', async () => {
+    const { db, memory, begin } = await world();
+    const entries = Array.from({ length: 450 }, (_, index) => ({ name: `n${index}`, before: 0, after: index }));
+    await sqlAuditStore(db).add('site', { actor: owner, at: AT }, entries);
+    await db.updateTable('audit').set({ before: '{' }).where('name', '=', 'n7').execute();
+    await begin().stop();
+    expect(memory.events).toHaveLength(450);
+  });
+
+  it('waits while the log can’t be written, with one line in the service’s log', async () => {
+    const { memory, begin, change, log } = await world();
+    const write = memory.store.writeEvents;
+    memory.store.writeEvents = () => Promise.reject(new Error('disk full'));
+    await change('disable_feed', 0, 1);
+    const events = begin();
+    events.changed();
+    await eventually(() => log.events().length === 1);
+    events.changed();
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(log.events()).toEqual(['guard-events-not-stored']);
+    memory.store.writeEvents = write;
+    events.changed();
+    await eventually(() => memory.events.length === 1);
+  });
+
+  it('is left out while the log is off, also when it is on again', async () => {
+    const { memory, begin, change, recording } = await world();
+    recording.site = false;
+    await change('disable_feed', 0, 1);
+    await begin().stop();
+    recording.site = true;
+    await begin().stop();
+    expect(memory.events).toEqual([]);
+  });
+
+  it('is left out by the time when it happened, not by that when it is written', async () => {
+    const { db, memory, begin } = await world();
+    const rows: [string, JsonValue, JsonValue][] = [
+      ['disable_feed', 0, 1],
+      ['disable_activity_log', 0, 1],
+      ['disable_xml_rpc', 0, 1],
+      ['disable_activity_log', 1, 0],
+      ['sg2fa', 0, 1],
+    ];
+    for (const [index, [name, before, after]] of rows.entries()) {
+      await sqlAuditStore(db).add('site', { actor: owner, at: AT + index }, [{ name, before, after }]);
+    }
+    await begin().stop();
+    expect(memory.events.map(({ object }) => object)).toEqual([
+      'Disable RSS and ATOM Feeds',
+      'the activity log',
+      'the activity log',
+      'Two-factor Authentication for Admin & Editors Users',
+    ]);
+  });
+
+  it('says who was locked out until when, once per lock', async () => {
+    const { memory, begin } = await world();
+    const events = begin();
+    events.locked('site', '192.0.2.7', AT + 3_600_000);
+    events.locked('site', '192.0.2.7', AT + 3_600_000);
+    events.locked('site', '192.0.2.7', AT + 90_000_000);
+    await events.stop();
+    expect(memory.events).toHaveLength(2);
+    expect(memory.events[0]).toMatchObject({ kind: 'login.locked', address: '192.0.2.0', login: '' });
+    expect(memory.events[0]?.after).toBe('2026-11-18 12:06 UTC');
+  });
+
+  it('keeps a bounded number of lock-outs that can’t be written', async () => {
+    const { memory, begin } = await world();
+    const events = begin();
+    let stored = 0;
+    memory.store.writeEvents = () => Promise.reject(new Error('disk full'));
+    for (let index = 0; index < 12_000; index++) events.locked('site', `2001:db8::${index.toString(16)}:1`, AT + 1);
+    memory.store.writeEvents = async (_site, batch) => {
+      stored += batch.length;
+    };
+    await events.stop();
+    expect(stored).toBe(10_000);
+  });
+});

@@ -1,0 +1,204 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseAddress } from '../lib/address.js';
+import { type DnsServer, dnsServer } from '../testing/dns-server.js';
+import { recordedLog } from '../testing/log-lines.js';
+import { eventually } from '../testing/scratch.js';
+import type { Visitor } from './activity-store.js';
+import { hostName, reverseName, systemDns } from './dns.js';
+import { createHostnames } from './hostnames.js';
+import { claimedSearchEngine } from './search-engines.js';
+
+const GOOGLE = claimedSearchEngine('Googlebot/2.1');
+const BING = claimedSearchEngine('bingbot/2.0');
+const DUCK = claimedSearchEngine('DuckDuckBot/1.1');
+
+/** Visitors in memory, in place of the thread that keeps them. */
+async function underTest(dns?: DnsServer) {
+  const server = dns ?? (await dnsServer());
+  let ahead = 0;
+  const visitors = new Map<string, Visitor>();
+  const written: string[] = [];
+  const visitorOf = (site: string, address: string): Visitor => {
+    const known = visitors.get(`${site} ${address}`);
+    if (known) return known;
+    const visitor: Visitor = {
+      ...{ id: visitors.size + 1, kind: 'ip', name: address, userId: null, hostname: null },
+      ...{ verifiedBot: null, firstSeen: 0, lastSeen: 0 },
+    };
+    visitors.set(`${site} ${address}`, visitor);
+    return visitor;
+  };
+  const store = {
+    visitorOfAddress: async (site: string, address: string) => visitorOf(site, address),
+    async setHostname(site: string, id: number, hostname: string | null, verifiedBot: string | null) {
+      const visitor = [...visitors.values()].find((entry) => entry.id === id) as Visitor;
+      visitors.set(`${site} ${visitor.name}`, { ...visitor, hostname, verifiedBot });
+      written.push(`${site} ${visitor.name} ${hostname} ${verifiedBot}`);
+    },
+  };
+  const { logger } = recordedLog();
+  const clock = () => Date.now() + ahead;
+  const hostnames = createHostnames({ dns: systemDns([server.address], 400), store, clock, logger });
+  onTestFinished(() => hostnames.stop());
+  const advance = (ms: number) => {
+    ahead += ms;
+  };
+  return { server, hostnames, written, advance };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('a host name', () => {
+  it('is asked for by the address turned around', () => {
+    expect(reverseName(parseAddress('192.0.2.7') as never)).toBe('7.2.0.192.in-addr.arpa');
+    expect(reverseName(parseAddress('2001:db8::567:89ab') as never)).toBe(
+      'b.a.9.8.7.6.5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa',
+    );
+  });
+
+  it('is found and kept with the visitor, and asked for once', async () => {
+    const { server, hostnames, written } = await underTest();
+    server.records.set('PTR 7.2.0.192.in-addr.arpa', ['Host-7.Example.com']);
+    for (let i = 0; i < 5; i++) hostnames.want('site', '192.0.2.7', 'seen');
+    await eventually(() => written.length === 1);
+    hostnames.want('site', '192.0.2.7', 'shown');
+    hostnames.want('other', '192.0.2.7', 'shown');
+    await eventually(() => written.length === 2);
+    expect(written).toEqual(['site 192.0.2.7 host-7.example.com null', 'other 192.0.2.7 host-7.example.com null']);
+    expect(server.asked).toEqual(['PTR 7.2.0.192.in-addr.arpa']);
+  });
+
+  it('is asked for anew after a day', async () => {
+    const { server, hostnames, written, advance } = await underTest();
+    server.records.set('PTR 7.2.0.192.in-addr.arpa', ['old.example.com']);
+    hostnames.want('site', '192.0.2.7', 'seen');
+    await eventually(() => written.length === 1);
+    server.records.set('PTR 7.2.0.192.in-addr.arpa', ['new.example.com']);
+    advance(25 * 3600_000);
+    hostnames.want('site', '192.0.2.7', 'seen');
+    await eventually(() => written.length === 2);
+    expect(written[1]).toBe('site 192.0.2.7 new.example.com null');
+  });
+
+  it('of a private address is nobody’s business', async () => {
+    const { server, hostnames } = await underTest();
+    const addresses = ['10.1.2.3', '127.0.0.1', '192.168.1.1', '172.20.0.1', '169.254.1.1', '100.64.0.1', '0.0.0.0'];
+    for (const address of [...addresses, '::1', 'fd00::1', 'fe80::1', 'nonsense'])
+      hostnames.want('site', address, 'shown');
+    await pause(100);
+    expect(server.asked).toEqual([]);
+  });
+
+  it('is not taken over when it holds anything but letters, digits, hyphens and dots', async () => {
+    const { server, hostnames, written } = await underTest();
+    const hostile = [
+      ['<script>alert(1)</script>', 'example', 'com'],
+      ['a\nb', 'com'],
+      ['x\x00y', 'com'],
+      ['"', "'"],
+    ];
+    server.records.set('PTR 7.2.0.192.in-addr.arpa', [...hostile, ['good', 'example', 'com']]);
+    server.records.set('PTR 8.2.0.192.in-addr.arpa', hostile);
+    hostnames.want('site', '192.0.2.7', 'seen');
+    hostnames.want('site', '192.0.2.8', 'seen');
+    await eventually(() => server.asked.length === 2);
+    await pause(100);
+    for (const line of written) expect(line).toMatch(/^site 192\.0\.2\.\d [a-z.]+ null$/);
+    expect(hostName('a'.repeat(64))).toBeNull();
+    expect(hostName(`${'a.'.repeat(130)}com`)).toBeNull();
+    expect(hostName('=HYPERLINK(1)')).toBeNull();
+    expect(hostName('mail_1.Example.com.')).toBe('mail_1.example.com');
+  });
+
+  it('that nobody tells is not waited for, and asked for again later', async () => {
+    const { server, hostnames, written, advance } = await underTest();
+    server.silent = true;
+    hostnames.want('site', '192.0.2.7', 'seen');
+    await eventually(() => server.asked.length === 1);
+    await pause(900);
+    hostnames.want('site', '192.0.2.7', 'shown');
+    await pause(100);
+    expect([server.asked.length, written]).toEqual([1, []]);
+    server.silent = false;
+    server.records.set('PTR 7.2.0.192.in-addr.arpa', ['late.example.com']);
+    advance(11 * 60_000);
+    hostnames.want('site', '192.0.2.7', 'shown');
+    await eventually(() => written.length === 1);
+  });
+
+  it('is asked for a bounded number of times a second, first what the owner looks at', async () => {
+    const { server, hostnames } = await underTest();
+    for (let i = 0; i < 200; i++) hostnames.want('site', `198.51.100.${i}`, 'seen');
+    for (let i = 0; i < 5; i++) hostnames.want('site', `192.0.2.${i}`, 'shown');
+    await pause(700);
+    expect(server.asked.length).toBeLessThanOrEqual(40);
+    const firstShown = server.asked.findIndex((question) => question.includes('.2.0.192.'));
+    expect(firstShown).toBeLessThanOrEqual(8);
+  });
+});
+
+describe('a search engine', () => {
+  const CRAWLER = 'PTR 7.2.0.192.in-addr.arpa';
+
+  it('is believed when its name leads back to its address', async () => {
+    const { server, hostnames, written } = await underTest();
+    server.records.set(CRAWLER, ['crawl-7.googlebot.com']);
+    server.records.set('A crawl-7.googlebot.com', ['203.0.113.1', '192.0.2.7']);
+    hostnames.want('site', '192.0.2.7', 'claimed', GOOGLE);
+    await eventually(() => written.length === 1);
+    expect(written).toEqual(['site 192.0.2.7 crawl-7.googlebot.com Google']);
+  });
+
+  it('is believed over IPv6 too', async () => {
+    const { server, hostnames, written } = await underTest();
+    server.records.set(`PTR ${reverseName(parseAddress('2001:db8::7') as never)}`, ['crawl-7.googlebot.com']);
+    server.records.set('AAAA crawl-7.googlebot.com', ['2001:db8:0:0:0:0:0:7']);
+    hostnames.want('site', '2001:db8::7', 'claimed', GOOGLE);
+    await eventually(() => written.length === 1);
+    expect(written).toEqual(['site 2001:db8::7 crawl-7.googlebot.com Google']);
+  });
+
+  it('is not believed for a name that leads elsewhere, one of another domain, or another engine’s', async () => {
+    const { server, hostnames, written } = await underTest();
+    server.records.set(CRAWLER, ['crawl-7.googlebot.com']);
+    server.records.set('A crawl-7.googlebot.com', ['203.0.113.1']);
+    server.records.set('PTR 8.2.0.192.in-addr.arpa', ['googlebot.com.example.org']);
+    server.records.set('A googlebot.com.example.org', ['192.0.2.8']);
+    server.records.set('PTR 9.2.0.192.in-addr.arpa', ['crawl-9.googlebot.com']);
+    server.records.set('A crawl-9.googlebot.com', ['192.0.2.9']);
+    hostnames.want('site', '192.0.2.7', 'claimed', GOOGLE);
+    hostnames.want('site', '192.0.2.8', 'claimed', GOOGLE);
+    hostnames.want('site', '192.0.2.9', 'claimed', BING);
+    await eventually(() => written.length === 3);
+    expect(written.every((line) => line.endsWith(' null'))).toBe(true);
+    expect(server.asked).not.toContain('A googlebot.com.example.org');
+  });
+
+  it('loses the belief when its address changes hands, and keeps it while nobody answers', async () => {
+    const { server, hostnames, written, advance } = await underTest();
+    server.records.set(CRAWLER, ['crawl-7.googlebot.com']);
+    server.records.set('A crawl-7.googlebot.com', ['192.0.2.7']);
+    hostnames.want('site', '192.0.2.7', 'claimed', GOOGLE);
+    await eventually(() => written.length === 1);
+    server.silent = true;
+    advance(25 * 3600_000);
+    hostnames.want('site', '192.0.2.7', 'claimed', GOOGLE);
+    await eventually(() => server.asked.length === 3);
+    await pause(900);
+    expect(written).toHaveLength(1);
+    server.silent = false;
+    server.records.clear();
+    advance(11 * 60_000);
+    hostnames.want('site', '192.0.2.7', 'claimed', GOOGLE);
+    await eventually(() => written.length === 2);
+    expect(written[1]).toBe('site 192.0.2.7 null null');
+  });
+
+  it('that publishes no names costs no more than the host name', async () => {
+    const { server, hostnames, written } = await underTest();
+    server.records.set(CRAWLER, ['host.duckduckgo.com']);
+    hostnames.want('site', '192.0.2.7', 'claimed', DUCK);
+    await eventually(() => written.length === 1);
+    expect([written, server.asked]).toEqual([['site 192.0.2.7 host.duckduckgo.com null'], [CRAWLER]]);
+  });
+});

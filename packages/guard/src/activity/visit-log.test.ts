@@ -1,0 +1,156 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseAddress } from '../lib/address.js';
+import { recordedLog } from '../testing/log-lines.js';
+import { eventually } from '../testing/scratch.js';
+import type { VisitBatch } from './activity-store.js';
+import type { SeenRequest, Visit } from './visit.js';
+import { createVisitLog, type VisitRules } from './visit-log.js';
+
+function seen(target: string, more: Partial<SeenRequest> & { ip?: string } = {}): SeenRequest {
+  const address = parseAddress(more.ip ?? '192.0.2.7');
+  if (address === null) throw new Error('not an address');
+  return { address, target, status: 200, rule: null, agent: () => 'Browser/1.0', ...more };
+}
+
+/** A log with a store that keeps what it is given, as deep copies, as another thread would. */
+function logUnderTest(write?: (batch: VisitBatch) => Promise<void>) {
+  const batches: VisitBatch[] = [];
+  const rules: VisitRules & { recording: boolean; anonymize: boolean } = { recording: true, anonymize: false };
+  const { logger, events } = recordedLog();
+  const store = {
+    async write(batch: VisitBatch) {
+      batches.push(structuredClone(batch));
+      await write?.(batch);
+    },
+  };
+  const log = createVisitLog({ store, rules: () => rules, clock: Date.now, logger });
+  onTestFinished(() => log.stop());
+  const visits = (): Visit[] => batches.flatMap((batch) => batch.visits);
+  const dropped = (): number => batches.reduce((sum, batch) => sum + batch.dropped, 0);
+  return { log, rules, batches, visits, dropped, events };
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+describe('visits', () => {
+  it('reach the store within a moment, with all that is known of them', async () => {
+    const { log, batches } = logUnderTest();
+    const before = Date.now();
+    log.add('site', seen('/shop?x=1', { status: 404, rule: 'a-rule' }));
+    await eventually(() => batches.length === 1);
+    expect(Date.now() - before).toBeLessThan(1000);
+    expect(batches[0]).toMatchObject({
+      site: 'site',
+      dropped: 0,
+      visits: [
+        { address: '192.0.2.7', target: '/shop?x=1', status: 404, rule: 'a-rule', agent: 'Browser/1.0', count: 1 },
+      ],
+    });
+    expect(batches[0]?.visits[0]?.at).toBeGreaterThanOrEqual(before);
+  });
+
+  it('that are the same within a second become one or two with a count, and none is lost', async () => {
+    const { log, visits } = logUnderTest();
+    const end = Date.now() + 1700;
+    let made = 0;
+    for (; Date.now() < end; made++) {
+      log.add('site', seen('/same'));
+      await pause(10);
+    }
+    await log.stop();
+    expect(visits().reduce((sum, visit) => sum + visit.count, 0)).toBe(made);
+    expect(visits().length).toBeLessThanOrEqual(4);
+  });
+
+  it('differ by address, target, status and rule', async () => {
+    const { log, visits } = logUnderTest();
+    log.add('site', seen('/a'));
+    log.add('site', seen('/b'));
+    log.add('site', seen('/a', { status: 403 }));
+    log.add('site', seen('/a', { status: 403, rule: 'x' }));
+    log.add('site', seen('/a', { ip: '192.0.2.8' }));
+    log.add('other', seen('/a'));
+    await log.stop();
+    expect(visits().map(({ count }) => count)).toEqual([1, 1, 1, 1, 1, 1]);
+  });
+
+  it('are asked for their agent only when they are new', async () => {
+    const { log } = logUnderTest();
+    let asked = 0;
+    const agent = () => `Agent ${++asked}`;
+    for (let i = 0; i < 50; i++) log.add('site', seen('/same', { agent }));
+    expect(asked).toBe(1);
+  });
+
+  it('are cut, and everything in them that is not printable is escaped', async () => {
+    const { log, visits } = logUnderTest();
+    log.add('site', seen(`/${'a'.repeat(9000)}`, { agent: () => 'b'.repeat(9000) }));
+    log.add('site', seen('/\n\x00\xe9\x7f"<b>', { agent: () => 'x\r\n\x1b[31m\xff' }));
+    log.add('site', seen(`${'/'.repeat(499)}\n\n\n`, { agent: () => null }));
+    await log.stop();
+    const [long, wild, edge] = visits();
+    expect([long?.target.length, long?.agent?.length]).toEqual([500, 300]);
+    expect([wild?.target, wild?.agent]).toEqual(['/%0A%00%E9%7F"<b>', 'x%0D%0A%1B[31m%FF']);
+    expect([edge?.target.length, edge?.agent]).toEqual([500, null]);
+  });
+
+  it('are stored without what tells customers apart, when the site wants that', async () => {
+    const { log, rules, visits } = logUnderTest();
+    rules.anonymize = true;
+    log.add('site', seen('/', { ip: '192.0.2.77' }));
+    log.add('site', seen('/', { ip: '192.0.2.99' }));
+    log.add('site', seen('/', { ip: '2001:db8:1:2:3:4:5:6' }));
+    await log.stop();
+    expect(visits().map(({ address, count }) => [address, count])).toEqual([
+      ['192.0.2.0', 2],
+      ['2001:db8:1::', 1],
+    ]);
+  });
+
+  it('are not written down while the log is off', async () => {
+    const { log, rules, batches } = logUnderTest();
+    rules.recording = false;
+    log.add('site', seen('/'));
+    await log.stop();
+    expect(batches).toEqual([]);
+  });
+
+  it('that come faster than they can be stored are counted, for each site, and memory stays bounded', async () => {
+    const { log, visits, dropped, batches } = logUnderTest(() => pause(50));
+    for (let i = 0; i < 30_000; i++) log.add('flooded', seen(`/${i}`));
+    for (let i = 0; i < 10; i++) log.add('quiet', seen(`/${i}`));
+    for (let i = 0; i < 1000; i++) log.add('flooded', seen('/0'));
+    await log.stop();
+    const kept = visits().reduce((sum, visit) => sum + visit.count, 0);
+    expect(kept + dropped()).toBe(31_010);
+    expect(visits().length).toBe(20_010);
+    expect(batches.filter(({ site }) => site === 'quiet').map((batch) => batch.dropped)).toEqual([0]);
+  });
+
+  it('count as dropped while the store fails, which the log says once', async () => {
+    let fails = true;
+    const { log, dropped, batches, events } = logUnderTest(async () => {
+      if (fails) throw new Error('disk full');
+    });
+    log.add('site', seen('/1'));
+    log.add('site', seen('/1'));
+    await eventually(() => batches.length >= 3);
+    expect(events().filter((event) => event === 'visits-not-stored')).toHaveLength(1);
+    fails = false;
+    const stored = batches.length;
+    await eventually(() => batches.length > stored);
+    expect(batches[stored]).toMatchObject({ visits: [], dropped: 2 });
+    await pause(250);
+    expect(batches.slice(stored + 1)).toEqual([]);
+    expect(dropped()).toBeGreaterThanOrEqual(2);
+  });
+});
+
+it('costs less than a few microseconds a visit, and less for a repeat', async () => {
+  const { log } = logUnderTest();
+  const repeat = seen('/same');
+  for (let i = 0; i < 20_000; i++) log.add('warm', repeat);
+  const start = performance.now();
+  for (let i = 0; i < 100_000; i++) log.add('site', repeat);
+  expect((performance.now() - start) / 100).toBeLessThan(5);
+});

@@ -1,0 +1,32 @@
+import { isbot } from 'isbot';
+import { botName } from './bot-names.js';
+import { claimedSearchEngine } from './search-engines.js';
+
+/** What a visitor is called whose agent nobody forged well enough to be known. */
+export const HUMAN = 'Human';
+/** No user agent was sent. */
+export const UNKNOWN = 'Unknown';
+/** Claims to be a search engine, and DNS has not proved it, or not yet. */
+export const UNVERIFIED_BOT = 'Unverified bot';
+/** A bot that no list names. */
+export const OTHER_BOT = 'Other bot';
+
+/**
+ * What kind of visitor an agent belongs to: `Human`, `Unknown` without agent, else a bot's name. Whether it is a bot at
+ * all says isbot; its name is one of the list of crawler-user-agents, so there is a bounded number of types, whatever
+ * strangers send. Takes some microseconds up to some dozen: ask once per agent.
+ *
+ * @param agent as sent, at most 300 characters
+ * @param verifiedBot name of the search engine that DNS proved this visitor to be, or null
+ */
+export function visitorType(agent: string | null, verifiedBot: string | null): string {
+  if (agent === null || agent.trim() === '') return UNKNOWN;
+  const claimed = claimedSearchEngine(agent);
+  if (claimed !== null) return claimed.name === verifiedBot ? (botName(agent) ?? claimed.name) : UNVERIFIED_BOT;
+  return isbot(agent) ? (botName(agent) ?? OTHER_BOT) : HUMAN;
+}
+
+/** Whether a type stands for a program. */
+export function isBotType(type: string): boolean {
+  return type !== HUMAN && type !== UNKNOWN;
+}

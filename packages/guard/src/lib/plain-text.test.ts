@@ -1,0 +1,24 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { plainText } from './plain-text.js';
+
+it('leaves ordinary text of any language alone', () => {
+  for (const text of ['Hello', 'Grüße, 世界', '<b>"\'&</b>', 'שלום', 'a\\b', '👍🏽'])
+    expect(plainText(text, 100)).toBe(text);
+});
+
+it('never holds a control character, never grows beyond its limit, never ends in half a character', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 1, max: 40 }), (text, most) => {
+      const plain = plainText(text, most);
+      expect(plain).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+      expect(plain.length).toBeLessThanOrEqual(most);
+      expect(plain).not.toMatch(/[\ud800-\udbff]$/);
+    }),
+  );
+});
+
+it('shows what it replaces', () => {
+  expect(plainText('a\nb\u202ec', 20)).toBe('a\\u000ab\\u202ec');
+  expect(plainText('ab\n\n', 9)).toBe('ab\\u000a');
+});

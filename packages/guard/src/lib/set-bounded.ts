@@ -1,0 +1,5 @@
+/** Sets a value of a cache and drops the oldest entries beyond `most`. */
+export function setBounded<Key, Value>(cache: Map<Key, Value>, key: Key, value: Value, most: number): void {
+  cache.set(key, value);
+  if (cache.size > most) cache.delete(cache.keys().next().value as Key);
+}

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { expect, it } from 'vitest';
+import { allEvents, allVisits, EVERY_VISIT, SITE, testStore } from '../../testing/activity-store.js';
+import { scratchFolder } from '../../testing/scratch.js';
+
+/**
+ * A process that writes visits and events as fast as it can, with the timing of the product. It prints when visits
+ * were handed over, and each event once it is acknowledged.
+ */
+const writer = `
+  import { openActivityStore } from '@security-optimizer/guard/storage/activity/open-activity-store';
+  import { silentLogger } from '@security-optimizer/guard/lib/logger';
+  const store = await openActivityStore({ dataDir: process.env.DATA_DIR, logger: silentLogger(), clock: () => Date.now() });
+  const say = (line) => process.stdout.write(line + '\\n');
+  let batch = 0;
+  setInterval(() => {
+    const at = Date.now();
+    const visits = Array.from({ length: 300 }, (_, n) => ({ at, address: '192.0.2.' + (n % 250), target: '/' + batch + '/' + n,
+      status: 200, rule: null, agent: null, count: 1 }));
+    store.write({ site: '${SITE}', visits, dropped: 0 });
+    say('visits ' + batch++ + ' ' + at);
+  }, 50);
+  for (let n = 0; ; n++) {
+    await store.writeEvents('${SITE}', [{ uid: 'uid-' + n, at: Math.floor(Date.now() / 1000), kind: 'login',
+      user: { id: 1, login: 'owner' }, address: '192.0.2.1', origin: 'web', object: '', objectType: '', before: null, after: null }]);
+    say('event ' + n);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+`;
+
+it('loses no acknowledged event and at most the last second of visits when the process is killed', async () => {
+  for (const batches of [25, 60]) {
+    const dataDir = await scratchFolder();
+    const child = spawn(process.execPath, ['--input-type=module', '-e', writer], {
+      cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+      env: { ...process.env, DATA_DIR: dataDir },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const handedOver = new Map<number, number>();
+    let lastEvent = -1;
+    let killedAt = 0;
+    for await (const line of createInterface({ input: child.stdout })) {
+      const [what, number, at] = line.split(' ');
+      if (what === 'event') lastEvent = Number(number);
+      else handedOver.set(Number(number), Number(at));
+      if (handedOver.size === batches && killedAt === 0) {
+        killedAt = Date.now();
+        child.kill('SIGKILL');
+      }
+    }
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    expect(lastEvent).toBeGreaterThan(0);
+
+    const database = new DatabaseSync(join(dataDir, 'activity.sqlite'));
+    expect(database.prepare('pragma integrity_check').get()).toEqual({ integrity_check: 'ok' });
+    const sums = `select (select sum(visits) from visitors) as visitors, (select sum(rows) from visit_stretches where kind = 0)
+      as stretches, (select sum(hits) from visit_hours) as hits, (select count(*) from visits) as rows`;
+    const { visitors, stretches, hits, rows } = database.prepare(sums).get() as Record<string, number>;
+    expect([visitors, stretches, hits]).toEqual([rows, rows, rows]);
+    database.close();
+
+    const store = await testStore({ dataDir });
+    const uids = await allEvents(store);
+    expect(uids.length).toBeGreaterThanOrEqual(lastEvent + 1);
+    const stored = new Set((await allVisits(store)).map(({ target }) => target));
+    expect(stored.size).toBe((await store.countVisits(SITE, EVERY_VISIT, null)).rows);
+    for (const [batch, at] of handedOver) {
+      // A second, and what a busy machine takes to get to a commit.
+      if (at < killedAt - 2000) for (let n = 0; n < 300; n++) expect(stored).toContain(`/${batch}/${n}`);
+    }
+  }
+}, 60_000);

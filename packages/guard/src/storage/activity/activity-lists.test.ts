@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ActivityStore, VisitFilter, VisitRow } from '../../activity/activity-store.js';
+import { allVisits, NOW, SITE, testStore } from '../../testing/activity-store.js';
+import { type ReadLimits, readLimits } from './read/reader.js';
+import { keyOfAddress } from './visitor-key.js';
+import { STRETCH_ROWS } from './write/site-book.js';
+
+/** Bounds so small that a few hundred rows reach every way of finding rows. */
+const TINY_BOUNDS: ReadLimits = {
+  visitorsLookedAt: 3,
+  windowRows: 8,
+  mergedAtOnce: 2,
+  countedRows: 100_000,
+  countedOneByOne: 100_000,
+};
+
+const hex = (address: string) => Buffer.from(keyOfAddress(address)).toString('hex');
+
+const AGENTS = [null, 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0', 'curl/8.5.0'];
+
+const visit = fc.record({
+  at: fc.integer({ min: NOW - 4 * 3_600_000, max: NOW }),
+  address: fc.integer({ min: 1, max: 9 }).map((last) => (last > 7 ? `2001:db8::${last}` : `192.0.2.${last}`)),
+  target: fc.integer({ min: 1, max: 400 }).map((page) => `/page-${page}`),
+  status: fc.constantFrom(200, 404, 403),
+  rule: fc.constantFrom(null, null, 'xml-rpc'),
+  agent: fc.constantFrom(...AGENTS),
+  count: fc.integer({ min: 1, max: 3 }),
+});
+
+const time = fc.option(fc.integer({ min: NOW / 1000 - 5 * 3600, max: NOW / 1000 + 10 }));
+const filter = fc.record({
+  from: time,
+  to: time,
+  type: fc.option(fc.constantFrom('Human', 'Unknown', 'curl', 'Nobody')),
+  code: fc.option(fc.constantFrom(200, 404, 403, 500)),
+  addresses: fc.option(
+    fc
+      .tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 9 }))
+      .map(([a, b]) => ({ low: hex(`192.0.2.${Math.min(a, b)}`), high: hex(`192.0.2.${Math.max(a, b)}`) })),
+  ),
+});
+
+const matches = (row: VisitRow, { from, to, type, code, addresses }: VisitFilter) =>
+  (from === null || row.at >= from) &&
+  (to === null || row.at <= to) &&
+  (type === null || row.type === type) &&
+  (code === null || row.status === code) &&
+  (addresses === null || (hex(row.address) >= addresses.low && hex(row.address) <= addresses.high));
+
+/** What the rows say, without ids: the same for rows that were stored and for visits that were asked for. */
+const told = (rows: readonly { at: number; address: string; target: string; status: number; count: number }[]) => {
+  const counts = new Map<string, number>();
+  for (const { at, address, target, status, count } of rows) {
+    const key = `${at} ${address} ${target} ${status}`;
+    counts.set(key, (counts.get(key) ?? 0) + count);
+  }
+  return counts;
+};
+
+const question = fc.record({ filter, skip: fc.nat(60), limit: fc.integer({ min: 1, max: 40 }), anchorAt: fc.nat(200) });
+
+describe('lists of visits', () => {
+  it.each([
+    ['with the bounds of the product', readLimits, STRETCH_ROWS],
+    ['with tiny bounds', TINY_BOUNDS, 16],
+  ])(
+    'hold what a look through all rows finds, for every filter, page and anchor, %s',
+    async (_name, bounds, rowsOfStretch) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.array(visit, { minLength: 1, maxLength: 120 }), { minLength: 1, maxLength: 5 }),
+          fc.array(question, { minLength: 12, maxLength: 12 }),
+          async (batches, questions) => {
+            const store = await testStore({ readLimits: bounds, stretchRows: rowsOfStretch });
+            for (const visits of batches) await store.write({ site: SITE, visits, dropped: 0 });
+            const rows = await allVisits(store);
+            const sent = batches.flat().map((one) => ({ ...one, at: Math.floor(one.at / 1000) }));
+            expect(told(rows)).toEqual(told(sent));
+            expect(rows.map(({ id }) => id)).toEqual(rows.map(({ id }) => id).toSorted((a, b) => b - a));
+            for (const question of questions) await check(store, rows, question);
+            await store.close();
+          },
+        ),
+        { numRuns: 20 },
+      );
+    },
+    120_000,
+  );
+});
+
+/** Compares every answer about one filter with a look through all rows, newest first. */
+async function check(
+  store: ActivityStore,
+  rows: readonly VisitRow[],
+  { filter, skip, limit, anchorAt }: { filter: VisitFilter; skip: number; limit: number; anchorAt: number },
+): Promise<void> {
+  const anchor = rows[anchorAt]?.id ?? null;
+  const expected = rows.filter((row) => (anchor === null || row.id <= anchor) && matches(row, filter));
+  const page = await store.listVisits({ site: SITE, filter, anchor, before: null, skip, limit });
+  expect(page).toEqual(expected.slice(skip, skip + limit));
+  const last = page.at(-1)?.id;
+  if (last !== undefined) {
+    const next = await store.listVisits({ site: SITE, filter, anchor, before: last, skip: 0, limit });
+    expect(next).toEqual(expected.slice(skip + limit, skip + 2 * limit));
+  }
+  expect(await store.countVisits(SITE, filter, anchor)).toEqual({ rows: expected.length, exact: true });
+  if (anchor !== null) {
+    const newer = rows.filter((row) => row.id > anchor && matches(row, filter));
+    expect(await store.newVisits(SITE, filter, anchor, 1000)).toBe(newer.length);
+  }
+}

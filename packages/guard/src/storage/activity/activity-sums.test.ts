@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import {
+  allVisits,
+  anEvent,
+  aVisit,
+  EVERY_VISIT,
+  NOW,
+  NOW_SECONDS,
+  SITE,
+  testStore,
+  visitsUntilNow,
+} from '../../testing/activity-store.js';
+import { scratchFolder } from '../../testing/scratch.js';
+
+const HOUR = 3600;
+const HOUR_BEGAN = NOW_SECONDS - 1800;
+
+describe('what is the same within a second', () => {
+  it('becomes one row with a count, also over batches that are committed together', async () => {
+    const store = await testStore({ commitMs: 200 });
+    const visit = aVisit({ count: 2 });
+    await Promise.all([
+      store.write({ site: SITE, visits: [visit, { ...visit, at: NOW + 900 }], dropped: 0 }),
+      store.write({ site: SITE, visits: [visit, { ...visit, at: NOW + 1000 }], dropped: 0 }),
+      store.write({
+        site: SITE,
+        visits: [
+          { ...visit, agent: null },
+          { ...visit, status: 404 },
+        ],
+        dropped: 0,
+      }),
+    ]);
+    expect((await allVisits(store)).map(({ count }) => count).sort()).toEqual([2, 2, 2, 6]);
+  });
+});
+
+describe('sums', () => {
+  it('tell hits per hour: humans, bots, and refused ones apart from both', async () => {
+    const store = await testStore();
+    const visits = [
+      aVisit({ count: 3 }),
+      aVisit({ agent: null }),
+      aVisit({ agent: 'curl/8.5.0', target: '/a' }),
+      aVisit({ rule: 'xml-rpc', status: 403, count: 7 }),
+      aVisit({ at: NOW - HOUR * 1000 }),
+      aVisit({ at: NOW - 3 * HOUR * 1000 }),
+    ];
+    await store.write({ site: SITE, visits, dropped: 0 });
+    expect(await store.traffic(SITE, HOUR_BEGAN - HOUR, HOUR_BEGAN + HOUR)).toEqual([
+      { hour: HOUR_BEGAN - HOUR, humans: 1, bots: 0, blocked: 0 },
+      { hour: HOUR_BEGAN, humans: 3, bots: 2, blocked: 7 },
+    ]);
+    const { id } = await store.visitorOfAddress(SITE, '192.0.2.1');
+    expect(await store.visitorHours(SITE, id, NOW_SECONDS - 3 * HOUR, NOW_SECONDS)).toEqual([1, 0, 1, 12]);
+  });
+
+  it('tell the most frequent addresses, pages, and addresses with failed log-ins', async () => {
+    const store = await testStore();
+    const visits = [
+      aVisit({ address: '192.0.2.2', target: '/shop?page=2', count: 5 }),
+      aVisit({ address: '192.0.2.3', target: '/shop', count: 2 }),
+      aVisit({ address: '192.0.2.3', target: '/missing', status: 404, count: 9 }),
+      aVisit({ address: '192.0.2.4', target: '/wp-login.php', status: 429, rule: 'login-limit', count: 4 }),
+    ];
+    await store.write({ site: SITE, visits, dropped: 0 });
+    await store.writeEvents(SITE, [anEvent({ uid: 'a', kind: 'login.failed', address: '192.0.2.5' })]);
+    const top = (what: 'address' | 'page' | 'failed-login', day = '2026-11-21') => store.top(SITE, what, day, day, 2);
+    expect(await top('address')).toEqual([
+      { value: '192.0.2.3', count: 11 },
+      { value: '192.0.2.2', count: 5 },
+    ]);
+    expect(await top('page')).toEqual([{ value: '/shop', count: 7 }]);
+    expect(await top('failed-login')).toEqual([
+      { value: '192.0.2.4', count: 4 },
+      { value: '192.0.2.5', count: 1 },
+    ]);
+    expect(await top('page', '2026-11-20')).toEqual([]);
+  });
+
+  it('count what was dropped, once', async () => {
+    const store = await testStore();
+    await store.write({ site: SITE, visits: [aVisit()], dropped: 4 });
+    await store.write({ site: SITE, visits: [], dropped: 3 });
+    expect(await store.droppedVisits(SITE)).toBe(7);
+    expect(await store.droppedVisits(SITE, NOW_SECONDS)).toBe(7);
+    expect(await store.droppedVisits(SITE, NOW_SECONDS + HOUR)).toBe(0);
+    expect(await store.droppedVisits('other')).toBe(0);
+    expect(await store.countVisits(SITE, EVERY_VISIT, null)).toEqual({ rows: 1, exact: true });
+  });
+});
+
+describe('choices of a filter', () => {
+  it('come with the most frequent first, and hold the searched text', async () => {
+    const store = await testStore();
+    const address = (index: number) => `192.0.2.${index % 2 === 0 ? 7 : index}`;
+    const agent = (index: number) => (index % 5 === 0 ? 'curl/8.5.0' : null);
+    const visits = visitsUntilNow(60, 1000, (index) => ({
+      address: address(index),
+      agent: agent(index),
+      status: index % 3 === 0 ? 404 : 200,
+    }));
+    await store.write({ site: SITE, visits, dropped: 0 });
+    const labels = async (filter: 'type' | 'code' | 'ip', search = '', most = 200) =>
+      (await store.options(SITE, filter, search, most)).map(({ label }) => label);
+    expect(await labels('type')).toEqual(['Unknown', 'curl']);
+    expect(await labels('type', 'CUR')).toEqual(['curl']);
+    expect(await labels('code')).toEqual(['200', '404']);
+    expect(await labels('code', '4')).toEqual(['404']);
+    expect((await labels('ip', '', 3))[0]).toBe('192.0.2.7');
+    expect(await labels('ip', '2.5')).toEqual([
+      '192.0.2.5',
+      '192.0.2.51',
+      '192.0.2.53',
+      '192.0.2.55',
+      '192.0.2.57',
+      '192.0.2.59',
+    ]);
+    expect((await labels('ip', '7'))[0]).toBe('192.0.2.7');
+    expect(await labels('ip', '%')).toEqual([]);
+    expect(await labels('ip', '_')).toEqual([]);
+  });
+
+  it('name users by login with the id of their visitor, and kinds in words', async () => {
+    const store = await testStore();
+    const events = [
+      anEvent({ uid: 'a', kind: 'login' }),
+      anEvent({ uid: 'b', user: { id: 2, login: 'editor' }, kind: 'login.failed' }),
+      anEvent({ uid: 'c', user: { id: 2, login: 'editor-new-name' }, kind: 'login.failed' }),
+    ];
+    await store.writeEvents(SITE, events);
+    const editor = await store.visitorOfUser(SITE, { id: 2, login: 'editor-new-name' });
+    expect(await store.options(SITE, 'user', '', 1)).toEqual([{ label: 'editor-new-name', value: String(editor.id) }]);
+    expect(await store.options(SITE, 'user', 'OWN', 9)).toMatchObject([{ label: 'owner' }]);
+    expect(await store.options(SITE, 'activity', '', 9)).toEqual([
+      { label: 'Failed login', value: 'login.failed' },
+      { label: 'Logged in', value: 'login' },
+    ]);
+  });
+});
+
+describe('visitors', () => {
+  it('keep their ids, over a restart too, and belong to one site', async () => {
+    const dataDir = await scratchFolder();
+    const store = await testStore({ dataDir });
+    await store.write({ site: SITE, visits: [aVisit({ at: NOW - 60_000 }), aVisit()], dropped: 0 });
+    const before = await store.visitorOfAddress(SITE, '192.0.2.1');
+    expect(before).toMatchObject({ kind: 'ip', firstSeen: NOW_SECONDS - 60, lastSeen: NOW_SECONDS, hostname: null });
+    await store.close();
+    const again = await testStore({ dataDir });
+    expect(await again.visitorOfAddress(SITE, '192.0.2.1')).toEqual(before);
+    expect(await again.visitor('other', before.id)).toBeNull();
+    expect((await again.visitorOfAddress('other', '192.0.2.1')).id).not.toBe(before.id);
+    await again.write({ site: SITE, visits: [aVisit({ target: '/again' })], dropped: 0 });
+    expect((await allVisits(again)).map(({ visitorId }) => visitorId)).toEqual([before.id, before.id, before.id]);
+  });
+
+  it('are believed to be a search engine only once DNS has proved it', async () => {
+    const store = await testStore();
+    const agent = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+    await store.write({ site: SITE, visits: [aVisit({ agent })], dropped: 0 });
+    const { id } = await store.visitorOfAddress(SITE, '192.0.2.1');
+    await store.setHostname(SITE, id, 'crawl.example.com', 'Google');
+    await store.write({ site: SITE, visits: [aVisit({ agent, target: '/later' })], dropped: 0 });
+    const rows = await allVisits(store);
+    expect(rows.map(({ target, type, hostname }) => ({ target, type, hostname }))).toEqual([
+      { target: '/later', type: 'Googlebot', hostname: 'crawl.example.com' },
+      { target: '/', type: 'Unverified bot', hostname: 'crawl.example.com' },
+    ]);
+  });
+
+  it('are users by their number, whatever their login is called by now', async () => {
+    const store = await testStore();
+    const first = await store.visitorOfUser(SITE, { id: 42, login: 'editor' });
+    const second = await store.visitorOfUser(SITE, { id: 42, login: 'editor-new-name' });
+    expect(second).toMatchObject({ id: first.id, kind: 'user', userId: 42, name: 'editor-new-name' });
+  });
+});
+
+describe('a clock that jumps', () => {
+  it('never makes two rows one, nor loses their order by time', async () => {
+    const store = await testStore({ stretchRows: 20 });
+    const times = [0, 0, 3_600_000, -7_200_000, 1000, -7_200_000, 0];
+    for (const [n, jump] of times.entries()) {
+      const visits = visitsUntilNow(30, 10, (index) => ({ target: `/${n}/${index}` })).map((visit) => ({
+        ...visit,
+        at: visit.at + jump,
+      }));
+      await store.write({ site: SITE, visits, dropped: 0 });
+    }
+    const rows = await allVisits(store);
+    expect(new Set(rows.map(({ target }) => target)).size).toBe(30 * times.length);
+    expect(rows.map(({ at }) => at)).toEqual(rows.map(({ at }) => at).toSorted((a, b) => b - a));
+    expect(await store.countVisits(SITE, EVERY_VISIT, null)).toEqual({ rows: rows.length, exact: true });
+    const from = NOW_SECONDS - 10;
+    const early = { ...EVERY_VISIT, to: from };
+    expect(await store.countVisits(SITE, early, null)).toEqual({
+      rows: rows.filter(({ at }) => at <= from).length,
+      exact: true,
+    });
+  });
+});

@@ -1,0 +1,248 @@
+import { join } from 'node:path';
+import type { ActivityStore, VisitBatch, Visitor } from '../../activity/activity-store.js';
+import type { Clock } from '../../lib/clock.js';
+import type { Logger } from '../../lib/logger.js';
+import type { SiteId } from '../../site.js';
+import { StorageError } from '../storage-error.js';
+import { type ActivityDatabase, moveAside, openActivityDatabase } from './activity-database.js';
+import { countNewVisits, countVisits } from './read/count-visits.js';
+import { countEvents, countNewEvents, listEvents } from './read/list-events.js';
+import { listVisits } from './read/list-visits.js';
+import { newestRow } from './read/newest-row.js';
+import { options } from './read/options.js';
+import { type Reader, type ReadLimits, readLimits } from './read/reader.js';
+import { droppedVisits, eventKinds, top, traffic, visitorHours } from './read/sums.js';
+import { visitorById } from './read/visitor-by-id.js';
+import { packVisits } from './write/pack-visits.js';
+import { STRETCH_ROWS } from './write/site-book.js';
+import type { WriterCall, WriterSettings } from './write/writer-messages.js';
+
+/** How long a write waits for another process, milliseconds. Nobody but guard has a reason to write to this file. */
+const BUSY_TIMEOUT_MS = 5000;
+/** Longest time that a visit waits for its commit. */
+const COMMIT_MS = 500;
+/** Visits that wait while the file can't be written: five seconds of a flood. */
+const MAX_WAITING = 50_000;
+/** A file that could not be opened is tried again by the first call after this time. */
+const REOPEN_MS = 1000;
+
+export interface ActivityStoreOptions {
+  readonly dataDir: string;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly busyTimeoutMs?: number;
+  readonly commitMs?: number;
+  readonly maxWaiting?: number;
+  readonly stretchRows?: number;
+  readonly readLimits?: ReadLimits;
+}
+
+export interface OpenActivityStore extends ActivityStore {
+  /** Makes the writing thread fail as a fault of its own would. For tests of that. */
+  crash(): Promise<void>;
+}
+
+/**
+ * The Activity Log in `activity.sqlite` of the data folder. Always resolves: while the file can't be used, calls fail
+ * with StorageError, visits count as dropped, and opening is tried again. A corrupt file is moved aside, and a new one
+ * begun: a log is not worth a site that stands still.
+ */
+export async function openActivityStore(options: ActivityStoreOptions): Promise<OpenActivityStore> {
+  const store = new SqliteActivityStore(options);
+  await store.open();
+  return store;
+}
+
+class SqliteActivityStore implements OpenActivityStore {
+  readonly #settings: WriterSettings;
+  readonly #limits: ReadLimits;
+  readonly #logger: Logger;
+  readonly #clock: Clock;
+  #database: Promise<ActivityDatabase> | null = null;
+  #failedAt = Number.NEGATIVE_INFINITY;
+  #failing = false;
+  #closed = false;
+  /** Visits that were handed over and are not committed yet. */
+  #underWay = 0;
+  /** Visits that the writing thread was not told of yet, by site. */
+  readonly #dropped = new Map<SiteId, number>();
+
+  constructor(options: ActivityStoreOptions) {
+    this.#logger = options.logger;
+    this.#clock = options.clock;
+    this.#limits = options.readLimits ?? readLimits;
+    this.#settings = {
+      file: join(options.dataDir, 'activity.sqlite'),
+      busyTimeoutMs: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
+      commitMs: options.commitMs ?? COMMIT_MS,
+      maxWaiting: options.maxWaiting ?? MAX_WAITING,
+      stretchRows: options.stretchRows ?? STRETCH_ROWS,
+    };
+  }
+
+  async open(): Promise<void> {
+    await this.#opened().catch(() => undefined);
+  }
+
+  async write({ site, visits, dropped }: VisitBatch): Promise<void> {
+    if (this.#closed) throw new StorageError('closed', 'The Activity Log is closed.');
+    const size = visits.length;
+    const late = (this.#dropped.get(site) ?? 0) + dropped;
+    this.#dropped.delete(site);
+    // Twice what the thread itself keeps: it may not have looked at its messages for a moment.
+    const fits = this.#underWay + size <= 2 * this.#settings.maxWaiting;
+    if (!fits) {
+      this.#drop(site, late + hits(visits));
+      return;
+    }
+    this.#underWay += size;
+    try {
+      await this.#write({ name: 'visits', site, visits: packVisits(visits), dropped: late, at: this.#now() });
+    } catch {
+      this.#drop(site, late + hits(visits));
+    } finally {
+      this.#underWay -= size;
+    }
+  }
+
+  listVisits: ActivityStore['listVisits'] = (window) => this.#read((reader) => listVisits(reader, window));
+  countVisits: ActivityStore['countVisits'] = (site, filter, anchor) =>
+    this.#read((reader) => countVisits(reader, site, filter, anchor));
+  newVisits: ActivityStore['newVisits'] = (site, filter, since, most) =>
+    this.#read((reader) => countNewVisits(reader, site, filter, since, most));
+  newestVisit: ActivityStore['newestVisit'] = (site) => this.#read((reader) => newestRow(reader, site, 'visits'));
+
+  writeEvents: ActivityStore['writeEvents'] = async (site, events) => {
+    await this.#write({ name: 'events', site, events });
+  };
+  listEvents: ActivityStore['listEvents'] = (window) => this.#read((reader) => listEvents(reader, window));
+  countEvents: ActivityStore['countEvents'] = (site, filter, anchor) =>
+    this.#read((reader) => countEvents(reader, site, filter, anchor));
+  newEvents: ActivityStore['newEvents'] = (site, filter, since, most) =>
+    this.#read((reader) => countNewEvents(reader, site, filter, since, most));
+  newestEvent: ActivityStore['newestEvent'] = (site) => this.#read((reader) => newestRow(reader, site, 'events'));
+
+  options: ActivityStore['options'] = (site, filter, search, most) =>
+    this.#read((reader) => options(reader, site, filter, search, most));
+
+  visitorOfAddress: ActivityStore['visitorOfAddress'] = async (site, address) =>
+    (await this.#write({ name: 'visitor-of-address', site, address, at: this.#now() })) as Visitor;
+  visitorOfUser: ActivityStore['visitorOfUser'] = async (site, user) =>
+    (await this.#write({ name: 'visitor-of-user', site, user, at: this.#now() })) as Visitor;
+  visitor: ActivityStore['visitor'] = (site, id) => this.#read((reader) => visitorById(reader, site, id));
+  setHostname: ActivityStore['setHostname'] = async (site, visitor, hostname, verifiedBot) => {
+    await this.#write({ name: 'hostname', site, visitor, hostname, verifiedBot });
+  };
+
+  traffic: ActivityStore['traffic'] = (site, from, to) => this.#read((reader) => traffic(reader, site, from, to));
+  visitorHours: ActivityStore['visitorHours'] = (site, visitor, from, to) =>
+    this.#read((reader) => visitorHours(reader, site, visitor, from, to));
+  top: ActivityStore['top'] = (site, what, fromDay, toDay, most) =>
+    this.#read((reader) => top(reader, site, what, fromDay, toDay, most));
+  eventKinds: ActivityStore['eventKinds'] = (site, from, to) =>
+    this.#read((reader) => eventKinds(reader, site, from, to));
+  droppedVisits: ActivityStore['droppedVisits'] = async (site, from = 0) =>
+    (await this.#read((reader) => droppedVisits(reader, site, from))) + (this.#dropped.get(site) ?? 0);
+
+  retain: ActivityStore['retain'] = async (site, keep) =>
+    (await this.#write({ name: 'retain', site, keep, at: this.#now() })) as boolean;
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const database = await this.#database?.catch(() => null);
+    await database?.close();
+  }
+
+  async crash(): Promise<void> {
+    const { writer } = await this.#opened();
+    await writer.crash();
+  }
+
+  #now(): number {
+    return Math.floor(this.#clock() / 1000);
+  }
+
+  #drop(site: SiteId, count: number): void {
+    if (count > 0) this.#dropped.set(site, (this.#dropped.get(site) ?? 0) + count);
+  }
+
+  #write(call: WriterCall): Promise<unknown> {
+    return this.#use(({ writer }) => writer.call(call));
+  }
+
+  #read<Result>(ask: (reader: Reader) => Promise<Result>): Promise<Result> {
+    return this.#use(({ reader }) => ask(reader));
+  }
+
+  async #use<Result>(work: (database: ActivityDatabase) => Promise<Result>): Promise<Result> {
+    const database = await this.#opened();
+    try {
+      return await work(database);
+    } catch (error) {
+      if (error instanceof StorageError && error.fault === 'corrupt') await this.#recover(database);
+      throw error;
+    }
+  }
+
+  #opened(): Promise<ActivityDatabase> {
+    if (this.#closed) return Promise.reject(new StorageError('closed', 'The Activity Log is closed.'));
+    if (this.#database === null) {
+      if (this.#clock() - this.#failedAt < REOPEN_MS) {
+        return Promise.reject(new StorageError('cannot_open', 'The Activity Log could not be opened a moment ago.'));
+      }
+      this.#database = this.#open();
+    }
+    return this.#database;
+  }
+
+  async #open(): Promise<ActivityDatabase> {
+    try {
+      const database = await this.#openOrBegin();
+      if (this.#failing) this.#logger.info({ event: 'activity-log-opened' }, 'The Activity Log could be opened again.');
+      this.#failing = false;
+      return database;
+    } catch (error) {
+      this.#database = null;
+      this.#failedAt = this.#clock();
+      if (!this.#failing) {
+        this.#logger.error({ event: 'activity-log-not-opened', err: error }, 'The Activity Log can’t be opened.');
+      }
+      this.#failing = true;
+      throw error;
+    }
+  }
+
+  async #openOrBegin(): Promise<ActivityDatabase> {
+    try {
+      return await openActivityDatabase(this.#settings, this.#limits, this.#logger);
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.fault !== 'corrupt') throw error;
+      await this.#moveAside(error);
+      return openActivityDatabase(this.#settings, this.#limits, this.#logger);
+    }
+  }
+
+  /** Begins a new file, once, however many calls have met the broken one. */
+  async #recover(broken: ActivityDatabase): Promise<void> {
+    const current = await this.#database?.catch(() => null);
+    if (current !== broken || this.#closed) return;
+    this.#database = (async () => {
+      await broken.close();
+      await this.#moveAside(new StorageError('corrupt', 'A part of the file can’t be read.'));
+      return this.#open();
+    })();
+    await this.#database.catch(() => undefined);
+  }
+
+  async #moveAside(cause: StorageError): Promise<void> {
+    const aside = await moveAside(this.#settings.file, new Date(this.#clock()));
+    this.#logger.error(
+      { event: 'activity-log-corrupt', file: aside, err: cause },
+      'The Activity Log is corrupt. It was moved aside, and a new one is begun.',
+    );
+  }
+}
+
+function hits(visits: VisitBatch['visits']): number {
+  return visits.reduce((sum, { count }) => sum + count, 0);
+}

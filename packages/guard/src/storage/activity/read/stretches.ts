@@ -1,0 +1,113 @@
+import { sql } from 'kysely';
+import { AFTER_ALL_IDS } from '../row-id.js';
+import { ALL_KINDS } from '../write/site-book.js';
+import type { Reader } from './reader.js';
+import type { IdRange } from './selection.js';
+
+/** Rows of some kinds (null for all). */
+interface Rows {
+  readonly site: number;
+  readonly kinds: readonly number[] | null;
+}
+
+/** The kinds as a query, so that the statement is the same for any number of them. */
+function listed({ kinds }: Rows) {
+  return sql<number>`(select value from json_each(${JSON.stringify(kinds ?? [ALL_KINDS])}))`;
+}
+
+/** How many rows there are in a range of ids, exactly: whole stretches by their counts, those at the ends by reading. */
+export async function countStretches(reader: Reader, rows: Rows, { low, high }: IdRange): Promise<number> {
+  if (low > high) return 0;
+  const first = await stretchOf(reader, rows.site, low);
+  const last = await stretchOf(reader, rows.site, high);
+  const whole = await sumOf(reader, rows, first.start, last.start);
+  const before = low > first.start ? await countRows(reader, rows, { low: first.start, high: low - 1 }) : 0;
+  const after = high + 1 < last.end ? await countRows(reader, rows, { low: high + 1, high: last.end - 1 }) : 0;
+  return whole - before - after;
+}
+
+/**
+ * Id of the row that comes after `skip` newer rows in a range, or null when there are not that many. Reads sums and
+ * one stretch, however many rows are skipped.
+ */
+export async function skipRows(reader: Reader, rows: Rows, range: IdRange, skip: number): Promise<number | null> {
+  const { db } = reader;
+  const last = await stretchOf(reader, rows.site, range.high);
+  // Rows above the range in the same stretch are skipped too.
+  const above =
+    range.high + 1 < last.end ? await countRows(reader, rows, { low: range.high + 1, high: last.end - 1 }) : 0;
+  const target = skip + above;
+  const found = await db
+    .selectFrom((from) =>
+      from
+        .selectFrom('visit_stretches')
+        .select((row) => [
+          'start',
+          row.fn.sum<number>('rows').as('rows'),
+          sql<number>`sum(sum(rows)) over (order by start desc)`.as('passed'),
+        ])
+        .where('site', '=', rows.site)
+        .where('kind', 'in', listed(rows))
+        .where('start', '<=', last.start)
+        .groupBy('start')
+        .as('sums'),
+    )
+    .select(['start', 'rows', 'passed'])
+    .where('passed', '>', target)
+    .orderBy('start', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!found) return null;
+  const { end } = await stretchOf(reader, rows.site, found.start);
+  let query = db
+    .selectFrom('visits')
+    .select('id')
+    .where('site', '=', rows.site)
+    .where('id', '>=', found.start)
+    .where('id', '<', end);
+  if (rows.kinds !== null) query = query.where(sql`+kind`, 'in', listed(rows));
+  const row = await query
+    .orderBy('id', 'desc')
+    .limit(1)
+    .offset(target - (found.passed - found.rows))
+    .executeTakeFirst();
+  return row && row.id >= range.low ? row.id : null;
+}
+
+/** The stretch that an id lies in; `end` is outside. */
+async function stretchOf({ db }: Reader, site: number, id: number): Promise<{ start: number; end: number }> {
+  const starts = db.selectFrom('visit_stretches').where('site', '=', site).where('kind', '=', ALL_KINDS);
+  const row = await starts
+    .select((from) => from.fn.max('start').as('start'))
+    .where('start', '<=', id)
+    .executeTakeFirst();
+  const next = await starts
+    .select((from) => from.fn.min('start').as('end'))
+    .where('start', '>', id)
+    .executeTakeFirst();
+  return { start: row?.start ?? 0, end: next?.end ?? AFTER_ALL_IDS };
+}
+
+async function sumOf({ db }: Reader, rows: Rows, firstStart: number, lastStart: number): Promise<number> {
+  const row = await db
+    .selectFrom('visit_stretches')
+    .select((from) => from.fn.sum<number | null>('rows').as('rows'))
+    .where('site', '=', rows.site)
+    .where('kind', 'in', listed(rows))
+    .where('start', '>=', firstStart)
+    .where('start', '<=', lastStart)
+    .executeTakeFirst();
+  return row?.rows ?? 0;
+}
+
+async function countRows({ db }: Reader, rows: Rows, { low, high }: IdRange): Promise<number> {
+  let query = db
+    .selectFrom('visits')
+    .select((from) => from.fn.countAll<number>().as('rows'))
+    .where('site', '=', rows.site)
+    .where('id', '>=', low)
+    .where('id', '<=', high);
+  // Without the sign SQLite could prefer the index by kind, which has no end within the stretch.
+  if (rows.kinds !== null) query = query.where(sql`+kind`, 'in', listed(rows));
+  return (await query.executeTakeFirstOrThrow()).rows;
+}

@@ -1,0 +1,123 @@
+import type { RetainedActivity } from '../../../activity/activity-store.js';
+import type { Prepare } from '../../sqlite-worker/prepared-statements.js';
+import { AFTER_ALL_IDS, firstIdOf, hourOf } from '../row-id.js';
+import { ALL_KINDS, type SiteBook } from './site-book.js';
+import type { VisitorBook } from './visitor-book.js';
+
+/** Rows that are deleted between two looks at the clock. */
+const ROWS_AT_ONCE = 250;
+/** Sums are kept for a weekly report, the week before it, and some more. */
+const SUMS_SECONDS = 35 * 86_400;
+/** A visitor of which nothing is left stays for as long: it may have been made a moment ago, to be blocked. */
+const FRESH_SECONDS = 3600;
+
+interface Step {
+  readonly prepare: Prepare;
+  readonly site: SiteBook;
+  readonly visitors: VisitorBook;
+  readonly keep: RetainedActivity;
+  /** Unix seconds. */
+  readonly now: number;
+  /** Whether there is time left in this step. */
+  readonly mayGoOn: () => boolean;
+}
+
+/**
+ * One step of clearing up, in a transaction of the caller: visits, events, visitors of which nothing is left, sums.
+ * @returns whether there is more to do
+ */
+export function retain(step: Step): boolean {
+  return (
+    deleteRows(step, 'visits', visitsAbove(step)) ||
+    deleteRows(step, 'events', eventsAbove(step)) ||
+    deleteVisitors(step) ||
+    deleteSums(step)
+  );
+}
+
+function visitsAbove({ prepare, site, keep }: Step): number {
+  const row = prepare(`select rows from visit_sums where site = ? and kind = ${ALL_KINDS}`).get(site.number);
+  return ((row as { rows: number } | undefined)?.rows ?? 0) - keep.maxRows;
+}
+
+/** Counts no further than to one more than may stay. */
+function eventsAbove({ prepare, site, keep }: Step): number {
+  const { rows } = prepare('select count(*) as rows from (select 1 from events where site = ? limit ?)').get(
+    site.number,
+    keep.maxRows + ROWS_AT_ONCE,
+  ) as { rows: number };
+  return rows - keep.maxRows;
+}
+
+interface Row {
+  readonly id: number;
+  readonly kind: number;
+  readonly visitor: number;
+  readonly address_visitor: number;
+}
+
+function deleteRows(step: Step, table: 'visits' | 'events', surplus: number): boolean {
+  const { prepare, site, visitors, keep } = step;
+  const more = table === 'visits' ? 'kind, visitor' : 'visitor, address_visitor';
+  const oldest = prepare(`select id, ${more} from ${table} where site = ? and id < ? order by id limit ?`);
+  const remove = prepare(`delete from ${table} where site = ? and id <= ?`);
+  const tooOld = firstIdOf(keep.before);
+  let left = surplus;
+  for (;;) {
+    const byCount = left > 0;
+    const most = byCount ? Math.min(left, ROWS_AT_ONCE) : ROWS_AT_ONCE;
+    const rows = oldest.all(site.number, byCount ? AFTER_ALL_IDS : tooOld, most) as unknown as Row[];
+    const last = rows.at(-1);
+    if (last === undefined) return false;
+    remove.run(site.number, last.id);
+    visitors.uncount(table, countBy(rows.flatMap((row) => [row.visitor, row.address_visitor ?? 0])));
+    if (table === 'visits') uncountStretches(step, rows);
+    left -= rows.length;
+    if (!byCount && rows.length < most) return false;
+    if (!step.mayGoOn()) return true;
+  }
+}
+
+/** Takes deleted rows, which are the oldest, out of the counts of their stretches. */
+function uncountStretches({ prepare, site }: Step, rows: readonly Row[]): void {
+  const last = rows.at(-1)?.id ?? 0;
+  const starts = prepare(
+    `select start from visit_stretches where site = ? and kind = ${ALL_KINDS} and start <= ? order by start`,
+  ).all(site.number, last) as unknown as { start: number }[];
+  const update = prepare('update visit_stretches set rows = rows - ? where site = ? and kind = ? and start = ?');
+  const remove = prepare('delete from visit_stretches where site = ? and kind = ? and start = ? and rows <= 0');
+  const sum = prepare('update visit_sums set rows = rows - ? where site = ? and kind = ?');
+  for (const [index, { start }] of starts.entries()) {
+    const end = starts[index + 1]?.start ?? AFTER_ALL_IDS;
+    const gone = rows.filter(({ id }) => id >= start && id < end);
+    for (const [kind, count] of countBy([...gone.map((row) => row.kind), ...gone.map(() => ALL_KINDS)])) {
+      update.run(count, site.number, kind, start);
+      remove.run(site.number, kind, start);
+      sum.run(count, site.number, kind);
+    }
+  }
+  site.forgetStretches();
+}
+
+function deleteVisitors({ site, visitors, keep, now, mayGoOn }: Step): boolean {
+  const kept = new Set(keep.blocked);
+  while (visitors.removeWithoutRows(site.number, now - FRESH_SECONDS, kept, ROWS_AT_ONCE)) {
+    if (!mayGoOn()) return true;
+  }
+  return false;
+}
+
+function deleteSums({ prepare, site, now }: Step): boolean {
+  const before = hourOf(now - SUMS_SECONDS);
+  const day = new Date(before * 1000).toISOString().slice(0, 10);
+  prepare('delete from visit_hours where site = ? and hour < ?').run(site.number, before);
+  prepare('delete from event_hours where site = ? and hour < ?').run(site.number, before);
+  prepare('delete from top_visits where site = ? and day < ?').run(site.number, day);
+  return false;
+}
+
+function countBy(keys: readonly number[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}

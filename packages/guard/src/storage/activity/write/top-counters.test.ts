@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { TopCounters } from './top-counters.js';
+
+const MOST = 5;
+
+it('keeps every value with more than its share of all hits, and never claims more than is sure', () => {
+  const hit = fc.tuple(fc.integer({ min: 0, max: 20 }).map(String), fc.integer({ min: 1, max: 9 }));
+  fc.assert(
+    fc.property(fc.array(hit, { maxLength: 300 }), fc.nat(50), (hits, storedEach) => {
+      const real = new Map<string, number>();
+      const stored = new Map<string, { hits: number; excess: number }>();
+      let counters = new TopCounters(MOST);
+      let all = 0;
+      for (const [index, [value, count]] of hits.entries()) {
+        all += count;
+        real.set(value, (real.get(value) ?? 0) + count);
+        counters.add(value, count);
+        if (index % (storedEach + 1) === 0 || index === hits.length - 1) {
+          const { changed, gone } = counters.takeChanges();
+          for (const name of gone) stored.delete(name);
+          for (const [name, counted] of changed) stored.set(name, { ...counted });
+          // Goes on from what was stored, as after a restart.
+          counters = new TopCounters(
+            MOST,
+            [...stored].map(([name, counted]) => [name, { ...counted }] as const),
+          );
+        }
+      }
+      expect(stored.size).toBeLessThanOrEqual(MOST);
+      for (const [value, count] of real) {
+        const counted = stored.get(value);
+        if (count > all / MOST) expect(counted).toBeDefined();
+        if (!counted) continue;
+        expect(counted.hits - counted.excess).toBeLessThanOrEqual(count);
+        expect(counted.hits).toBeGreaterThanOrEqual(count);
+      }
+    }),
+  );
+});
+
+it('is exact while there are fewer values than counters', () => {
+  const counters = new TopCounters(MOST);
+  for (const value of ['a', 'b', 'a', 'c']) counters.add(value, 2);
+  expect(new Map(counters.takeChanges().changed)).toEqual(
+    new Map([
+      ['a', { hits: 4, excess: 0 }],
+      ['b', { hits: 2, excess: 0 }],
+      ['c', { hits: 2, excess: 0 }],
+    ]),
+  );
+  expect(counters.takeChanges()).toEqual({ changed: [], gone: [] });
+});

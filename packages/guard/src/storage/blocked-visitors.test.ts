@@ -1,0 +1,81 @@
+import { type Kysely, sql } from 'kysely';
+import { expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import { scratchFolder } from '../testing/scratch.js';
+import { sqlBlockedVisitorsStore } from './blocked-visitors-store.js';
+import { RANGE_IDS } from './blocked-visitors-table.js';
+import { type Database, openDatabase } from './database.js';
+
+async function database(dataDir: string): Promise<Database> {
+  const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+  onTestFinished(() => db.destroy());
+  return db;
+}
+
+const ACTOR = { id: 1, login: 'owner', address: '203.0.113.5' };
+
+it('takes over what was blocked before there was an Activity Log', async () => {
+  const dataDir = await scratchFolder();
+  const old = (await database(dataDir)) as unknown as Kysely<Record<string, Record<string, unknown>>>;
+  await sql`drop table blocked_visitors`.execute(old);
+  await sql`drop table blocked_versions`.execute(old);
+  await sql`delete from kysely_migration where name = '005_blocked_visitors'`.execute(old);
+  await sql`create table blocked_addresses (site text, address text, created_at bigint)`.execute(old);
+  const rows = ['192.0.2.1', '198.51.100.0/24', '2001:db8::1', '192.0.2.5-192.0.2.9'];
+  for (const [at, address] of rows.entries()) {
+    await old.insertInto('blocked_addresses').values({ site: 'site', address, created_at: at }).execute();
+  }
+  // The steps are tried in order: later ones are taken back, too.
+  await sql`delete from kysely_migration where name > '005_blocked_visitors'`.execute(old);
+  await sql`drop index audit_untold`.execute(old);
+  await sql`alter table audit drop column told`.execute(old);
+  await old.destroy();
+
+  const store = sqlBlockedVisitorsStore(await database(dataDir));
+  const blocked = await store.list('site', { until: 10, skip: 0, limit: 10 });
+  expect(blocked.map(({ kind, value, at }) => [kind, value, at])).toEqual([
+    ['range', '192.0.2.5-192.0.2.9', 3],
+    ['ip', '2001:db8::1', 2],
+    ['range', '198.51.100.0/24', 1],
+    ['ip', '192.0.2.1', 0],
+  ]);
+  expect(blocked.map(({ visitorId }) => visitorId > RANGE_IDS)).toEqual([true, false, true, false]);
+});
+
+it('reads addresses in pieces, ranges and IPv6 alone when asked, and users apart', async () => {
+  const db = await database(await scratchFolder());
+  const store = sqlBlockedVisitorsStore(db);
+  const change = { site: 'site', actor: ACTOR, at: 1 };
+  const value = (i: number) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
+  for (let from = 0; from < 45_000; from += 3000) {
+    const rows = Array.from({ length: 3000 }, (_, i) => ({
+      ...({ site: 'site', kind: 'ip', value: value(from + i), name: '', visitor_id: 0 } as const),
+      ...{ created_at: 0, by_id: null, by_login: '' },
+    }));
+    await db.insertInto('blocked_visitors').values(rows).execute();
+  }
+  await store.block(change, { kind: 'range', value: '192.0.2.0/24', name: '', visitorId: null });
+  await store.block(change, { kind: 'ip', value: '2001:db8::1', name: '', visitorId: 9 });
+  await store.block(change, { kind: 'user', value: '12', name: 'editor', visitorId: 3 });
+  await store.block(change, { kind: 'user', value: '4', name: 'author', visitorId: 4 });
+  await store.block({ ...change, site: 'other' }, { kind: 'user', value: '5', name: 'x', visitorId: 3 });
+  const pieces: (readonly string[])[] = [];
+  for await (const piece of store.addresses('site', 'all')) pieces.push(piece);
+  expect(pieces.map((piece) => piece.length)).toEqual([20_000, 20_000, 5002]);
+  expect(new Set(pieces.flat()).size).toBe(45_002);
+  const ranges: string[] = [];
+  for await (const piece of store.addresses('site', 'ranges')) ranges.push(...piece);
+  expect(ranges).toEqual(['192.0.2.0/24', '2001:db8::1']);
+  expect(await store.users('site')).toEqual([4, 12]);
+  expect(await store.version('site')).toBe(4);
+  expect(await store.visitorIds('site', 2)).toHaveLength(2);
+});
+
+it('lets no blocked user block anyone, whichever process asks', async () => {
+  const store = sqlBlockedVisitorsStore(await database(await scratchFolder()));
+  const by = (id: number) => ({ site: 'site', actor: { ...ACTOR, id }, at: 1 });
+  const user = (id: number) => ({ kind: 'user', value: String(id), name: '', visitorId: id }) as const;
+  const answers = await Promise.all([store.block(by(1), user(2)), store.block(by(2), user(1))]);
+  expect(answers.filter((answer) => answer === null)).toHaveLength(1);
+  expect(await store.users('site')).toEqual([2]);
+});
