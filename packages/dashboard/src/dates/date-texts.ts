@@ -58,7 +58,7 @@ export function dateTexts(locale: string): DateTexts {
     range: (from, to) => rangeText(dayOfMonth, msOf(from), msOf(to)),
     shortDay: (value) => shortDay(msOf(value)),
     shortDate: (value) => shortDate(msOf(value)),
-    dayOfMonth: (value) => dayOfMonth(msOf(value)),
+    dayOfMonth: (value) => dayOfMonth.format(msOf(value)),
     months: Array.from({ length: 12 }, (_, index) => month(msOf(dayOf(2024, index, 1)))),
     // 7 January 2024 is a Sunday.
     weekday: (weekday, form) => weekdays[form](msOf(dayOf(2024, 0, 7 + weekday))),
