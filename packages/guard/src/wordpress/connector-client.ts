@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { Agent } from 'undici';
 import type { z } from 'zod';
 import type { Clock } from '../lib/clock.js';
 import type { PolicyNotes } from '../settings/change-settings.js';
@@ -21,10 +20,9 @@ import {
   userAnswer,
 } from './connector-answers.js';
 import { ConnectorError } from './connector-error.js';
-import { type Answer, exchange, unreachable } from './connector-exchange.js';
+import { type Answer, CommandConnections, unreachable } from './connector-exchange.js';
 import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader, keyId, readSignal } from './signature.js';
 
-const CONNECT_TIMEOUT_MS = 3000;
 /** PHP in WebAssembly on a slow machine needs seconds for its first page. */
 const ANSWER_TIMEOUT_MS = 20_000;
 
@@ -91,7 +89,8 @@ export interface ConnectorClient {
     site: SiteConfig,
     visitor: Visitor,
   ): Promise<{ readonly id: number; readonly login: string; readonly administrator: boolean } | null>;
-  close(): Promise<void>;
+  /** Ends commands that are under way; nothing is sent any more. */
+  close(): void;
 }
 
 /**
@@ -106,9 +105,7 @@ export function connectorClient(options: {
   answerTimeoutMs?: number;
 }): ConnectorClient {
   const { clock, facts } = options;
-  // pipelining 0: a connection per command. PHP servers drop idle connections when they like, and a command that died
-  // on such a connection could not be told from one that was carried out.
-  const agent = new Agent({ pipelining: 0, connections: 8, connect: { timeout: CONNECT_TIMEOUT_MS } });
+  const connections = new CommandConnections();
 
   /** @returns the verified answer */
   async function send(
@@ -141,7 +138,7 @@ export function connectorClient(options: {
       }),
     };
     if (visitor?.cookie !== undefined) headers.cookie = visitor.cookie;
-    const answer = await exchange(agent, url, headers, body, options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS);
+    const answer = await connections.exchange(url, headers, body, options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS);
     verify(site, answer, sender.requestId);
     return answer;
   }
@@ -208,7 +205,7 @@ export function connectorClient(options: {
       const { user } = await noticed(site, command(site, 'session', body, sessionAnswer, visitor));
       return user && { id: user.id, login: user.login, administrator: user.can_manage };
     },
-    close: () => agent.destroy(),
+    close: () => connections.close(),
   };
 }
 
