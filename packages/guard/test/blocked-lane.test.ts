@@ -42,6 +42,22 @@ describe('a blocked visitor', () => {
     expect(received).toContain('Connection: close');
   });
 
+  it('gets a reference of its own with every page, also when the answers are read late', async () => {
+    const { gate } = await blockedGate();
+    const ask = 'GET / HTTP/1.1\r\nHost: example.com\r\nAccept: text/html\r\n\r\n';
+    const slow = new RawClient(gate.port);
+    slow.socket.pause();
+    slow.send(ask.repeat(3000));
+    // Others of the same address are answered meanwhile, from the same bytes.
+    const other = new RawClient(gate.port);
+    for (let i = 1; i <= 20; i++) await other.send(ask).until((text) => text.split('</html>').length === i + 1);
+    slow.socket.resume();
+    await slow.until((text) => text.split('</html>').length === 3001, 10_000);
+    const all = (slow.received + other.received).match(/[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}(?=<\/dd>)/g) ?? [];
+    expect(all.length).toBe(3020);
+    expect(new Set(all).size).toBe(3020);
+  });
+
   it('gets no body for HEAD', async () => {
     const { gate } = await blockedGate();
     const received = await exchange(gate.port, 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n');

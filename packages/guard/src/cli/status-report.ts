@@ -1,5 +1,6 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { resolve } from 'node:path';
-import { request } from 'undici';
 import type { Config } from '../config.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
@@ -129,7 +130,7 @@ async function askConnector(site: SiteConfig, facts: SiteFacts | null): Promise<
     if (error instanceof ConnectorError) return error;
     throw error;
   } finally {
-    await client.close();
+    client.close();
   }
 }
 
@@ -138,11 +139,12 @@ async function guardAnswers({ listen, sites }: Config): Promise<boolean> {
   const host = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[listen.host] ?? listen.host;
   const name = sites[0]?.hosts.find((entry) => entry !== '*') ?? host;
   try {
-    const answer = await request(
+    const asked = request(
       `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${listen.port}/?rest_route=/security-optimizer/v1/fetch-options`,
       { method: 'POST', headers: { host: name }, signal: AbortSignal.timeout(5000) },
     );
-    await answer.body.dump();
+    await once(asked.end(), 'response');
+    asked.destroy();
     return true;
   } catch {
     return false;

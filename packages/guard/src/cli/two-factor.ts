@@ -59,6 +59,6 @@ async function endSessions({ site, db }: Pick<OpenSite, 'site' | 'db'>, user: nu
     if (error instanceof ConnectorError) return error;
     throw error;
   } finally {
-    await client.close();
+    client.close();
   }
 }

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { awayPage, lockedPage } from './login-pages.js';
 import { clockTime, dayAndTime, shortTimeLeft, timeLeft } from './time-words.js';
+import { renderVisitorPage } from './visitor-page.js';
+import { visitorPages } from './visitor-pages.js';
+import { contentStyles, visitorStyles } from './visitor-styles.js';
 
 const NOW = Date.UTC(2026, 10, 21, 13, 33);
 const HOUR = 3600_000;
@@ -66,5 +69,28 @@ describe('times in words', () => {
     expect(clockTime('UTC', NOW, NOW)).toBe('13:33');
     expect(clockTime('Europe/Berlin', NOW + 24 * HOUR, NOW)).toBe('Sunday 22 November, 14:33');
     expect(dayAndTime('+05:30', NOW)).toBe('Saturday 21 November, 19:03');
+  });
+});
+
+describe('the styles of a page', () => {
+  const styled = (css: string): Set<string> =>
+    new Set([...css.matchAll(/\.(so-[\w-]+|is-on)/g)].map(([, name]) => name as string));
+  const all = styled(visitorStyles + contentStyles);
+  const pages = {
+    blocked: renderVisitorPage(visitorPages.blocked),
+    'login-busy': renderVisitorPage(visitorPages['login-busy']),
+    locked: lockedPage({ ...facts, until: NOW + HOUR }, 2),
+    away: awayPage({ ...facts, until: NOW + HOUR }),
+  };
+
+  it.each(Object.entries(pages))('are all there: %s', (_, page) => {
+    const [head = '', body = ''] = page.split('<body>');
+    const used = [...body.matchAll(/class="([^"]+)"/g)].flatMap(([, names]) => (names as string).split(' '));
+    expect(used.filter((name) => all.has(name) && !styled(head).has(name))).toEqual([]);
+    expect(used).toContain('so-front__card');
+  });
+
+  it('are fewer for the page that is sent the most', () => {
+    expect(pages.blocked).not.toContain('.so-steps');
   });
 });

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
-import { visitorStyles } from './visitor-styles.js';
+import { contentStyles, visitorStyles } from './visitor-styles.js';
 
 /** What a visitor is told. Plain words; never the reason, never the product's name or version. */
 export interface VisitorPage {
@@ -32,6 +32,7 @@ export function renderVisitorPage(page: VisitorPage): string {
 }
 
 function Document({ page }: { readonly page: VisitorPage }): ReactNode {
+  const styles = page.content === undefined ? visitorStyles : visitorStyles + contentStyles;
   return (
     <html className="so-fronthtml" lang="en">
       <head>
@@ -40,7 +41,7 @@ function Document({ page }: { readonly page: VisitorPage }): ReactNode {
         <meta name="robots" content="noindex" />
         <title>{page.title}</title>
         {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own constant; React would escape its quotes */}
-        <style dangerouslySetInnerHTML={{ __html: visitorStyles }} />
+        <style dangerouslySetInnerHTML={{ __html: styles }} />
       </head>
       <body>
         <div className="so so-front">

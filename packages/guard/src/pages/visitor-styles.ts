@@ -1,4 +1,4 @@
-/** Styles of the pages that visitors meet: values of the design's tokens, written out, since these pages stand alone. */
+/** Styles of every page that visitors meet: values of the design's tokens, written out, since these pages stand alone. */
 export const visitorStyles = `
 html,body{min-height:100%;margin:0;background:#f4f6f6}
 .so-front{display:flex;flex-direction:column;align-items:center;box-sizing:border-box;min-height:100vh;padding:10vh 16px 40px;color:#14212a;font:14px/20px -apple-system,BlinkMacSystemFont,"Segoe UI",Roboto,Oxygen-Sans,Ubuntu,Cantarell,"Helvetica Neue",sans-serif;-webkit-font-smoothing:antialiased}
@@ -11,7 +11,6 @@ html,body{min-height:100%;margin:0;background:#f4f6f6}
 .so-tile{display:flex;align-items:center;justify-content:center;width:48px;height:48px;margin-bottom:20px;border-radius:12px;color:#4f5e68;background:#eceff0}
 .so-tile--danger{color:#b42318;background:#fdeceb}
 .so-tile--warn{color:#7a4a00;background:#fff4dd}
-.so-tile--info{color:#1a5a9c;background:#e9f2fb}
 .so-front h1{font-size:22px;line-height:28px;font-weight:600;letter-spacing:-.012em}
 .so-front .so-front__card h1+p{margin-top:8px;color:#4f5e68}
 .so-front .so-dl{margin-top:24px;border:1px solid #dde3e6;border-radius:8px;font-variant-numeric:tabular-nums}
@@ -21,6 +20,13 @@ html,body{min-height:100%;margin:0;background:#f4f6f6}
 .so-dl dd{flex:1 1 auto;min-width:0;text-align:right;word-wrap:break-word;word-break:break-word}
 .so-mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"Roboto Mono","Liberation Mono","DejaVu Sans Mono",monospace;font-size:12.5px}
 .so-front .so-front__foot{max-width:440px;margin-top:20px;color:#4f5e68;font-size:13px;text-align:center}
+@media (max-width:480px){.so-front{padding:24px 12px}.so-front__card{padding:24px 20px}}
+@media (forced-colors:active){.so-tile,.so-front__site i{border:1px solid}}
+`.replaceAll('\n', '');
+
+/** What only pages with more than words need. A blocked visitor's page, sent the most, goes without. */
+export const contentStyles = `
+.so-tile--info{color:#1a5a9c;background:#e9f2fb}
 .so-front .so-left{display:flex;flex-wrap:wrap;align-items:baseline;margin-top:24px;font-variant-numeric:tabular-nums}
 .so-left b{margin-right:10px;font-size:44px;line-height:48px;font-weight:600;letter-spacing:-.03em}
 .so-left span{color:#4f5e68}
@@ -34,6 +40,4 @@ html,body{min-height:100%;margin:0;background:#f4f6f6}
 .so-btn{display:flex;align-items:center;justify-content:center;min-height:44px;padding:7px 16px;color:#14212a;background:#fff;border:1px solid #c3ccd1;border-radius:8px;font-weight:600;text-decoration:none}
 .so-btn:hover{background:#f6f8f8;border-color:#84929b}
 .so-btn:focus-visible{outline:2px solid #1b66c9;outline-offset:2px}
-@media (max-width:480px){.so-front{padding:24px 12px}.so-front__card{padding:24px 20px}}
-@media (forced-colors:active){.so-tile,.so-front__site i{border:1px solid}}
 `.replaceAll('\n', '');

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
 import { parseAddress } from '../lib/address.js';
@@ -29,6 +30,18 @@ function visitor(more: Partial<Blocked> & { ip?: string } = {}): Blocked {
 const policy = policyWith(1);
 const ID = '00aabb0000000001';
 
+/** The page as one request gets it, one character per byte. */
+function pageFor(blocked: Blocked, requestId: string): string {
+  const socket = new Socket();
+  let sent = '';
+  socket.write = (bytes: unknown) => {
+    sent += (bytes as Buffer).toString('latin1');
+    return true;
+  };
+  blockedPage(blocked).send(socket, requestId);
+  return sent;
+}
+
 /** Head and body, as bytes on the wire. */
 function parts(answer: string): { head: string; body: Buffer } {
   const end = answer.indexOf('\r\n\r\n');
@@ -37,21 +50,21 @@ function parts(answer: string): { head: string; body: Buffer } {
 
 describe('the page for a blocked browser', () => {
   it('announces exactly as many bytes as it has', () => {
-    const { head, body } = parts(blockedPage(visitor(), ID));
+    const { head, body } = parts(pageFor(visitor(), ID));
     expect(/Content-Length: (\d+)/.exec(head)?.[1]).toBe(String(body.length));
   });
 
   it('carries the reference of its own request, also when the rest was made before', () => {
-    const first = blockedPage(visitor(), ID);
-    const second = blockedPage(visitor(), '00aabb0000000002');
+    const first = pageFor(visitor(), ID);
+    const second = pageFor(visitor(), '00aabb0000000002');
     expect(first).toContain(reference(ID));
     expect(second).toContain(reference('00aabb0000000002'));
     expect(second.replace(reference('00aabb0000000002'), reference(ID))).toBe(first);
   });
 
   it('never shows one visitor the address or host of another', () => {
-    blockedPage(visitor(), ID);
-    const other = blockedPage(visitor({ ip: '198.51.100.8', host: 'example.org' }), ID);
+    pageFor(visitor(), ID);
+    const other = pageFor(visitor({ ip: '198.51.100.8', host: 'example.org' }), ID);
     expect(other).toContain('198.51.100.8');
     expect(other).toContain('example.org');
     expect(other).not.toContain('198.51.100.7');
@@ -59,24 +72,24 @@ describe('the page for a blocked browser', () => {
   });
 
   it('is made anew in the next second', () => {
-    blockedPage(visitor(), ID);
-    expect(blockedPage(visitor({ now: NOON + 61_000 }), ID)).toContain('Date: Mon, 05 Jan 2026 12:01:01 GMT');
+    pageFor(visitor(), ID);
+    expect(pageFor(visitor({ now: NOON + 61_000 }), ID)).toContain('Date: Mon, 05 Jan 2026 12:01:01 GMT');
   });
 
   it('is made anew with the next snapshot', () => {
-    expect(blockedPage(visitor(), ID)).toContain('Content-Security-Policy');
-    expect(blockedPage(visitor({ policy: policyWith(0) }), ID)).not.toContain('Content-Security-Policy');
+    expect(pageFor(visitor(), ID)).toContain('Content-Security-Policy');
+    expect(pageFor(visitor({ policy: policyWith(0) }), ID)).not.toContain('Content-Security-Policy');
   });
 
   it('is right for every host when there are more of them than are kept', () => {
     for (let number = 0; number < 200; number++) {
       const host = `host-${number}.example.com`;
-      expect(blockedPage(visitor({ host }), ID)).toContain(`</i>${host}</header>`);
+      expect(pageFor(visitor({ host }), ID)).toContain(`</i>${host}</header>`);
     }
   });
 
   it('survives a host name that looks like the place of the reference', () => {
-    const { head, body } = parts(blockedPage(visitor({ host: '0000-0000' }), ID));
+    const { head, body } = parts(pageFor(visitor({ host: '0000-0000' }), ID));
     expect(/Content-Length: (\d+)/.exec(head)?.[1]).toBe(String(body.length));
     expect(body.toString()).toContain(reference(ID));
   });

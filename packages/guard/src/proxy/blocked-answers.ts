@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Address } from '../lib/address.js';
 import type { Policy } from '../policy/compile-policy.js';
 import type { RawHeaders } from '../protections/protection.js';
@@ -21,8 +22,31 @@ interface Made {
   readonly policy: Policy;
   readonly second: number;
   plain: Buffer | null;
-  /** Pages by address and host, cut where the reference stands; latin1, one character per byte. */
-  readonly pages: Map<string, readonly [before: string, after: string]>;
+  /** By address and host. */
+  readonly pages: Map<string, BlockedPage>;
+}
+
+/** Head and page for a browser, with a gap for the reference: only that differs between two requests of a visitor. */
+export class BlockedPage {
+  #bytes: Buffer;
+  readonly #gap: number;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.#gap = bytes.indexOf(PLACE);
+  }
+
+  /**
+   * Writes it to a visitor.
+   * @returns false when nothing more should be written for now
+   */
+  send(socket: Socket, requestId: string): boolean {
+    this.#bytes.write(reference(requestId), this.#gap, 'latin1');
+    const taken = socket.write(this.#bytes);
+    // The system has not taken all of it: what is still to be sent must not change with the next request.
+    if (socket.writableLength > 0) this.#bytes = Buffer.from(this.#bytes);
+    return taken;
+  }
 }
 
 let made: Made | null = null;
@@ -53,22 +77,18 @@ const NO_ID = '0'.repeat(16);
 /** Stands where the reference will be: as long, and of a character that no host name or address has. */
 const PLACE = '#'.repeat(reference(NO_ID).length);
 
-/**
- * Head and page for a browser, latin1. Within one second nothing in it differs between two requests of a visitor but
- * the reference, so the rest is made once.
- */
-export function blockedPage(blocked: Blocked, requestId: string): string {
+/** What a visitor's browsers get within one second of one snapshot; made once. */
+export function blockedPage(blocked: Blocked): BlockedPage {
   const { pages } = madeNow(blocked);
   const key = `${blocked.address.text} ${blocked.host}`;
   let page = pages.get(key);
   if (page === undefined) {
     const { headers, body } = refusal(refusedPage(blocked, NO_ID), 'text/html', PLACE);
     editBlocked(blocked, headers);
-    const [before = '', after = ''] = body.toString('latin1').split(PLACE);
-    page = [blockedHead(headers, blocked.now, false) + before, after];
+    page = new BlockedPage(Buffer.concat([Buffer.from(blockedHead(headers, blocked.now, false), 'latin1'), body]));
     if (pages.size < MOST_PAGES) pages.set(key, page);
   }
-  return page[0] + reference(requestId) + page[1];
+  return page;
 }
 
 export function refusedPage({ host, address, now }: Blocked, requestId: string): Refused {

@@ -53,7 +53,7 @@ export function blockedLane(
       buffer = buffer.subarray(end + 4);
       const close = HAS_BODY.test(head) || CLOSES.test(head) || !head.includes(' HTTP/1.1\r\n');
       deps.onRefused(address, head);
-      const taken = socket.write(answer(head, close, policy), 'latin1');
+      const taken = answer(head, close, policy);
       if (close) {
         socket.removeListener('data', onData);
         // Keep reading what is under way, so that the answer is not lost to a reset; then end.
@@ -70,19 +70,21 @@ export function blockedLane(
     }
   };
 
-  const answer = (head: string, close: boolean, policy: Policy): Buffer | string => {
+  const answer = (head: string, close: boolean, policy: Policy): boolean => {
     const html = /\r\naccept:[^\r\n]*text\/html/i.test(head);
     const bare = head.startsWith('HEAD ');
     if (!html && !bare && !close)
-      return plainBlocked({ policy, address, host: '', now: deps.now(), onFault: deps.onFault });
+      return socket.write(plainBlocked({ policy, address, host: '', now: deps.now(), onFault: deps.onFault }));
     const host = /\r\nhost:[ \t]*([a-z0-9._:[\]-]+)[ \t]*\r\n/i.exec(head)?.[1] ?? '';
     const asked = { policy, address, host, now: deps.now(), onFault: deps.onFault };
     const requestId = deps.nextId();
-    if (html && !bare && !close) return blockedPage(asked, requestId);
+    if (html && !bare && !close) return blockedPage(asked).send(socket, requestId);
     const refused = refusal(refusedPage(asked, requestId), html ? 'text/html' : '');
     editBlocked(asked, refused.headers);
     const text = blockedHead(refused.headers, asked.now, close);
-    return bare ? text : Buffer.concat([Buffer.from(text, 'latin1'), refused.body]);
+    return bare
+      ? socket.write(text, 'latin1')
+      : socket.write(Buffer.concat([Buffer.from(text, 'latin1'), refused.body]));
   };
 
   const onDrain = (): void => {

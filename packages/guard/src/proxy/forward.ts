@@ -4,6 +4,7 @@ import type { RawHeaders } from '../protections/protection.js';
 import type { ExchangeWatch } from './exchange-watch.js';
 import { requestHead, type VisitorFacts } from './request-head.js';
 import { forwardedHead } from './response-head.js';
+import { type Ready, sendTogether } from './send-together.js';
 import type { ResponseHead } from './upstream/response-parser.js';
 import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from './upstream/upstream-connection.js';
 import type { UpstreamPool } from './upstream/upstream-pool.js';
@@ -39,7 +40,7 @@ export function forward(forwarding: Forwarding): void {
 }
 
 /** One request under way. */
-class Exchange implements UpstreamHandler {
+class Exchange implements UpstreamHandler, Ready {
   #connection: UpstreamConnection | null = null;
   #started = false;
   #over = false;
@@ -51,6 +52,7 @@ class Exchange implements UpstreamHandler {
   /** What has come of an answer that is kept back; null when none is. */
   #held: { readonly piece: Buffer; readonly last: boolean }[] | null = null;
   #ready: Promise<void> | null = null;
+  #lastPiece: Buffer | undefined;
   readonly #waiting = {
     use: (connection: UpstreamConnection): void => this.#send(connection),
     fail: (kind: UpstreamFailure, cause: unknown): void => this.onFailure(kind, cause),
@@ -226,9 +228,22 @@ class Exchange implements UpstreamHandler {
   #finish(piece: Buffer | undefined): void {
     if (this.#over) return;
     this.#over = true;
+    this.#lastPiece = piece;
+    sendTogether(this);
+  }
+
+  /** The end of the answer, when the turn ends. */
+  sendNow(): void {
+    const { response } = this.f;
+    const piece = this.#lastPiece;
+    if (response.destroyed) return;
     const whole = piece !== undefined && piece.length > 0 && !this.#bodyStarted;
-    if (whole && piece.length <= SHORT_BODY) sendWhole(this.f.response, piece);
-    else this.f.response.end(piece);
+    try {
+      if (whole && piece.length <= SHORT_BODY) sendWhole(response, piece);
+      else response.end(piece);
+    } catch (cause) {
+      this.f.onFailure('syntax', cause, true);
+    }
   }
 
   #waitForVisitor(): void {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { Agent } from 'undici';
 import type { z } from 'zod';
 import type { Clock } from '../lib/clock.js';
 import type { PolicyNotes } from '../settings/change-settings.js';
@@ -27,10 +26,9 @@ import {
   usersInfoAnswer,
 } from './connector-answers.js';
 import { ConnectorError } from './connector-error.js';
-import { type Answer, exchange, parseAnswer, unreachable } from './connector-exchange.js';
+import { type Answer, CommandConnections, parseAnswer, unreachable } from './connector-exchange.js';
 import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader, keyId, readSignal } from './signature.js';
 
-const CONNECT_TIMEOUT_MS = 3000;
 /** PHP in WebAssembly on a slow machine needs seconds for its first page. */
 const ANSWER_TIMEOUT_MS = 20_000;
 
@@ -120,7 +118,8 @@ export interface ConnectorClient {
     site: SiteConfig,
     mail: { readonly to: string; readonly subject: string; readonly html: string; readonly text: string },
   ): Promise<string | null>;
-  close(): Promise<void>;
+  /** Ends commands that are under way; nothing is sent any more. */
+  close(): void;
 }
 
 /**
@@ -135,9 +134,7 @@ export function connectorClient(options: {
   answerTimeoutMs?: number;
 }): ConnectorClient {
   const { clock, facts } = options;
-  // pipelining 0: a connection per command. PHP servers drop idle connections when they like, and a command that died
-  // on such a connection could not be told from one that was carried out.
-  const agent = new Agent({ pipelining: 0, connections: 8, connect: { timeout: CONNECT_TIMEOUT_MS } });
+  const connections = new CommandConnections();
 
   /** @returns the verified answer */
   async function send(
@@ -171,7 +168,7 @@ export function connectorClient(options: {
       }),
     };
     if (visitor?.cookie !== undefined) headers.cookie = visitor.cookie;
-    const answer = await exchange(agent, url, headers, body, timeoutMs);
+    const answer = await connections.exchange(url, headers, body, timeoutMs);
     verify(site, answer, sender.requestId);
     return answer;
   }
@@ -250,7 +247,7 @@ export function connectorClient(options: {
       parseAnswer(sendMailAnswer, 'send-mail', answer);
       return null;
     },
-    close: () => agent.destroy(),
+    close: () => connections.close(),
   };
 }
 

@@ -1,8 +1,12 @@
-import { type Dispatcher, request } from 'undici';
+import { once } from 'node:events';
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { z } from 'zod';
 import { ConnectorError } from './connector-error.js';
 import { SIGNAL_HEADER } from './signature.js';
 
+const CONNECT_TIMEOUT_MS = 3000;
+/** Commands to one site under way at the same time; further ones wait in line. */
+const AT_ONCE = 8;
 /** The largest answer that is read, bytes; a list of a thousand names takes less than 100,000. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
@@ -15,40 +19,85 @@ export interface Answer {
   readonly setCookies: readonly string[];
 }
 
-/** Sends a command and reads its answer. Throws ConnectorError. */
-export async function exchange(
-  dispatcher: Dispatcher,
-  url: string,
-  headers: Record<string, string>,
-  body: string,
-  timeoutMs: number,
-): Promise<Answer> {
-  try {
-    const response = await request(url, {
+/**
+ * Connections for commands: one for each, closed behind it. PHP servers drop idle connections when they like, and a
+ * command that died on such a connection could not be told from one that was carried out.
+ */
+export class CommandConnections {
+  readonly #agent = new Agent({ keepAlive: false, maxSockets: AT_ONCE });
+  /** Ends what is under way, in plain words. */
+  readonly #running = new Set<(cause: string) => void>();
+  #closed = false;
+
+  /** Sends a command and reads its answer. Throws ConnectorError. */
+  async exchange(url: string, headers: Record<string, string>, body: string, timeoutMs: number): Promise<Answer> {
+    if (this.#closed) throw unreachable('guard is stopping');
+    const length = String(Buffer.byteLength(body));
+    const sent = request(url, {
       method: 'POST',
-      headers,
-      body,
-      dispatcher,
-      signal: AbortSignal.timeout(timeoutMs),
+      agent: this.#agent,
+      headers: { ...headers, 'content-length': length },
     });
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of response.body as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      // Leaving the loop destroys the stream.
-      if (bytes > MAX_ANSWER_BYTES) throw unreachable('its answer is too large');
-      chunks.push(chunk);
-    }
-    const signal = response.headers[SIGNAL_HEADER.toLowerCase()];
-    return {
-      status: response.statusCode,
-      signal: Array.isArray(signal) ? signal[0] : signal,
-      text: Buffer.concat(chunks).toString('utf8'),
-      setCookies: [response.headers['set-cookie'] ?? []].flat(),
+    // An agent with a limit would hand the connection on to those who wait in line, whatever `keepAlive` says.
+    sent.shouldKeepAlive = false;
+    const ended = new AbortController();
+    const end = (cause: string): void => {
+      ended.abort(unreachable(cause));
+      sent.destroy();
     };
-  } catch (error) {
-    throw error instanceof ConnectorError ? error : unreachable(plainCause(error), error);
+    this.#running.add(end);
+    const late = setTimeout(end, timeoutMs, 'no answer within the time allowed');
+    limitConnecting(sent, end);
+    // The first error is what `once` or the answer throws; a later one says nothing new, and would end the process.
+    sent.on('error', () => {});
+    try {
+      sent.end(body);
+      const [response] = (await once(sent, 'response', { signal: ended.signal })) as [IncomingMessage];
+      return await read(response);
+    } catch (error) {
+      const why: unknown = ended.signal.aborted ? ended.signal.reason : error;
+      throw why instanceof ConnectorError ? why : unreachable(plainCause(why), why);
+    } finally {
+      clearTimeout(late);
+      this.#running.delete(end);
+      sent.destroy();
+    }
   }
+
+  /** Ends what is under way; nothing is sent any more. */
+  close(): void {
+    this.#closed = true;
+    for (const end of this.#running) end('guard is stopping');
+    this.#agent.destroy();
+  }
+}
+
+/** The time in line for a connection does not count. */
+function limitConnecting(sent: ClientRequest, end: (cause: string) => void): void {
+  sent.once('socket', (socket) => {
+    if (!socket.connecting) return;
+    const late = setTimeout(end, CONNECT_TIMEOUT_MS, 'no connection within the time allowed');
+    socket.once('connect', () => clearTimeout(late));
+    socket.once('close', () => clearTimeout(late));
+  });
+}
+
+async function read(response: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // Leaving the loop destroys the stream.
+    if (bytes > MAX_ANSWER_BYTES) throw unreachable('its answer is too large');
+    chunks.push(chunk);
+  }
+  const signal = response.headers[SIGNAL_HEADER.toLowerCase()];
+  return {
+    status: response.statusCode as number,
+    signal: Array.isArray(signal) ? signal[0] : signal,
+    text: Buffer.concat(chunks).toString('utf8'),
+    setCookies: response.headers['set-cookie'] ?? [],
+  };
 }
 
 /** WordPress did not carry out a command; `cause` in plain words. */
@@ -59,15 +108,12 @@ export function unreachable(cause: string, error?: unknown): ConnectorError {
 const causeByCode: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was closed in the middle',
-  UND_ERR_SOCKET: 'the connection was closed in the middle',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection within the time allowed',
   ENOTFOUND: 'its host name is unknown',
   EHOSTUNREACH: 'no way to its host',
 };
 
 function plainCause(error: unknown): string {
-  const { name, code, message } = error as { name?: string; code?: string; message?: string };
-  if (name === 'TimeoutError') return 'no answer within the time allowed';
+  const { code, message } = error as { code?: string; message?: string };
   return (code && causeByCode[code]) ?? message ?? 'unknown network error';
 }
 

@@ -2,7 +2,8 @@
  * The signed headers between guard and the connector, wire version 1.
  * The format is described in docs/connector-protocol.md; both sides test against the same vectors.
  */
-import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { macWith } from './mac.js';
 
 export const GUARD_HEADER = 'X-Security-Optimizer-Guard';
 export const SIGNAL_HEADER = 'X-Security-Optimizer-Signal';
@@ -12,7 +13,7 @@ export const HEADER_PREFIX = 'x-security-optimizer-';
 
 interface Key {
   readonly id: string;
-  readonly object: KeyObject;
+  mac(text: string): string;
 }
 
 /** Keys by secret. Bounded by the number of configured sites. */
@@ -22,14 +23,10 @@ function keyOf(secret: string): Key {
   let key = keys.get(secret);
   if (key === undefined) {
     const id = createHash('sha256').update(`security-optimizer key id\n${secret}`).digest('hex').slice(0, 8);
-    key = { id, object: createSecretKey(Buffer.from(secret, 'ascii')) };
+    key = { id, mac: macWith(secret) };
     keys.set(secret, key);
   }
   return key;
-}
-
-function mac(key: Key, text: string): string {
-  return createHmac('sha256', key.object).update(text).digest('hex');
 }
 
 /** Names a secret without showing it: 8 hexadecimal digits. */
@@ -51,7 +48,7 @@ export interface GuardHeaderFacts {
 export function guardHeader(secret: string, facts: GuardHeaderFacts): string {
   const key = keyOf(secret);
   const fields = `1 ${key.id} ${facts.time} ${facts.requestId} ${facts.scheme} ${facts.address}`;
-  return `${fields} ${mac(key, `guard-request\n${fields}`)}`;
+  return `${fields} ${key.mac(`guard-request\n${fields}`)}`;
 }
 
 export interface CommandFacts {
@@ -68,7 +65,7 @@ export interface CommandFacts {
 export function commandHeader(secret: string, facts: CommandFacts): string {
   const bodyHash = createHash('sha256').update(facts.body).digest('hex');
   const text = `guard-command\nPOST\n${facts.command}\n${facts.time}\n${facts.nonce}\n${bodyHash}`;
-  return `1 ${facts.time} ${facts.nonce} ${mac(keyOf(secret), text)}`;
+  return `1 ${facts.time} ${facts.nonce} ${keyOf(secret).mac(text)}`;
 }
 
 /** What the connector said on a response. */
@@ -127,7 +124,7 @@ export function readSignal(secret: string, value: string | undefined, requestId:
   if (version !== '1') return INVALID;
   if (id !== key.id) return { kind: 'other_secret', keyId: id };
   if (request !== requestId) return INVALID;
-  if (!equalText(value.slice(cut + 1), mac(key, `connector-signal\n${fields}`))) return INVALID;
+  if (!equalText(value.slice(cut + 1), key.mac(`connector-signal\n${fields}`))) return INVALID;
   return { kind: 'ok', policyHash: policyHash === '-' ? null : policyHash, connectorVersion, flags };
 }
 
@@ -139,7 +136,7 @@ export function policyHash(policy: Readonly<Record<string, string | number | boo
 
 /** Signs a text that starts with its purpose and a line end, in lower-case hexadecimal. */
 export function signedText(secret: string, text: string): string {
-  return mac(keyOf(secret), text);
+  return keyOf(secret).mac(text);
 }
 
 /** Compares in constant time. */

@@ -1,10 +1,10 @@
-import { visitorStyles } from '../visitor-styles.js';
+import { contentStyles, visitorStyles } from '../visitor-styles.js';
 
 const TICK = `url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20' fill='none' stroke='%23fff' stroke-width='2.4' stroke-linecap='round' stroke-linejoin='round'%3E%3Cpath d='M5.4 10.4l3 3 6.2-6.6'/%3E%3C/svg%3E")`;
 const MONO = 'ui-monospace,SFMono-Regular,Menlo,Consolas,"Roboto Mono","Liberation Mono","DejaVu Sans Mono",monospace';
 
 /** Styles of the second factor's pages, on top of what every visitor page has. */
-export const secondFactorStyles = `${visitorStyles}
+export const secondFactorStyles = `${visitorStyles}${contentStyles}
 .so-front [hidden]{display:none}
 .so-front ul,.so-front ol{margin:0;padding:0;list-style:none}
 .so-tile--on{color:#0a6a56;background:#e6f3ee}

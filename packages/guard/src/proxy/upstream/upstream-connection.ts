@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { type Ready, sendTogether } from '../send-together.js';
 import { ResponseParser, type ResponseSink } from './response-parser.js';
 
 /** Why a request got no (whole) answer. Goes to the log; visitors see a generic page. */
@@ -16,7 +17,7 @@ export interface UpstreamAddress {
 }
 
 /** One connection to WordPress's web server, used for one request after another. */
-export class UpstreamConnection {
+export class UpstreamConnection implements Ready {
   readonly socket: Socket;
   readonly #parser = new ResponseParser();
   #handler: UpstreamHandler | null = null;
@@ -92,7 +93,14 @@ export class UpstreamConnection {
     this.#timeoutMs = options.timeoutMs;
     this.#parser.expect(this.#sink, options.headRequest);
     this.socket.setTimeout(options.timeoutMs);
+    this.socket.cork();
     this.socket.write(head, 'latin1');
+    sendTogether(this);
+  }
+
+  /** The head, and what of the body came with it, at the end of the turn. */
+  sendNow(): void {
+    this.socket.uncork();
   }
 
   /** Returns false when the caller should wait for `onDrain`. */
