@@ -21,7 +21,8 @@ export interface SlotWaiter {
 }
 
 interface Lane {
-  readonly taken: Set<Slot>;
+  /** A handful at most. */
+  readonly taken: Slot[];
   readonly waiting: { readonly waiter: SlotWaiter; readonly until: number }[];
 }
 
@@ -49,13 +50,13 @@ export class LoginSlots {
   }
 
   taken(key: string): number {
-    return this.#lanes.get(key)?.taken.size ?? 0;
+    return this.#lanes.get(key)?.taken.length ?? 0;
   }
 
   /** Takes a slot when fewer than `free` are taken, nobody stands in line before, and the claim goes that far. */
   take(key: string, free: number, claim: Claim, now: number): Slot | null {
     const lane = this.#lanes.get(key) ?? newLane();
-    if (lane.waiting.length > 0 || lane.taken.size >= free - reserved(lane, claim, now)) return null;
+    if (lane.waiting.length > 0 || lane.taken.length >= free - reserved(lane, claim, now)) return null;
     this.#lanes.set(key, lane);
     return occupy(lane, { key, claim, since: now });
   }
@@ -81,7 +82,8 @@ export class LoginSlots {
   release(slot: Slot): boolean {
     const lane = this.#lanes.get(slot.key);
     if (lane === undefined) return false;
-    lane.taken.delete(slot);
+    const at = lane.taken.indexOf(slot);
+    if (at !== -1) lane.taken.splice(at, 1);
     this.#tidy(slot.key, lane);
     return lane.waiting.length > 0;
   }
@@ -90,7 +92,7 @@ export class LoginSlots {
   serve(key: string, free: number): void {
     const lane = this.#lanes.get(key);
     if (lane === undefined) return;
-    while (lane.taken.size < free && lane.waiting.length > 0) {
+    while (lane.taken.length < free && lane.waiting.length > 0) {
       const place = lane.waiting.shift() as Lane['waiting'][number];
       this.#waiting--;
       place.waiter.granted(occupy(lane, { key, claim: 'certain', since: 0 }));
@@ -122,28 +124,23 @@ export class LoginSlots {
   }
 
   #tidy(key: string, lane: Lane): void {
-    if (lane.taken.size > 0 || lane.waiting.length > 0) return;
+    if (lane.taken.length > 0 || lane.waiting.length > 0) return;
     if (this.#lanes.get(key) === lane) this.#lanes.delete(key);
   }
 }
 
 function newLane(): Lane {
-  return { taken: new Set(), waiting: [] };
+  return { taken: [], waiting: [] };
 }
 
 function occupy(lane: Lane, slot: Slot): Slot {
-  lane.taken.add(slot);
+  lane.taken.push(slot);
   return slot;
 }
 
 /** Slots that this claim must leave free. */
 function reserved({ taken }: Lane, claim: Claim, now: number): number {
   if (claim === 'certain') return 0;
-  if (claim === 'view') return some(taken, (slot) => slot.claim === 'view') ? Number.POSITIVE_INFINITY : 1;
-  return some(taken, (slot) => slot.claim !== 'certain' && now - slot.since >= HANGS_AFTER_MS) ? 1 : 0;
-}
-
-function some(taken: ReadonlySet<Slot>, is: (slot: Slot) => boolean): boolean {
-  for (const slot of taken) if (is(slot)) return true;
-  return false;
+  if (claim === 'view') return taken.some((slot) => slot.claim === 'view') ? Number.POSITIVE_INFINITY : 1;
+  return taken.some((slot) => slot.claim !== 'certain' && now - slot.since >= HANGS_AFTER_MS) ? 1 : 0;
 }

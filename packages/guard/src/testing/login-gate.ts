@@ -44,6 +44,11 @@ export interface AskOptions {
   readonly leaveAfter?: number;
 }
 
+/** What the login form sends for the owner. */
+export function form(password: string): AskOptions {
+  return { method: 'POST', body: new URLSearchParams({ log: 'owner', pwd: password }).toString() };
+}
+
 export interface Told {
   readonly status: number;
   /** Name and value of each header, lower-case names, without the date. */

@@ -63,6 +63,7 @@ add_filter( 'check_password', function ( $right, $password ) {
   return $right;
 }, -1000, 2 );
 add_action( 'wp_loaded', function () {
+  if ( isset( $_GET['chat'] ) ) { sleep( 3 ); exit( 'nothing new' ); }
   if ( isset( $_POST['shop_login'], $_POST['shop_password'] ) ) {
     $user = wp_signon( array( 'user_login' => $_POST['shop_login'], 'user_password' => $_POST['shop_password'] ) );
     exit( is_wp_error( $user ) ? 'Not logged in' : 'Logged in' );
@@ -145,6 +146,19 @@ add_action( 'wp_loaded', function () {
     expect((await askFrom(stack, from, right)).status).toBe(429);
     expect(await recover(stack, 'unblock', from)).toContain(from);
     await until('the address may log in', async () => letsIn(await askFrom(stack, from, right)));
+  });
+
+  it('keeps nobody waiting because pages of the same address hang', async () => {
+    const from = stranger();
+    let over = 0;
+    const chats = Array.from({ length: 5 }, async () => {
+      await askFrom(stack, from, { target: '/?chat=1' });
+      over++;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(letsIn(await askFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
+    expect(over).toBe(0);
+    await Promise.all(chats);
   });
 
   it('forgets the failures before a success', async () => {

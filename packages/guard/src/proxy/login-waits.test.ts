@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { HANGS_AFTER_MS } from '../login/login-slots.js';
+import { PASSWORD } from '../testing/fake-wordpress.js';
+import { type AskOptions, form, loginGateUnderTest, type Told } from '../testing/login-gate.js';
+import { eventually } from '../testing/scratch.js';
+
+describe('a log-in', () => {
+  it('with a wrong password is answered only when the count is stored, everything else at once', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    let store = (): void => {};
+    const waiting = new Promise<void>((resolve) => {
+      store = resolve;
+    });
+    gate.settled = () => waiting;
+    const answers: string[] = [];
+    const noted = async (name: string, answer: Promise<Told>) => {
+      const told = await answer;
+      answers.push(name);
+      return told;
+    };
+    const wrong = noted('wrong', gate.ask('/wp-login.php', form('wrong')));
+    await eventually(() => gate.attempts.entry('site', '192.0.2.1').failures === 1);
+    await gate.ask('/wp-login.php', { ...form('wrong'), leaveAfter: 60 }).catch(() => undefined);
+    await noted('right', gate.ask('/wp-login.php', { ...form(PASSWORD), from: '192.0.2.9' }));
+    await noted('a page', gate.ask('/'));
+    expect(answers).toEqual(['right', 'a page']);
+    store();
+    expect((await wrong).body).toContain('login page');
+    expect(answers.at(-1)).toBe('wrong');
+    // The connection that was kept back serves the next request.
+    expect((await gate.ask('/')).body).toBe('a page');
+  });
+
+  it('does not wait for pages, streams and chats that hang', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 5 });
+    gate.wordpress.hangs = true;
+    const chat = (options: AskOptions) => gate.ask('/chat', { ...options, leaveAfter: 1500 }).catch(() => 'gone');
+    const hanging = [chat({ method: 'POST', body: 'poll=1' }), ...Array.from({ length: 8 }, () => chat({}))];
+    await eventually(() => gate.wordpress.reached.length === 9);
+    gate.advance(HANGS_AFTER_MS);
+    for (let i = 0; i < 8; i++) hanging.push(chat({ method: 'POST', body: 'poll=1' }));
+    await eventually(() => gate.wordpress.reached.length === 17);
+    const began = performance.now();
+    expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(200);
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(gate.wordpress.checks).toHaveLength(1);
+    await Promise.all(hanging);
+  });
+
+  it('that can’t be checked now is asked to try again soon, without a lock', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    gate.wordpress.checkMs = 2500;
+    const slow = Array.from({ length: 3 }, () => gate.ask('/wp-login.php', form(PASSWORD)));
+    await eventually(() => gate.wordpress.checks.length === 3);
+    const told = await gate.ask('/wp-login.php', { ...form(PASSWORD), headers: { accept: 'text/html' } });
+    expect([told.status, told.header('retry-after')]).toEqual([429, '10']);
+    expect(told.body).toContain('You are not locked out');
+    await Promise.all(slow);
+    expect(gate.attempts.size).toBe(0);
+    expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(200);
+  });
+
+  it('for which the line is too long is refused at once', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    gate.wordpress.checkMs = 300;
+    const answers = await Promise.all(Array.from({ length: 150 }, (_, i) => gate.ask('/wp-login.php', form(`w${i}`))));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(3);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(147);
+  });
+});
