@@ -121,6 +121,9 @@ final class Security_Optimizer_Activity_Software {
 	}
 
 	private static function tell( $what, $type, $id ) {
+		if ( '' === (string) $id ) {
+			return;
+		}
 		$now = self::read( $type, $id );
 		Security_Optimizer_Outbox::add( $type . '.' . $what, array( $type, $id, $now ? $now['name'] : $id ) );
 	}

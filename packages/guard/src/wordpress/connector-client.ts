@@ -7,6 +7,7 @@ import type { SiteConfig, SiteFacts } from '../site.js';
 import {
   endSessionsAnswer,
   eventsAnswer,
+  forgetAnswer,
   type HelloAnswer,
   helloAnswer,
   issueSessionAnswer,
@@ -109,6 +110,8 @@ export interface ConnectorClient {
     site: SiteConfig,
     mail: { readonly to: string; readonly subject: string; readonly html: string; readonly text: string },
   ): Promise<string | null>;
+  /** Takes everything of the connector out of WordPress's database, right before its files are removed. */
+  forget(site: SiteConfig): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -234,6 +237,9 @@ export function connectorClient(options: {
       if (answer.status === 500) return parse(sendMailRefusal, 'send-mail', { ...answer, status: 200 }).message;
       parse(sendMailAnswer, 'send-mail', answer);
       return null;
+    },
+    async forget(site) {
+      await command(site, 'forget', {}, forgetAnswer);
     },
     close: () => agent.destroy(),
   };
