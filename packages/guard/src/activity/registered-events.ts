@@ -23,7 +23,7 @@ export interface RegisteredEventsDeps extends ListDeps {
 
 /** Who did it, where nobody was signed in. */
 const NOBODY: Readonly<Record<EventRow['origin'], string>> = {
-  web: '',
+  web: 'Visitor',
   cli: 'Command line',
   cron: 'Scheduled task',
   system: 'Security Optimizer',
