@@ -208,6 +208,10 @@ describe('what happens in guard', () => {
     await events.stop();
     expect(memory.events).toHaveLength(2);
     expect(memory.events[0]).toMatchObject({ kind: 'login.locked', address: '192.0.2.0', login: '' });
+    const others = begin();
+    others.locked('site', '2001:db8:1:2::/64', AT + 3_600_000);
+    await others.stop();
+    expect(memory.events[2]).toMatchObject({ address: '2001:db8:1:2::', object: '2001:db8:1:2::' });
     expect(memory.events[0]?.after).toBe('2026-11-18 13:06');
   });
 

@@ -16,8 +16,12 @@ export interface AuditOutbox {
 export interface GuardEvents {
   /** Something was changed, here or by another process: takes it over soon. Never throws. */
   changed(): void;
-  /** An address was locked out. Never throws. @param until milliseconds since the Unix epoch */
-  locked(site: SiteId, address: string, until: number): void;
+  /**
+   * Somebody was locked out. Never throws.
+   * @param who an address, or the /64 of an IPv6 one
+   * @param until milliseconds since the Unix epoch
+   */
+  locked(site: SiteId, who: string, until: number): void;
   /** Looks now and then, until `stop`. */
   start(): void;
   /** Writes what waits. */
@@ -132,10 +136,11 @@ export function createGuardEvents(deps: {
 
   return {
     changed: () => later(SOON_MS),
-    locked(site, address, until) {
+    locked(site, who, until) {
       if (recording(site) !== true || waiting >= WAITING_MAX) return;
       const end = localTimestamp(timeZone(site), Math.floor(until / 1000));
-      add(locks, site, lockEvent(site, shorten(site, address), { until, end, now: clock() }));
+      const address = shorten(site, who.replace('/64', ''));
+      add(locks, site, lockEvent(site, address, { until, end, now: clock() }));
       waiting++;
       later(SOON_MS);
     },

@@ -76,6 +76,7 @@ describe('memory', () => {
 describe('failures and locks in the database', () => {
   async function setUp(store?: (real: AttemptStore) => AttemptStore) {
     const dataDir = await scratchFolder();
+    const locked: [string, number][] = [];
     const open = async () => {
       const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
       onTestFinished(() => db.destroy());
@@ -83,12 +84,13 @@ describe('failures and locks in the database', () => {
       const keeper = keepAttempts({
         store: store?.(real) ?? real,
         onSlowUsers: () => {},
+        onLocked: (_site, who, until) => locked.push([who, until - NOW]),
         clock: () => NOW,
         logger: silentLogger(),
       });
       onTestFinished(() => keeper.stop());
       await keeper.load('site');
-      return { real, keeper };
+      return { real, keeper, locked };
     };
     return { open };
   }
@@ -105,6 +107,23 @@ describe('failures and locks in the database', () => {
     expect(attempts.isLocked('site', '2001:db8::/64', 3, NOW)).toBe(true);
     expect(attempts.entry('site', '192.0.2.1').failures).toBe(1);
     expect(attempts.size).toBe(2);
+  });
+
+  it('are told when they lock an address, but not when a device is locked or a lock is read', async () => {
+    const before = await (await setUp()).open();
+    const { attempts } = before.keeper;
+    for (const key of ['192.0.2.1', '2001:db8::/64', 'device:x']) {
+      for (let j = 0; j < 3; j++) attempts.failed('site', key, 3, NOW);
+    }
+    attempts.failed('site', '192.0.2.2', 3, NOW);
+    const locks = [
+      ['192.0.2.1', 3_600_000],
+      ['2001:db8::/64', 3_600_000],
+    ];
+    expect(before.locked).toEqual(locks);
+    await before.keeper.stored();
+    await before.keeper.load('site');
+    expect(before.locked).toEqual(locks);
   });
 
   it('change in memory when another process lifts a lock', async () => {

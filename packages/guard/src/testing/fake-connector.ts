@@ -63,6 +63,8 @@ export interface FakeConnector {
   readonly drains: { readonly ack: readonly string[]; readonly limit: number }[];
   /** Bodies of `send-mail`. */
   readonly mails: unknown[];
+  /** Why WordPress can't send mail, or null. */
+  mailFault: string | null;
   /** Flags of the signal on every answer. */
   flags: string;
   /** Commands carried out, in order. */
@@ -71,6 +73,9 @@ export interface FakeConnector {
   readonly hosts: string[];
   close(): Promise<void>;
 }
+
+/** Status of the answers that refuse. */
+const refusals: Readonly<Record<string, number>> = { not_renamed: 400, not_sent: 500 };
 
 const usedNonces = new Set<string>();
 
@@ -103,6 +108,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     outbox: [],
     drains: [],
     mails: [],
+    mailFault: null,
     flags: '-',
     commands: [],
     hosts: [],
@@ -141,7 +147,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
   if (command === 'issue-session') response.setHeader('Set-Cookie', ['first=1; HttpOnly', 'second=2; HttpOnly']);
   fake.commands.push(command as string);
   fake.hosts.push(request.headers.host ?? '');
-  finish(response, (done as { code?: string }).code === 'not_renamed' ? 400 : 200, done);
+  finish(response, refusals[(done as { code?: string }).code ?? ''] ?? 200, done);
 }
 
 async function run(fake: FakeConnector, command: string, body: Record<string, unknown>, cookie: string | undefined) {
@@ -209,6 +215,7 @@ function runActivityCommand(fake: FakeConnector, command: string, body: Record<s
       return { users: found, administrators: all.filter(({ can_manage }) => can_manage).length };
     }
     case 'send-mail':
+      if (fake.mailFault !== null) return { code: 'not_sent', message: fake.mailFault };
       fake.mails.push(body);
       return { sent: true };
     default:
