@@ -1,5 +1,5 @@
 import type { RegisteredRow } from '@security-optimizer/contract/activity';
-import type { SentFilters } from '@security-optimizer/contract/activity-endpoints';
+import type { SentFilters } from '@security-optimizer/contract/activity-filters';
 import { eventSentence } from '@security-optimizer/contract/activity-kinds';
 import type { SiteId } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';

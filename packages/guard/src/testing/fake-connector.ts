@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { version } from '../lib/version.js';
+import { type FakeEvent, runActivityCommand } from './fake-activity.js';
 
 export const SECRET = '0f'.repeat(32);
 export const OTHER_SECRET = 'a1'.repeat(32);
@@ -19,12 +20,6 @@ interface FakeUser {
 interface FakeMember {
   login: string;
   readonly administrator: boolean;
-}
-
-/** A row of the outbox; anything but `uid` may be broken. */
-export interface FakeEvent {
-  readonly uid: string;
-  readonly [field: string]: unknown;
 }
 
 const COMMON = ['administrator', 'user1', 'admin', 'user'];
@@ -190,37 +185,6 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
     return { policy: hash, notes: policy.delete_readme === 1 ? { delete_readme: fake.readme } : [] };
   }
   return runActivityCommand(fake, command, body) ?? runLoginCommand(fake, command, body, cookie);
-}
-
-function runActivityCommand(fake: FakeConnector, command: string, body: Record<string, unknown>): object | null {
-  switch (command) {
-    case 'events': {
-      const { ack, limit } = body as { ack: string[]; limit: number };
-      fake.drains.push({ ack, limit });
-      fake.outbox = fake.outbox.filter(({ uid }) => !ack.includes(uid));
-      const events = fake.outbox.slice(0, limit).map((row, index) => ({ id: index + 1, ...row }));
-      return { events, more: fake.outbox.length > limit };
-    }
-    case 'users-info': {
-      const all = [...fake.members].map(([id, { login, administrator }]) => ({
-        id,
-        login,
-        roles: [administrator ? 'administrator' : 'editor'],
-        can_manage: administrator,
-      }));
-      const { users, search = '', limit = 20 } = body as { users?: number[]; search?: string; limit?: number };
-      const found = users
-        ? all.filter(({ id }) => users.includes(id))
-        : all.filter(({ login }) => login.includes(search)).slice(0, limit);
-      return { users: found, administrators: all.filter(({ can_manage }) => can_manage).length };
-    }
-    case 'send-mail':
-      if (fake.mailFault !== null) return { code: 'not_sent', message: fake.mailFault };
-      fake.mails.push(body);
-      return { sent: true };
-    default:
-      return null;
-  }
 }
 
 function runLoginCommand(
