@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dateTexts } from '../../dates/date-texts.js';
 import { dayStart, siteDay } from '../../dates/site-day.js';
 import { addChips } from '../../forms/chip-input.js';
-import { withPeriod } from './filter/period-choices.js';
+import { chartPeriod, withPeriod } from './filter/period-choices.js';
 import { filterBody, filterQuery, NOTHING_APPLIED } from './list/applied.js';
 import { momentText, momentTexts } from './list/moment-text.js';
 import { scaleOf } from './traffic/scale.js';
@@ -70,6 +70,15 @@ describe('the period of a bar', () => {
     });
     expect(filterQuery(applied)).toEqual({ from: bar.from, to: bar.to, exact: 1 });
     expect(applied.choices[1]?.text).toBe('21 Nov, 01:00');
+  });
+
+  it('leaves the whole day in the chart, on days of 23 and 25 hours too', () => {
+    const hour = { from: Date.UTC(2026, 9, 25, 21) / 1000, to: Date.UTC(2026, 9, 25, 23) / 1000 };
+    const day = { from: Date.UTC(2026, 9, 24, 22) / 1000, to: Date.UTC(2026, 9, 25, 23) / 1000 };
+    const zone = 'Europe/Berlin';
+    expect(chartPeriod(withPeriod(NOTHING_APPLIED, hour, 'hour', zone, texts), zone)).toEqual(day);
+    expect(chartPeriod(withPeriod(NOTHING_APPLIED, hour, 'day', zone, texts), zone)).toEqual(day);
+    expect(chartPeriod(NOTHING_APPLIED, zone)).toEqual({ from: undefined, to: undefined });
   });
 });
 

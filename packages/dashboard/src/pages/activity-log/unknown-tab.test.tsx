@@ -267,7 +267,7 @@ describe('the chart', () => {
         },
       ]),
     );
-    await waitFor(() => expect(bodies('/activity-traffic').pop()).toEqual({ from, to: from }));
+    await waitFor(() => expect(bodies('/activity-traffic').pop()).toEqual({ from, to: from + 86_400 }));
     expect(await screen.findByRole('button', { name: 'Remove filter Since: 21 Nov 2026' })).toBeDefined();
   });
 
