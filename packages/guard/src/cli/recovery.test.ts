@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../lib/logger.js';
+import { sqlBlockedVisitorsStore } from '../storage/blocked-visitors-store.js';
 import { type Database, openDatabase } from '../storage/database.js';
 import { sqlAttemptStore } from '../storage/login-attempts-store.js';
 import { sqlSettingsStore } from '../storage/settings-store.js';
@@ -107,7 +108,7 @@ describe('while guard does not run', () => {
   });
 
   it.each([
-    [['unblock'], 'The command needs: IP.'],
+    [['unblock'], 'The command needs: WHO.'],
     [['unblock', 'my-house'], 'my-house is not an address.'],
     [['login-url'], 'The command needs: reset.'],
     [['login-url', 'set'], 'The command needs: reset.'],
@@ -163,6 +164,24 @@ describe('while guard runs', () => {
     await eventually(async () => (await logIn()) === 429);
     await runBeside('unblock', '127.0.0.1', '--data-dir', dataDir);
     await eventually(async () => (await logIn()) !== 429);
+  });
+
+  it('whoever was blocked comes in again: an address, a range, a user', async () => {
+    const { connector, dataDir, db, guard } = await running({});
+    const blocks = sqlBlockedVisitorsStore(db);
+    const change = { site: 'site', actor: { id: 7, login: 'intruder', address: null }, at: Date.now() };
+    await blocks.block(change, { kind: 'ip', value: '127.0.0.1', name: '127.0.0.1', visitorId: 0 });
+    await blocks.block(change, { kind: 'range', value: '198.51.100.0/24', name: '198.51.100.0/24', visitorId: null });
+    await blocks.block(change, { kind: 'user', value: '1', name: 'owner', visitorId: 1 });
+    const home = async () => (await fetch(guard.url)).status;
+    await eventually(async () => (await home()) === 403 && connector.policy?.policy.blocked_users === '1');
+    expect(run('unblock', 'nobody', '--data-dir', dataDir)).toMatchObject({ status: 2 });
+    const words = { '127.0.0.1': '127.0.0.1', '198.51.100.*': '198.51.100.0/24', owner: 'owner' };
+    for (const [word, name] of Object.entries(words)) {
+      expect((await runBeside('unblock', word, '--data-dir', dataDir)).stdout).toBe(`Unblocked: ${name}.\n`);
+    }
+    expect(await blocks.count('site', Number.MAX_SAFE_INTEGER)).toBe(0);
+    await eventually(async () => (await home()) !== 403 && connector.policy?.policy.blocked_users === '');
   });
 
   it('a pause switches everything off, in WordPress too, until it is ended; status and log say so', async () => {

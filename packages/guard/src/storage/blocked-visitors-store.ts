@@ -65,6 +65,10 @@ export function sqlBlockedVisitorsStore(db: Database): BlockedVisitorsStore {
     ofVisitor: (site, visitorId) => one(rowsOf(site).where('visitor_id', '=', visitorId)),
     find: (site, kind, value) => one(rowsOf(site).where('kind', '=', kind).where('value', '=', value)),
 
+    async named(site, name) {
+      return (await rowsOf(site).where('name', '=', name).selectAll().execute()).map(blockOf);
+    },
+
     async list(site, { until, skip, limit }) {
       const rows = await rowsOf(site)
         .where('created_at', '<=', until)
