@@ -1,40 +1,11 @@
 import { z } from 'zod';
 import { activityOptionsSchema, blockedList, filterOption, registeredList, unknownList } from './activity.js';
+import { sentFilters } from './activity-filters.js';
 import { LOG_LIFETIMES, type LogLifetime } from './activity-limits.js';
 import { endpoint } from './endpoint.js';
 import { flag } from './login.js';
 import { messages } from './messages.js';
 import { toggleValue } from './settings.js';
-
-/** Filters as the server sent them, as a list or as PHP writes a list with gaps; only what is needed is looked at. */
-const sentChild = z.looseObject({
-  id: z.string().nullish(),
-  value: z.unknown().optional(),
-  selectedValue: z.unknown().optional(),
-});
-const sentFilter = z.looseObject({
-  wp_name: z.string(),
-  children: z
-    .union([z.array(sentChild), z.record(z.string(), sentChild).transform((children) => Object.values(children))])
-    .nullish(),
-});
-const filterList = z.union(
-  [z.array(sentFilter), z.record(z.string(), sentFilter).transform((filters) => Object.values(filters))],
-  { error: 'Send the filters of the last answer.' },
-);
-/** In a query (GET) the same stands as JSON text. */
-const filterText = z.string().transform((text, context): unknown => {
-  try {
-    return text === '' ? [] : JSON.parse(text);
-  } catch {
-    context.addIssue({ code: 'custom', message: 'Send the filters of the last answer as JSON.' });
-    return z.NEVER;
-  }
-});
-export const sentFilters = z
-  .union([filterText.pipe(filterList), filterList], { error: 'Send the filters of the last answer.' })
-  .nullish();
-export type SentFilters = z.output<typeof sentFilters>;
 
 const page = z.coerce
   .number({ error: 'Use a page number from 1.' })

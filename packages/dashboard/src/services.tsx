@@ -1,4 +1,4 @@
-import { QueryClient } from '@tanstack/react-query';
+import { notifyManager, QueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext } from 'react';
 import { type Api, createApi } from './api/api.js';
 import type { Fetch } from './api/send.js';
@@ -6,6 +6,10 @@ import type { Config } from './config/config.js';
 import { createNoticeStore, type NoticeStore } from './notices/notice-store.js';
 import { createRequestStore, type RequestStore } from './requests/request-store.js';
 import { createRunRequest, type RunRequest } from './requests/run-request.js';
+
+// What was stored must be drawn together with the end of its request. By default it comes a task later, and for a
+// moment a switch would show its old state.
+notifyManager.setScheduler((notify) => void Promise.resolve().then(notify));
 
 /** What every page and dialog may use. One set per container. */
 export interface Services {

@@ -1,9 +1,13 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { activityEndpoints, weeklyReportEndpoints } from '@security-optimizer/contract/activity-endpoints';
 import { toggleRequestName as contractName, fetchOptions } from '@security-optimizer/contract/endpoints';
 import { pages } from '@security-optimizer/contract/pages';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
 import { bundledIcons } from '../src/icons/bundled-icons.js';
-import { FETCH_OPTIONS, securityOptions } from '../src/options/options-source.js';
+import { activityOptions, FETCH_OPTIONS, securityOptions } from '../src/options/options-source.js';
 import { toggleRequestName } from '../src/pages/site-security/use-toggles.js';
 
 describe('the dashboard keeps to the contract, whose table of endpoints it does not load', () => {
@@ -15,6 +19,23 @@ describe('the dashboard keeps to the contract, whose table of endpoints it does 
 
   it('in the names of the requests', () => {
     for (const { field } of siteSecurityToggles) expect(toggleRequestName(field)).toBe(contractName(field));
+  });
+
+  it('in the names and addresses of the calls of the activity log', () => {
+    const root = join(dirname(fileURLToPath(import.meta.url)), '../src');
+    const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name) && !name.includes('.test.'))
+      .map((name) => readFileSync(join(root, name), 'utf8'));
+    const all = sources.join('\n');
+    for (const { name, suffix } of [...activityEndpoints, ...weeklyReportEndpoints]) {
+      const start = suffix.replace(/\{id\}$/, '').replace(/^\/block-(?:ip|user)\/$/, '/block-');
+      expect(all.includes(`'${start}'`) || all.includes(`\`${start}`), suffix).toBe(true);
+      // Calls that the owner need not hear about run without a name.
+      const isQuiet = ['activityNews', 'searchActivityFilter', 'activityTraffic'].includes(name);
+      const isOption = name.startsWith('update:');
+      if (!isQuiet && !isOption) expect(all.includes(`'${name}'`), name).toBe(true);
+    }
+    expect(fetchOptions.request.safeParse(activityOptions.call.body).success).toBe(true);
   });
 
   it('in the icons: each that the catalogue and the pages name is bundled', () => {

@@ -5,6 +5,7 @@ import {
   siteSecurityToggles,
 } from '@security-optimizer/contract/protections';
 import { type ApiServer, ok, type Reply, type SeenCall, staleNonce, startApiServer } from './api-server.js';
+import { answerLog, type FakeLog, freshLog } from './fake-log.js';
 import { answerLogin, freshLoginOptions } from './fake-login.js';
 
 const NAMESPACE = '/wp-json/security-optimizer/v1';
@@ -15,6 +16,7 @@ export interface FakeSite {
   /** The options as they are stored. */
   options: Record<string, 0 | 1>;
   login: LoginOptions;
+  log: FakeLog;
   /** The nonce that WordPress accepts at the moment; null when the session is gone. */
   nonce: string | null;
   /** Takes the place of the ordinary answer to a call, by its suffix. */
@@ -29,6 +31,7 @@ export async function startFakeSite(): Promise<FakeSite> {
     server: await startApiServer((call) => answer(call)),
     options: { ...defaultSecurityOptions },
     login: freshLoginOptions(),
+    log: freshLog(),
     nonce: 'aaaaaaaaaa',
     replies: new Map(),
     calls: (suffix) => site.server.calls.filter((call) => call.url === NAMESPACE + suffix),
@@ -43,8 +46,13 @@ export async function startFakeSite(): Promise<FakeSite> {
     const suffix = call.url.slice(NAMESPACE.length);
     const reply = site.replies.get(suffix);
     if (reply !== undefined) return reply(call);
-    if (suffix === '/fetch-options') return ok(pageOf(call) === 'login' ? site.login : site.options);
-    return answerLogin(site.login, suffix, call) ?? store(site, suffix, call.body);
+    if (suffix === '/fetch-options') return ok(optionsOf(pageOf(call)));
+    return answerLogin(site.login, suffix, call) ?? answerLog(site.log, suffix, call) ?? store(site, suffix, call.body);
+  }
+
+  function optionsOf(page: string): object {
+    if (page === 'login') return site.login;
+    return page === 'activity' ? site.log.options : site.options;
   }
 
   return site;

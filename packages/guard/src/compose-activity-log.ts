@@ -73,6 +73,7 @@ export async function composeActivityLog(parts: {
     store,
     recording: (site) => (served.has(site) ? recording(site) : null),
     shorten,
+    timeZone: (site) => sites.timeZone(site),
     clock,
     logger,
   });

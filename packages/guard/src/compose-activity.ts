@@ -102,7 +102,7 @@ export function composeActivity(parts: {
     },
     exportActivity: (ask) => exportActivity({ store, timeZone, clock }, ask),
     fetchActivityOptions: (site) =>
-      fetchActivityOptions({ readSettings: (id) => fetchSiteSettings(change.settings, id), store }, site.id),
+      fetchActivityOptions({ readSettings: (id) => fetchSiteSettings(change.settings, id), store, clock }, site.id),
     setDisableActivityLog: (wanted) => setDisableActivityLog(change, wanted),
     setLogLifetime: (wanted) => setLogLifetime(change, wanted),
     setAnonymizeAddresses: (wanted) => setAnonymizeAddresses(change, wanted),

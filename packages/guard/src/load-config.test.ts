@@ -89,6 +89,32 @@ it('reports all mistakes together, each with its key and what is allowed', async
   ]);
 });
 
+it('reads what concerns the Activity Log, and reports mistakes in it', async () => {
+  const activity = {
+    maxRows: 5000,
+    dns: ['192.0.2.53', '192.0.2.53:5353', '[2001:db8::53]:53', '2001:db8::53'],
+    monitors: ['192.0.2.0/24'],
+  };
+  const plain = await folder({ sites: [site] }, { site: secret });
+  expect((await loadConfig({ dataDir: plain, env: {} })).activity).toEqual({
+    maxRows: 1_000_000,
+    dns: [],
+    monitors: [],
+  });
+  const full = await folder({ sites: [site], activity }, { site: secret });
+  expect((await loadConfig({ dataDir: full, env: {} })).activity).toEqual(activity);
+  const wrong = { maxRows: 10, dns: ['dns.example.com', '192.0.2.53:0', '2001:db8::53:x'], monitors: ['all'], days: 3 };
+  const dns = 'use addresses of DNS servers, for example 192.0.2.53 or 192.0.2.53:5353';
+  expect(await mistakesOf(await folder({ sites: [site], activity: wrong }, { site: secret }))).toEqual([
+    'guard.json: activity.maxRows: use a whole number from 1000 to 1000000000 (rows)',
+    `guard.json: activity.dns[0]: ${dns}`,
+    `guard.json: activity.dns[1]: ${dns}`,
+    `guard.json: activity.dns[2]: ${dns}`,
+    'guard.json: activity.monitors[0]: use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24',
+    'guard.json: activity.days: unknown key; see docs/configuration.md',
+  ]);
+});
+
 it('refuses two sites with one id or one host', async () => {
   const dataDir = await folder({ sites: [site, site] });
   expect(await mistakesOf(dataDir)).toEqual([

@@ -102,7 +102,6 @@ async function assemble(
     onUsers: (site) => healPolicy(site),
   });
   taken.push(() => blockedKeeper.stop());
-  for (const { id } of config.sites) await blockedKeeper.load(id);
   feed.subscribe(blockedKeeper.reload);
 
   const client = connectorClient({
@@ -111,8 +110,10 @@ async function assemble(
     onFailed: (site) => health.recheck(site),
   });
   taken.push(() => client.close());
-  const log = await composeActivityLog({ config, db, client, sites, clock, logger });
-  taken.push(() => log.stop());
+  const opening = composeActivityLog({ config, db, client, sites, clock, logger });
+  taken.push(async () => (await opening).stop());
+  for (const { id } of config.sites) await blockedKeeper.load(id);
+  const log = await opening;
   feed.subscribe(() => log.events.changed());
   const slowUsers = sqlSlowUsersStore(db);
   const keeper = keepAttempts({

@@ -87,6 +87,16 @@ describe('the Activity Log gets', () => {
     ]);
   });
 
+  it('whoever falls silent in the middle of a request, but nobody who opened a connection and asked nothing', async () => {
+    const { port } = await recordingServer();
+    const gate = await runningGate(port, { limits: { headerSeconds: 0.5 } });
+    const idle = new RawClient(gate.port);
+    const silent = new RawClient(gate.port).send('GET /half HTTP/1.1\r\nHost: a\r\n');
+    expect(statusOf(await silent.end())).toBe(408);
+    expect(statusOf(await idle.end())).toBe(408);
+    expect(told(gate)).toEqual(['408 - malformed:408']);
+  });
+
   it('nothing unreadable that a trusted proxy sent on, since nobody knows for whom', async () => {
     const { port } = await recordingServer();
     const gate = await runningGate(port, { trustedProxies: ['127.0.0.1'] });

@@ -1,6 +1,7 @@
 import type { Measure } from '../measure.js';
 import { refusals } from './p1-refusals.js';
 import { allowedRequests } from './p2-allowed-requests.js';
+import { activityLists } from './p3-activity-lists.js';
 
 /** All measures, in the order in which they are taken. */
-export const measures: readonly Measure[] = [refusals, allowedRequests];
+export const measures: readonly Measure[] = [refusals, allowedRequests, activityLists];

@@ -72,6 +72,7 @@ async function fillBlockedAddresses(dataDir: string, addresses: Iterable<string>
       if (rows.length > 0) await db.insertInto('blocked_visitors').values(rows).execute();
       rows = [];
     };
+    await db.insertInto('blocked_versions').values({ site: SITE, version: 1 }).execute();
     for (const address of addresses) {
       rows.push(blockedRow(address));
       if (rows.length === ROWS_AT_ONCE) await store();

@@ -53,9 +53,14 @@ final class Security_Optimizer_Activity_Settings {
 
 	public static function change( $name, $old, $value ) {
 		global $wpdb;
+		if ( doing_action( 'wp_initialize_site' ) ) {
+			// A new site of a network is one event.
+			return;
+		}
 		if ( isset( self::OPTIONS[ $name ] ) ) {
 			self::tell( $name, $old, $value );
-		} elseif ( $wpdb->get_blog_prefix() . 'user_roles' === $name ) {
+		} elseif ( $wpdb->get_blog_prefix() . 'user_roles' === $name && Security_Optimizer_Activity::is_first( $name ) ) {
+			// Plugins write them anew for each capability.
 			Security_Optimizer_Outbox::add( 'option.changed', array( 'option', $name, 'Capabilities of roles' ) );
 		} elseif ( 'sidebars_widgets' === $name || 0 === strpos( $name, 'widget_' ) ) {
 			self::change_widgets();

@@ -79,7 +79,7 @@ final class Security_Optimizer_Activity_Software {
 		}
 		foreach ( array_filter( $ids ) as $id ) {
 			$now = self::read( $type, $id );
-			if ( ! $now || ! is_array( $upgrader->result ) ) {
+			if ( ! $now || ( $new && ! is_array( $upgrader->result ) ) ) {
 				continue;
 			}
 			$before = isset( self::$versions[ $type ][ $id ] ) ? self::$versions[ $type ][ $id ] : null;
@@ -121,6 +121,9 @@ final class Security_Optimizer_Activity_Software {
 	}
 
 	private static function tell( $what, $type, $id ) {
+		if ( '' === (string) $id ) {
+			return;
+		}
 		$now = self::read( $type, $id );
 		Security_Optimizer_Outbox::add( $type . '.' . $what, array( $type, $id, $now ? $now['name'] : $id ) );
 	}

@@ -22,7 +22,7 @@ final class Security_Optimizer_Activity_Users {
 	/** @var true[] Users whose profile has changed in the part that is kept as meta. */
 	private static $changed = array();
 
-	/** @var array[] What was told of the roles of users in this request: `kind`, `before` and `uid`. */
+	/** @var array[] What was told of the roles of users on a site in this request: `kind`, `before` and `uid`. */
 	private static $roles = array();
 
 	public static function log_in( $login, $user = null ) {
@@ -153,7 +153,8 @@ final class Security_Optimizer_Activity_Users {
 	private static function change_roles( $user_id, $before, $after ) {
 		$kind   = 'user.role';
 		$before = self::role_names( $before );
-		$told   = isset( self::$roles[ $user_id ] ) ? self::$roles[ $user_id ] : null;
+		$place  = $user_id . ' ' . get_current_blog_id();
+		$told   = isset( self::$roles[ $place ] ) ? self::$roles[ $place ] : null;
 		if ( $told && Security_Optimizer_Outbox::delete( array( $told['uid'] ) ) ) {
 			$kind   = $told['kind'];
 			$before = $told['before'];
@@ -162,11 +163,12 @@ final class Security_Optimizer_Activity_Users {
 	}
 
 	private static function tell_roles( $kind, $user_id, $before, $after ) {
-		unset( self::$roles[ $user_id ] );
+		$place = $user_id . ' ' . get_current_blog_id();
+		unset( self::$roles[ $place ] );
 		if ( $before !== $after || 'user.created' === $kind ) {
 			$uid = self::tell( $kind, get_userdata( $user_id ), $before, '' === $after && 'user.created' === $kind ? null : $after );
 
-			self::$roles[ $user_id ] = compact( 'kind', 'before', 'uid' );
+			self::$roles[ $place ] = compact( 'kind', 'before', 'uid' );
 		}
 	}
 

@@ -77,7 +77,12 @@ export function MenuButton({ className, label, items, children }: MenuButtonProp
         {children}
       </button>
       {drawn ? (
-        <div className={classes('so-menu so-pop', leaving && 'is-leaving')} role="menu" aria-label={label}>
+        <div
+          className={classes('so-menu so-pop', leaving && 'is-leaving')}
+          role="menu"
+          aria-label={label}
+          aria-hidden={leaving || undefined}
+        >
           {items.map(({ icon, text, onChoose }) => (
             <button
               key={text}

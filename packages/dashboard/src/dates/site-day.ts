@@ -18,7 +18,7 @@ export function siteDay(timeZone: string, seconds: number): string {
   return siteNow(timeZone, seconds * 1000).day;
 }
 
-/** The last second of a day at the site, Unix seconds. */
+/** The moment when a day is over at the site, Unix seconds. */
 export function dayEnd(timeZone: string, day: string): number {
-  return dayStart(timeZone, addDays(day, 1)) - 1;
+  return dayStart(timeZone, addDays(day, 1));
 }

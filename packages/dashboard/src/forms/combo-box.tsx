@@ -100,6 +100,8 @@ export function ComboBox(props: ComboBoxProps) {
     if (anyText) onChange(text === '' ? null : { value: text, label: text });
   }
 
+  // A text that counts by itself need not be found.
+  const isListed = open && (all.length > 0 || !anyText);
   const shownText = open && !anyText ? typed : (value?.label ?? '');
   return (
     <div className="so-anchor">
@@ -116,8 +118,8 @@ export function ComboBox(props: ComboBoxProps) {
             dir={anyText ? 'ltr' : undefined}
             aria-autocomplete="list"
             aria-haspopup="listbox"
-            aria-expanded={open}
-            aria-controls={open ? `${id}-list` : undefined}
+            aria-expanded={isListed}
+            aria-controls={isListed ? `${id}-list` : undefined}
             aria-activedescendant={open && active >= 0 && active < all.length ? `${id}-${active}` : undefined}
             placeholder={open && !anyText ? (value?.label ?? none) : none}
             value={shownText}
@@ -128,7 +130,7 @@ export function ComboBox(props: ComboBoxProps) {
           />
         )}
       </Field>
-      {open ? (
+      {isListed ? (
         <ul
           ref={list}
           className="so-pop so-drop so-options"

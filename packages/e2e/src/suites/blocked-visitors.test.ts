@@ -101,6 +101,7 @@ async function restart(stack: Stack, trustedProxies: string[], blocked: string[]
   try {
     const site = config.sites[0]?.id ?? '';
     await db.deleteFrom('blocked_visitors').where('site', '=', site).execute();
+    await db.replaceInto('blocked_versions').values({ site, version: Date.now() }).execute();
     for (const value of blocked) {
       const kind = /[-/*]/.test(value) ? 'range' : 'ip';
       const row = {

@@ -174,6 +174,11 @@ onEveryStack('guard and WordPress through faults', (stack) => {
     await stopGuard(stack);
     await detach({ dataDir: stack.guardDir });
     expect(existsSync(muPlugins(stack)) ? readdirSync(muPlugins(stack)) : []).toEqual([]);
+    const kept = await runInWordPress(
+      stack,
+      `global $wpdb; echo implode( ',', array_merge( $wpdb->get_col( "SHOW TABLES LIKE '%security_optimizer%'" ), $wpdb->get_col( "SELECT option_name FROM $wpdb->options WHERE option_name LIKE 'security_optimizer%'" ) ) );`,
+    );
+    expect(kept).toBe('');
     const page = await askUpstream(stack, { target: '/hello-world/' });
     expect(page.status).toBe(200);
     expect(page.body).toContain('application/rss+xml');

@@ -4,6 +4,7 @@ import { plainText } from '../lib/plain-text.js';
 import { COMMAND_LINE } from '../settings/command-line-actor.js';
 import type { Actor, JsonValue } from '../storage/settings-store.js';
 import type { NewEvent } from './activity-store.js';
+import { localTimestamp } from './local-days.js';
 
 /** A row of the record of changes. */
 export interface AuditRow {
@@ -19,13 +20,16 @@ export interface AuditRow {
 }
 
 type Words = Pick<NewEvent, 'kind' | 'object' | 'before' | 'after'>;
-type Show = (value: JsonValue) => string;
+type Show = (value: JsonValue, timeZone: string) => string;
 
 const VALUE_MAX = 200;
 
-/** A row of the record of changes as an event: what was done, in names and values that people know. */
-export function eventOfAudit(row: AuditRow): NewEvent {
-  const { kind, object, before, after } = wordsOf(row);
+/**
+ * A row of the record of changes as an event: what was done, in names and values that people know.
+ * @param timeZone of the site, for times among the values
+ */
+export function eventOfAudit(row: AuditRow, timeZone: string): NewEvent {
+  const { kind, object, before, after } = wordsOf(row, timeZone);
   const short = (text: string | null) => (text === null ? null : plainText(text, VALUE_MAX));
   const { id, login, address } = row.actor;
   return {
@@ -42,14 +46,14 @@ export function eventOfAudit(row: AuditRow): NewEvent {
   };
 }
 
-function wordsOf({ name, before, after }: AuditRow): Words {
+function wordsOf({ name, before, after }: AuditRow, timeZone: string): Words {
   const other = others[name];
   if (other !== undefined) return other(before, after);
   if (name.startsWith('username:')) {
     return words('user.renamed', textOf(before), textOf(before), textOf(after));
   }
   const { title, show } = settings.get(name) ?? { title: name, show: textOf };
-  return words('product.setting', title, show(before), show(after));
+  return words('product.setting', title, show(before, timeZone), show(after, timeZone));
 }
 
 /** What is no change of a setting. */
@@ -76,7 +80,7 @@ const settings: ReadonlyMap<string, { readonly title: string; readonly show: Sho
   ['sg2fa', { title: 'Two-factor Authentication for Admin & Editors Users', show: onOff }],
   ['two_factor_app_passwords', { title: 'Application passwords beside the second factor', show: onOff }],
   ['away_mode', { title: 'Away Mode', show: awayMode }],
-  ['paused_until', { title: 'the pause of everything', show: pause }],
+  ['paused_until', { title: 'Pause', show: pause }],
   ['disable_activity_log', { title: 'the activity log', show: offOn }],
   ['log_lifetime', { title: 'the days that the activity log is kept', show: textOf }],
   ['anonymize_addresses', { title: 'Anonymised addresses', show: onOff }],
@@ -124,7 +128,7 @@ function awayMode(value: JsonValue): string {
   }
 }
 
-function pause(value: JsonValue): string {
+function pause(value: JsonValue, timeZone: string): string {
   const valid = typeof value === 'number' && value > 0 && value < 8.64e15;
-  return valid ? `until ${new Date(value).toISOString().slice(0, 16).replace('T', ' ')} UTC` : 'Off';
+  return valid ? `On until ${localTimestamp(timeZone, Math.floor(value / 1000))}` : 'Off';
 }

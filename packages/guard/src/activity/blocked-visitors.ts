@@ -53,6 +53,8 @@ export interface BlockedVisitorsStore {
   /** The block of a visitor, or null. */
   ofVisitor(site: SiteId, visitorId: number): Promise<BlockedVisitor | null>;
   find(site: SiteId, kind: BlockedVisitor['kind'], value: string): Promise<BlockedVisitor | null>;
+  /** Blocks of that name: an address, a range or a login. */
+  named(site: SiteId, name: string): Promise<readonly BlockedVisitor[]>;
   /** Blocks up to `until` (milliseconds), newest first. */
   list(site: SiteId, page: { until: number; skip: number; limit: number }): Promise<readonly BlockedVisitor[]>;
   count(site: SiteId, until: number): Promise<number>;

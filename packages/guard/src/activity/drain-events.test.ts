@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SiteConfig } from '../site.js';
-import { type FakeEvent, fakeConnector, SECRET } from '../testing/fake-connector.js';
+import type { FakeEvent } from '../testing/fake-activity.js';
+import { fakeConnector, SECRET } from '../testing/fake-connector.js';
 import { recordedLog } from '../testing/log-lines.js';
 import { memoryActivity } from '../testing/memory-activity.js';
 import { eventually } from '../testing/scratch.js';

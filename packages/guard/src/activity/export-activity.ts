@@ -8,7 +8,7 @@ import { eventSource, registeredRowOf } from './registered-events.js';
 import { unknownRowOf, visitSource } from './unknown-visits.js';
 
 /** Rows read at once; few enough that nobody else who reads the log has to wait for them. */
-const BATCH = 500;
+const BATCH = 200;
 
 export interface ExportAsk {
   readonly site: SiteConfig;

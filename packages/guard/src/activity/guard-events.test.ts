@@ -18,7 +18,7 @@ const owner = { id: 1, login: 'owner', address: '192.0.2.1' };
 const AT = 1_795_000_000_123;
 
 const sentence = (name: string, before: JsonValue, after: JsonValue) => {
-  const event = eventOfAudit({ id: 'x', site: 'site', at: AT, actor: owner, name, before, after });
+  const event = eventOfAudit({ id: 'x', site: 'site', at: AT, actor: owner, name, before, after }, 'Europe/Berlin');
   return eventSentence(event);
 };
 
@@ -31,7 +31,12 @@ describe('a change is told in words', () => {
     ['login_url', { ...custom, type: 'default' }, custom, 'from Default to /my-door'],
     ['away_mode', { type: 'off' }, { type: 'weekly', weekly: ['monday', 'friday'] }, 'from Off to monday, friday'],
     ['away_mode', { type: 'daily', from_hour: '22:00', to_hour: '06:00' }, { type: 'off' }, '22:00 to 06:00 every day'],
-    ['paused_until', 0, Date.UTC(2026, 10, 21, 8, 5), 'from Off to until 2026-11-21 08:05 UTC'],
+    [
+      'paused_until',
+      0,
+      Date.UTC(2026, 10, 21, 8, 5),
+      'Changed Pause in Security Optimizer from Off to On until 2026-11-21 09:05',
+    ],
     ['disable_activity_log', 0, 1, 'Changed the activity log in Security Optimizer from On to Off'],
     ['log_lifetime', 12, 7, 'from 12 to 7'],
     ['username:7', 'Admin', 'first', 'Renamed user “Admin” to “first”'],
@@ -59,15 +64,21 @@ describe('a change is told in words', () => {
 
   it('as done by the user, by the command line, or by guard itself', () => {
     const row = { id: '0-1', site: 'site', at: AT, name: 'sg2fa', before: 0, after: 1 };
-    expect(eventOfAudit({ ...row, actor: owner })).toMatchObject({
+    expect(eventOfAudit({ ...row, actor: owner }, 'UTC')).toMatchObject({
       uid: '01',
       at: 1_795_000_000,
       user: { id: 1, login: 'owner' },
       address: '192.0.2.1',
       origin: 'web',
     });
-    expect(eventOfAudit({ ...row, actor: COMMAND_LINE })).toMatchObject({ user: null, origin: 'cli', address: '' });
-    expect(eventOfAudit({ ...row, actor: { ...COMMAND_LINE, login: 'guard' } })).toMatchObject({ origin: 'system' });
+    expect(eventOfAudit({ ...row, actor: COMMAND_LINE }, 'UTC')).toMatchObject({
+      user: null,
+      origin: 'cli',
+      address: '',
+    });
+    expect(eventOfAudit({ ...row, actor: { ...COMMAND_LINE, login: 'guard' } }, 'UTC')).toMatchObject({
+      origin: 'system',
+    });
   });
 });
 
@@ -87,6 +98,7 @@ async function world() {
       store: memory.store,
       recording: () => recording.site,
       shorten: (_site, address) => address.replace(/\d+$/, '0'),
+      timeZone: () => 'Europe/Berlin',
       clock: () => AT,
       logger: log.logger,
     });
@@ -196,7 +208,11 @@ describe('what happens in guard', () => {
     await events.stop();
     expect(memory.events).toHaveLength(2);
     expect(memory.events[0]).toMatchObject({ kind: 'login.locked', address: '192.0.2.0', login: '' });
-    expect(memory.events[0]?.after).toBe('2026-11-18 12:06 UTC');
+    const others = begin();
+    others.locked('site', '2001:db8:1:2::/64', AT + 3_600_000);
+    await others.stop();
+    expect(memory.events[2]).toMatchObject({ address: '2001:db8:1:2::', object: '2001:db8:1:2::' });
+    expect(memory.events[0]?.after).toBe('2026-11-18 13:06');
   });
 
   it('keeps a bounded number of lock-outs that can’t be written', async () => {

@@ -4,6 +4,7 @@ import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore, NewEvent } from './activity-store.js';
 import { type AuditRow, eventOfAudit } from './audit-words.js';
+import { localTimestamp } from './local-days.js';
 
 /** Audit rows that the log does not know yet. Both methods may throw StorageError. */
 export interface AuditOutbox {
@@ -15,8 +16,12 @@ export interface AuditOutbox {
 export interface GuardEvents {
   /** Something was changed, here or by another process: takes it over soon. Never throws. */
   changed(): void;
-  /** An address was locked out. Never throws. @param until milliseconds since the Unix epoch */
-  locked(site: SiteId, address: string, until: number): void;
+  /**
+   * Somebody was locked out. Never throws.
+   * @param who an address, or the /64 of an IPv6 one
+   * @param until milliseconds since the Unix epoch
+   */
+  locked(site: SiteId, who: string, until: number): void;
   /** Looks now and then, until `stop`. */
   start(): void;
   /** Writes what waits. */
@@ -44,10 +49,11 @@ export function createGuardEvents(deps: {
   readonly recording: (site: SiteId) => boolean | null;
   /** The address as it may be written. */
   readonly shorten: (site: SiteId, address: string) => string;
+  readonly timeZone: (site: SiteId) => string;
   readonly clock: Clock;
   readonly logger: Logger;
 }): GuardEvents {
-  const { outbox, store, recording, shorten, clock, logger } = deps;
+  const { outbox, store, recording, shorten, timeZone, clock, logger } = deps;
   const locks = new Map<SiteId, NewEvent[]>();
   let waiting = 0;
   let timer: NodeJS.Timeout | null = null;
@@ -119,7 +125,7 @@ export function createGuardEvents(deps: {
       if (!on.has(site)) on.set(site, recording(site));
       const isSwitch = name === 'disable_activity_log' && on.get(site) !== null;
       if (on.get(site) === true || isSwitch) {
-        const event = eventOfAudit(row);
+        const event = eventOfAudit(row, timeZone(site));
         add(events, site, { ...event, address: shorten(site, event.address) });
       }
       if (isSwitch) on.set(site, before === 0);
@@ -130,9 +136,11 @@ export function createGuardEvents(deps: {
 
   return {
     changed: () => later(SOON_MS),
-    locked(site, address, until) {
+    locked(site, who, until) {
       if (recording(site) !== true || waiting >= WAITING_MAX) return;
-      add(locks, site, lockEvent(site, shorten(site, address), until, clock()));
+      const end = localTimestamp(timeZone(site), Math.floor(until / 1000));
+      const address = shorten(site, who.replace('/64', ''));
+      add(locks, site, lockEvent(site, address, { until, end, now: clock() }));
       waiting++;
       later(SOON_MS);
     },
@@ -158,7 +166,11 @@ function add(events: Map<SiteId, NewEvent[]>, site: SiteId, event: NewEvent): vo
 }
 
 /** Failures that were under way together lock once: the same lock has the same uid. */
-function lockEvent(site: SiteId, address: string, until: number, now: number): NewEvent {
+function lockEvent(
+  site: SiteId,
+  address: string,
+  { until, end, now }: { readonly until: number; readonly end: string; readonly now: number },
+): NewEvent {
   return {
     uid: createHash('sha256')
       .update(JSON.stringify(['lock', site, address, until]))
@@ -172,6 +184,6 @@ function lockEvent(site: SiteId, address: string, until: number, now: number): N
     object: address,
     objectType: '',
     before: null,
-    after: `${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    after: end,
   };
 }

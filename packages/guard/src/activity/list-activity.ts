@@ -1,5 +1,5 @@
 import type { ActivityFilter } from '@security-optimizer/contract/activity';
-import type { SentFilters } from '@security-optimizer/contract/activity-endpoints';
+import type { SentFilters } from '@security-optimizer/contract/activity-filters';
 import { LIMITED_ROWS, PAGE_ROWS } from '@security-optimizer/contract/activity-limits';
 import type { Clock } from '../lib/clock.js';
 import type { SiteConfig, SiteId } from '../site.js';

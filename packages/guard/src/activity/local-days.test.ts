@@ -25,3 +25,27 @@ it('a time stands as the wall clock of the site shows it', () => {
   expect(localTimestamp('+05:45', at)).toBe('2026-11-21 05:15');
   expect(localTimestamp('nonsense', at)).toBe('2026-11-20 23:30');
 });
+
+it('a time is right however it was asked for: alone, or beside others of other zones', () => {
+  const clock = (zone: string) =>
+    new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
+  const named = [
+    'UTC',
+    'Europe/Berlin',
+    'America/St_Johns',
+    'Asia/Kathmandu',
+    'Australia/Lord_Howe',
+    'Pacific/Chatham',
+  ];
+  const formats = new Map(named.map((zone) => [zone, clock(zone)]));
+  const near = fc.constantFrom(Date.UTC(2026, 2, 29, 1), Date.UTC(2026, 9, 25, 1), Date.UTC(2026, 9, 3, 15, 30));
+  const ask = fc.tuple(fc.constantFrom(...named), near, fc.integer({ min: -7200, max: 7200 }));
+  fc.assert(
+    fc.property(fc.array(ask, { maxLength: 8 }), (asks) => {
+      for (const [zone, ms, seconds] of asks) {
+        const at = ms / 1000 + seconds;
+        expect([zone, localTimestamp(zone, at)]).toEqual([zone, formats.get(zone)?.format(at * 1000)]);
+      }
+    }),
+  );
+});

@@ -1,4 +1,4 @@
-import { firstInstant, localOf } from '../login/time-zone.js';
+import { firstInstant, localOf, offsetAt } from '../login/time-zone.js';
 
 /** Days and times as the wall clock of a site shows them. Times are Unix seconds, time zones as WordPress stores them. */
 
@@ -21,7 +21,20 @@ export function localDaysFrom(timeZone: string, at: number, days: number): numbe
 
 /** `YYYY-MM-DD HH:MM`. */
 export function localTimestamp(timeZone: string, at: number): string {
-  return new Date(localOf(timeZone, at * 1000)).toISOString().slice(0, 16).replace('T', ' ');
+  return new Date(at * 1000 + offsetNear(timeZone, at)).toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/** Clocks change at full quarters of an hour of UTC. */
+const QUARTER = 900;
+/** The last answer: rows of a list lie close together, and asking costs more than all the rest of a row. */
+let last = { timeZone: '', quarter: Number.NaN, offset: 0 };
+
+function offsetNear(timeZone: string, at: number): number {
+  const quarter = Math.floor(at / QUARTER);
+  if (last.quarter !== quarter || last.timeZone !== timeZone) {
+    last = { timeZone, quarter, offset: offsetAt(timeZone, quarter * QUARTER * 1000) };
+  }
+  return last.offset;
 }
 
 /** Midnight on the wall clock, as a local value. */

@@ -1,4 +1,4 @@
-import type { SentFilters } from '@security-optimizer/contract/activity-endpoints';
+import type { SentFilters } from '@security-optimizer/contract/activity-filters';
 import { IP_FILTER_PATTERN } from '@security-optimizer/contract/activity-limits';
 import { messages } from '@security-optimizer/contract/messages';
 import { parseRange } from '../lib/address-set.js';

@@ -1,5 +1,5 @@
 import type { RegisteredRow } from '@security-optimizer/contract/activity';
-import type { SentFilters } from '@security-optimizer/contract/activity-endpoints';
+import type { SentFilters } from '@security-optimizer/contract/activity-filters';
 import { eventSentence } from '@security-optimizer/contract/activity-kinds';
 import type { SiteId } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
@@ -23,7 +23,7 @@ export interface RegisteredEventsDeps extends ListDeps {
 
 /** Who did it, where nobody was signed in. */
 const NOBODY: Readonly<Record<EventRow['origin'], string>> = {
-  web: '',
+  web: 'Visitor',
   cli: 'Command line',
   cron: 'Scheduled task',
   system: 'Security Optimizer',

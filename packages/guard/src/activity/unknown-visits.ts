@@ -1,5 +1,5 @@
 import type { UnknownRow } from '@security-optimizer/contract/activity';
-import type { SentFilters } from '@security-optimizer/contract/activity-endpoints';
+import type { SentFilters } from '@security-optimizer/contract/activity-filters';
 import type { SiteId } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
 import type { ActivityStore, VisitFilter, VisitRow } from './activity-store.js';

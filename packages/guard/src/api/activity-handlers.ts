@@ -2,9 +2,9 @@ import type { ActivityOptions, BlockedRow, RegisteredRow, UnknownRow } from '@se
 import type {
   activityEndpoints,
   activityTraffic,
-  SentFilters,
   visitorStatus,
 } from '@security-optimizer/contract/activity-endpoints';
+import type { SentFilters } from '@security-optimizer/contract/activity-filters';
 import type { LogLifetime } from '@security-optimizer/contract/activity-limits';
 import type { z } from 'zod';
 import type { ListAnswer, ListAsk } from '../activity/list-activity.js';

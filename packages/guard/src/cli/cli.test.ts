@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import { openActivityStore } from '../storage/activity/open-activity-store.js';
 import { run, runBeside, serve } from '../testing/command-line.js';
 import { fakeConnector } from '../testing/fake-connector.js';
 import { callApi } from '../testing/running-guard.js';
@@ -177,5 +179,20 @@ describe('status', () => {
     expect(stdout).toContain('Database:  ready');
     expect(stdout).toContain('Connector: answers (version 0.1.0)');
     expect(stdout).toContain('Policy:    not yet in force inside WordPress');
+  });
+
+  it('says how many visits were not recorded, and that the database of the Activity Log is broken', async () => {
+    const { dataDir } = await attached();
+    const store = await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now });
+    await store.write({ site: 'site', visits: [], dropped: 1204 });
+    await store.close();
+    const { stdout } = await runBeside('status', '--data-dir', dataDir);
+    expect(stdout).toContain('Activity:  ready, 0.');
+    expect(stdout).toContain('1,204 visits of the last 24 hours were not recorded');
+    await writeFile(join(dataDir, 'activity.sqlite'), 'no database '.repeat(2000));
+    const report = JSON.parse((await runBeside('status', '--data-dir', dataDir, '--json')).stdout);
+    expect(report.activity).toMatchObject({ ok: false, detail: expect.stringContaining('corrupt') });
+    expect(report.sites[0].droppedVisits).toBeNull();
+    expect(report.problems.some((text: string) => text.includes('Activity Log'))).toBe(true);
   });
 });

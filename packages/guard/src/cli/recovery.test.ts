@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../lib/logger.js';
+import { sqlBlockedVisitorsStore } from '../storage/blocked-visitors-store.js';
 import { type Database, openDatabase } from '../storage/database.js';
 import { sqlAttemptStore } from '../storage/login-attempts-store.js';
 import { sqlSettingsStore } from '../storage/settings-store.js';
@@ -109,7 +110,7 @@ describe('while guard does not run', () => {
   });
 
   it.each([
-    [['unblock'], 'The command needs: IP.'],
+    [['unblock'], 'The command needs: WHO.'],
     [['unblock', 'my-house'], 'my-house is not an address.'],
     [['login-url'], 'The command needs: reset.'],
     [['login-url', 'set'], 'The command needs: reset.'],
@@ -184,6 +185,24 @@ describe('while guard runs', () => {
     await serve(dataDir);
     await eventually(() => connector.policy?.policy.slow_users === '');
     expect(await inSync()).toBe(true);
+  });
+
+  it('whoever was blocked comes in again: an address, a range, a user', async () => {
+    const { connector, dataDir, db, guard } = await running({});
+    const blocks = sqlBlockedVisitorsStore(db);
+    const change = { site: 'site', actor: { id: 7, login: 'intruder', address: null }, at: Date.now() };
+    await blocks.block(change, { kind: 'ip', value: '127.0.0.1', name: '127.0.0.1', visitorId: 0 });
+    await blocks.block(change, { kind: 'range', value: '198.51.100.0/24', name: '198.51.100.0/24', visitorId: null });
+    await blocks.block(change, { kind: 'user', value: '1', name: 'owner', visitorId: 1 });
+    const home = async () => (await fetch(guard.url)).status;
+    await eventually(async () => (await home()) === 403 && connector.policy?.policy.blocked_users === '1');
+    expect(run('unblock', 'nobody', '--data-dir', dataDir)).toMatchObject({ status: 2 });
+    const words = { '127.0.0.1': '127.0.0.1', '198.51.100.*': '198.51.100.0/24', owner: 'owner' };
+    for (const [word, name] of Object.entries(words)) {
+      expect((await runBeside('unblock', word, '--data-dir', dataDir)).stdout).toBe(`Unblocked: ${name}.\n`);
+    }
+    expect(await blocks.count('site', Number.MAX_SAFE_INTEGER)).toBe(0);
+    await eventually(async () => (await home()) !== 403 && connector.policy?.policy.blocked_users === '');
   });
 
   it('a pause switches everything off, in WordPress too, until it is ended; status and log say so', async () => {

@@ -8,6 +8,8 @@ import { version } from '../lib/version.js';
 import { connectorPolicy } from '../settings/connector-policy.js';
 import { fetchSiteSettings, settingsInForce } from '../settings/site-settings.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
+import { readActivityStatus } from '../storage/activity/activity-status.js';
+import { sqlBlockedVisitorsStore } from '../storage/blocked-visitors-store.js';
 import { isDataDirInUse, runningGuard } from '../storage/data-dir-lock.js';
 import { type Database, openDatabase } from '../storage/database.js';
 import { sqlSettingsStore } from '../storage/settings-store.js';
@@ -18,6 +20,8 @@ import type { HelloAnswer } from '../wordpress/connector-answers.js';
 import { connectorClient } from '../wordpress/connector-client.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import { policyHash } from '../wordpress/signature.js';
+
+const DAY_SECONDS = 24 * 3600;
 
 /** How one site stands. */
 export interface SiteStatus {
@@ -34,6 +38,8 @@ export interface SiteStatus {
   readonly keyRestoredAt: string | null;
   /** Until when everything is off (`security-optimizer pause`), as ISO 8601 text; null when nothing is paused. */
   readonly pausedUntil: string | null;
+  /** Visits of the last 24 hours that the Activity Log did not record; null when that can't be known. */
+  readonly droppedVisits: number | null;
 }
 
 export interface StatusReport {
@@ -46,6 +52,8 @@ export interface StatusReport {
     readonly listen: string;
   };
   readonly storage: { readonly ok: boolean; readonly detail: string | null };
+  /** The database of the Activity Log. */
+  readonly activity: { readonly ok: boolean; readonly detail: string | null; readonly bytes: number };
   readonly sites: readonly SiteStatus[];
   /** One sentence each; empty when all is well. */
   readonly problems: readonly string[];
@@ -73,16 +81,27 @@ export async function statusReport(config: Config): Promise<StatusReport> {
     detail = error instanceof StorageError ? `${error.fault}: ${error.detail}` : String(error);
     problems.push(`The database can’t be used (${detail}).`);
   }
+  const ids = config.sites.map(({ id }) => id);
+  const { dropped, ...activity } = await readActivityStatus(config.dataDir, ids, systemClock() / 1000 - DAY_SECONDS);
+  if (!activity.ok) problems.push(`The database of the Activity Log can’t be used (${activity.detail}).`);
   try {
     const sites = [];
-    for (const site of config.sites) sites.push(await siteStatus(site, db, problems));
-    return { version, dataDir: config.dataDir, guard, storage: { ok: db !== null, detail }, sites, problems };
+    for (const site of config.sites) {
+      const droppedVisits = activity.ok ? (dropped.get(site.id) ?? 0) : null;
+      sites.push({ ...(await siteStatus(site, db, problems)), droppedVisits });
+    }
+    const storage = { ok: db !== null, detail };
+    return { version, dataDir: config.dataDir, guard, storage, activity, sites, problems };
   } finally {
     await db?.destroy();
   }
 }
 
-async function siteStatus(site: SiteConfig, db: Database | null, problems: string[]): Promise<SiteStatus> {
+async function siteStatus(
+  site: SiteConfig,
+  db: Database | null,
+  problems: string[],
+): Promise<Omit<SiteStatus, 'droppedVisits'>> {
   const remembered = db ? await sqlSiteFactsStore(db).read(site.id) : { facts: null, keyRestoredAt: null };
   const settings = db ? await fetchSiteSettings(sqlSettingsStore(db), site.id) : null;
   const slow = db ? await sqlSlowUsersStore(db).read(site.id) : [];
@@ -99,7 +118,9 @@ async function siteStatus(site: SiteConfig, db: Database | null, problems: strin
       problem(`The connector plugin has version ${outcome.connector}, guard ${version}. Attach the site again.`);
     }
     if (settings) {
-      policyInSync = outcome.policy === policyHash(connectorPolicy(settingsInForce(settings, systemClock()), slow));
+      const users = db && settings.pausedUntil <= systemClock() ? await sqlBlockedVisitorsStore(db).users(site.id) : [];
+      policyInSync =
+        outcome.policy === policyHash(connectorPolicy(settingsInForce(settings, systemClock()), slow, users));
       if (!policyInSync) problem('WordPress does not run the stored policy yet. A running guard pushes it by itself.');
     }
   }

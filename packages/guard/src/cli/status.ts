@@ -30,11 +30,13 @@ const connectorWords: Readonly<Record<SiteStatus['connector'], string>> = {
 };
 
 /** The report in plain words. */
-export function statusText({ version, dataDir, guard, storage, sites, problems }: StatusReport): string {
+export function statusText(report: StatusReport): string {
+  const { version, dataDir, guard, storage, activity, sites, problems } = report;
   const lines = [
     `Security Optimizer ${version}, data folder ${dataDir}`,
     `Guard:     ${guard.running ? `running${guard.pid === null ? '' : ` (process ${guard.pid})`}, ${guard.answers ? 'answers' : 'does not answer'} on ${guard.listen}` : 'not running'}`,
     `Database:  ${storage.ok ? 'ready' : storage.detail}`,
+    `Activity:  ${activity.ok ? `ready, ${megabytes(activity.bytes)}` : activity.detail}`,
   ];
   for (const site of sites) {
     lines.push(
@@ -49,8 +51,16 @@ export function statusText({ version, dataDir, guard, storage, sites, problems }
         `  Key:       written into WordPress again at ${site.keyRestoredAt}, because the connector had another one`,
       );
     }
+    if (site.droppedVisits !== null && site.droppedVisits > 0) {
+      const count = site.droppedVisits.toLocaleString('en');
+      lines.push(`  Activity:  ${count} visits of the last 24 hours were not recorded; they came too fast`);
+    }
     if (site.pausedUntil !== null) lines.push(`  Paused:    everything is off until ${site.pausedUntil}`);
   }
   lines.push('', problems.length === 0 ? 'All is well.' : 'Problems:', ...problems.map((text) => `  ${text}`), '');
   return lines.join('\n');
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }

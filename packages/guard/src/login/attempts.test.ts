@@ -86,6 +86,7 @@ describe('failures and locks in the database', () => {
 
   async function setUp(store?: (real: AttemptStore) => AttemptStore) {
     const dataDir = await scratchFolder();
+    const locked: [string, number][] = [];
     const open = async () => {
       const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
       onTestFinished(() => db.destroy());
@@ -94,12 +95,13 @@ describe('failures and locks in the database', () => {
       const keeper = keepAttempts({
         store: store?.(real) ?? real,
         onSlowUsers: () => {},
+        onLocked: (_site, who, until) => locked.push([who, until - NOW]),
         clock: () => NOW,
         logger: log.logger,
       });
       onTestFinished(() => keeper.stop());
       await keeper.load('site');
-      return { db, real, keeper, log };
+      return { db, real, keeper, log, locked };
     };
     return { open };
   }
@@ -116,6 +118,23 @@ describe('failures and locks in the database', () => {
     expect(attempts.isLocked('site', '2001:db8::/64', 3, NOW)).toBe(true);
     expect(attempts.entry('site', '192.0.2.1').failures).toBe(1);
     expect(attempts.size).toBe(2);
+  });
+
+  it('are told when they lock an address, but not when a device is locked or a lock is read', async () => {
+    const before = await (await setUp()).open();
+    const { attempts } = before.keeper;
+    for (const key of ['192.0.2.1', '2001:db8::/64', 'device:x']) {
+      for (let j = 0; j < 3; j++) attempts.failed('site', key, 3, NOW);
+    }
+    attempts.failed('site', '192.0.2.2', 3, NOW);
+    const locks = [
+      ['192.0.2.1', 3_600_000],
+      ['2001:db8::/64', 3_600_000],
+    ];
+    expect(before.locked).toEqual(locks);
+    await before.keeper.stored();
+    await before.keeper.load('site');
+    expect(before.locked).toEqual(locks);
   });
 
   it('are gone from memory when another process has lifted them, and only those', async () => {

@@ -233,8 +233,9 @@ function answerClientError(deps: GateDeps, error: ParserError, socket: Tracked):
         ? '408 Request Timeout'
         : '400 Bad Request';
   const address = peerAddress(socket);
-  // Of a request that could not be read, nothing says for whom a proxy sent it.
-  if (!deps.trusted.has(address)) noteMalformed(deps, address, error.rawPacket, status);
+  // Browsers open connections ahead and may never use them. Of a request that could not be read, nothing says for whom
+  // a proxy sent it.
+  if (socket.bytesRead > 0 && !deps.trusted.has(address)) noteMalformed(deps, address, error.rawPacket, status);
   socket.end(rawAnswer(status));
 }
 

@@ -65,6 +65,10 @@ export function sqlBlockedVisitorsStore(db: Database): BlockedVisitorsStore {
     ofVisitor: (site, visitorId) => one(rowsOf(site).where('visitor_id', '=', visitorId)),
     find: (site, kind, value) => one(rowsOf(site).where('kind', '=', kind).where('value', '=', value)),
 
+    async named(site, name) {
+      return (await rowsOf(site).where('name', '=', name).selectAll().execute()).map(blockOf);
+    },
+
     async list(site, { until, skip, limit }) {
       const rows = await rowsOf(site)
         .where('created_at', '<=', until)
@@ -100,18 +104,8 @@ export function sqlBlockedVisitorsStore(db: Database): BlockedVisitorsStore {
     },
 
     async *addresses(site, which) {
-      const wanted = which === 'all' ? sql`kind <> 'user'` : sql`(kind = 'range' or kind = 'ip' and value like '%:%')`;
-      for (let after = 0; ; ) {
-        const piece = await sql<{ last: number | null; lines: string | null }>`
-          select max(id) as last, group_concat(value, char(10)) as lines from (
-            select id, value from blocked_visitors
-            where site = ${site} and id > ${after} and ${wanted}
-            order by id limit ${sql.lit(PIECE_ROWS)})`.execute(db);
-        const { last, lines } = piece.rows[0] ?? {};
-        if (last === null || last === undefined || lines === null || lines === undefined) return;
-        yield lines.split('\n');
-        after = Number(last);
-      }
+      yield* pieces(db, site, 'range', '');
+      yield* pieces(db, site, 'ip', which === 'all' ? '' : ':');
     },
 
     async version(site) {
@@ -130,6 +124,21 @@ export function sqlBlockedVisitorsStore(db: Database): BlockedVisitorsStore {
       return rows.map((row) => Number(row.visitor_id));
     },
   };
+}
+
+/** Values of one kind that hold a text, along the index that has all of them. */
+async function* pieces(db: Database, site: SiteId, kind: BlockedVisitor['kind'], text: string) {
+  for (let after = ''; ; ) {
+    const piece = await sql<{ last: string | null; lines: string | null }>`
+      select max(value) as last, group_concat(value, char(10)) as lines from (
+        select value from blocked_visitors
+        where site = ${site} and kind = ${kind} and value > ${after} and instr(value, ${text}) > 0
+        order by value limit ${sql.lit(PIECE_ROWS)})`.execute(db);
+    const { last, lines } = piece.rows[0] ?? {};
+    if (last === null || last === undefined || lines === null || lines === undefined) return;
+    yield lines.split('\n');
+    after = last;
+  }
 }
 
 async function isBlockedUser(db: Database, site: SiteId, user: number | null): Promise<boolean> {

@@ -18,7 +18,7 @@ export interface BlockedVisitorTables {
     by_id: number | null;
     by_login: string;
   };
-  /** Grows with each change of a site's blocks. */
+  /** Grows with each change of a site's blocks; a site without a row never had one. */
   blocked_versions: {
     site: string;
     version: number;
@@ -61,6 +61,7 @@ export const blockedVisitorsMigration: Migration = {
       select site, case when address glob '*[-/*]*' then 'range' else 'ip' end, address, 0, address, created_at, null, ''
       from blocked_addresses order by created_at`.execute(db);
     await sql`update blocked_visitors set visitor_id = id + ${sql.lit(RANGE_IDS)} where kind = 'range'`.execute(db);
+    await sql`insert into blocked_versions (site, version) select distinct site, 1 from blocked_visitors`.execute(db);
     await db.schema.dropTable('blocked_addresses').execute();
   },
 };

@@ -4,7 +4,8 @@ import type { RegisteredRow, UnknownRow } from '@security-optimizer/contract/act
 import type { activityTraffic } from '@security-optimizer/contract/activity-endpoints';
 import type { z } from 'zod';
 import type { ListAnswer } from '../activity/list-activity.js';
-import { type FakeEvent, fakeConnector } from './fake-connector.js';
+import type { FakeEvent } from './fake-activity.js';
+import { fakeConnector } from './fake-connector.js';
 import { recordedLog } from './log-lines.js';
 import { type Answer, callApi, dataFolderFor, runningGuard } from './running-guard.js';
 import { eventually } from './scratch.js';

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { version } from '../lib/version.js';
+import { type FakeEvent, runActivityCommand } from './fake-activity.js';
 
 export const SECRET = '0f'.repeat(32);
 export const OTHER_SECRET = 'a1'.repeat(32);
@@ -19,12 +20,6 @@ interface FakeUser {
 interface FakeMember {
   login: string;
   readonly administrator: boolean;
-}
-
-/** A row of the outbox; anything but `uid` may be broken. */
-export interface FakeEvent {
-  readonly uid: string;
-  readonly [field: string]: unknown;
 }
 
 const COMMON = ['administrator', 'user1', 'admin', 'user'];
@@ -63,6 +58,8 @@ export interface FakeConnector {
   readonly drains: { readonly ack: readonly string[]; readonly limit: number }[];
   /** Bodies of `send-mail`. */
   readonly mails: unknown[];
+  /** Why WordPress can't send mail, or null. */
+  mailFault: string | null;
   /** Flags of the signal on every answer. */
   flags: string;
   /** Commands carried out, in order. */
@@ -71,6 +68,9 @@ export interface FakeConnector {
   readonly hosts: string[];
   close(): Promise<void>;
 }
+
+/** Status of the answers that refuse. */
+const refusals: Readonly<Record<string, number>> = { not_renamed: 400, not_sent: 500 };
 
 const usedNonces = new Set<string>();
 
@@ -103,6 +103,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     outbox: [],
     drains: [],
     mails: [],
+    mailFault: null,
     flags: '-',
     commands: [],
     hosts: [],
@@ -147,7 +148,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
   if (command === 'issue-session') response.setHeader('Set-Cookie', ['first=1; HttpOnly', 'second=2; HttpOnly']);
   fake.commands.push(command as string);
   fake.hosts.push(request.headers.host ?? '');
-  finish(response, (done as { code?: string }).code === 'not_renamed' ? 400 : 200, done);
+  finish(response, refusals[(done as { code?: string }).code ?? ''] ?? 200, done);
 }
 
 async function run(fake: FakeConnector, command: string, body: Record<string, unknown>, cookie: string | undefined) {
@@ -190,36 +191,6 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
     return { policy: hash, notes: policy.delete_readme === 1 ? { delete_readme: fake.readme } : [] };
   }
   return runActivityCommand(fake, command, body) ?? runLoginCommand(fake, command, body, cookie);
-}
-
-function runActivityCommand(fake: FakeConnector, command: string, body: Record<string, unknown>): object | null {
-  switch (command) {
-    case 'events': {
-      const { ack, limit } = body as { ack: string[]; limit: number };
-      fake.drains.push({ ack, limit });
-      fake.outbox = fake.outbox.filter(({ uid }) => !ack.includes(uid));
-      const events = fake.outbox.slice(0, limit).map((row, index) => ({ id: index + 1, ...row }));
-      return { events, more: fake.outbox.length > limit };
-    }
-    case 'users-info': {
-      const all = [...fake.members].map(([id, { login, administrator }]) => ({
-        id,
-        login,
-        roles: [administrator ? 'administrator' : 'editor'],
-        can_manage: administrator,
-      }));
-      const { users, search = '', limit = 20 } = body as { users?: number[]; search?: string; limit?: number };
-      const found = users
-        ? all.filter(({ id }) => users.includes(id))
-        : all.filter(({ login }) => login.includes(search)).slice(0, limit);
-      return { users: found, administrators: all.filter(({ can_manage }) => can_manage).length };
-    }
-    case 'send-mail':
-      fake.mails.push(body);
-      return { sent: true };
-    default:
-      return null;
-  }
 }
 
 function runLoginCommand(

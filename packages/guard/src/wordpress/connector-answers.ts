@@ -104,6 +104,9 @@ export type UsersInfo = z.infer<typeof usersInfoAnswer>;
 export const sendMailAnswer = z.object({ sent: z.literal(true) });
 export const sendMailRefusal = z.object({ code: z.literal('not_sent'), message: z.string() });
 
+/** Answer to `forget`. */
+export const forgetAnswer = z.object({ forgotten: z.literal(true) });
+
 /** The facts that guard keeps, in the form that its rules compare with: lower-case, the REST root below home. */
 export function factsOf(hello: HelloAnswer): SiteFacts {
   const home = new URL(hello.home).pathname.replace(/\/+$/, '').toLowerCase();

@@ -130,6 +130,22 @@ describe('the commands of Login Security', () => {
     expect((await client.loginData(site)).users).toEqual(['owner', 'writer']);
   });
 
+  it('bring the outbox, who users are, and whether a mail was sent', async () => {
+    const { connector, client, site } = await setUp();
+    connector.outbox = [{ uid: 'a' }, { uid: 'b' }, { uid: 'c' }];
+    expect(await client.events(site, { ack: ['a'], limit: 1 })).toEqual({ events: [{ id: 1, uid: 'b' }], more: true });
+    expect(await client.usersInfo(site, { users: [2] })).toEqual({
+      users: [{ id: 2, login: 'editor', roles: ['editor'], can_manage: false }],
+      administrators: 1,
+    });
+    expect((await client.usersInfo(site, { search: 'own', limit: 5 })).users.map(({ id }) => id)).toEqual([1]);
+    const mail = { to: 'a@example.com', subject: 's', html: '<p>h</p>', text: 't' };
+    expect(await client.sendMail(site, mail)).toBeNull();
+    expect(connector.mails).toEqual([mail]);
+    connector.mailFault = 'No mail server.';
+    expect(await client.sendMail(site, mail)).toBe('No mail server.');
+  });
+
   it('fail plainly when WordPress could not carry them out', async () => {
     const { client, site, connector } = await setUp();
     connector.failing.add('end-sessions');

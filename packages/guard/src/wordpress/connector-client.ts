@@ -6,6 +6,7 @@ import type { SiteConfig, SiteFacts } from '../site.js';
 import {
   endSessionsAnswer,
   eventsAnswer,
+  forgetAnswer,
   type HelloAnswer,
   helloAnswer,
   issueSessionAnswer,
@@ -118,6 +119,8 @@ export interface ConnectorClient {
     site: SiteConfig,
     mail: { readonly to: string; readonly subject: string; readonly html: string; readonly text: string },
   ): Promise<string | null>;
+  /** Takes everything of the connector out of WordPress's database, right before its files are removed. */
+  forget(site: SiteConfig): Promise<void>;
   /** Ends commands that are under way; nothing is sent any more. */
   close(): void;
 }
@@ -246,6 +249,9 @@ export function connectorClient(options: {
       if (answer.status === 500) return parseAnswer(sendMailRefusal, 'send-mail', { ...answer, status: 200 }).message;
       parseAnswer(sendMailAnswer, 'send-mail', answer);
       return null;
+    },
+    async forget(site) {
+      await command(site, 'forget', {}, forgetAnswer);
     },
     close: () => connections.close(),
   };

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useDateTexts } from '../../dates/use-date-texts.js';
 import { useSiteZone } from '../../dates/use-site-zone.js';
 import { __ } from '../../i18n/translate.js';
-import { withPeriod } from './filter/period-choices.js';
+import { chartPeriod, withPeriod } from './filter/period-choices.js';
 import { choiceOf, periodEnd, withChoice } from './list/applied.js';
 import { LogCard } from './list/log-card.js';
 import { readList, readUnknownRow } from './list/read-list.js';
@@ -27,7 +27,7 @@ export function UnknownTab({ applied, onApply }: ListTabProps) {
   const texts = useDateTexts();
   const zone = useSiteZone();
   const list = useLogList(source, applied);
-  const traffic = useTraffic(periodEnd(applied, 'from'), periodEnd(applied, 'to'));
+  const traffic = useTraffic(chartPeriod(applied, zone));
   const manage = useManageDialog(list.reload);
 
   function refresh(): void {
@@ -47,6 +47,7 @@ export function UnknownTab({ applied, onApply }: ListTabProps) {
       <TrafficPlace
         traffic={traffic}
         chosen={choiceOf(applied.choices, 'date') !== undefined}
+        marked={applied.exact ? periodEnd(applied, 'from') : undefined}
         onChoose={(bar, step) => onApply(withPeriod(applied, bar, step, zone, texts))}
       />
       <LogCard

@@ -8,7 +8,7 @@ import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { people } from '../../stacks/prepare-site.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, loginForm } from '../login/visitors.js';
+import { askFrom, change, loginForm } from '../login/visitors.js';
 import { bytes, type EventRow, eventsDuring } from './events-during.js';
 
 const FROM = '127.0.41.7';
@@ -246,6 +246,18 @@ onEveryStack('what registered users do', (stack) => {
       await rest('POST', '/posts', { title, status: 'draft' });
     });
     expect(said(events)).toEqual([`Created post “${`${'ü'.repeat(400)}`.slice(0, 200)}”`]);
+  });
+
+  it('records nothing while the log is off', async () => {
+    const draft = (title: string) =>
+      runInWordPress(stack, `wp_insert_post( array( 'post_title' => '${title}', 'post_status' => 'draft' ) );`);
+    const events = await during(async () => {
+      await change(stack, owner, '/manage-activity-log', { disable_activity_log: 1 });
+      await draft('Unseen');
+      await change(stack, owner, '/manage-activity-log', { disable_activity_log: 0 });
+      await draft('Seen');
+    });
+    expect(said(events).filter((text) => text.includes('post'))).toEqual(['Created post “Seen”']);
   });
 
   it('loses nothing and tells nothing twice when guard is killed meanwhile', async () => {

@@ -157,6 +157,10 @@ describe('a user with a second factor', () => {
       browsers.map((browser, i) => browser.send(pages[i] as never, 'backup', { code: codes[3] as string })),
     );
     expect(site.issued).toHaveLength(2);
+    const rows = await site.db.selectFrom('audit').select(['name', 'actor_login', 'address']).execute();
+    const written = (name: string) => rows.filter((row) => row.name === name).length;
+    expect([written('factor_set_up'), written('factor_backup_code'), written('factor_failed')]).toEqual([1, 1, 4]);
+    expect(rows.every(({ actor_login, address }) => actor_login === 'owner' && address === '192.0.2.7')).toBe(true);
   });
 
   it('is told when WordPress makes no session, and is not let in later by the same challenge', async () => {

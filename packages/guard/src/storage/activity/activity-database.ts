@@ -44,7 +44,9 @@ export async function openActivityDatabase(
     await writer.close();
   };
   try {
-    await Promise.all([writer.open(), thread.open()]);
+    // The writer first: it makes the shared memory of the write-ahead log, which a connection that only reads needs.
+    await writer.open();
+    await thread.open();
   } catch (error) {
     await close();
     throw error;

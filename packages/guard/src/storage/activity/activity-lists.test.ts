@@ -9,6 +9,7 @@ import { STRETCH_ROWS } from './write/site-book.js';
 /** Bounds so small that a few hundred rows reach every way of finding rows. */
 const TINY_BOUNDS: ReadLimits = {
   visitorsLookedAt: 3,
+  stretchesAtOnce: 2,
   windowRows: 8,
   mergedAtOnce: 2,
   countedRows: 100_000,

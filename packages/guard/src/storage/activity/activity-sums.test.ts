@@ -121,7 +121,7 @@ describe('choices of a filter', () => {
     expect(await labels('ip', '_')).toEqual([]);
   });
 
-  it('name users by login with the id of their visitor, and kinds in words', async () => {
+  it('name users by login with the id of their visitor, and kinds by their ids', async () => {
     const store = await testStore();
     const events = [
       anEvent({ uid: 'a', kind: 'login' }),
@@ -133,8 +133,8 @@ describe('choices of a filter', () => {
     expect(await store.options(SITE, 'user', '', 1)).toEqual([{ label: 'editor-new-name', value: String(editor.id) }]);
     expect(await store.options(SITE, 'user', 'OWN', 9)).toMatchObject([{ label: 'owner' }]);
     expect(await store.options(SITE, 'activity', '', 9)).toEqual([
-      { label: 'Failed login', value: 'login.failed' },
-      { label: 'Logged in', value: 'login' },
+      { label: 'login.failed', value: 'login.failed' },
+      { label: 'login', value: 'login' },
     ]);
   });
 });

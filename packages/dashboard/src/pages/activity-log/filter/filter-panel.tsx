@@ -70,6 +70,7 @@ export default function FilterPanel({ name, filters, applied, leaving, opener, o
         ref={panel}
         className={classes('so-filter so-pop', leaving && 'is-leaving')}
         role="dialog"
+        aria-hidden={leaving || undefined}
         aria-label={__('Filter', 'security-optimizer')}
         onKeyDown={(event) => event.key === 'Escape' && finish()}
       >

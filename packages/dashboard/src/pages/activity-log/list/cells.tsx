@@ -14,7 +14,9 @@ export function TimeCell({ ts, seconds }: { readonly ts: string; readonly second
           ts
         ) : (
           <>
-            {moment.time} <small>{moment.day}</small>
+            {moment.time}
+            {'\u2002'}
+            <small>{moment.day}</small>
           </>
         )}
       </time>
@@ -41,8 +43,8 @@ export function PageCell({ target, count }: { readonly target: string; readonly 
   return (
     <Cell className="so-td-page">
       <Tip text={target} className="so-pathcell">
-        <span className="so-mono so-path">
-          <bdi dir="ltr">{target}</bdi>
+        <span className="so-mono so-path" dir="ltr">
+          {target}
         </span>
         {count > 1 ? (
           <span className="so-times so-num">

@@ -13,11 +13,13 @@ export interface TrafficCardProps {
   readonly traffic: Traffic;
   /** The owner chose this period; otherwise it is all that is kept. */
   readonly chosen: boolean;
+  /** Beginning of the hour that alone is shown in the list. */
+  readonly marked: number | undefined;
   readonly onChoose: (bar: TrafficBar, step: 'day' | 'hour') => void;
 }
 
 /** Visits of the period above the list: sums, and a bar for each day or hour. */
-export default function TrafficCard({ traffic, chosen, onChoose }: TrafficCardProps) {
+export default function TrafficCard({ traffic, chosen, marked, onChoose }: TrafficCardProps) {
   const { config } = useServices();
   const texts = useDateTexts();
   const zone = useSiteZone();
@@ -51,7 +53,13 @@ export default function TrafficCard({ traffic, chosen, onChoose }: TrafficCardPr
             </li>
           ))}
         </ul>
-        <TrafficChart traffic={traffic} zone={zone} texts={texts} onChoose={(bar) => onChoose(bar, traffic.step)} />
+        <TrafficChart
+          traffic={traffic}
+          zone={zone}
+          texts={texts}
+          marked={marked}
+          onChoose={(bar) => onChoose(bar, traffic.step)}
+        />
       </div>
     </section>
   );

@@ -12,6 +12,8 @@ export interface TrafficChartProps {
   readonly traffic: Traffic;
   readonly zone: string;
   readonly texts: DateTexts;
+  /** Beginning of the bar that alone is shown in the list. */
+  readonly marked: number | undefined;
   readonly onChoose: (bar: TrafficBar) => void;
 }
 
@@ -19,7 +21,7 @@ export interface TrafficChartProps {
 const MOST_LABELS = 12;
 
 /** Stacked bars; each is a button that filters by its time. Arrow keys move between them. The same as a table for readers. */
-export function TrafficChart({ traffic, zone, texts, onChoose }: TrafficChartProps) {
+export function TrafficChart({ traffic, zone, texts, marked, onChoose }: TrafficChartProps) {
   const { config } = useServices();
   const { bars, step } = traffic;
   const [at, setAt] = useState(bars.length - 1);
@@ -89,7 +91,8 @@ export function TrafficChart({ traffic, zone, texts, onChoose }: TrafficChartPro
           <button
             key={bar.from}
             type="button"
-            className={classes('so-bar', place === shown && 'is-on')}
+            className={classes('so-bar', (place === shown || bar.from === marked) && 'is-on')}
+            aria-pressed={marked === undefined ? undefined : bar.from === marked}
             tabIndex={place === current ? 0 : -1}
             aria-label={sprintf(
               /* translators: 1: a day or hour, 2: visits by humans, 3: visits by bots, 4: refused visits */

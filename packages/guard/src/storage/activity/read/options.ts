@@ -1,4 +1,3 @@
-import { activityKind } from '@security-optimizer/contract/activity-kinds';
 import { sql } from 'kysely';
 import type { ActivityStore } from '../../../activity/activity-store.js';
 import type { SiteId } from '../../../site.js';
@@ -68,8 +67,8 @@ const choices: Record<Filter, (reader: Reader, site: number, search: string, mos
       .orderBy((from) => from.fn.sum('count'), 'desc')
       .execute();
     return rows
-      .map(({ kind }) => ({ label: activityKind(kind)?.label ?? kind, value: kind }))
-      .filter(({ label }) => label.toLowerCase().includes(search.toLowerCase()))
+      .map(({ kind }) => ({ label: kind, value: kind }))
+      .filter(({ label }) => label.includes(search))
       .slice(0, most);
   },
 };

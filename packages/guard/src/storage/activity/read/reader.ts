@@ -6,6 +6,8 @@ import type { ActivitySchema } from '../activity-schema.js';
 export interface ReadLimits {
   /** Visitors of a stretch of addresses that are looked at to learn how many rows they have. */
   readonly visitorsLookedAt: number;
+  /** Stretches whose counts are read first to skip rows; then four times as many, and so on. */
+  readonly stretchesAtOnce: number;
   /** Newest rows that are looked through before lists are merged. */
   readonly windowRows: number;
   /** Lists that one statement merges; SQLite takes at most 500. */
@@ -17,6 +19,7 @@ export interface ReadLimits {
 
 export const readLimits: ReadLimits = {
   visitorsLookedAt: 5000,
+  stretchesAtOnce: 64,
   windowRows: 2000,
   mergedAtOnce: 200,
   countedRows: 50_000,

@@ -15,9 +15,18 @@ function listed({ kinds }: Rows) {
   return sql<number>`(select value from json_each(${JSON.stringify(kinds ?? [ALL_KINDS])}))`;
 }
 
-/** How many rows there are in a range of ids, exactly: whole stretches by their counts, those at the ends by reading. */
+/**
+ * How many rows there are in a range of ids, exactly: whole stretches by their counts, those at the ends by reading. A
+ * range from the oldest row on is what the sum of all holds, less what is newer.
+ */
 export async function countStretches(reader: Reader, rows: Rows, { low, high }: IdRange): Promise<number> {
   if (low > high) return 0;
+  if (low > 0) return countBetween(reader, rows, { low, high });
+  const newer = high < AFTER_ALL_IDS ? await countBetween(reader, rows, { low: high + 1, high: AFTER_ALL_IDS }) : 0;
+  return (await sumOfAll(reader, rows)) - newer;
+}
+
+async function countBetween(reader: Reader, rows: Rows, { low, high }: IdRange): Promise<number> {
   const first = await stretchOf(reader, rows.site, low);
   const last = await stretchOf(reader, rows.site, high);
   const whole = await sumOf(reader, rows, first.start, last.start);
@@ -31,47 +40,62 @@ export async function countStretches(reader: Reader, rows: Rows, { low, high }: 
  * one stretch, however many rows are skipped.
  */
 export async function skipRows(reader: Reader, rows: Rows, range: IdRange, skip: number): Promise<number | null> {
-  const { db } = reader;
   const last = await stretchOf(reader, rows.site, range.high);
   // Rows above the range in the same stretch are skipped too.
   const above =
     range.high + 1 < last.end ? await countRows(reader, rows, { low: range.high + 1, high: last.end - 1 }) : 0;
-  const target = skip + above;
-  const found = await db
-    .selectFrom((from) =>
-      from
-        .selectFrom('visit_stretches')
-        .select((row) => [
-          'start',
-          row.fn.sum<number>('rows').as('rows'),
-          sql<number>`sum(sum(rows)) over (order by start desc)`.as('passed'),
-        ])
-        .where('site', '=', rows.site)
-        .where('kind', 'in', listed(rows))
-        .where('start', '<=', last.start)
-        .groupBy('start')
-        .as('sums'),
-    )
-    .select(['start', 'rows', 'passed'])
-    .where('passed', '>', target)
-    .orderBy('start', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  if (!found) return null;
+  const found = await stretchAfter(reader, rows, last.start, skip + above);
+  if (found === null) return null;
   const { end } = await stretchOf(reader, rows.site, found.start);
-  let query = db
+  let query = reader.db
     .selectFrom('visits')
     .select('id')
     .where('site', '=', rows.site)
     .where('id', '>=', found.start)
     .where('id', '<', end);
   if (rows.kinds !== null) query = query.where(sql`+kind`, 'in', listed(rows));
-  const row = await query
-    .orderBy('id', 'desc')
-    .limit(1)
-    .offset(target - (found.passed - found.rows))
-    .executeTakeFirst();
+  const row = await query.orderBy('id', 'desc').limit(1).offset(found.left).executeTakeFirst();
   return row && row.id >= range.low ? row.id : null;
+}
+
+/** The stretch in which one arrives after `skip` rows from the newest of `from` on, and how many are left to skip in it. */
+async function stretchAfter(
+  { db, limits }: Reader,
+  rows: Rows,
+  from: number,
+  skip: number,
+): Promise<{ readonly start: number; readonly left: number } | null> {
+  let high = from;
+  let left = skip;
+  // Near pages are frequent and need few stretches; far ones take some more turns.
+  for (let count = limits.stretchesAtOnce; ; count *= 4) {
+    const low = await db
+      .selectFrom('visit_stretches')
+      .select('start')
+      .where('site', '=', rows.site)
+      .where('kind', '=', ALL_KINDS)
+      .where('start', '<=', high)
+      .orderBy('start', 'desc')
+      .limit(1)
+      .offset(count - 1)
+      .executeTakeFirst();
+    const sums = await db
+      .selectFrom('visit_stretches')
+      .select((row) => ['start', row.fn.sum<number>('rows').as('rows')])
+      .where('site', '=', rows.site)
+      .where('kind', 'in', listed(rows))
+      .where('start', '>=', low?.start ?? 0)
+      .where('start', '<=', high)
+      .groupBy('start')
+      .orderBy('start', 'desc')
+      .execute();
+    for (const sum of sums) {
+      if (sum.rows > left) return { start: sum.start, left };
+      left -= sum.rows;
+    }
+    if (!low) return null;
+    high = low.start - 1;
+  }
 }
 
 /** The stretch that an id lies in; `end` is outside. */
@@ -86,6 +110,16 @@ async function stretchOf({ db }: Reader, site: number, id: number): Promise<{ st
     .where('start', '>', id)
     .executeTakeFirst();
   return { start: row?.start ?? 0, end: next?.end ?? AFTER_ALL_IDS };
+}
+
+async function sumOfAll({ db }: Reader, rows: Rows): Promise<number> {
+  const row = await db
+    .selectFrom('visit_sums')
+    .select((from) => from.fn.sum<number | null>('rows').as('rows'))
+    .where('site', '=', rows.site)
+    .where('kind', 'in', listed(rows))
+    .executeTakeFirst();
+  return row?.rows ?? 0;
 }
 
 async function sumOf({ db }: Reader, rows: Rows, firstStart: number, lastStart: number): Promise<number> {

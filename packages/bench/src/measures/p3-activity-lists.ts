@@ -1,0 +1,139 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ListReadings } from '@security-optimizer/guard/activity/cursors';
+import type { ListAnswer } from '@security-optimizer/guard/activity/list-activity';
+import { plainFilters } from '@security-optimizer/guard/activity/read-filters';
+import { searchFilter } from '@security-optimizer/guard/activity/search-filter';
+import { listVisits } from '@security-optimizer/guard/activity/unknown-visits';
+import { silentLogger } from '@security-optimizer/guard/lib/logger';
+import { openActivityStore } from '@security-optimizer/guard/storage/activity/open-activity-store';
+import { addressOfVisitor, generateActivity } from '../activity/generate-activity.js';
+import { DAYS, VISITORS } from '../activity/made-up-visits.js';
+import { median, percentile } from '../load/statistics.js';
+import type { Bench, Measure } from '../measure.js';
+import { type Line, line } from '../report/line.js';
+
+/** How many answers of each kind a round takes. */
+const ANSWERS = 20;
+const SITE = {
+  id: 'bench',
+  hosts: ['*'],
+  upstream: 'http://127.0.0.1:1',
+  wordpressDir: null,
+  secret: '',
+  onlyThroughGuard: true,
+};
+const OWNER = { id: 1, login: 'owner', address: null };
+
+const logs = [
+  { rows: 1_000_000, name: '1 M', limit: 50 },
+  { rows: 10_000_000, name: '10 M', limit: 100 },
+] as const;
+
+/** How long the Activity Log takes to answer, with millions of entries. */
+export const activityLists: Measure = {
+  id: 'p3',
+  title: 'answers of the Activity Log',
+  async run(bench) {
+    const lines: Line[] = [];
+    for (const log of logs) lines.push(...(await measureLog(bench, log)));
+    return lines;
+  },
+};
+
+async function measureLog(bench: Bench, { rows, name, limit }: (typeof logs)[number]): Promise<Line[]> {
+  const dataDir = join(bench.dir, `log-${rows}`);
+  await mkdir(dataDir);
+  const open = () => openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now });
+  // The store makes its tables; they are filled while it is closed.
+  await (await open()).close();
+  bench.say(`Making up ${rows.toLocaleString('en-GB')} visits.`);
+  const to = Math.floor(Date.now() / 1000);
+  generateActivity(join(dataDir, 'activity.sqlite'), { site: SITE.id, rows, to, say: bench.say });
+  const store = await open();
+  try {
+    const times = await takeTimes(bench, name, questions(store, to));
+    return [...times].map(([what, milliseconds]) =>
+      line({
+        measure: 'p3',
+        what: `${name} entries, ${what}, p95`,
+        value: percentile(milliseconds, 0.95),
+        unit: 'ms',
+        rival: { name: 'its own median', value: median(milliseconds), ratio: null },
+        bar: { of: 'value', is: 'at most', limit },
+      }),
+    );
+  } finally {
+    await store.close();
+    await rm(dataDir, { recursive: true });
+  }
+}
+
+type Question = () => Promise<unknown>;
+
+async function takeTimes(
+  bench: Bench,
+  name: string,
+  asked: Readonly<Record<string, Question>>,
+): Promise<Map<string, number[]>> {
+  const times = new Map<string, number[]>(Object.keys(asked).map((what) => [what, []]));
+  // The first round warms up and does not count.
+  for (let round = 0; round <= bench.rounds; round++) {
+    bench.say(`p3, ${name} entries, round ${round} of ${bench.rounds}`);
+    for (const [what, ask] of Object.entries(asked)) {
+      for (let answer = 0; answer < ANSWERS; answer++) {
+        const began = performance.now();
+        await ask();
+        if (round > 0) times.get(what)?.push(performance.now() - began);
+      }
+    }
+  }
+  return times;
+}
+
+/** What an owner asks. Each list is asked by a client that nobody knows yet: nothing is remembered from answer to answer. */
+function questions(store: Awaited<ReturnType<typeof openActivityStore>>, now: number): Record<string, Question> {
+  const page = async (filters: object, page = 1, cursor: string | null = null) => {
+    const deps = {
+      store,
+      readings: new ListReadings(),
+      clock: Date.now,
+      visitors: { flags: () => ({ block: 0, do_not_block: 0 }) as const },
+      timeZone: () => 'UTC',
+    };
+    const ask = { limited: false, exact: false, page, cursor, filters: plainFilters({ ...filters }) };
+    return expectRows(await listVisits(deps, { site: SITE, caller: OWNER, ...ask }));
+  };
+  const search = (filter: string, text: string) =>
+    searchFilter(store, { site: SITE.id, list: 'unknown', filter, search: text });
+  const busy = addressOfVisitor(0);
+  const rare = addressOfVisitor(VISITORS / 2);
+  const oneDay = { from: now - (DAYS / 2) * 86_400, to: now - (DAYS / 2) * 86_400 };
+  return {
+    'first page': () => page({}),
+    'first page and the next by its cursor': async () => page({}, 2, (await page({})).cursor),
+    'page 100': () => page({}, 100),
+    'page 1,000': () => page({}, 1000),
+    'filter by a day': () => page(oneDay),
+    'filter by type': () => page({ type: 'Human' }),
+    'filter by type, page 100': () => page({ type: 'Human' }, 100),
+    'filter by code': () => page({ code: 429 }),
+    'filter by code, page 100': () => page({ code: 429 }, 100),
+    'filter by the busiest address': () => page({ ip: busy }),
+    'filter by the busiest address, page 100': () => page({ ip: busy }, 100),
+    'filter by a rare address': () => page({ ip: rare }),
+    'filter by 256 addresses': () => page({ ip: '198.51.100.0/24' }),
+    'filter by thousands of addresses': () => page({ ip: '2001:db8::1:0/112' }),
+    'filter by type, code and a day': () => page({ ...oneDay, type: 'DotBot', code: 404 }),
+    'filter by address, code and a day': () => page({ ...oneDay, ip: busy, code: 404 }),
+    'choices of types, searched': () => search('type', 'bot'),
+    'choices of codes, searched': () => search('code', '40'),
+    'choices of addresses, searched': () => search('ip', '113.2'),
+  };
+}
+
+/** An answer without rows would be quick and mean nothing. */
+function expectRows<Row>(answer: ListAnswer<Row>): ListAnswer<Row> {
+  if (answer.entries.length === 0) throw new Error('a list of the Activity Log was empty that must not be');
+  return answer;
+}

@@ -1,0 +1,96 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { refused } from '../../../../test/api-server.js';
+import { type FakeSite, startFakeSite } from '../../../../test/fake-site.js';
+import { openLog, tableTexts } from '../../../../test/log-page.js';
+import { closePage, toastTexts } from '../../../../test/open-page.js';
+
+let site: FakeSite;
+beforeEach(async () => {
+  site = await startFakeSite();
+});
+afterEach(async () => {
+  closePage();
+  await site.server.close();
+});
+
+const sent = (suffix: string) => site.calls(suffix).map(({ body }) => JSON.parse(body));
+const unblock = async (name: string) => userEvent.click(await screen.findByRole('button', { name: `Unblock ${name}` }));
+
+describe('the tab Blocked', () => {
+  it('shows who is blocked since when, and until when an address is locked', async () => {
+    await openLog(site, 'blocked');
+    expect(await tableTexts('Blocked')).toEqual([
+      ['User or IP', 'Type', 'Blocked on', 'Actions'],
+      ['203.0.113.24', 'IP address', '21 Nov, 14:32', 'Unblock'],
+      ['customer-31', 'User', '20 Nov, 09:17', 'Unblock'],
+      ['2001:db8:77::9', 'IP address', '18 Nov, 22:41Failed logins, locked until 22 Nov, 22:41', 'Unblock'],
+    ]);
+    expect(screen.getByText('They see a “blocked” page until you unblock them.')).toBeDefined();
+  });
+
+  it('ends a block of an address, a block of a user and a lock by their own calls', async () => {
+    await openLog(site, 'blocked');
+    await unblock('203.0.113.24');
+    await unblock('customer-31');
+    await unblock('2001:db8:77::9');
+    await waitFor(() => expect(sent('/login-unblock')).toEqual([{ ip: '2001:db8:77::9', block: 0 }]));
+    expect(sent('/block-ip/1')).toEqual([{ block: 0 }]);
+    expect(sent('/block-user/31')).toEqual([{ block: 0 }]);
+    expect(await screen.findByText('Nobody is blocked at the moment.', {}, { timeout: 3000 })).toBeDefined();
+  });
+
+  it('lets the row fade, reads the list again and counts anew, with the focus on the heading', async () => {
+    await openLog(site, 'blocked');
+    await unblock('customer-31');
+    await waitFor(() => expect(document.querySelector('tr.is-leaving')?.textContent).toContain('customer-31'));
+    expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Blocked' }));
+    await waitFor(() => expect(screen.queryByText('customer-31')).toBeNull(), { timeout: 3000 });
+    expect(await screen.findByRole('tab', { name: 'Blocked 2' })).toBeDefined();
+  });
+
+  it('says in the row that somebody is still blocked when that could not be ended', async () => {
+    site.replies.set('/block-ip/1', () => refused(500, 'internal', 'No.'));
+    await openLog(site, 'blocked');
+    await unblock('203.0.113.24');
+    expect((await screen.findByText('Still blocked. Try again.')).closest('tr')?.textContent).toContain('203.0.113.24');
+    await waitFor(() => expect(toastTexts()).toEqual(['No.']));
+    site.replies.clear();
+    await unblock('203.0.113.24');
+    await waitFor(() => expect(sent('/block-ip/1')).toHaveLength(2));
+  });
+
+  it('blocks an address or a range by its text', async () => {
+    await openLog(site, 'blocked');
+    const field = await screen.findByRole('textbox', { name: 'Block an IP address or range' });
+    await userEvent.type(field, ' 198.51.100.0/24 {Enter}');
+    await waitFor(() => expect(sent('/block-addresses')).toEqual([{ address: '198.51.100.0/24' }]));
+    await waitFor(() => expect((field as HTMLInputElement).value).toBe(''));
+    await waitFor(() => expect(sent('/blocked-users').filter(({ page }) => page === 1)).toHaveLength(2));
+    expect(field.getAttribute('aria-invalid')).toBeNull();
+  });
+
+  it('refuses what is no address, half a second after typing, and nothing at all when it is sent', async () => {
+    await openLog(site, 'blocked');
+    const field = await screen.findByRole('textbox', { name: 'Block an IP address or range' });
+    await userEvent.click(screen.getByRole('button', { name: 'Block' }));
+    expect((await within(screen.getByRole('tabpanel')).findByRole('alert')).textContent).toBe(
+      'This field is required.',
+    );
+    await userEvent.type(field, '198.51.100.300');
+    await waitFor(() => expect(screen.getByRole('alert').textContent).toBe('Invalid format.'));
+    expect(site.calls('/block-addresses')).toHaveLength(0);
+  });
+
+  it('says why an address must not be blocked', async () => {
+    site.replies.set('/block-addresses', () =>
+      refused(400, 'must_not_be_blocked', 'This range holds your own address.'),
+    );
+    await openLog(site, 'blocked');
+    await userEvent.type(await screen.findByRole('textbox'), '203.0.113.0/24{Enter}');
+    expect((await within(screen.getByRole('tabpanel')).findByRole('alert')).textContent).toContain(
+      'This range holds your own address.',
+    );
+  });
+});

@@ -1,0 +1,40 @@
+import { screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import type { FakeSite } from './fake-site.js';
+import { openPage } from './open-page.js';
+
+// The parts that the page fetches later, so that no test waits for them to be compiled.
+import '../src/pages/activity-log/blocked/blocked-tab.js';
+import '../src/pages/activity-log/filter/filter-panel.js';
+import '../src/pages/activity-log/manage/manage-dialog.js';
+import '../src/pages/activity-log/registered-tab.js';
+import '../src/pages/activity-log/settings/settings-tab.js';
+import '../src/pages/activity-log/traffic/traffic-card.js';
+import '../src/pages/activity-log/weekly/weekly-tab.js';
+
+/** Opens the page Activity Log on one of its tabs. */
+export async function openLog(site: FakeSite, tab = 'unknown', config: Record<string, unknown> = {}): Promise<void> {
+  window.history.replaceState(null, '', `#${tab}`);
+  await openPage(site, { localeSlug: 'en-GB', ...config }, 'ACTIVITY_LOG');
+}
+
+/** Texts of the cells of a table, row by row; those of its head come first. */
+export async function tableTexts(name: string): Promise<string[][]> {
+  const table = await screen.findByRole('table', { name });
+  return within(table)
+    .getAllByRole('row')
+    .map((row) => Array.from(row.children, (cell) => (cell.textContent ?? '').replace(/\s+/g, ' ').trim()));
+}
+
+/** Opens the menu of a row and chooses an entry. */
+export async function choose(subject: string, entry: string): Promise<void> {
+  await userEvent.click(await screen.findByRole('button', { name: `Actions for ${subject}` }));
+  await userEvent.click(screen.getByRole('menuitem', { name: entry }));
+}
+
+/** Opens the filter panel. */
+export async function openFilter(): Promise<HTMLElement> {
+  await screen.findByRole('table', { name: /Activity$/ });
+  await userEvent.click(screen.getByRole('button', { name: /^Filter/ }));
+  return screen.findByRole('dialog', { name: 'Filter' });
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { activitySite } from '../testing/activity-site.js';
+import { dnsServer } from '../testing/dns-server.js';
+import { eventually } from '../testing/scratch.js';
+import type { VisitorStatus } from './visitor-status.js';
+
+const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+
+describe('a crawler', () => {
+  it('is called unverified unless DNS proves it; then it has its name and can’t be blocked', async () => {
+    const dns = await dnsServer();
+    dns.records.set('PTR 7.2.0.192.in-addr.arpa', ['crawl-192-0-2-7.googlebot.com']);
+    dns.records.set('A crawl-192-0-2-7.googlebot.com', ['192.0.2.7']);
+    dns.records.set('PTR 8.2.0.192.in-addr.arpa', ['crawl-192-0-2-7.googlebot.com']);
+    const site = await activitySite({ activity: { dns: [dns.address] } });
+    await site.visit('/first', { address: '192.0.2.7', agent: GOOGLEBOT });
+    await site.visit('/first', { address: '192.0.2.8', agent: GOOGLEBOT });
+    await eventually(async () => (await site.unknown()).entries.filter(({ hostname }) => hostname !== '').length === 2);
+    await site.visit('/second', { address: '192.0.2.7', agent: GOOGLEBOT });
+    await site.visit('/second', { address: '192.0.2.8', agent: GOOGLEBOT });
+    await site.logged(4);
+    const { entries } = await site.unknown();
+    // The answer may have come before the first visit was written.
+    const second = entries.filter((row) => row.page_visited === '/second');
+    const said = second.map((row) => [row.page_visited, row.ip, row.type, row.do_not_block]);
+    expect(said.sort()).toEqual([
+      ['/second', '192.0.2.7', 'Googlebot', 1],
+      ['/second', '192.0.2.8', 'Unverified bot', 0],
+    ]);
+    const id = (ip: string) => entries.find((row) => row.ip === ip)?.visitor_id;
+    const refused = await site.send(`/block-ip/${id('192.0.2.7')}`, { block: 1 });
+    expect([refused.http, refused.body.code]).toEqual([400, 'must_not_be_blocked']);
+    expect(await site.call<VisitorStatus>(`/get-visitor-status/${id('192.0.2.7')}`)).toMatchObject({
+      block: 0,
+      do_not_block: 1,
+      hostname: 'crawl-192-0-2-7.googlebot.com',
+      reason: 'This is a crawler of Google. Blocking it would take your site out of its search results.',
+      visits_today: 2,
+    });
+    expect(await site.call(`/block-ip/${id('192.0.2.8')}`, { block: 1 })).toEqual({ block: 1 });
+  });
+});
+
+describe('the Activity Log', () => {
+  it('holds the last visits before guard was stopped', async () => {
+    const site = await activitySite();
+    for (let i = 0; i < 50; i++) await site.visit(`/page-${i}`);
+    await site.restart();
+    expect((await site.unknown()).total).toBe(50);
+  });
+
+  it('gets nothing while it is off, and visits again once it is on', async () => {
+    const site = await activitySite();
+    await site.visit('/before');
+    await site.logged(1);
+    await site.call('/manage-activity-log', { disable_activity_log: 1 });
+    await site.visit('/meanwhile');
+    await site.call('/manage-activity-log', { disable_activity_log: 0 });
+    await site.visit('/after');
+    await site.logged(2);
+    expect((await site.unknown()).entries.map((row) => row.page_visited)).toEqual(['/after', '/before']);
+  });
+
+  it('shows refused requests with the rule, repeats with their count', async () => {
+    const site = await activitySite();
+    for (let i = 0; i < 30; i++) await site.visit('/xmlrpc.php', { address: '192.0.2.66' });
+    let rows: { rule: string | null; count: number; response: string }[] = [];
+    await eventually(async () => {
+      rows = (await site.unknown()).entries.filter(({ ip }) => ip === '192.0.2.66');
+      return rows.reduce((sum, { count }) => sum + count, 0) === 30;
+    });
+    expect(rows.length).toBeLessThanOrEqual(4);
+    expect(rows[0]).toMatchObject({ rule: 'xml-rpc', response: '403 Blocked' });
+  });
+});

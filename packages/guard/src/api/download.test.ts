@@ -1,0 +1,115 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ExportFile } from '../activity/export-activity.js';
+import { ApiError } from '../lib/api-error.js';
+import { recordedLog } from '../testing/log-lines.js';
+import { eventually } from '../testing/scratch.js';
+import { createApi } from './api-app.js';
+
+/** The API on a socket of its own, with one download that a test writes. */
+async function serve(write: () => ExportFile) {
+  const log = recordedLog();
+  const user = { id: 1, login: 'owner', name: 'Owner', roles: ['administrator'], can_manage: true };
+  const api = await createApi({
+    handlers: {} as never,
+    downloads: { activityExport: async () => write() },
+    sessions: { who: async () => user },
+    logger: log.logger,
+  });
+  const site = { id: 'site' } as never;
+  const facts = { site, namespace: 'plugin', address: '192.0.2.1', scheme: 'http', requestId: '0'.repeat(16) } as const;
+  const server = createServer((request, response) => {
+    const [, query = ''] = (request.url ?? '').split('?');
+    const host = request.headers.host ?? '';
+    api.handle(request, response, { ...facts, host, route: '/activity-export', query });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await api.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/?list=unknown`;
+  const get = (signal?: AbortSignal) =>
+    fetch(url, { headers: { cookie: 'a=1', 'x-wp-nonce': 'n' }, ...(signal && { signal }) });
+  return { get, log };
+}
+
+const file = (content: AsyncIterable<string>): ExportFile => ({ name: 'a.csv', mediaType: 'text/csv', content });
+
+describe('a file that is written while it is read', () => {
+  it('is whole, and never taken for a page', async () => {
+    const { get } = await serve(() =>
+      file(
+        (async function* () {
+          yield '\ufeffa\r\n';
+          yield 'b\r\n';
+        })(),
+      ),
+    );
+    const response = await get();
+    expect(Buffer.from(await response.arrayBuffer()).toString()).toBe('\ufeffa\r\nb\r\n');
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="a.csv"');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+  });
+
+  it('is cut off when it can’t be written to its end, and the log says why', async () => {
+    const { get, log } = await serve(() =>
+      file(
+        (async function* () {
+          yield 'half a line';
+          throw new ApiError('storage_unavailable', { cause: new Error('disk gone') });
+        })(),
+      ),
+    );
+    const response = await get();
+    await expect(response.text()).rejects.toThrow();
+    await eventually(() => log.events().includes('api-failed'));
+    expect(log.text()).toContain('disk gone');
+  });
+
+  it('is answered as an error when it can’t be begun', async () => {
+    const { get } = await serve(() => {
+      throw new ApiError('storage_unavailable');
+    });
+    const response = await get();
+    expect([response.status, await response.json()]).toEqual([
+      503,
+      expect.objectContaining({ data: null, code: 'storage_unavailable', status: 503 }),
+    ]);
+  });
+
+  it('waits for a slow reader, and is given up when the reader goes away', async () => {
+    let written = 0;
+    let ended = false;
+    const { get, log } = await serve(() =>
+      file(
+        (async function* () {
+          try {
+            for (; written < 10_000; written++) yield 'x'.repeat(64 * 1024);
+          } finally {
+            ended = true;
+          }
+        })(),
+      ),
+    );
+    const abort = new AbortController();
+    const response = await get(abort.signal);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    let before = -1;
+    await eventually(async () => {
+      const still = written === before;
+      before = written;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return still;
+    });
+    expect(written).toBeLessThan(1000);
+    abort.abort();
+    await eventually(() => ended);
+    expect(written).toBeLessThan(1000);
+    expect(log.events()).not.toContain('api-failed');
+  });
+});

@@ -1,0 +1,39 @@
+import type { FakeConnector } from './fake-connector.js';
+
+/** A row of the outbox; anything but `uid` may be broken. */
+export interface FakeEvent {
+  readonly uid: string;
+  readonly [field: string]: unknown;
+}
+
+/** The fake connector's commands of docs/activity-log.md. @returns null for any other */
+export function runActivityCommand(fake: FakeConnector, command: string, body: Record<string, unknown>): object | null {
+  switch (command) {
+    case 'events': {
+      const { ack, limit } = body as { ack: string[]; limit: number };
+      fake.drains.push({ ack, limit });
+      fake.outbox = fake.outbox.filter(({ uid }) => !ack.includes(uid));
+      const events = fake.outbox.slice(0, limit).map((row, index) => ({ id: index + 1, ...row }));
+      return { events, more: fake.outbox.length > limit };
+    }
+    case 'users-info': {
+      const all = [...fake.members].map(([id, { login, administrator }]) => ({
+        id,
+        login,
+        roles: [administrator ? 'administrator' : 'editor'],
+        can_manage: administrator,
+      }));
+      const { users, search = '', limit = 20 } = body as { users?: number[]; search?: string; limit?: number };
+      const found = users
+        ? all.filter(({ id }) => users.includes(id))
+        : all.filter(({ login }) => login.includes(search)).slice(0, limit);
+      return { users: found, administrators: all.filter(({ can_manage }) => can_manage).length };
+    }
+    case 'send-mail':
+      if (fake.mailFault !== null) return { code: 'not_sent', message: fake.mailFault };
+      fake.mails.push(body);
+      return { sent: true };
+    default:
+      return null;
+  }
+}
