@@ -122,7 +122,7 @@ export function composeActivity(parts: {
           async removeLocks(removal) {
             await attempts.stored();
             await removeLoginLocks(db, removal);
-            await attempts.load(removal.site);
+            await attempts.lift(removal.site);
             log.events.changed();
           },
         },

@@ -55,6 +55,8 @@ describe.each(dialects)('settings on $name', ({ open }) => {
         name: 'x',
         before: '1',
         after: '0',
+        // Not in the Activity Log yet.
+        told: 0,
       },
     ]);
   });
