@@ -1,5 +1,5 @@
 import type { PageId } from '@security-optimizer/contract/pages';
-import { useQuery } from '@tanstack/react-query';
+import { skipToken, useQuery } from '@tanstack/react-query';
 import { activityOptions, loginOptions, type OptionsSource, securityOptions } from '../options/options-source.js';
 import { readFilled } from '../options/use-options.js';
 import { useServices } from '../services.js';
@@ -15,32 +15,32 @@ const OWN_OPTIONS: Partial<Record<PageId, readonly string[]>> = {
   ACTIVITY_LOG: activityOptions.key,
 };
 
+const NO_OPTIONS = ['options'];
+
 /**
  * The essentials of the whole site, or null while one of them is not known. The page that is open fetches its own
  * options; those of the others are asked for once the first are there, without a word when that fails.
  */
 export function useEssentials(page: PageId): EssentialsCount | null {
-  const own = OWN_OPTIONS[page] ?? null;
-  const security = useQuietOptions(securityOptions, own);
-  const login = useQuietOptions(loginOptions, own);
-  if (security === undefined || login === undefined) return null;
-  const first = countSecurityEssentials(security);
-  const second = countLoginEssentials(login);
-  const total = first.total + second.total;
-  return total === ALL_ESSENTIALS ? { on: first.on + second.on, total } : null;
-}
-
-function useQuietOptions<Options extends object>(
-  source: OptionsSource<Options>,
-  own: readonly string[] | null,
-): Options | undefined {
   const { api } = useServices();
-  const first = useQuery({ queryKey: own ?? source.key, enabled: false });
-  const { data } = useQuery<Options>({
-    queryKey: source.key,
-    queryFn: async () => readFilled(source, (await api.call<unknown>(source.call)).data),
-    enabled: own !== null && own !== source.key && first.data !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  return data;
+  const own = OWN_OPTIONS[page] ?? null;
+  // Only listens: the page itself fetches them.
+  const first = useQuery<unknown>({ queryKey: own ?? NO_OPTIONS, queryFn: skipToken });
+
+  function quietly<Options extends object>(source: OptionsSource<Options>) {
+    return {
+      queryKey: source.key,
+      queryFn: async () => readFilled(source, (await api.call<unknown>(source.call)).data),
+      enabled: own !== source.key && first.data !== undefined,
+      staleTime: Number.POSITIVE_INFINITY,
+    };
+  }
+
+  const { data: security } = useQuery(quietly(securityOptions));
+  const { data: login } = useQuery(quietly(loginOptions));
+  if (security === undefined || login === undefined) return null;
+  const one = countSecurityEssentials(security);
+  const two = countLoginEssentials(login);
+  const total = one.total + two.total;
+  return total === ALL_ESSENTIALS ? { on: one.on + two.on, total } : null;
 }
