@@ -1,5 +1,5 @@
 import type { PageId } from '@security-optimizer/contract/pages';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { skipToken, useQuery } from '@tanstack/react-query';
 import { activityOptions, loginOptions, type OptionsSource, securityOptions } from '../options/options-source.js';
 import { readFilled } from '../options/read-filled.js';
 import { useServices } from '../services.js';
@@ -15,21 +15,23 @@ const OWN_OPTIONS: Partial<Record<PageId, readonly string[]>> = {
   ACTIVITY_LOG: activityOptions.key,
 };
 
+const NO_OPTIONS = ['options'];
+
 /**
  * The essentials of the whole site, or null while one of them is not known. The page that is open fetches its own
  * options; those of the others are asked for once the first are there, without a word when that fails.
  */
 export function useEssentials(page: PageId): EssentialsCount | null {
   const { api } = useServices();
-  const client = useQueryClient();
   const own = OWN_OPTIONS[page] ?? null;
+  // Only listens: the page itself fetches them.
+  const first = useQuery<unknown>({ queryKey: own ?? NO_OPTIONS, queryFn: skipToken });
 
-  /** Asked for once the page's own are there; never those that the page itself asks for. */
   function quietly<Options extends object>(source: OptionsSource<Options>) {
     return {
       queryKey: source.key,
       queryFn: async () => readFilled(source, (await api.call<unknown>(source.call)).data),
-      enabled: own !== null && own !== source.key && client.getQueryData(own) !== undefined,
+      enabled: own !== source.key && first.data !== undefined,
       staleTime: Number.POSITIVE_INFINITY,
     };
   }
@@ -37,8 +39,8 @@ export function useEssentials(page: PageId): EssentialsCount | null {
   const { data: security } = useQuery(quietly(securityOptions));
   const { data: login } = useQuery(quietly(loginOptions));
   if (security === undefined || login === undefined) return null;
-  const first = countSecurityEssentials(security);
-  const second = countLoginEssentials(login);
-  const total = first.total + second.total;
-  return total === ALL_ESSENTIALS ? { on: first.on + second.on, total } : null;
+  const one = countSecurityEssentials(security);
+  const two = countLoginEssentials(login);
+  const total = one.total + two.total;
+  return total === ALL_ESSENTIALS ? { on: one.on + two.on, total } : null;
 }
