@@ -4,6 +4,7 @@ import { activityEndpoints } from './activity-endpoints.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 import { loginOptionsSchema } from './login.js';
 import { loginEndpoints } from './login-endpoints.js';
+import { overviewEndpoints } from './overview.js';
 import { postHackEndpoints } from './post-hack.js';
 import { type SecurityField, siteSecurityToggles } from './protections.js';
 import { optionsPage, securityOptionsSchema, toggleValue } from './settings.js';
@@ -43,6 +44,7 @@ export const endpoints = [
   ...loginEndpoints,
   ...activityEndpoints,
   ...postHackEndpoints,
+  ...overviewEndpoints,
 ] as const satisfies readonly Endpoint[];
 
 /** Any call of the API. Guard has one handler for each name, or it does not compile. */

@@ -110,6 +110,23 @@ const sourceOfCode = z.string({ error: ORIGIN_HELP }).transform((text, context) 
   return text.replace(/\/+$/, '');
 });
 
+const LINK_HELP = 'use an https address, for example https://example.com/guide';
+/** Owners are led there, and a page over https shows no picture from elsewhere. */
+const webLink = z.string({ error: LINK_HELP }).refine(isHttps, { error: LINK_HELP });
+
+const NO_LINK_HELP = 'use an https address, or "" for none';
+const optionalLink = z
+  .string({ error: NO_LINK_HELP })
+  .refine((text) => text === '' || isHttps(text), { error: NO_LINK_HELP })
+  .default('');
+
+function isHttps(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'https:';
+}
+
+const WORDS_HELP = 'use a text of 1 to 300 characters';
+const shownText = z.string({ error: WORDS_HELP }).trim().min(1, { error: WORDS_HELP }).max(300, { error: WORDS_HELP });
+
 export const configFile = z.strictObject({
   listen: listenAddress.default({ host: '127.0.0.1', port: 8080 }),
   database: databaseUrl.default('sqlite:guard.sqlite'),
@@ -143,6 +160,20 @@ export const configFile = z.strictObject({
         })
         .prefault({}),
       coreChecksums: sourceOfCode.default('https://api.wordpress.org/core/checksums/1.0/'),
+    })
+    .prefault({}),
+  branding: z
+    .strictObject({
+      ebook: z
+        .strictObject({
+          title: shownText,
+          link: webLink,
+          text: shownText.default(''),
+          image: optionalLink,
+        })
+        .nullable()
+        .default(null),
+      rateLink: optionalLink,
     })
     .prefault({}),
   sites: z.array(siteEntry, { error: 'use a list of sites' }).default([]),

@@ -39,5 +39,16 @@ export interface Config {
     /** Checksums of WordPress itself. */
     readonly coreChecksums: string;
   };
+  /** What the provider puts on the Security Dashboard. */
+  readonly branding: {
+    readonly ebook: {
+      readonly title: string;
+      readonly link: string;
+      readonly text: string;
+      readonly image: string;
+    } | null;
+    /** Where reviews are written; empty when nobody is asked for one. */
+    readonly rateLink: string;
+  };
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }

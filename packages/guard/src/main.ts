@@ -6,6 +6,7 @@ import { createHandlers } from './api/handlers.js';
 import { composeActivity } from './compose-activity.js';
 import { composeActivityLog } from './compose-activity-log.js';
 import { composeLogin } from './compose-login.js';
+import { composeOverview } from './compose-overview.js';
 import { composePostHack } from './compose-post-hack.js';
 import { composeSecondFactor } from './compose-second-factor.js';
 import type { Config } from './config.js';
@@ -237,6 +238,10 @@ async function assemble(
   const activity = composeActivity({
     ...{ config, db, log, change, client, sites, blockedKeeper, attempts: keeper, policyPush, sessions },
   });
+  const overview = await composeOverview({
+    ...{ config, db, change, client, sites, health, store: log.store, clock },
+    lastReportFailure: async () => null,
+  });
   const api = await createApi({
     sessions,
     logger,
@@ -246,6 +251,7 @@ async function assemble(
       setSecurityOption: (wanted) => setSecurityOption(change, wanted),
       ...activity,
       ...postHack,
+      ...overview,
       ...composeLogin({ db, change, client, sites, configured, sessions, door }),
     }),
   });

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { BlockedVisitorTables } from './blocked-visitors-table.js';
+import type { FirstStartTables } from './first-start-store.js';
 import type { JobTables } from './jobs-table.js';
 import type { LoginAttemptTables } from './login-attempts-table.js';
 import type { SecondFactorTables } from './second-factor-tables.js';
@@ -11,7 +12,8 @@ export interface Schema
     LoginAttemptTables,
     SlowUsersTables,
     BlockedVisitorTables,
-    JobTables {
+    JobTables,
+    FirstStartTables {
   settings: SettingsTable;
   audit: AuditTable;
   site_versions: SiteVersionsTable;
