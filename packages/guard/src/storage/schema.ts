@@ -3,6 +3,7 @@ import type { BlockedVisitorTables } from './blocked-visitors-table.js';
 import type { FirstStartTables } from './first-start-store.js';
 import type { JobTables } from './jobs-table.js';
 import type { LoginAttemptTables } from './login-attempts-table.js';
+import type { ReportSendTables } from './report-sends-table.js';
 import type { SecondFactorTables } from './second-factor-tables.js';
 import type { SlowUsersTables } from './slow-users-store.js';
 
@@ -13,7 +14,8 @@ export interface Schema
     SlowUsersTables,
     BlockedVisitorTables,
     JobTables,
-    FirstStartTables {
+    FirstStartTables,
+    ReportSendTables {
   settings: SettingsTable;
   audit: AuditTable;
   site_versions: SiteVersionsTable;

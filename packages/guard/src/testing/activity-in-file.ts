@@ -12,7 +12,7 @@ export const FIRST_VISIT = 1_795_000_000;
 /** What lists and events ask of the store. */
 type Lists = Omit<
   ActivityStore,
-  'write' | 'close' | 'retain' | 'traffic' | 'visitorHours' | 'top' | 'eventKinds' | 'droppedVisits'
+  'write' | 'close' | 'retain' | 'traffic' | 'refusedLogins' | 'visitorHours' | 'top' | 'eventKinds' | 'droppedVisits'
 >;
 
 /**
