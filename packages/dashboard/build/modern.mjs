@@ -60,7 +60,7 @@ export async function buildModern(root, outDir) {
   return { entry: entry.fileName, pages: pageFiles(entry, chunks) };
 }
 
-/** A page's chunk starts with `src/pages/<slug>/<slug>-page.tsx`; the slug names the page. */
+/** A page's chunk starts with `src/pages/<name>/<name>-page.tsx`; the name is the page's identifier in small letters. */
 function pageFiles(entry, chunks) {
   const pages = {};
   for (const chunk of chunks) {

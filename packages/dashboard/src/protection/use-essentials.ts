@@ -1,18 +1,25 @@
 import type { PageId } from '@security-optimizer/contract/pages';
 import { skipToken, useQuery } from '@tanstack/react-query';
-import { activityOptions, loginOptions, type OptionsSource, securityOptions } from '../options/options-source.js';
+import {
+  activityOptions,
+  loginOptions,
+  type OptionsSource,
+  postHackSource,
+  securityOptions,
+} from '../options/options-source.js';
 import { readFilled } from '../options/read-filled.js';
 import { useServices } from '../services.js';
 import { countLoginEssentials, countSecurityEssentials, type EssentialsCount } from './essentials.js';
 
 /** All essentials of the product: six of Site Security, four of Login Security. */
-const ALL_ESSENTIALS = 10;
+export const ALL_ESSENTIALS = 10;
 
 /** The options that a page fetches for itself. */
 const OWN_OPTIONS: Partial<Record<PageId, readonly string[]>> = {
   SITE_SECURITY: securityOptions.key,
   LOGIN_SETTINGS: loginOptions.key,
   ACTIVITY_LOG: activityOptions.key,
+  POST_HACK_ACTIONS: postHackSource.key,
 };
 
 const NO_OPTIONS = ['options'];
