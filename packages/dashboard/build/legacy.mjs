@@ -2,6 +2,7 @@ import react from '@vitejs/plugin-react';
 import { parse } from 'acorn';
 import { build } from 'vite';
 import { contractSource } from './contract-source.mjs';
+import { noBigint } from './no-bigint.mjs';
 import { polyfills } from './polyfills.mjs';
 import { treeshake } from './side-effects.mjs';
 
@@ -18,7 +19,7 @@ export async function buildLegacy(root, outDir) {
     configFile: false,
     root,
     logLevel: 'warn',
-    plugins: [react(), polyfills()],
+    plugins: [react(), polyfills(), noBigint()],
     // Vite's helper for dynamic imports names it; in a single script it has nothing to resolve.
     define: { 'import.meta.url': '""', 'import.meta.resolve': 'undefined' },
     resolve: { alias: [contractSource] },
@@ -42,5 +43,7 @@ export async function buildLegacy(root, outDir) {
   });
   const chunk = result.output.find((file) => file.type === 'chunk' && file.isEntry);
   parse(chunk.code, { ecmaVersion: 2015, sourceType: 'script' });
+  if (/typeof [\w$]+[!=]=+[`'"]bigint|bigint[`'"][!=]=+typeof/.test(chunk.code))
+    throw new Error('A type is compared with "bigint".');
   return chunk.fileName;
 }

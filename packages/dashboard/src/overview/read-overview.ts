@@ -1,5 +1,11 @@
 import type { Ebook, HardeningItem, Notification } from '@security-optimizer/contract/overview';
+import type { Phrase } from '@security-optimizer/contract/say-phrase';
 import { readFlag } from '../options/read-flag.js';
+
+/** What a text says in parts, so that it can be said in another language. */
+export interface ReadNotification extends Omit<Notification, 'phrases'> {
+  readonly phrases: { readonly title: Phrase | null; readonly text: Phrase | null };
+}
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -18,11 +24,13 @@ export interface Facts {
 }
 
 /** Reads the answered notifications. One without a title says nothing and is left out. */
-export function readNotifications(data: unknown): readonly Notification[] {
+export function readNotifications(data: unknown): readonly ReadNotification[] {
   return list(data).flatMap((item, place) => {
     if (text(item.title) === '') return [];
     const level = item.level === 'danger' || item.level === 'info' ? item.level : 'warning';
-    return [{ ...(item as unknown as Notification), ...linked(item), id: text(item.id) || `notice-${place}`, level }];
+    const parts = isFields(item.phrases) ? item.phrases : {};
+    const phrases = { title: readPhrase(parts.title), text: readPhrase(parts.text) };
+    return [{ ...linked(item), id: text(item.id) || `notice-${place}`, level, phrases }];
   });
 }
 
@@ -62,6 +70,16 @@ export function readFacts(data: unknown): Facts {
     if (value !== undefined) facts[name] = value;
   }
   return facts;
+}
+
+function readPhrase(value: unknown): Phrase | null {
+  if (!isFields(value) || text(value.text) === '' || !isFields(value.words)) return null;
+  return {
+    text: text(value.text),
+    plural: text(value.plural) || null,
+    count: whole(value.count) ?? null,
+    words: Object.fromEntries(Object.entries(value.words).map(([name, word]) => [name, text(word)])),
+  };
 }
 
 function linked(item: Fields) {

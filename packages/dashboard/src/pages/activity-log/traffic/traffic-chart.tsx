@@ -93,9 +93,11 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
           };
           const parts = (
             <>
-              {bar.blocked > 0 ? <i className="so-key--blocked" style={part(bar.blocked)} /> : null}
-              {bar.bots > 0 ? <i className="so-key--bot" style={part(bar.bots)} /> : null}
-              {bar.humans > 0 ? <i className="so-key--human" style={part(bar.humans)} /> : null}
+              <span className="so-bar__stack">
+                {bar.blocked > 0 ? <i className="so-key--blocked" style={part(bar.blocked)} /> : null}
+                {bar.bots > 0 ? <i className="so-key--bot" style={part(bar.bots)} /> : null}
+                {bar.humans > 0 ? <i className="so-key--human" style={part(bar.humans)} /> : null}
+              </span>
               {place === shown ? (
                 <span className={classes('so-tip so-num', edgeOf(place, bars.length))}>
                   <b>{longText(bar)}</b>
