@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { activityOptionsSchema } from './activity.js';
-import { activityEndpoints } from './activity-endpoints.js';
+import { activityEndpoints, weeklyReportEndpoints } from './activity-endpoints.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 import { loginOptionsSchema } from './login.js';
 import { loginEndpoints } from './login-endpoints.js';
@@ -43,6 +43,7 @@ export const endpoints = [
   ...toggleEndpoints,
   ...loginEndpoints,
   ...activityEndpoints,
+  ...weeklyReportEndpoints,
   ...postHackEndpoints,
   ...overviewEndpoints,
 ] as const satisfies readonly Endpoint[];

@@ -11,7 +11,7 @@ import { asksForReview } from './overview/rate.js';
 import { setConsent } from './overview/set-consent.js';
 import { type ChangeDeps, changeSettings } from './settings/change-settings.js';
 import { fetchSiteSettings } from './settings/site-settings.js';
-import { defaultSitePaths, type SiteConfig, type SiteId } from './site.js';
+import { adminUrl, type SiteConfig, type SiteId } from './site.js';
 import type { LiveSites } from './site-security/live-sites.js';
 import { sqlBlockedVisitorsStore } from './storage/blocked-visitors-store.js';
 import type { Database } from './storage/database.js';
@@ -42,13 +42,10 @@ export async function composeOverview(parts: {
   for (const { id } of config.sites) firstStarts.set(id, await firstStart(db, id, clock()));
 
   const stored = ({ id }: SiteConfig) => fetchSiteSettings(change.settings, id);
-  const adminUrl =
+  const admin =
     ({ id }: SiteConfig) =>
-    (page: string) => {
-      const { facts } = sites.get(id);
-      const origin = facts === null ? '' : new URL(facts.homeUrl).origin;
-      return `${origin}${(facts?.paths ?? defaultSitePaths).admin}/${page}`;
-    };
+    (page: string) =>
+      adminUrl(sites.get(id).facts, page);
 
   return {
     async notifications(site) {
@@ -74,10 +71,10 @@ export async function composeOverview(parts: {
           reportFailure,
           droppedVisits,
         },
-        { admin: adminUrl(site) },
+        { admin: admin(site) },
       );
     },
-    hardening: async (site) => hardeningOf(await stored(site), adminUrl(site)),
+    hardening: async (site) => hardeningOf(await stored(site), admin(site)),
     ebook: config.branding.ebook,
     async rate(site) {
       const link = config.branding.rateLink;

@@ -14,6 +14,7 @@ import type { CallContext, Outcome } from './call-context.js';
 import { createLoginHandlers, type LoginUseCases } from './login-handlers.js';
 import { createOverviewHandlers, type OverviewUseCases } from './overview-handlers.js';
 import { createPostHackHandlers, type PostHackUseCases } from './post-hack-handlers.js';
+import { createWeeklyReportHandlers, type WeeklyReportUseCases } from './weekly-report-handlers.js';
 
 /** One handler for each of these calls, typed by their schemas. */
 export type HandlersOf<Calls extends Endpoint> = {
@@ -27,7 +28,12 @@ export type HandlersOf<Calls extends Endpoint> = {
 export type Handlers = HandlersOf<ApiEndpoint>;
 
 /** The use cases behind the calls. */
-export interface UseCases extends LoginUseCases, ActivityUseCases, PostHackUseCases, OverviewUseCases {
+export interface UseCases
+  extends LoginUseCases,
+    ActivityUseCases,
+    PostHackUseCases,
+    OverviewUseCases,
+    WeeklyReportUseCases {
   readonly fetchSecurityOptions: (site: SiteId) => Promise<SecurityOptions>;
   readonly setSecurityOption: (change: OptionChange) => Promise<string>;
 }
@@ -41,6 +47,7 @@ export function createHandlers(useCases: UseCases): Handlers {
     ...createActivityHandlers(useCases),
     ...createPostHackHandlers(useCases),
     ...createOverviewHandlers(useCases),
+    ...createWeeklyReportHandlers(useCases),
   };
 }
 

@@ -11,16 +11,13 @@ const KEPT_MS = 90 * 24 * 3600_000;
 /** Which reports were sent, in a SQL table. */
 export function sqlReportSends(db: Database): ReportSends {
   return {
-    claim(site, emails, slot, now) {
+    claim(site, email, slot, now) {
       return db.transaction().execute(async (transaction) => {
-        if (slot !== null) await forgetFarAway(transaction, site, slot);
-        const claimed: ClaimedReport[] = [];
-        for (const email of emails) {
-          const begun = slot !== null && (await begin(transaction, { site, email, slot, state: 'sending', now }));
-          if (begun) claimed.push({ email, slot, tries: 0 });
-          else claimed.push(...(await beginAgain(transaction, site, email, now)));
+        if (slot !== null) {
+          await forgetFarAway(transaction, site, slot);
+          if (await begin(transaction, { site, email, slot, state: 'sending', now })) return { email, slot, tries: 0 };
         }
-        return claimed;
+        return beginAgain(transaction, site, email, now);
       });
     },
 
@@ -102,7 +99,7 @@ async function begin(
 }
 
 /** Claims the failed report of a recipient that has rested, the latest one if there are several. */
-async function beginAgain(db: Database, site: SiteId, email: string, now: number): Promise<ClaimedReport[]> {
+async function beginAgain(db: Database, site: SiteId, email: string, now: number): Promise<ClaimedReport | null> {
   const row = await db
     .selectFrom('report_sends')
     .select(['slot', 'tries'])
@@ -113,12 +110,12 @@ async function beginAgain(db: Database, site: SiteId, email: string, now: number
     .orderBy('slot', 'desc')
     .limit(1)
     .executeTakeFirst();
-  if (row === undefined) return [];
+  if (row === undefined) return null;
   const { numUpdatedRows } = await rowOf(db, site, email, row.slot)
     .set({ state: 'sending', at: now })
     .where('state', '=', 'waiting')
     .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n ? [{ email, slot: row.slot, tries: row.tries }] : [];
+  return numUpdatedRows === 1n ? { email, slot: row.slot, tries: row.tries } : null;
 }
 
 function rowOf(db: Database, site: SiteId, email: string, slot: number) {

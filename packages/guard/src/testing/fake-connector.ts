@@ -248,7 +248,14 @@ function runLoginCommand(
       return { redirect: `${fake.home}/wp-admin/` };
     case 'user': {
       const member = fake.members.get(body.user as number);
-      return member ? { id: body.user, login: member.login, needs_factor: member.administrator } : { id: 0 };
+      return member
+        ? {
+            id: body.user,
+            login: member.login,
+            needs_factor: member.administrator,
+            email: `${member.login}@example.com`,
+          }
+        : { id: 0 };
     }
     default:
       return null;

@@ -28,7 +28,8 @@ export interface WeekSums {
   readonly events: readonly { readonly kind: string; readonly count: number }[];
 }
 
-type ReportStore = Pick<ActivityStore, 'traffic' | 'refusedLogins' | 'eventKinds' | 'top' | 'droppedVisits'>;
+/** What a report asks of the Activity Log. */
+export type ReportStore = Pick<ActivityStore, 'traffic' | 'refusedLogins' | 'eventKinds' | 'top' | 'droppedVisits'>;
 
 const TOP = 5;
 const HALF_DAY = 12 * 3600;

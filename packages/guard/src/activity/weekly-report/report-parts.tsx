@@ -92,10 +92,9 @@ export function DayChart({ days }: { readonly days: readonly ReportDay[] }): Rea
       </h2>
       <Rows label="Visits of each day">
         <tr>
-          {days.map((day, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the days of a week in their order
+          {days.map((day) => (
             <td
-              key={index}
+              key={day.name}
               align="center"
               valign="bottom"
               height={CHART_PX + 8}
@@ -107,10 +106,9 @@ export function DayChart({ days }: { readonly days: readonly ReportDay[] }): Rea
           ))}
         </tr>
         <tr>
-          {days.map((day, index) => (
+          {days.map((day) => (
             <td
-              // biome-ignore lint/suspicious/noArrayIndexKey: the days of a week in their order
-              key={index}
+              key={day.name}
               className="faint edge"
               align="center"
               style={{ ...styles.tiny, lineHeight: '16px', paddingTop: 8, borderTop: `1px solid ${colours.line}` }}

@@ -20,11 +20,12 @@ export interface ReportFailure {
 /** Which reports were sent. Every method may throw StorageError. */
 export interface ReportSends {
   /**
-   * Claims what is to be sent now, each mail for one caller only and each week once, whatever the clock did since:
-   * the reports of `slot` that nobody has begun, and those that failed and have rested.
+   * Claims the mail that a recipient is to get now, for one caller only and each week once, whatever the clock did
+   * since: the report of `slot` when nobody has begun it, else one that failed and has rested.
    * @param slot null when no report is due; then only what has rested is claimed
+   * @returns null when there is nothing to send
    */
-  claim(site: SiteId, emails: readonly string[], slot: number | null, now: number): Promise<readonly ClaimedReport[]>;
+  claim(site: SiteId, email: string, slot: number | null, now: number): Promise<ClaimedReport | null>;
   sent(site: SiteId, report: ClaimedReport, now: number): Promise<void>;
   failed(
     site: SiteId,
