@@ -53,8 +53,27 @@ final class Security_Optimizer_Admin_Page {
 		);
 	}
 
+	/**
+	 * Action `init`. Not load_muplugin_textdomain(): it knows no other form of a language, such as de_AT for de_DE.
+	 */
 	public static function load_translations() {
-		load_muplugin_textdomain( 'security-optimizer', 'security-optimizer/languages' );
+		$locale = self::known_locale( determine_locale() );
+		if ( null !== $locale ) {
+			load_textdomain( 'security-optimizer', SECURITY_OPTIMIZER_DIR . '/languages/security-optimizer-' . $locale . '.mo' );
+		}
+	}
+
+	/**
+	 * @param string $locale Locale that is wanted.
+	 * @return string|null The translation of its language; null means English.
+	 */
+	private static function known_locale( $locale ) {
+		foreach ( array( 'de_DE', 'es_ES', 'it_IT' ) as $known ) {
+			if ( strtok( $known, '_' ) === strtok( $locale, '_' ) ) {
+				return $known;
+			}
+		}
+		return null;
 	}
 
 	/**
@@ -155,8 +174,9 @@ final class Security_Optimizer_Admin_Page {
 	 * @return string Jed data as JSON; an empty object means English.
 	 */
 	private static function locale_data( $locale ) {
-		$file = SECURITY_OPTIMIZER_DIR . '/languages/security-optimizer-' . sanitize_file_name( $locale ) . '.json';
-		$data = is_readable( $file ) ? (string) file_get_contents( $file ) : '';
+		$known = self::known_locale( $locale );
+		$file  = SECURITY_OPTIMIZER_DIR . '/languages/security-optimizer-' . $known . '.json';
+		$data  = null !== $known && is_readable( $file ) ? (string) file_get_contents( $file ) : '';
 		return is_array( json_decode( $data, true ) ) ? $data : '{}';
 	}
 
