@@ -96,10 +96,11 @@ describe('the calls of the tab Weekly Reports', () => {
     await logged(3);
     const { subject, html, text } = await call<Report>('/weekly-report-preview');
     expect(subject).toMatch(/^Weekly report for example\.com, .* so far$/);
-    expect(text).toContain('Visits by humans: 1 (no figures for last week)');
-    expect(text).toContain('Visits by bots: 1 ');
-    expect(text).toContain('Blocked visits: 1 ');
+    expect(text).toContain('Visits by humans: 1\n');
+    expect(text).toContain('Visits by bots: 1\n');
+    expect(text).toContain('Blocked visits: 1\n');
     expect(text).toContain('https://example.com/wp-admin/admin.php?page=activity-log#weekly-reports');
+    expect(text).toContain('- /\u200bshop/\u200b%3Cb%3E: 1 visit');
     expect(html.includes('<b>')).toBe(false);
   });
 
