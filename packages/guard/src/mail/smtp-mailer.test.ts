@@ -101,6 +101,19 @@ describe('mails by SMTP', () => {
     expect(JSON.stringify(refused)).not.toContain('wrong');
   });
 
+  it('never carry a password in the clear to another machine', async () => {
+    const seen: string[] = [];
+    const server = await scripted((socket, line) => {
+      seen.push(line);
+      socket.write(line.startsWith('EHLO') ? '250-here\r\n250 AUTH PLAIN LOGIN\r\n' : '500 what\r\n');
+    });
+    // A name that this machine answers to, but that is not known to be its own.
+    const elsewhere = { ...server, host: '0.0.0.0', login: { user: 'guard', password: 'secret' } };
+    expect(await smtpMailer(elsewhere).send(site, mail)).toMatchObject({ kind: 'refused' });
+    expect(seen).toContain('STARTTLS');
+    expect(seen.join()).not.toMatch(/AUTH/);
+  });
+
   it('that the server refuses are told with its reason, in one line', async () => {
     const { server } = await mailServer({
       onRcptTo: (_address, _session, done) => done(new Error('no such\u0007 mailbox')),
