@@ -36,11 +36,18 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 			'failed' => 0,
 			'left'   => 0,
 		);
-		remove_filter( 'send_retrieve_password_email', array( 'Security_Optimizer_Lost_Password', 'postpone' ), PHP_INT_MAX );
-		add_filter( 'retrieve_password_message', array( __CLASS__, 'explain' ), PHP_INT_MAX );
 		cache_users( $users );
-		foreach ( $users as $id ) {
-			++$sums[ self::mail( get_userdata( $id ) ) ];
+		$users = array_combine( $users, array_map( 'get_userdata', $users ) );
+		$due   = array_filter( $users, array( __CLASS__, 'gets_mail' ) );
+		$keys  = Security_Optimizer_Reset_Mails::write_keys( array_filter( $due, array( 'Security_Optimizer_Reset_Mails', 'may_reset' ) ) );
+		foreach ( $users as $id => $user ) {
+			if ( ! isset( $due[ $id ] ) ) {
+				++$sums['left'];
+			} elseif ( isset( $keys[ $id ] ) && Security_Optimizer_Reset_Mails::send( $user, $keys[ $id ] ) ) {
+				++$sums['mailed'];
+			} else {
+				++$sums['failed'];
+			}
 			$last = (int) $id;
 			if ( microtime( true ) > $until ) {
 				break;
@@ -52,16 +59,6 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 		);
 	}
 
-	/**
-	 * Filter `retrieve_password_message`: WordPress's own text would say that the user has asked for it.
-	 *
-	 * @param string $message Text of the mail.
-	 * @return string
-	 */
-	public static function explain( $message ) {
-		return __( 'For the security of this site everyone has to choose a new password. Your old one does not work any more. Use the link below.', 'security-optimizer' ) . "\r\n\r\n" . $message;
-	}
-
 	private static function users( $after, $lanes, $lane, $limit ) {
 		global $wpdb;
 		return $wpdb->get_col( $wpdb->prepare( "SELECT ID FROM $wpdb->users WHERE ID > %d AND MOD( ID, %d ) = %d ORDER BY ID LIMIT %d", $after, $lanes, $lane, $limit ) );
@@ -69,11 +66,11 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 
 	/**
 	 * Whoever has a new password already, from a step that was cut off or from the lost-password form, gets no mail.
+	 *
+	 * @param WP_User|false $user A user; false for one deleted meanwhile.
+	 * @return bool
 	 */
-	private static function mail( $user ) {
-		if ( ! $user || '' === $user->user_email || ! Security_Optimizer_Password_Reset::is_due( $user ) ) {
-			return 'left';
-		}
-		return true === retrieve_password( $user->user_login ) ? 'mailed' : 'failed';
+	public static function gets_mail( $user ) {
+		return $user && '' !== $user->user_email && Security_Optimizer_Password_Reset::is_due( $user );
 	}
 }

@@ -22,6 +22,8 @@ export interface PluginDirectory {
   fault: 'none' | 'broken-off' | 'changed' | 'down';
   /** How long an answer takes, milliseconds. */
   delayMs: number;
+  /** Checksums of WordPress's own files by path; null when it knows none. */
+  core: Readonly<Record<string, string>> | null;
   /** Paths asked for. */
   readonly asked: string[];
   close(): Promise<void>;
@@ -41,6 +43,7 @@ export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): P
       }, directory.delayMs);
     };
     if (directory.fault === 'down') return answer(503, '{}');
+    if (url.pathname === '/core') return answer(200, JSON.stringify({ checksums: directory.core ?? false }));
     const slug = url.searchParams.get('request[slug]');
     const plugin = plugins.find((offered) =>
       slug === null ? url.pathname.includes(`/${offered.slug}`) : offered.slug === slug,
@@ -60,6 +63,7 @@ export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): P
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     fault: 'none',
     delayMs: 0,
+    core: null,
     asked,
     close: () =>
       new Promise((resolve) => {

@@ -11,7 +11,7 @@ export interface ForceResetDeps {
 }
 
 /** Users of one step of a lane, and lanes side by side: most of the time goes into waiting for database and mail. */
-const USERS_PER_STEP = 100;
+const USERS_PER_STEP = 200;
 const LANES = 4;
 
 /** Where it stands: `null` before anything is done, then the last user of each lane, or null where all had their turn. */

@@ -3,59 +3,17 @@ import { join } from 'node:path';
 import { hotp, stepAt } from '@security-optimizer/guard/login/two-factor/totp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fromBase32 } from '../../browser/authenticator.js';
-import type { RawAnswer } from '../../http/raw.js';
 import { form } from '../../http/request.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { people } from '../../stacks/prepare-site.js';
-import { onEveryStack, type Stack } from '../../stacks/stack.js';
+import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { FormBrowser, SECOND_FACTOR } from './form-browser.js';
 import { restBasic, usersBlogs } from './programs.js';
 import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
 
-const PAGE = '/wp-login.php?action=second-factor';
 const FROM = '127.0.33.1';
-
-/** A browser without scripts that keeps cookies. */
-class Visitor {
-  readonly #cookies = new Map<string, string>();
-  constructor(
-    readonly stack: Stack,
-    readonly agent: string,
-  ) {}
-
-  get cookie(): string {
-    return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-  }
-
-  async logIn(login: string): Promise<RawAnswer> {
-    const { stack } = this;
-    return this.#keep(await askFrom(stack, FROM, loginForm(login, stack.password, { headers: this.#headers() })));
-  }
-
-  async look(target: string): Promise<RawAnswer> {
-    return this.#keep(await askFrom(this.stack, FROM, { target, headers: this.#headers() }));
-  }
-
-  /** Sends a form of the second factor, with the token of the page it stands on. */
-  async send(page: RawAnswer, step: string, fields: Readonly<Record<string, string>>): Promise<RawAnswer> {
-    const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
-    const body = new URLSearchParams({ token, step, ...fields }).toString();
-    const headers = { ...this.#headers(), origin: this.stack.url };
-    return this.#keep(await askFrom(this.stack, FROM, form(PAGE, body, headers)));
-  }
-
-  #headers() {
-    return { 'user-agent': this.agent, cookie: ['wordpress_test_cookie=x', this.cookie].filter(Boolean).join('; ') };
-  }
-
-  #keep(answer: RawAnswer): RawAnswer {
-    for (const [, name, value] of answer.head.matchAll(/^set-cookie: ([^=]+)=([^;]*)/gim)) {
-      this.#cookies.set(name ?? '', value ?? '');
-    }
-    return answer;
-  }
-}
 
 onEveryStack('the second factor', (stack) => {
   const editor = people.editor;
@@ -66,12 +24,12 @@ onEveryStack('the second factor', (stack) => {
   let secret: Buffer;
   let step = 0;
   let codes: string[] = [];
-  const visitor = (agent = 'A browser') => new Visitor(stack, agent);
+  const visitor = (agent = 'A browser') => new FormBrowser(stack, FROM, agent);
   /** A visitor whose password was right, at the page that asks for the code. */
   const halfWay = async (agent?: string) => {
     const someone = visitor(agent);
     await someone.logIn(editor);
-    return { someone, page: await someone.look(PAGE) };
+    return { someone, page: await someone.look(SECOND_FACTOR) };
   };
 
   beforeAll(async () => {
@@ -195,11 +153,11 @@ add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_f
     const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
     const body = new URLSearchParams({ token, step: 'backup', code: codes[1] ?? '' }).toString();
     const thief = { cookie: someone.cookie, 'user-agent': 'Another browser', origin: stack.url };
-    const stolen = await askFrom(stack, FROM, form(PAGE, body, thief));
+    const stolen = await askFrom(stack, FROM, form(SECOND_FACTOR, body, thief));
     expect(letsIn(stolen)).toBe(false);
     // A challenge without its cookie is none.
     const { cookie: _, ...without } = { ...thief, 'user-agent': someone.agent };
-    expect(letsIn(await askFrom(stack, FROM, form(PAGE, body, without)))).toBe(false);
+    expect(letsIn(await askFrom(stack, FROM, form(SECOND_FACTOR, body, without)))).toBe(false);
     // The code was not spent.
     const next = await halfWay();
     expect(letsIn(await next.someone.send(next.page, 'backup', { code: codes[1] ?? '' }))).toBe(true);

@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ask, form, type TypedRequest } from '../../http/request.js';
+import { ask, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { people } from '../../stacks/prepare-site.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { askFrom, letsIn, loginForm, recover } from '../login/visitors.js';
+import { choosePassword } from './choose-password.js';
 import { act, endedJob } from './post-hack-calls.js';
 
 const member = people.author;
@@ -41,14 +42,7 @@ onEveryStack('Force password reset', (stack) => {
     return pathname + search;
   };
   /** Follows the mailed link and types a new password. */
-  const choose = async (password: string) => {
-    const first = await ask(stack, { target: link() });
-    const cookie = /^set-cookie: (wp-resetpass-[^=]+=[^;]+)/im.exec(first.head)?.[1] ?? '';
-    const page = await ask(stack, { target: '/wp-login.php?action=rp', headers: { cookie } });
-    const key = /name="rp_key" value="([^"]*)"/.exec(page.body)?.[1] ?? '';
-    const fields = new URLSearchParams({ pass1: password, pass2: password, rp_key: key, 'wp-submit': 'Save Password' });
-    return ask(stack, form('/wp-login.php?action=resetpass', fields.toString(), { cookie }));
-  };
+  const choose = (password: string) => choosePassword(stack, link(), password);
   let last = 0;
   const tryPassword = (password: string, login: string = member) =>
     askFrom(stack, `127.0.44.${++last}`, loginForm(login, password));

@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hotp, stepAt } from '@security-optimizer/guard/login/two-factor/totp';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fromBase32 } from '../../browser/authenticator.js';
+import type { RawAnswer } from '../../http/raw.js';
+import { logIn } from '../../http/session.js';
+import { people } from '../../stacks/prepare-site.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
+import { FormBrowser, SECOND_FACTOR } from '../login/form-browser.js';
+import { change, letsIn, recover } from '../login/visitors.js';
+import { choosePassword } from './choose-password.js';
+import { act } from './post-hack-calls.js';
+
+onEveryStack('the second factor after a forced reset', (stack) => {
+  const { editor } = people;
+  let secret: Buffer;
+  let step = 0;
+  const browser = () => new FormBrowser(stack, '127.0.46.1', 'A browser');
+  /** A browser whose password was taken, and the page of the second factor. */
+  const halfWay = async (login: string) => {
+    const someone = browser();
+    const answer = await someone.logIn(login);
+    expect(answer.headers.location).toContain('action=second-factor');
+    return { someone, page: await someone.look(SECOND_FACTOR) };
+  };
+  const setUp = async (login: string): Promise<RawAnswer> => {
+    const { someone, page } = await halfWay(login);
+    secret = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
+    step = stepAt(Date.now());
+    const shown = await someone.send(page, 'enrol', { code: hotp(secret, step) });
+    return someone.send(shown, 'continue', { saved: '1' });
+  };
+  const mails = (login: string) =>
+    readdirSync(join(stack.dir, 'mail'))
+      .map((name) => readFileSync(join(stack.dir, 'mail', name), 'utf8'))
+      .filter((text) => text.includes(`To: ${login}@example.com`) && text.includes('action=rp')).length;
+
+  beforeAll(async () => {
+    await recover(stack, 'unblock', '--all');
+    const owner = await logIn(stack);
+    await change(stack, owner, '/2fa', { sg2fa: 1 });
+    expect(letsIn(await setUp(editor))).toBe(true);
+    const before = mails(editor);
+    expect((await act(stack, owner, '/force-password-reset')).body.status).toBe(200);
+    // The mail brings a new link, which would take the place of one that is being used.
+    await until('the editor has the mail', () => mails(editor) > before, 30);
+  });
+  afterAll(async () => {
+    await runInWordPress(
+      stack,
+      `delete_metadata( 'user', 0, 'security_optimizer_old_password', '', true );
+      delete_site_option( 'security_optimizer_reset_at' );
+      foreach ( array( '${stack.user}', ${Object.values(people)
+        .map((login) => `'${login}'`)
+        .join(', ')} ) as $login ) {
+        wp_set_password( '${stack.password}', get_user_by( 'login', $login )->ID );
+      }`,
+    );
+    for (const login of [stack.user, editor]) await recover(stack, 'two-factor', 'reset', login).catch(() => undefined);
+    await recover(stack, 'unblock', '--all');
+    const { someone, page } = await halfWay(stack.user);
+    const key = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
+    const shown = await someone.send(page, 'enrol', { code: hotp(key, stepAt(Date.now())) });
+    await someone.send(shown, 'continue', { saved: '1' });
+    const nonce = (await someone.look('/wp-admin/admin-ajax.php?action=rest-nonce')).body.trim();
+    await change(stack, { login: stack.user, cookie: someone.cookie, nonce }, '/2fa', { sg2fa: 0 });
+    await recover(stack, 'two-factor', 'reset', stack.user);
+  });
+
+  it('leads from the old password to the page on which a new one is chosen, and to no session', async () => {
+    const { someone, page } = await halfWay(editor);
+    const passed = await someone.send(page, 'code', { code: hotp(secret, ++step) });
+    expect(letsIn(passed)).toBe(false);
+    const { pathname, search } = new URL(passed.headers.location ?? '', stack.url);
+    expect(search).toContain('action=rp&key=');
+    expect((await someone.look('/wp-admin/')).status).toBe(302);
+
+    expect((await choosePassword(stack, pathname + search, stack.password)).body).toContain('This was your password');
+    expect((await choosePassword(stack, pathname + search, 'a-brand-new-Passw0rd')).body).toContain('has been reset');
+    const old = await browser().logIn(editor);
+    expect(old.headers.location ?? '').not.toContain('second-factor');
+    expect(letsIn(old)).toBe(false);
+    const chosen = await browser().logIn(editor, 'a-brand-new-Passw0rd');
+    expect(chosen.headers.location).toContain('action=second-factor');
+  });
+
+  it('proves nothing when it was set up with the old password alone', async () => {
+    const done = await setUp(stack.user);
+    expect(letsIn(done)).toBe(false);
+    expect(done.headers.location).toContain('action=lostpassword');
+    expect(done.headers.location).not.toContain('key=');
+  });
+});
