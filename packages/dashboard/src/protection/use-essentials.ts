@@ -1,5 +1,5 @@
 import type { PageId } from '@security-optimizer/contract/pages';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '../data/use-query.js';
 import { activityOptions, loginOptions, type OptionsSource, securityOptions } from '../options/options-source.js';
 import { readFilled } from '../options/read-filled.js';
 import { useServices } from '../services.js';

@@ -45,7 +45,7 @@ describe('the recipients of the weekly report', () => {
     );
     expect(await screen.findByText('5 of 5 used')).toBeDefined();
     expect(chips()).toEqual([]);
-    expect(toastTexts()).toEqual(['The list is saved.']);
+    await waitFor(() => expect(toastTexts()).toEqual(['The list is saved.']));
   });
 
   it('need not be ended by a separator, and Enter alone sends them', async () => {
