@@ -2,6 +2,7 @@ import react from '@vitejs/plugin-react';
 import { parse } from 'acorn';
 import { build } from 'vite';
 import { contractSource } from './contract-source.mjs';
+import { plainImports } from './plain-imports.mjs';
 import { polyfills } from './polyfills.mjs';
 import { treeshake } from './side-effects.mjs';
 
@@ -18,7 +19,7 @@ export async function buildLegacy(root, outDir) {
     configFile: false,
     root,
     logLevel: 'warn',
-    plugins: [react(), polyfills()],
+    plugins: [react(), polyfills(), plainImports()],
     // Vite's helper for dynamic imports names it; in a single script it has nothing to resolve.
     define: { 'import.meta.url': '""', 'import.meta.resolve': 'undefined' },
     resolve: { alias: [contractSource] },
