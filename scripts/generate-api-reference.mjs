@@ -7,7 +7,7 @@ import { downloads } from '@security-optimizer/contract/activity-export';
 import { endpoints } from '@security-optimizer/contract/endpoints';
 import { errorTable } from '@security-optimizer/contract/errors';
 import { MAX_BODY_BYTES } from '@security-optimizer/contract/limits';
-import { API_NAMESPACE } from '@security-optimizer/contract/paths';
+import { API_NAMESPACE, PROVIDER_NAMESPACE } from '@security-optimizer/contract/paths';
 import { z } from 'zod';
 
 const target = new URL('../docs/api-reference.md', import.meta.url);
@@ -39,12 +39,13 @@ function describe(property) {
   return [property.type ?? 'any'].flat().join(', ');
 }
 
-function endpointSection({ name, suffix, methods, summary, request, response }) {
+function endpointSection({ name, namespace, suffix, methods, summary, request, response }) {
   return [
     `### ${suffix}`,
     '',
     summary,
     '',
+    ...(namespace === 'provider' ? [`Below \`/wp-json/${PROVIDER_NAMESPACE}\`.`, ''] : []),
     `Methods: ${methods.join(', ')}. Request name in the dashboard: \`${name}\`.`,
     '',
     'Request:',
@@ -85,7 +86,7 @@ Generated from \`packages/contract/src\` by \`npm run docs\`. Do not edit by han
 
 ## Calls
 
-All calls are below \`/wp-json/${API_NAMESPACE}\`, also as \`/?rest_route=/${API_NAMESPACE}/…\`. A slash at the end is
+All calls are below \`/wp-json/${API_NAMESPACE}\` unless it says otherwise, also as \`/?rest_route=/${API_NAMESPACE}/…\`. A slash at the end is
 optional. A call needs the WordPress session cookie of an administrator and the header \`X-WP-Nonce\` (action \`wp_rest\`; the
 query parameter \`_wpnonce\` does too). GET takes its values from the query, the other methods from a JSON body of at most
 ${MAX_BODY_BYTES / 1024} KB, whatever its Content-Type; an absent body is \`{}\`.

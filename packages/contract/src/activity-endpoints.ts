@@ -10,7 +10,8 @@ import { toggleValue } from './settings.js';
 const page = z.coerce
   .number({ error: 'Use a page number from 1.' })
   .int('Use a page number from 1.')
-  .min(1, 'Use a page number from 1.');
+  .min(1, 'Use a page number from 1.')
+  .max(1_000_000, 'Use a page number from 1.');
 
 const listRequest = z.object({
   limitedView: toggleValue.nullish(),

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { activityOptionsSchema } from './activity.js';
-import { activityEndpoints } from './activity-endpoints.js';
+import { activityEndpoints, weeklyReportEndpoints } from './activity-endpoints.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 import { loginOptionsSchema } from './login.js';
 import { loginEndpoints } from './login-endpoints.js';
+import { overviewEndpoints } from './overview.js';
 import { postHackEndpoints } from './post-hack.js';
 import { type SecurityField, siteSecurityToggles } from './protections.js';
 import { optionsPage, securityOptionsSchema, toggleValue } from './settings.js';
@@ -42,7 +43,9 @@ export const endpoints = [
   ...toggleEndpoints,
   ...loginEndpoints,
   ...activityEndpoints,
+  ...weeklyReportEndpoints,
   ...postHackEndpoints,
+  ...overviewEndpoints,
 ] as const satisfies readonly Endpoint[];
 
 /** Any call of the API. Guard has one handler for each name, or it does not compile. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.js';
 import { flag } from './login.js';
+import { phrase } from './phrase.js';
 import { toggleValue } from './settings.js';
 
 /** Something that needs the owner, found by a real check; gone when it is fixed. */
@@ -12,6 +13,8 @@ export const notification = z.object({
   text: z.string(),
   button_link: z.string(),
   button_text: z.string(),
+  /** Title and text in parts, where something in them changes; the other members are English sentences as a whole. */
+  phrases: z.object({ title: phrase.optional(), text: phrase.optional() }),
 });
 export type Notification = z.infer<typeof notification>;
 

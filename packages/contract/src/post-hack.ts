@@ -46,7 +46,8 @@ export const reinstallPlugins = endpoint({
   suffix: '/reinstall-plugins',
   methods: ['POST'],
   summary:
-    'Replace every free plugin by a clean copy of the same version. `only` names plugin files to try again. ' +
+    'Replace every free plugin by a clean copy of the same version. `only` names plugin files to try again; ' +
+    'what became of the others stays in the answer. ' +
     'A second start joins the job that runs.',
   request: z.object({ only: z.array(z.string().max(300)).max(1000).optional() }),
   response: started,
@@ -56,8 +57,10 @@ export const forcePasswordReset = endpoint({
   name: 'forcePasswordReset',
   suffix: '/force-password-reset',
   methods: ['POST'],
-  summary: 'Log everyone out and let nobody in again without a new password.',
-  request: z.object({}),
+  summary:
+    'Log everyone out and let nobody in again without a new password. With `go_on` a reset that stopped sends the ' +
+    'mails that are left; whoever chose a new password meanwhile keeps it.',
+  request: z.object({ go_on: toggleValue.optional() }),
   response: started,
 });
 

@@ -2,7 +2,7 @@
  * Parts that a page draws at once, although their code is fetched after it. They keep a file of their own, so that
  * the page does not bring what is opened later.
  */
-const DRAWN_AT_ONCE = /\/traffic-card\.tsx$/;
+const DRAWN_AT_ONCE = /\/(?:traffic-card|recent-traffic)\.tsx$/;
 const IN_PAGE = /\/src\/pages\/([a-z-]+)\//;
 
 /**
@@ -27,10 +27,10 @@ export function chunkNames(entry) {
     const slugs = new Set([...needed].map((root) => IN_PAGE.exec(root)?.[1]));
     const [slug] = slugs;
     const kinds = new Set([...needed].map(kindOf));
-    if (kinds.has('page')) return slugs.size > 1 ? 'base' : `${slug}-page`;
-    if (slugs.size > 1 || slug === undefined) return 'parts';
-    if (!kinds.has('drawn')) return `${slug}-parts`;
-    return kinds.has('opened') ? `${slug}-page` : null;
+    const isShared = slugs.size > 1 || slug === undefined;
+    if (!kinds.has('page') && !kinds.has('drawn')) return isShared ? 'parts' : `${slug}-parts`;
+    if (!kinds.has('page') && !kinds.has('opened')) return null;
+    return isShared ? 'base' : `${slug}-page`;
   };
 }
 

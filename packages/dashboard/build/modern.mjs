@@ -49,7 +49,7 @@ export async function buildModern(root, outDir) {
   return { entry: entry.fileName, pages: pageFiles(entry, chunks) };
 }
 
-/** What each page needs beside the entry. The slug of its module names the page. */
+/** What each page needs beside the entry. The name of its module is the page's identifier in small letters. */
 function pageFiles(entry, chunks) {
   const pages = {};
   for (const chunk of chunks) {

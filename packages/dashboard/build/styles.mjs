@@ -20,8 +20,10 @@ const SHEETS = [
   'menus',
   'dialogs',
   'layers',
+  'post-hack',
   'responsive',
   'activity-narrow',
+  'overview',
   'preferences',
 ];
 

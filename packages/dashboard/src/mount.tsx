@@ -30,7 +30,7 @@ export async function mount(
   portal.className = 'so so-portal';
   const services = createServices(config, { address, fetch, portal, navigate });
   // On its way already while the page's code is loaded and run.
-  void services.queries.prefetchQuery(optionsQuery(page.options, services.run));
+  for (const source of page.options) void services.queries.prefetchQuery(optionsQuery(source, services.run));
   const { default: Page } = await page.load();
 
   document.body.append(portal);

@@ -14,6 +14,8 @@ export interface Services {
   readonly requests: RequestStore;
   /** Runs a tracked request with its notices. Nearly everything goes through here. */
   readonly run: RunRequest;
+  /** The same without notices, for what says itself how it went. */
+  readonly runQuietly: RunRequest;
   /** Sends a call that the owner need not hear about. */
   readonly api: Api;
   readonly queries: QueryClient;
@@ -37,10 +39,14 @@ export function createServices(config: Config, { address, fetch, portal, navigat
   const notices = createNoticeStore();
   const requests = createRequestStore();
   const api = createApi({ restBase: config.restBase, address, fetch }, { first: config.nonce, url: config.nonceUrl });
-  const run = createRunRequest({ api, requests, notices, loginUrl: config.loginUrl });
+  const { loginUrl } = config;
+  const run = createRunRequest({ api, requests, notices, loginUrl });
+  const runQuietly = createRunRequest({ api, requests, notices: NO_NOTICES, loginUrl });
   const queries = createQueryClient();
-  return { config, notices, requests, run, api, queries, fetch, portal, navigate };
+  return { config, notices, requests, run, runQuietly, api, queries, fetch, portal, navigate };
 }
+
+const NO_NOTICES = { show: () => undefined, closeKey: () => undefined };
 
 const ServicesContext = createContext<Services | null>(null);
 

@@ -7,8 +7,10 @@ import {
 import { type ApiServer, ok, type Reply, type SeenCall, staleNonce, startApiServer } from './api-server.js';
 import { answerLog, type FakeLog, freshLog } from './fake-log.js';
 import { answerLogin, freshLoginOptions } from './fake-login.js';
+import { answerOverview, type FakeOverview, freshOverview } from './fake-overview.js';
 
 const NAMESPACE = '/wp-json/security-optimizer/v1';
+const PROVIDER = '/wp-json/provider-settings/v1';
 
 /** A site with guard in front, as far as the dashboard can see it. */
 export interface FakeSite {
@@ -17,6 +19,7 @@ export interface FakeSite {
   options: Record<string, 0 | 1>;
   login: LoginOptions;
   log: FakeLog;
+  overview: FakeOverview;
   /** The nonce that WordPress accepts at the moment; null when the session is gone. */
   nonce: string | null;
   /** Takes the place of the ordinary answer to a call, by its suffix. */
@@ -32,6 +35,7 @@ export async function startFakeSite(): Promise<FakeSite> {
     options: { ...defaultSecurityOptions },
     login: freshLoginOptions(),
     log: freshLog(),
+    overview: freshOverview(),
     nonce: 'aaaaaaaaaa',
     replies: new Map(),
     calls: (suffix) => site.server.calls.filter((call) => call.url === NAMESPACE + suffix),
@@ -43,11 +47,16 @@ export async function startFakeSite(): Promise<FakeSite> {
       return site.nonce === null ? { status: 400, body: '0' } : { body: site.nonce };
     }
     if (site.nonce === null || call.headers['x-wp-nonce'] !== site.nonce) return staleNonce;
-    const suffix = call.url.slice(NAMESPACE.length);
+    const suffix = call.url.slice((call.url.startsWith(PROVIDER) ? PROVIDER : NAMESPACE).length);
     const reply = site.replies.get(suffix);
     if (reply !== undefined) return reply(call);
     if (suffix === '/fetch-options') return ok(optionsOf(pageOf(call)));
-    return answerLogin(site.login, suffix, call) ?? answerLog(site.log, suffix, call) ?? store(site, suffix, call.body);
+    return (
+      answerLogin(site.login, suffix, call) ??
+      answerLog(site.log, suffix, call) ??
+      answerOverview(site.overview, suffix, call) ??
+      store(site, suffix, call.body)
+    );
   }
 
   function optionsOf(page: string): object {

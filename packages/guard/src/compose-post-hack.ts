@@ -10,7 +10,7 @@ import { createJobRunner, type JobRunner } from './post-hack/job-runner.js';
 import { logOutStep } from './post-hack/log-out-users.js';
 import { Keepers, postHack } from './post-hack/post-hack.js';
 import { reinstallStep } from './post-hack/reinstall-plugins.js';
-import { defaultSitePaths } from './site.js';
+import { adminUrl } from './site.js';
 import type { LiveSites } from './site-security/live-sites.js';
 import type { ChangeFeed } from './storage/change-feed.js';
 import type { Database } from './storage/database.js';
@@ -72,11 +72,7 @@ export function composePostHack(parts: {
         {
           commands,
           coreChecksums,
-          adminUrl({ id }, page) {
-            const facts = sites.get(id).facts;
-            const origin = facts === null ? '' : new URL(facts.homeUrl).origin;
-            return `${origin}${(facts?.paths ?? defaultSitePaths).admin}/${page}`;
-          },
+          adminUrl: ({ id }, page) => adminUrl(sites.get(id).facts, page),
           clock,
         },
         site,

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { DEFAULT_MAX_EMAILS } from '@security-optimizer/contract/activity-limits';
 import { z } from 'zod';
 
 /**
@@ -110,6 +111,47 @@ const sourceOfCode = z.string({ error: ORIGIN_HELP }).transform((text, context) 
   return text.replace(/\/+$/, '');
 });
 
+const LINK_HELP = 'use an https address, for example https://example.com/guide';
+/** Owners are led there, and a page over https shows no picture from elsewhere. */
+const webLink = z.string({ error: LINK_HELP }).refine(isHttps, { error: LINK_HELP });
+
+const NO_LINK_HELP = 'use an https address, or "" for none';
+const optionalLink = z
+  .string({ error: NO_LINK_HELP })
+  .refine((text) => text === '' || isHttps(text), { error: NO_LINK_HELP })
+  .default('');
+
+function isHttps(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'https:';
+}
+
+const WORDS_HELP = 'use a text of 1 to 300 characters';
+const shownText = z.string({ error: WORDS_HELP }).trim().min(1, { error: WORDS_HELP }).max(300, { error: WORDS_HELP });
+
+const MAIL_HOST_HELP = 'use the name or address of a mail server, for example smtp.example.com';
+const FROM_HELP = 'use an e-mail address, for example reports@example.com or Reports <reports@example.com>';
+const USER_HELP = 'use the name with which the mail server lets guard in, or null';
+const PASSWORD_FILE_HELP = 'use a file that holds the password alone, or null';
+
+/** A sender, with or without a name; nothing that could begin another header. */
+const SENDER = /^(?:[^\r\n<>@",;:]{1,100}<[^\s<>@",;:]+@[^\s<>@",;:]+>|[^\s<>@",;:]+@[^\s<>@",;:]+)$/;
+
+const smtpServer = z
+  .strictObject({
+    host: z.string({ error: MAIL_HOST_HELP }).regex(/^[a-zA-Z0-9_.:-]{1,253}$/, { error: MAIL_HOST_HELP }),
+    port: limit(587, 1, 65_535, 'port'),
+    secure: z.boolean({ error: 'use true (encrypted from the start) or false (STARTTLS)' }).optional(),
+    user: z.string({ error: USER_HELP }).min(1, { error: USER_HELP }).nullable().default(null),
+    passwordFile: z
+      .string({ error: PASSWORD_FILE_HELP })
+      .min(1, { error: PASSWORD_FILE_HELP })
+      .nullable()
+      .default(null),
+    from: z.string({ error: FROM_HELP }).regex(SENDER, { error: FROM_HELP }),
+  })
+  // Port 465 speaks TLS at once (RFC 8314).
+  .transform((server) => ({ ...server, secure: server.secure ?? server.port === 465 }));
+
 export const configFile = z.strictObject({
   listen: listenAddress.default({ host: '127.0.0.1', port: 8080 }),
   database: databaseUrl.default('sqlite:guard.sqlite'),
@@ -143,6 +185,22 @@ export const configFile = z.strictObject({
         })
         .prefault({}),
       coreChecksums: sourceOfCode.default('https://api.wordpress.org/core/checksums/1.0/'),
+    })
+    .prefault({}),
+  mail: z.strictObject({ smtp: smtpServer.nullable().default(null) }).prefault({}),
+  weeklyReport: z.strictObject({ maxEmails: limit(DEFAULT_MAX_EMAILS, 1, 100, 'addresses') }).prefault({}),
+  branding: z
+    .strictObject({
+      ebook: z
+        .strictObject({
+          title: shownText,
+          link: webLink,
+          text: shownText.default(''),
+          image: optionalLink,
+        })
+        .nullable()
+        .default(null),
+      rateLink: optionalLink,
     })
     .prefault({}),
   sites: z.array(siteEntry, { error: 'use a list of sites' }).default([]),

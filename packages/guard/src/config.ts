@@ -1,3 +1,4 @@
+import type { SmtpServer } from './mail/smtp-mailer.js';
 import type { SiteConfig } from './site.js';
 
 /** Everything guard is told from outside. Read once at start; see docs/configuration.md. */
@@ -38,6 +39,23 @@ export interface Config {
     readonly directory: { readonly api: string; readonly downloads: string; readonly checksums: string };
     /** Checksums of WordPress itself. */
     readonly coreChecksums: string;
+  };
+  /** How mails leave: by this server, or as WordPress sends its own when it is null. */
+  readonly mail: { readonly smtp: SmtpServer | null };
+  readonly weeklyReport: {
+    /** Most recipients of a site. */
+    readonly maxEmails: number;
+  };
+  /** What the provider puts on the Security Dashboard. */
+  readonly branding: {
+    readonly ebook: {
+      readonly title: string;
+      readonly link: string;
+      readonly text: string;
+      readonly image: string;
+    } | null;
+    /** Where reviews are written; empty when nobody is asked for one. */
+    readonly rateLink: string;
   };
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }

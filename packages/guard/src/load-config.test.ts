@@ -144,3 +144,18 @@ it('says plainly that the file is missing or is not JSON', async () => {
   expect((await mistakesOf(await scratchFolder()))[0]).toContain('guard.json: can’t be read (ENOENT)');
   expect((await mistakesOf(await folder('{')))[0]).toContain('guard.json: is not valid JSON');
 });
+
+it('takes what the provider puts on the Security Dashboard, by https alone', async () => {
+  const ebook = { title: 'Ten steps', link: 'https://example.com/guide' };
+  const branding = { ebook, rateLink: 'https://example.com/review' };
+  const config = await loadConfig({ dataDir: await folder({ sites: [site], branding }), env: {} });
+  expect(config.branding).toEqual({ ...branding, ebook: { ...ebook, text: '', image: '' } });
+  const none = await loadConfig({ dataDir: await folder({ sites: [site] }), env: {} });
+  expect(none.branding).toEqual({ ebook: null, rateLink: '' });
+  const wrong = { ebook: { title: ' ', link: 'javascript:alert(1)' }, rateLink: 'http://example.com/' };
+  expect(await mistakesOf(await folder({ sites: [site], branding: wrong }))).toEqual([
+    'guard.json: branding.ebook.title: use a text of 1 to 300 characters',
+    'guard.json: branding.ebook.link: use an https address, for example https://example.com/guide',
+    'guard.json: branding.rateLink: use an https address, or "" for none',
+  ]);
+});

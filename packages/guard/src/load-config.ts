@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Config } from './config.js';
 import { type ConfigFile, configFile, databaseUrl, listenAddress, logLevel, trustedProxy } from './config-file.js';
+import type { SmtpServer } from './mail/smtp-mailer.js';
 
 /** Every mistake of a configuration together, each naming the key and what is allowed. */
 export class ConfigError extends Error {
@@ -44,8 +45,9 @@ export async function loadConfig(options: {
     const wordpressDir = site.wordpressDir === null ? null : resolve(dataDir, site.wordpressDir);
     sites.push({ ...site, wordpressDir, secret });
   }
+  const smtp = await readSmtp(dataDir, merged.mail.smtp, options.env ?? process.env, mistakes);
   if (mistakes.length > 0) throw new ConfigError(mistakes);
-  return { dataDir, ...merged, sites };
+  return { dataDir, ...merged, sites, mail: { smtp } };
 }
 
 /** Reads and checks the file alone; mistakes are added to the list, and null is given when there are any. */
@@ -120,14 +122,51 @@ function readEnvironment(env: NodeJS.ProcessEnv, mistakes: string[]): Partial<Co
   return values as Partial<ConfigFile>;
 }
 
+const SMTP_PASSWORD = 'SECURITY_OPTIMIZER_SMTP_PASSWORD';
+
+/** The mail server with its password: from the environment, else from the file. */
+async function readSmtp(
+  dataDir: string,
+  smtp: ConfigFile['mail']['smtp'],
+  env: NodeJS.ProcessEnv,
+  mistakes: string[],
+): Promise<SmtpServer | null> {
+  if (smtp === null) return null;
+  const { user, passwordFile, ...server } = smtp;
+  if (user === null) return { ...server, login: null };
+  const password = env[SMTP_PASSWORD] || (await readPassword(dataDir, passwordFile, mistakes));
+  return { ...server, login: { user, password } };
+}
+
+async function readPassword(dataDir: string, name: string | null, mistakes: string[]): Promise<string> {
+  if (name === null) {
+    mistakes.push(`mail.smtp: \`user\` needs a password; name \`passwordFile\` or set ${SMTP_PASSWORD}`);
+    return '';
+  }
+  const file = resolve(dataDir, name);
+  try {
+    const password = (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
+    if (password === '') mistakes.push(`${file}: must hold the password of the mail server`);
+    await refuseReadableByOthers(file, mistakes);
+    return password;
+  } catch (error) {
+    mistakes.push(`${file}: can’t be read (${(error as NodeJS.ErrnoException).code})`);
+    return '';
+  }
+}
+
+async function refuseReadableByOthers(file: string, mistakes: string[]): Promise<void> {
+  if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0) {
+    mistakes.push(`${file}: others may read it; run chmod 600 on it`);
+  }
+}
+
 async function readSecret(dataDir: string, site: string, mistakes: string[]): Promise<string> {
   const file = secretFile(dataDir, site);
   try {
     const secret = (await readFile(file, 'utf8')).trim();
     if (!/^[0-9a-f]{64}$/.test(secret)) mistakes.push(`${file}: must hold 64 lower-case hexadecimal digits`);
-    if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0) {
-      mistakes.push(`${file}: others may read it; run chmod 600 on it`);
-    }
+    await refuseReadableByOthers(file, mistakes);
     return secret;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;

@@ -6,8 +6,10 @@ import { createHandlers } from './api/handlers.js';
 import { composeActivity } from './compose-activity.js';
 import { composeActivityLog } from './compose-activity-log.js';
 import { composeLogin } from './compose-login.js';
+import { composeOverview } from './compose-overview.js';
 import { composePostHack } from './compose-post-hack.js';
 import { composeSecondFactor } from './compose-second-factor.js';
+import { composeWeeklyReport } from './compose-weekly-report.js';
 import type { Config } from './config.js';
 import { systemClock } from './lib/clock.js';
 import { createLogger, type Logger } from './lib/logger.js';
@@ -237,6 +239,12 @@ async function assemble(
   const activity = composeActivity({
     ...{ config, db, log, change, client, sites, blockedKeeper, attempts: keeper, policyPush, sessions },
   });
+  const weekly = composeWeeklyReport({ config, db, store: log.store, change, client, sites, logger });
+  taken.push(() => weekly.sender.stop());
+  const overview = await composeOverview({
+    ...{ config, db, change, client, sites, health, store: log.store, clock },
+    lastReportFailure: weekly.lastReportFailure,
+  });
   const api = await createApi({
     sessions,
     logger,
@@ -246,6 +254,8 @@ async function assemble(
       setSecurityOption: (wanted) => setSecurityOption(change, wanted),
       ...activity,
       ...postHack,
+      ...overview,
+      ...weekly,
       ...composeLogin({ db, change, client, sites, configured, sessions, door }),
     }),
   });
@@ -274,6 +284,7 @@ async function assemble(
   taken.push(() => server.close());
   health.start();
   log.start();
+  weekly.sender.start();
   await postHack.runner.resume();
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

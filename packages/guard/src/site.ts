@@ -60,3 +60,9 @@ export type ConnectorState =
   | { readonly kind: 'missing' }
   | { readonly kind: 'other_secret'; readonly keyId: string }
   | { readonly kind: 'unreachable'; readonly cause: string };
+
+/** A page of wp-admin, for example `admin.php?page=activity-log`: a URL, or a path until the site's address is known. */
+export function adminUrl(facts: SiteFacts | null, page: string): string {
+  const origin = facts === null ? '' : new URL(facts.homeUrl).origin;
+  return `${origin}${(facts?.paths ?? defaultSitePaths).admin}/${page}`;
+}

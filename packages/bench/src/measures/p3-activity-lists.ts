@@ -7,11 +7,18 @@ import { searchFilter } from '@security-optimizer/guard/activity/search-filter';
 import { listVisits } from '@security-optimizer/guard/activity/unknown-visits';
 import { silentLogger } from '@security-optimizer/guard/lib/logger';
 import { openActivityStore } from '@security-optimizer/guard/storage/activity/open-activity-store';
+import { floodActivity } from '../activity/flood.js';
 import { addressOfVisitor, generateActivity } from '../activity/generate-activity.js';
 import { DAYS, VISITORS } from '../activity/made-up-visits.js';
 import { median, percentile } from '../load/statistics.js';
 import type { Bench, Measure } from '../measure.js';
 import { type Line, line } from '../report/line.js';
+
+/** What the log must take without losing a visit that it does not count. */
+const FLOOD_SECONDS = 60;
+const FLOOD_PER_SECOND = 10_000;
+/** Megabytes; caches of the last pages and visitors may still fill. */
+const GROWN_MAX = 48;
 
 /** How many answers of each kind a round takes. */
 const ANSWERS = 20;
@@ -30,16 +37,38 @@ const logs = [
   { rows: 10_000_000, name: '10 M', limit: 100 },
 ] as const;
 
-/** How long the Activity Log takes to answer, with millions of entries. */
+/** How long the Activity Log takes to answer with millions of entries, and whether it keeps up with a flood. */
 export const activityLists: Measure = {
   id: 'p3',
-  title: 'answers of the Activity Log',
+  title: 'answers of the Activity Log, and a flood of visits',
   async run(bench) {
     const lines: Line[] = [];
     for (const log of logs) lines.push(...(await measureLog(bench, log)));
+    lines.push(...(await measureFlood(bench)));
     return lines;
   },
 };
+
+async function measureFlood(bench: Bench): Promise<Line[]> {
+  bench.say(`p3, ${FLOOD_PER_SECOND} visits a second for ${FLOOD_SECONDS} s`);
+  const flood = await floodActivity(bench, FLOOD_SECONDS, FLOOD_PER_SECOND);
+  const name = '10,000 visits a second for 60 s';
+  const none = { of: 'value', is: 'at most', limit: 0 } as const;
+  const lost = flood.sent - flood.stored - flood.dropped;
+  const grown = flood.grownBytes / 2 ** 20;
+  return [
+    line({ measure: 'p3', what: `${name}, neither stored nor counted`, value: lost, unit: 'visits', bar: none }),
+    line({ measure: 'p3', what: `${name}, counted as dropped`, value: flood.dropped, unit: 'visits' }),
+    line({
+      ...{ measure: 'p3', what: `${name}, memory grows by`, value: grown, unit: 'MB' },
+      bar: { of: 'value', is: 'at most', limit: GROWN_MAX },
+    }),
+    line({
+      ...{ measure: 'p3', what: `${name}, processor time of a visit` },
+      ...{ value: flood.processorMicroseconds, unit: 'us' },
+    }),
+  ];
+}
 
 async function measureLog(bench: Bench, { rows, name, limit }: (typeof logs)[number]): Promise<Line[]> {
   const dataDir = join(bench.dir, `log-${rows}`);

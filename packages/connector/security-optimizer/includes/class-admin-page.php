@@ -25,20 +25,30 @@ final class Security_Optimizer_Admin_Page {
 	 */
 	private static function pages() {
 		return array(
-			'login-settings' => array(
+			'security-optimizer' => array(
+				'id'    => 'SECURITY_DASHBOARD',
+				'menu'  => __( 'Dashboard', 'security-optimizer' ),
+				'title' => __( 'Security Optimizer', 'security-optimizer' ),
+			),
+			'login-settings'     => array(
 				'id'    => 'LOGIN_SETTINGS',
 				'menu'  => __( 'Login Security', 'security-optimizer' ),
 				'title' => __( 'Security Optimizer - Login Security', 'security-optimizer' ),
 			),
-			'site-security'  => array(
+			'site-security'      => array(
 				'id'    => 'SITE_SECURITY',
 				'menu'  => __( 'Site Security', 'security-optimizer' ),
 				'title' => __( 'Security Optimizer - Site Security', 'security-optimizer' ),
 			),
-			'activity-log'   => array(
+			'activity-log'       => array(
 				'id'    => 'ACTIVITY_LOG',
 				'menu'  => __( 'Activity Log', 'security-optimizer' ),
 				'title' => __( 'Security Optimizer - Activity Log', 'security-optimizer' ),
+			),
+			'post-hack-actions'  => array(
+				'id'    => 'POST_HACK_ACTIONS',
+				'menu'  => __( 'Post-hack Actions', 'security-optimizer' ),
+				'title' => __( 'Security Optimizer - Post-hack Actions', 'security-optimizer' ),
 			),
 		);
 	}
@@ -131,8 +141,8 @@ final class Security_Optimizer_Admin_Page {
 			'localeSlug'         => implode( '-', array_slice( explode( '_', $locale ), 0, 2 ) ),
 			'wp_nonce'           => wp_create_nonce( 'wp_rest' ),
 			'data_consent_popup' => array(
-				'show_data_field'  => 0,
-				'show_email_field' => 0,
+				'show_data_field'  => (int) Security_Optimizer_Policy::is_on( 'show_data_consent' ),
+				'show_email_field' => (int) Security_Optimizer_Policy::is_on( 'show_email_consent' ),
 			),
 			'pages'              => $pages,
 			'nonce_url'          => admin_url( 'admin-ajax.php?action=rest-nonce' ),

@@ -21,6 +21,7 @@ final class Security_Optimizer_Command_User {
 		return array(
 			'id'           => $user->ID,
 			'login'        => $user->user_login,
+			'email'        => $user->user_email,
 			'needs_factor' => Security_Optimizer_Second_Factor::concerns( $user ),
 		);
 	}

@@ -1,37 +1,24 @@
 import { Fragment, type ReactNode } from 'react';
 
-/** Elements that a text of the server may hold (specification section 9). */
-const TEXT_TAGS = new Set(['strong', 'a']);
+/** Elements that a text of the server may hold, and those of its titles (specification section 9). */
+const TEXT_TAGS: ReadonlySet<string> = new Set(['strong', 'a']);
+const TITLE_TAGS: ReadonlySet<string> = new Set(['em', 'strong', 'b', 'br', 'span']);
 
 /**
  * A text that the server supplied. `strong` and links are kept, everything else becomes plain text. Nothing is
  * ever inserted as HTML.
  */
 export function ServerText({ text }: { readonly text: string }) {
-  if (!/[<&]/.test(text)) return <>{text}</>;
-  return <>{convert(new DOMParser().parseFromString(text, 'text/html').body)}</>;
+  return <>{convertText(text, TEXT_TAGS)}</>;
 }
 
-function convert(parent: Node): ReactNode {
-  return Array.from(parent.childNodes).map((node, index) => {
-    const key = index;
-    if (node.nodeType === Node.TEXT_NODE) return <Fragment key={key}>{node.textContent}</Fragment>;
-    if (!(node instanceof Element)) return null;
-    const tag = node.localName;
-    if (tag === 'script' || tag === 'style') return null;
-    if (!TEXT_TAGS.has(tag)) return <Fragment key={key}>{convert(node)}</Fragment>;
-    if (tag === 'strong') return <strong key={key}>{convert(node)}</strong>;
-    const href = safeHref(node.getAttribute('href'));
-    if (href === null) return <Fragment key={key}>{convert(node)}</Fragment>;
-    return (
-      <a key={key} className="so-link" href={href}>
-        {convert(node)}
-      </a>
-    );
-  });
+/** A title that the server supplied: `em`, `strong`, `b`, `br`, and `span` with its class. */
+export function ServerTitle({ text }: { readonly text: string }) {
+  return <>{convertText(text, TITLE_TAGS)}</>;
 }
 
-function safeHref(href: string | null): string | null {
+/** The address of a link that the server supplied; null for one that a browser must not follow. */
+export function safeHref(href: string | null): string | null {
   if (href === null) return null;
   try {
     const { protocol } = new URL(href, window.location.href);
@@ -39,4 +26,46 @@ function safeHref(href: string | null): string | null {
   } catch {
     return null;
   }
+}
+
+function convertText(text: string, allowed: ReadonlySet<string>): ReactNode {
+  return /[<&]/.test(text) ? convert(new DOMParser().parseFromString(text, 'text/html').body, allowed) : text;
+}
+
+function convert(parent: Node, allowed: ReadonlySet<string>): ReactNode {
+  return Array.from(parent.childNodes).map((node, index) => {
+    const key = index;
+    if (node.nodeType === Node.TEXT_NODE) return <Fragment key={key}>{node.textContent}</Fragment>;
+    if (!(node instanceof Element)) return null;
+    const tag = node.localName;
+    if (tag === 'script' || tag === 'style') return null;
+    const inner = convert(node, allowed);
+    if (!allowed.has(tag)) return <Fragment key={key}>{inner}</Fragment>;
+    switch (tag) {
+      case 'br':
+        return <br key={key} />;
+      case 'span':
+        return (
+          <span key={key} className={node.getAttribute('class') ?? undefined}>
+            {inner}
+          </span>
+        );
+      case 'a':
+        return link(node, key, inner);
+      default: {
+        const Tag = tag as 'strong' | 'em' | 'b';
+        return <Tag key={key}>{inner}</Tag>;
+      }
+    }
+  });
+}
+
+function link(node: Element, key: number, inner: ReactNode): ReactNode {
+  const href = safeHref(node.getAttribute('href'));
+  if (href === null) return <Fragment key={key}>{inner}</Fragment>;
+  return (
+    <a key={key} className="so-link" href={href}>
+      {inner}
+    </a>
+  );
 }

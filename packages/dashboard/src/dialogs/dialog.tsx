@@ -25,6 +25,10 @@ export interface DialogProps {
   /** Buttons after Cancel; the one that saves is of type submit. */
   readonly footer: ReactNode;
   readonly cancelText?: string;
+  /** Words at the start of the foot. */
+  readonly footText?: string;
+  /** It asks something that needs an answer: there is no way out but the button of the form. */
+  readonly mustAnswer?: boolean;
 }
 
 /** A dialog above the page, a sheet on phones. Escape, the scrim and Cancel close it unless something is pending. */
@@ -35,7 +39,15 @@ export function Dialog(props: DialogProps) {
 }
 
 function DialogFrame(props: DialogProps) {
-  const { title, size = 'medium', role = 'dialog', closing, pending = false, dirty = false } = props;
+  const {
+    title,
+    size = 'medium',
+    role = 'dialog',
+    closing,
+    pending = false,
+    dirty = false,
+    mustAnswer = false,
+  } = props;
   const scrim = useRef<HTMLDivElement>(null);
   const ref = useRef<HTMLDivElement>(null);
   const pressed = useRef(false);
@@ -45,12 +57,12 @@ function DialogFrame(props: DialogProps) {
   useLeaveWarning(dirty && !closing.closing);
 
   function requestClose(): void {
-    if (busy) return;
+    if (busy || mustAnswer) return;
     if (dirty) setAsking(true);
     else closing.close();
   }
 
-  useModal(scrim, ref, busy || asking ? null : requestClose);
+  useModal(scrim, ref, busy || asking || mustAnswer ? null : requestClose);
   useFirstFieldFocus(ref);
 
   function submit(event: FormEvent): void {
@@ -89,21 +101,26 @@ function DialogFrame(props: DialogProps) {
         <form noValidate onSubmit={submit}>
           <div className="so-dialog__head">
             <h2 id={`${id}-title`}>{title}</h2>
-            <button
-              type="button"
-              className="so-iconbtn"
-              aria-label={__('Close', 'security-optimizer')}
-              aria-disabled={busy || undefined}
-              onClick={requestClose}
-            >
-              <Icon name="x" />
-            </button>
+            {mustAnswer ? null : (
+              <button
+                type="button"
+                className="so-iconbtn"
+                aria-label={__('Close', 'security-optimizer')}
+                aria-disabled={busy || undefined}
+                onClick={requestClose}
+              >
+                <Icon name="x" />
+              </button>
+            )}
           </div>
           <div className="so-dialog__body">{props.children}</div>
           <div className="so-dialog__foot">
-            <Button onClick={requestClose} disabled={pending} firstFocus={role === 'alertdialog'}>
-              {props.cancelText ?? __('Cancel', 'security-optimizer')}
-            </Button>
+            {props.footText === undefined ? null : <span className="so-grow">{props.footText}</span>}
+            {mustAnswer ? null : (
+              <Button onClick={requestClose} disabled={pending} firstFocus={role === 'alertdialog'}>
+                {props.cancelText ?? __('Cancel', 'security-optimizer')}
+              </Button>
+            )}
             {props.footer}
           </div>
         </form>

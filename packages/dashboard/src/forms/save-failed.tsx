@@ -4,14 +4,17 @@ import { ServerText } from '../components/server-text.js';
 import { __ } from '../i18n/translate.js';
 import { failureNotice } from '../requests/outcome-notice.js';
 
-/** Says inside a dialog that saving failed. What belongs to a field stands at the field instead. */
-export function SaveFailed({ failure }: { readonly failure: ApiFailure | null }) {
+/**
+ * Says inside a dialog that saving failed. What belongs to a field stands at the field instead.
+ * @param text what failed, in one sentence, where it is not saving
+ */
+export function SaveFailed({ failure, text }: { readonly failure: ApiFailure | null; readonly text?: string }) {
   if (failure === null || Object.keys(failure.fields).length > 0) return null;
   return (
     <div role="alert">
       <Note kind="bad">
         <p>
-          <strong>{__('We couldn’t save this.', 'security-optimizer')}</strong>{' '}
+          <strong>{text ?? __('We couldn’t save this.', 'security-optimizer')}</strong>{' '}
           {failure.kind === 'session_gone' ? (
             __('You are logged out', 'security-optimizer')
           ) : (

@@ -5,7 +5,7 @@ const files = import.meta.glob<string>(
     './svg/{folder-lock,eye-off,editor-off,plug,feed,code,file-x}.svg',
     './svg/{link,gate,phone,password,name-tag,timer,moon}.svg',
     './svg/{plus,trash,calendar,clock,arrow-right,chevron-left}.svg',
-    './svg/{check,check-circle,alert,error,info,x,circle,refresh,chevron-right}.svg',
+    './svg/{check,check-circle,alert,error,info,x,circle,refresh,chevron-right,external,star}.svg',
   ],
   { query: '?raw', import: 'default', eager: true },
 );

@@ -31,3 +31,10 @@ export const activityOptions: OptionsSource<KnownActivityOptions> = {
   call: { suffix: '/fetch-options', body: { page: 'activity' } },
   read: readActivityOptions,
 };
+
+/** Where the jobs of Post-hack Actions stand. The page reads it: its rules need not come with every page. */
+export const postHackSource: OptionsSource<{ readonly jobs?: unknown; readonly facts?: unknown }> = {
+  key: ['post-hack'],
+  call: { suffix: '/post-hack-jobs', body: {} },
+  read: (data) => (typeof data === 'object' && data !== null && 'jobs' in data ? data : {}),
+};

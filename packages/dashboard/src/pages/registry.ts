@@ -1,18 +1,29 @@
 import { type PageId, type PageText, pages } from '@security-optimizer/contract/pages';
 import type { ComponentType } from 'react';
-import { activityOptions, loginOptions, type OptionsSource, securityOptions } from '../options/options-source.js';
+import {
+  activityOptions,
+  loginOptions,
+  type OptionsSource,
+  postHackSource,
+  securityOptions,
+} from '../options/options-source.js';
 
 interface BuiltPage {
   readonly load: () => Promise<{ readonly default: ComponentType }>;
   /** What the page shows; asked for while its code is on its way. */
-  readonly options: OptionsSource<object>;
+  readonly options: readonly OptionsSource<object>[];
 }
 
 /** The pages that are built. Each is a file of its own, fetched only where it is shown. */
 const builtPages: Partial<Record<PageId, BuiltPage>> = {
-  LOGIN_SETTINGS: { load: () => import('./login-settings/login-settings-page.js'), options: loginOptions },
-  ACTIVITY_LOG: { load: () => import('./activity-log/activity-log-page.js'), options: activityOptions },
-  SITE_SECURITY: { load: () => import('./site-security/site-security-page.js'), options: securityOptions },
+  SECURITY_DASHBOARD: {
+    load: () => import('./security-dashboard/security-dashboard-page.js'),
+    options: [securityOptions, loginOptions],
+  },
+  LOGIN_SETTINGS: { load: () => import('./login-settings/login-settings-page.js'), options: [loginOptions] },
+  ACTIVITY_LOG: { load: () => import('./activity-log/activity-log-page.js'), options: [activityOptions] },
+  POST_HACK_ACTIONS: { load: () => import('./post-hack-actions/post-hack-actions-page.js'), options: [postHackSource] },
+  SITE_SECURITY: { load: () => import('./site-security/site-security-page.js'), options: [securityOptions] },
 };
 
 /** Texts, code and data of a page; for a page that is unknown or not built, those of the first one that is. */

@@ -33,7 +33,7 @@ export type RunRequest = <Data>(request: TrackedRequest<Data>) => Promise<Data>;
 export function createRunRequest(parts: {
   readonly api: Pick<Api, 'call'>;
   readonly requests: RequestStore;
-  readonly notices: NoticeStore;
+  readonly notices: Pick<NoticeStore, 'show' | 'closeKey'>;
   readonly loginUrl: string;
 }): RunRequest {
   const { api, requests, notices, loginUrl } = parts;

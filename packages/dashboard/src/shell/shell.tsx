@@ -1,5 +1,6 @@
 import type { PageText } from '@security-optimizer/contract/pages';
 import { type ReactNode, useEffect, useState } from 'react';
+import { ConsentPrompt } from '../consent/consent-prompt.js';
 import { useDeviceClass } from '../device/use-device-class.js';
 import { Loader } from '../loader/loader.js';
 import { Toasts } from '../notices/toasts.js';
@@ -44,6 +45,7 @@ export function Shell({ page, container, children }: ShellProps) {
               </PageBoundary>
             </div>
           </Main>
+          <ConsentPrompt />
           <Toasts />
         </>
       )}

@@ -38,6 +38,11 @@ describe('a crawler', () => {
       visits_today: 2,
     });
     expect(await site.call(`/block-ip/${id('192.0.2.8')}`, { block: 1 })).toEqual({ block: 1 });
+    // One that was blocked before DNS proved it can be let in again.
+    await site.call('/block-addresses', { address: '192.0.2.7-192.0.2.9' });
+    expect(await site.call(`/get-visitor-status/${id('192.0.2.7')}`)).toMatchObject({ block: 1, do_not_block: 0 });
+    const now = (await site.unknown()).entries.find((row) => row.ip === '192.0.2.7');
+    expect([now?.block, now?.do_not_block]).toEqual([1, 0]);
   });
 });
 

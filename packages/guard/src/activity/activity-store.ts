@@ -172,6 +172,8 @@ export interface ActivityStore {
    * are left out. Kept 35 days. A refused visit counts as blocked only.
    */
   traffic(site: SiteId, from: number, to: number): Promise<readonly TrafficHour[]>;
+  /** Log-ins that were refused before a password was looked at, in the same hours. They are among the blocked visits. */
+  refusedLogins(site: SiteId, from: number, to: number): Promise<number>;
   /** Hits of an address in each hour from the one of `from` to the last that begins before `to`, oldest first. */
   visitorHours(site: SiteId, visitorId: number, from: number, to: number): Promise<readonly number[]>;
   /** `what`: `address`, `page` or `failed-login` (addresses by refused or failed log-ins). Days are `YYYY-MM-DD` in UTC. */

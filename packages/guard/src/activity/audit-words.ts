@@ -84,6 +84,13 @@ const settings: ReadonlyMap<string, { readonly title: string; readonly show: Sho
   ['disable_activity_log', { title: 'the activity log', show: offOn }],
   ['log_lifetime', { title: 'the days that the activity log is kept', show: textOf }],
   ['anonymize_addresses', { title: 'Anonymised addresses', show: onOff }],
+  ['data_consent', { title: 'Collection of technical data', show: onOff }],
+  ['email_consent', { title: 'Occasional e-mails', show: onOff }],
+  [
+    'consent_asked',
+    { title: 'Answer to the questions about data and e-mails', show: (value) => (value === 1 ? 'Given' : 'Open') },
+  ],
+  ['rate_dismissed', { title: 'Request for a review', show: offOn }],
   ['notification_emails', { title: 'the recipients of weekly reports', show: (value) => listOf(value) || 'nobody' }],
 ]);
 

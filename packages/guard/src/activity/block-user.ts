@@ -38,7 +38,7 @@ export async function blockUser(
   await deps.mutex.run(site.id, async () => {
     const before = deps.blockedUsers(site.id);
     const others = before.filter((other) => other !== user);
-    if (value === 1) await refuseKept(deps, site, actor, user);
+    if (value === 1) await refuseKept(deps, site, actor, { id: user, blocked: before.includes(user) });
     await deps.pushBlockedUsers(site, value === 1 ? [...others, user].sort((a, b) => a - b) : others);
     let versions: BlockVersions | null;
     try {
@@ -71,10 +71,15 @@ async function endAndStore(
   return stored.versions;
 }
 
-async function refuseKept(deps: BlockUserDeps, site: SiteConfig, actor: Actor, id: number): Promise<void> {
+async function refuseKept(
+  deps: BlockUserDeps,
+  site: SiteConfig,
+  actor: Actor,
+  { id, blocked }: { readonly id: number; readonly blocked: boolean },
+): Promise<void> {
   const { users, administrators } = await deps.usersInfo(site, { users: [id] });
   const info = users.find((entry) => entry.id === id);
   if (info === undefined) throw new ApiError('not_found', { message: 'This user does not exist any more.' });
-  const why = whyNotBlockUser({ id, administrator: info.can_manage, administrators }, actor.id);
+  const why = whyNotBlockUser({ id, blocked, administrator: info.can_manage, administrators }, actor.id);
   if (why !== null) throw new ApiError('must_not_be_blocked', { message: why });
 }

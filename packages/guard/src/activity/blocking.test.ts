@@ -210,6 +210,17 @@ describe('a blocked user', () => {
     expect((await status(site, id)).block).toBe(0);
   });
 
+  it('may be an administrator as long as another one is left, and can be unblocked again', async () => {
+    const site = await activitySite();
+    site.connector.members.set(3, { login: 'other', administrator: true });
+    const id = await idOfUser(site, { id: 3, login: 'other' });
+    await site.call(`/block-user/${id}`, { block: 1 });
+    expect(await status(site, id)).toMatchObject({ block: 1, do_not_block: 0, reason: '' });
+    await site.call(`/block-user/${id}`, { block: 1 });
+    await site.call(`/block-user/${id}`, { block: 0 });
+    expect((await status(site, id)).block).toBe(0);
+  });
+
   it('stays blocked over a restart', async () => {
     const site = await activitySite();
     await site.call(`/block-user/${await idOfUser(site, EDITOR)}`, { block: 1 });

@@ -77,15 +77,17 @@ export function whyNotBlockAddress(
 /** A user who is to be blocked. */
 export interface UserToBlock {
   readonly id: number;
+  /** Blocked already: one more time changes nothing. */
+  readonly blocked: boolean;
   readonly administrator: boolean;
-  /** How many administrators are not blocked, this one included. */
+  /** How many administrators are not blocked. */
   readonly administrators: number;
 }
 
 /** Why a user must not be blocked; null when they may. @param caller user id of whoever asks, or null */
 export function whyNotBlockUser(user: UserToBlock, caller: number | null): string | null {
   if (user.id === caller) return 'This is you. Blocking yourself would shut you out.';
-  if (user.administrator && user.administrators <= 1) {
+  if (!user.blocked && user.administrator && user.administrators <= 1) {
     return 'This is the last administrator who is not blocked. Nobody could unblock anyone any more.';
   }
   return null;

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SiteConfig } from '../site.js';
+import { activityInFile } from '../testing/activity-in-file.js';
 import type { FakeEvent } from '../testing/fake-activity.js';
 import { fakeConnector, SECRET } from '../testing/fake-connector.js';
 import { recordedLog } from '../testing/log-lines.js';
-import { memoryActivity } from '../testing/memory-activity.js';
 import { eventually } from '../testing/scratch.js';
 import { connectorClient } from '../wordpress/connector-client.js';
 import { createEventDrain } from './drain-events.js';
@@ -25,7 +25,7 @@ const row = (more: object = {}): FakeEvent => ({
 
 async function world() {
   const connector = await fakeConnector();
-  const memory = memoryActivity();
+  const memory = await activityInFile();
   const log = recordedLog();
   const site: SiteConfig = {
     id: 'site',
@@ -44,7 +44,7 @@ async function world() {
     onTestFinished(() => drain.stop());
     return drain;
   };
-  return { connector, memory, log, site, begin, drain: begin(), kinds: () => memory.events.map(({ kind }) => kind) };
+  return { connector, memory, log, site, begin, drain: begin() };
 }
 
 describe('what users did', () => {
@@ -53,7 +53,7 @@ describe('what users did', () => {
     connector.outbox = [row({ kind: 'login' }), row({ kind: 'post.created' }), row({ kind: 'logout' })];
     const uids = connector.outbox.map((event) => event.uid);
     await drain.drain(site);
-    expect(memory.events.map(({ kind, object, objectType }) => [kind, object, objectType])).toEqual([
+    expect((await memory.allEvents()).map(({ kind, object, objectType }) => [kind, object, objectType])).toEqual([
       ['login', 'Hello', 'post'],
       ['post.created', 'Hello', 'post'],
       ['logout', 'Hello', 'post'],
@@ -66,7 +66,7 @@ describe('what users did', () => {
     const { connector, memory, drain, site } = await world();
     connector.outbox = Array.from({ length: 450 }, () => row());
     await drain.drain(site);
-    expect(memory.events).toHaveLength(450);
+    expect(await memory.allEvents()).toHaveLength(450);
     expect(connector.drains).toHaveLength(4);
   });
 
@@ -76,10 +76,10 @@ describe('what users did', () => {
     memory.store.writeEvents = async () => Promise.reject(new Error('disk full'));
     connector.outbox = [row()];
     await drain.drain(site);
-    expect([connector.outbox.length, memory.events.length]).toEqual([1, 0]);
+    expect([connector.outbox.length, (await memory.allEvents()).length]).toEqual([1, 0]);
     memory.store.writeEvents = write;
     await eventually(() => connector.outbox.length === 0);
-    expect(memory.events).toHaveLength(1);
+    expect(await memory.allEvents()).toHaveLength(1);
     expect(log.events().filter((event) => event.startsWith('events-'))).toEqual([
       'events-not-drained',
       'events-drained-again',
@@ -95,11 +95,11 @@ describe('what users did', () => {
       connector.mode = 'broken';
     };
     await drain.drain(site);
-    expect([connector.outbox.length, memory.events.length]).toEqual([2, 2]);
+    expect([connector.outbox.length, (await memory.allEvents()).length]).toEqual([2, 2]);
     connector.mode = 'ok';
     memory.store.writeEvents = write;
     await begin().drain(site);
-    expect([connector.outbox.length, memory.events.length]).toEqual([0, 2]);
+    expect([connector.outbox.length, (await memory.allEvents()).length]).toEqual([0, 2]);
   });
 
   it('is fetched when WordPress is there again, without a line in the log for each try', async () => {
@@ -109,7 +109,7 @@ describe('what users did', () => {
     await drain.drain(site);
     await new Promise((resolve) => setTimeout(resolve, 1200));
     connector.mode = 'ok';
-    await eventually(() => memory.events.length === 1);
+    await eventually(async () => (await memory.allEvents()).length === 1);
     expect(log.events().filter((event) => event === 'events-not-drained')).toHaveLength(1);
   });
 });
@@ -119,7 +119,7 @@ describe('a signal', () => {
     const { connector, memory, drain, site } = await world();
     connector.outbox = [row()];
     for (let count = 0; count < 100; count++) drain.signal(site);
-    await eventually(() => memory.events.length === 1);
+    await eventually(async () => (await memory.allEvents()).length === 1);
     const began = Date.now();
     while (Date.now() - began < 1500) {
       drain.signal(site);
@@ -143,7 +143,7 @@ describe('a signal', () => {
       fill();
     };
     await drain.drain(site);
-    await eventually(() => memory.events.length === 2);
+    await eventually(async () => (await memory.allEvents()).length === 2);
   });
 });
 
@@ -159,7 +159,7 @@ describe('rows that nobody can read', () => {
     const { connector, memory, drain, site, log } = await world();
     connector.outbox = [row({ kind: 'login' }), row(broken), row({ kind: 'logout' })];
     await drain.drain(site);
-    expect(memory.events.map(({ kind }) => kind)).toEqual(['login', 'logout']);
+    expect((await memory.allEvents()).map(({ kind }) => kind)).toEqual(['login', 'logout']);
     expect(connector.outbox).toEqual([]);
     expect(log.events()).toContain('events-skipped');
     expect(log.text()).not.toContain('script');
@@ -179,7 +179,7 @@ describe('rows that nobody can read', () => {
     const address = '<i>192.0.2.1</i>';
     connector.outbox = [row({ object: { type: 'post', id: '1', name }, at: 99_999_999_999, address })];
     await drain.drain(site);
-    const [event] = memory.events;
+    const [event] = await memory.allEvents();
     expect(event?.object.startsWith('a\\u0000b\\u202ec\\u000d\\u000a<img')).toBe(true);
     expect(event?.address).toBe('');
     expect(event?.object.length).toBeLessThanOrEqual(300);
@@ -191,7 +191,7 @@ it('a round asks every site, also without a signal, and ends with stop', async (
   const { connector, memory, drain } = await world();
   connector.outbox = [row()];
   drain.start();
-  await eventually(() => memory.events.length === 1);
+  await eventually(async () => (await memory.allEvents()).length === 1);
   await drain.stop();
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   onTestFinished(() => void vi.useRealTimers());

@@ -2,7 +2,7 @@ import { sentFilters } from '@security-optimizer/contract/activity-filters';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SiteConfig } from '../site.js';
-import { memoryActivity, type TestVisit } from '../testing/memory-activity.js';
+import { activityInFile, type TestVisit } from '../testing/activity-in-file.js';
 import { exportActivity } from './export-activity.js';
 import { csvLine } from './export-csv.js';
 import { readVisitFilters } from './read-filters.js';
@@ -29,8 +29,9 @@ function readCsv(text: string): string[][] {
     );
 }
 
-function world(visits: readonly TestVisit[]) {
-  const memory = memoryActivity(visits);
+async function world(visits: readonly TestVisit[]) {
+  const memory = await activityInFile();
+  if (visits.length > 0) await memory.addVisits(visits);
   const deps = { store: memory.store, timeZone: () => 'Europe/Berlin', clock: () => Date.UTC(2026, 10, 20, 23, 30) };
   const write = async (list: 'unknown' | 'registered', format: 'csv' | 'json', parameters: object = {}) => {
     const file = await exportActivity(deps, { site, list, format, parameters: { ...parameters }, exact: false });
@@ -76,35 +77,35 @@ describe('a line of a CSV file', () => {
 
 describe('an export', () => {
   const many = Array.from({ length: 1250 }, (_, index) => ({
-    at: 1_795_000_000 + index,
+    at: (1_795_000_000 + index) * 1000,
     status: index % 5 === 0 ? 404 : 200,
     target: `/page-${index}`,
   }));
 
   it.each(['csv', 'json'] as const)('holds every row once, newest first, as %s', async (format) => {
-    const { text } = await world(many).write('unknown', format);
-    const ids =
+    const { text } = await (await world(many)).write('unknown', format);
+    const pages =
       format === 'json'
-        ? JSON.parse(text).map((row: { id: number }) => row.id)
+        ? JSON.parse(text).map((row: { page_visited: string }) => row.page_visited)
         : readCsv(text)
             .slice(1)
-            .map(([id]) => Number(id));
-    expect(ids).toEqual(Array.from({ length: 1250 }, (_, index) => 1250 - index));
+            .map((row) => row[6]);
+    expect(pages).toEqual(Array.from({ length: 1250 }, (_, index) => `/page-${1249 - index}`));
   });
 
   it.each([
     ['csv', '\ufeff"id","ts","ts_unix"'],
     ['json', '[]\n'],
   ] as const)('of nothing is a whole file too: %s', async (format, begins) => {
-    const { text } = await world([]).write('unknown', format);
+    const { text } = await (await world([])).write('unknown', format);
     expect(text.startsWith(begins)).toBe(true);
   });
 
   it('holds what the filters match, and what came after it began is not in it', async () => {
-    const { memory, deps } = world(many);
+    const { memory, deps } = await world(many);
     const ask = { site, list: 'unknown', format: 'json', parameters: { code: '404' }, exact: false } as const;
     const { content } = await exportActivity(deps, ask);
-    memory.addVisit({ at: 1_900_000_000, status: 404 });
+    await memory.addVisits([{ at: 1_900_000_000_000, status: 404 }]);
     let text = '';
     for await (const piece of content) text += piece;
     const rows = JSON.parse(text) as { code: number }[];
@@ -112,7 +113,7 @@ describe('an export', () => {
   });
 
   it('reads the next rows only when those before were taken', async () => {
-    const { memory, deps } = world(many);
+    const { memory, deps } = await world(many);
     let reads = 0;
     const list = memory.store.listVisits;
     memory.store.listVisits = (window) => {
@@ -132,8 +133,8 @@ describe('an export', () => {
   });
 
   it('keeps hostile names inert', async () => {
-    const { memory, write } = world([]);
-    memory.addEvent({
+    const { memory, write } = await world([]);
+    const event = {
       uid: '1',
       at: 1,
       kind: 'post.updated',
@@ -144,7 +145,8 @@ describe('an export', () => {
       objectType: 'post',
       before: '-2+3',
       after: null,
-    });
+    } as const;
+    await memory.addEvents([event]);
     const [names = [], row = []] = readCsv((await write('registered', 'csv')).text.slice(1));
     const cell = (name: string) => row[names.indexOf(name)];
     expect(cell('user')).toBe('\'=HYPERLINK("http://evil.example")');
@@ -156,12 +158,13 @@ describe('an export', () => {
   });
 
   it('is named after its list and the day at the site', async () => {
-    const { file } = await world([]).write('registered', 'csv');
+    const { file } = await (await world([])).write('registered', 'csv');
     expect(file.name).toBe('activity-registered-2026-11-21.csv');
   });
 
   it('refuses filters that can’t be read before anything is written', async () => {
-    await expect(world([]).write('unknown', 'csv', { ip: 'x;y' })).rejects.toMatchObject({
+    const { write } = await world([]);
+    await expect(write('unknown', 'csv', { ip: 'x;y' })).rejects.toMatchObject({
       fields: { ip: 'Invalid format.' },
     });
   });
@@ -169,7 +172,7 @@ describe('an export', () => {
   it('understands its plain filters as the lists understand theirs', async () => {
     const sent = sentFilters.parse([{ wp_name: 'date', children: [{ id: 'to', value: 1_795_000_000 }] }]);
     const { filter } = readVisitFilters(sent, { timeZone: 'Europe/Berlin', exact: false });
-    const { text } = await world(many).write('unknown', 'json', { to: '1795000000', from: '' });
-    expect(JSON.parse(text)).toHaveLength(many.filter(({ at }) => at <= (filter.to ?? 0)).length);
+    const { text } = await (await world(many)).write('unknown', 'json', { to: '1795000000', from: '' });
+    expect(JSON.parse(text)).toHaveLength(many.filter(({ at }) => at / 1000 <= (filter.to ?? 0)).length);
   });
 });

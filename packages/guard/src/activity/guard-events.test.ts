@@ -7,8 +7,8 @@ import { sqlAuditOutbox } from '../storage/audit-outbox.js';
 import { sqlAuditStore } from '../storage/audit-store.js';
 import { openDatabase } from '../storage/database.js';
 import { type JsonValue, sqlSettingsStore } from '../storage/settings-store.js';
+import { activityInFile } from '../testing/activity-in-file.js';
 import { recordedLog } from '../testing/log-lines.js';
-import { memoryActivity } from '../testing/memory-activity.js';
 import { eventually, scratchFolder } from '../testing/scratch.js';
 import { eventOfAudit } from './audit-words.js';
 import { createGuardEvents } from './guard-events.js';
@@ -89,7 +89,7 @@ async function world() {
     logger: recordedLog().logger,
   });
   onTestFinished(() => db.destroy());
-  const memory = memoryActivity();
+  const memory = await activityInFile();
   const log = recordedLog();
   const recording = { site: true as boolean | null };
   const begin = () => {
@@ -112,7 +112,7 @@ async function world() {
       actor: owner,
       at: AT,
     });
-  return { db, memory, log, recording, begin, change, kinds: () => memory.events.map(({ kind }) => kind) };
+  return { db, memory, log, recording, begin, change };
 }
 
 describe('what happens in guard', () => {
@@ -122,11 +122,15 @@ describe('what happens in guard', () => {
     events.start();
     await change('disable_feed', 0, 1);
     events.changed();
-    await eventually(() => memory.events.length === 1);
+    await eventually(async () => (await memory.allEvents()).length === 1);
     events.changed();
     await events.stop();
-    expect(memory.events).toHaveLength(1);
-    expect(memory.events[0]).toMatchObject({ kind: 'product.setting', login: 'owner', address: '192.0.2.0' });
+    expect(await memory.allEvents()).toHaveLength(1);
+    expect((await memory.allEvents())[0]).toMatchObject({
+      kind: 'product.setting',
+      login: 'owner',
+      address: '192.0.2.0',
+    });
   });
 
   it('is not lost when guard dies before it is in the log, nor doubled when it dies right after', async () => {
@@ -140,7 +144,7 @@ describe('what happens in guard', () => {
     await begin().stop();
     memory.store.writeEvents = write;
     await begin().stop();
-    expect(memory.events).toHaveLength(1);
+    expect(await memory.allEvents()).toHaveLength(1);
   });
 
   it('is found however much of it there is, with values that nobody can read among it', async () => {
@@ -149,7 +153,7 @@ describe('what happens in guard', () => {
     await sqlAuditStore(db).add('site', { actor: owner, at: AT }, entries);
     await db.updateTable('audit').set({ before: '{' }).where('name', '=', 'n7').execute();
     await begin().stop();
-    expect(memory.events).toHaveLength(450);
+    expect(await memory.allEvents()).toHaveLength(450);
   });
 
   it('waits while the log can’t be written, with one line in the service’s log', async () => {
@@ -165,7 +169,7 @@ describe('what happens in guard', () => {
     expect(log.events()).toEqual(['guard-events-not-stored']);
     memory.store.writeEvents = write;
     events.changed();
-    await eventually(() => memory.events.length === 1);
+    await eventually(async () => (await memory.allEvents()).length === 1);
   });
 
   it('is left out while the log is off, also when it is on again', async () => {
@@ -175,7 +179,7 @@ describe('what happens in guard', () => {
     await begin().stop();
     recording.site = true;
     await begin().stop();
-    expect(memory.events).toEqual([]);
+    expect(await memory.allEvents()).toEqual([]);
   });
 
   it('is left out by the time when it happened, not by that when it is written', async () => {
@@ -191,7 +195,7 @@ describe('what happens in guard', () => {
       await sqlAuditStore(db).add('site', { actor: owner, at: AT + index }, [{ name, before, after }]);
     }
     await begin().stop();
-    expect(memory.events.map(({ object }) => object)).toEqual([
+    expect((await memory.allEvents()).map(({ object }) => object)).toEqual([
       'Disable RSS and ATOM Feeds',
       'the activity log',
       'the activity log',
@@ -206,13 +210,13 @@ describe('what happens in guard', () => {
     events.locked('site', '192.0.2.7', AT + 3_600_000);
     events.locked('site', '192.0.2.7', AT + 90_000_000);
     await events.stop();
-    expect(memory.events).toHaveLength(2);
-    expect(memory.events[0]).toMatchObject({ kind: 'login.locked', address: '192.0.2.0', login: '' });
+    expect(await memory.allEvents()).toHaveLength(2);
+    expect((await memory.allEvents())[0]).toMatchObject({ kind: 'login.locked', address: '192.0.2.0', login: '' });
     const others = begin();
     others.locked('site', '2001:db8:1:2::/64', AT + 3_600_000);
     await others.stop();
-    expect(memory.events[2]).toMatchObject({ address: '2001:db8:1:2::', object: '2001:db8:1:2::' });
-    expect(memory.events[0]?.after).toBe('2026-11-18 13:06');
+    expect((await memory.allEvents())[2]).toMatchObject({ address: '2001:db8:1:2::', object: '2001:db8:1:2::' });
+    expect((await memory.allEvents())[0]?.after).toBe('2026-11-18 13:06');
   });
 
   it('keeps a bounded number of lock-outs that can’t be written', async () => {

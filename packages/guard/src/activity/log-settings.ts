@@ -11,6 +11,8 @@ export interface LogSettings {
   readonly log_lifetime: LogLifetime;
   /** Addresses are shortened before anything is written. */
   readonly anonymize_addresses: 0 | 1;
+  /** Who gets the weekly report: addresses, lower-case. */
+  readonly notification_emails: readonly string[];
 }
 
 /** The settings of a site whose owner has changed nothing. */
@@ -18,6 +20,7 @@ export const defaultLogSettings: LogSettings = Object.freeze({
   disable_activity_log: 0,
   log_lifetime: DEFAULT_LOG_LIFETIME,
   anonymize_addresses: 0,
+  notification_emails: Object.freeze([]),
 });
 
 /** What each stored value has to be. A member of `LogSettings` without a line here does not compile. */
@@ -25,6 +28,7 @@ const schemas: { readonly [Name in keyof LogSettings]: z.ZodType<LogSettings[Nam
   disable_activity_log: flag,
   log_lifetime: z.literal([...LOG_LIFETIMES]),
   anonymize_addresses: flag,
+  notification_emails: z.array(z.string()),
 };
 
 /** The settings as they are stored, defaults filled in. Throws StorageError. */

@@ -24,7 +24,9 @@ export function visitorFlags(deps: {
         // A type names a search engine only where DNS proved it.
         const verifiedBot = claimedSearchEngine(type)?.name ?? null;
         const why = whyNotBlockAddress({ range, verifiedBot }, caller.address, deps.kept());
-        return { block: deps.blockedNow(site).has(address) ? 1 : 0, do_not_block: why === null ? 0 : 1 };
+        // Whoever is blocked may always be unblocked.
+        const blocked = deps.blockedNow(site).has(address);
+        return { block: blocked ? 1 : 0, do_not_block: blocked || why === null ? 0 : 1 };
       },
     },
     users: {

@@ -42,8 +42,9 @@ export async function visitorStatus(
     last_seen: visitor?.lastSeen ?? null,
   };
   if (kind === 'user') {
-    const { roles, why } = await userFacts(deps, site, actor, Number(found.value));
-    const blocked = deps.blockedUsers(site.id).includes(Number(found.value));
+    const id = Number(found.value);
+    const blocked = deps.blockedUsers(site.id).includes(id);
+    const { roles, why } = await userFacts(deps, site, actor, { id, blocked });
     return { ...seen, ...verdict(blocked, why), type: 'user', visits_today: null, visits_hours: null, roles };
   }
   const range = parseRange(found.value);
@@ -60,8 +61,10 @@ export async function visitorStatus(
   };
 }
 
+/** Whoever is blocked may always be unblocked. */
 function verdict(blocked: boolean, why: string | null): Pick<VisitorStatus, 'block' | 'do_not_block' | 'reason'> {
-  return { block: blocked ? 1 : 0, do_not_block: why === null ? 0 : 1, reason: why ?? '' };
+  const kept = blocked ? null : why;
+  return { block: blocked ? 1 : 0, do_not_block: kept === null ? 0 : 1, reason: kept ?? '' };
 }
 
 /** By itself or by a range that holds it. */
@@ -86,11 +89,11 @@ async function userFacts(
   { usersInfo }: VisitorStatusDeps,
   site: SiteConfig,
   actor: Actor,
-  id: number,
+  { id, blocked }: { readonly id: number; readonly blocked: boolean },
 ): Promise<{ readonly roles: string[] | null; readonly why: string | null }> {
   const info = await usersInfo(site, { users: [id] }).catch((): UsersInfo | null => null);
   const user = info?.users.find((entry) => entry.id === id);
   const administrator = user?.can_manage === true;
-  const why = whyNotBlockUser({ id, administrator, administrators: info?.administrators ?? 0 }, actor.id);
+  const why = whyNotBlockUser({ id, blocked, administrator, administrators: info?.administrators ?? 0 }, actor.id);
   return { roles: user === undefined ? null : [...user.roles], why };
 }

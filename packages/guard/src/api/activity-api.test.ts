@@ -44,6 +44,7 @@ describe('the calls of the page Activity Log', () => {
 
   it.each([
     ['/activity-unknown', { page: 0 }, { page: 'Use a page number from 1.' }],
+    ['/activity-unknown', { page: 1e15 }, { page: 'Use a page number from 1.' }],
     ['/activity-unknown', { page: 1.5 }, { page: 'Use a page number from 1.' }],
     ['/activity-unknown', { limitedView: 2 }, { limitedView: 'Use 0 or 1.' }],
     ['/activity-unknown', { filters: filter('ip', 'x') }, { ip: 'Invalid format.' }],

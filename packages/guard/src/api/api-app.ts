@@ -158,8 +158,8 @@ function contextOf(calls: Calls, request: FastifyRequest): CallContext {
 }
 
 /** The route of a call; `{id}` of the contract is a parameter. */
-function routeOf(endpoint: Pick<Endpoint, 'suffix'>): string {
-  return `/plugin${endpoint.suffix.replace(/\{(\w+)\}/g, ':$1')}`;
+function routeOf(endpoint: Pick<Endpoint, 'suffix' | 'namespace'>): string {
+  return `/${endpoint.namespace ?? 'plugin'}${endpoint.suffix.replace(/\{(\w+)\}/g, ':$1')}`;
 }
 
 /** What the caller sent: body or query, and the parameters of the path, which win. */

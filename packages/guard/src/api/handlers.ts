@@ -12,7 +12,9 @@ import type { OptionChange } from '../site-security/set-security-option.js';
 import { type ActivityUseCases, createActivityHandlers } from './activity-handlers.js';
 import type { CallContext, Outcome } from './call-context.js';
 import { createLoginHandlers, type LoginUseCases } from './login-handlers.js';
+import { createOverviewHandlers, type OverviewUseCases } from './overview-handlers.js';
 import { createPostHackHandlers, type PostHackUseCases } from './post-hack-handlers.js';
+import { createWeeklyReportHandlers, type WeeklyReportUseCases } from './weekly-report-handlers.js';
 
 /** One handler for each of these calls, typed by their schemas. */
 export type HandlersOf<Calls extends Endpoint> = {
@@ -26,7 +28,12 @@ export type HandlersOf<Calls extends Endpoint> = {
 export type Handlers = HandlersOf<ApiEndpoint>;
 
 /** The use cases behind the calls. */
-export interface UseCases extends LoginUseCases, ActivityUseCases, PostHackUseCases {
+export interface UseCases
+  extends LoginUseCases,
+    ActivityUseCases,
+    PostHackUseCases,
+    OverviewUseCases,
+    WeeklyReportUseCases {
   readonly fetchSecurityOptions: (site: SiteId) => Promise<SecurityOptions>;
   readonly setSecurityOption: (change: OptionChange) => Promise<string>;
 }
@@ -39,6 +46,8 @@ export function createHandlers(useCases: UseCases): Handlers {
     ...createLoginHandlers(useCases),
     ...createActivityHandlers(useCases),
     ...createPostHackHandlers(useCases),
+    ...createOverviewHandlers(useCases),
+    ...createWeeklyReportHandlers(useCases),
   };
 }
 

@@ -19,8 +19,8 @@ export function createPostHackHandlers({ postHack, checkup }: PostHackUseCases):
       const job = await postHack.reinstallPlugins({ site, actor, only: only ?? null });
       return { data: { job: jobAnswer(job) }, message: 'The plugins are being reinstalled. You can leave this page.' };
     },
-    async forcePasswordReset(_input, { site, actor }) {
-      const job = await postHack.forcePasswordReset({ site, actor });
+    async forcePasswordReset({ go_on }, { site, actor }) {
+      const job = await postHack.forcePasswordReset({ site, actor, goOn: go_on === 1 });
       return {
         data: { job: jobAnswer(job) },
         message: 'Everyone is logged out and has to choose a new password. You have to log in again, too.',

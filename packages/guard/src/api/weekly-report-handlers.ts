@@ -1,7 +1,6 @@
 import type { weeklyReportEndpoints } from '@security-optimizer/contract/activity-endpoints';
 import type { SiteConfig } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
-import type { CallContext } from './call-context.js';
 import type { HandlersOf } from './handlers.js';
 
 type Caller = { readonly site: SiteConfig; readonly actor: Actor };
@@ -24,9 +23,7 @@ export interface WeeklyReportUseCases {
     site: SiteConfig,
   ) => Promise<{ readonly subject: string; readonly html: string; readonly text: string }>;
   /** Sends it to the caller alone. */
-  readonly testReport: (
-    ask: Caller & { readonly visitor: CallContext['visitor'] },
-  ) => Promise<{ readonly email: string; readonly message: string }>;
+  readonly testReport: (ask: Caller) => Promise<{ readonly email: string; readonly message: string }>;
 }
 
 /** Connects each call of the tab Weekly Reports with its use case. */
@@ -44,8 +41,8 @@ export function createWeeklyReportHandlers(
     async previewWeeklyReport(_input, { site }) {
       return { data: await useCases.previewReport(site), message: '' };
     },
-    async testWeeklyReport(_input, { site, actor, visitor }) {
-      const { email, message } = await useCases.testReport({ site, actor, visitor });
+    async testWeeklyReport(_input, { site, actor }) {
+      const { email, message } = await useCases.testReport({ site, actor });
       return { data: { email }, message };
     },
   };

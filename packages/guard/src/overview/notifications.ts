@@ -1,4 +1,5 @@
 import type { Notification } from '@security-optimizer/contract/overview';
+import { type Phrase, sayPhrase } from '@security-optimizer/contract/phrase';
 import type { WordPressOverview } from '../wordpress/overview-command.js';
 
 /** Everything that notifications are made of. Plain data. */
@@ -9,13 +10,13 @@ export interface NotificationFacts {
   /** Users who have set up a second factor. */
   readonly enrolled: readonly number[];
   readonly editorsOff: boolean;
-  /** Until when everything is off, in words, or null. */
+  /** Until when everything is off, `YYYY-MM-DD HH:MM` on the site's clock, or null. */
   readonly pausedUntil: string | null;
   /** Version of the connector when it is not guard's own, else null. */
   readonly oldConnector: string | null;
   /** Why the last weekly report could not be sent, or null. */
   readonly reportFailure: string | null;
-  /** Visits that were not recorded. */
+  /** Visits of the last 7 days that were not recorded. */
   readonly droppedVisits: number;
 }
 
@@ -26,16 +27,46 @@ export interface NotificationLinks {
 
 const levels = { danger: 0, warning: 1, info: 2 } as const;
 
+type Said = string | Phrase;
+type Found = Omit<Notification, 'title' | 'text' | 'phrases'> & { readonly title: Said; readonly text: Said };
+
 /** What needs the owner, most urgent first. Each comes from a check, has one button, and is gone once it is fixed. */
 export function notificationsOf(facts: NotificationFacts, links: NotificationLinks): Notification[] {
   return [
     ...productNotifications(facts, links),
     ...(facts.wordpress === null ? [] : wordpressNotifications(facts.wordpress, facts, links)),
-  ].sort((a, b) => levels[a.level] - levels[b.level]);
+  ]
+    .sort((a, b) => levels[a.level] - levels[b.level])
+    .map(asNotification);
 }
 
-function productNotifications(facts: NotificationFacts, { admin }: NotificationLinks): Notification[] {
-  const found: Notification[] = [];
+function asNotification({ title, text, ...rest }: Found): Notification {
+  return {
+    ...rest,
+    ...{ title: inEnglish(title), text: inEnglish(text) },
+    phrases: {
+      ...(typeof title === 'string' ? {} : { title }),
+      ...(typeof text === 'string' ? {} : { text }),
+    },
+  };
+}
+
+function inEnglish(said: Said): string {
+  return typeof said === 'string' ? said : sayPhrase(said);
+}
+
+/** A text with words in it. */
+function worded(text: string, words: Readonly<Record<string, string>>): Phrase {
+  return { text, plural: null, count: null, words };
+}
+
+/** A text that counts. */
+function counted(text: string, plural: string, count: number, words: Readonly<Record<string, string>> = {}): Phrase {
+  return { text, plural, count, words };
+}
+
+function productNotifications(facts: NotificationFacts, { admin }: NotificationLinks): Found[] {
+  const found: Found[] = [];
   if (facts.wordpress === null) {
     found.push({
       id: 'wordpress-unreachable',
@@ -51,7 +82,9 @@ function productNotifications(facts: NotificationFacts, { admin }: NotificationL
       id: 'paused',
       level: 'danger',
       title: 'All protections are paused',
-      text: `Your hosting provider paused them until ${facts.pausedUntil}. They come back by themselves.`,
+      text: worded('Your hosting provider paused them until {time}. They come back by themselves.', {
+        time: facts.pausedUntil,
+      }),
       button_link: admin('admin.php?page=site-security'),
       button_text: 'See the settings',
     });
@@ -71,7 +104,7 @@ function productNotifications(facts: NotificationFacts, { admin }: NotificationL
       id: 'report-failed',
       level: 'warning',
       title: 'The last weekly report could not be sent',
-      text: facts.reportFailure,
+      text: worded('It was tried several times. The reason: {reason}', { reason: facts.reportFailure }),
       button_link: admin('admin.php?page=activity-log#weekly-reports'),
       button_text: 'Review recipients',
     });
@@ -81,7 +114,11 @@ function productNotifications(facts: NotificationFacts, { admin }: NotificationL
       id: 'visits-dropped',
       level: 'info',
       title: 'Some visits were not recorded',
-      text: `${facts.droppedVisits.toLocaleString('en-US')} visits came faster than they could be written. They were still checked.`,
+      text: counted(
+        'One visit of the last 7 days came faster than it could be written. It was still checked.',
+        '{count} visits of the last 7 days came faster than they could be written. They were still checked.',
+        facts.droppedVisits,
+      ),
       button_link: admin('admin.php?page=activity-log'),
       button_text: 'Open the log',
     });
@@ -93,14 +130,14 @@ function wordpressNotifications(
   wordpress: WordPressOverview,
   facts: NotificationFacts,
   { admin }: NotificationLinks,
-): Notification[] {
-  const found: Notification[] = [];
+): Found[] {
+  const found: Found[] = [];
   const updates = { button_link: admin('update-core.php'), button_text: 'Review updates' };
   if (wordpress.core_update !== null) {
     found.push({
       id: 'core-update',
       level: 'danger',
-      title: `WordPress ${wordpress.core_update} is available`,
+      title: worded('WordPress {version} is available', { version: wordpress.core_update }),
       text: 'Updates close known security holes.',
       ...updates,
     });
@@ -110,7 +147,7 @@ function wordpressNotifications(
     found.push({
       id: 'plugin-updates',
       level: 'warning',
-      title: many === 1 ? 'One plugin is out of date' : `${inWords(many)} plugins are out of date`,
+      title: counted('One plugin is out of date', '{count} plugins are out of date', many),
       text:
         many === 1
           ? 'Updates close known security holes. It takes less than a minute.'
@@ -123,7 +160,7 @@ function wordpressNotifications(
     found.push({
       id: 'theme-updates',
       level: 'warning',
-      title: many === 1 ? 'One theme is out of date' : `${inWords(many)} themes are out of date`,
+      title: counted('One theme is out of date', '{count} themes are out of date', many),
       text: 'Updates close known security holes.',
       ...updates,
     });
@@ -133,11 +170,12 @@ function wordpressNotifications(
     found.push({
       id: 'administrators-without-factor',
       level: 'info',
-      title:
-        without.length === 1
-          ? 'One administrator has not set up the second factor yet'
-          : `${inWords(without.length)} administrators have not set up the second factor yet`,
-      text: `They do so at their next login: ${names(without.map(({ login }) => login))}.`,
+      title: counted(
+        'One administrator has not set up the second factor yet',
+        '{count} administrators have not set up the second factor yet',
+        without.length,
+      ),
+      text: whoIsAsked(without.map(({ login }) => login)),
       button_link: admin('users.php?role=administrator'),
       button_text: 'See administrators',
     });
@@ -169,7 +207,7 @@ function wordpressNotifications(
     found.push({
       id: 'default-role',
       level: 'danger',
-      title: `Anyone can register as ${wordpress.default_role}`,
+      title: worded('Anyone can register as {role}', { role: wordpress.default_role }),
       text: 'New users get a role that can change your site. Choose Subscriber instead.',
       button_link: admin('options-general.php'),
       button_text: 'Open settings',
@@ -188,13 +226,12 @@ function wordpressNotifications(
   return found;
 }
 
-const WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine'];
+/** Names that a text lists; the rest is counted. */
+const NAMED = 5;
 
-function inWords(number: number): string {
-  return WORDS[number] ?? number.toLocaleString('en-US');
-}
-
-function names(logins: readonly string[]): string {
-  const shown = logins.slice(0, 5).join(', ');
-  return logins.length > 5 ? `${shown} and ${logins.length - 5} more` : shown;
+function whoIsAsked(logins: readonly string[]): Phrase {
+  const names = logins.slice(0, NAMED).join(', ');
+  const more = logins.length - NAMED;
+  if (more <= 0) return worded('The set-up follows at the next login: {names}.', { names });
+  return worded('The set-up follows at the next login: {names} and {more} more.', { names, more: String(more) });
 }

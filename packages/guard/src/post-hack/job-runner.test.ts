@@ -115,6 +115,31 @@ describe('a job', () => {
     expect(await ended(broken)).toMatchObject({ state: 'stopped', error: 'The directory is down.' });
   });
 
+  it('that stopped goes on where it was, and one that was done or never began does not', async () => {
+    const jobs = await store();
+    const seen: number[] = [];
+    let down = true;
+    const run = runner(jobs, (where, job) => {
+      seen.push(job.done);
+      if (job.done === 1 && down) throw new Error('WordPress is down.');
+      return counting(where, job);
+    });
+    expect(await run.goOn(site, 'reinstall-plugins')).toBeNull();
+    const first = await run.start(site, async () => threeSteps, 'reinstall-plugins');
+    expect((await ended(jobs)).state).toBe('stopped');
+
+    down = false;
+    seen.length = 0;
+    const [again, joined] = await Promise.all([
+      run.goOn(site, 'reinstall-plugins'),
+      run.goOn(site, 'reinstall-plugins'),
+    ]);
+    expect([again?.id, joined?.id, again?.error]).toEqual([first.id, first.id, '']);
+    expect(await ended(jobs)).toMatchObject({ state: 'done', done: 3, error: '' });
+    expect(seen).toEqual([1, 2]);
+    expect(await run.goOn(site, 'reinstall-plugins')).toBeNull();
+  });
+
   it('whose first step fails at once fails the call, and stands as stopped', async () => {
     const jobs = await store();
     const run = runner(jobs, () => Promise.reject(new Error('WordPress is down.')));

@@ -38,6 +38,8 @@ export interface JobRunner {
   start(site: SiteConfig, make: () => Promise<NewJob>, kind: JobKind): Promise<StoredJob>;
   /** The same; resolves after the first step, and throws what stopped it. */
   startAndStep(site: SiteConfig, make: () => Promise<NewJob>, kind: JobKind): Promise<StoredJob>;
+  /** Goes on with the latest job of this kind where it stopped; null when it did not. Throws StorageError. */
+  goOn(site: SiteConfig, kind: JobKind): Promise<StoredJob | null>;
   /** Goes on with what a restart has cut off. Throws StorageError. */
   resume(): Promise<void>;
   /** No step begins any more. */
@@ -140,6 +142,18 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
           await keep(stoppedBy(job, error, clock()));
           throw error;
         }
+      }),
+    goOn: (site, kind) =>
+      mutex.run(`${site.id} ${kind}`, async () => {
+        const known = running.get(`${site.id} ${kind}`);
+        if (known) return known;
+        const last = (await store.latest(site.id)).find((job) => job.kind === kind);
+        // Without a cursor nothing was done yet, so there is nothing to go on with.
+        if (last?.state !== 'stopped' || last.cursor === null) return null;
+        const job = await keep({ ...last, state: 'running', endedAt: null, error: '' });
+        deps.onChanged(job);
+        void run(site, job);
+        return job;
       }),
     async resume() {
       for (const job of await store.running()) {

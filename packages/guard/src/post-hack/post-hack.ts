@@ -42,6 +42,7 @@ export class Keepers {
 /** The use cases behind the page Post-hack Actions. All of them throw ConnectorError and StorageError. */
 export function postHack(deps: PostHackDeps) {
   const { runner, store, commands, keepers } = deps;
+  const known = new Map<SiteId, PostHackFacts>();
   return {
     /** Starts or joins. @param only files of plugins to try again, or null */
     async reinstallPlugins(wanted: {
@@ -49,12 +50,27 @@ export function postHack(deps: PostHackDeps) {
       actor: Actor;
       only: readonly string[] | null;
     }): Promise<StoredJob> {
-      return runner.start(wanted.site, () => newReinstallation({ commands }, wanted), 'reinstall-plugins');
+      const make = async () => {
+        const last = (await store.latest(wanted.site.id)).find(({ kind }) => kind === 'reinstall-plugins');
+        return newReinstallation({ commands }, { ...wanted, before: last?.items ?? [] });
+      };
+      return runner.start(wanted.site, make, 'reinstall-plugins');
     },
 
-    /** Resolves once nobody gets in any more; mails follow. */
-    forcePasswordReset: ({ site, actor }: { site: SiteConfig; actor: Actor }): Promise<StoredJob> =>
-      runner.startAndStep(site, async () => newPasswordReset(actor), 'force-password-reset'),
+    /** Resolves once nobody gets in any more; mails follow. @param goOn only the mails that are left, if it stopped */
+    async forcePasswordReset({
+      site,
+      actor,
+      goOn,
+    }: {
+      site: SiteConfig;
+      actor: Actor;
+      goOn: boolean;
+    }): Promise<StoredJob> {
+      const kind = 'force-password-reset';
+      const going = goOn ? await runner.goOn(site, kind) : null;
+      return going ?? runner.startAndStep(site, async () => newPasswordReset(actor), kind);
+    },
 
     /** @param keep the caller's browser, when its session is to stay */
     logOutUsers({ site, actor, keep }: { site: SiteConfig; actor: Actor; keep: Visitor | null }): Promise<StoredJob> {
@@ -66,7 +82,11 @@ export function postHack(deps: PostHackDeps) {
     },
 
     async jobs(site: SiteConfig): Promise<{ jobs: Job[]; facts: PostHackFacts }> {
-      const [jobs, facts] = await Promise.all([store.latest(site.id), factsOf(commands, site)]);
+      const jobs = await store.latest(site.id);
+      // While a job runs the page asks every second, and WordPress has better things to do than to count again.
+      const before = jobs.some(({ state }) => state === 'running') ? known.get(site.id) : undefined;
+      const facts = before ?? (await factsOf(commands, site));
+      known.set(site.id, facts);
       return { jobs: jobs.map(jobAnswer), facts };
     },
   };

@@ -14,16 +14,26 @@ export interface ReinstallDeps {
 /**
  * What a reinstallation begins with: every plugin, those that can't come from the directory skipped already.
  * @param only files of plugins to try again, or null for all
+ * @param before what the last one did: kept for the plugins that are not tried again
  * @throws ConnectorError
  */
 export async function newReinstallation(
   deps: { readonly commands: Pick<PostHackCommands, 'plugins'> },
-  wanted: { readonly site: SiteConfig; readonly actor: Actor; readonly only: readonly string[] | null },
+  wanted: {
+    readonly site: SiteConfig;
+    readonly actor: Actor;
+    readonly only: readonly string[] | null;
+    readonly before: readonly JobItem[];
+  },
 ): Promise<NewJob> {
+  const { only, before, actor } = wanted;
   const { plugins } = await deps.commands.plugins(wanted.site);
-  const chosen = plugins.filter(({ file }) => wanted.only === null || wanted.only.includes(file));
-  const items = chosen.map(itemOf);
-  return { kind: 'reinstall-plugins', actor: wanted.actor, cursor: null, items, total: items.length };
+  const again = plugins.filter(({ file }) => only === null || only.includes(file)).map(itemOf);
+  const others = only === null ? [] : before.filter(isOver).filter(({ id }) => !only.includes(id));
+  const order = new Map(before.map(({ id }, place) => [id, place]));
+  const placeOf = ({ id }: JobItem) => order.get(id) ?? before.length;
+  const items = [...again, ...others].sort((a, b) => (only === null ? 0 : placeOf(a) - placeOf(b)));
+  return { kind: 'reinstall-plugins', actor, cursor: null, items, total: items.length };
 }
 
 function itemOf({ file, name, version, kind }: InstalledPlugins['plugins'][number]): JobItem {
@@ -52,7 +62,11 @@ export function reinstallStep(deps: ReinstallDeps): Step {
 
 function withItem(job: StoredJob, item: JobItem): StoredJob {
   const items = job.items.map((other) => (other.id === item.id ? item : other));
-  return { ...job, items, done: items.filter(({ state }) => state !== 'waiting' && state !== 'running').length };
+  return { ...job, items, done: items.filter(isOver).length };
+}
+
+function isOver({ state }: JobItem): boolean {
+  return state !== 'waiting' && state !== 'running';
 }
 
 function finished(job: StoredJob): StoredJob {

@@ -14,6 +14,7 @@ export const fieldsInWordPress: ReadonlySet<string> = new Set([
   'sg2fa',
   'two_factor_app_passwords',
   'disable_activity_log',
+  'consent_asked',
 ]);
 
 /**
@@ -22,10 +23,11 @@ export const fieldsInWordPress: ReadonlySet<string> = new Set([
  * @param blockedUsers ids of users who may not log in, lowest first
  */
 export function connectorPolicy(
-  { options, login, log }: SiteSettings,
+  { options, login, log, overview }: SiteSettings,
   slowUsers: readonly number[] = [],
   blockedUsers: readonly number[] = [],
 ): ConnectorPolicy {
+  const asks = overview.consent_asked === 1 ? 0 : 1;
   const custom = login.login_url.type === 'custom';
   return {
     ...Object.fromEntries(connectorFields.map((field) => [field, options[field]])),
@@ -39,5 +41,7 @@ export function connectorPolicy(
     slow_users: slowUsers.join(','),
     blocked_users: blockedUsers.join(','),
     activity_events: log.disable_activity_log === 1 ? 0 : 1,
+    show_data_consent: asks,
+    show_email_consent: asks,
   };
 }

@@ -2,6 +2,7 @@ import { defaultSecurityOptions } from '@security-optimizer/contract/protections
 import { describe, expect, it } from 'vitest';
 import { defaultLogSettings } from '../activity/log-settings.js';
 import { defaultLoginSettings } from '../login/login-settings.js';
+import { defaultOverviewSettings } from '../overview/overview-settings.js';
 import type { JsonValue } from '../storage/settings-store.js';
 import { StorageError } from '../storage/storage-error.js';
 import { connectorPolicy } from './connector-policy.js';
@@ -32,6 +33,7 @@ describe('the settings of a site', () => {
     ['log_lifetime', 13],
     ['log_lifetime', '7'],
     ['anonymize_addresses', null],
+    ['consent_asked', true],
   ])('never fall back to a default when %s is stored in a form that nobody knows', (name, value) => {
     expect(() => siteSettingsOf(stored({ [name]: value }))).toThrow(StorageError);
   });
@@ -42,6 +44,7 @@ describe('the settings of a site', () => {
       options: { ...defaultSecurityOptions, disable_feed: 1 },
       login: { ...defaultLoginSettings, sg2fa: 1 },
       log: { ...defaultLogSettings, log_lifetime: 7 },
+      overview: defaultOverviewSettings,
       pausedUntil: 7,
     });
   });
@@ -75,6 +78,8 @@ describe('a pause', () => {
     const {
       disallowed_usernames: _names,
       activity_events,
+      show_data_consent: _data,
+      show_email_consent: _email,
       ...policy
     } = connectorPolicy(settingsInForce(strict, 999), [], []);
     expect(Object.values(policy).every((value) => value === 0 || value === '')).toBe(true);
@@ -99,4 +104,10 @@ it('tells WordPress whom to keep out, and whether to write down what users do', 
   expect(connectorPolicy(defaultSiteSettings)).toMatchObject({ blocked_users: '', activity_events: 1 });
   const off = withChanges(defaultSiteSettings, { disable_activity_log: 1 });
   expect(connectorPolicy(off, [], [3, 9])).toMatchObject({ blocked_users: '3,9', activity_events: 0 });
+});
+
+it('has the owner asked for consent in WordPress until there is an answer, whatever it is', () => {
+  expect(connectorPolicy(defaultSiteSettings)).toMatchObject({ show_data_consent: 1, show_email_consent: 1 });
+  const answered = withChanges(defaultSiteSettings, { consent_asked: 1, data_consent: 0 });
+  expect(connectorPolicy(answered)).toMatchObject({ show_data_consent: 0, show_email_consent: 0 });
 });

@@ -6,6 +6,7 @@ import {
 import { defaultLogSettings, type LogSettings, logSettingsOf } from '../activity/log-settings.js';
 import { defaultLoginSettings, type LoginSettings } from '../login/login-settings.js';
 import { loginSettingsOf } from '../login/login-settings-of.js';
+import { defaultOverviewSettings, type OverviewSettings, overviewSettingsOf } from '../overview/overview-settings.js';
 import type { SiteId } from '../site.js';
 import { securityOptionsOf } from '../site-security/security-options.js';
 import type { SettingsStore, StoredSetting } from '../storage/settings-store.js';
@@ -16,17 +17,21 @@ export interface SiteSettings {
   readonly options: SecurityOptions;
   readonly login: LoginSettings;
   readonly log: LogSettings;
+  readonly overview: OverviewSettings;
   /** Until then everything is off (`security-optimizer pause`), milliseconds since the Unix epoch; 0 when it is not. */
   readonly pausedUntil: number;
 }
 
 /** New values by the names under which they are stored. */
-export type SettingChanges = Partial<SecurityOptions & LoginSettings & LogSettings & { readonly paused_until: number }>;
+export type SettingChanges = Partial<
+  SecurityOptions & LoginSettings & LogSettings & OverviewSettings & { readonly paused_until: number }
+>;
 
 export const defaultSiteSettings: SiteSettings = Object.freeze({
   options: defaultSecurityOptions,
   login: defaultLoginSettings,
   log: defaultLogSettings,
+  overview: defaultOverviewSettings,
   pausedUntil: 0,
 });
 
@@ -38,6 +43,7 @@ export function siteSettingsOf(stored: ReadonlyMap<string, StoredSetting>): Site
     options: securityOptionsOf(stored),
     login: loginSettingsOf(stored),
     log: logSettingsOf(stored),
+    overview: overviewSettingsOf(stored),
     pausedUntil: paused,
   };
 }
@@ -48,7 +54,7 @@ export async function fetchSiteSettings(settings: Pick<SettingsStore, 'read'>, s
 }
 
 export function withChanges(settings: SiteSettings, changes: SettingChanges): SiteSettings {
-  const { options, login, log, pausedUntil } = settings;
+  const { options, login, log, overview, pausedUntil } = settings;
   const pick = <Group extends object>(group: Group): Group =>
     Object.fromEntries(
       Object.entries(group).map(([name, value]) => [name, (changes as Record<string, unknown>)[name] ?? value]),
@@ -57,6 +63,7 @@ export function withChanges(settings: SiteSettings, changes: SettingChanges): Si
     options: pick(options),
     login: pick(login),
     log: pick(log),
+    overview: pick(overview),
     pausedUntil: changes.paused_until ?? pausedUntil,
   };
 }
@@ -64,7 +71,9 @@ export function withChanges(settings: SiteSettings, changes: SettingChanges): Si
 /** The value that a name stands for. */
 export function settingNamed(settings: SiteSettings, name: string): unknown {
   if (name === 'paused_until') return settings.pausedUntil;
-  return ({ ...settings.options, ...settings.login, ...settings.log } as Record<string, unknown>)[name];
+  return ({ ...settings.options, ...settings.login, ...settings.log, ...settings.overview } as Record<string, unknown>)[
+    name
+  ];
 }
 
 const allOff: Pick<SiteSettings, 'options' | 'login'> = {

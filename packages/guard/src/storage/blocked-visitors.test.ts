@@ -27,7 +27,8 @@ it('takes over what was blocked before there was an Activity Log', async () => {
   }
   // The steps are tried in order: later ones are taken back, too.
   await sql`delete from kysely_migration where name > '005_blocked_visitors'`.execute(old);
-  for (const table of ['login_unlocks', 'slow_users', 'jobs']) await sql`drop table ${sql.table(table)}`.execute(old);
+  for (const table of ['login_unlocks', 'slow_users', 'jobs', 'first_starts'])
+    await sql`drop table ${sql.table(table)}`.execute(old);
   await sql`drop index audit_untold`.execute(old);
   await sql`alter table audit drop column told`.execute(old);
   await old.destroy();

@@ -1,8 +1,10 @@
 import { type Kysely, type Migration, Migrator } from 'kysely';
 import { auditOutboxMigration } from './audit-outbox-table.js';
 import { blockedVisitorsMigration } from './blocked-visitors-table.js';
+import { firstStartMigration } from './first-start-store.js';
 import { jobsMigration } from './jobs-table.js';
 import { loginAttemptsMigration, loginUnlocksMigration } from './login-attempts-table.js';
+import { reportSendsMigration } from './report-sends-table.js';
 import type { Schema } from './schema.js';
 import { secondFactorMigration } from './second-factor-tables.js';
 import { slowUsersMigration } from './slow-users-store.js';
@@ -60,6 +62,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   '006_login_unlocks': loginUnlocksMigration,
   '007_slow_users': slowUsersMigration,
   '020_jobs': jobsMigration,
+  '021_first_starts': firstStartMigration,
+  '022_report_sends': reportSendsMigration,
 };
 
 /** Brings the database to the present tables. Throws what the failing step threw; that step is then undone. */

@@ -1,7 +1,9 @@
 import type { Generated } from 'kysely';
 import type { BlockedVisitorTables } from './blocked-visitors-table.js';
+import type { FirstStartTables } from './first-start-store.js';
 import type { JobTables } from './jobs-table.js';
 import type { LoginAttemptTables } from './login-attempts-table.js';
+import type { ReportSendTables } from './report-sends-table.js';
 import type { SecondFactorTables } from './second-factor-tables.js';
 import type { SlowUsersTables } from './slow-users-store.js';
 
@@ -11,7 +13,9 @@ export interface Schema
     LoginAttemptTables,
     SlowUsersTables,
     BlockedVisitorTables,
-    JobTables {
+    JobTables,
+    FirstStartTables,
+    ReportSendTables {
   settings: SettingsTable;
   audit: AuditTable;
   site_versions: SiteVersionsTable;

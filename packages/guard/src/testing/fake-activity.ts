@@ -27,7 +27,9 @@ export function runActivityCommand(fake: FakeConnector, command: string, body: R
       const found = users
         ? all.filter(({ id }) => users.includes(id))
         : all.filter(({ login }) => login.includes(search)).slice(0, limit);
-      return { users: found, administrators: all.filter(({ can_manage }) => can_manage).length };
+      const blocked = String(fake.policy?.policy.blocked_users ?? '').split(',');
+      const free = all.filter(({ id, can_manage }) => can_manage && !blocked.includes(String(id)));
+      return { users: found, administrators: free.length };
     }
     case 'send-mail':
       if (fake.mailFault !== null) return { code: 'not_sent', message: fake.mailFault };

@@ -60,6 +60,8 @@ export interface FakeConnector {
   readonly mails: unknown[];
   /** Why WordPress can't send mail, or null. */
   mailFault: string | null;
+  /** What `overview` answers. */
+  overview: Record<string, unknown>;
   /** Flags of the signal on every answer. */
   flags: string;
   /** Commands carried out, in order. */
@@ -104,6 +106,18 @@ export async function fakeConnector(): Promise<FakeConnector> {
     drains: [],
     mails: [],
     mailFault: null,
+    overview: {
+      core_update: null,
+      plugin_updates: 0,
+      theme_updates: 0,
+      salts: 'set',
+      shows_errors: false,
+      can_edit_files: false,
+      administrators: [{ id: 1, login: 'owner' }],
+      default_role: 'subscriber',
+      registration: false,
+      https: true,
+    },
     flags: '-',
     commands: [],
     hosts: [],
@@ -183,6 +197,7 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
       locale: 'en_US',
     };
   }
+  if (command === 'overview') return fake.overview;
   if (command === 'policy') {
     await fake.beforePolicy();
     const { hash, policy } = body as { hash: string; policy: Record<string, number | string> };
@@ -233,7 +248,14 @@ function runLoginCommand(
       return { redirect: `${fake.home}/wp-admin/` };
     case 'user': {
       const member = fake.members.get(body.user as number);
-      return member ? { id: body.user, login: member.login, needs_factor: member.administrator } : { id: 0 };
+      return member
+        ? {
+            id: body.user,
+            login: member.login,
+            needs_factor: member.administrator,
+            email: `${member.login}@example.com`,
+          }
+        : { id: 0 };
     }
     default:
       return null;

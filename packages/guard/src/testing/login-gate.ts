@@ -88,6 +88,7 @@ export async function loginGateUnderTest(
       upstreamConnections: 200,
     },
     activity: { maxRows: 1000, dns: [], monitors: [] },
+    mail: { smtp: null },
     logLevel: 'silent',
   };
   const live = new LivePolicy();

@@ -8,13 +8,17 @@ import { type RunningGuard, startGuard } from '../main.js';
 import { type FakeConnector, SECRET } from './fake-connector.js';
 import { scratchFolder } from './scratch.js';
 
-/** A data folder whose only site is behind the fake connector. */
-export async function dataFolderFor(connector: Pick<FakeConnector, 'upstream'>, extra: object = {}): Promise<string> {
+/** A data folder whose only site is behind the fake connector. @param config further keys of `guard.json` */
+export async function dataFolderFor(
+  connector: Pick<FakeConnector, 'upstream'>,
+  extra: object = {},
+  config: object = {},
+): Promise<string> {
   const dataDir = await scratchFolder();
   await mkdir(join(dataDir, 'sites'));
   await writeFile(join(dataDir, 'sites', 'site.secret'), SECRET, { mode: 0o600 });
   const site = { id: 'site', upstream: connector.upstream, ...extra };
-  await writeFile(join(dataDir, 'guard.json'), JSON.stringify({ listen: '127.0.0.1:0', sites: [site] }));
+  await writeFile(join(dataDir, 'guard.json'), JSON.stringify({ listen: '127.0.0.1:0', sites: [site], ...config }));
   return dataDir;
 }
 

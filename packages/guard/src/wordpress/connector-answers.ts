@@ -76,7 +76,12 @@ export const issueSessionAnswer = z.object({ redirect: z.string() });
 /** Answer to `user`. */
 export const userAnswer = z.union([
   z.object({ id: z.literal(0) }),
-  z.object({ id: z.number().int().positive(), login: z.string(), needs_factor: z.boolean() }),
+  z.object({
+    id: z.number().int().positive(),
+    login: z.string(),
+    needs_factor: z.boolean(),
+    email: z.string().default(''),
+  }),
 ]);
 
 /** Answer to `events`. Rows are read one by one, so that a broken one spoils no other; see outbox.ts. */

@@ -107,7 +107,12 @@ describe('the commands of Login Security', () => {
 
   it('find a user, or nobody', async () => {
     const { client, site } = await setUp();
-    expect(await client.user(site, 1)).toEqual({ id: 1, login: 'owner', needsFactor: true });
+    expect(await client.user(site, 1)).toEqual({
+      id: 1,
+      login: 'owner',
+      needsFactor: true,
+      email: 'owner@example.com',
+    });
     expect(await client.user(site, 99)).toBeNull();
   });
 

@@ -32,6 +32,8 @@ import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader, keyId, readSi
 
 /** PHP in WebAssembly on a slow machine needs seconds for its first page. */
 const ANSWER_TIMEOUT_MS = 20_000;
+/** Plugins that send mails wait for servers elsewhere. */
+const MAIL_TIMEOUT_MS = 60_000;
 
 /** As whom a command travels: as the visitor whose call needs it, or as guard itself. */
 export interface Sender {
@@ -87,11 +89,16 @@ export interface ConnectorClient {
       readonly sender: Sender;
     },
   ): Promise<{ readonly redirect: string; readonly setCookies: readonly string[] }>;
-  /** A user by ID, or null. */
+  /** A user by ID, or null; `email` is empty when WordPress does not tell it. */
   user(
     site: SiteConfig,
     id: number,
-  ): Promise<{ readonly id: number; readonly login: string; readonly needsFactor: boolean } | null>;
+  ): Promise<{
+    readonly id: number;
+    readonly login: string;
+    readonly needsFactor: boolean;
+    readonly email: string;
+  } | null>;
   /** Who is signed in, by the cookie alone; only for what changes nothing but the visitor's own. */
   whoIs(
     site: SiteConfig,
@@ -232,7 +239,7 @@ export function connectorClient(options: {
       const answer = await noticed(site, command(site, 'user', { user: id }, userAnswer));
       return answer.id === 0 || !('login' in answer)
         ? null
-        : { id: answer.id, login: answer.login, needsFactor: answer.needs_factor };
+        : { id: answer.id, login: answer.login, needsFactor: answer.needs_factor, email: answer.email };
     },
     async whoIs(site, visitor) {
       const body = { nonce: null, cookie_only: true };
@@ -245,7 +252,10 @@ export function connectorClient(options: {
     events: (site, ask) => command(site, 'events', ask, eventsAnswer),
     usersInfo: (site, ask) => noticed(site, command(site, 'users-info', ask, usersInfoAnswer)),
     async sendMail(site, mail) {
-      const answer = await noticed(site, send(site, 'send-mail', mail));
+      const answer = await noticed(
+        site,
+        send(site, 'send-mail', mail, undefined, options.answerTimeoutMs ?? MAIL_TIMEOUT_MS),
+      );
       if (answer.status === 500) return parseAnswer(sendMailRefusal, 'send-mail', { ...answer, status: 200 }).message;
       parseAnswer(sendMailAnswer, 'send-mail', answer);
       return null;

@@ -20,13 +20,16 @@ const codes = {
 export class ConnectorError extends ApiError {
   readonly fault: ConnectorFault;
   readonly detail: string;
+  /** The command reached WordPress and the answer got lost: it may have been carried out. */
+  readonly mayBeDone: boolean;
 
-  constructor(fault: ConnectorFault, options?: { cause?: unknown }) {
+  constructor(fault: ConnectorFault, options: { cause?: unknown; mayBeDone?: boolean } = {}) {
     const detail = describeFault(fault);
-    super(codes[fault.kind], { cause: new Error(detail, options) });
+    super(codes[fault.kind], { cause: new Error(detail, { cause: options.cause }) });
     this.name = 'ConnectorError';
     this.fault = fault;
     this.detail = detail;
+    this.mayBeDone = options.mayBeDone ?? false;
   }
 }
 

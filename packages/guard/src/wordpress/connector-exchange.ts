@@ -41,8 +41,10 @@ export class CommandConnections {
     // An agent with a limit would hand the connection on to those who wait in line, whatever `keepAlive` says.
     sent.shouldKeepAlive = false;
     const ended = new AbortController();
+    let connected = false;
+    sent.once('socket', (socket) => socket.once('connect', () => (connected = true)));
     const end = (cause: string): void => {
-      ended.abort(unreachable(cause));
+      ended.abort(unreachable(cause, undefined, connected));
       sent.destroy();
     };
     this.#running.add(end);
@@ -56,7 +58,7 @@ export class CommandConnections {
       return await read(response);
     } catch (error) {
       const why: unknown = ended.signal.aborted ? ended.signal.reason : error;
-      throw why instanceof ConnectorError ? why : unreachable(plainCause(why), why);
+      throw why instanceof ConnectorError ? why : unreachable(plainCause(why), why, connected);
     } finally {
       clearTimeout(late);
       this.#running.delete(end);
@@ -100,9 +102,9 @@ async function read(response: IncomingMessage): Promise<Answer> {
   };
 }
 
-/** WordPress did not carry out a command; `cause` in plain words. */
-export function unreachable(cause: string, error?: unknown): ConnectorError {
-  return new ConnectorError({ kind: 'unreachable', cause }, { cause: error });
+/** WordPress did not carry out a command, or nobody knows (`mayBeDone`); `cause` in plain words. */
+export function unreachable(cause: string, error?: unknown, mayBeDone = false): ConnectorError {
+  return new ConnectorError({ kind: 'unreachable', cause }, { cause: error, mayBeDone });
 }
 
 const causeByCode: Readonly<Record<string, string>> = {

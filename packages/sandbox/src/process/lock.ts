@@ -19,17 +19,22 @@ export function tryLock(file: string): ProcessRecord | null {
   }
 }
 
+/** Files that this very process holds: to another run their records would look left over. */
+const held = new Set<string>();
+
 /** Runs `work` while holding a lock file, after waiting for whoever holds it now. */
 export async function withLock<T>(file: string, onWait: () => void, work: () => Promise<T>): Promise<T> {
   let told = false;
-  while (tryLock(file) !== null) {
+  while (held.has(file) || tryLock(file) !== null) {
     if (!told) onWait();
     told = true;
     await sleep(200);
   }
+  held.add(file);
   try {
     return await work();
   } finally {
+    held.delete(file);
     removeRecord(file);
   }
 }

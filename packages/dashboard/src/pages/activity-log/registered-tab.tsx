@@ -2,22 +2,16 @@ import type { RegisteredRow } from '@security-optimizer/contract/activity';
 import { __, translate } from '../../i18n/translate.js';
 import { withChoice } from './list/applied.js';
 import { LogCard } from './list/log-card.js';
-import { readList, readRegisteredRow } from './list/read-list.js';
+import { registeredSource } from './list/log-sources.js';
 import { RegisteredTable, registeredColumns } from './list/registered-table.js';
 import { RowMenu } from './list/row-menu.js';
-import { type ListSource, useLogList } from './list/use-log-list.js';
+import { useLogList } from './list/use-log-list.js';
 import type { ListTabProps } from './list-tab.js';
 import { useManageDialog } from './manage/use-manage-dialog.js';
 
-const source: ListSource<RegisteredRow> = {
-  name: 'registeredActivity',
-  suffix: '/activity-registered',
-  read: (data) => readList(data, readRegisteredRow),
-};
-
 /** Registered: what registered users, the command line and WordPress itself did. */
 export default function RegisteredTab({ applied, onApply }: ListTabProps) {
-  const list = useLogList(source, applied);
+  const list = useLogList(registeredSource, applied);
   const manage = useManageDialog(list.reload);
 
   function view(row: RegisteredRow): void {

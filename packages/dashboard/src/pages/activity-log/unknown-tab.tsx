@@ -1,4 +1,3 @@
-import type { UnknownRow } from '@security-optimizer/contract/activity';
 import { useQueryClient } from '../../data/use-query.js';
 import { useDateTexts } from '../../dates/use-date-texts.js';
 import { useSiteZone } from '../../dates/use-site-zone.js';
@@ -6,27 +5,21 @@ import { __ } from '../../i18n/translate.js';
 import { chartPeriod, withPeriod } from './filter/period-choices.js';
 import { choiceOf, periodEnd, withChoice } from './list/applied.js';
 import { LogCard } from './list/log-card.js';
-import { readList, readUnknownRow } from './list/read-list.js';
+import { unknownSource } from './list/log-sources.js';
 import { RowMenu } from './list/row-menu.js';
 import { UnknownTable, unknownColumns } from './list/unknown-table.js';
-import { type ListSource, useLogList } from './list/use-log-list.js';
+import { useLogList } from './list/use-log-list.js';
 import type { ListTabProps } from './list-tab.js';
 import { useManageDialog } from './manage/use-manage-dialog.js';
 import { TrafficPlace } from './traffic/traffic-place.js';
 import { TRAFFIC_KEY, useTraffic } from './traffic/use-traffic.js';
-
-const source: ListSource<UnknownRow> = {
-  name: 'activityUnknown',
-  suffix: '/activity-unknown',
-  read: (data) => readList(data, readUnknownRow),
-};
 
 /** Unknown: what visitors without a session asked for, below a chart of their visits. */
 export function UnknownTab({ applied, onApply }: ListTabProps) {
   const queries = useQueryClient();
   const texts = useDateTexts();
   const zone = useSiteZone();
-  const list = useLogList(source, applied);
+  const list = useLogList(unknownSource, applied);
   const traffic = useTraffic(chartPeriod(applied, zone));
   const manage = useManageDialog(list.reload);
 

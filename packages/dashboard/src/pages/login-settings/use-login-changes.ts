@@ -55,7 +55,7 @@ export function useLoginChanges(store: (change: KnownLoginOptions) => void): Log
 }
 
 /** Only an address of the site itself is followed. */
-function isOfSite(url: string, homeUrl: string): boolean {
+export function isOfSite(url: string, homeUrl: string): boolean {
   try {
     return new URL(url, homeUrl).host === new URL(homeUrl, window.location.href).host;
   } catch {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  allEvents,
   allVisits,
   anEvent,
   aVisit,
@@ -167,6 +168,28 @@ describe('visitors', () => {
       { target: '/later', type: 'Googlebot', hostname: 'crawl.example.com' },
       { target: '/', type: 'Unverified bot', hostname: 'crawl.example.com' },
     ]);
+  });
+
+  it('are one for every spelling of an address, and for all that is no address', async () => {
+    const store = await testStore();
+    const spellings = [
+      '2001:DB8::1',
+      '2001:db8::1',
+      '2001:db8:0:0::1',
+      '192.0.2.1',
+      '::ffff:192.0.2.1',
+      'nonsense',
+      '',
+    ];
+    const visits = spellings.map((address) => aVisit({ address, target: `/${address}` }));
+    await store.write({ site: SITE, visits, dropped: 0 });
+    const events = spellings.map((address, index) => anEvent({ uid: String(index), address }));
+    await store.writeEvents(SITE, events);
+    expect(await store.droppedVisits(SITE)).toBe(0);
+    const rows = await allVisits(store);
+    expect(rows).toHaveLength(spellings.length);
+    expect(new Set(rows.map(({ address }) => address))).toEqual(new Set(['2001:db8::1', '192.0.2.1', '::']));
+    expect((await allEvents(store)).map(({ address }) => address).sort()).toEqual([...spellings].sort());
   });
 
   it('are users by their number, whatever their login is called by now', async () => {

@@ -11,7 +11,7 @@ import { listVisits } from './read/list-visits.js';
 import { newestRow } from './read/newest-row.js';
 import { options } from './read/options.js';
 import { type Reader, type ReadLimits, readLimits } from './read/reader.js';
-import { droppedVisits, eventKinds, top, traffic, visitorHours } from './read/sums.js';
+import { droppedVisits, eventKinds, refusedLogins, top, traffic, visitorHours } from './read/sums.js';
 import { visitorById } from './read/visitor-by-id.js';
 import { packVisits } from './write/pack-visits.js';
 import { STRETCH_ROWS } from './write/site-book.js';
@@ -135,6 +135,8 @@ class SqliteActivityStore implements OpenActivityStore {
   };
 
   traffic: ActivityStore['traffic'] = (site, from, to) => this.#read((reader) => traffic(reader, site, from, to));
+  refusedLogins: ActivityStore['refusedLogins'] = (site, from, to) =>
+    this.#read((reader) => refusedLogins(reader, site, from, to));
   visitorHours: ActivityStore['visitorHours'] = (site, visitor, from, to) =>
     this.#read((reader) => visitorHours(reader, site, visitor, from, to));
   top: ActivityStore['top'] = (site, what, fromDay, toDay, most) =>

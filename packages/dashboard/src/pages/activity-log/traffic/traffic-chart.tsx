@@ -1,4 +1,4 @@
-import { type CSSProperties, type KeyboardEvent, useRef, useState } from 'react';
+import { type CSSProperties, type KeyboardEvent, type ReactNode, type RefObject, useRef, useState } from 'react';
 import { classes } from '../../../components/classes.js';
 import type { DateTexts } from '../../../dates/date-texts.js';
 import { siteNow, timeOfDay } from '../../../dates/site-now.js';
@@ -14,13 +14,14 @@ export interface TrafficChartProps {
   readonly texts: DateTexts;
   /** Beginning of the bar that alone is shown in the list. */
   readonly marked: number | undefined;
-  readonly onChoose: (bar: TrafficBar) => void;
+  /** Without it the bars cannot be chosen: they are a picture. */
+  readonly onChoose?: ((bar: TrafficBar) => void) | undefined;
 }
 
 /** More labels than these would touch each other. */
 const MOST_LABELS = 12;
 
-/** Stacked bars; each is a button that filters by its time. Arrow keys move between them. The same as a table for readers. */
+/** Stacked bars; each may be a button that filters by its time. Arrow keys move between them. The same as a table for readers. */
 export function TrafficChart({ traffic, zone, texts, marked, onChoose }: TrafficChartProps) {
   const { config } = useServices();
   const { bars, step } = traffic;
@@ -77,60 +78,76 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
           ];
         })}
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would be a form */}
-      <div
-        ref={group}
-        className="so-chart__bars"
-        role="group"
-        aria-label={
+      <BarGroup
+        groupRef={group}
+        label={
           step === 'day' ? __('Traffic by day', 'security-optimizer') : __('Traffic by hour', 'security-optimizer')
         }
-        onKeyDown={onKeyDown}
+        onKeyDown={onChoose && onKeyDown}
       >
-        {bars.map((bar, place) => (
-          <button
-            key={bar.from}
-            type="button"
-            className={classes('so-bar', (place === shown || bar.from === marked) && 'is-on')}
-            aria-pressed={marked === undefined ? undefined : bar.from === marked}
-            tabIndex={place === current ? 0 : -1}
-            aria-label={sprintf(
-              /* translators: 1: a day or hour, 2: visits by humans, 3: visits by bots, 4: refused visits */
-              __('%1$s: %2$s humans, %3$s bots, %4$s blocked. Show only this time.', 'security-optimizer'),
-              longText(bar),
-              number(bar.humans),
-              number(bar.bots),
-              number(bar.blocked),
-            )}
-            onClick={() => onChoose(bar)}
-            onMouseEnter={() => setShown(place)}
-            onMouseLeave={() => setShown(null)}
-            onFocus={() => {
-              setAt(place);
-              setShown(place);
-            }}
-            onBlur={() => setShown(null)}
-          >
-            {bar.blocked > 0 ? <i className="so-key--blocked" style={part(bar.blocked)} /> : null}
-            {bar.bots > 0 ? <i className="so-key--bot" style={part(bar.bots)} /> : null}
-            {bar.humans > 0 ? <i className="so-key--human" style={part(bar.humans)} /> : null}
-            {place === shown ? (
-              <span className={classes('so-tip so-num', edgeOf(place, bars.length))}>
-                <b>{longText(bar)}</b>
-                <span>
-                  {__('Humans', 'security-optimizer')} <em>{number(bar.humans)}</em>
-                </span>
-                <span>
-                  {__('Bots', 'security-optimizer')} <em>{number(bar.bots)}</em>
-                </span>
-                <span>
-                  {__('Blocked', 'security-optimizer')} <em>{number(bar.blocked)}</em>
-                </span>
+        {bars.map((bar, place) => {
+          const look = {
+            className: classes('so-bar', (place === shown || bar.from === marked) && 'is-on'),
+            onMouseEnter: () => setShown(place),
+            onMouseLeave: () => setShown(null),
+          };
+          const parts = (
+            <>
+              <span className="so-bar__stack">
+                {bar.blocked > 0 ? <i className="so-key--blocked" style={part(bar.blocked)} /> : null}
+                {bar.bots > 0 ? <i className="so-key--bot" style={part(bar.bots)} /> : null}
+                {bar.humans > 0 ? <i className="so-key--human" style={part(bar.humans)} /> : null}
               </span>
-            ) : null}
-          </button>
-        ))}
-      </div>
+              {place === shown ? (
+                <span className={classes('so-tip so-num', edgeOf(place, bars.length))}>
+                  <b>{longText(bar)}</b>
+                  <span>
+                    {__('Humans', 'security-optimizer')} <em>{number(bar.humans)}</em>
+                  </span>
+                  <span>
+                    {__('Bots', 'security-optimizer')} <em>{number(bar.bots)}</em>
+                  </span>
+                  <span>
+                    {__('Blocked', 'security-optimizer')} <em>{number(bar.blocked)}</em>
+                  </span>
+                </span>
+              ) : null}
+            </>
+          );
+          if (onChoose === undefined) {
+            return (
+              <div key={bar.from} {...look}>
+                {parts}
+              </div>
+            );
+          }
+          return (
+            <button
+              key={bar.from}
+              type="button"
+              {...look}
+              aria-pressed={marked === undefined ? undefined : bar.from === marked}
+              tabIndex={place === current ? 0 : -1}
+              aria-label={sprintf(
+                /* translators: 1: a day or hour, 2: visits by humans, 3: visits by bots, 4: refused visits */
+                __('%1$s: %2$s humans, %3$s bots, %4$s blocked. Show only this time.', 'security-optimizer'),
+                longText(bar),
+                number(bar.humans),
+                number(bar.bots),
+                number(bar.blocked),
+              )}
+              onClick={() => onChoose(bar)}
+              onFocus={() => {
+                setAt(place);
+                setShown(place);
+              }}
+              onBlur={() => setShown(null)}
+            >
+              {parts}
+            </button>
+          );
+        })}
+      </BarGroup>
       <ol className="so-chart__days" aria-hidden="true">
         {bars.map((bar, place) => (
           // Counted from the end, so that the last one always has its label.
@@ -140,6 +157,30 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
         ))}
       </ol>
       <TrafficTable traffic={traffic} timeText={longText} number={number} />
+    </div>
+  );
+}
+
+interface BarGroupProps {
+  readonly groupRef: RefObject<HTMLDivElement | null>;
+  readonly label: string;
+  readonly onKeyDown: ((event: KeyboardEvent) => void) | undefined;
+  readonly children: ReactNode;
+}
+
+/** Bars that can be chosen are a group of buttons; others are a picture, and the table says the same. */
+function BarGroup({ groupRef, label, onKeyDown, children }: BarGroupProps) {
+  if (onKeyDown === undefined) {
+    return (
+      <div className="so-chart__bars" aria-hidden="true">
+        {children}
+      </div>
+    );
+  }
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would be a form
+    <div ref={groupRef} className="so-chart__bars" role="group" aria-label={label} onKeyDown={onKeyDown}>
+      {children}
     </div>
   );
 }

@@ -44,7 +44,7 @@ describe('the recipients of the weekly report', () => {
       ]),
     );
     expect(await screen.findByText('5 of 5 used')).toBeDefined();
-    expect(chips()).toEqual([]);
+    await waitFor(() => expect(chips()).toEqual([]));
     await waitFor(() => expect(toastTexts()).toEqual(['The list is saved.']));
   });
 

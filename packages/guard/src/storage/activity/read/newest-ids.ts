@@ -16,7 +16,8 @@ export async function newestIds(reader: Reader, selection: Selection, limit: num
   const column = await driverOf(reader, selection);
   if (column === 'kind' ? kinds?.length === 1 : visitors?.only != null) return merge(reader, selection, column, limit);
   // What is frequent is found among the newest rows, for less than by merging lists.
-  const window = Math.max(reader.limits.windowRows, 4 * limit);
+  const { windowRows, windowPages } = reader.limits;
+  const window = Math.max(windowRows, windowPages * limit);
   const recent = await inWindow(reader, selection, limit, window);
   if (recent.length === limit) return recent;
   if (column === 'visitor' && visitors?.rows === null && recent.length > 0) {

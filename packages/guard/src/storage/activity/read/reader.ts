@@ -8,8 +8,9 @@ export interface ReadLimits {
   readonly visitorsLookedAt: number;
   /** Stretches whose counts are read first to skip rows; then four times as many, and so on. */
   readonly stretchesAtOnce: number;
-  /** Newest rows that are looked through before lists are merged. */
+  /** Newest rows that are looked through before lists are merged: so many, and at least so many pages. */
   readonly windowRows: number;
+  readonly windowPages: number;
   /** Lists that one statement merges; SQLite takes at most 500. */
   readonly mergedAtOnce: number;
   /** Rows that are looked at to count what no sum knows: along an index, and one by one. */
@@ -21,6 +22,7 @@ export const readLimits: ReadLimits = {
   visitorsLookedAt: 5000,
   stretchesAtOnce: 64,
   windowRows: 2000,
+  windowPages: 4,
   mergedAtOnce: 200,
   countedRows: 50_000,
   countedOneByOne: 5000,

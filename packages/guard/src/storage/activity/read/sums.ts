@@ -5,6 +5,7 @@ import type { SiteId } from '../../../site.js';
 import type { TopWhat } from '../activity-schema.js';
 import { firstIdOf, hourOf, ROWS_PER_SECOND } from '../row-id.js';
 import { DROPPED } from '../write/site-book.js';
+import { LOGIN_RULES } from '../write/write-visits.js';
 import type { Reader } from './reader.js';
 
 /** Hits per hour of a site. */
@@ -25,6 +26,21 @@ export async function traffic(reader: Reader, site: SiteId, from: number, to: nu
     .groupBy('visit_hours.hour')
     .orderBy('visit_hours.hour')
     .execute();
+}
+
+/** Log-ins that the gate refused. */
+export async function refusedLogins(reader: Reader, site: SiteId, from: number, to: number): Promise<number> {
+  const number = await reader.siteNumber(site);
+  const row = await reader.db
+    .selectFrom('visit_hours')
+    .innerJoin('visit_kinds', 'visit_kinds.id', 'visit_hours.kind')
+    .select((hour) => hour.fn.sum<number | null>('visit_hours.hits').as('hits'))
+    .where('visit_hours.site', '=', number)
+    .where('visit_hours.hour', '>=', from)
+    .where('visit_hours.hour', '<', to)
+    .where('visit_kinds.rule', 'in', [...LOGIN_RULES])
+    .executeTakeFirst();
+  return row?.hits ?? 0;
 }
 
 /** Hits of one visitor per hour. */

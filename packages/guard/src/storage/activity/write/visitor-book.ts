@@ -1,10 +1,14 @@
 import type { Visitor } from '../../../activity/activity-store.js';
+import { parseAddress } from '../../../lib/address.js';
 import type { Prepare } from '../../sqlite-worker/prepared-statements.js';
 import { keyOfAddress, keyOfUser } from '../visitor-key.js';
 import { type VisitorRecord, visitorOfRecord } from '../visitor-record.js';
 
 /** Visitors that are remembered between commits. */
 const VISITORS_KEPT = 50_000;
+
+/** Stands for whatever is no address, as in `keyOfAddress`. */
+const NO_ADDRESS = '::';
 
 /** A visitor as the writing thread works with it. */
 export interface KnownVisitor {
@@ -39,6 +43,11 @@ export class VisitorBook {
   count(site: number, address: string, at: number, rows: { visits: number; events: number }): KnownVisitor {
     const key = `${site} ${address}`;
     const known = this.#entries.get(key);
+    if (!known) {
+      // Only strangers are looked at closer: an address may have been spelled in another way than ours.
+      const text = parseAddress(address)?.text ?? NO_ADDRESS;
+      if (text !== address) return this.count(site, text, at, rows);
+    }
     const entry = known ?? this.#find(site, address) ?? this.#make(site, address, at);
     if (known) this.#entries.delete(key);
     this.#entries.set(key, entry);

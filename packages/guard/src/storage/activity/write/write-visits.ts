@@ -5,7 +5,7 @@ import type { SiteBook } from './site-book.js';
 import type { VisitorBook } from './visitor-book.js';
 
 /** Rules that refuse log-ins; who meets them counts among the failed log-ins. */
-const LOGIN_RULES: ReadonlySet<string> = new Set(['login-limit', 'login-access', 'away-mode']);
+export const LOGIN_RULES: ReadonlySet<string> = new Set(['login-limit', 'login-access', 'away-mode']);
 
 const ONE_ROW = { visits: 1, events: 0 };
 

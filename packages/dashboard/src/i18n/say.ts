@@ -1,0 +1,18 @@
+import { type Phrase, type PhraseLanguage, sayPhrase } from '@security-optimizer/contract/phrase';
+import { formatNumber } from './format-number.js';
+import { _n, TEXT_DOMAIN, translate } from './translate.js';
+
+/**
+ * A text of the server in the owner's language.
+ * @param text the whole in English; shown when an older server sends no phrase
+ * @param locale BCP 47, for numbers
+ */
+export function say(text: string, phrase: Phrase | undefined, locale: string): string {
+  if (phrase === undefined) return translate(text);
+  const language: PhraseLanguage = {
+    translate,
+    plural: (one, many, count) => _n(one, many, count, TEXT_DOMAIN),
+    number: (value) => formatNumber(value, locale),
+  };
+  return sayPhrase(phrase, language);
+}

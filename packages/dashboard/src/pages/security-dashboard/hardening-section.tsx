@@ -1,0 +1,116 @@
+import type { HardeningItem } from '@security-optimizer/contract/overview';
+import { pages } from '@security-optimizer/contract/pages';
+import { IconTile } from '../../components/icon-tile.js';
+import { Meter } from '../../components/meter.js';
+import { Section } from '../../components/section.js';
+import { ServerText, ServerTitle, safeHref } from '../../components/server-text.js';
+import { __, sprintf, translate } from '../../i18n/translate.js';
+import { Icon } from '../../icons/icon.js';
+import type { KnownLoginOptions } from '../../options/read-login-options.js';
+import type { KnownOptions } from '../../options/read-security-options.js';
+import { hardeningSource, useOverview } from '../../overview/use-overview.js';
+import { countLoginEssentials, countSecurityEssentials } from '../../protection/essentials.js';
+import { useServices } from '../../services.js';
+import { EbookPanel } from './ebook-panel.js';
+
+export interface HardeningSectionProps {
+  /** Null while they are not known. */
+  readonly security: KnownOptions | null;
+  readonly login: KnownLoginOptions | null;
+}
+
+/** Security Hardening: a card for each page with essentials, and the provider's e-book beside them. */
+export function HardeningSection(props: HardeningSectionProps) {
+  const { part, missing } = useOverview(hardeningSource);
+  const own = useOwnCards(props);
+  const cards = missing ? own : part;
+  const isLoading = cards === undefined;
+  return (
+    <Section title={__('Security Hardening', 'security-optimizer')} busy={isLoading}>
+      <div className="so-cols so-cols--hard">
+        {isLoading
+          ? [1, 2].map((place) => (
+              <div key={place} className="so-card so-hard" aria-hidden="true">
+                <span className="so-sk so-sk--tile" />
+                <span className="so-sk so-sk--title" />
+                <span className="so-sk so-sk--help" />
+              </div>
+            ))
+          : cards.map((card) => <HardeningCard key={card.id} card={card} />)}
+        <EbookPanel />
+      </div>
+    </Section>
+  );
+}
+
+function HardeningCard({ card }: { readonly card: HardeningItem }) {
+  const { title, text, icon, on, total } = card;
+  const link = safeHref(card.button_link);
+  const name = translate(title);
+  const button = translate(card.button_text) || __('Open', 'security-optimizer');
+  return (
+    <article className="so-card so-hard">
+      <IconTile name={icon} state={on * 2 >= total ? 'on' : 'warn'} large />
+      <h3>
+        <ServerTitle text={name} />
+      </h3>
+      <p>
+        <ServerText text={translate(text)} />
+      </p>
+      <div className="so-hard__foot">
+        {total === 0 ? (
+          <span />
+        ) : (
+          <Meter
+            on={on}
+            total={total}
+            label={sprintf(
+              /* translators: 1: essentials that are on, 2: all essentials of a page */
+              __('%1$d of %2$d on', 'security-optimizer'),
+              on,
+              total,
+            )}
+          />
+        )}
+        {link === null || link === '' ? null : (
+          <a className="so-btn so-btn--iconend" href={link} aria-label={`${button}: ${name}`}>
+            {button}
+            <Icon name="arrow-right" size={16} />
+          </a>
+        )}
+      </div>
+    </article>
+  );
+}
+
+/** The cards as the settings alone tell them, for a server that has no call for them. Undefined while those load. */
+function useOwnCards({ security, login }: HardeningSectionProps): readonly HardeningItem[] | undefined {
+  const { config } = useServices();
+  const card = (id: 'SITE_SECURITY' | 'LOGIN_SETTINGS', title: string, text: string): HardeningItem => {
+    const page = pages.find((item) => item.id === id);
+    const count =
+      id === 'SITE_SECURITY' ? security && countSecurityEssentials(security) : login && countLoginEssentials(login);
+    return {
+      id,
+      title,
+      text,
+      icon: page?.icon ?? 'shield',
+      button_text: __('Open', 'security-optimizer'),
+      button_link: config.pages.find(({ slug }) => slug === page?.slug)?.url ?? '',
+      on: count?.on ?? 0,
+      total: count?.total ?? 0,
+    };
+  };
+  return [
+    card(
+      'SITE_SECURITY',
+      __('Site Security', 'security-optimizer'),
+      __('Close the gaps that malware and known exploits use.', 'security-optimizer'),
+    ),
+    card(
+      'LOGIN_SETTINGS',
+      __('Login Security', 'security-optimizer'),
+      __('Keep strangers and bots away from your login page.', 'security-optimizer'),
+    ),
+  ];
+}

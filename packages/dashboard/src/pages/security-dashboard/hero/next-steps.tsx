@@ -1,0 +1,145 @@
+import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { type RefObject, useEffect, useRef } from 'react';
+import { Button } from '../../../components/button.js';
+import { IconTile } from '../../../components/icon-tile.js';
+import { notSavedText } from '../../../components/not-saved-text.js';
+import { __, sprintf } from '../../../i18n/translate.js';
+import { Icon } from '../../../icons/icon.js';
+import { loginOptions } from '../../../options/options-source.js';
+import { ignoreFailure } from '../../../options/use-changes.js';
+import { recommendedAttempts, type Step } from '../../../protection/steps.js';
+import { useServices } from '../../../services.js';
+import { useLoginChanges } from '../../login-settings/use-login-changes.js';
+import { useLoginDialogs } from '../../login-settings/use-login-dialogs.js';
+import { type Toggle, useToggles } from '../../site-security/use-toggles.js';
+import type { HeroProps } from './hero.js';
+
+/** More would no longer say where to begin. */
+const MOST_STEPS = 3;
+const toggles: readonly Toggle[] = siteSecurityToggles;
+
+export interface NextStepsProps extends Pick<HeroProps, 'security' | 'login'> {
+  readonly steps: readonly Step[];
+  readonly heading: RefObject<HTMLHeadingElement | null>;
+  readonly onApplyAll: () => void;
+  /** Gives the focus a place when its own has gone. */
+  readonly keepFocus: () => void;
+}
+
+/** The most valuable essentials that are off, each with the button of its own row. */
+export function NextSteps({ steps, security, login, heading, onApplyAll, keepFocus }: NextStepsProps) {
+  const { api } = useServices();
+  const rows = useToggles(security.store);
+  const loginRows = useLoginChanges(login.store);
+  const { Current, open, closed } = useLoginDialogs();
+  const changes = { ...rows.changes, ...loginRows.changes };
+  const isPressed = useRef(false);
+  const shown = steps.slice(0, MOST_STEPS);
+
+  const ids = steps.map(({ id }) => id).join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each step that goes, its button goes
+  useEffect(() => {
+    if (isPressed.current) keepFocus();
+  }, [ids]);
+
+  function start({ id, asks }: Step): void {
+    isPressed.current = true;
+    if (id === 'login_url') open('url');
+    else if (id === 'disable_usernames' && asks) open('usernames');
+    else if (id === 'login_attempts') loginRows.setAttempts(login.options, recommendedAttempts(login.options));
+    else if (id === 'sg2fa' || id === 'disable_usernames') loginRows.toggle(id, 1);
+    else {
+      const toggle = toggles.find(({ field }) => field === id);
+      if (toggle !== undefined) rows.change(toggle, 1);
+    }
+  }
+
+  async function readAgain(): Promise<void> {
+    const answer = await api.call<unknown>(loginOptions.call).catch(ignoreFailure);
+    if (answer !== undefined) login.store(loginOptions.read(answer.data));
+  }
+
+  return (
+    <>
+      <div className="so-hero__head">
+        <h2 ref={heading} tabIndex={-1}>
+          {__('Next steps', 'security-optimizer')}
+          {steps.length > shown.length ? (
+            <>
+              {' '}
+              <small className="so-num">
+                {sprintf(
+                  /* translators: 1: steps that are shown, 2: all steps */
+                  __('%1$d of %2$d', 'security-optimizer'),
+                  shown.length,
+                  steps.length,
+                )}
+              </small>
+            </>
+          ) : null}
+        </h2>
+        <Button kind="primary" onClick={onApplyAll}>
+          {__('Apply all recommended', 'security-optimizer')}
+        </Button>
+      </div>
+      <ul className="so-next">
+        {shown.map((step) => (
+          <StepRow
+            key={step.id}
+            step={step}
+            state={changes[`update:${step.id}`]?.state ?? null}
+            onStart={() => start(step)}
+          />
+        ))}
+      </ul>
+      {Current === null ? null : (
+        <Current
+          options={login.options}
+          store={login.store}
+          readAgain={() => void readAgain()}
+          onClosed={() => {
+            closed();
+            keepFocus();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface StepRowProps {
+  readonly step: Step;
+  readonly state: 'saving' | 'failed' | null;
+  readonly onStart: () => void;
+}
+
+function StepRow({ step: { icon, title, benefit, asks }, state, onStart }: StepRowProps) {
+  const label = asks
+    ? /* translators: %s: name of a setting */
+      sprintf(__('Configure: %s', 'security-optimizer'), title)
+    : /* translators: %s: name of a setting */
+      sprintf(__('Turn on: %s', 'security-optimizer'), title);
+  return (
+    <li>
+      <IconTile name={icon} state="off" />
+      <div className="so-next__text">
+        <b>{title}</b>
+        <small>{benefit}</small>
+        {state === 'failed' ? (
+          <p className="so-error" role="alert">
+            <Icon name="error" />
+            <span>{notSavedText(0)}</span>
+          </p>
+        ) : null}
+      </div>
+      <Button
+        small
+        aria-label={label}
+        pendingText={state === 'saving' ? __('Turning on…', 'security-optimizer') : undefined}
+        onClick={onStart}
+      >
+        {asks ? __('Configure', 'security-optimizer') : __('Turn on', 'security-optimizer')}
+      </Button>
+    </li>
+  );
+}

@@ -1,0 +1,38 @@
+import { screen } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import type { FakeSite } from './fake-site.js';
+import { openPage } from './open-page.js';
+
+// The parts that the page fetches later, so that no test waits for them to be compiled.
+import '../src/consent/consent-dialog.js';
+import '../src/pages/login-settings/login-url-dialog.js';
+import '../src/pages/security-dashboard/apply/apply-dialog.js';
+import '../src/pages/security-dashboard/recent/recent-registered.js';
+import '../src/pages/security-dashboard/recent/recent-traffic.js';
+
+export const PAGES = ['security-optimizer', 'login-settings', 'site-security', 'activity-log'].map((slug) => ({
+  slug,
+  url: `http://example.com/wp-admin/admin.php?page=${slug}`,
+}));
+
+/** Opens the Security Dashboard; all that it reads has come when its score is there. */
+export async function openDashboard(site: FakeSite, config: Record<string, unknown> = {}): Promise<void> {
+  const { url } = PAGES[3] ?? { url: '' };
+  await openPage(
+    site,
+    { localeSlug: 'en-GB', home_url: 'http://example.com/', log_page_url: url, pages: PAGES, ...config },
+    'SECURITY_DASHBOARD',
+  );
+}
+
+/** Titles of the sections from top to bottom, the header's own first. */
+export function sectionTitles(): string[] {
+  return screen.getAllByRole('heading', { level: 2 }).map((title) => title.textContent ?? '');
+}
+
+/** Opens "Apply all recommended". */
+export async function openApply(site: FakeSite): Promise<HTMLElement> {
+  await openDashboard(site);
+  await userEvent.click(await screen.findByRole('button', { name: 'Apply all recommended' }));
+  return screen.findByRole('dialog', { name: 'Apply all recommended' });
+}

@@ -1,0 +1,216 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { BlockedRow, RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ask, type TypedRequest } from '../../http/request.js';
+import { authorised, callApi, logIn, type Session } from '../../http/session.js';
+import { killGuard, startGuard, stopGuard } from '../../stacks/guard-process.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+
+const API = '/wp-json/security-optimizer/v1';
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
+const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+
+onEveryStack('the log of visits', (stack) => {
+  const file = join(stack.guardDir, 'guard.json');
+  const before = readFileSync(file, 'utf8');
+  let owner: Session;
+
+  /** A visit from that address, as the proxy in front passes it on. */
+  const visit = (from: string, target: string, more: Partial<TypedRequest> & { agent?: string | null } = {}) => {
+    const { agent = BROWSER, headers, ...rest } = more;
+    return ask(stack, {
+      target,
+      ...rest,
+      headers: { 'x-forwarded-for': from, ...(agent === null ? {} : { 'user-agent': agent }), ...headers },
+    });
+  };
+  const call = async (suffix: string, body: object = {}) => {
+    const answer = await callApi(stack, {
+      path: `${API}${suffix}`,
+      body: JSON.stringify(body),
+      headers: authorised(owner),
+    });
+    return answer.body;
+  };
+  const choose = (name: string, id: string, value: unknown) => ({
+    wp_name: name,
+    children: [{ id, selectedValue: value }],
+  });
+  const rowsOf = async (ip: string, ...more: object[]): Promise<UnknownRow[]> => {
+    const { data } = await call('/activity-unknown', { filters: [choose('ip', 'ip', ip), ...more] });
+    return (data as { entries: UnknownRow[] }).entries;
+  };
+  /** The rows of an address once there are so many of them. */
+  const seen = (ip: string, many: number) =>
+    until(`${many} visits of ${ip} are listed`, async () => {
+      const rows = await rowsOf(ip);
+      return rows.length >= many ? rows : null;
+    });
+
+  beforeAll(async () => {
+    await stopGuard(stack);
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(before), trustedProxies: ['127.0.0.1'] }));
+    await startGuard(stack);
+    owner = await logIn(stack);
+    await call('/disable-xml-rpc', { disable_xml_rpc: 1 });
+  });
+  afterAll(async () => {
+    await stopGuard(stack);
+    writeFileSync(file, before);
+    await startGuard(stack);
+  });
+
+  it('tells humans, bots and visitors without a name apart, and believes no search engine by its word', async () => {
+    const ip = '203.0.113.31';
+    await visit(ip, '/');
+    await visit(ip, '/hello-world/', { agent: null });
+    await visit(ip, '/?p=1', { agent: 'curl/8.5.0' });
+    await visit(ip, '/sample-page/', { agent: GOOGLE });
+    const rows = await seen(ip, 4);
+    const types = Object.fromEntries(rows.map(({ page_visited, type }) => [page_visited, type]));
+    expect(types['/']).toBe('Human');
+    expect(types['/hello-world/']).toBe('Unknown');
+    expect(types['/?p=1']).toMatch(/curl/i);
+    expect(types['/sample-page/']).toBe('Unverified bot');
+  });
+
+  it('notes what each got: pages, missing ones, refusals with their rule; no static files', async () => {
+    const ip = '203.0.113.32';
+    await visit(ip, '/wp-includes/css/buttons.min.css');
+    await visit(ip, '/');
+    await visit(ip, '/nothing-here/');
+    await visit(ip, '//xmlrpc.php', { method: 'POST', body: '' });
+    const rows = await seen(ip, 3);
+    expect(rows.map(({ page_visited, response, rule }) => [page_visited, response, rule])).toEqual([
+      ['//xmlrpc.php', '403 Blocked', 'xml-rpc'],
+      ['/nothing-here/', '404', null],
+      ['/', '200', null],
+    ]);
+  });
+
+  it('is not evaded by a cookie that claims a session, and leaves members out', async () => {
+    const ip = '203.0.113.33';
+    const name = /wordpress_logged_in_\w+/.exec(owner.cookie)?.[0];
+    await visit(ip, '/?member', { headers: { cookie: owner.cookie } });
+    await visit(ip, '/?claims', { headers: { cookie: `${name}=owner%7C9999999999%7Cabc%7Cdef` } });
+    const rows = await seen(ip, 1);
+    await pause(1500);
+    expect((await rowsOf(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?claims']);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('holds what strangers wrote as plain text, also in files for spreadsheets', async () => {
+    const ip = '203.0.113.34';
+    const path = '/?q=<script>alert(1)</script>&n=%0d%0aSet-Cookie:x';
+    await visit(ip, path);
+    await visit(ip, "/=cmd|'/c'!A1", { agent: "=HYPERLINK('x')" });
+    const rows = await seen(ip, 2);
+    expect(rows.map(({ page_visited }) => page_visited)).toContain(path);
+    const csv = await ask(stack, {
+      target: `${API}/activity-export?list=unknown&format=csv`,
+      headers: authorised(owner),
+    });
+    expect(csv.status).toBe(200);
+    expect(csv.headers['content-disposition']).toContain('attachment');
+    expect(csv.headers['x-content-type-options']).toBe('nosniff');
+    for (const cell of csv.body.split('\n').flatMap((line) => line.split(','))) expect(cell).not.toMatch(/^"?[=+@]/);
+  });
+
+  it('finds by response, by address range and by day; filters may be an object with numeric keys', async () => {
+    await visit('198.51.100.35', '/nothing-35/');
+    await visit('198.51.100.35', '/');
+    await seen('198.51.100.35', 2);
+    expect((await rowsOf('198.51.100.35', choose('code', 'code', 404))).map((row) => row.code)).toEqual([404]);
+    expect((await rowsOf('198.51.100.32/28')).every(({ ip }) => ip.startsWith('198.51.100.'))).toBe(true);
+    const { data } = await call('/activity-unknown', {
+      filters: { 3: choose('ip', 'ip', '198.51.100.35') },
+      limitedView: 1,
+    });
+    expect(data).toMatchObject({ page: 1, pages: 1 });
+    const bad = await call('/activity-unknown', { filters: [choose('ip', 'ip', 'not an address')] });
+    expect(bad).toMatchObject({ status: 400 });
+  });
+
+  it('blocks at the next request, on open connections too, and unblocks', async () => {
+    const ip = '203.0.113.36';
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const again = () =>
+      new Promise<{ status: number; port: number }>((resolve, reject) => {
+        const sent = request(`${stack.url}/hello-world/`, { agent, headers: { 'x-forwarded-for': ip } }, (answer) => {
+          answer.resume();
+          answer.on('end', () => resolve({ status: answer.statusCode ?? 0, port: sent.socket?.localPort ?? 0 }));
+        });
+        sent.on('error', reject);
+        sent.end();
+      });
+    const first = await again();
+    expect(first.status).toBe(200);
+    const [row] = await seen(ip, 1);
+    expect((await call(`/get-visitor-status/${row?.visitor_id}`)).data).toMatchObject({
+      block: 0,
+      type: 'ip',
+      name: ip,
+    });
+
+    expect(await call(`/block-ip/${row?.visitor_id}`, { block: 1 })).toMatchObject({ status: 200, data: { block: 1 } });
+    expect(await again()).toEqual({ status: 403, port: first.port });
+    expect((await visit(ip, '/wp-includes/css/buttons.min.css')).status).toBe(403);
+    expect((await call(`/get-visitor-status/${row?.visitor_id}`)).data).toMatchObject({ block: 1 });
+    const list = async () => ((await call('/blocked-users')).data as { entries: BlockedRow[] }).entries;
+    expect((await list()).map(({ user, type }) => [user, type])).toContainEqual([ip, 'ip']);
+
+    expect(await call(`/block-ip/${row?.visitor_id}`, { block: 0 })).toMatchObject({ status: 200, data: { block: 0 } });
+    expect((await again()).status).toBe(200);
+    expect((await list()).map(({ user }) => user)).not.toContain(ip);
+    agent.destroy();
+  });
+
+  it('does not block whoever asks for it, nor loopback, nor a visitor that does not exist', async () => {
+    for (const address of ['127.0.0.1', '127.0.0.0/8']) {
+      expect(await call('/block-addresses', { address })).toMatchObject({ status: 400 });
+    }
+    expect(await call('/block-ip/999999999', { block: 1 })).toMatchObject({ status: 404 });
+  });
+
+  it('stops when it is switched off, while refusals go on, and starts again', async () => {
+    const ip = '203.0.113.37';
+    expect(await call('/manage-activity-log', { disable_activity_log: 1 })).toMatchObject({ status: 200 });
+    await visit(ip, '/?unseen');
+    expect((await visit(ip, '/xmlrpc.php', { method: 'POST', body: '' })).status).toBe(403);
+    expect(await call('/manage-activity-log', { disable_activity_log: 0 })).toMatchObject({ status: 200 });
+    await visit(ip, '/?seen');
+    await seen(ip, 1);
+    expect((await rowsOf(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?seen']);
+  });
+
+  it('loses no event of a member and at most the last second of visits when guard is killed', async () => {
+    const ip = '203.0.113.38';
+    await visit(ip, '/?before');
+    await pause(1500);
+    await callApi(stack, {
+      path: '/wp-json/wp/v2/posts',
+      body: JSON.stringify({ title: 'Written before the kill', status: 'publish' }),
+      headers: authorised(owner),
+    });
+    await killGuard(stack);
+    await startGuard(stack);
+    expect((await rowsOf(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?before']);
+    const told = await until(
+      'the event is listed',
+      async () => {
+        const { data } = await call('/activity-registered');
+        const found = (data as { entries: RegisteredRow[] }).entries.filter(({ activity }) =>
+          activity.includes('Written before the kill'),
+        );
+        return found.length > 0 ? found : null;
+      },
+      45,
+    );
+    expect(told.filter(({ actions }) => actions === 'post.published')).toHaveLength(1);
+    expect(told[0]).toMatchObject({ user: stack.user, you: 1, do_not_block: 1 });
+  });
+});

@@ -1,0 +1,128 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { launchChromium, windowOf } from '../../browser/chromium.js';
+import { expectFocus, pressOn } from '../../browser/keyboard.js';
+import { logIn } from '../../http/session.js';
+import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
+import type { Stack } from '../../stacks/stack.js';
+import { looksRight } from '../login-owner/as-owner.js';
+import { pluginHeader, pluginsOnDisk } from './plugins-on-disk.js';
+
+const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
+const PAGE = '/wp-admin/admin.php?page=post-hack-actions';
+const offer = (slug: string, name: string, version: string) => ({
+  slug,
+  name,
+  version,
+  files: { [`${slug}.php`]: pluginHeader(name, version), 'readme.txt': `=== ${name} ===\n` },
+});
+const offered = [
+  offer('contact-form', 'Contact form', '5.9.8'),
+  offer('event-calendar', 'Event calendar', '6.6.0'),
+  offer('image-optimiser', 'Image optimiser', '3.2.1'),
+];
+
+const stack = inject('stacks').find(({ kind }) => kind === 'embedded');
+if (stack === undefined || 'problem' in stack) {
+  describe.skip(`Post-hack Actions as the owner sees it not run: ${stack?.problem ?? 'there is no such stack'}`, () => {});
+} else {
+  describe('Post-hack Actions as the owner sees it [PHP with SQLite]', () => defineFlow(stack));
+}
+
+function defineFlow(stack: Stack): void {
+  const { path, put, remove, handOver } = pluginsOnDisk(stack);
+  let directory: PluginDirectory;
+  let restore: () => Promise<void>;
+  let browser: Browser;
+  let page: Page;
+  const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+
+  beforeAll(async () => {
+    mkdirSync(screenshots, { recursive: true });
+    directory = await startPluginDirectory(offered);
+    restore = await usePluginDirectory(stack, directory.url);
+    for (const { slug, files } of offered) put(slug, files);
+    put('contact-form', { 'cache/door.php': '<?php // a door left open' });
+    put('paid-gallery', { 'paid-gallery.php': pluginHeader('Paid gallery', '4.0.2') });
+    handOver();
+    const [session, started] = await Promise.all([logIn(stack), launchChromium()]);
+    browser = started;
+    page = await (await windowOf(browser, stack, session)).newPage();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    remove(...offered.map(({ slug }) => slug), 'paid-gallery');
+    await restore?.();
+    await directory?.close();
+  });
+
+  it('says what an action will do, and does nothing when it is not wanted', async () => {
+    await page.goto(`${stack.url}${PAGE}`);
+    const start = page.getByRole('button', { name: 'Force password reset', exact: true });
+    await start.waitFor();
+    await page.getByText(/^\d+ users?$/).waitFor();
+    await looksRight(page, 'post-hack');
+
+    await pressOn(page, start, 'Enter');
+    const dialog = page.getByRole('alertdialog', { name: 'Force password reset' });
+    await dialog.getByText(/users are logged out at once, you included/).waitFor();
+    await expectFocus(dialog.getByRole('button', { name: 'Cancel' }));
+    await looksRight(page, 'post-hack-dialog', '.so-portal');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await expectFocus(start);
+    expect(directory.asked).toEqual([]);
+  });
+
+  it('shows how plugins are reinstalled, also after the page was left in the middle', async () => {
+    directory.delayMs = 700;
+    await pressOn(page, page.getByRole('button', { name: 'Reinstall all', exact: true }), 'Enter');
+    const dialog = page.getByRole('alertdialog', { name: 'Reinstall all' });
+    await dialog.waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('progressbar').waitFor();
+    await page.getByText('You can leave this page. We’ll carry on.').waitFor();
+    await page.getByText('Waiting', { exact: true }).first().waitFor();
+    await page.screenshot({ path: join(screenshots, 'embedded-post-hack-progress-1440.png'), animations: 'disabled' });
+
+    await page.goto(`${stack.url}/wp-admin/users.php`);
+    await page.goto(`${stack.url}${PAGE}`);
+    await page.getByRole('progressbar').waitFor();
+    expect(await page.getByRole('button', { name: 'Reinstalling…' }).getAttribute('aria-disabled')).toBe('true');
+
+    directory.delayMs = 0;
+    await row('Contact form').getByText('Clean copy in place').waitFor();
+    await row('Paid gallery').getByText('Skipped. Not a free plugin of the plugin directory.').waitFor();
+    await page.getByRole('progressbar').waitFor({ state: 'detached' });
+    await page.getByText('3 plugins have a clean copy.').first().waitFor();
+    await row('Contact form').getByText('1 file that is not part of it was removed').click();
+    await row('Contact form').getByText('cache/door.php').waitFor();
+    expect(existsSync(path('contact-form/cache/door.php'))).toBe(false);
+    expect(existsSync(path('paid-gallery/paid-gallery.php'))).toBe(true);
+    await looksRight(page, 'post-hack-done');
+  });
+
+  it('offers to try a plugin again that failed, and keeps what became of the others', async () => {
+    directory.fault = 'changed';
+    await pressOn(page, page.getByRole('button', { name: 'Reinstall all', exact: true }), 'Enter');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Reinstall all' }).click();
+    const again = page.getByRole('button', { name: 'Try again: Event calendar' });
+    await again.waitFor();
+    await row('Event calendar').getByText('The download was damaged or changed.').waitFor();
+    directory.fault = 'none';
+    await again.click();
+    await row('Event calendar').getByText('Clean copy in place').waitFor();
+    await row('Contact form').getByText('The download was damaged or changed.').waitFor();
+  });
+
+  it('shows what a look for traces found', async () => {
+    await page.getByRole('button', { name: 'Look for traces' }).click();
+    await page.getByRole('heading', { name: 'Administrators' }).waitFor();
+    await page.getByRole('link', { name: 'Review administrators' }).waitFor();
+    await looksRight(page, 'post-hack-checkup');
+  });
+}

@@ -1,0 +1,85 @@
+import type { SiteId } from '../../site.js';
+import type { ActivityStore, TopEntry, TrafficHour } from '../activity-store.js';
+import type { ReportPeriod } from './report-period.js';
+
+/** Everything that a report is made of. Plain data. */
+export interface ReportFacts {
+  readonly period: ReportPeriod;
+  readonly now: WeekSums;
+  /** Null when nothing is known of the week before. */
+  readonly before: WeekSums | null;
+  /** Hits per hour of the period. */
+  readonly hours: readonly TrafficHour[];
+  /** Addresses with the most refused and failed log-ins. */
+  readonly addresses: readonly TopEntry[];
+  /** Pages that were asked for most, without their queries. */
+  readonly pages: readonly TopEntry[];
+  /** Visits that could not be recorded. */
+  readonly dropped: number;
+}
+
+export interface WeekSums {
+  readonly humans: number;
+  readonly bots: number;
+  /** Refused requests, log-ins among them. */
+  readonly refused: number;
+  readonly refusedLogins: number;
+  /** Events of users per kind. */
+  readonly events: readonly { readonly kind: string; readonly count: number }[];
+}
+
+/** What a report asks of the Activity Log. */
+export type ReportStore = Pick<ActivityStore, 'traffic' | 'refusedLogins' | 'eventKinds' | 'top' | 'droppedVisits'>;
+
+const TOP = 5;
+const HALF_DAY = 12 * 3600;
+
+/** Asks the sums of the Activity Log for a report. Throws StorageError. */
+export async function gatherReportFacts(store: ReportStore, site: SiteId, period: ReportPeriod): Promise<ReportFacts> {
+  const from = period.edges[0] as number;
+  const to = period.edges.at(-1) as number;
+  const { before } = period;
+  // Tops are kept by days of UTC: those of which at least half lies in the period.
+  const days = [utcDay(from + HALF_DAY), utcDay(period.soFar ? to - 1 : to - HALF_DAY)] as const;
+  const [hours, hoursBefore, now, then, addresses, pages, dropped] = await Promise.all([
+    store.traffic(site, from, to),
+    store.traffic(site, before.from, before.to),
+    otherSums(store, site, from, to),
+    otherSums(store, site, before.from, before.to),
+    store.top(site, 'failed-login', ...days, TOP),
+    store.top(site, 'page', ...days, TOP),
+    store.droppedVisits(site, from),
+  ]);
+  const known = hoursBefore.length > 0 || then.events.length > 0;
+  return {
+    period,
+    now: { ...sumOf(hours), ...now },
+    before: known ? { ...sumOf(hoursBefore), ...then } : null,
+    hours,
+    addresses: addresses.filter(({ count }) => count > 0),
+    pages: pages.filter(({ count }) => count > 0),
+    dropped,
+  };
+}
+
+async function otherSums(store: ReportStore, site: SiteId, from: number, to: number) {
+  const [refusedLogins, events] = await Promise.all([
+    store.refusedLogins(site, from, to),
+    store.eventKinds(site, from, to),
+  ]);
+  return { refusedLogins, events };
+}
+
+function sumOf(hours: readonly TrafficHour[]): { humans: number; bots: number; refused: number } {
+  const sum = { humans: 0, bots: 0, refused: 0 };
+  for (const { humans, bots, blocked } of hours) {
+    sum.humans += humans;
+    sum.bots += bots;
+    sum.refused += blocked;
+  }
+  return sum;
+}
+
+function utcDay(at: number): string {
+  return new Date(at * 1000).toISOString().slice(0, 10);
+}

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { localDaysFrom } from '../local-days.js';
+import { buildReport, type ReportSite } from './build-report.js';
+import { compareWords } from './compare-words.js';
+import { renderReport } from './render-report.js';
+import type { ReportFacts } from './report-facts.js';
+import { weekBefore, weekSoFar } from './report-period.js';
+import { reportText } from './report-text.js';
+
+const ZONE = 'Europe/Berlin';
+/** Monday 16 November 2026, 9:00 in Berlin. */
+const AT = Date.UTC(2026, 10, 16, 8) / 1000;
+const period = weekBefore(ZONE, AT);
+
+const site: ReportSite = {
+  name: 'example.com',
+  timeZone: ZONE,
+  essentials: [
+    { page: 'site-security', title: 'Disable XML-RPC', on: false },
+    { page: 'login-settings', title: 'Limit Login Attempts', on: true },
+    { page: 'login-settings', title: 'Custom Login URL', on: false },
+  ],
+  links: {
+    log: 'https://example.com/wp-admin/admin.php?page=activity-log',
+    recipients: 'https://example.com/wp-admin/admin.php?page=activity-log#weekly-reports',
+    page: (name) => `https://example.com/wp-admin/admin.php?page=${name}`,
+  },
+};
+
+const facts: ReportFacts = {
+  period,
+  now: {
+    humans: 4292,
+    bots: 2067,
+    refused: 221,
+    refusedLogins: 163,
+    events: [
+      { kind: 'login', count: 40 },
+      { kind: 'login.failed', count: 12 },
+      { kind: 'post.updated', count: 7 },
+      { kind: 'user.created', count: 1 },
+    ],
+  },
+  before: { humans: 4049, bots: 2109, refused: 218, refusedLogins: 151, events: [{ kind: 'post.updated', count: 3 }] },
+  hours: [
+    { hour: localDaysFrom(ZONE, AT, -7), humans: 100, bots: 50, blocked: 10 },
+    { hour: localDaysFrom(ZONE, AT, -1) + 3600, humans: 4, bots: 0, blocked: 0 },
+  ],
+  addresses: [{ value: '203.0.113.24', count: 41 }],
+  pages: [{ value: '/shop/', count: 300 }],
+  dropped: 0,
+};
+
+describe('the words of a weekly report', () => {
+  it('say the week, the verdict, and how it stands to the week before', () => {
+    const report = buildReport(facts, site);
+    expect(report.subject).toBe('Weekly report for example.com, 9 – 15 November');
+    expect(report.headline).toBe('A quiet week for example.com');
+    expect(report.summary).toBe('221 visits and login attempts were blocked. You don’t need to do anything urgent.');
+    expect(report.figures).toEqual([
+      { label: 'Visits by humans', value: '4,292', compared: '6% more than last week' },
+      { label: 'Visits by bots', value: '2,067', compared: '2% fewer than last week' },
+      { label: 'Blocked logins', value: '163', compared: '8% more than last week' },
+      { label: 'Blocked visits', value: '58', compared: '9 fewer than last week' },
+    ]);
+    expect(report.days.map(({ name, humans }) => [name, humans])).toEqual([
+      ['Mon', 100],
+      ['Tue', 0],
+      ['Wed', 0],
+      ['Thu', 0],
+      ['Fri', 0],
+      ['Sat', 0],
+      ['Sun', 4],
+    ]);
+    expect(report.open).toEqual({
+      title: '2 of 3 essentials are still off',
+      names: 'Disable XML-RPC, Custom Login URL',
+    });
+  });
+
+  it('count as changes what users changed, not who came to the door', () => {
+    const list = buildReport(facts, site).lists.find(({ title }) => title === 'What your users changed');
+    expect(list).toEqual({
+      title: 'What your users changed',
+      mono: false,
+      rows: [
+        { name: 'Content updated', value: '7' },
+        { name: 'User created', value: '1' },
+      ],
+      foot: '8 changes in all. 5 more than last week.',
+    });
+  });
+
+  it('say that a week was busier than usual, and that nothing was recorded', () => {
+    const busy = buildReport({ ...facts, now: { ...facts.now, refused: 5000 } }, site);
+    expect(busy.headline).toBe('A busier week than usual for example.com');
+    expect(busy.summary).toContain('more than the 218 of the week before');
+    const nothing = { humans: 0, bots: 0, refused: 0, refusedLogins: 0, events: [] };
+    const empty = buildReport({ ...facts, now: nothing, before: null, hours: [], addresses: [], pages: [] }, site);
+    expect(empty.headline).toBe('Nothing was recorded for example.com');
+    expect(empty.lists).toEqual([]);
+    expect(renderReport(empty)).not.toContain('Day by day');
+  });
+
+  it.each([
+    [5, null, 'No figures for last week'],
+    [5, 5, 'Same as last week'],
+    [0, 12, '12 fewer than last week'],
+    [12, 0, '12 more than last week'],
+    [201, 200, '1% more than last week'],
+    [1001, 1000, 'About the same as last week'],
+    [250_000, 1000, '250 times as many as last week'],
+  ])('compare %d with %s as "%s"', (now, before, words) => {
+    expect(compareWords(now, before)).toBe(words);
+  });
+});
+
+describe('the days of a report', () => {
+  it('are seven whole ones before the day of sending, also when the clocks change', () => {
+    const { edges, before, soFar } = weekBefore(ZONE, Date.UTC(2026, 9, 26, 9) / 1000);
+    const lengths = edges.slice(1).map((edge, index) => (edge - (edges[index] as number)) / 3600);
+    expect(lengths).toEqual([24, 24, 24, 24, 24, 24, 25]);
+    expect([before.to, (before.to - before.from) / 3600, soFar]).toEqual([edges[0], 168, false]);
+  });
+
+  it('of an example end now, and are compared with as much of the week before', () => {
+    const { edges, before, soFar } = weekSoFar(ZONE, AT);
+    expect([edges.length, edges.at(-1), soFar]).toEqual([8, AT + 1, true]);
+    expect(AT - (edges[0] as number)).toBe(before.to - before.from);
+    expect(before.to).toBe(AT - 7 * 86_400);
+  });
+});
+
+describe('the mail of a report', () => {
+  const strangers = buildReport(
+    {
+      ...facts,
+      addresses: [{ value: '<img src=x onerror=alert(1)>', count: 3 }],
+      pages: [
+        { value: '/<script>alert(1)</script>"onmouseover=x', count: 4 },
+        { value: '/https://evil.example/', count: 3 },
+        { value: '/\u202egnp.\u0000exe', count: 2 },
+        { value: `/${'a'.repeat(5000)}`, count: 1 },
+      ],
+      now: { ...facts.now, events: [{ kind: '<b>unknown</b>', count: 3 }] },
+    },
+    { ...site, name: 'example.com/"><script>' },
+  );
+  const html = renderReport(strangers);
+
+  it('shows what strangers wrote as plain text', () => {
+    expect(/<script|<img|<b>|onerror=alert\(1\)>/.test(html)).toBe(false);
+    expect(html.includes('&lt;script&gt;')).toBe(true);
+    expect(html.includes('&lt;img src=x onerror=alert(1)&gt;')).toBe(true);
+    for (const sign of ['\u202e', '\u0000']) expect(html.includes(sign)).toBe(false);
+    expect(html.includes('\\u202e')).toBe(true);
+  });
+
+  it('cuts what is long, and holds nothing that a mail program could make a link of', () => {
+    expect(html.includes('a'.repeat(70))).toBe(false);
+    for (const text of [html, reportText(strangers)]) expect(text.includes('evil.example')).toBe(false);
+    expect(html.includes('evil.\u200bexample')).toBe(true);
+  });
+
+  it('loads nothing from elsewhere and links only to the site', () => {
+    expect(/<[^>]*\ssrc=|url\(|@import|<link|<form/.test(html)).toBe(false);
+    const links = [...html.matchAll(/href="([^"]*)"/g)].map((match) => match[1]);
+    expect(links.length).toBeGreaterThan(2);
+    for (const link of links) expect(link).toMatch(/^https:\/\/example\.com\/wp-admin\//);
+  });
+
+  it('says the same as text', () => {
+    const text = reportText(buildReport(facts, site));
+    expect(text).toContain('A quiet week for example.com\n9 – 15 November\n');
+    expect(text).toContain('Visits by humans: 4,292 (6% more than last week)');
+    expect(text).toContain('Mon: 100 humans, 50 bots, 10 blocked');
+    expect(text).toContain('- 203.0.113.24: 41 failed logins');
+    expect(text).toContain('Change the recipients: https://example.com/wp-admin/');
+  });
+
+  it('goes without links while the address of the site is not known', () => {
+    const links = { log: null, recipients: null, page: () => null };
+    expect(renderReport(buildReport(facts, { ...site, links }))).not.toContain('href');
+  });
+});

@@ -1,0 +1,171 @@
+import { overviewEndpoints } from '@security-optimizer/contract/overview';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import { RATE_AFTER_MS } from '../overview/rate.js';
+import { openDatabase } from '../storage/database.js';
+import { fakeConnector } from '../testing/fake-connector.js';
+import { callApi, dataFolderFor, runningGuard } from '../testing/running-guard.js';
+import { eventually } from '../testing/scratch.js';
+
+const ebook = {
+  title: 'Ten steps',
+  link: 'https://example.com/guide',
+  text: 'A short guide.',
+  image: 'https://example.com/guide.png',
+};
+const branding = { ebook, rateLink: 'https://example.com/review' };
+
+async function overviewSite(config: object = {}) {
+  const connector = await fakeConnector();
+  const dataDir = await dataFolderFor(connector, {}, config);
+  const guard = await runningGuard(dataDir);
+  await eventually(() => connector.policy !== null);
+  const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+  onTestFinished(() => db.destroy());
+  return { connector, dataDir, guard, db, call: caller(guard.url) };
+}
+
+const caller = (url: string) => async (suffix: string, body?: object, method?: string) => {
+  const answer = await callApi(url, suffix, {
+    ...(method === undefined ? {} : { method }),
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  return { ...answer, data: answer.body.data as unknown };
+};
+
+/** The provider's shared settings API, as a client calls it. */
+async function saveConsent(url: string, body: object, path = '/wp-json/provider-settings/v1/update-settings') {
+  const response = await fetch(`${url}${path}`, {
+    method: 'PUT',
+    headers: { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' },
+    body: JSON.stringify(body),
+  });
+  return { http: response.status, body: (await response.json()) as Awaited<ReturnType<typeof callApi>>['body'] };
+}
+
+describe('the calls of the Security Dashboard', () => {
+  it.each(overviewEndpoints.filter(({ name }) => name !== 'update:consent').map(({ suffix }) => suffix))(
+    '%s answers in the form of the contract by POST and by GET',
+    async (suffix) => {
+      const { call } = await overviewSite({ branding });
+      const { response } = overviewEndpoints.find((entry) => entry.suffix === suffix) as (typeof overviewEndpoints)[0];
+      for (const method of ['POST', 'GET']) {
+        const { http, data } = await call(suffix, undefined, method);
+        expect(http).toBe(200);
+        expect((response as (typeof overviewEndpoints)[0]['response']).safeParse(data).error).toBeUndefined();
+      }
+    },
+  );
+
+  it('tell of what WordPress says, until it is fixed', async () => {
+    const { connector, call } = await overviewSite();
+    expect((await call('/notifications')).data).toEqual([]);
+    connector.overview = { ...connector.overview, plugin_updates: 2 };
+    expect((await call('/notifications')).data).toMatchObject([
+      {
+        id: 'plugin-updates',
+        title: 'Two plugins are out of date',
+        button_link: 'https://example.com/wp-admin/update-core.php',
+      },
+    ]);
+    connector.overview = { ...connector.overview, plugin_updates: 0 };
+    expect((await call('/notifications')).data).toEqual([]);
+  });
+
+  it('tell that WordPress did not answer when it does not', async () => {
+    const { connector, call } = await overviewSite();
+    connector.failing.add('overview');
+    expect((await call('/notifications')).data).toMatchObject([{ id: 'wordpress-unreachable', level: 'danger' }]);
+  });
+
+  it('count essentials anew after each change', async () => {
+    const { call } = await overviewSite();
+    const on = async () => ((await call('/hardening')).data as { on: number }[]).map((card) => card.on);
+    expect(await on()).toEqual([5, 2]);
+    await call('/xss-protection', { xss_protection: 0 });
+    expect(await on()).toEqual([4, 2]);
+  });
+
+  it('give away the e-book of the configuration, or nothing', async () => {
+    const { call } = await overviewSite({ branding });
+    expect((await call('/e-book')).data).toEqual(ebook);
+    const without = await overviewSite();
+    expect((await without.call('/e-book')).data).toBeNull();
+  });
+
+  it('count what was refused and who is blocked', async () => {
+    const { call } = await overviewSite();
+    expect((await call('/protection-facts')).data).toEqual({ blocked: 0, block_list: 0, failed_logins: 0 });
+    expect((await call('/block-addresses', { address: '198.51.100.0/24' })).http).toBe(200);
+    expect((await call('/protection-facts')).data).toMatchObject({ block_list: 1 });
+  });
+});
+
+describe('the request for a review', () => {
+  it('comes a week after the first start, and never again once it was dismissed', async () => {
+    const { connector, dataDir, guard, db, call } = await overviewSite({ branding });
+    expect((await call('/rate')).data).toEqual({ show: 0, link: branding.rateLink });
+    await db
+      .updateTable('first_starts')
+      .set({ at: Date.now() - RATE_AFTER_MS })
+      .execute();
+    await guard.close();
+
+    const later = await runningGuard(dataDir);
+    await eventually(() => connector.policy !== null);
+    const again = caller(later.url);
+    expect((await again('/rate')).data).toEqual({ show: 1, link: branding.rateLink });
+    expect((await again('/rate', { show: 1 })).body).toMatchObject({ status: 400, fields: { show: 'Use 0.' } });
+    expect((await again('/rate', { show: 0 })).data).toEqual({ show: 0, link: branding.rateLink });
+    expect((await again('/rate')).data).toMatchObject({ show: 0 });
+  });
+});
+
+describe('consent', () => {
+  it('is asked for by WordPress until it was saved, and not after a restart either', async () => {
+    const { connector, dataDir, guard, db } = await overviewSite();
+    expect(connector.policy?.policy).toMatchObject({ show_data_consent: 1, show_email_consent: 1 });
+    const saved = await saveConsent(guard.url, { siteground_settings_security: 1, siteground_data_consent: 1 });
+    expect(saved).toEqual({
+      http: 200,
+      body: { data: { show_data_field: 0, show_email_field: 0 }, message: 'Your choice is saved.', status: 200 },
+    });
+    expect(connector.policy?.policy).toMatchObject({ show_data_consent: 0, show_email_consent: 0 });
+    const rows = await db.selectFrom('audit').select(['name', 'after', 'actor_login']).orderBy('name').execute();
+    expect(rows).toEqual([
+      { name: 'consent_asked', after: '1', actor_login: 'owner' },
+      { name: 'data_consent', after: '1', actor_login: 'owner' },
+    ]);
+    await guard.close();
+    connector.policy = null;
+    await runningGuard(dataDir);
+    await eventually(() => connector.policy !== null);
+    expect(connector.policy).toMatchObject({ policy: { show_data_consent: 0, show_email_consent: 0 } });
+  });
+
+  it.each(['/?rest_route=/provider-settings/v1/update-settings', '/index.php/wp-json/provider-settings/v1/none'])(
+    'is saved at %s only if that is its address',
+    async (path) => {
+      const { guard } = await overviewSite();
+      const { http } = await saveConsent(guard.url, { siteground_settings_security: 1 }, path);
+      expect(http).toBe(path.includes('none') ? 404 : 200);
+    },
+  );
+
+  it.each<[string, object]>([
+    ['siteground_settings_security', { siteground_data_consent: 1 }],
+    ['siteground_data_consent', { siteground_settings_security: 1, siteground_data_consent: 2 }],
+  ])('is refused when %s is not right, and nothing is stored', async (field, body) => {
+    const { connector, guard, db } = await overviewSite();
+    const saved = await saveConsent(guard.url, body);
+    expect(saved.http).toBe(400);
+    expect(Object.keys(saved.body.fields ?? {})).toEqual([field]);
+    expect(await db.selectFrom('settings').selectAll().execute()).toEqual([]);
+    expect(connector.policy?.policy).toMatchObject({ show_data_consent: 1 });
+  });
+
+  it('is not saved below the plugin’s own namespace', async () => {
+    const { call } = await overviewSite();
+    expect((await call('/update-settings', { siteground_settings_security: 1 }, 'PUT')).http).toBe(404);
+  });
+});

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { defaultSiteSettings, withChanges } from '../settings/site-settings.js';
+import { hardeningOf } from './hardening.js';
+
+const admin = (page: string) => `/wp-admin/${page}`;
+
+it('counts the essentials of each page', () => {
+  const cards = hardeningOf(defaultSiteSettings, admin);
+  expect(cards.map(({ id, on, total }) => [id, on, total])).toEqual([
+    ['site-security', 5, 6],
+    ['login-settings', 2, 4],
+  ]);
+  expect(cards.map(({ button_link }) => button_link)).toEqual([
+    '/wp-admin/admin.php?page=site-security',
+    '/wp-admin/admin.php?page=login-settings',
+  ]);
+});
+
+it('says that everything is on once it is', () => {
+  const full = withChanges(defaultSiteSettings, {
+    disable_feed: 1,
+    sg2fa: 1,
+    login_url: { type: 'custom', login: 'my-door', signup: '' },
+  });
+  for (const { on, total, text } of hardeningOf(full, admin)) {
+    expect(on).toBe(total);
+    expect(text).toBe('Everything recommended is on.');
+  }
+});
