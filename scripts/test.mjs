@@ -8,7 +8,7 @@ import { npm, root, run } from './lib/run.mjs';
 import { installSystemPackages } from './lib/system-packages.mjs';
 
 const usage = `npm test                          everything
-npm test -- --only lint,unit      some of: lint, types, docs, unit, connector, sandbox, e2e
+npm test -- --only lint,unit      some of: lint, types, docs, texts, unit, connector, sandbox, e2e
 npm test -- --also-node 26        afterwards the contract's and guard's tests once more on that Node
 `;
 
@@ -34,6 +34,10 @@ const groups = {
   docs: () =>
     step('docs/api-reference.md is current', () =>
       run(process.execPath, ['scripts/generate-api-reference.mjs', '--check']),
+    ),
+  texts: () =>
+    step('every text is in the catalogue and in every language', () =>
+      run(process.execPath, ['scripts/extract-texts.mjs', '--check']),
     ),
   unit: async () => {
     for (const name of ['contract', 'guard', 'dashboard', 'bench']) await vitest(name, process.execPath);

@@ -2,15 +2,18 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { npm, root, run } from './run.mjs';
+import { buildTexts } from './texts/build-texts.mjs';
 
 /**
- * Builds what changed: TypeScript projects (the compiler itself skips unchanged ones), then the dashboard's bundle.
+ * Builds what changed: TypeScript projects (the compiler itself skips unchanged ones), then the dashboard's bundle,
+ * then the translations.
  * Without projects, all of them. Throws when something does not build.
  */
 export async function build(projects = []) {
   const code = await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '--build', ...projects]);
   if (code !== 0) throw new Error('TypeScript found mistakes; they are listed above.');
   await buildDashboard();
+  await buildTexts(root);
 }
 
 async function buildDashboard() {

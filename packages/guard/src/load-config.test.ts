@@ -159,3 +159,35 @@ it('takes what the provider puts on the Security Dashboard, by https alone', asy
     'guard.json: branding.rateLink: use an https address, or "" for none',
   ]);
 });
+
+it('takes the password of the mail server from its file or the environment, and guards the file', async () => {
+  const smtp = { host: 'smtp.example.com', user: 'guard', passwordFile: 'mail.password', from: 'reports@example.com' };
+  const dataDir = await folder({ sites: [site], mail: { smtp } });
+  expect(await mistakesOf(dataDir)).toEqual(['mail.password: can’t be read (ENOENT)']);
+  await writeFile(join(dataDir, 'mail.password'), 'a b\n', { mode: 0o600 });
+  const { mail } = await loadConfig({ dataDir, env: {} });
+  const server = { host: 'smtp.example.com', port: 587, secure: false, from: 'reports@example.com' };
+  expect(mail.smtp).toEqual({ ...server, login: { user: 'guard', password: 'a b' } });
+  const env = { SECURITY_OPTIMIZER_SMTP_PASSWORD: 'other' };
+  expect((await loadConfig({ dataDir, env })).mail.smtp?.login?.password).toBe('other');
+  await chmod(join(dataDir, 'mail.password'), 0o644);
+  expect(await mistakesOf(dataDir)).toEqual(['mail.password: others may read it; run chmod 600 on it']);
+});
+
+it.each([
+  [{ host: 'smtp.example.com' }, 'mail.smtp.from: use an e-mail address'],
+  [{ host: 'smtp.example.com', from: 'reports@example.com\r\nBcc: a@example.com' }, 'mail.smtp.from: use an e-mail'],
+  [{ host: 'smtp example', from: 'reports@example.com' }, 'mail.smtp.host: use the name or address'],
+  [{ host: 'smtp.example.com', port: 0, from: 'reports@example.com' }, 'mail.smtp.port: use a whole number'],
+  [{ host: 'smtp.example.com', user: 'guard', from: 'reports@example.com' }, 'mail.smtp: `user` needs a password'],
+])('refuses the mail server %j', async (smtp, mistake) => {
+  const mistakes = await mistakesOf(await folder({ sites: [site], mail: { smtp } }));
+  expect(mistakes).toHaveLength(1);
+  expect(mistakes[0]).toContain(mistake);
+});
+
+it('speaks TLS at once with port 465', async () => {
+  const smtp = { host: 'smtp.example.com', port: 465, from: 'Reports <reports@example.com>' };
+  const { mail } = await loadConfig({ dataDir: await folder({ sites: [site], mail: { smtp } }), env: {} });
+  expect(mail.smtp).toMatchObject({ secure: true, login: null });
+});

@@ -82,6 +82,7 @@ export async function runningGate(upstream: number | string, options: GateOption
       ...options.limits,
     },
     activity: { maxRows: 1000, dns: [], monitors: [] },
+    mail: { smtp: null },
     logLevel: 'silent',
   };
   const rule: Gate['rule'] = ({ blocked = [], options: changed = {} }) => {

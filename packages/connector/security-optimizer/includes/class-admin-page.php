@@ -53,8 +53,27 @@ final class Security_Optimizer_Admin_Page {
 		);
 	}
 
+	/**
+	 * Action `init`. Not load_muplugin_textdomain(): it knows no other form of a language, such as de_AT for de_DE.
+	 */
 	public static function load_translations() {
-		load_muplugin_textdomain( 'security-optimizer', 'security-optimizer/languages' );
+		$locale = self::known_locale( determine_locale() );
+		if ( null !== $locale ) {
+			load_textdomain( 'security-optimizer', SECURITY_OPTIMIZER_DIR . '/languages/security-optimizer-' . $locale . '.mo' );
+		}
+	}
+
+	/**
+	 * @param string $locale Locale that is wanted.
+	 * @return string|null The translation of its language; null means English.
+	 */
+	private static function known_locale( $locale ) {
+		foreach ( array( 'de_DE', 'es_ES', 'it_IT' ) as $known ) {
+			if ( strtok( $known, '_' ) === strtok( $locale, '_' ) ) {
+				return $known;
+			}
+		}
+		return null;
 	}
 
 	/**
@@ -73,7 +92,8 @@ final class Security_Optimizer_Admin_Page {
 	}
 
 	/**
-	 * Action `admin_enqueue_scripts`: the dashboard's files. Their names change with their content.
+	 * Action `admin_enqueue_scripts`: the dashboard's styles, and its scripts ahead of time. Names of files change with
+	 * their content.
 	 *
 	 * @param string $hook Hook of the screen.
 	 */
@@ -84,7 +104,23 @@ final class Security_Optimizer_Admin_Page {
 		}
 		$style = is_rtl() ? $files['style_rtl'] : $files['style'];
 		wp_enqueue_style( 'security-optimizer', self::assets_url() . $style, array(), null ); // phpcs:ignore WordPress.WP.EnqueuedResourceParameters.MissingVersion
-		wp_enqueue_script( 'security-optimizer', self::assets_url() . $files['loader'], array(), null, true ); // phpcs:ignore WordPress.WP.EnqueuedResourceParameters.MissingVersion
+		add_action( 'admin_head', array( __CLASS__, 'print_preloads' ) );
+	}
+
+	/**
+	 * Action `admin_head`: what the modern build needs for this page, fetched while WordPress's own scripts still hold
+	 * up the rest of the page. Old browsers do not know the link and ignore it.
+	 */
+	public static function print_preloads() {
+		$files = self::entrypoints();
+		$pages = self::pages();
+		$id    = $pages[ self::slug() ]['id'];
+		$own   = isset( $files['pages'][ $id ] ) ? (array) $files['pages'][ $id ] : array();
+		foreach ( array_merge( array( isset( $files['modern'] ) ? $files['modern'] : '' ), $own ) as $file ) {
+			if ( self::is_file_name( $file ) ) {
+				printf( '<link rel="modulepreload" href="%s">' . "\n", esc_url( self::assets_url() . $file ) );
+			}
+		}
 	}
 
 	/**
@@ -92,11 +128,12 @@ final class Security_Optimizer_Admin_Page {
 	 */
 	public static function render() {
 		$pages = self::pages();
-		$slug  = isset( $_GET['page'] ) && is_string( $_GET['page'] ) && isset( $pages[ $_GET['page'] ] ) ? $_GET['page'] : key( $pages );
+		$slug  = self::slug();
 		$page  = $pages[ $slug ];
+		$files = self::entrypoints();
 
 		echo '<hr class="wp-header-end">';
-		if ( null === self::entrypoints() ) {
+		if ( null === $files ) {
 			self::print_notice( __( 'The files of this page are missing. Install Security Optimizer again to bring them back.', 'security-optimizer' ) );
 			return;
 		}
@@ -107,6 +144,9 @@ final class Security_Optimizer_Admin_Page {
 			htmlspecialchars( wp_json_encode( self::config( $slug ) ), ENT_QUOTES, 'UTF-8', true ), // phpcs:ignore WordPress.Security.EscapeOutput.OutputNotEscaped
 			esc_html__( 'This page needs JavaScript. Turn it on in your browser and load the page again.', 'security-optimizer' )
 		);
+		// In the page itself: a file would be asked for only after all scripts of WordPress. Policies for scripts add
+		// their nonce by the filter `wp_inline_script_attributes`.
+		wp_print_inline_script_tag( (string) file_get_contents( SECURITY_OPTIMIZER_DIR . '/assets/' . $files['loader'] ) );
 	}
 
 	/**
@@ -116,6 +156,14 @@ final class Security_Optimizer_Admin_Page {
 		if ( current_user_can( self::CAPABILITY ) ) {
 			self::print_notice( __( 'Security Optimizer is installed but not connected, so it does not protect this site. Its key is missing or damaged. Ask your hosting provider to connect the site again.', 'security-optimizer' ) );
 		}
+	}
+
+	/**
+	 * @return string Slug of the page shown.
+	 */
+	private static function slug() {
+		$pages = self::pages();
+		return isset( $_GET['page'] ) && is_string( $_GET['page'] ) && isset( $pages[ $_GET['page'] ] ) ? $_GET['page'] : key( $pages );
 	}
 
 	/**
@@ -155,8 +203,9 @@ final class Security_Optimizer_Admin_Page {
 	 * @return string Jed data as JSON; an empty object means English.
 	 */
 	private static function locale_data( $locale ) {
-		$file = SECURITY_OPTIMIZER_DIR . '/languages/security-optimizer-' . sanitize_file_name( $locale ) . '.json';
-		$data = is_readable( $file ) ? (string) file_get_contents( $file ) : '';
+		$known = self::known_locale( $locale );
+		$file  = SECURITY_OPTIMIZER_DIR . '/languages/security-optimizer-' . $known . '.json';
+		$data  = null !== $known && is_readable( $file ) ? (string) file_get_contents( $file ) : '';
 		return is_array( json_decode( $data, true ) ) ? $data : '{}';
 	}
 
@@ -167,11 +216,15 @@ final class Security_Optimizer_Admin_Page {
 		$file  = SECURITY_OPTIMIZER_DIR . '/assets/entrypoints.json';
 		$files = is_readable( $file ) ? json_decode( (string) file_get_contents( $file ), true ) : null;
 		foreach ( array( 'style', 'style_rtl', 'loader' ) as $name ) {
-			if ( ! isset( $files[ $name ] ) || ! is_string( $files[ $name ] ) || ! preg_match( '/\A[\w.-]+\z/', $files[ $name ] ) ) {
+			if ( ! isset( $files[ $name ] ) || ! self::is_file_name( $files[ $name ] ) ) {
 				return null;
 			}
 		}
 		return $files;
+	}
+
+	private static function is_file_name( $name ) {
+		return is_string( $name ) && 1 === preg_match( '/\A[\w.-]+\z/', $name );
 	}
 
 	private static function assets_url() {

@@ -7,6 +7,8 @@ import { IconTile, type TileState } from './icon-tile.js';
 export interface SettingRowProps {
   /** Title, help and tag get this with `-title`, `-help` and `-tag`, for the control to name. */
   readonly id: string;
+  /** A hash of the page's address that leads here. */
+  readonly anchor?: string | undefined;
   readonly icon: string;
   readonly state: TileState;
   readonly title: string;
@@ -29,6 +31,7 @@ export function SettingRow(props: SettingRowProps) {
   const { id, icon, state, title, help, recommended = false, pending = false, withSwitch = false, error } = props;
   return (
     <div
+      data-anchor={props.anchor}
       className={classes(
         'so-row',
         withSwitch && 'so-row--switch',

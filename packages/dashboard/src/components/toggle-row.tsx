@@ -3,6 +3,8 @@ import { SettingRow } from './setting-row.js';
 import { Switch } from './switch.js';
 
 export interface ToggleRowProps {
+  /** A hash of the page's address that leads here. */
+  readonly anchor?: string;
   readonly icon: string;
   readonly title: string;
   readonly help: ReactNode;
@@ -31,6 +33,7 @@ export function ToggleRow(props: ToggleRowProps) {
   return (
     <SettingRow
       id={id}
+      anchor={props.anchor}
       icon={icon}
       state={on ? 'on' : 'off'}
       title={title}

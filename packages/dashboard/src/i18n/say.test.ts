@@ -30,7 +30,7 @@ describe('a text of the server', () => {
     expect(say('', plugins(1), 'de')).toBe('Ein Plugin ist veraltet');
     expect(say('', plugins(2), 'de')).toBe('Zwei Plugins sind veraltet');
     expect(say('', plugins(1234), 'de')).toBe('1.234 Plugins sind veraltet');
-    expect(say('Open', undefined, 'de')).toBe('Öffnen');
+    expect(say('Open', null, 'de')).toBe('Öffnen');
   });
 
   it('keeps a word as it is, whatever stands in it', () => {

@@ -6,9 +6,10 @@ export const TEXT_DOMAIN = 'security-optimizer';
 
 export const { __, _n } = i18n;
 
-/** Translates a text that comes from the contract, where it cannot be written as a literal. */
+/** Translates a text that comes from the contract or the server, where it cannot be written as a literal. */
 export function translate(text: string): string {
-  return __(text, TEXT_DOMAIN);
+  // The empty key holds the plural rule.
+  return text === '' ? '' : __(text, TEXT_DOMAIN);
 }
 
 /** Translates a text that names something as `{name}`. */

@@ -19,7 +19,7 @@ export function failureNotice(failure: ApiFailure, customText: string | undefine
       autoClose: false,
     };
   }
-  return { type: 'error', text: failure.message || translate(messages.noResponse), autoClose: false };
+  return { type: 'error', text: translate(failure.message || messages.noResponse), autoClose: false };
 }
 
 /**
@@ -31,7 +31,7 @@ export function successNotice(
   answer: { readonly message: string; readonly notification: ServerNotification },
 ): Notice | null {
   const custom = (customText || answer.notification.success || '').trim();
-  const message = answer.message.trim();
+  const message = translate(answer.message.trim());
   const sentences = sameSentence(custom, message) ? [custom] : [custom, message];
   const text = sentences.filter((sentence) => sentence !== '').join(' ');
   return text === '' ? null : { type: 'success', text, autoClose: true };

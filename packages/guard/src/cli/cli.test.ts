@@ -76,6 +76,7 @@ describe('attach', () => {
     expect((await stat(join(dataDir, 'sites', 'site.secret'))).mode & 0o777).toBe(0o600);
     expect((await stat(join(plugins, 'security-optimizer.php'))).isFile()).toBe(true);
     expect((await stat(join(plugins, 'security-optimizer', 'assets', 'entrypoints.json'))).isFile()).toBe(true);
+    expect(await readdir(join(plugins, 'security-optimizer', 'languages'))).toContain('security-optimizer-de_DE.mo');
     expect(await readFile(join(dataDir, 'guard.json'), 'utf8')).not.toContain(secret);
   });
 

@@ -20,7 +20,7 @@ export interface ConnectorSources {
 }
 
 /**
- * Finds the connector and the built dashboard among the installed packages.
+ * Finds the connector, its translations and the built dashboard among the installed packages.
  * @throws CommandError when a part is missing
  */
 export async function findConnectorSources(): Promise<ConnectorSources> {
@@ -28,6 +28,10 @@ export async function findConnectorSources(): Promise<ConnectorSources> {
   const dashboard = join(packageFolder('@security-optimizer/dashboard'), 'dist');
   if (!(await isFile(join(dashboard, 'entrypoints.json')))) {
     throw new CommandError('The dashboard is not built. Run `npm run build` in the project and try again.');
+  }
+  const languages = join(connector, 'dist/languages');
+  if (!(await isFile(join(languages, 'security-optimizer-de_DE.json')))) {
+    throw new CommandError('The translations are not built. Run `npm run build` in the project and try again.');
   }
   const assets = await filesBelow(dashboard);
   // The list of entry points goes last: until then WordPress names the files of the version before.
@@ -37,6 +41,7 @@ export async function findConnectorSources(): Promise<ConnectorSources> {
     loader: join(connector, LOADER),
     files: [
       ...(await filesBelow(own)).map((to) => ({ from: join(own, to), to })),
+      ...(await filesBelow(languages)).map((name) => ({ from: join(languages, name), to: join('languages', name) })),
       ...assets.map((name) => ({ from: join(dashboard, name), to: join('assets', name) })),
     ],
   };

@@ -28,6 +28,7 @@ export function AttemptsRow({ options, change, onChange }: AttemptsRowProps) {
   return (
     <SettingRow
       id={id}
+      anchor="login-attempts"
       icon="timer"
       state={value > 0 ? 'on' : 'off'}
       title={__('Limit Login Attempts', 'security-optimizer')}

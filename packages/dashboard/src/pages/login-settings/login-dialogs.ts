@@ -23,3 +23,19 @@ export const loginDialogs: Readonly<Record<LoginDialogName, LoadDialog>> = {
   usernames: () => import('./usernames-dialog.js'),
   away: () => import('./away-dialog.js'),
 };
+
+/** The dialog that a hash of the page's address leads to, while the server knows what it changes. */
+export function dialogOf(hash: string, options: KnownLoginOptions): LoginDialogName | null {
+  switch (hash) {
+    case 'login-url':
+      return options.login_url === undefined ? null : 'url';
+    case 'login-access':
+      return options.login_access === undefined ? null : 'access';
+    case 'away-mode':
+      return options.away_mode === undefined ? null : 'away';
+    case 'rename-users':
+      return (options.usernames_data?.admin_matches.length ?? 0) > 0 ? 'usernames' : null;
+    default:
+      return null;
+  }
+}

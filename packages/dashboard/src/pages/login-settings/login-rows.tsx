@@ -56,6 +56,7 @@ export function LoginRows({ stored, shown, changes, toggle, setAttempts, onOpen 
       <LoginSwitchRow
         {...common}
         field="sg2fa"
+        anchor="two-factor"
         icon="phone"
         essential
         title={__('Two-factor Authentication for Admin & Editors Users', 'security-optimizer')}
@@ -66,6 +67,7 @@ export function LoginRows({ stored, shown, changes, toggle, setAttempts, onOpen 
         <LoginSwitchRow
           {...common}
           field="two_factor_app_passwords"
+          anchor="application-passwords"
           icon="password"
           title={__('Application Passwords', 'security-optimizer')}
           help={__(
@@ -78,6 +80,7 @@ export function LoginRows({ stored, shown, changes, toggle, setAttempts, onOpen 
       <LoginSwitchRow
         {...common}
         field="disable_usernames"
+        anchor="common-usernames"
         icon="name-tag"
         essential
         title={__('Disable Common Usernames', 'security-optimizer')}

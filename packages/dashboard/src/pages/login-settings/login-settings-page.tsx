@@ -8,7 +8,9 @@ import { ignoreFailure, withPending } from '../../options/use-changes.js';
 import { useOptions } from '../../options/use-options.js';
 import { countLoginEssentials } from '../../protection/essentials.js';
 import { useServices } from '../../services.js';
+import { useHashTarget } from '../../shell/use-hash-target.js';
 import { AwayRow } from './away-row.js';
+import { dialogOf } from './login-dialogs.js';
 import { LoginRows } from './login-rows.js';
 import { useLoginChanges } from './use-login-changes.js';
 import { useLoginDialogs } from './use-login-dialogs.js';
@@ -21,6 +23,11 @@ export default function LoginSettingsPage() {
   const options = useOptions(loginOptions);
   const changes = useLoginChanges(options.store);
   const { Current, open, closed } = useLoginDialogs();
+  useHashTarget(options.state === 'ready', (hash) => {
+    const dialog = options.state === 'ready' ? dialogOf(hash, options.options) : null;
+    if (dialog !== null) open(dialog);
+    return dialog !== null;
+  });
   const title = __('Login Settings', 'security-optimizer');
   const awayTitle = __('Outside working hours', 'security-optimizer');
 

@@ -7,6 +7,7 @@ import { type LoginSwitch, loginRequestName } from './use-login-changes.js';
 
 export interface LoginSwitchRowProps {
   readonly field: LoginSwitch;
+  readonly anchor: string;
   readonly icon: string;
   readonly title: string;
   readonly help: ReactNode;
@@ -26,6 +27,7 @@ export function LoginSwitchRow(props: LoginSwitchRowProps) {
   if (value === undefined) return null;
   return (
     <ToggleRow
+      anchor={props.anchor}
       icon={icon}
       title={title}
       help={help}

@@ -1,10 +1,9 @@
-import { type Phrase, type PhraseLanguage, sayPhrase } from '@security-optimizer/contract/say-phrase';
 import { IconTile } from '../../components/icon-tile.js';
 import { LoadFailed } from '../../components/load-failed.js';
 import { Section } from '../../components/section.js';
 import { ServerText, ServerTitle, safeHref } from '../../components/server-text.js';
-import { formatNumber } from '../../i18n/format-number.js';
-import { __, _n, sprintf, TEXT_DOMAIN, translate } from '../../i18n/translate.js';
+import { say } from '../../i18n/say.js';
+import { __, sprintf, translate } from '../../i18n/translate.js';
 import type { ReadNotification } from '../../overview/read-overview.js';
 import { notificationsSource, useOverview } from '../../overview/use-overview.js';
 import { useServices } from '../../services.js';
@@ -48,9 +47,7 @@ export function NotificationsSection() {
 function Alert({ item }: { readonly item: ReadNotification }) {
   const { config } = useServices();
   const link = item.button_text === '' ? null : safeHref(item.button_link);
-  const say = (whole: string, phrase: Phrase | null): string =>
-    phrase === null ? translate(whole) : sayPhrase(phrase, languageOf(config.localeSlug));
-  const title = say(item.title, item.phrases.title);
+  const title = say(item.title, item.phrases.title, config.localeSlug);
   const button = translate(item.button_text);
   return (
     <div className="so-alert">
@@ -60,7 +57,7 @@ function Alert({ item }: { readonly item: ReadNotification }) {
           <ServerTitle text={title} />
         </h3>
         <p>
-          <ServerText text={say(item.text, item.phrases.text)} />
+          <ServerText text={say(item.text, item.phrases.text, config.localeSlug)} />
         </p>
       </div>
       {link === null ? null : (
@@ -75,14 +72,6 @@ function Alert({ item }: { readonly item: ReadNotification }) {
       )}
     </div>
   );
-}
-
-function languageOf(locale: string): PhraseLanguage {
-  return {
-    translate,
-    plural: (one, many, count) => _n(one, many, count, TEXT_DOMAIN),
-    number: (value) => formatNumber(value, locale),
-  };
 }
 
 /** The words of a title without its elements. */

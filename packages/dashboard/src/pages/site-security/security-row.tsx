@@ -20,6 +20,7 @@ export function SecurityRow({ toggle, stored, value, change, onChange }: Securit
   const failed = change?.state === 'failed' ? change : null;
   return (
     <ToggleRow
+      anchor={toggle.suffix.slice(1)}
       icon={toggle.icon}
       title={translate(toggle.title)}
       help={translate(toggle.help)}

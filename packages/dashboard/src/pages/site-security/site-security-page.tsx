@@ -8,6 +8,7 @@ import { securityOptions } from '../../options/options-source.js';
 import { withPending } from '../../options/use-changes.js';
 import { useOptions } from '../../options/use-options.js';
 import { countSecurityEssentials } from '../../protection/essentials.js';
+import { useHashTarget } from '../../shell/use-hash-target.js';
 import { SecurityRow } from './security-row.js';
 import { type Toggle, toggleRequestName, useToggles } from './use-toggles.js';
 
@@ -18,6 +19,7 @@ export default function SiteSecurityPage() {
   const options = useOptions(securityOptions);
   const { changes, change } = useToggles(options.store);
   const title = __('Site Security', 'security-optimizer');
+  useHashTarget(options.state === 'ready', () => false);
 
   if (options.state === 'loading') {
     return (

@@ -25,6 +25,7 @@ export interface WeeklyReport {
 export interface ReportFigure {
   readonly value: string;
   readonly label: string;
+  /** How it stands to the week before; empty when nothing is known of that. */
   readonly compared: string;
 }
 
@@ -153,7 +154,10 @@ function changeList({ now, before }: ReportFacts): ReportList | null {
     title: 'What your users changed',
     mono: false,
     rows: rest.length === 0 ? rows : [...rows, { name: 'Other changes', value: count(sum(rest)) }],
-    foot: `${countOf(total, 'change', 'changes')} in all. ${compareWords(total, compared)}.`,
+    foot: [`${countOf(total, 'change', 'changes')} in all`, compareWords(total, compared)]
+      .filter((words) => words !== '')
+      .map((words) => `${words}.`)
+      .join(' '),
   };
 }
 

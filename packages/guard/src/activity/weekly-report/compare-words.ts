@@ -3,9 +3,13 @@ const SHARES_FROM = 100;
 /** From this many times as many on, a percentage is hard to picture. */
 const MANY_TIMES = 10;
 
-/** How a figure stands to that of the week before, in words. @param before null when nothing is known of that week */
+/**
+ * How a figure stands to that of the week before.
+ * @param before null when nothing is known of that week
+ * @returns words, empty when there is nothing to compare with
+ */
 export function compareWords(now: number, before: number | null): string {
-  if (before === null) return 'No figures for last week';
+  if (before === null) return '';
   if (now === before) return 'Same as last week';
   const word = now > before ? 'more' : 'fewer';
   if (before < SHARES_FROM) return `${count(Math.abs(now - before))} ${word} than last week`;

@@ -65,12 +65,15 @@ export const sheet = `
 @media (max-width:620px){
 .card{width:100%!important}
 .pad{padding-left:20px!important;padding-right:20px!important}
+}
+@media (max-width:480px){
 .half td{display:block!important;width:auto!important;margin-top:-1px}
 }
 @media (prefers-color-scheme:dark){
 .page{background:#10171b!important}
 .card,.figure{background:#1a242a!important;border-color:#35434c!important}
 .edge{border-color:#35434c!important}
+.seam{border-color:#1a242a!important}
 .ink{color:#eef3f5!important}
 .soft,.faint{color:#b3c0c8!important}
 .brand{color:#62cdb0!important}

@@ -77,7 +77,9 @@ function Card({ report }: { readonly report: WeeklyReport }): ReactNode {
         <div className="faint" style={styles.tiny}>
           {notes.map((note) => `${note} `).join('')}
           You get this report because your address is on the list for {report.site}.
+          <br />
           <FootLink href={links.log}>Open the activity log</FootLink>
+          {links.log === null || links.recipients === null ? null : ' · '}
           <FootLink href={links.recipients}>Change the recipients</FootLink>
         </div>
       </Part>
@@ -88,11 +90,8 @@ function Card({ report }: { readonly report: WeeklyReport }): ReactNode {
 function FootLink({ href, children }: { readonly href: string | null; readonly children: ReactNode }): ReactNode {
   if (href === null) return null;
   return (
-    <>
-      {' '}
-      <a className="brand" href={href} style={{ color: styles.brand.color, whiteSpace: 'nowrap' }}>
-        {children}
-      </a>
-    </>
+    <a className="brand" href={href} style={{ color: styles.brand.color, whiteSpace: 'nowrap' }}>
+      {children}
+    </a>
   );
 }

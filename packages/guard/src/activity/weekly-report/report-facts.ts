@@ -12,7 +12,7 @@ export interface ReportFacts {
   readonly hours: readonly TrafficHour[];
   /** Addresses with the most refused and failed log-ins. */
   readonly addresses: readonly TopEntry[];
-  /** Pages that were asked for most, without their queries. */
+  /** Pages that were asked for most, without their queries and without what belongs to WordPress itself. */
   readonly pages: readonly TopEntry[];
   /** Visits that could not be recorded. */
   readonly dropped: number;
@@ -32,6 +32,10 @@ export interface WeekSums {
 export type ReportStore = Pick<ActivityStore, 'traffic' | 'refusedLogins' | 'eventKinds' | 'top' | 'droppedVisits'>;
 
 const TOP = 5;
+/** So many are looked through for the first few that are pages. */
+const PAGES_ASKED = 50;
+/** WordPress's own doors and scripts: nobody reads them. */
+const NO_PAGE = /\/(?:wp-[a-z-]+\.php|xmlrpc\.php|wp-(?:admin|json|includes|content)(?:\/.*)?)$/i;
 const HALF_DAY = 12 * 3600;
 
 /** Asks the sums of the Activity Log for a report. Throws StorageError. */
@@ -47,7 +51,7 @@ export async function gatherReportFacts(store: ReportStore, site: SiteId, period
     otherSums(store, site, from, to),
     otherSums(store, site, before.from, before.to),
     store.top(site, 'failed-login', ...days, TOP),
-    store.top(site, 'page', ...days, TOP),
+    store.top(site, 'page', ...days, PAGES_ASKED),
     store.droppedVisits(site, from),
   ]);
   const known = hoursBefore.length > 0 || then.events.length > 0;
@@ -57,7 +61,7 @@ export async function gatherReportFacts(store: ReportStore, site: SiteId, period
     before: known ? { ...sumOf(hoursBefore), ...then } : null,
     hours,
     addresses: addresses.filter(({ count }) => count > 0),
-    pages: pages.filter(({ count }) => count > 0),
+    pages: pages.filter(({ value, count }) => count > 0 && !NO_PAGE.test(value)).slice(0, TOP),
     dropped,
   };
 }

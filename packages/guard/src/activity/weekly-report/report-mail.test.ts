@@ -103,7 +103,7 @@ describe('the words of a weekly report', () => {
   });
 
   it.each([
-    [5, null, 'No figures for last week'],
+    [5, null, ''],
     [5, 5, 'Same as last week'],
     [0, 12, '12 fewer than last week'],
     [12, 0, '12 more than last week'],

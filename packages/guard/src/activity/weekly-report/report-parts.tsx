@@ -59,9 +59,11 @@ export function Figures({ figures }: { readonly figures: readonly ReportFigure[]
                 <div className="soft" style={styles.small}>
                   {figure.label}
                 </div>
-                <div className="faint" style={styles.tiny}>
-                  {figure.compared}
-                </div>
+                {figure.compared === '' ? null : (
+                  <div className="faint" style={styles.tiny}>
+                    {figure.compared}
+                  </div>
+                )}
               </td>
             ),
           )}
@@ -144,9 +146,15 @@ function Bar({ day, highest }: { readonly day: ReportDay; readonly highest: numb
           return (
             <tr key={name}>
               <td
-                className={name}
+                className={`${name} seam`}
                 height={height}
-                style={{ height, lineHeight: '1px', fontSize: 1, background: colours[name] }}
+                style={{
+                  height,
+                  lineHeight: '1px',
+                  fontSize: 1,
+                  background: colours[name],
+                  borderBottom: `1px solid ${colours.card}`,
+                }}
               >
                 {'\u00a0'}
               </td>

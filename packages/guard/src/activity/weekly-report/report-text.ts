@@ -7,7 +7,9 @@ export function reportText(report: WeeklyReport): string {
   const blocks = [
     [report.headline, report.period],
     [report.summary],
-    report.figures.map(({ label, value, compared }) => `${label}: ${value} (${lower(compared)})`),
+    report.figures.map(
+      ({ label, value, compared }) => `${label}: ${value}${compared === '' ? '' : ` (${lower(compared)})`}`,
+    ),
     ['Day by day', ...report.days.map(dayLine)],
     ...report.lists.map(({ title, rows, foot }) => [
       title,

@@ -1,0 +1,145 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Mail } from './mailer.js';
+import { type SmtpServer, smtpMailer } from './smtp-mailer.js';
+
+const site = {
+  id: 'site',
+  hosts: ['*'],
+  upstream: 'http://127.0.0.1:1',
+  wordpressDir: null,
+  secret: '',
+  onlyThroughGuard: true,
+};
+const mail: Mail = {
+  to: 'anna@example.com',
+  subject: 'Weekly report for example.com, 9 – 15 November',
+  html: '<p>A quiet week – näher</p>',
+  text: 'A quiet week – näher',
+};
+
+interface Taken {
+  readonly from: string | false;
+  readonly to: readonly string[];
+  readonly user: unknown;
+  readonly message: string;
+}
+
+/** A real mail server on this machine. */
+async function mailServer(options: SMTPServerOptions = {}) {
+  const taken: Taken[] = [];
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    authOptional: true,
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const { mailFrom, rcptTo } = session.envelope;
+        taken.push({
+          from: mailFrom ? mailFrom.address : false,
+          to: rcptTo.map(({ address }) => address),
+          user: session.user ?? null,
+          message: Buffer.concat(chunks).toString(),
+        });
+        done();
+      });
+    },
+    ...options,
+  });
+  server.on('error', () => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  return { taken, ...at((server.server.address() as AddressInfo).port) };
+}
+
+function at(port: number): { readonly server: SmtpServer } {
+  return { server: { host: '127.0.0.1', port, secure: false, login: null, from: 'Reports <reports@example.com>' } };
+}
+
+/** A server of which only its words are known. */
+async function scripted(talk: (socket: Socket, line: string) => void) {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.write('220 ready\r\n');
+    socket.on('data', (data) => {
+      for (const line of data.toString().split('\r\n')) if (line !== '') talk(socket, line);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  return at((server.address() as AddressInfo).port).server;
+}
+
+describe('mails by SMTP', () => {
+  it('arrive with HTML and text, from the sender that is configured', async () => {
+    const { server, taken } = await mailServer();
+    expect(await smtpMailer(server).send(site, mail)).toEqual({ kind: 'sent' });
+    expect(taken).toMatchObject([{ from: 'reports@example.com', to: ['anna@example.com'], user: null }]);
+    const message = taken[0]?.message ?? '';
+    expect(message).toMatch(/^From: Reports <reports@example\.com>\r$/m);
+    expect(message).toMatch(/^To: anna@example\.com\r$/m);
+    expect(message).toMatch(/^Subject: =\?UTF-8\?/m);
+    expect(message).toContain('multipart/alternative');
+    expect(message).toMatch(/text\/plain[\s\S]*A quiet week =E2=80=93 n=C3=A4her[\s\S]*text\/html/);
+  });
+
+  it('log in where the server asks for it, and tell when it does not let us in', async () => {
+    const { server, taken } = await mailServer({
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: ({ username, password }, _session, done) =>
+        username === 'guard' && password === 'right' ? done(null, { user: username }) : done(new Error('No')),
+    });
+    const as = (password: string) => smtpMailer({ ...server, login: { user: 'guard', password } }).send(site, mail);
+    expect(await as('right')).toEqual({ kind: 'sent' });
+    expect(taken[0]?.user).toBe('guard');
+    const refused = await as('wrong');
+    expect(refused).toMatchObject({ kind: 'refused', reason: expect.stringMatching(/^The mail server 127\.0\.0\.1 /) });
+    expect(JSON.stringify(refused)).not.toContain('wrong');
+  });
+
+  it('never carry a password in the clear to another machine', async () => {
+    const seen: string[] = [];
+    const server = await scripted((socket, line) => {
+      seen.push(line);
+      socket.write(line.startsWith('EHLO') ? '250-here\r\n250 AUTH PLAIN LOGIN\r\n' : '500 what\r\n');
+    });
+    // A name that this machine answers to, but that is not known to be its own.
+    const elsewhere = { ...server, host: '0.0.0.0', login: { user: 'guard', password: 'secret' } };
+    expect(await smtpMailer(elsewhere).send(site, mail)).toMatchObject({ kind: 'refused' });
+    expect(seen).toContain('STARTTLS');
+    expect(seen.join()).not.toMatch(/AUTH/);
+  });
+
+  it('that the server refuses are told with its reason, in one line', async () => {
+    const { server } = await mailServer({
+      onRcptTo: (_address, _session, done) => done(new Error('no such\u0007 mailbox')),
+    });
+    const outcome = await smtpMailer(server).send(site, mail);
+    expect(outcome).toMatchObject({ kind: 'refused', reason: expect.stringContaining('no such') });
+    expect(JSON.stringify(outcome)).not.toContain('\u0007');
+  });
+
+  it('are refused when nobody listens, or nobody speaks SMTP', async () => {
+    const { server } = at(1);
+    expect(await smtpMailer(server).send(site, mail)).toMatchObject({ kind: 'refused' });
+    const closing = await scripted((socket) => socket.destroy());
+    expect(await smtpMailer(closing).send(site, mail)).toMatchObject({ kind: 'refused' });
+  });
+
+  it('whose answer got lost may have arrived', async () => {
+    let inMessage = false;
+    const server = await scripted((socket, line) => {
+      if (inMessage) {
+        if (line === '.') socket.destroy();
+        return;
+      }
+      inMessage = line === 'DATA';
+      socket.write(inMessage ? '354 go on\r\n' : '250 ok\r\n');
+    });
+    expect(await smtpMailer(server).send(site, mail)).toMatchObject({ kind: 'unclear' });
+  });
+});

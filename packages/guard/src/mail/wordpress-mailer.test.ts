@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { fakeConnector, SECRET } from '../testing/fake-connector.js';
+import { connectorClient } from '../wordpress/connector-client.js';
+import { wordpressMailer } from './wordpress-mailer.js';
+
+const mail = { to: 'anna@example.com', subject: 'Report', html: '<p>Hello</p>', text: 'Hello' };
+
+async function mailing() {
+  const connector = await fakeConnector();
+  const client = connectorClient({ clock: Date.now, facts: () => null, answerTimeoutMs: 300 });
+  const site = {
+    id: 'site',
+    hosts: ['*'],
+    upstream: connector.upstream,
+    wordpressDir: null,
+    secret: SECRET,
+    onlyThroughGuard: true,
+  };
+  return { connector, send: () => wordpressMailer(client).send(site, mail) };
+}
+
+describe('mails by WordPress', () => {
+  it('are handed to the connector as they are', async () => {
+    const { connector, send } = await mailing();
+    expect(await send()).toEqual({ kind: 'sent' });
+    expect(connector.mails).toEqual([mail]);
+  });
+
+  it('that WordPress refuses may be tried again, and its reason is one plain line', async () => {
+    const { connector, send } = await mailing();
+    connector.mailFault = 'SMTP error:\n\u202eno\u0007';
+    expect(await send()).toEqual({ kind: 'refused', reason: 'WordPress said: SMTP error:\\u000a\\u202eno\\u0007' });
+    connector.mailFault = '';
+    expect(await send()).toEqual({ kind: 'refused', reason: 'WordPress could not send the mail.' });
+  });
+
+  it('may be tried again when WordPress or the connector was not there to take them', async () => {
+    const { connector, send } = await mailing();
+    for (const mode of ['broken', 'gone'] as const) {
+      connector.mode = mode;
+      expect(await send()).toMatchObject({ kind: 'refused' });
+    }
+    await connector.close();
+    expect(await send()).toMatchObject({ kind: 'refused', reason: expect.stringContaining('connection refused') });
+  });
+
+  it('may have left when no answer came', async () => {
+    const { connector, send } = await mailing();
+    connector.mode = 'slow';
+    expect(await send()).toMatchObject({ kind: 'unclear', reason: expect.stringContaining('no answer') });
+  });
+});

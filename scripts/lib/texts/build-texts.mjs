@@ -1,0 +1,30 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compileJed, compileMo } from './compile.mjs';
+import { DOMAIN, readLanguages } from './languages.mjs';
+
+/**
+ * Compiles each translation into what is installed in WordPress: JSON for the dashboard, MO for the connector. A file
+ * that is right stays untouched, since another build may be reading it.
+ *
+ * @param {string} root folder of the repository
+ */
+export async function buildTexts(root) {
+  const folder = join(root, 'packages/connector/dist/languages');
+  await mkdir(folder, { recursive: true });
+  const files = new Map();
+  for (const [locale, catalogue] of await readLanguages(root)) {
+    const isTranslated = ({ said }) => said.length > 0 && said.every((form) => form !== '');
+    const translated = { ...catalogue, entries: catalogue.entries.filter(isTranslated) };
+    files.set(`${DOMAIN}-${locale}.json`, Buffer.from(compileJed(locale, translated)));
+    files.set(`${DOMAIN}-${locale}.mo`, compileMo(translated));
+  }
+  for (const [name, content] of files) {
+    const target = join(folder, name);
+    const present = await readFile(target).catch(() => null);
+    if (present?.equals(content)) continue;
+    await writeFile(`${target}.${process.pid}`, content);
+    await rename(`${target}.${process.pid}`, target);
+  }
+  for (const name of await readdir(folder)) if (!files.has(name)) await rm(join(folder, name), { force: true });
+}

@@ -1,0 +1,72 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findPhpTexts } from './find-php-texts.mjs';
+import { findScriptTexts } from './find-script-texts.mjs';
+
+/**
+ * Where texts for the owner stand. What guard and the contract say is English on its way and looked up in the
+ * dashboard; what guard shows to visitors (its own pages) is not part of the catalogue.
+ */
+const SOURCES = [
+  { folder: 'packages/dashboard/src', files: /\.tsx?$/, how: 'calls' },
+  {
+    folder: 'packages/contract/src',
+    files:
+      /\/(?:protections|pages|activity-kinds|say-phrase|messages|login-limits|errors|event-sentence|post-hack-\w+)\.ts$/,
+    how: 'sentences',
+  },
+  { folder: 'packages/guard/src/api', files: /-handlers\.ts$/, how: 'sentences' },
+  { folder: 'packages/guard/src/overview', files: /\.ts$/, how: 'sentences' },
+  { folder: 'packages/guard/src/post-hack', files: /\.ts$/, how: 'sentences' },
+  { folder: 'packages/guard/src/site-security', files: /\/set-[\w-]+\.ts$/, how: 'sentences' },
+  { folder: 'packages/guard/src/login', files: /\/login\/[\w-]+\.ts$/, how: 'sentences' },
+  {
+    folder: 'packages/guard/src/activity',
+    files:
+      /\/(?:set-log-settings|filters|unknown-visits|registered-events|block-\w+|do-not-block|unblock-login|visitor-\w+|audit-words)\.ts$/,
+    how: 'sentences',
+  },
+  { folder: 'packages/connector/security-optimizer', files: /\.php$/, how: 'php' },
+];
+
+/**
+ * Every text of the product that is translated, each once, with the files that hold it.
+ *
+ * @param {string} root folder of the repository
+ * @returns {Promise<{ text: string, plural: string | null, files: string[] }[]>} in a steady order
+ */
+export async function collectTexts(root) {
+  const texts = new Map();
+  for (const { folder, files, how } of SOURCES) {
+    for (const name of await filesBelow(root, folder)) {
+      if (!files.test(name) || /\.test\.tsx?$/.test(name)) continue;
+      const source = await readFile(join(root, name), 'utf8');
+      const found = how === 'php' ? findPhpTexts(name, source) : findScriptTexts(name, source, how);
+      for (const text of found) note(texts, text);
+    }
+  }
+  texts.delete('');
+  return [...texts.values()];
+}
+
+function note(texts, { text, plural, file }) {
+  const known = texts.get(text) ?? { text, plural: null, files: [] };
+  if (plural !== null && known.plural !== null && plural !== known.plural) {
+    throw new Error(`“${text}” has two plurals: “${known.plural}” and “${plural}”.`);
+  }
+  known.plural ??= plural;
+  if (!known.files.includes(file)) known.files.push(file);
+  texts.set(text, known);
+}
+
+async function filesBelow(root, folder) {
+  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(root.length + 1)
+        .replaceAll('\\', '/'),
+    )
+    .sort();
+}
