@@ -3,6 +3,7 @@ import { parse } from 'acorn';
 import { build } from 'vite';
 import { contractSource } from './contract-source.mjs';
 import { noBigint } from './no-bigint.mjs';
+import { plainImports } from './plain-imports.mjs';
 import { polyfills } from './polyfills.mjs';
 import { treeshake } from './side-effects.mjs';
 
@@ -19,7 +20,7 @@ export async function buildLegacy(root, outDir) {
     configFile: false,
     root,
     logLevel: 'warn',
-    plugins: [react(), polyfills(), noBigint()],
+    plugins: [react(), polyfills(), noBigint(), plainImports()],
     // Vite's helper for dynamic imports names it; in a single script it has nothing to resolve.
     define: { 'import.meta.url': '""', 'import.meta.resolve': 'undefined' },
     resolve: { alias: [contractSource] },

@@ -1,24 +1,10 @@
 import react from '@vitejs/plugin-react';
 import { build } from 'vite';
 import { MODERN_TARGET } from './browsers.mjs';
+import { chunkNames, pageSlug } from './chunks.mjs';
 import { contractSource } from './contract-source.mjs';
+import { plainImports } from './plain-imports.mjs';
 import { treeshake } from './side-effects.mjs';
-
-/**
- * Files of a few lines cost more than they hold, since each is compressed alone: what several parts share stands
- * together, once for the pages and once for forms and dialogs, which pages fetch later.
- */
-const codeSplitting = {
-  includeDependenciesRecursively: false,
-  groups: [
-    {
-      name: 'shared',
-      test: /(?:read-flag|format-number|tannin.sprintf|site-now|read-login-options|read-activity-options|contract.src)/,
-      minShareCount: 2,
-    },
-    { name: 'forms', test: /src.(?:forms|addresses|dialogs.(?:dialog|confirm|use-[cflm]))/, minShareCount: 2 },
-  ],
-};
 
 /**
  * Builds the ES modules for current browsers: one entry and one file for each page.
@@ -34,7 +20,7 @@ export async function buildModern(root, outDir) {
     root,
     base: './',
     logLevel: 'warn',
-    plugins: [react()],
+    plugins: [react(), plainImports()],
     resolve: { alias: [contractSource] },
     build: {
       outDir,
@@ -47,7 +33,10 @@ export async function buildModern(root, outDir) {
         input: `${root}/src/main.ts`,
         output: {
           format: 'es',
-          codeSplitting,
+          codeSplitting: {
+            includeDependenciesRecursively: false,
+            groups: [{ debugName: 'parts of pages', name: chunkNames(`${root}/src/main.ts`) }],
+          },
           entryFileNames: 'dashboard-[hash].js',
           chunkFileNames: '[name]-[hash].js',
           hashCharacters: 'hex',
@@ -60,17 +49,17 @@ export async function buildModern(root, outDir) {
   return { entry: entry.fileName, pages: pageFiles(entry, chunks) };
 }
 
-/** A page's chunk starts with `src/pages/<name>/<name>-page.tsx`; the name is the page's identifier in small letters. */
+/** What each page needs beside the entry. The name of its module is the page's identifier in small letters. */
 function pageFiles(entry, chunks) {
   const pages = {};
   for (const chunk of chunks) {
-    const match = /\/src\/pages\/([a-z-]+)\/\1-page\.tsx$/.exec(chunk.facadeModuleId ?? '');
-    if (!match) continue;
+    const slug = chunk.moduleIds.map(pageSlug).find((found) => found !== undefined);
+    if (slug === undefined) continue;
     const files = new Set();
     collect(chunk.fileName, chunks, files);
     collect(entry.fileName, chunks, files);
     files.delete(entry.fileName);
-    pages[match[1].replace(/-/g, '_').toUpperCase()] = [...files];
+    pages[slug.replace(/-/g, '_').toUpperCase()] = [...files];
   }
   return pages;
 }

@@ -1,5 +1,4 @@
 import type { PageText } from '@security-optimizer/contract/pages';
-import { QueryClientProvider } from '@tanstack/react-query';
 import type { ComponentType } from 'react';
 import { type Services, ServicesProvider } from './services.js';
 import { Shell } from './shell/shell.js';
@@ -14,11 +13,9 @@ export interface AppProps {
 export function App({ services, page, Page, container }: AppProps) {
   return (
     <ServicesProvider services={services}>
-      <QueryClientProvider client={services.queries}>
-        <Shell page={page} container={container}>
-          <Page />
-        </Shell>
-      </QueryClientProvider>
+      <Shell page={page} container={container}>
+        <Page />
+      </Shell>
     </ServicesProvider>
   );
 }

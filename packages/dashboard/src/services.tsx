@@ -1,15 +1,11 @@
-import { notifyManager, QueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext } from 'react';
 import { type Api, createApi } from './api/api.js';
 import type { Fetch } from './api/send.js';
 import type { Config } from './config/config.js';
+import { createQueryClient, type QueryClient } from './data/query-client.js';
 import { createNoticeStore, type NoticeStore } from './notices/notice-store.js';
 import { createRequestStore, type RequestStore } from './requests/request-store.js';
 import { createRunRequest, type RunRequest } from './requests/run-request.js';
-
-// What was stored must be drawn together with the end of its request. By default it comes a task later, and for a
-// moment a switch would show its old state.
-notifyManager.setScheduler((notify) => void Promise.resolve().then(notify));
 
 /** What every page and dialog may use. One set per container. */
 export interface Services {
@@ -46,12 +42,7 @@ export function createServices(config: Config, { address, fetch, portal, navigat
   const { loginUrl } = config;
   const run = createRunRequest({ api, requests, notices, loginUrl });
   const runQuietly = createRunRequest({ api, requests, notices: NO_NOTICES, loginUrl });
-  // Failures are told to the owner, who decides when to try again. `always`: an offline call must fail, not wait.
-  const queries = new QueryClient({
-    defaultOptions: {
-      queries: { retry: false, networkMode: 'always', refetchOnWindowFocus: false, refetchOnReconnect: false },
-    },
-  });
+  const queries = createQueryClient();
   return { config, notices, requests, run, runQuietly, api, queries, fetch, portal, navigate };
 }
 

@@ -1,6 +1,6 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import type { ApiFailure } from '../api/api-failure.js';
+import { useQuery, useQueryClient } from '../data/use-query.js';
 import { useServices } from '../services.js';
 import { optionsQuery } from './options-query.js';
 import type { OptionsSource } from './options-source.js';

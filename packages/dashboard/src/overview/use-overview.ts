@@ -1,5 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ApiFailure } from '../api/api-failure.js';
+import { useQuery } from '../data/use-query.js';
 import { useServices } from '../services.js';
 import { readEbook, readFacts, readHardening, readNotifications, readRate } from './read-overview.js';
 

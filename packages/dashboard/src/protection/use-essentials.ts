@@ -1,5 +1,6 @@
 import type { PageId } from '@security-optimizer/contract/pages';
-import { skipToken, useQuery } from '@tanstack/react-query';
+import { useQuery } from '../data/use-query.js';
+import { useQueryData } from '../data/use-query-data.js';
 import {
   activityOptions,
   loginOptions,
@@ -32,13 +33,13 @@ export function useEssentials(page: PageId): EssentialsCount | null {
   const { api } = useServices();
   const own = OWN_OPTIONS[page] ?? null;
   // Only listens: the page itself fetches them.
-  const first = useQuery<unknown>({ queryKey: own ?? NO_OPTIONS, queryFn: skipToken });
+  const first = useQueryData<unknown>(own ?? NO_OPTIONS);
 
   function quietly<Options extends object>(source: OptionsSource<Options>) {
     return {
       queryKey: source.key,
       queryFn: async () => readFilled(source, (await api.call<unknown>(source.call)).data),
-      enabled: own !== source.key && first.data !== undefined,
+      enabled: own !== source.key && first !== undefined,
       staleTime: Number.POSITIVE_INFINITY,
     };
   }

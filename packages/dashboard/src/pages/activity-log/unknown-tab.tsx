@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '../../data/use-query.js';
 import { useDateTexts } from '../../dates/use-date-texts.js';
 import { useSiteZone } from '../../dates/use-site-zone.js';
 import { __ } from '../../i18n/translate.js';

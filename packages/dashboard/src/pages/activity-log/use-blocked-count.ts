@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery } from '../../data/use-query.js';
 import { useServices } from '../../services.js';
 import { readBlockedRow, readList } from './list/read-list.js';
 

@@ -1,6 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useId, useRef, useState } from 'react';
 import { safeHref } from '../../components/server-text.js';
+import { useQueryClient } from '../../data/use-query.js';
 import { __ } from '../../i18n/translate.js';
 import { Icon } from '../../icons/icon.js';
 import { ignoreFailure } from '../../options/use-changes.js';

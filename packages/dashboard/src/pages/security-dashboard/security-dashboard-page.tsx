@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '../../data/use-query.js';
 import { loginOptions, securityOptions } from '../../options/options-source.js';
 import { useOptions } from '../../options/use-options.js';
 import { OVERVIEW_KEY } from '../../overview/use-overview.js';

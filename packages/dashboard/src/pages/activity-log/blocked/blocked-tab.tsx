@@ -1,9 +1,9 @@
 import type { BlockedRow } from '@security-optimizer/contract/activity';
-import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId } from 'react';
 import { EmptyState } from '../../../components/empty-state.js';
 import { LoadFailed } from '../../../components/load-failed.js';
 import { TableSkeleton } from '../../../components/table-skeleton.js';
+import { useQueryClient } from '../../../data/use-query.js';
 import { __ } from '../../../i18n/translate.js';
 import { NOTHING_APPLIED } from '../list/applied.js';
 import { LoadMore } from '../list/load-more.js';

@@ -1,5 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import { useQueryClient } from '../../../data/use-query.js';
 import { useDialogs } from '../../../dialogs/use-dialogs.js';
 import { BLOCKED_COUNT_KEY } from '../use-blocked-count.js';
 import type { ManageDialogProps, Subject } from './manage-dialog.js';

@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '../../../data/use-query.js';
 import { useServices } from '../../../services.js';
 import { readTraffic, type Traffic } from './read-traffic.js';
 
@@ -26,7 +26,7 @@ export function useTraffic({ from, to }: TrafficPeriod): Traffic | null | undefi
     },
     staleTime: 60_000,
     // The chart of the last period stays until that of the new one is there.
-    placeholderData: keepPreviousData,
+    keepPrevious: true,
   });
   return isError ? null : data;
 }

@@ -1,5 +1,5 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ApiFailure } from '../../../api/api-failure.js';
+import { useQuery, useQueryClient } from '../../../data/use-query.js';
 import type { TrackedRequest } from '../../../requests/run-request.js';
 import { useServices } from '../../../services.js';
 

@@ -1,5 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import { ApiFailure } from '../../../api/api-failure.js';
+import { useQuery } from '../../../data/use-query.js';
 import { useServices } from '../../../services.js';
 import type { LogRows } from '../../activity-log/list/read-list.js';
 import type { ListSource } from '../../activity-log/list/use-log-list.js';
