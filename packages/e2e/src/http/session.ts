@@ -97,3 +97,14 @@ export async function setOptions(
 export function allOptions(value: 0 | 1): SecurityOptions {
   return Object.fromEntries(siteSecurityToggles.map(({ field }) => [field, value])) as SecurityOptions;
 }
+
+/** Answers what the consent dialog asks: no, twice. */
+export async function answerConsent(stack: Stack, session: Session): Promise<void> {
+  const answer = await callApi(stack, {
+    method: 'PUT',
+    path: '/wp-json/provider-settings/v1/update-settings',
+    body: JSON.stringify({ siteground_settings_security: 1, siteground_data_consent: 0, siteground_email_consent: 0 }),
+    headers: authorised(session),
+  });
+  if (answer.body.status !== 200) throw new Error(`Consent can't be answered: ${JSON.stringify(answer.body)}`);
+}

@@ -7,6 +7,7 @@ import { nativePhpProblem } from '@security-optimizer/sandbox/php/native';
 import { freePort } from '@security-optimizer/sandbox/process/free-port';
 import { productionStackProblem, startProductionStack } from '@security-optimizer/sandbox/production-stack';
 import type { TestProject } from 'vitest/node';
+import { answerConsent, logIn } from '../http/session.js';
 import { startGuard, stopGuard } from './guard-process.js';
 import { prepareSite } from './prepare-site.js';
 import type { MissingStack, Stack } from './stack.js';
@@ -85,6 +86,8 @@ async function putGuardInFront(parts: {
     dataDir: stack.guardDir,
   });
   await startGuard(stack);
+  // Otherwise its dialog would cover every page of every suite; the one about it asks anew.
+  await answerConsent(stack, await logIn(stack));
   return stack;
 }
 

@@ -1,0 +1,107 @@
+import type { SecurityOptions } from '@security-optimizer/contract/protections';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectFocus, pressOn } from '../../browser/keyboard.js';
+import { ask, form } from '../../http/request.js';
+import { until } from '../../stacks/until.js';
+import { asOwner, looksRight } from '../login-owner/as-owner.js';
+import { askAnew } from './as-new-owner.js';
+
+const DASHBOARD = '/wp-admin/admin.php?page=security-optimizer';
+const REVIEW = 'https://example.com/review';
+const CONSENT = 'Get the Most of This Plugin';
+
+asOwner('the Security Dashboard', (owner) => {
+  const security = async () => (await owner.set('/fetch-options', { page: 'security' })) as SecurityOptions;
+  const open = async () => {
+    await owner.page.goto(`${owner.stack.url}${DASHBOARD}`);
+    await owner.page.getByRole('img', { name: /essentials on/, includeHidden: true }).waitFor();
+  };
+
+  beforeAll(async () => {
+    await askAnew(owner.stack, REVIEW);
+    // A change hands WordPress the new state of everything, the question for consent included.
+    await owner.set('/disable-feeds', { disable_feed: 1 });
+    await owner.set('/disable-feeds', { disable_feed: 0 });
+    await owner.set('/disable-xml-rpc', { disable_xml_rpc: 0 });
+  });
+  afterAll(async () => {
+    await owner.set('/disable-feeds', { disable_feed: 0 });
+    await owner.set('/disable-xml-rpc', { disable_xml_rpc: 1 });
+  });
+
+  it('asks for consent first, by keyboard alone, and not again once it is answered', async () => {
+    await open();
+    const { page } = owner;
+    const dialog = await owner.dialog(CONSENT);
+    await looksRight(page, 'dashboard-consent', '.so-portal');
+    await page.keyboard.press('Escape');
+    expect(await dialog.isVisible()).toBe(true);
+    await expectFocus(dialog.getByRole('checkbox', { name: 'Share technical data' }));
+    await page.keyboard.press('Space');
+    await pressOn(page, dialog.getByRole('button', { name: 'Confirm' }), 'Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await open();
+    await page.getByRole('table').first().waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('shows the score, the next steps, the cards and what really happened on the site', async () => {
+    const seen = `/seen-on-the-dashboard-${Date.now()}`;
+    await ask(owner.stack, {
+      target: seen,
+      headers: { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0' },
+    });
+    const { page } = owner;
+    await until('the visit is in the list', async () => {
+      await open();
+      await page.getByRole('table', { name: 'Unknown Visitors Activity' }).waitFor();
+      return (await page.getByRole('cell').filter({ hasText: seen }).count()) > 0;
+    });
+    const names = await page.getByRole('heading', { level: 2 }).allTextContents();
+    expect(names.slice(1)).toEqual([
+      expect.stringMatching(/^Next steps/),
+      ...names.filter((name) => name === 'Important Notifications'),
+      'Security Hardening',
+      'Rate Us',
+      'Recent Activity',
+    ]);
+    expect(await page.getByText('4 of 6 on').isVisible()).toBe(true);
+    expect(await page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0);
+    await looksRight(page, 'dashboard');
+  });
+
+  it('takes "Rate Us" away for good', async () => {
+    const { page } = owner;
+    await open();
+    expect(await page.getByRole('link', { name: /Write a review/ }).getAttribute('href')).toBe(REVIEW);
+    await pressOn(page, owner.button('Dismiss and don’t ask again'), 'Enter');
+    await page.getByRole('heading', { name: 'Rate Us' }).waitFor({ state: 'detached' });
+    await open();
+    await page.getByRole('table').first().waitFor();
+    expect(await page.getByRole('heading', { name: 'Rate Us' }).count()).toBe(0);
+  });
+
+  it('applies what is ticked, one after another, and each change takes effect', async () => {
+    const { page, stack } = owner;
+    const xmlRpc = () => ask(stack, form('/xmlrpc.php', '<methodCall/>'));
+    const feed = () => ask(stack, { target: '/feed/' });
+    expect((await xmlRpc()).status).not.toBe(403);
+    expect((await feed()).status).toBe(200);
+    await open();
+    await pressOn(page, owner.button('Apply all recommended'), 'Enter');
+    const dialog = await owner.dialog('Apply all recommended');
+    await looksRight(page, 'dashboard-apply', '.so-portal');
+    for (const name of ['Two-factor Authentication', 'Custom Login URL']) {
+      const box = dialog.getByRole('checkbox', { name, exact: true });
+      if ((await box.count()) > 0) await pressOn(page, box, 'Space');
+    }
+    await pressOn(page, dialog.getByRole('button', { name: 'Apply 2 changes' }), 'Enter');
+    await dialog.getByText('2 changes are made.').waitFor();
+    expect(await security()).toMatchObject({ disable_feed: 1, disable_xml_rpc: 1 });
+    expect((await xmlRpc()).status).toBe(403);
+    expect((await feed()).status).toBe(404);
+    await pressOn(page, dialog.getByRole('button', { name: 'Close', exact: true }).last(), 'Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('6 of 6 on').waitFor();
+  });
+});
