@@ -3,11 +3,19 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { activityEndpoints, weeklyReportEndpoints } from '@security-optimizer/contract/activity-endpoints';
 import { toggleRequestName as contractName, fetchOptions } from '@security-optimizer/contract/endpoints';
+import { overviewEndpoints } from '@security-optimizer/contract/overview';
 import { pages } from '@security-optimizer/contract/pages';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
 import { bundledIcons } from '../src/icons/bundled-icons.js';
 import { activityOptions, FETCH_OPTIONS, securityOptions } from '../src/options/options-source.js';
+import {
+  ebookSource,
+  factsSource,
+  hardeningSource,
+  notificationsSource,
+  rateSource,
+} from '../src/overview/use-overview.js';
 import { toggleRequestName } from '../src/pages/site-security/use-toggles.js';
 
 describe('the dashboard keeps to the contract, whose table of endpoints it does not load', () => {
@@ -15,6 +23,13 @@ describe('the dashboard keeps to the contract, whose table of endpoints it does 
     expect(FETCH_OPTIONS).toBe(fetchOptions.name);
     expect(securityOptions.call.suffix).toBe(fetchOptions.suffix);
     expect(fetchOptions.request.safeParse(securityOptions.call.body).success).toBe(true);
+  });
+
+  it('in the calls of the Security Dashboard', () => {
+    const parts = [notificationsSource, hardeningSource, ebookSource, rateSource, factsSource];
+    const known = overviewEndpoints.map(({ name, suffix }) => `${name} ${suffix}`);
+    expect(parts.map(({ name, suffix }) => `${name} ${suffix}`)).toEqual(known.slice(0, parts.length));
+    expect(known.slice(parts.length)).toEqual(['update:consent /update-settings']);
   });
 
   it('in the names of the requests', () => {

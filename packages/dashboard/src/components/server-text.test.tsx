@@ -1,6 +1,6 @@
 import { render } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
-import { ServerText } from './server-text.js';
+import { ServerText, ServerTitle } from './server-text.js';
 
 function html(text: string): string {
   return render(<ServerText text={text} />).container.innerHTML;
@@ -21,5 +21,19 @@ describe('a text of the server', () => {
     ['1 < 2', '1 &lt; 2'],
   ])('turns %j into plain text', (text, expected) => {
     expect(html(text)).toBe(expected);
+  });
+});
+
+describe('a title of the server', () => {
+  it('keeps em, strong, b, br and span with its class', () => {
+    const title = '<em>a</em><strong>b</strong><b>c</b><br><span class="so-mono" style="top:0">d</span>';
+    expect(render(<ServerTitle text={title} />).container.innerHTML).toBe(
+      '<em>a</em><strong>b</strong><b>c</b><br><span class="so-mono">d</span>',
+    );
+  });
+
+  it('turns links and everything else into plain text', () => {
+    const title = '<a href="https://example.com">a</a><img src=x onerror=alert(1)><p>b</p>';
+    expect(render(<ServerTitle text={title} />).container.innerHTML).toBe('ab');
   });
 });

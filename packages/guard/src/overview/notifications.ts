@@ -199,7 +199,7 @@ function wordpressNotifications(
       level: 'warning',
       title: 'Code can be changed from the admin area',
       text: 'Whoever steals an administrator’s login can change what your site runs.',
-      button_link: admin('admin.php?page=site-security'),
+      button_link: admin('admin.php?page=site-security#disable-editors'),
       button_text: 'Turn the editors off',
     });
   }
