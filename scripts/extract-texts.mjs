@@ -29,7 +29,7 @@ const pot = writePo(
   },
 );
 if (!check) await writeFile(template, pot);
-else if ((await readFile(template, 'utf8').catch(() => '')) !== pot) {
+else if (withoutReferences(await readFile(template, 'utf8').catch(() => '')) !== withoutReferences(pot)) {
   mistakes.push(`${DOMAIN}.pot is not up to date. Run \`npm run texts\` and translate what is new.`);
 }
 
@@ -41,6 +41,11 @@ for (const [locale, { file, header, entries }] of await readLanguages(root)) {
   });
   mistakes.push(...merged.flatMap(checkTranslation).map((mistake) => `${locale}: ${mistake}`));
   if (!check) await writeFile(file, writePo(merged, header));
+}
+
+/** Where a text stands helps its translator; it may be out of date. */
+function withoutReferences(source) {
+  return source.replace(/^#.*\n/gm, '');
 }
 
 if (mistakes.length > 0) process.stderr.write(`${mistakes.join('\n')}\n`);

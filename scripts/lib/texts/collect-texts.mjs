@@ -46,7 +46,8 @@ export async function collectTexts(root) {
     }
   }
   texts.delete('');
-  return [...texts.values()];
+  // By the text, so that code that moves changes only its references.
+  return [...texts.values()].sort((a, b) => (a.text < b.text ? -1 : 1));
 }
 
 function note(texts, { text, plural, file }) {
