@@ -6,7 +6,7 @@ import { STYLE_TARGETS } from './browsers.mjs';
 import { contentHash } from './hash.mjs';
 
 /** Order of the sheets; later ones win. */
-const SHEETS = [
+export const SHEETS = [
   'tokens',
   'base',
   'page',
