@@ -16,6 +16,9 @@ interface Life<Result> {
   readonly opened: Promise<void>;
 }
 
+/** Room for what lives shortly: rows on their way. Three times as much, as Node gives, is only memory. */
+const YOUNG_MEGABYTES = 8;
+
 /** What a storage thread runs. */
 export interface ThreadProgram {
   /** The compiled worker: a thread starts from a file of its own, also when this module runs from its source in tests. */
@@ -101,7 +104,12 @@ export class StorageThread<Call, Result> {
   #start(): Life<Result> {
     const number = ++this.#starts;
     const { file, settings } = this.#program;
-    const worker = new Worker(file, { workerData: settings, name: 'storage', execArgv: [] });
+    const worker = new Worker(file, {
+      workerData: settings,
+      name: 'storage',
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
+    });
     const waiting = new Map<number, Waiting<Result>>();
     let settle: { resolve: () => void; reject: (error: StorageError) => void } | undefined;
     const opened = new Promise<void>((resolve, reject) => {

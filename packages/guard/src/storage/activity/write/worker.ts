@@ -7,7 +7,7 @@ import { VisitQueue } from './visit-queue.js';
 import type { WriterCall, WriterSettings } from './writer-messages.js';
 
 /** Memory for pages of the file; most of a flood falls on the same few thousand pages. */
-const CACHE_KIB = 32_768;
+const CACHE_KIB = 16_384;
 /** Pages of the write-ahead log after which it is copied into the file: pages that change often are copied once. */
 const CHECKPOINT_PAGES = 8192;
 
