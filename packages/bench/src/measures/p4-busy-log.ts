@@ -16,8 +16,6 @@ import { startNodeProgram } from '../rivals/node-program.js';
 const ROWS = 10_000_000;
 const FLOOD_PER_SECOND = 10_000;
 const FLOOD_LOAD = { perSecond: FLOOD_PER_SECOND, addresses: 10_000 };
-/** What a flood must reach to count as one. */
-const FLOOD_MIN = 0.95 * FLOOD_PER_SECOND;
 /** Connections of the paced load, as in P2: about 1,000 requests a second. */
 const PACED = 8;
 /** Connections of the flood. */
@@ -28,6 +26,8 @@ const AROUND_MS = 500;
 const CLEARING_MS = 90_000;
 
 const BAR: Bar = { of: 'ratio', is: 'at most', limit: 1.5 };
+/** With fewer it was no such flood: the machine, or guard, could not do more. */
+const FLOOD_BAR: Bar = { of: 'value', is: 'at least', limit: 0.95 * FLOOD_PER_SECOND };
 
 type Busy = 'flood' | 'lists' | 'clearing';
 
@@ -111,9 +111,6 @@ function measure({ guard, busy }: Situation, seconds: number): Promise<Turn> {
       flood,
       lists,
     ]);
-    if (flooded !== null && flooded.requestsPerSecond < FLOOD_MIN) {
-      throw new Error(`only ${Math.round(flooded.requestsPerSecond)} requests a second came of the flood`);
-    }
     const cleared = before - rowsInLog(guard.dataDir);
     // The flood adds fewer rows than are cleared in the same time.
     if (busy.includes('clearing') && !busy.includes('flood') && cleared <= 0) {
@@ -167,6 +164,12 @@ function report(turns: Record<Name, Turn[]>): Line[] {
     against('silent', 'p99', p99),
     ...busy.map((name) => against(name, 'p50', p50)),
     against('silent', 'p50', p50),
+    ...(['flood', 'everything', 'silent'] as const).map((name) =>
+      line({
+        ...{ measure: 'p4', what: `visits ${WORDS[name]}`, unit: '/s', bar: FLOOD_BAR },
+        value: median(figures(name, ({ flood }) => flood?.requestsPerSecond ?? 0)),
+      }),
+    ),
     plain('lists read meanwhile', median(figures('lists', ({ lists }) => lists?.requestsPerSecond ?? 0)), '/s'),
     plain('p99 of a list', median(figures('lists', ({ lists }) => lists?.p99 ?? 0)), 'ms'),
     plain('p99 of a list while all happens', median(figures('everything', ({ lists }) => lists?.p99 ?? 0)), 'ms'),
