@@ -31,8 +31,10 @@ export class LookupQueue<Task> {
   add(key: string, task: Task, urgency: Urgency): void {
     const before = URGENCIES.find((other) => this.#waiting[other].has(key));
     if (before !== undefined && URGENCIES.indexOf(before) < URGENCIES.indexOf(urgency)) return;
+    // A full line leaves a task where it is: late is better than never.
+    if (this.isFull(urgency) && before !== urgency) return;
     if (before !== undefined) this.#waiting[before].delete(key);
-    if (!this.isFull(urgency)) this.#waiting[urgency].set(key, task);
+    this.#waiting[urgency].set(key, task);
   }
 
   next(): Task | null {
