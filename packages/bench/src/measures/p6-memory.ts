@@ -65,6 +65,8 @@ async function underFlood(
     ...{ upstream: upstream.url, trustedProxies: ['127.0.0.1'] },
     ...(flood.sites !== undefined && { sites: flood.sites }),
   });
+  // At its start guard looks at every site.
+  await sleep(IDLE_MS);
   const before = residentBytes(guard.pid) / MEBIBYTE;
   const half = () => sampled(guard, flood, FLOOD_SECONDS / 2);
   const first = await half();
