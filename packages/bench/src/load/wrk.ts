@@ -13,13 +13,25 @@ export interface Load {
   readonly headers?: Readonly<Record<string, string>>;
   /** Each connection rests 4 to 12 ms between requests instead of asking as fast as it is answered. */
   readonly paced?: boolean;
+  /** Requests from many addresses, which guard refuses. */
+  readonly flood?: Flood;
   /** The server's process, to see what a request costs it; null when several share the work. */
   readonly pid: number | null;
   /** What every single answer must be. */
   readonly expect: 'refused' | 'allowed';
 }
 
+/** See lua/flood.lua. */
+export interface Flood {
+  /** In all; as many as are answered unless given. */
+  readonly perSecond?: number;
+  readonly addresses: number;
+  /** Sites that are asked, `site-0.example.com` and so on; the one of the URL unless given. */
+  readonly sites?: number;
+}
+
 export interface LoadResult {
+  readonly requests: number;
   readonly requestsPerSecond: number;
   /** Milliseconds. */
   readonly p50: number;
@@ -31,11 +43,11 @@ export interface LoadResult {
 /** Puts load on a server with wrk. Throws when a single answer was not as expected: a wrong answer has no speed. */
 export async function wrk(load: Load): Promise<LoadResult> {
   const headers = Object.entries(load.headers ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-  const script = `${luaDir}${load.paced ? 'paced' : 'report'}.lua`;
+  const script = `${luaDir}${load.flood ? 'flood' : load.paced ? 'paced' : 'report'}.lua`;
   const size = ['-t1', `-c${load.connections}`, `-d${load.seconds}s`];
   const before = load.pid === null ? 0 : processorSeconds(load.pid);
   const { stdout } = await run('wrk', [...size, ...headers, '-s', script, load.url], {
-    env: { ...process.env, BENCH_LUA: luaDir },
+    env: { ...process.env, BENCH_LUA: luaDir, ...(load.flood && floodVariables(load.flood)) },
   });
   const used = load.pid === null ? null : processorSeconds(load.pid) - before;
   const counted = readResult(stdout);
@@ -46,11 +58,16 @@ export async function wrk(load: Load): Promise<LoadResult> {
     );
   }
   return {
+    requests: counted.requests,
     requestsPerSecond: (counted.requests / counted.microseconds) * 1e6,
     p50: counted.p50 / 1000,
     p99: counted.p99 / 1000,
     processorMicroseconds: used === null ? null : (used / counted.requests) * 1e6,
   };
+}
+
+function floodVariables({ perSecond, addresses, sites }: Flood): NodeJS.ProcessEnv {
+  return { BENCH_RATE: String(perSecond ?? ''), BENCH_ADDRESSES: String(addresses), BENCH_HOSTS: String(sites ?? '') };
 }
 
 interface Counted {

@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ListReadings } from '@security-optimizer/guard/activity/cursors';
 import type { ListAnswer } from '@security-optimizer/guard/activity/list-activity';
@@ -8,7 +8,8 @@ import { listVisits } from '@security-optimizer/guard/activity/unknown-visits';
 import { silentLogger } from '@security-optimizer/guard/lib/logger';
 import { openActivityStore } from '@security-optimizer/guard/storage/activity/open-activity-store';
 import { floodActivity } from '../activity/flood.js';
-import { addressOfVisitor, generateActivity } from '../activity/generate-activity.js';
+import { addressOfVisitor } from '../activity/generate-activity.js';
+import { makeUpLog } from '../activity/made-up-log.js';
 import { DAYS, VISITORS } from '../activity/made-up-visits.js';
 import { median, percentile } from '../load/statistics.js';
 import type { Bench, Measure } from '../measure.js';
@@ -72,14 +73,9 @@ async function measureFlood(bench: Bench): Promise<Line[]> {
 
 async function measureLog(bench: Bench, { rows, name, limit }: (typeof logs)[number]): Promise<Line[]> {
   const dataDir = join(bench.dir, `log-${rows}`);
-  await mkdir(dataDir);
-  const open = () => openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now });
-  // The store makes its tables; they are filled while it is closed.
-  await (await open()).close();
-  bench.say(`Making up ${rows.toLocaleString('en-GB')} visits.`);
+  await makeUpLog(bench, { dataDir, site: SITE.id, rows });
   const to = Math.floor(Date.now() / 1000);
-  generateActivity(join(dataDir, 'activity.sqlite'), { site: SITE.id, rows, to, say: bench.say });
-  const store = await open();
+  const store = await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now });
   try {
     const times = await takeTimes(bench, name, questions(store, to));
     return [...times].map(([what, milliseconds]) =>

@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { silentLogger } from '@security-optimizer/guard/lib/logger';
 import { CONFIG_FILE, secretFile } from '@security-optimizer/guard/load-config';
-import { openDatabase } from '@security-optimizer/guard/storage/database';
+import { type Database, openDatabase } from '@security-optimizer/guard/storage/database';
+import { sqlSettingsStore } from '@security-optimizer/guard/storage/settings-store';
 import { freePort } from '@security-optimizer/sandbox/process/free-port';
 import { answersHttp } from '@security-optimizer/sandbox/process/http-ready';
 import { startService } from '@security-optimizer/sandbox/process/service';
 import type { Bench } from '../measure.js';
 import type { Server } from './node-program.js';
 
-const SITE = 'bench';
+/** The first site of a guard that `startGuard` starts, and the only one unless more are wanted. */
+export const SITE = 'bench';
 const program = fileURLToPath(import.meta.resolve('@security-optimizer/guard/cli/security-optimizer'));
 
 export interface GuardSettings {
@@ -19,26 +21,51 @@ export interface GuardSettings {
   readonly trustedProxies?: readonly string[];
   /** Addresses in the owner's list of blocked ones. */
   readonly blocked?: Iterable<string>;
+  /** What guard and the site's connector share; a new one unless given. */
+  readonly secret?: string;
+  /** File of an Activity Log that guard gets as its own, and the most visits that it may keep. */
+  readonly log?: { readonly file: string; readonly maxRows: number };
+  /** Whether the Activity Log records; it does unless it is said. */
+  readonly recording?: boolean;
+  /** How many sites guard has, with the hosts `site-0.example.com` and so on; one with any host unless given. */
+  readonly sites?: number;
+}
+
+/** A guard at work. */
+export interface GuardServer extends Server {
+  readonly dataDir: string;
 }
 
 /** Starts guard as its users do, `security-optimizer serve` with a data folder of its own, in front of an upstream. */
-export async function startGuard(bench: Bench, settings: GuardSettings): Promise<Server> {
+export async function startGuard(bench: Bench, settings: GuardSettings): Promise<GuardServer> {
   const port = await freePort();
   const dataDir = join(bench.dir, `guard-${port}`);
   await mkdir(join(dataDir, 'sites'), { recursive: true, mode: 0o700 });
-  await writeFile(secretFile(dataDir, SITE), randomBytes(32).toString('hex'), { mode: 0o600 });
+  const secret = settings.secret ?? randomBytes(32).toString('hex');
+  const sites = sitesOf(settings);
+  for (const { id } of sites) await writeFile(secretFile(dataDir, id), secret, { mode: 0o600 });
   const config = {
     listen: `127.0.0.1:${port}`,
     trustedProxies: settings.trustedProxies ?? [],
-    sites: [{ id: SITE, upstream: settings.upstream }],
+    ...(settings.log && { activity: { maxRows: settings.log.maxRows } }),
+    sites,
   };
   await writeFile(join(dataDir, CONFIG_FILE), JSON.stringify(config), { mode: 0o600 });
   if (settings.blocked !== undefined) await fillBlockedAddresses(dataDir, settings.blocked);
+  if (settings.log !== undefined) await rename(settings.log.file, join(dataDir, 'activity.sqlite'));
+  if (settings.recording === false) await switchLogOff(dataDir);
   return serve(bench, dataDir);
 }
 
+function sitesOf({ upstream, sites }: GuardSettings): { id: string; upstream: string; hosts?: string[] }[] {
+  if (sites === undefined) return [{ id: SITE, upstream }];
+  return Array.from({ length: sites }, (_, number) => ({
+    ...{ id: number === 0 ? SITE : `${SITE}-${number}`, upstream, hosts: [`site-${number}.example.com`] },
+  }));
+}
+
 /** Starts guard with a data folder that is already set up. */
-export async function serve(bench: Bench, dataDir: string): Promise<Server> {
+export async function serve(bench: Bench, dataDir: string): Promise<GuardServer> {
   const { listen } = JSON.parse(await readFile(join(dataDir, CONFIG_FILE), 'utf8')) as { listen: string };
   const url = `http://${listen}`;
   const service = bench.keep(
@@ -53,7 +80,7 @@ export async function serve(bench: Bench, dataDir: string): Promise<Server> {
       readySeconds: 30,
     }),
   );
-  return { url, pid: service.pid, stop: service.stop };
+  return { url, pid: service.pid, stop: service.stop, dataDir };
 }
 
 /** SQLite takes 32,766 values in a statement. */
@@ -64,9 +91,25 @@ const blockedRow = (address: string) => ({
   ...{ visitor_id: 0, created_at: 0, by_id: null, by_login: '' },
 });
 
-async function fillBlockedAddresses(dataDir: string, addresses: Iterable<string>): Promise<void> {
+async function withDatabase(dataDir: string, use: (db: Database) => Promise<void>): Promise<void> {
   const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
   try {
+    await use(db);
+  } finally {
+    await db.destroy();
+  }
+}
+
+function switchLogOff(dataDir: string): Promise<void> {
+  const change = { name: 'disable_activity_log', before: 0, after: 1, expectedVersion: 0 };
+  const actor = { id: null, login: '', address: null };
+  return withDatabase(dataDir, async (db) => {
+    await sqlSettingsStore(db).write({ site: SITE, changes: [change], actor, at: Date.now() });
+  });
+}
+
+function fillBlockedAddresses(dataDir: string, addresses: Iterable<string>): Promise<void> {
+  return withDatabase(dataDir, async (db) => {
     let rows: ReturnType<typeof blockedRow>[] = [];
     const store = async () => {
       if (rows.length > 0) await db.insertInto('blocked_visitors').values(rows).execute();
@@ -78,7 +121,5 @@ async function fillBlockedAddresses(dataDir: string, addresses: Iterable<string>
       if (rows.length === ROWS_AT_ONCE) await store();
     }
     await store();
-  } finally {
-    await db.destroy();
-  }
+  });
 }

@@ -15,7 +15,7 @@ export interface Server {
 /** Starts one of the programs beside this file on a free port, in a Node of its own. */
 export async function startNodeProgram(
   bench: Bench,
-  program: 'refusing-server' | 'page-server' | 'bare-proxy',
+  program: 'refusing-server' | 'page-server' | 'owned-site' | 'bare-proxy',
   args: readonly string[] = [],
 ): Promise<Server> {
   const port = await freePort();

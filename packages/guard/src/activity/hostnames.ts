@@ -72,12 +72,14 @@ export function createHostnames(deps: {
   let stopped = false;
 
   function want(site: SiteId, text: string, urgency: Urgency, engine: SearchEngine | null = null): void {
-    if (stopped) return;
+    // Asked ten thousand times a second in a flood: what would change nothing must cost next to nothing.
+    if (stopped || queue.isFull(urgency)) return;
     // A claim that nobody can prove needs no questions beyond those for the name.
     const provable = engine !== null && engine.domains.length > 0 ? engine : null;
     const key = `${site} ${text}`;
     const before = told.get(key);
     if (running.has(key) || (before !== undefined && isFresh(text, provable))) return;
+    if (provable === null && queue.has(key, urgency)) return;
     const address = parseAddress(text);
     if (address === null || PRIVATE.has(address)) return;
     queue.add(key, { site, address, engine: provable }, urgency);

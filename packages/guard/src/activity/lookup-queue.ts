@@ -17,13 +17,24 @@ export class LookupQueue<Task> {
     return URGENCIES.reduce((sum, urgency) => sum + this.#waiting[urgency].size, 0);
   }
 
+  /** Whether a task of this key waits already, at least as urgent. */
+  has(key: string, urgency: Urgency): boolean {
+    return URGENCIES.slice(0, URGENCIES.indexOf(urgency) + 1).some((line) => this.#waiting[line].has(key));
+  }
+
+  /** Whether a task of this urgency would be left out. */
+  isFull(urgency: Urgency): boolean {
+    return this.#waiting[urgency].size >= WAITING_MAX[urgency];
+  }
+
   /** Puts a task in line, in place of an older one of the same key that is not more urgent. */
   add(key: string, task: Task, urgency: Urgency): void {
     const before = URGENCIES.find((other) => this.#waiting[other].has(key));
     if (before !== undefined && URGENCIES.indexOf(before) < URGENCIES.indexOf(urgency)) return;
+    // A full line leaves a task where it is: late is better than never.
+    if (this.isFull(urgency) && before !== urgency) return;
     if (before !== undefined) this.#waiting[before].delete(key);
-    const line = this.#waiting[urgency];
-    if (line.size < WAITING_MAX[urgency]) line.set(key, task);
+    this.#waiting[urgency].set(key, task);
   }
 
   next(): Task | null {

@@ -33,9 +33,7 @@ const AGENT_CHARACTERS = 300;
 /** A visit that may be repeated still. */
 interface Folded {
   readonly key: string;
-  /** The visit as it was seen first. */
-  readonly first: Visit;
-  /** What is not handed over yet. */
+  /** What is not handed over yet. What is, is known by its key alone: in a flood there are thousands of them. */
   open: Visit | null;
 }
 
@@ -78,23 +76,26 @@ export function createVisitLog(deps: {
     const key = head + cut(seen.target, TARGET_CHARACTERS);
     const known = visits.byKey.get(key);
     if (known === undefined) begin(visits, key, head.length, address, seen);
-    else if (known.open === null) known.open = { ...known.first, at: clock(), count: 1 };
+    else if (known.open === null) known.open = visitOf(known.key, head.length, address, seen);
     else known.open.count++;
     timer ??= setTimeout(tick, BATCH_MS).unref();
   }
 
   function begin(visits: SiteVisits, key: string, targetAt: number, address: string, seen: SeenRequest): void {
-    const { status, rule } = seen;
     if (visits.byKey.size >= WAITING_MAX || visits.underWay >= WAITING_MAX || underWay >= ALL_WAITING_MAX) {
       visits.dropped++;
       return;
     }
-    // The target is cut out of the key: out of a request head it would keep the whole head in memory.
-    const target = escaped(key.slice(targetAt), TARGET_CHARACTERS);
-    const first = { at: clock(), address, target, status, rule, agent: agentOf(seen), count: 1 };
-    const folded = { key, first, open: first };
+    const folded = { key, open: visitOf(key, targetAt, address, seen) };
     visits.byKey.set(key, folded);
     visits.fresh.push(folded);
+  }
+
+  function visitOf(key: string, targetAt: number, address: string, seen: SeenRequest): Visit {
+    const { status, rule } = seen;
+    // The target is cut out of the key: out of a request head it would keep the whole head in memory.
+    const target = escaped(key.slice(targetAt), TARGET_CHARACTERS);
+    return { at: clock(), address, target, status, rule, agent: agentOf(seen), count: 1 };
   }
 
   function visitsOf(site: SiteId): SiteVisits {

@@ -5,7 +5,7 @@ import { Kysely, sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../lib/logger.js';
 import { recordedLog } from '../testing/log-lines.js';
-import { scratchFolder } from '../testing/scratch.js';
+import { eventually, scratchFolder } from '../testing/scratch.js';
 import { openDatabase } from './database.js';
 import type { Schema } from './schema.js';
 import { sqlSettingsStore } from './settings-store.js';
@@ -72,6 +72,36 @@ describe('a database in trouble', () => {
     await settings.write(change);
     await db.updateTable('settings').set({ value: '{' }).execute();
     await expect(settings.read('a')).rejects.toMatchObject({ fault: 'corrupt' });
+  });
+});
+
+describe('a storage worker that nobody calls', () => {
+  it('ends, starts with the next call, answers every call that came meanwhile, and is no fault', async () => {
+    const log = recordedLog();
+    const file = join(await scratchFolder(), 'guard.sqlite');
+    const thread = new SqliteThread({ file, busyTimeoutMs: 100 }, log.logger, 5);
+    onTestFinished(() => thread.close());
+    await thread.execute('CREATE TABLE t (n INTEGER)', []);
+    const first = await thread.open();
+    await eventually(async () => (await thread.open()) > first);
+    for (let n = 0; n < 40; n++) {
+      await thread.execute('INSERT INTO t VALUES (?)', [n]);
+      // Now before it ends, now behind that.
+      await new Promise((resolve) => setTimeout(resolve, n % 10));
+    }
+    const { rows } = await thread.execute('SELECT count(*) AS n FROM t', []);
+    expect(rows).toEqual([{ n: 40 }]);
+    expect(log.events()).toEqual([]);
+  });
+
+  it('stays while a call is under way', async () => {
+    const file = join(await scratchFolder(), 'guard.sqlite');
+    const thread = new SqliteThread({ file, busyTimeoutMs: 100 }, silentLogger(), 1);
+    onTestFinished(() => thread.close());
+    const long =
+      'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000000) SELECT max(n) AS n FROM c';
+    const answers = [thread.execute('SELECT 1 AS n', []), thread.execute(long, [])];
+    expect((await Promise.all(answers)).map(({ rows }) => rows[0])).toEqual([{ n: 1 }, { n: 1_000_000 }]);
   });
 });
 

@@ -7,8 +7,9 @@ const workerFile = createRequire(import.meta.url).resolve('@security-optimizer/g
 
 /** Main-thread side of the SQLite worker, which runs one statement after another. */
 export class SqliteThread extends StorageThread<StatementCall, StatementResult> {
-  constructor(settings: WorkerSettings, logger: Logger) {
-    super({ file: workerFile, settings }, logger);
+  /** @param restAfterMs see ThreadProgram */
+  constructor(settings: WorkerSettings, logger: Logger, restAfterMs?: number) {
+    super({ file: workerFile, settings, ...(restAfterMs !== undefined && { restAfterMs }) }, logger);
   }
 
   /**

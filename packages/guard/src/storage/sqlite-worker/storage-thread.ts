@@ -14,6 +14,8 @@ interface Life<Result> {
   readonly worker: Worker;
   readonly waiting: Map<number, Waiting<Result>>;
   readonly opened: Promise<void>;
+  /** It was told to end, because nobody needed it. */
+  resting: boolean;
 }
 
 /** Room for what lives shortly: rows on their way. Three times as much, as Node gives, is only memory. */
@@ -24,6 +26,8 @@ export interface ThreadProgram {
   /** The compiled worker: a thread starts from a file of its own, also when this module runs from its source in tests. */
   readonly file: string;
   readonly settings: unknown;
+  /** The worker ends when nobody has called it for so long, milliseconds, and the next call starts it. Else it stays. */
+  readonly restAfterMs?: number;
 }
 
 /**
@@ -37,6 +41,11 @@ export class StorageThread<Call, Result> {
   #starts = 0;
   #nextId = 1;
   #closed = false;
+  /** The last worker ended without being told to. */
+  #died = false;
+  #restTimer: NodeJS.Timeout | undefined;
+  /** Resolves when the workers that rest are gone. */
+  #rested: Promise<unknown> = Promise.resolve();
 
   constructor(program: ThreadProgram, logger: Logger) {
     this.#program = program;
@@ -79,11 +88,9 @@ export class StorageThread<Call, Result> {
   /** Lets the worker finish what it has and closes the file. Later calls fail with `closed`. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#restTimer);
     const life = this.#life;
-    if (!life) return;
-    const ended = new Promise<void>((resolve) => life.worker.once('exit', () => resolve()));
-    life.worker.postMessage('close');
-    await ended;
+    await Promise.all([this.#rested, life && end(life)]);
   }
 
   /** Makes the worker fail as a fault of its own would; the next call starts it again. For tests of that. */
@@ -93,6 +100,19 @@ export class StorageThread<Call, Result> {
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
     worker.postMessage('crash');
     await ended;
+  }
+
+  /** Lets a worker end that nobody has called for a while: its memory is worth more than the time to start it. */
+  #restLater(life: Life<Result>): void {
+    const { restAfterMs } = this.#program;
+    clearTimeout(this.#restTimer);
+    if (restAfterMs === undefined || this.#closed) return;
+    this.#restTimer = setTimeout(() => {
+      if (this.#life !== life || life.waiting.size > 0) return;
+      this.#life = undefined;
+      life.resting = true;
+      this.#rested = Promise.all([this.#rested, end(life)]);
+    }, restAfterMs).unref();
   }
 
   #current(): Life<Result> {
@@ -116,18 +136,23 @@ export class StorageThread<Call, Result> {
       settle = { resolve, reject };
     });
     opened.catch(() => undefined);
-    const life: Life<Result> = { number, worker, waiting, opened };
+    const life: Life<Result> = { number, worker, waiting, opened, resting: false };
+    const isAgain = this.#died;
     let cause: unknown;
     let couldOpen = true;
     worker.on('message', (reply: WorkerReply<Result>) => {
       if (reply.kind === 'ready') {
-        if (number > 1) this.#logger.warn({ event: 'storage-worker-restarted' }, 'The storage worker runs again.');
+        this.#died = false;
+        if (isAgain) this.#logger.warn({ event: 'storage-worker-restarted' }, 'The storage worker runs again.');
         settle?.resolve();
       } else if (reply.kind === 'not_opened') {
         couldOpen = false;
         settle?.reject(new StorageError(reply.fault, reply.message));
       } else if (reply.kind === 'note') this.#logger.warn({ event: reply.event }, reply.message);
-      else this.#settle(waiting, reply);
+      else {
+        this.#settle(waiting, reply);
+        this.#restLater(life);
+      }
     });
     worker.on('error', (error) => {
       cause = error;
@@ -138,7 +163,9 @@ export class StorageThread<Call, Result> {
       settle?.reject(died);
       for (const { reject } of waiting.values()) reject(died);
       waiting.clear();
-      if (!this.#closed && couldOpen) this.#logger.error({ event: 'storage-worker-died', err: cause }, died.detail);
+      if (this.#closed || life.resting) return;
+      this.#died = true;
+      if (couldOpen) this.#logger.error({ event: 'storage-worker-died', err: cause }, died.detail);
     });
     return life;
   }
@@ -149,4 +176,11 @@ export class StorageThread<Call, Result> {
     if (reply.kind === 'done') caller?.resolve(reply.result);
     else caller?.reject(new StorageError(reply.fault, reply.message));
   }
+}
+
+/** Lets a worker finish what it has; resolves when it is gone. */
+function end({ worker }: Pick<Life<unknown>, 'worker'>): Promise<void> {
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  worker.postMessage('close');
+  return ended;
 }

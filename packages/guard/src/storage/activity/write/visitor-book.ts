@@ -5,7 +5,7 @@ import { keyOfAddress, keyOfUser } from '../visitor-key.js';
 import { type VisitorRecord, visitorOfRecord } from '../visitor-record.js';
 
 /** Visitors that are remembered between commits. */
-const VISITORS_KEPT = 50_000;
+const VISITORS_KEPT = 20_000;
 
 /** Stands for whatever is no address, as in `keyOfAddress`. */
 const NO_ADDRESS = '::';

@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { API_NAMESPACE } from '@security-optimizer/contract/paths';
+import { logFile, makeUpLog, rowsInLog } from '../activity/made-up-log.js';
+import { alternate } from '../load/alternate.js';
+import { whileRunning } from '../load/paused.js';
+import { median, medianOfPairs } from '../load/statistics.js';
+import { type LoadResult, wrk } from '../load/wrk.js';
+import type { Bench, Measure } from '../measure.js';
+import { type Bar, type Line, line } from '../report/line.js';
+import { type GuardServer, SITE, startGuard } from '../rivals/guard.js';
+import { startNodeProgram } from '../rivals/node-program.js';
+
+const ROWS = 10_000_000;
+const FLOOD_PER_SECOND = 10_000;
+const FLOOD_LOAD = { perSecond: FLOOD_PER_SECOND, addresses: 10_000 };
+/** Connections of the paced load, as in P2: about 1,000 requests a second. */
+const PACED = 8;
+/** Connections of the flood. */
+const FLOOD = 64;
+/** What makes the log busy runs for this long before and behind the paced load. */
+const AROUND_MS = 500;
+/** Guard clears up once a minute. */
+const CLEARING_MS = 90_000;
+
+const BAR: Bar = { of: 'ratio', is: 'at most', limit: 1.5 };
+/** With fewer it was no such flood: the machine, or guard, could not do more. */
+const FLOOD_BAR: Bar = { of: 'value', is: 'at least', limit: 0.95 * FLOOD_PER_SECOND };
+
+type Busy = 'flood' | 'lists' | 'clearing';
+
+/** One turn: what goes on meanwhile, and at which guard. */
+interface Situation {
+  readonly guard: GuardServer;
+  readonly busy: readonly Busy[];
+}
+
+interface Turn {
+  readonly forwarded: LoadResult;
+  readonly flood: LoadResult | null;
+  readonly lists: LoadResult | null;
+  /** Visits that were deleted meanwhile. */
+  readonly cleared: number;
+}
+
+/** What forwarded requests feel of the Activity Log's work. */
+export const busyLog: Measure = {
+  id: 'p4',
+  title: 'forwarded requests while the Activity Log is busy',
+  async run(bench) {
+    const situations = await prepare(bench);
+    const turn = (situation: Situation) => (seconds: number) => measure(situation, seconds);
+    const entries = Object.entries(situations).map(([name, situation]) => [name, turn(situation)] as const);
+    return report(
+      await alternate<Name, Turn>(Object.fromEntries(entries) as Record<Name, ReturnType<typeof turn>>, {
+        rounds: bench.rounds,
+        // A hundredth of the requests decides: two seconds hold too few.
+        seconds: 2 * bench.seconds,
+        onTurn: (name, round) => bench.say(`p4, round ${round} of ${bench.rounds}: ${name}`),
+      }),
+    );
+  },
+};
+
+async function prepare(bench: Bench) {
+  const secret = randomBytes(32).toString('hex');
+  const upstream = await startNodeProgram(bench, 'owned-site', [secret]);
+  const made = join(bench.dir, 'made-up');
+  await makeUpLog(bench, { dataDir: made, site: SITE, rows: ROWS });
+  const copy = join(made, 'copy.sqlite');
+  await copyFile(logFile(made), copy);
+  const common = { upstream: upstream.url, secret, trustedProxies: ['127.0.0.1'] };
+  const clearing = await startGuard(bench, { ...common, log: { file: copy, maxRows: ROWS / 2 } });
+  const keeping = await startGuard(bench, { ...common, log: { file: logFile(made), maxRows: 100 * ROWS } });
+  const silent = await startGuard(bench, { ...common, recording: false });
+  bench.say('Waiting for guard to clear up.');
+  await untilClearing(clearing);
+  for (const { pid } of [clearing, keeping, silent]) process.kill(pid, 'SIGSTOP');
+  return {
+    quiet: { guard: keeping, busy: [] },
+    flood: { guard: keeping, busy: ['flood'] },
+    lists: { guard: keeping, busy: ['lists'] },
+    clearing: { guard: clearing, busy: ['clearing'] },
+    everything: { guard: clearing, busy: ['flood', 'lists', 'clearing'] },
+    silent: { guard: silent, busy: ['flood'] },
+  } satisfies Record<string, Situation>;
+}
+
+type Name = keyof Awaited<ReturnType<typeof prepare>>;
+
+async function untilClearing({ dataDir }: GuardServer): Promise<void> {
+  const end = performance.now() + CLEARING_MS;
+  while (rowsInLog(dataDir) >= ROWS) {
+    if (performance.now() > end) throw new Error('guard did not begin to clear up its Activity Log');
+    await sleep(250);
+  }
+}
+
+function measure({ guard, busy }: Situation, seconds: number): Promise<Turn> {
+  const around = seconds + Math.ceil((2 * AROUND_MS) / 1000);
+  const page = { url: `${guard.url}/`, seconds, pid: guard.pid, expect: 'allowed' } as const;
+  return whileRunning(guard.pid, async () => {
+    const before = rowsInLog(guard.dataDir);
+    const flood = busy.includes('flood') ? floodOf(guard, around) : null;
+    const lists = busy.includes('lists') ? listsOf(guard, around) : null;
+    await sleep(AROUND_MS);
+    const [forwarded, flooded, listed] = await Promise.all([
+      wrk({ ...page, connections: PACED, paced: true }),
+      flood,
+      lists,
+    ]);
+    const cleared = before - rowsInLog(guard.dataDir);
+    // The flood adds fewer rows than are cleared in the same time.
+    if (busy.includes('clearing') && !busy.includes('flood') && cleared <= 0) {
+      throw new Error('guard had cleared up before all was measured');
+    }
+    return { forwarded, flood: flooded, lists: listed, cleared };
+  });
+}
+
+function floodOf(guard: GuardServer, seconds: number): Promise<LoadResult> {
+  const { url, pid } = guard;
+  return wrk({ url, seconds, pid, connections: FLOOD, flood: FLOOD_LOAD, expect: 'refused' });
+}
+
+/** The first page of the list, asked for again a moment after it has come. */
+function listsOf(guard: GuardServer, seconds: number): Promise<LoadResult> {
+  const url = `${guard.url}/wp-json/${API_NAMESPACE}/activity-unknown`;
+  const headers = { Cookie: 'wordpress_logged_in_x=owner', 'X-WP-Nonce': 'nonce' };
+  return wrk({ url, seconds, pid: null, connections: 1, paced: true, headers, expect: 'allowed' });
+}
+
+const WORDS: Readonly<Record<Exclude<Name, 'quiet'>, string>> = {
+  flood: 'while 10,000 visits a second are logged',
+  lists: 'while the list is read',
+  clearing: 'while half of 10 M rows are deleted',
+  everything: 'while all of that happens at once',
+  silent: 'while as many are refused and none is logged',
+};
+
+function report(turns: Record<Name, Turn[]>): Line[] {
+  const figures = (name: Name, pick: (turn: Turn) => number) => turns[name].map(pick);
+  const p99 = ({ forwarded }: Turn) => forwarded.p99;
+  const p50 = ({ forwarded }: Turn) => forwarded.p50;
+  const against = (name: Exclude<Name, 'quiet'>, what: string, pick: (turn: Turn) => number, bar?: Bar) =>
+    line({
+      measure: 'p4',
+      what: `${what} of a forwarded request ${WORDS[name]}`,
+      value: median(figures(name, pick)),
+      unit: 'ms',
+      rival: {
+        name: 'quiet',
+        value: median(figures('quiet', pick)),
+        ratio: medianOfPairs(figures(name, pick), figures('quiet', pick), (busy, quiet) => busy / quiet),
+      },
+      ...(bar && { bar }),
+    });
+  const plain = (what: string, value: number, unit: string) => line({ measure: 'p4', what, value, unit });
+  const busy = ['flood', 'lists', 'clearing', 'everything'] as const;
+  return [
+    ...busy.map((name) => against(name, 'p99', p99, BAR)),
+    against('silent', 'p99', p99),
+    ...busy.map((name) => against(name, 'p50', p50)),
+    against('silent', 'p50', p50),
+    ...(['flood', 'everything', 'silent'] as const).map((name) =>
+      line({
+        ...{ measure: 'p4', what: `visits ${WORDS[name]}`, unit: '/s', bar: FLOOD_BAR },
+        value: median(figures(name, ({ flood }) => flood?.requestsPerSecond ?? 0)),
+      }),
+    ),
+    plain('lists read meanwhile', median(figures('lists', ({ lists }) => lists?.requestsPerSecond ?? 0)), '/s'),
+    plain('p99 of a list', median(figures('lists', ({ lists }) => lists?.p99 ?? 0)), 'ms'),
+    plain('p99 of a list while all happens', median(figures('everything', ({ lists }) => lists?.p99 ?? 0)), 'ms'),
+  ];
+}

@@ -1,0 +1,124 @@
+import { Agent, get } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { alternate } from '../load/alternate.js';
+import { median, medianOfPairs } from '../load/statistics.js';
+import type { Bench, Measure } from '../measure.js';
+import { type Line, line } from '../report/line.js';
+import { ATTACKER, blockedAddresses } from '../rivals/blocked-addresses.js';
+import { type GuardServer, serve, startGuard } from '../rivals/guard.js';
+import { startNodeProgram } from '../rivals/node-program.js';
+
+const MILLION = 1_000_000;
+/** Every so many-th address of the list is asked for after a restart. */
+const SAMPLED = 1000;
+/** An address that is in no list. */
+const STRANGER = '203.0.113.9';
+/** Between two tries to connect, milliseconds. */
+const TRY_MS = 2;
+
+/** How long guard takes to its first decision, and whether it still knows everything after it was killed. */
+export const starts: Measure = {
+  id: 'p8',
+  title: 'start of guard',
+  async run(bench) {
+    const upstream = await startNodeProgram(bench, 'page-server');
+    const restarts = async (entries: number) => {
+      const settings = { upstream: upstream.url, trustedProxies: ['127.0.0.1'], blocked: blockedAddresses(entries) };
+      const restarted = new Restarted(bench, await startGuard(bench, settings));
+      return restarted;
+    };
+    bench.say('Filling the lists of blocked addresses.');
+    const one = await restarts(1);
+    const million = await restarts(MILLION);
+    const seconds = await alternate(
+      { one: () => one.restart(), million: () => million.restart() },
+      {
+        rounds: bench.rounds,
+        seconds: 0,
+        onTurn: (name, round) => bench.say(`p8, round ${round} of ${bench.rounds}: ${name}`),
+      },
+    );
+    return report(seconds, await lost(million.guard));
+  },
+};
+
+/** A guard that is killed and started again. */
+class Restarted {
+  guard: GuardServer;
+  readonly #bench: Bench;
+
+  constructor(bench: Bench, guard: GuardServer) {
+    this.#bench = bench;
+    this.guard = guard;
+  }
+
+  /** @returns seconds from the start of the process to the answer to a blocked address */
+  async restart(): Promise<number> {
+    process.kill(this.guard.pid, 'SIGKILL');
+    await this.guard.stop();
+    const start = performance.now();
+    const decided = firstDecision(this.guard.url);
+    this.guard = await serve(this.#bench, this.guard.dataDir);
+    return ((await decided) - start) / 1000;
+  }
+}
+
+/** Asks until there is an answer, which must be a refusal. @returns when it came, as `performance.now` tells it */
+async function firstDecision(url: string): Promise<number> {
+  for (;;) {
+    const status = await statusFor(url, ATTACKER).catch(() => null);
+    if (status === 403) return performance.now();
+    if (status !== null) throw new Error(`the first answer to a blocked address had the status ${status}`);
+    await sleep(TRY_MS);
+  }
+}
+
+/** How many of the blocked addresses that are looked at get through. Others must. */
+async function lost(guard: GuardServer): Promise<number> {
+  const agent = new Agent({ keepAlive: true });
+  try {
+    if ((await statusFor(guard.url, STRANGER, agent)) !== 200) throw new Error('guard refuses who is not blocked');
+    let index = 0;
+    let through = 0;
+    for (const address of blockedAddresses(MILLION)) {
+      if (index++ % SAMPLED === 0 && (await statusFor(guard.url, address, agent)) !== 403) through++;
+    }
+    return through;
+  } finally {
+    agent.destroy();
+  }
+}
+
+function statusFor(url: string, address: string, agent: Agent | false = false): Promise<number> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent, headers: { 'X-Forwarded-For': address } }, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode as number));
+      response.on('error', reject);
+    }).on('error', reject);
+  });
+}
+
+function report({ one, million }: { one: number[]; million: number[] }, through: number): Line[] {
+  return [
+    line({
+      measure: 'p8',
+      what: 'start to first decision, 1,000,000 blocked addresses',
+      value: median(million),
+      unit: 's',
+      rival: {
+        name: 'guard, 1 blocked address',
+        value: median(one),
+        ratio: medianOfPairs(million, one, (our, their) => our / their),
+      },
+      bar: { of: 'value', is: 'at most', limit: 1 },
+    }),
+    line({
+      measure: 'p8',
+      what: 'blocked addresses that get through after kill -9 and restart, of 1,000',
+      value: through,
+      unit: '',
+      bar: { of: 'value', is: 'at most', limit: 0 },
+    }),
+  ];
+}
