@@ -23,7 +23,7 @@ export function Tip({ text, className, children }: TipProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when the text is another one
   useEffect(() => {
     const inner = element.current?.firstElementChild;
-    setCut(inner instanceof HTMLElement && inner.scrollWidth > inner.clientWidth);
+    setCut(inner instanceof HTMLElement && isCut(inner));
     return () => clearTimeout(timer.current);
   }, [text]);
 
@@ -61,6 +61,7 @@ export function Tip({ text, className, children }: TipProps) {
       onTouchStart={() => after(PRESS_MS)}
       onTouchMove={hide}
       onTouchEnd={hide}
+      onTouchCancel={hide}
     >
       {children}
       {shown ? (
@@ -70,4 +71,9 @@ export function Tip({ text, className, children }: TipProps) {
       ) : null}
     </span>
   );
+}
+
+/** To the side in one line, below in several. */
+function isCut({ scrollWidth, clientWidth, scrollHeight, clientHeight }: HTMLElement): boolean {
+  return scrollWidth > clientWidth || scrollHeight > clientHeight;
 }
