@@ -3,15 +3,16 @@ import type { Config } from './config.js';
 import type { Clock } from './lib/clock.js';
 import type { Logger } from './lib/logger.js';
 import type { RunningSecondFactorDoor } from './login/two-factor/create-second-factor-door.js';
+import { jobAudit } from './post-hack/audit-job.js';
 import { runCheckup } from './post-hack/checkup.js';
 import { passwordResetStep } from './post-hack/force-password-reset.js';
-import type { StoredJob } from './post-hack/job.js';
 import { createJobRunner, type JobRunner } from './post-hack/job-runner.js';
 import { logOutStep } from './post-hack/log-out-users.js';
 import { Keepers, postHack } from './post-hack/post-hack.js';
 import { reinstallStep } from './post-hack/reinstall-plugins.js';
 import { adminUrl } from './site.js';
 import type { LiveSites } from './site-security/live-sites.js';
+import { sqlAuditStore } from './storage/audit-store.js';
 import type { ChangeFeed } from './storage/change-feed.js';
 import type { Database } from './storage/database.js';
 import { forgetBrowsers } from './storage/forget-browsers.js';
@@ -29,13 +30,14 @@ export function composePostHack(parts: {
   readonly sessions: Sessions;
   readonly door: Pick<RunningSecondFactorDoor, 'reload'>;
   readonly feed: Pick<ChangeFeed, 'publish'>;
-  /** Told of each start and end, for the activity log. */
-  readonly onJob: (job: StoredJob) => void;
+  /** Told when the record of changes has grown. */
+  readonly onAudit: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }): PostHackUseCases & { readonly runner: JobRunner } {
   const { db, config, client, sites, sessions, door, feed, clock, logger } = parts;
   const store = sqlJobStore(db);
+  const audit = sqlAuditStore(db);
   const commands = postHackCommands(client);
   const keepers = new Keepers();
   const { directory, coreChecksums } = config.postHack;
@@ -59,7 +61,12 @@ export function composePostHack(parts: {
       if (job.kind !== 'reinstall-plugins') sessions.forget(job.site);
       const { id, site, kind, state, error, summary } = job;
       logger.info({ event: 'job', job: id, site, kind, state, error, summary, user: job.actor.id }, 'A job changed.');
-      parts.onJob(job);
+      audit
+        .add(site, { actor: job.actor, at: clock() }, [jobAudit(job)])
+        .then(parts.onAudit)
+        .catch((cause: unknown) => {
+          logger.warn({ event: 'job-not-recorded', job: id, site, err: cause }, 'The record of changes lacks a job.');
+        });
     },
     clock,
     logger,

@@ -231,7 +231,7 @@ async function assemble(
     sessions,
     door,
     feed,
-    onJob: () => undefined,
+    onAudit: log.events.changed,
     clock,
     logger,
   });

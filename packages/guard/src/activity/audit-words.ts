@@ -62,6 +62,8 @@ const others: Readonly<Record<string, (before: JsonValue, after: JsonValue) => W
   factor_set_up: () => words('factor.set-up', ''),
   factor_failed: () => words('factor.failed', ''),
   factor_backup_code: () => words('factor.back-up-code', ''),
+  post_hack_job: (_before, after) =>
+    words('product.action', `${memberOf(after, 'action')}. ${memberOf(after, 'outcome')}`),
   login_unblock: (before) => words('login.unlocked', unlocked(before)),
   block_visitor: (_before, after) => words('product.blocked', memberOf(after, 'name')),
   unblock_visitor: (before) => words('product.unblocked', memberOf(before, 'name')),

@@ -45,6 +45,12 @@ describe('a change is told in words', () => {
     ['login_unblock', { who: 'all', entries: 9 }, null, 'Ended the lock of every address'],
     ['block_visitor', null, { kind: 'ip', value: '192.0.2.7', name: '192.0.2.7' }, 'Blocked 192.0.2.7'],
     ['unblock_visitor', { kind: 'user', value: '7', name: 'editor' }, null, 'Unblocked editor'],
+    [
+      'post_hack_job',
+      null,
+      { action: 'Reinstall all', state: 'done', outcome: '2 plugins have a clean copy.' },
+      'Ran Reinstall all. 2 plugins have a clean copy.',
+    ],
     ['something_new', 1, 2, 'Changed something_new in Security Optimizer from 1 to 2'],
   ])('%s from %j to %j', (name, before, after, words) => {
     expect(sentence(name, before, after)).toContain(words);

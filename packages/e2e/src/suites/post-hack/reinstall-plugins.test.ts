@@ -97,6 +97,16 @@ onEveryStack('Reinstall all', (stack) => {
     expect(job.state).toBe('done');
   });
 
+  it('is told in the activity log', async () => {
+    await reinstall();
+    const told = await until('the end is told', async () => {
+      const { body } = await act(stack, owner, '/activity-registered');
+      const { entries } = body.data as { entries: { activity: string; user: string }[] };
+      return entries.find(({ activity }) => activity.startsWith('Ran Reinstall all. ') && /clean cop/.test(activity));
+    });
+    expect(told.user).toBe(stack.user);
+  });
+
   it('leaves alone what does not come from the directory, and says why', async () => {
     const job = await reinstall();
     const item = (id: string) => job.items.find((entry) => entry.id === id);
