@@ -40,6 +40,8 @@ describe('guard', () => {
       'login_url_login',
       'login_url_signup',
       'sg2fa',
+      'show_data_consent',
+      'show_email_consent',
       'slow_users',
       'two_factor_app_passwords',
       'wp_remove_version',
