@@ -1,3 +1,4 @@
+import type { ActivityStore } from './activity/activity-store.js';
 import type { PostHackUseCases } from './api/post-hack-handlers.js';
 import type { Config } from './config.js';
 import type { Clock } from './lib/clock.js';
@@ -10,6 +11,7 @@ import { createJobRunner, type JobRunner } from './post-hack/job-runner.js';
 import { logOutStep } from './post-hack/log-out-users.js';
 import { Keepers, postHack } from './post-hack/post-hack.js';
 import { reinstallStep } from './post-hack/reinstall-plugins.js';
+import { rememberedEvents } from './post-hack/remembered-events.js';
 import { adminUrl } from './site.js';
 import type { LiveSites } from './site-security/live-sites.js';
 import { sqlAuditStore } from './storage/audit-store.js';
@@ -30,6 +32,7 @@ export function composePostHack(parts: {
   readonly sessions: Sessions;
   readonly door: Pick<RunningSecondFactorDoor, 'reload'>;
   readonly feed: Pick<ChangeFeed, 'publish'>;
+  readonly log: Pick<ActivityStore, 'listEvents'>;
   /** Told when the record of changes has grown. */
   readonly onAudit: () => void;
   readonly clock: Clock;
@@ -80,6 +83,7 @@ export function composePostHack(parts: {
           commands,
           coreChecksums,
           adminUrl: ({ id }, page) => adminUrl(sites.get(id).facts, page),
+          remembered: ({ id }) => rememberedEvents(parts.log, id),
           clock,
         },
         site,

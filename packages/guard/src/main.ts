@@ -231,6 +231,7 @@ async function assemble(
     sessions,
     door,
     feed,
+    log: log.store,
     onAudit: log.events.changed,
     clock,
     logger,

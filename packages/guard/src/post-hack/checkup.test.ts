@@ -3,6 +3,7 @@ import { ConnectorError } from '../wordpress/connector-error.js';
 import {
   administratorFindings,
   type CheckupDeps,
+  changeFindings,
   coreFindings,
   optionFindings,
   runCheckup,
@@ -54,6 +55,27 @@ describe('the checkup', () => {
     expect(administratorFindings([administrator('owner', 2)], now, '')[0]?.level).toBe('note');
   });
 
+  it('says when each last logged in, by the log or by an open session', () => {
+    const [found] = administratorFindings([administrator('owner', 400)], now, '', new Map([[1, now - 3 * DAY]]));
+    expect(found?.items[0]).toContain(`last log-in ${new Date((now - 3 * DAY) * 1000).toISOString().slice(0, 10)}`);
+    expect(administratorFindings([administrator('owner', 400)], now, '')[0]?.items[0]).toContain('no log-in known');
+  });
+
+  it('tells which settings were changed, when and by whom', () => {
+    const change = {
+      at: now,
+      login: 'editor',
+      kind: 'option.changed',
+      object: 'Membership',
+      objectType: '',
+      before: 'Off',
+      after: 'On',
+    };
+    const [found] = changeFindings([change], '/log');
+    expect(found?.items).toEqual(['2026-11-18, editor: Changed the setting “Membership” from Off to On']);
+    expect(changeFindings([], '/log')).toEqual([]);
+  });
+
   it('warns of a strong role for new users, most when anyone can register', () => {
     const level = (change: object) =>
       optionFindings({ ...options, ...change }, '').find(({ id }) => id === 'default-role')?.level;
@@ -81,6 +103,7 @@ describe('the checkup', () => {
         tasks: async () => [],
       },
       coreChecksums: 'https://example.com/checksums',
+      remembered: async () => ({ optionChanges: [], lastLogins: new Map() }),
       adminUrl: (_site, page) => `/wp-admin/${page}`,
       clock: () => now * 1000,
     };

@@ -1,4 +1,6 @@
+import { eventSentence } from '@security-optimizer/contract/activity-kinds';
 import type { CheckupFinding } from '@security-optimizer/contract/post-hack';
+import type { EventRow } from '../activity/activity-store.js';
 import type { SiteConfig } from '../site.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import type {
@@ -17,7 +19,19 @@ export interface CheckupPart {
   readonly findings: CheckupFinding[];
 }
 
+/** What the Activity Log knows; empty while it is off, or can't be read. */
+export interface RememberedEvents {
+  /** Latest changes of WordPress's settings, newest first. */
+  readonly optionChanges: readonly Pick<
+    EventRow,
+    'at' | 'login' | 'kind' | 'object' | 'objectType' | 'before' | 'after'
+  >[];
+  /** When each user last logged in, by user id, Unix seconds. */
+  readonly lastLogins: ReadonlyMap<number, number>;
+}
+
 export interface CheckupDeps {
+  readonly remembered: (site: SiteConfig) => Promise<RememberedEvents>;
   readonly commands: Pick<PostHackCommands, 'core' | 'administrators' | 'options' | 'tasks'>;
   /** Address of the checksums of WordPress itself. */
   readonly coreChecksums: string;
@@ -34,14 +48,23 @@ export async function runCheckup(deps: CheckupDeps, site: SiteConfig): Promise<C
   const { commands } = deps;
   const admin = (page: string) => deps.adminUrl(site, page);
   const now = Math.floor(deps.clock() / 1000);
+  const { optionChanges, lastLogins } = await deps.remembered(site);
   return [
     await look('core', 'WordPress files', async () =>
       coreFindings(await commands.core(site, deps.coreChecksums), admin('update-core.php')),
     ),
     await look('administrators', 'Administrators', async () =>
-      administratorFindings(await commands.administrators(site), now, admin('users.php?role=administrator')),
+      administratorFindings(
+        await commands.administrators(site),
+        now,
+        admin('users.php?role=administrator'),
+        lastLogins,
+      ),
     ),
-    await look('options', 'Settings', async () => optionFindings(await commands.options(site), admin('users.php'))),
+    await look('options', 'Settings', async () => [
+      ...optionFindings(await commands.options(site), admin('users.php')),
+      ...changeFindings(optionChanges, admin('admin.php?page=activity-log#registered')),
+    ]),
     await look('tasks', 'Scheduled tasks', async () => taskFindings(await commands.tasks(site))),
   ];
 }
@@ -110,11 +133,42 @@ export function coreFindings(files: CoreFiles | null, link: string): CheckupFind
   ];
 }
 
-/** @param now Unix seconds */
-export function administratorFindings(all: Administrators, now: number, link: string): CheckupFinding[] {
-  const day = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 10);
-  const words = ({ login, email, registered, last_login: last }: Administrators[number]) =>
-    `${login} (${email}), since ${day(registered)}, ${last === null ? 'no open session' : `last log-in ${day(last)}`}`;
+/** Changes of WordPress's settings that the Activity Log still holds. */
+export function changeFindings(changes: RememberedEvents['optionChanges'], link: string): CheckupFinding[] {
+  if (changes.length === 0) return [];
+  const words = (change: (typeof changes)[number]) =>
+    `${day(change.at)}, ${change.login === '' ? 'WordPress' : change.login}: ${eventSentence(change)}`;
+  return [
+    finding({
+      id: 'settings-changed',
+      level: 'note',
+      title: 'Settings were changed in the days that the log keeps',
+      text: 'Put back what you did not change yourself.',
+      items: changes.map(words),
+      link,
+      link_text: 'Open the log',
+    }),
+  ];
+}
+
+function day(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(0, 10);
+}
+
+/**
+ * @param now Unix seconds
+ * @param lastLogins by user id, as the Activity Log knows them; an open session may be younger
+ */
+export function administratorFindings(
+  all: Administrators,
+  now: number,
+  link: string,
+  lastLogins: RememberedEvents['lastLogins'] = new Map(),
+): CheckupFinding[] {
+  const words = ({ id, login, email, registered, last_login: open }: Administrators[number]) => {
+    const last = Math.max(open ?? 0, lastLogins.get(id) ?? 0);
+    return `${login} (${email}), since ${day(registered)}, ${last === 0 ? 'no log-in known' : `last log-in ${day(last)}`}`;
+  };
   const young = all.filter(({ registered }) => now - registered < YOUNG_SECONDS);
   return [
     finding({
