@@ -3,10 +3,11 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CheckupFinding } from '@security-optimizer/contract/post-hack';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { logIn, type Session } from '../../http/session.js';
+import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
 import { people } from '../../stacks/prepare-site.js';
 import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { act } from './post-hack-calls.js';
 
@@ -77,6 +78,18 @@ onEveryStack('the checkup', (stack) => {
     expect(readFileSync(path('door.php'), 'utf8')).toContain('a door left open');
     putBack();
     expect(await found('core-fine')).toBeDefined();
+  });
+
+  it('tells which settings were changed lately, and by whom', async () => {
+    const rename = (title: string) =>
+      callApi(stack, { path: '/wp-json/wp/v2/settings', body: JSON.stringify({ title }), headers: authorised(owner) });
+    await rename('Renamed by an intruder');
+    const items = await until('the change is told', async () => {
+      const told = (await found('settings-changed'))?.items ?? [];
+      return told.some((item) => item.includes('Renamed by an intruder')) ? told : null;
+    });
+    expect(items[0]).toMatch(new RegExp(`^\\d{4}-\\d\\d-\\d\\d, ${stack.user}: Changed the setting`));
+    await rename('Example site');
   });
 
   it('lists administrators, a risky role for newcomers and tasks that nobody waits for', async () => {
