@@ -1,4 +1,4 @@
-import type { SecurityOptions } from '@security-optimizer/contract/protections';
+import { type SecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
 import { ask, form } from '../../http/request.js';
@@ -21,8 +21,11 @@ asOwner('the Security Dashboard', (owner) => {
     await askAnew(owner.stack, REVIEW);
     // A change hands WordPress the new state of everything, the question for consent included.
     await owner.set('/disable-feeds', { disable_feed: 1 });
-    await owner.set('/disable-feeds', { disable_feed: 0 });
-    await owner.set('/disable-xml-rpc', { disable_xml_rpc: 0 });
+    // Whatever other suites left: two essentials of Site Security are off, and of Login Security what they are by default.
+    const off = new Set(['disable_feed', 'disable_xml_rpc', 'delete_readme']);
+    for (const { field, suffix } of siteSecurityToggles) await owner.set(suffix, { [field]: off.has(field) ? 0 : 1 });
+    await owner.set('/limit-login-attempts', { login_attempts: 5 });
+    await owner.set('/disable-admin-username', { disable_usernames: 1 });
   });
   afterAll(async () => {
     await owner.set('/disable-feeds', { disable_feed: 0 });
