@@ -6,8 +6,8 @@ export default defineConfig({
     // The storage worker and the command line run from the compiled files.
     globalSetup: ['src/testing/build.ts'],
     testTimeout: 20_000,
-    // Much of the time goes into waiting for processes; one core would be left idle otherwise.
-    maxWorkers: 2,
+    // Much of the time goes into waiting for processes; the cores would be left idle otherwise.
+    maxWorkers: 3,
     // Real sockets and processes on a busy machine may miss a time once; twice in a row is a fault.
     retry: 1,
   },
