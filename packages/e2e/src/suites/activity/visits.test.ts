@@ -1,33 +1,23 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BlockedRow, RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ask, type TypedRequest } from '../../http/request.js';
+import { beforeAll, expect, it } from 'vitest';
+import { ask } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
-import { killGuard, startGuard, stopGuard } from '../../stacks/guard-process.js';
+import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
+import { behindProxy, visitFrom } from './behind-proxy.js';
 
 const API = '/wp-json/security-optimizer/v1';
-const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
 onEveryStack('the log of visits', (stack) => {
-  const file = join(stack.guardDir, 'guard.json');
-  const before = readFileSync(file, 'utf8');
+  behindProxy(stack);
   let owner: Session;
 
-  /** A visit from that address, as the proxy in front passes it on. */
-  const visit = (from: string, target: string, more: Partial<TypedRequest> & { agent?: string | null } = {}) => {
-    const { agent = BROWSER, headers, ...rest } = more;
-    return ask(stack, {
-      target,
-      ...rest,
-      headers: { 'x-forwarded-for': from, ...(agent === null ? {} : { 'user-agent': agent }), ...headers },
-    });
-  };
+  const visit = (from: string, target: string, more: Parameters<typeof visitFrom>[3] = {}) =>
+    visitFrom(stack, from, target, more);
   const call = async (suffix: string, body: object = {}) => {
     const answer = await callApi(stack, {
       path: `${API}${suffix}`,
@@ -52,16 +42,8 @@ onEveryStack('the log of visits', (stack) => {
     });
 
   beforeAll(async () => {
-    await stopGuard(stack);
-    writeFileSync(file, JSON.stringify({ ...JSON.parse(before), trustedProxies: ['127.0.0.1'] }));
-    await startGuard(stack);
     owner = await logIn(stack);
     await call('/disable-xml-rpc', { disable_xml_rpc: 1 });
-  });
-  afterAll(async () => {
-    await stopGuard(stack);
-    writeFileSync(file, before);
-    await startGuard(stack);
   });
 
   it('tells humans, bots and visitors without a name apart, and believes no search engine by its word', async () => {

@@ -9,7 +9,7 @@ import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { askFrom, letsIn, loginForm, recover } from '../login/visitors.js';
 import { choosePassword } from './choose-password.js';
-import { act, endedJob } from './post-hack-calls.js';
+import { act, endedJob, takeBackReset } from './post-hack-calls.js';
 
 const member = people.author;
 const basic = (login: string, password: string): TypedRequest => ({
@@ -60,16 +60,7 @@ onEveryStack('Force password reset', (stack) => {
     configBefore = config();
   });
   afterAll(async () => {
-    await runInWordPress(
-      stack,
-      `delete_metadata( 'user', 0, 'security_optimizer_old_password', '', true );
-      delete_site_option( 'security_optimizer_reset_at' );
-      foreach ( array( '${stack.user}', ${Object.values(people)
-        .map((login) => `'${login}'`)
-        .join(', ')} ) as $login ) {
-        wp_set_password( '${stack.password}', get_user_by( 'login', $login )->ID );
-      }`,
-    );
+    await takeBackReset(stack);
     await recover(stack, 'unblock', '--all');
     await act(stack, await logIn(stack), '/disable-xml-rpc', { disable_xml_rpc: 1 });
   });

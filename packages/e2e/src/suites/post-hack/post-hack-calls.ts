@@ -1,6 +1,8 @@
 import type { Job, JobKind } from '@security-optimizer/contract/post-hack';
 import { type ApiAnswer, authorised, callApi, type Session } from '../../http/session.js';
+import { people } from '../../stacks/prepare-site.js';
 import type { Stack } from '../../stacks/stack.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
 
 const API = '/wp-json/security-optimizer/v1';
 
@@ -25,4 +27,17 @@ export async function endedJob(stack: Stack, session: Session, kind: JobKind, se
     if (Date.now() > late) throw new Error(`The job did not end: ${JSON.stringify(job)}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+}
+
+/** Gives everyone the password of before again, as if there had been no reset. */
+export async function takeBackReset(stack: Stack): Promise<void> {
+  const logins = [stack.user, ...Object.values(people)].map((login) => `'${login}'`).join(', ');
+  await runInWordPress(
+    stack,
+    `delete_metadata( 'user', 0, 'security_optimizer_old_password', '', true );
+    delete_site_option( 'security_optimizer_reset_at' );
+    foreach ( array( ${logins} ) as $login ) {
+      wp_set_password( '${stack.password}', get_user_by( 'login', $login )->ID );
+    }`,
+  );
 }

@@ -8,11 +8,10 @@ import { logIn } from '../../http/session.js';
 import { people } from '../../stacks/prepare-site.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { runInWordPress } from '../../stacks/wordpress.js';
 import { FormBrowser, SECOND_FACTOR } from '../login/form-browser.js';
 import { change, letsIn, recover } from '../login/visitors.js';
 import { choosePassword } from './choose-password.js';
-import { act } from './post-hack-calls.js';
+import { act, takeBackReset } from './post-hack-calls.js';
 
 onEveryStack('the second factor after a forced reset', (stack) => {
   const { editor } = people;
@@ -49,16 +48,7 @@ onEveryStack('the second factor after a forced reset', (stack) => {
     await until('the editor has the mail', () => mails(editor) > before, 30);
   });
   afterAll(async () => {
-    await runInWordPress(
-      stack,
-      `delete_metadata( 'user', 0, 'security_optimizer_old_password', '', true );
-      delete_site_option( 'security_optimizer_reset_at' );
-      foreach ( array( '${stack.user}', ${Object.values(people)
-        .map((login) => `'${login}'`)
-        .join(', ')} ) as $login ) {
-        wp_set_password( '${stack.password}', get_user_by( 'login', $login )->ID );
-      }`,
-    );
+    await takeBackReset(stack);
     for (const login of [stack.user, editor]) await recover(stack, 'two-factor', 'reset', login).catch(() => undefined);
     await recover(stack, 'unblock', '--all');
     const { someone, page } = await halfWay(stack.user);
