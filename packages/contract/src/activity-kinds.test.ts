@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { activityKinds, eventSentence } from './activity-kinds.js';
+import { activityKinds, type EventWords, eventSentence } from './activity-kinds.js';
 
 const words = { kind: '', object: '', objectType: '', before: null, after: null };
 
@@ -47,6 +47,55 @@ describe('what registered users do, in words', () => {
     const german = (text: string) =>
       ({ page: 'Seite', 'Published {type} “{object}”': '{type} „{object}“ veröffentlicht' })[text] ?? text;
     expect(eventSentence({ ...words, ...event }, german)).toBe('Seite „Hallo“ veröffentlicht');
+  });
+
+  describe('in another language', () => {
+    const german: Readonly<Record<string, string>> = {
+      Timezone: 'Zeitzone',
+      Editor: 'Redakteur',
+      Author: 'Autor',
+      Off: 'Aus',
+      on: 'an',
+      nothing: 'nichts',
+      monday: 'Montag',
+      'every address': 'jeder Adresse',
+      '{from} to {to} every day': '{from} bis {to} täglich',
+      'On until {to}': 'An bis {to}',
+      'Reinstall all': 'Alle neu installieren',
+      'It has begun.': 'Es hat begonnen.',
+    };
+    const said = (event: Partial<EventWords>) => eventSentence({ ...words, ...event }, (text) => german[text] ?? text);
+
+    it.each([
+      [{ kind: 'option.changed', object: 'Timezone', before: '', after: 'UTC' }, '“Zeitzone” from nichts to UTC'],
+      [
+        { kind: 'user.role', object: 'Editor', before: 'Author, Shop', after: 'Editor' },
+        '“Editor” from Autor, Shop to Redakteur',
+      ],
+      [
+        { kind: 'product.setting', object: 'Away Mode', before: 'Off', after: '22:00 to 06:00 every day' },
+        'Aus to 22:00 bis 06:00 täglich',
+      ],
+      [
+        { kind: 'product.setting', object: 'Pause', before: 'Off', after: 'On until 2026-11-21 09:05' },
+        'to An bis 2026-11-21 09:05',
+      ],
+      [{ kind: 'product.setting', object: 'Away Mode', before: 'Off', after: 'monday' }, 'to Montag'],
+      [{ kind: 'login.unlocked', object: 'every address' }, 'lock of jeder Adresse'],
+      [
+        { kind: 'product.action', object: 'Reinstall all. It has begun.' },
+        'Ran Alle neu installieren. Es hat begonnen.',
+      ],
+    ])('says what WordPress and guard call something: %j', (event, part) => {
+      expect(said(event)).toContain(part);
+    });
+
+    it('leaves names as they are, whatever they are called', () => {
+      expect(said({ kind: 'user.renamed', object: 'Editor', before: 'Editor', after: 'on' })).toContain(
+        '“Editor” to “on”',
+      );
+      expect(said({ kind: 'post.updated', object: 'Timezone', objectType: 'post' })).toContain('“Timezone”');
+    });
   });
 
   it('puts names in as they are, even if they look like places', () => {

@@ -1,3 +1,5 @@
+import { sayEventValue } from './event-values.js';
+
 /**
  * The catalogue of what registered users do. One entry is everything that the rest of the product needs to name an
  * event in a filter and to tell it in a sentence. Ids are an interface: they are stored, and stand in exports.
@@ -141,6 +143,29 @@ export const activityKinds = [
 
 export type ActivityKindId = (typeof activityKinds)[number]['id'];
 
+/** Object of an unlock of all at once. */
+export const EVERY_ADDRESS = 'every address';
+/** Kinds whose object is what WordPress's screens or guard call a setting. */
+const NAMED_OBJECTS: ReadonlySet<string> = new Set(['option.changed', 'product.setting']);
+
+/** What an action came to is told in sentences, each of which has its own translation. */
+function objectOf({ kind, object }: EventWords, translate: (text: string) => string): string {
+  if (kind !== 'product.action') return object;
+  // A sentence ends with a full stop and a blank; the name of the action is looked up without its full stop.
+  const [action = '', ...outcome] = object.split(/\. (?=[^a-z])/);
+  const sentences = outcome.map((text, at) => translate(at + 1 < outcome.length ? `${text}.` : text));
+  return [outcome.length > 0 ? `${translate(action)}.` : translate(action), ...sentences].join(' ');
+}
+
+function isNamed(kind: string, object: string): boolean {
+  return NAMED_OBJECTS.has(kind) || (kind === 'login.unlocked' && object === EVERY_ADDRESS);
+}
+
+/** Kinds whose values are no names. */
+const SAID_VALUES: ReadonlySet<string> = new Set([
+  ...['option.changed', 'product.setting', 'user.created', 'user.role', 'post.status', 'comment.status'],
+]);
+
 /** Words of an event. */
 export interface EventWords {
   readonly kind: string;
@@ -158,7 +183,7 @@ export function activityKind(id: string): ActivityKind | null {
 
 /**
  * An event in one sentence. An empty value reads as “nothing”: from nothing to Administrator.
- * @param translate turns a template of the catalogue, or the name of a type, into the reader's language
+ * @param translate turns a template of the catalogue, or a word that is no name, into the reader's language
  * @returns plain text; whoever shows it must treat it as text, since names come from users
  */
 export function eventSentence(words: EventWords, translate: (text: string) => string = (text) => text): string {
@@ -166,11 +191,15 @@ export function eventSentence(words: EventWords, translate: (text: string) => st
   if (kind === null) return [words.kind, words.object].filter(Boolean).join(': ');
   const valuesMissing = words.before === null || words.after === null;
   const template = valuesMissing && kind.sentenceBare !== undefined ? kind.sentenceBare : kind.sentence;
+  const value = (text: string | null) => {
+    if (!text) return translate('nothing');
+    return SAID_VALUES.has(kind.id) ? sayEventValue(text, translate) : text;
+  };
   const values: Readonly<Record<string, string>> = {
-    object: words.object,
+    object: isNamed(kind.id, words.object) ? translate(words.object) : objectOf(words, translate),
     type: translate(words.objectType),
-    before: words.before || translate('nothing'),
-    after: words.after || translate('nothing'),
+    before: value(words.before),
+    after: value(words.after),
   };
   return translate(template).replace(/\{(object|type|before|after)\}/g, (_place, name: string) => values[name] ?? '');
 }
