@@ -45,7 +45,7 @@ export async function composeActivityLog(parts: {
 }): Promise<ActivityLog> {
   const { config, db, client, sites, clock, logger } = parts;
   const { dataDir, activity } = config;
-  const store = await openActivityStore({ dataDir, logger, clock });
+  const store = await openActivityStore({ dataDir, logger, clock, timeZone: (site) => sites.timeZone(site) });
   const settings = (site: SiteId) => sites.get(site).settings.log;
   const anonymize = (site: SiteId) => settings(site).anonymize_addresses === 1;
   const recording = (site: SiteId) => settings(site).disable_activity_log === 0;

@@ -6,7 +6,7 @@ import type { Clock } from './lib/clock.js';
 import { version } from './lib/version.js';
 import { hardeningOf } from './overview/hardening.js';
 import { notificationsOf } from './overview/notifications.js';
-import { FACTS_SECONDS, readProtectionFacts } from './overview/protection-facts.js';
+import { factsBegin, readProtectionFacts } from './overview/protection-facts.js';
 import { asksForReview } from './overview/rate.js';
 import { setConsent } from './overview/set-consent.js';
 import { type ChangeDeps, changeSettings } from './settings/change-settings.js';
@@ -15,7 +15,7 @@ import { adminUrl, type SiteConfig, type SiteId } from './site.js';
 import type { LiveSites } from './site-security/live-sites.js';
 import { sqlBlockedVisitorsStore } from './storage/blocked-visitors-store.js';
 import type { Database } from './storage/database.js';
-import { firstStart } from './storage/first-start-store.js';
+import { firstStarts } from './storage/first-start-store.js';
 import { sqlSecondFactorStore } from './storage/second-factor-store.js';
 import type { ConnectorClient } from './wordpress/connector-client.js';
 import { ConnectorError } from './wordpress/connector-error.js';
@@ -38,8 +38,8 @@ export async function composeOverview(parts: {
   const { config, db, change, client, sites, health, store, clock } = parts;
   const factors = sqlSecondFactorStore(db);
   const blocked = sqlBlockedVisitorsStore(db);
-  const firstStarts = new Map<SiteId, number>();
-  for (const { id } of config.sites) firstStarts.set(id, await firstStart(db, id, clock()));
+  const ids = config.sites.map(({ id }) => id);
+  const started = await firstStarts(db, ids, clock());
 
   const stored = ({ id }: SiteConfig) => fetchSiteSettings(change.settings, id);
   const admin =
@@ -55,7 +55,7 @@ export async function composeOverview(parts: {
         askWordPress(client, site),
         factors.listEnabled(site.id),
         parts.lastReportFailure(site.id),
-        store.droppedVisits(site.id, Math.floor(now / 1000) - FACTS_SECONDS),
+        store.droppedVisits(site.id, factsBegin(sites.timeZone(site.id), Math.floor(now / 1000))),
       ]);
       const state = health.state(site.id);
       const { pausedUntil } = settings;
@@ -83,19 +83,20 @@ export async function composeOverview(parts: {
       const shown = asksForReview({
         ...{ link, now },
         dismissed: overview.rate_dismissed === 1,
-        firstStart: firstStarts.get(site.id) ?? now,
+        firstStart: started.get(site.id) ?? now,
       });
       return { show: shown ? 1 : 0, link };
     },
     async dismissRate(who) {
       await changeSettings(change, who, () => ({ rate_dismissed: 1 }));
     },
-    protectionFacts: ({ id }) =>
-      readProtectionFacts(
-        { store, countBlocked: (site) => blocked.count(site, clock()) },
-        id,
-        Math.floor(clock() / 1000),
-      ),
+    protectionFacts({ id }) {
+      const now = Math.floor(clock() / 1000);
+      return readProtectionFacts({ store, countBlocked: (site) => blocked.count(site, clock()) }, id, {
+        from: factsBegin(sites.timeZone(id), now),
+        now,
+      });
+    },
     setConsent: (answer) => setConsent(change, answer),
   };
 }

@@ -13,6 +13,7 @@ import type { ChangeFeed } from './storage/change-feed.js';
 import type { Database } from './storage/database.js';
 import { sqlFactorTriesStore } from './storage/factor-tries-store.js';
 import { sqlSecondFactorStore } from './storage/second-factor-store.js';
+import { sitesWithRows } from './storage/sites-with-rows.js';
 import { sqlTrustedDeviceStore } from './storage/trusted-device-store.js';
 import type { ConnectorClient } from './wordpress/connector-client.js';
 
@@ -44,7 +45,8 @@ export async function composeSecondFactor(parts: {
     clock: parts.clock,
     logger: parts.logger,
   });
-  for (const { id } of parts.configured) await door.reload(id);
+  const withDevices = await sitesWithRows(db, 'second_factor_devices');
+  for (const { id } of parts.configured) if (withDevices.has(id)) await door.reload(id);
   // A reset by the command line or another node tells of itself by the site's version.
   parts.feed.subscribe((site) => void door.reload(site));
   return door;

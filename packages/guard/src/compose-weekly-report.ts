@@ -60,7 +60,8 @@ export function composeWeeklyReport(parts: {
     fetchRecipients: async (site) => recipientsOf((await fetchSiteSettings(change.settings, site.id)).log, maxEmails),
     setRecipients: (wanted) => setRecipients({ change, sends, timeZone, maxEmails, clock }, wanted),
     previewReport: soFar,
-    testReport: ({ site, actor }) => sendTestReport({ client, mailer, make: soFar }, { site, actor }),
+    testReport: ({ site, actor }) =>
+      sendTestReport({ client, mailer, make: soFar, language: sites.language(site.id) }, { site, actor }),
   };
 }
 
@@ -72,6 +73,7 @@ function reportSite(sites: LiveSites, { id, hosts }: SiteConfig): ReportSite {
   return {
     name: home === null ? (hosts.find((host) => host !== '*') ?? id) : home.host + home.pathname.replace(/\/+$/, ''),
     timeZone: sites.timeZone(id),
+    language: sites.language(id),
     essentials: essentialsOf(settings),
     links: { log: page('activity-log'), recipients: page('activity-log#weekly-reports'), page },
   };

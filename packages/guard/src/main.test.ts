@@ -23,6 +23,28 @@ describe('guard', () => {
     });
   });
 
+  it('has WordPress run the present policy before it takes the first request', async () => {
+    const connector = await fakeConnector();
+    const dataDir = await dataFolderFor(connector);
+    const first = await runningGuard(dataDir);
+    await first.close();
+    // While guard was away its database changed, or WordPress's was restored.
+    connector.policy = { hash: '0000000000000000', policy: {} };
+    connector.beforePolicy = () => new Promise((resolve) => setTimeout(resolve, 150));
+    await runningGuard(dataDir);
+    expect(connector.policy?.policy.disable_xml_rpc).toBe(1);
+  });
+
+  it('does not wait for a WordPress that does not answer', async () => {
+    const connector = await fakeConnector();
+    const dataDir = await dataFolderFor(connector);
+    connector.mode = 'slow';
+    const begun = Date.now();
+    const guard = await runningGuard(dataDir);
+    expect((await fetch(`${guard.url}/xmlrpc.php`, { method: 'POST' })).status).toBe(403);
+    expect(Date.now() - begun).toBeLessThan(5000);
+  });
+
   it('sends WordPress only what WordPress enforces', async () => {
     const connector = await fakeConnector();
     await runningGuard(await dataFolderFor(connector));
@@ -62,6 +84,20 @@ describe('guard', () => {
     const second = await runningGuard(dataDir);
     expect((await fetch(`${second.url}/blog/xmlrpc.php`, { method: 'POST' })).status).toBe(502);
     expect((await fetch(`${second.url}/blog/readme.html`)).status).toBe(404);
+  });
+
+  it('speaks the language of the site to visitors, also after a restart without WordPress', async () => {
+    const connector = await fakeConnector();
+    connector.locale = 'de_AT';
+    const dataDir = await dataFolderFor(connector);
+    const first = await runningGuard(dataDir);
+    const page = async (url: string) =>
+      (await fetch(`${url}/wp-content/uploads/x.php`, { headers: { accept: 'text/html' } })).text();
+    await eventually(async () => (await page(first.url)).includes('lang="de-DE"'));
+    await first.close();
+    await connector.close();
+    const second = await runningGuard(dataDir);
+    expect(await page(second.url)).toContain('Das kann nicht geöffnet werden');
   });
 
   it('puts in force what another process changed', async () => {

@@ -1,11 +1,8 @@
 import { mkdir } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { keepBlocked } from './activity/blocked-keeper.js';
-import { createApi } from './api/api-app.js';
-import { createDownloadHandlers } from './api/download-handlers.js';
-import { createHandlers } from './api/handlers.js';
-import { composeActivity } from './compose-activity.js';
+import { lazyApi } from './api/lazy-api.js';
 import { composeActivityLog } from './compose-activity-log.js';
-import { composeLogin } from './compose-login.js';
 import { composeOverview } from './compose-overview.js';
 import { composePostHack } from './compose-post-hack.js';
 import { composeSecondFactor } from './compose-second-factor.js';
@@ -21,26 +18,30 @@ import { LivePolicy } from './policy/live-policy.js';
 import { createGuardServer } from './proxy/server.js';
 import type { ChangeDeps } from './settings/change-settings.js';
 import { connectorPolicy } from './settings/connector-policy.js';
-import { fetchSiteSettings, settingsInForce } from './settings/site-settings.js';
-import type { SiteConfig, SiteId } from './site.js';
-import { fetchSecurityOptions } from './site-security/fetch-security-options.js';
+import { defaultSiteSettings, fetchAllSettings, fetchSiteSettings, settingsInForce } from './settings/site-settings.js';
+import type { SiteId } from './site.js';
 import { LiveSites } from './site-security/live-sites.js';
 import { createSettingsReload } from './site-security/reload-settings.js';
-import { setSecurityOption } from './site-security/set-security-option.js';
 import { sqlBlockedVisitorsStore } from './storage/blocked-visitors-store.js';
 import { latestVersion, pollingChangeFeed } from './storage/change-feed.js';
 import { lockDataDir } from './storage/data-dir-lock.js';
 import { type Database, openDatabase } from './storage/database.js';
 import { sqlAttemptStore } from './storage/login-attempts-store.js';
-import { sqlSettingsStore } from './storage/settings-store.js';
+import { type SettingsStore, sqlSettingsStore } from './storage/settings-store.js';
 import { type SiteFactsStore, sqlSiteFactsStore } from './storage/site-facts-store.js';
+import { sitesWithRows } from './storage/sites-with-rows.js';
 import { sqlSlowUsersStore } from './storage/slow-users-store.js';
+import { cataloguesFolder, createLanguages, type LanguageFor } from './texts/languages.js';
 import { factsOf } from './wordpress/connector-answers.js';
 import { connectorClient } from './wordpress/connector-client.js';
 import { createConnectorHealth } from './wordpress/connector-health.js';
 import { writeConnectorSecret } from './wordpress/connector-secret.js';
 import { createPolicyPush } from './wordpress/policy-push.js';
 import { createSessions } from './wordpress/session.js';
+
+/** How long the first request waits for WordPress to run the present policy: it may be down, or there may be many. */
+const POLICY_WAIT_MS = 500;
+const nothing = async (): Promise<void> => undefined;
 
 export interface RunningGuard {
   /** Where it listens, for example `http://127.0.0.1:8080`. */
@@ -56,8 +57,12 @@ export interface RunningGuard {
  *
  * @throws StorageError, DataDirInUse, or the system's error when the address can't be listened on
  */
-export async function startGuard(config: Config, options: { logger?: Logger } = {}): Promise<RunningGuard> {
+export async function startGuard(
+  config: Config,
+  options: { logger?: Logger; languages?: LanguageFor } = {},
+): Promise<RunningGuard> {
   const logger = options.logger ?? createLogger(config.logLevel);
+  const languages = options.languages ?? createLanguages({ folder: cataloguesFolder, logger });
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   /** What has to be freed, in the order in which it was taken; freed in reverse. */
   const taken: (() => void | Promise<void>)[] = [];
@@ -69,7 +74,7 @@ export async function startGuard(config: Config, options: { logger?: Logger } = 
     taken.push(() => lock.release());
     const db = await openDatabase({ url: config.database, dataDir: config.dataDir, logger });
     taken.push(() => db.destroy());
-    const url = await assemble(config, logger, db, taken);
+    const url = await assemble(config, languages, logger, db, taken);
     logger.info({ event: 'guard-started', url, version, sites: config.sites.length }, `Guard serves at ${url}.`);
     return { url, close };
   } catch (error) {
@@ -80,6 +85,7 @@ export async function startGuard(config: Config, options: { logger?: Logger } = 
 
 async function assemble(
   config: Config,
+  languages: LanguageFor,
   logger: Logger,
   db: Database,
   taken: (() => void | Promise<void>)[],
@@ -89,12 +95,14 @@ async function assemble(
   const settings = sqlSettingsStore(db);
   const factsStore = sqlSiteFactsStore(db);
   const live = new LivePolicy();
-  const sites = new LiveSites(live, new Map(config.sites.map((site) => [site.id, site.home ?? ''])), clock);
+  const homes = new Map(config.sites.map((site) => [site.id, site.home ?? '']));
+  const sites = new LiveSites(live, homes, clock, languages);
   taken.push(() => sites.stop());
 
   const feed = pollingChangeFeed({ db, logger, from: await latestVersion(db) });
   taken.push(() => feed.close());
-  await loadSites(config.sites, sites, db, factsStore);
+  const ids = config.sites.map(({ id }) => id);
+  await loadSites(ids, sites, settings, factsStore);
   for (const { id } of config.sites) logPause(logger, sites, id, clock());
   const blockedKeeper = keepBlocked({
     store: sqlBlockedVisitorsStore(db),
@@ -114,7 +122,8 @@ async function assemble(
   taken.push(() => client.close());
   const opening = composeActivityLog({ config, db, client, sites, clock, logger });
   taken.push(async () => (await opening).stop());
-  for (const { id } of config.sites) await blockedKeeper.load(id);
+  const withBlocks = await sitesWithRows(db, 'blocked_versions');
+  for (const id of ids) if (withBlocks.has(id)) await blockedKeeper.load(id);
   const log = await opening;
   feed.subscribe(() => log.events.changed());
   const slowUsers = sqlSlowUsersStore(db);
@@ -136,10 +145,9 @@ async function assemble(
     logger,
   });
   taken.push(() => keeper.stop());
-  for (const { id } of config.sites) {
-    await keeper.load(id);
-    await slowUsers.write(id, keeper.slow.slow(id));
-  }
+  const withAttempts = await sitesWithRows(db, 'login_attempts', 'login_unlocks');
+  for (const id of ids) if (withAttempts.has(id)) await keeper.load(id);
+  await slowUsers.clear();
   feed.subscribe((site) => {
     keeper.lift(site).catch((error: unknown) => {
       logger.error({ event: 'login-attempts-not-read', site, err: error }, 'What was unblocked can’t be read.');
@@ -201,6 +209,11 @@ async function assemble(
   taken.push(() => reload.stop());
   feed.subscribe(reload.reload);
 
+  // While guard was away its database or WordPress's may have changed: WordPress gets the present policy first. What is
+  // composed below takes about as long.
+  taken.push(() => health.stop());
+  const policiesPushed = health.start().then(() => Promise.all(config.sites.map(({ id }) => mutex.run(id, nothing))));
+
   const sessions = createSessions({ client, clock });
   const change: ChangeDeps = {
     settings,
@@ -237,29 +250,20 @@ async function assemble(
     logger,
   });
   taken.push(() => postHack.runner.stop());
-  const activity = composeActivity({
-    ...{ config, db, log, change, client, sites, blockedKeeper, attempts: keeper, policyPush, sessions },
-  });
   const weekly = composeWeeklyReport({ config, db, store: log.store, change, client, sites, logger });
   taken.push(() => weekly.sender.stop());
   const overview = await composeOverview({
     ...{ config, db, change, client, sites, health, store: log.store, clock },
     lastReportFailure: weekly.lastReportFailure,
   });
-  const api = await createApi({
-    sessions,
-    logger,
-    downloads: createDownloadHandlers(activity),
-    handlers: createHandlers({
-      fetchSecurityOptions: (site) => fetchSecurityOptions(settings, site),
-      setSecurityOption: (wanted) => setSecurityOption(change, wanted),
-      ...activity,
-      ...postHack,
-      ...overview,
-      ...weekly,
-      ...composeLogin({ db, change, client, sites, configured, sessions, door }),
-    }),
-  });
+  const running = { ...postHack, ...overview, ...weekly };
+  const api = lazyApi(async () => {
+    const { composeApi } = await import('./compose-api.js');
+    return composeApi({
+      ...{ config, db, log, change, client, sites, sessions, door, running },
+      ...{ blockedKeeper, attempts: keeper, policyPush },
+    });
+  }, logger);
   taken.push(() => api.close());
 
   const login = {
@@ -280,10 +284,9 @@ async function assemble(
       log.onSignal(site, signal);
     },
   });
+  await Promise.race([policiesPushed, pause(POLICY_WAIT_MS, undefined, { ref: false })]);
   const { host, port } = await server.listen();
-  taken.push(() => health.stop());
   taken.push(() => server.close());
-  health.start();
   log.start();
   weekly.sender.start();
   await postHack.runner.resume();
@@ -292,17 +295,14 @@ async function assemble(
 
 /** Puts every site's stored settings in force before the first request is taken. */
 async function loadSites(
-  all: readonly SiteConfig[],
+  ids: readonly SiteId[],
   sites: LiveSites,
-  db: Database,
-  factsStore: SiteFactsStore,
+  settings: Pick<SettingsStore, 'readAll'>,
+  factsStore: Pick<SiteFactsStore, 'readAll'>,
 ): Promise<void> {
-  const settings = sqlSettingsStore(db);
-  for (const { id } of all) {
-    const stored = await fetchSiteSettings(settings, id);
-    const { facts } = await factsStore.read(id);
-    sites.set(id, { settings: stored, facts });
-  }
+  const [stored, facts] = await Promise.all([fetchAllSettings(settings, ids), factsStore.readAll()]);
+  for (const id of ids)
+    sites.set(id, { settings: stored.get(id) ?? defaultSiteSettings, facts: facts.get(id) ?? null });
 }
 
 /** A pause is dangerous to forget, so each one stands in the log. */

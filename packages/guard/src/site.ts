@@ -49,6 +49,8 @@ export interface SiteFacts {
   readonly paths: SitePaths;
   /** As WordPress stores it: an IANA name, or an offset such as `+05:30`. */
   readonly timeZone: string;
+  /** Locale of the site as WordPress names it, for example `de_DE`. */
+  readonly locale: string;
   /** Whether it is a network of sites: its sign-up is another script, with an activation after it. */
   readonly multisite: boolean;
 }

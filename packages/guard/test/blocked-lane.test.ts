@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../src/lib/logger.js';
+import { cataloguesFolder, createLanguages } from '../src/texts/languages.js';
 import { answersIn, bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
 import { type Gate, recordingServer, runningGate, type Seen } from './running-gate.js';
 
@@ -40,6 +42,27 @@ describe('a blocked visitor', () => {
     expect(bodyOf(received)).toContain('You are blocked from this site');
     expect(received).toContain('127.0.0.1');
     expect(received).toContain('Connection: close');
+  });
+
+  it.each([
+    ['de_DE', 'Sie sind auf dieser Website gesperrt'],
+    ['es_ES', 'Estás bloqueado en este sitio'],
+    ['it_IT', 'Sei bloccato su questo sito'],
+  ])('gets the page in the site’s language: %s', async (locale, heading) => {
+    const { gate } = await blockedGate();
+    const languages = createLanguages({ folder: cataloguesFolder, logger: silentLogger() });
+    gate.rule({ blocked: ['127.0.0.1'], language: languages(locale) });
+    const ask = 'GET / HTTP/1.1\r\nHost: example.com\r\nAccept: text/html\r\n\r\n';
+    const client = new RawClient(gate.port);
+    client.send(ask.repeat(2));
+    await client.until((text) => text.split('</html>').length === 3);
+    const pages = Buffer.from(client.received, 'latin1').toString();
+    expect(pages.split(`<h1>${heading}</h1>`)).toHaveLength(3);
+    expect(pages).toContain(`lang="${locale.replace('_', '-')}"`);
+    expect(pages).not.toMatch(/#{4}|%%/);
+    const lengths = [...pages.matchAll(/Content-Length: (\d+)\r\n/g)].map(([, length]) => Number(length));
+    const bodies = pages.split('\r\n\r\n').slice(1);
+    expect(Buffer.byteLength((bodies[0] as string).split('HTTP/1.1')[0] as string)).toBe(lengths[0]);
   });
 
   it('gets a reference of its own with every page, also when the answers are read late', async () => {

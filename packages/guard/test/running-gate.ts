@@ -16,6 +16,7 @@ import { compilePolicy } from '../src/policy/compile-policy.js';
 import { LivePolicy } from '../src/policy/live-policy.js';
 import { createGuardServer, type GuardServer } from '../src/proxy/server.js';
 import { defaultSitePaths, type SiteConfig } from '../src/site.js';
+import { english, type Language } from '../src/texts/language.js';
 import type { Signal } from '../src/wordpress/signature.js';
 
 export const SECRET = '0f'.repeat(32);
@@ -32,7 +33,7 @@ export interface Gate {
   /** What was left for the Activity Log, in order. */
   readonly visits: NotedVisit[];
   /** Swaps in a policy with these addresses blocked and these options changed. */
-  rule(input: { blocked?: readonly string[]; options?: Partial<SecurityOptions> }): void;
+  rule(input: { blocked?: readonly string[]; options?: Partial<SecurityOptions>; language?: Language }): void;
 }
 
 export const OFF = Object.fromEntries(Object.keys(defaultSecurityOptions).map((name) => [name, 0])) as SecurityOptions;
@@ -85,13 +86,14 @@ export async function runningGate(upstream: number | string, options: GateOption
     mail: { smtp: null },
     logLevel: 'silent',
   };
-  const rule: Gate['rule'] = ({ blocked = [], options: changed = {} }) => {
+  const rule: Gate['rule'] = ({ blocked = [], options: changed = {}, language = english }) => {
     const policy = compilePolicy({
       options: { ...OFF, ...changed },
       paths: defaultSitePaths,
       blocked: AddressSet.from(blocked),
       login: { ...defaultLoginSettings, login_attempts: 0 },
       timeZone: 'UTC',
+      language,
     });
     for (const site of sites) live.swap(site.id, policy);
   };

@@ -76,6 +76,23 @@ describe('a WebSocket', () => {
     expect(heads).toEqual([]);
   });
 
+  it('is cut, both ways, when its address is blocked, and another visitor keeps his', async () => {
+    const { port, closed } = await echo();
+    const gate = await runningGate(port, { trustedProxies: ['127.0.0.1'] });
+    const opened = async (address: string) => {
+      const handshake = HANDSHAKE.replace('\r\n', `\r\nX-Forwarded-For: ${address}\r\n`);
+      const client = new RawClient(gate.port).send(handshake);
+      await client.until((text) => text.includes('welcome'));
+      return client;
+    };
+    const kept = await opened('192.0.2.2');
+    const cut = await opened('192.0.2.1');
+    gate.rule({ blocked: ['192.0.2.1'] });
+    await cut.end();
+    await expect.poll(closed).toBe(true);
+    await kept.send('still here').until((text) => text.endsWith('still here'));
+  });
+
   it('to nowhere gets 502', async () => {
     const port = await rawServer((socket) => void socket.destroy());
     const gate = await runningGate(port);

@@ -38,11 +38,27 @@ describe('a crawler', () => {
       visits_today: 2,
     });
     expect(await site.call(`/block-ip/${id('192.0.2.8')}`, { block: 1 })).toEqual({ block: 1 });
-    // One that was blocked before DNS proved it can be let in again.
+    const range = await site.send('/block-addresses', { address: '192.0.2.6/31' });
+    expect([range.http, range.body.message]).toEqual([
+      400,
+      'A crawler of Google is in this range. Blocking it would take your site out of its search results.',
+    ]);
+    expect((await site.send('/block-addresses', { address: '192.0.2.8/31' })).http).toBe(200);
+  });
+});
+
+describe('a crawler that was blocked before DNS proved it', () => {
+  it('can be let in again', async () => {
+    const dns = await dnsServer();
+    dns.records.set('PTR 7.2.0.192.in-addr.arpa', ['crawl-192-0-2-7.googlebot.com']);
+    dns.records.set('A crawl-192-0-2-7.googlebot.com', ['192.0.2.7']);
+    const site = await activitySite({ activity: { dns: [dns.address] } });
     await site.call('/block-addresses', { address: '192.0.2.7-192.0.2.9' });
-    expect(await site.call(`/get-visitor-status/${id('192.0.2.7')}`)).toMatchObject({ block: 1, do_not_block: 0 });
-    const now = (await site.unknown()).entries.find((row) => row.ip === '192.0.2.7');
-    expect([now?.block, now?.do_not_block]).toEqual([1, 0]);
+    await site.visit('/', { address: '192.0.2.7', agent: GOOGLEBOT });
+    await eventually(async () => (await site.unknown()).entries.some(({ hostname }) => hostname !== ''));
+    const [row] = (await site.unknown()).entries;
+    expect([row?.block, row?.do_not_block]).toEqual([1, 0]);
+    expect(await site.call(`/get-visitor-status/${row?.visitor_id}`)).toMatchObject({ block: 1, do_not_block: 0 });
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Range } from '../lib/address-set.js';
 import type { SiteId } from '../site.js';
 import type { Visit } from './visit.js';
 
@@ -165,6 +166,8 @@ export interface ActivityStore {
   visitorOfAddress(site: SiteId, address: string): Promise<Visitor>;
   visitorOfUser(site: SiteId, user: { readonly id: number; readonly login: string }): Promise<Visitor>;
   visitor(site: SiteId, id: number): Promise<Visitor | null>;
+  /** The search engine that DNS proved a visitor of these addresses to be; null when there is none. */
+  verifiedBotIn(site: SiteId, range: Range): Promise<string | null>;
   setHostname(site: SiteId, visitorId: number, hostname: string | null, verifiedBot: string | null): Promise<void>;
 
   /**
@@ -176,7 +179,7 @@ export interface ActivityStore {
   refusedLogins(site: SiteId, from: number, to: number): Promise<number>;
   /** Hits of an address in each hour from the one of `from` to the last that begins before `to`, oldest first. */
   visitorHours(site: SiteId, visitorId: number, from: number, to: number): Promise<readonly number[]>;
-  /** `what`: `address`, `page` or `failed-login` (addresses by refused or failed log-ins). Days are `YYYY-MM-DD` in UTC. */
+  /** `what`: `address`, `page` or `failed-login` (addresses by refused or failed log-ins). Days are `YYYY-MM-DD`, those of the site's time zone. */
   top(
     site: SiteId,
     what: 'address' | 'page' | 'failed-login',
@@ -190,8 +193,8 @@ export interface ActivityStore {
     from: number,
     to: number,
   ): Promise<readonly { readonly kind: string; readonly count: number }[]>;
-  /** Visits that were not recorded in the hours since `from`; of the last 35 days when it is left out. */
-  droppedVisits(site: SiteId, from?: number): Promise<number>;
+  /** Visits that were not recorded in the hours from `from` to `to` (outside); of the last 35 days without them. */
+  droppedVisits(site: SiteId, from?: number, to?: number): Promise<number>;
 
   /** One small step of clearing up, some milliseconds of the writing thread. @returns whether there is more to do */
   retain(site: SiteId, keep: RetainedActivity): Promise<boolean>;

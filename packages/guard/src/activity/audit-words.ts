@@ -1,4 +1,4 @@
-import type { ActivityKindId } from '@security-optimizer/contract/activity-kinds';
+import { type ActivityKindId, EVERY_ADDRESS } from '@security-optimizer/contract/activity-kinds';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { plainText } from '../lib/plain-text.js';
 import { COMMAND_LINE } from '../settings/command-line-actor.js';
@@ -83,17 +83,20 @@ const settings: ReadonlyMap<string, { readonly title: string; readonly show: Sho
   ['two_factor_app_passwords', { title: 'Application passwords beside the second factor', show: onOff }],
   ['away_mode', { title: 'Away Mode', show: awayMode }],
   ['paused_until', { title: 'Pause', show: pause }],
-  ['disable_activity_log', { title: 'the activity log', show: offOn }],
-  ['log_lifetime', { title: 'the days that the activity log is kept', show: textOf }],
+  ['disable_activity_log', { title: 'Activity log', show: offOn }],
+  ['log_lifetime', { title: 'Days that the activity log is kept', show: textOf }],
   ['anonymize_addresses', { title: 'Anonymised addresses', show: onOff }],
   ['data_consent', { title: 'Collection of technical data', show: onOff }],
   ['email_consent', { title: 'Occasional e-mails', show: onOff }],
   [
     'consent_asked',
-    { title: 'Answer to the questions about data and e-mails', show: (value) => (value === 1 ? 'Given' : 'Open') },
+    {
+      title: 'Answer to the questions about data and e-mails',
+      show: (value) => (value === 1 ? 'Given' : 'Not given'),
+    },
   ],
   ['rate_dismissed', { title: 'Request for a review', show: offOn }],
-  ['notification_emails', { title: 'the recipients of weekly reports', show: (value) => listOf(value) || 'nobody' }],
+  ['notification_emails', { title: 'Recipients of weekly reports', show: (value) => listOf(value) || 'nobody' }],
 ]);
 
 function words(kind: ActivityKindId, object: string, before: string | null = null, after: string | null = null): Words {
@@ -116,7 +119,7 @@ function memberOf(value: JsonValue, name: string): string {
 
 function unlocked(before: JsonValue): string {
   const who = (before as { readonly who?: JsonValue } | null)?.who ?? null;
-  return who === 'all' ? 'every address' : listOf(who);
+  return who === 'all' ? EVERY_ADDRESS : listOf(who);
 }
 
 function loginUrl(value: JsonValue): string {

@@ -1,10 +1,11 @@
 import { parseAddress } from '../lib/address.js';
-import { type AddressSet, parseRange, rangeText } from '../lib/address-set.js';
+import { type AddressSet, parseRange, type Range, rangeText } from '../lib/address-set.js';
 import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';
 import type { KeyedMutex } from '../lib/mutex.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
+import { english } from '../texts/language.js';
 import type { ActivityStore } from './activity-store.js';
 import type { BlockedKeeper } from './blocked-keeper.js';
 import type { BlockChange, BlockedVisitorsStore, NewBlock } from './blocked-visitors.js';
@@ -14,7 +15,7 @@ import { type FindVisitorDeps, findVisitor } from './find-visitor.js';
 /** What changing blocks needs of the rest of the product. */
 export interface BlockDeps extends FindVisitorDeps {
   readonly blocked: BlockedVisitorsStore;
-  readonly visitors: Pick<ActivityStore, 'visitor' | 'visitorOfAddress'>;
+  readonly visitors: Pick<ActivityStore, 'visitor' | 'visitorOfAddress' | 'verifiedBotIn'>;
   readonly keeper: Pick<BlockedKeeper, 'changed'>;
   /** Addresses that are refused at the site now. */
   readonly blockedNow: (site: SiteId) => AddressSet;
@@ -40,10 +41,10 @@ export async function blockAddress(
   { site, actor, id, value }: AddressChange & { readonly id: number; readonly value: 0 | 1 },
 ): Promise<string> {
   const found = await findVisitor(deps, site.id, id);
-  const { kind, visitor, visitorId, name } = found;
+  const { kind, visitorId, name } = found;
   if (kind === 'user') throw new ApiError('not_found', { message: 'This visitor is a user and not an address.' });
   if (value === 1) {
-    refuseKept(deps, actor, { text: found.value, verifiedBot: visitor?.verifiedBot ?? null });
+    await refuseKept(deps, { site, actor }, rangeOf(found.value));
     await store(deps, { site, actor }, { kind, value: found.value, name, visitorId });
     return `${name} is blocked.`;
   }
@@ -56,10 +57,10 @@ export async function blockAddress(
   const address = parseAddress(found.value);
   if (address !== null && deps.blockedNow(site.id).has(address)) {
     throw new ApiError('invalid_input', {
-      message: `${name} is in a range that is blocked. Unblock the range to let it in.`,
+      message: english.translate('{name} is in a range that is blocked. Unblock the range to let it in.', { name }),
     });
   }
-  return `${name} is not blocked any more.`;
+  return english.translate('{name} is not blocked any more.', { name });
 }
 
 /**
@@ -80,20 +81,22 @@ export async function blockAddresses(
   const value = rangeText(range);
   const single = parseAddress(value) !== null;
   const visitor = single ? await deps.visitors.visitorOfAddress(site.id, value) : null;
-  refuseKept(deps, actor, { text: value, verifiedBot: visitor?.verifiedBot ?? null });
+  await refuseKept(deps, { site, actor }, range);
   const block = { kind: single ? 'ip' : 'range', value, name: value, visitorId: visitor?.id ?? null } as const;
   return { visitorId: await store(deps, { site, actor }, block), message: `${value} is blocked.` };
 }
 
-function refuseKept(
-  deps: BlockDeps,
-  actor: Actor,
-  { text, verifiedBot }: { readonly text: string; readonly verifiedBot: string | null },
-): void {
-  const range = parseRange(text);
-  if (range === null) throw new Error(`${text} is no range.`);
+async function refuseKept(deps: BlockDeps, { site, actor }: AddressChange, range: Range): Promise<void> {
+  const verifiedBot = await deps.visitors.verifiedBotIn(site.id, range);
   const why = whyNotBlockAddress({ range, verifiedBot }, actor.address, deps.kept());
   if (why !== null) throw new ApiError('must_not_be_blocked', { message: why });
+}
+
+/** @param text of a visitor, so it is a range or an address */
+function rangeOf(text: string): Range {
+  const range = parseRange(text);
+  if (range === null) throw new Error(`${text} is no range.`);
+  return range;
 }
 
 /** @returns the visitor's id */

@@ -1,6 +1,7 @@
 import { ApiError } from '../lib/api-error.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
+import { english } from '../texts/language.js';
 import type { UsersInfo } from '../wordpress/connector-answers.js';
 import { type BlockDeps, changeOf } from './block-address.js';
 import type { BlockVersions, NewBlock } from './blocked-visitors.js';
@@ -55,7 +56,9 @@ export async function blockUser(
     await deps.keeper.changed(site.id, block, value === 1, versions.blocks);
     deps.publish({ site: site.id, version: versions.site });
   });
-  return value === 1 ? `${name} is blocked and signed out.` : `${name} is not blocked any more.`;
+  return value === 1
+    ? english.translate('{name} is blocked and signed out.', { name })
+    : english.translate('{name} is not blocked any more.', { name });
 }
 
 /** Ends the sessions before it stores the block: one that outlived it would be good again after it. */

@@ -1,5 +1,6 @@
 import { parseAddress } from '../lib/address.js';
 import { overlap, parseRange, type Range } from '../lib/address-set.js';
+import { english } from '../texts/language.js';
 
 /** Addresses that must stay able to reach the site, whoever asks. */
 export interface KeptAddresses {
@@ -32,7 +33,7 @@ export function keptAddresses(lists: {
 /** An address or range that is to be blocked, and what is known of it. */
 export interface AddressToBlock {
   readonly range: Range;
-  /** The search engine that DNS proved it to be, or null. */
+  /** The search engine that DNS proved it, or an address in it, to be; or null. */
   readonly verifiedBot: string | null;
 }
 
@@ -69,7 +70,12 @@ export function whyNotBlockAddress(
       : 'Your hosting provider watches over your site from an address in this range.';
   }
   if (verifiedBot !== null) {
-    return `This is a crawler of ${verifiedBot}. Blocking it would take your site out of its search results.`;
+    return english.translate(
+      single
+        ? 'This is a crawler of {name}. Blocking it would take your site out of its search results.'
+        : 'A crawler of {name} is in this range. Blocking it would take your site out of its search results.',
+      { name: verifiedBot },
+    );
   }
   return null;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { SiteConfig, SiteId } from '../site.js';
@@ -15,6 +16,8 @@ const PAUSE_MS = 1000;
 const ROUND_MS = 30_000;
 /** Sites that a round asks at the same time. */
 const SITES_AT_ONCE = 4;
+/** Pause behind each of them, milliseconds: a round over thousands of sites takes minutes, not all of a processor. */
+const SITE_PAUSE_MS = 100;
 /** First and longest pause after a failure, milliseconds; after so many of them in a row the rounds go on alone. */
 const BACKOFF_MS = 1000;
 const BACKOFF_MAX_MS = 16_000;
@@ -153,7 +156,10 @@ export function createEventDrain(deps: {
   async function round(): Promise<void> {
     const queue = sites.filter(({ id }) => stateOf(id).timer === null);
     const next = async () => {
-      for (let site = queue.shift(); site && !stopped; site = queue.shift()) await drain(site);
+      for (let site = queue.shift(); site && !stopped; site = queue.shift()) {
+        await drain(site);
+        if (queue.length > 0) await sleep(SITE_PAUSE_MS, undefined, { ref: false });
+      }
     };
     await Promise.all(Array.from({ length: SITES_AT_ONCE }, next));
     if (!stopped) rounds = setTimeout(() => void round(), ROUND_MS).unref();

@@ -37,7 +37,7 @@ describe('a change is told in words', () => {
       Date.UTC(2026, 10, 21, 8, 5),
       'Changed Pause in Security Optimizer from Off to On until 2026-11-21 09:05',
     ],
-    ['disable_activity_log', 0, 1, 'Changed the activity log in Security Optimizer from On to Off'],
+    ['disable_activity_log', 0, 1, 'Changed Activity log in Security Optimizer from On to Off'],
     ['log_lifetime', 12, 7, 'from 12 to 7'],
     ['username:7', 'Admin', 'first', 'Renamed user “Admin” to “first”'],
     ['reset_2fa', { user: 7, login: 'editor', on: true }, null, 'Reset the second factor of editor'],
@@ -203,8 +203,8 @@ describe('what happens in guard', () => {
     await begin().stop();
     expect((await memory.allEvents()).map(({ object }) => object)).toEqual([
       'Disable RSS and ATOM Feeds',
-      'the activity log',
-      'the activity log',
+      'Activity log',
+      'Activity log',
       'Two-factor Authentication for Admin & Editors Users',
     ]);
   });

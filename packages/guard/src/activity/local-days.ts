@@ -19,6 +19,11 @@ export function localDaysFrom(timeZone: string, at: number, days: number): numbe
   return Math.ceil(firstInstant(timeZone, midnight(timeZone, at) + days * DAY_MS) / 1000);
 }
 
+/** The day in which a moment lies, `YYYY-MM-DD`. */
+export function localDate(timeZone: string, at: number): string {
+  return localTimestamp(timeZone, at).slice(0, 10);
+}
+
 /** `YYYY-MM-DD HH:MM`. */
 export function localTimestamp(timeZone: string, at: number): string {
   return new Date(at * 1000 + offsetNear(timeZone, at)).toISOString().slice(0, 16).replace('T', ' ');

@@ -2,6 +2,7 @@ import { LOG_LIFETIMES, type LogLifetime, WEEKLY_REPORT_MIN_DAYS } from '@securi
 import { type ChangeDeps, changeSettings } from '../settings/change-settings.js';
 import type { SiteConfig } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
+import { english } from '../texts/language.js';
 
 interface Change<Value> {
   readonly site: SiteConfig;
@@ -28,10 +29,14 @@ export async function setDisableActivityLog(deps: ChangeDeps, { site, actor, val
  */
 export async function setLogLifetime(deps: ChangeDeps, { site, actor, value }: Change<LogLifetime>): Promise<string> {
   await changeSettings(deps, { site, actor }, () => ({ log_lifetime: value }));
-  const kept = `The activity log is kept for ${days(value)}.`;
   return value < WEEKLY_REPORT_MIN_DAYS
-    ? `${kept} No weekly reports are sent while it is kept for fewer than ${WEEKLY_REPORT_MIN_DAYS} days.`
-    : kept;
+    ? english.counted(
+        'The activity log is kept for {count} day. No weekly reports are sent while it is kept for fewer than {least} days.',
+        'The activity log is kept for {count} days. No weekly reports are sent while it is kept for fewer than {least} days.',
+        value,
+        { least: WEEKLY_REPORT_MIN_DAYS },
+      )
+    : english.counted('The activity log is kept for {count} day.', 'The activity log is kept for {count} days.', value);
 }
 
 /**

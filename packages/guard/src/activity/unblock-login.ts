@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.js';
 import { addressKey } from '../login/address-key.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
+import { english } from '../texts/language.js';
 
 export interface UnblockLoginDeps {
   /** Forgets failures and locks, with an audit row; resolves when it is in force. Throws StorageError. */
@@ -31,5 +32,5 @@ export async function unblockLogin(
   if (address === null) throw new ApiError('invalid_input', { fields: { ip: 'Use an IP address.' } });
   const key = addressKey(address);
   await deps.removeLocks({ site: site.id, keys: [key], actor, at: deps.clock() });
-  return `${key} may log in again.`;
+  return english.translate('{address} may log in again.', { address: key });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../lib/address.js';
 import { recordedLog } from '../testing/log-lines.js';
+import { processorTime } from '../testing/processor-time.js';
 import { eventually } from '../testing/scratch.js';
 import type { VisitBatch } from './activity-store.js';
 import type { SeenRequest, Visit } from './visit.js';
@@ -60,6 +61,17 @@ describe('visits', () => {
     await log.stop();
     expect(visits().reduce((sum, visit) => sum + visit.count, 0)).toBe(made);
     expect(visits().length).toBeLessThanOrEqual(4);
+  });
+
+  it('of a flood go in batches of a bounded size, and what repeats them waits for its second', async () => {
+    const { log, batches, visits } = logUnderTest();
+    for (let i = 0; i < 3000; i++) log.add('site', seen(`/${i}`));
+    for (let i = 0; i < 3000; i++) log.add('site', seen(`/${i}`));
+    expect(batches.map((batch) => batch.visits.length)).toEqual([1000, 1000, 1000]);
+    await pause(300);
+    expect(visits()).toHaveLength(3000);
+    await log.stop();
+    expect(visits().reduce((sum, visit) => sum + visit.count, 0)).toBe(6000);
   });
 
   it('differ by address, target, status and rule', async () => {
@@ -123,8 +135,29 @@ describe('visits', () => {
     await log.stop();
     const kept = visits().reduce((sum, visit) => sum + visit.count, 0);
     expect(kept + dropped()).toBe(31_010);
-    expect(visits().length).toBe(20_010);
+    expect(visits().length).toBe(20_011);
     expect(batches.filter(({ site }) => site === 'quiet').map((batch) => batch.dropped)).toEqual([0]);
+  });
+
+  it('of thousands of sites wait in a bounded number of batches, and each is stored or counted', async () => {
+    let free = () => {};
+    const freed = new Promise<void>((resolve) => {
+      free = resolve;
+    });
+    const { log, batches, visits, dropped } = logUnderTest(() => freed);
+    const ask = (target: string) => {
+      for (let site = 0; site < 10_000; site++) log.add(`site-${site}`, seen(target));
+    };
+    ask('/one');
+    ask('/two');
+    await eventually(() => batches.length === 10_000);
+    ask('/three');
+    await pause(250);
+    expect(batches).toHaveLength(10_000);
+    free();
+    await log.stop();
+    expect(visits()).toHaveLength(20_000);
+    expect(dropped()).toBe(10_000);
   });
 
   it('count as dropped while the store fails, which the log says once', async () => {
@@ -150,7 +183,8 @@ it('costs less than a few microseconds a visit, and less for a repeat', async ()
   const { log } = logUnderTest();
   const repeat = seen('/same');
   for (let i = 0; i < 20_000; i++) log.add('warm', repeat);
-  const start = performance.now();
-  for (let i = 0; i < 100_000; i++) log.add('site', repeat);
-  expect((performance.now() - start) / 100).toBeLessThan(5);
+  const ms = processorTime(() => {
+    for (let i = 0; i < 100_000; i++) log.add('site', repeat);
+  });
+  expect(ms / 100).toBeLessThan(5);
 });

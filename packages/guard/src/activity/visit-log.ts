@@ -18,6 +18,8 @@ export interface VisitLog extends VisitSink {
 
 /** Time between two batches, milliseconds. */
 const BATCH_MS = 100;
+/** New visits that make a batch before its time: to pack and post a thousand holds up every request for half a millisecond. */
+const BATCH_VISITS = 1000;
 /** What is the same as before is folded for this many batches: a second. */
 const FOLDED_BATCHES = 10;
 /**
@@ -26,6 +28,8 @@ const FOLDED_BATCHES = 10;
  */
 const WAITING_MAX = 20_000;
 const ALL_WAITING_MAX = 40_000;
+/** What a batch on its way takes beside its visits, in visits: a flood at thousands of sites makes as many batches. */
+const BATCH_COST = 4;
 
 const TARGET_CHARACTERS = 500;
 const AGENT_CHARACTERS = 300;
@@ -42,6 +46,8 @@ interface SiteVisits {
   readonly byKey: Map<string, Folded>;
   /** Those of the present batch, and of the batches of the last second, oldest first. */
   fresh: Folded[];
+  /** How many of the present batch, its first ones, went before its time. */
+  handedOver: number;
   readonly aging: Folded[][];
   dropped: number;
   /** Handed over and not stored yet. */
@@ -49,8 +55,8 @@ interface SiteVisits {
 }
 
 /**
- * Gathers what visitors asked for and hands it to the store about ten times a second. What is the same within a second
- * becomes one visit with a count. Bounded: what does not fit is counted per site, and the count goes to the store too.
+ * Gathers what visitors asked for and hands it to the store ten times a second, in a flood more often. What is the same
+ * within a second becomes one visit with a count. Bounded: what does not fit is counted per site, and the count goes to the store too.
  *
  * @param rules asked for each visit; must be quick
  */
@@ -75,13 +81,20 @@ export function createVisitLog(deps: {
     const head = `${address} ${seen.status} ${seen.rule} `;
     const key = head + cut(seen.target, TARGET_CHARACTERS);
     const known = visits.byKey.get(key);
-    if (known === undefined) begin(visits, key, head.length, address, seen);
+    if (known === undefined) begin(site, visits, key, head.length, address, seen);
     else if (known.open === null) known.open = visitOf(known.key, head.length, address, seen);
     else known.open.count++;
     timer ??= setTimeout(tick, BATCH_MS).unref();
   }
 
-  function begin(visits: SiteVisits, key: string, targetAt: number, address: string, seen: SeenRequest): void {
+  function begin(
+    site: SiteId,
+    visits: SiteVisits,
+    key: string,
+    targetAt: number,
+    address: string,
+    seen: SeenRequest,
+  ): void {
     if (visits.byKey.size >= WAITING_MAX || visits.underWay >= WAITING_MAX || underWay >= ALL_WAITING_MAX) {
       visits.dropped++;
       return;
@@ -89,6 +102,7 @@ export function createVisitLog(deps: {
     const folded = { key, open: visitOf(key, targetAt, address, seen) };
     visits.byKey.set(key, folded);
     visits.fresh.push(folded);
+    if (visits.fresh.length - visits.handedOver >= BATCH_VISITS) handOver(site, visits, takeFresh(visits));
   }
 
   function visitOf(key: string, targetAt: number, address: string, seen: SeenRequest): Visit {
@@ -101,7 +115,7 @@ export function createVisitLog(deps: {
   function visitsOf(site: SiteId): SiteVisits {
     let visits = sites.get(site);
     if (visits === undefined) {
-      visits = { byKey: new Map(), fresh: [], aging: [], dropped: 0, underWay: 0 };
+      visits = { byKey: new Map(), fresh: [], handedOver: 0, aging: [], dropped: 0, underWay: 0 };
       sites.set(site, visits);
     }
     return visits;
@@ -111,7 +125,7 @@ export function createVisitLog(deps: {
     timer = undefined;
     for (const [site, visits] of sites) {
       const oldest = visits.aging.length === FOLDED_BATCHES ? visits.aging.shift() : undefined;
-      const batch = take(visits.fresh);
+      const batch = takeFresh(visits);
       // What was repeated goes on for another second; what was not is forgotten.
       const repeated: Folded[] = [];
       for (const folded of oldest ?? []) {
@@ -121,7 +135,9 @@ export function createVisitLog(deps: {
       for (const visit of take(repeated)) batch.push(visit);
       visits.aging.push(repeated.length === 0 ? visits.fresh : visits.fresh.concat(repeated));
       visits.fresh = [];
-      handOver(site, visits, batch);
+      visits.handedOver = 0;
+      // A count of dropped visits can wait for a better moment; each would be a batch, too.
+      if (batch.length > 0 || underWay < ALL_WAITING_MAX) handOver(site, visits, batch);
       if (visits.byKey.size === 0 && visits.underWay === 0 && visits.dropped === 0) sites.delete(site);
     }
     if (sites.size > 0) timer = setTimeout(tick, BATCH_MS).unref();
@@ -132,7 +148,7 @@ export function createVisitLog(deps: {
     if (batch.length === 0 && dropped === 0) return;
     visits.dropped = 0;
     visits.underWay += batch.length;
-    underWay += batch.length;
+    underWay += batch.length + BATCH_COST;
     const write = store.write({ site, visits: batch, dropped }).then(
       () => {
         failing = false;
@@ -146,7 +162,7 @@ export function createVisitLog(deps: {
     );
     const done = write.finally(() => {
       visits.underWay -= batch.length;
-      underWay -= batch.length;
+      underWay -= batch.length + BATCH_COST;
       writes.delete(done);
     });
     writes.add(done);
@@ -164,6 +180,13 @@ export function createVisitLog(deps: {
       sites.clear();
     },
   };
+}
+
+/** What is new. Repeats of what went before its time wait for their second. */
+function takeFresh(visits: SiteVisits): Visit[] {
+  const batch = take(visits.fresh.slice(visits.handedOver));
+  visits.handedOver = visits.fresh.length;
+  return batch;
 }
 
 /** What is not handed over yet. */

@@ -17,13 +17,13 @@ export interface WeeklyReportUseCases {
   /** The whole new list, all or nothing. Throws ApiError invalid_input with texts by position. */
   readonly setRecipients: (
     change: Caller & { readonly emails: readonly string[] },
-  ) => Promise<{ readonly recipients: ReportRecipients; readonly message: string }>;
+  ) => Promise<{ readonly recipients: ReportRecipients; readonly reportsCome: boolean }>;
   /** The report as it would be sent now. */
   readonly previewReport: (
     site: SiteConfig,
   ) => Promise<{ readonly subject: string; readonly html: string; readonly text: string }>;
-  /** Sends it to the caller alone. */
-  readonly testReport: (ask: Caller) => Promise<{ readonly email: string; readonly message: string }>;
+  /** Sends it to the caller alone. @returns where it goes */
+  readonly testReport: (ask: Caller) => Promise<string>;
 }
 
 /** Connects each call of the tab Weekly Reports with its use case. */
@@ -35,17 +35,23 @@ export function createWeeklyReportHandlers(
       return { data: answer(await useCases.fetchRecipients(site)), message: '' };
     },
     async 'update:notification_emails'({ entries: emails }, { site, actor }) {
-      const { recipients, message } = await useCases.setRecipients({ site, actor, emails });
-      return { data: answer(recipients), message };
+      const { recipients, reportsCome } = await useCases.setRecipients({ site, actor, emails });
+      return { data: answer(recipients), message: savedText(recipients, reportsCome) };
     },
     async previewWeeklyReport(_input, { site }) {
       return { data: await useCases.previewReport(site), message: '' };
     },
     async testWeeklyReport(_input, { site, actor }) {
-      const { email, message } = await useCases.testReport({ site, actor });
-      return { data: { email }, message };
+      return { data: { email: await useCases.testReport({ site, actor }) }, message: '' };
     },
   };
+}
+
+function savedText({ entries }: ReportRecipients, reportsCome: boolean): string {
+  if (entries.length === 0) return 'Nobody gets the weekly report.';
+  return reportsCome
+    ? 'The list is saved.'
+    : 'The list is saved. Reports come once the log is on and kept for 8 days or more.';
 }
 
 function answer({ entries, max_emails }: ReportRecipients) {

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { packageFolder } from '../lib/package-folder.js';
 import { writeFileAtomically } from '../lib/write-file-atomically.js';
 import { accessLike, CONNECTOR_FOLDER, makeSiteFolder, writeConnectorSecret } from '../wordpress/connector-secret.js';
 import { CommandError } from './command.js';
@@ -24,8 +24,8 @@ export interface ConnectorSources {
  * @throws CommandError when a part is missing
  */
 export async function findConnectorSources(): Promise<ConnectorSources> {
-  const connector = packageFolder('@security-optimizer/connector');
-  const dashboard = join(packageFolder('@security-optimizer/dashboard'), 'dist');
+  const connector = installedPackage('@security-optimizer/connector');
+  const dashboard = join(installedPackage('@security-optimizer/dashboard'), 'dist');
   if (!(await isFile(join(dashboard, 'entrypoints.json')))) {
     throw new CommandError('The dashboard is not built. Run `npm run build` in the project and try again.');
   }
@@ -78,9 +78,9 @@ export async function removeConnector(wordpressDir: string): Promise<void> {
   await rmdir(dirname(folder)).catch(() => undefined);
 }
 
-function packageFolder(name: string): string {
+function installedPackage(name: string): string {
   try {
-    return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+    return packageFolder(name);
   } catch (cause) {
     throw new CommandError(`The package ${name} is not installed. Run \`npm install\` and try again.`, { cause });
   }

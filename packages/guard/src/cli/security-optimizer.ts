@@ -3,41 +3,32 @@ import { version } from '../lib/version.js';
 import { ConfigError } from '../load-config.js';
 import { DataDirInUse } from '../storage/data-dir-lock.js';
 import { StorageError } from '../storage/storage-error.js';
-import { attachCommand } from './attach.js';
-import { awayModeCommand } from './away-mode.js';
 import { type Command, CommandError, UsageError } from './command.js';
-import { detachCommand } from './detach.js';
-import { loginAccessCommand } from './login-access.js';
-import { loginUrlCommand } from './login-url.js';
-import { pauseCommand } from './pause.js';
-import { resumeCommand } from './resume.js';
-import { serveCommand } from './serve.js';
-import { statusCommand } from './status.js';
-import { twoFactorCommand } from './two-factor.js';
-import { unblockCommand } from './unblock.js';
 
-const commands: readonly Command[] = [
-  attachCommand,
-  detachCommand,
-  serveCommand,
-  statusCommand,
-  unblockCommand,
-  loginUrlCommand,
-  loginAccessCommand,
-  twoFactorCommand,
-  awayModeCommand,
-  pauseCommand,
-  resumeCommand,
-];
+/** Each command by its name. Loaded when it is called: the service must start fast and hold nothing that it never uses. */
+const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['attach', async () => (await import('./attach.js')).attachCommand],
+  ['detach', async () => (await import('./detach.js')).detachCommand],
+  ['serve', async () => (await import('./serve.js')).serveCommand],
+  ['status', async () => (await import('./status.js')).statusCommand],
+  ['unblock', async () => (await import('./unblock.js')).unblockCommand],
+  ['login-url', async () => (await import('./login-url.js')).loginUrlCommand],
+  ['login-access', async () => (await import('./login-access.js')).loginAccessCommand],
+  ['two-factor', async () => (await import('./two-factor.js')).twoFactorCommand],
+  ['away-mode', async () => (await import('./away-mode.js')).awayModeCommand],
+  ['pause', async () => (await import('./pause.js')).pauseCommand],
+  ['resume', async () => (await import('./resume.js')).resumeCommand],
+]);
 
-function overview(): string {
-  const width = Math.max(...commands.map((command) => command.name.length));
+async function overview(): Promise<string> {
+  const all = await Promise.all([...commands.values()].map((load) => load()));
+  const width = Math.max(...all.map((command) => command.name.length));
   return [
     `Security Optimizer ${version}: protects WordPress sites from in front.`,
     '',
     'security-optimizer COMMAND [options]',
     '',
-    ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
+    ...all.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
     '',
     'security-optimizer COMMAND --help tells the options of a command.',
     '',
@@ -48,14 +39,15 @@ function overview(): string {
 async function main([name, ...args]: readonly string[]): Promise<number> {
   if (name === '--version') return print(`${version}\n`);
   if (name === undefined || name === '--help' || name === 'help') {
-    print(overview());
+    print(await overview());
     return name === undefined ? 2 : 0;
   }
-  const command = commands.find((entry) => entry.name === name);
-  if (!command) {
-    process.stderr.write(`Unknown command ${name}. Commands: ${commands.map((entry) => entry.name).join(', ')}.\n`);
+  const load = commands.get(name);
+  if (!load) {
+    process.stderr.write(`Unknown command ${name}. Commands: ${[...commands.keys()].join(', ')}.\n`);
     return 2;
   }
+  const command = await load();
   if (args.includes('--help')) return print(`${command.help}\n`);
   try {
     return await command.run(args);

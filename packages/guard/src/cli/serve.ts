@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { keepHeapsLean } from '../lib/lean-heap.js';
 import { createLogger, type Logger } from '../lib/logger.js';
 import { loadConfig } from '../load-config.js';
 import { startGuard } from '../main.js';
@@ -21,6 +22,7 @@ a second one: stop at once.`,
     if (values['data-dir'] === undefined && values.config === undefined) {
       throw new UsageError('The option --data-dir or --config is missing.');
     }
+    keepHeapsLean();
     const config = await loadConfig({
       dataDir: values['data-dir'] === undefined ? undefined : resolve(values['data-dir']),
       file: values.config,

@@ -1,5 +1,6 @@
 import type { LoginAttempts as Limit } from '@security-optimizer/contract/login-limits';
 import type { SiteId } from '../site.js';
+import { CheckLine, type LineWaiter } from './check-line.js';
 import {
   afterFailure,
   afterSuccess,
@@ -33,7 +34,8 @@ export interface AttemptStore {
 
 /** Leave to check passwords once. Given back exactly once; a second time does nothing. */
 export interface Ticket {
-  release(): void;
+  /** @param right whether a right password was among what was checked */
+  release(right?: boolean): void;
 }
 
 /** Entries in memory, all sites together. */
@@ -58,10 +60,12 @@ export class LoginAttempts {
   /**
    * @param onChange told after a change; the entry is null when nothing is left of it
    * @param max entries kept
+   * @param line where strangers wait for their turn
    */
   constructor(
     private readonly onChange: (site: SiteId, key: string, entry: LoginEntry | null) => void = () => {},
     private readonly max = ENTRIES_MAX,
+    private readonly line = new CheckLine(),
   ) {}
 
   /** Entries in memory. */
@@ -102,6 +106,15 @@ export class LoginAttempts {
       expired: () => waiter.expired(),
     };
     return this.slots.wait(`${site} ${key}`, place, until);
+  }
+
+  /**
+   * Waits for a turn among all strangers in a line of the site. Checks of the same address that are under way count as
+   * failures as long as nobody knows. See `CheckLine.wait`.
+   */
+  turn(line: string, site: SiteId, key: string, waiter: LineWaiter, until: number): () => void {
+    const full = `${site} ${key}`;
+    return this.line.wait(line, this.#entry(full).failures + this.slots.taken(full) - 1, waiter, until);
   }
 
   /** Counts one failure. @returns the entry as it is now */
@@ -149,6 +162,7 @@ export class LoginAttempts {
   /** Sends away who waited too long. To be called several times a second. */
   tick(now: number): void {
     this.slots.expire(now);
+    this.line.expire(now);
   }
 
   /** Forgets what is old. To be called now and then. */

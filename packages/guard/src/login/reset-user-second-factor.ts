@@ -2,6 +2,7 @@ import type { LoginOptions } from '@security-optimizer/contract/login';
 import { ApiError } from '../lib/api-error.js';
 import type { SiteId } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
+import { english } from '../texts/language.js';
 
 export interface ResetUserDeps {
   /** Forgets everything about the factor; null when the user had none. */
@@ -24,6 +25,6 @@ export async function resetUserSecondFactor(
   if (done === null) throw new ApiError('not_found', { message: 'This user has no second factor.' });
   return {
     enrolled: await deps.listEnrolled(reset.site),
-    message: `${done.login} sets up a new second factor at the next log-in.`,
+    message: english.translate('{name} sets up a new second factor at the next log-in.', { name: done.login }),
   };
 }

@@ -3,6 +3,7 @@ import { ApiError } from '../lib/api-error.js';
 import { type ChangeDeps, changeSettings } from '../settings/change-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
+import { english } from '../texts/language.js';
 import { awayAt } from './away-schedule.js';
 import { awayStateOf, localTimeText } from './away-state.js';
 import { type AwayInput, parseAwaySchedule } from './parse-away-schedule.js';
@@ -25,7 +26,9 @@ export async function setAwayMode(
     const nowMs = deps.clock();
     const { until } = awayAt(login.away_mode, timeZone, nowMs);
     if (until !== null) {
-      throw new ApiError('away_mode_on', { message: `Away Mode is on until ${localTimeText(timeZone, until)}.` });
+      throw new ApiError('away_mode_on', {
+        message: english.translate('Away Mode is on until {time}.', { time: localTimeText(timeZone, until) }),
+      });
     }
     return { away_mode: parseAwaySchedule(input, { timeZone, nowMs, current: login.away_mode }) };
   });
@@ -34,6 +37,8 @@ export async function setAwayMode(
 }
 
 function textFor({ until_text, next_from_text }: AwayState): string {
-  if (until_text !== null) return `Away Mode is on until ${until_text}.`;
-  return next_from_text === null ? 'Away Mode is off.' : `Away Mode begins on ${next_from_text}.`;
+  if (until_text !== null) return english.translate('Away Mode is on until {time}.', { time: until_text });
+  return next_from_text === null
+    ? 'Away Mode is off.'
+    : english.translate('Away Mode begins on {time}.', { time: next_from_text });
 }

@@ -3,6 +3,7 @@ import { ApiError } from '../lib/api-error.js';
 import { type ChangeDeps, changeSettings } from '../settings/change-settings.js';
 import type { SiteConfig, SiteId, SitePaths } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
+import { english } from '../texts/language.js';
 import type { LoginData } from '../wordpress/connector-answers.js';
 import { checkLoginPath, cleanLoginPath, loginPathTexts } from './check-login-path.js';
 import { loginUrlOptions } from './login-url-options.js';
@@ -42,7 +43,7 @@ export async function setCustomLoginUrl(
   const { login_url } = after.login;
   const message =
     type === 'custom'
-      ? `The log-in is at /${login_url.login} now.`
+      ? english.translate('The log-in is at /{path} now.', { path: login_url.login })
       : 'The log-in is at the address that WordPress gives it.';
   return { options: loginUrlOptions(login_url, wordpress), message };
 }
@@ -63,7 +64,8 @@ async function checkedPaths(
   if (paths.login === paths.signup && fields.signup === undefined) fields.signup = loginPathTexts.same;
   for (const name of names) {
     const user = fields[name] === undefined ? await deps.pathInUse(site, paths[name]) : null;
-    if (user !== null) fields[name] = `This address is taken by ${user}. Choose another one.`;
+    if (user !== null)
+      fields[name] = english.translate('This address is taken by {user}. Choose another one.', { user });
   }
   if (Object.keys(fields).length > 0) throw new ApiError('invalid_input', { fields });
   return names.length === 2 ? paths : { login: paths.login };

@@ -4,6 +4,7 @@ import { type ChangeDeps, changeSettings } from '../settings/change-settings.js'
 import type { SiteConfig, SiteId } from '../site.js';
 import type { AuditEntry } from '../storage/audit-store.js';
 import type { Actor } from '../storage/settings-store.js';
+import { english } from '../texts/language.js';
 import type { LoginData, RenameFault } from '../wordpress/connector-answers.js';
 import { checkNewUsernames, type NewName, usernameText } from './check-new-usernames.js';
 import { usernamesData } from './fetch-login-options.js';
@@ -67,7 +68,10 @@ function refuseWhileInUse({ matches }: LoginData): void {
   if (matches.length === 0) return;
   const names = matches.map(({ user_login }) => user_login).join(', ');
   throw new ApiError('common_usernames_in_use', {
-    message: `Administrators with a common username: ${names}. Choose new usernames for them first. Nothing was saved.`,
+    message: english.translate(
+      'Administrators with a common username: {names}. Choose new usernames for them first. Nothing was saved.',
+      { names },
+    ),
     fields: Object.fromEntries(matches.map(({ ID, user_login }) => [ID, usernameText('not_allowed', user_login)])),
   });
 }

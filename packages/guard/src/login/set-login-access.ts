@@ -6,6 +6,7 @@ import { ApiError } from '../lib/api-error.js';
 import { type ChangeDeps, changeSettings } from '../settings/change-settings.js';
 import type { SiteConfig } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
+import { english } from '../texts/language.js';
 
 export interface LoginAccessChange {
   readonly site: SiteConfig;
@@ -29,7 +30,10 @@ export async function setLoginAccess(
   const list = readList(entries);
   if (!confirm && shutsOut(list, actor.address)) {
     throw new ApiError('would_shut_you_out', {
-      message: `Your own address ${actor.address} is not in this list, so it would shut you out. Nothing was saved.`,
+      message: english.translate(
+        'Your own address {address} is not in this list, so it would shut you out. Nothing was saved.',
+        { address: actor.address ?? '' },
+      ),
     });
   }
   await changeSettings(deps, { site, actor }, () => ({ login_access: list }));
@@ -51,7 +55,9 @@ function readList(entries: readonly string[]): string[] {
   }
   if (Object.keys(fields).length > 0) throw new ApiError('invalid_input', { fields });
   if (list.length > LOGIN_ACCESS_MAX) {
-    throw new ApiError('invalid_input', { fields: { entries: `Enter at most ${LOGIN_ACCESS_MAX} addresses.` } });
+    throw new ApiError('invalid_input', {
+      fields: { entries: english.translate('Enter at most {number} addresses.', { number: LOGIN_ACCESS_MAX }) },
+    });
   }
   return list;
 }

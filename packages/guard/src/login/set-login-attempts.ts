@@ -2,6 +2,7 @@ import type { LoginAttempts } from '@security-optimizer/contract/login-limits';
 import { type ChangeDeps, changeSettings } from '../settings/change-settings.js';
 import type { SiteConfig } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
+import { english } from '../texts/language.js';
 
 /**
  * After how many failed log-ins an address waits; locks that are set already stay.
@@ -15,5 +16,5 @@ export async function setLoginAttempts(
   await changeSettings(deps, { site, actor }, () => ({ login_attempts: value }));
   return value === 0
     ? 'Log-in attempts are no longer limited.'
-    : `After ${value} failed log-ins an address has to wait.`;
+    : english.translate('After {number} failed log-ins an address has to wait.', { number: value });
 }

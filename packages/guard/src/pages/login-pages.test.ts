@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { english } from '../texts/language.js';
 import { awayPage, lockedPage } from './login-pages.js';
 import { clockTime, dayAndTime, shortTimeLeft, timeLeft } from './time-words.js';
 import { renderVisitorPage } from './visitor-page.js';
@@ -11,7 +12,7 @@ const facts = { host: 'example.com', home: '/blog/', now: NOW, timeZone: 'Europe
 
 describe('the page of a locked address', () => {
   it('says how long and until when, on the site’s clock', () => {
-    const page = lockedPage({ ...facts, until: NOW + 58 * 60_000 }, 1);
+    const page = lockedPage(english, { ...facts, until: NOW + 58 * 60_000 }, 1);
     expect(page).toContain('<b>58 min</b><span>left. Try again at 15:31.</span>');
     expect(page).toContain('href="/blog/"');
     expect(page).not.toContain('%%');
@@ -19,7 +20,7 @@ describe('the page of a locked address', () => {
 
   it('marks which of the three waiting times is on', () => {
     const steps = (stage: 1 | 2 | 3) =>
-      [...lockedPage({ ...facts, until: NOW + HOUR }, stage).matchAll(/<li[^>]*><b>[^<]*<\/b>([^<]*)/g)].map(
+      [...lockedPage(english, { ...facts, until: NOW + HOUR }, stage).matchAll(/<li[^>]*><b>[^<]*<\/b>([^<]*)/g)].map(
         ([, text]) => text,
       );
     expect(steps(1)).toEqual(['Now', 'If attempts go on', 'After that']);
@@ -28,35 +29,28 @@ describe('the page of a locked address', () => {
   });
 
   it('is inert whatever host was asked for', () => {
-    expect(lockedPage({ ...facts, host: '<script>$&', until: NOW + HOUR }, 1)).not.toContain('<script>');
+    expect(lockedPage(english, { ...facts, host: '<script>$&', until: NOW + HOUR }, 1)).not.toContain('<script>');
   });
 });
 
 describe('the page while away', () => {
   it('says when the admin area opens again', () => {
-    const page = awayPage({ ...facts, until: Date.UTC(2026, 10, 22, 23) });
+    const page = awayPage(english, { ...facts, until: Date.UTC(2026, 10, 22, 23) });
     expect(page).toContain('<dd><b>Monday 23 November, 00:00</b></dd>');
     expect(page).toContain('<dd>1 day 9 hours</dd>');
   });
 
   it('leaves the time out when it is not known', () => {
-    expect(awayPage({ ...facts, until: null })).not.toContain('Opens again');
+    expect(awayPage(english, { ...facts, until: null })).not.toContain('Opens again');
   });
 });
 
 describe('times in words', () => {
   it('are rounded up, never to nothing', () => {
-    expect([0, 1, 59, 60, 61, 47 * 60, 48 * 60, 167 * 60].map((minutes) => shortTimeLeft(minutes * 60_000))).toEqual([
-      '1 min',
-      '1 min',
-      '59 min',
-      '1 hour',
-      '2 hours',
-      '47 hours',
-      '2 days',
-      '7 days',
-    ]);
-    expect([1, 60, 61, 24 * 60, 25 * 60].map((minutes) => timeLeft(minutes * 60_000))).toEqual([
+    expect(
+      [0, 1, 59, 60, 61, 47 * 60, 48 * 60, 167 * 60].map((minutes) => shortTimeLeft(english, minutes * 60_000)),
+    ).toEqual(['1 min', '1 min', '59 min', '1 hour', '2 hours', '47 hours', '2 days', '7 days']);
+    expect([1, 60, 61, 24 * 60, 25 * 60].map((minutes) => timeLeft(english, minutes * 60_000))).toEqual([
       '1 minute',
       '1 hour',
       '1 hour 1 minute',
@@ -66,9 +60,11 @@ describe('times in words', () => {
   });
 
   it('name the day when it is another one, in zones with a name and with an offset', () => {
-    expect(clockTime('UTC', NOW, NOW)).toBe('13:33');
-    expect(clockTime('Europe/Berlin', NOW + 24 * HOUR, NOW)).toBe('Sunday 22 November, 14:33');
-    expect(dayAndTime('+05:30', NOW)).toBe('Saturday 21 November, 19:03');
+    expect(clockTime(english, 'UTC', NOW)).toBe('13:33');
+    expect(lockedPage(english, { ...facts, until: NOW + 24 * HOUR }, 2)).toContain(
+      '<b>24 hours</b><span>left. Try again on Sunday 22 November, 14:33.</span>',
+    );
+    expect(dayAndTime(english, '+05:30', NOW)).toBe('Saturday 21 November, 19:03');
   });
 });
 
@@ -77,10 +73,10 @@ describe('the styles of a page', () => {
     new Set([...css.matchAll(/\.(so-[\w-]+|is-on)/g)].map(([, name]) => name as string));
   const all = styled(visitorStyles + contentStyles);
   const pages = {
-    blocked: renderVisitorPage(visitorPages.blocked),
-    'login-busy': renderVisitorPage(visitorPages['login-busy']),
-    locked: lockedPage({ ...facts, until: NOW + HOUR }, 2),
-    away: awayPage({ ...facts, until: NOW + HOUR }),
+    blocked: renderVisitorPage(english, visitorPages.blocked),
+    'login-busy': renderVisitorPage(english, visitorPages['login-busy']),
+    locked: lockedPage(english, { ...facts, until: NOW + HOUR }, 2),
+    away: awayPage(english, { ...facts, until: NOW + HOUR }),
   };
 
   it.each(Object.entries(pages))('are all there: %s', (_, page) => {

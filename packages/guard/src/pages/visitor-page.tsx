@@ -1,8 +1,12 @@
 import type { ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
-import { contentStyles, visitorStyles } from './visitor-styles.js';
+import type { Language } from '../texts/language.js';
+import { contentStyles, rightToLeftStyles, visitorStyles } from './visitor-styles.js';
 
-/** What a visitor is told. Plain words; never the reason, never the product's name or version. */
+/**
+ * What a visitor is told. Plain words; never the reason, never the product's name or version. The words are English
+ * and are translated when the page is rendered; `{host}` names the site.
+ */
 export interface VisitorPage {
   readonly title: string;
   readonly heading: string;
@@ -12,7 +16,7 @@ export interface VisitorPage {
   readonly icon: readonly string[];
   /** Whether the card shows address, time and reference. */
   readonly details: boolean;
-  /** What else stands in the card. */
+  /** What else stands in the card, translated. */
   readonly content?: ReactNode;
   readonly foot: string;
 }
@@ -26,20 +30,28 @@ export const PLACES = {
   reference: '%%REFERENCE%%',
 } as const;
 
-/** Renders a page once; the places are filled in per visitor. */
-export function renderVisitorPage(page: VisitorPage): string {
-  return `<!DOCTYPE html>${renderToStaticMarkup(<Document page={page} />)}`;
+/** Renders a page in a language; the places are filled in per visitor. */
+export function renderVisitorPage(language: Language, page: VisitorPage): string {
+  return `<!DOCTYPE html>${renderToStaticMarkup(<Document language={language} page={page} />)}`;
 }
 
-function Document({ page }: { readonly page: VisitorPage }): ReactNode {
-  const styles = page.content === undefined ? visitorStyles : visitorStyles + contentStyles;
+/** Root attributes of a page. English pages, sent the most, go without what is the default. */
+export function rootAttributes({ tag, direction }: Language) {
+  return { className: 'so-fronthtml', lang: tag, dir: direction === 'rtl' ? direction : undefined };
+}
+
+function Document({ language, page }: { readonly language: Language; readonly page: VisitorPage }): ReactNode {
+  const { translate, direction } = language;
+  const styles =
+    visitorStyles + (page.content === undefined ? '' : contentStyles) + (direction === 'rtl' ? rightToLeftStyles : '');
+  const host = PLACES.host;
   return (
-    <html className="so-fronthtml" lang="en">
+    <html {...rootAttributes(language)}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
-        <title>{page.title}</title>
+        <title>{translate(page.title)}</title>
         {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own constant; React would escape its quotes */}
         <style dangerouslySetInnerHTML={{ __html: styles }} />
       </head>
@@ -51,12 +63,12 @@ function Document({ page }: { readonly page: VisitorPage }): ReactNode {
           </header>
           <main className="so-front__card">
             <Tile tone={page.tone} icon={page.icon} />
-            <h1>{page.heading}</h1>
-            <p>{page.text}</p>
-            {page.details ? <Details /> : null}
+            <h1>{translate(page.heading, { host })}</h1>
+            <p>{translate(page.text, { host })}</p>
+            {page.details ? <Details language={language} /> : null}
             {page.content}
           </main>
-          <footer className="so-front__foot">{page.foot}</footer>
+          <footer className="so-front__foot">{translate(page.foot)}</footer>
         </div>
       </body>
     </html>
@@ -86,21 +98,21 @@ function Tile({ tone, icon }: Pick<VisitorPage, 'tone' | 'icon'>): ReactNode {
   );
 }
 
-function Details(): ReactNode {
+function Details({ language: { translate } }: { readonly language: Language }): ReactNode {
   return (
     <dl className="so-dl">
       <div>
-        <dt>Your address</dt>
+        <dt>{translate('Your address')}</dt>
         <dd className="so-mono" dir="ltr">
           {PLACES.address}
         </dd>
       </div>
       <div>
-        <dt>Time</dt>
+        <dt>{translate('Time')}</dt>
         <dd dir="ltr">{PLACES.time}</dd>
       </div>
       <div>
-        <dt>Reference</dt>
+        <dt>{translate('Reference')}</dt>
         <dd className="so-mono" dir="ltr">
           {PLACES.reference}
         </dd>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { refusal } from '../proxy/refuse.js';
+import { english } from '../texts/language.js';
 import { type PageName, visitorPage, visitorPages } from './visitor-pages.js';
 
 const facts = {
@@ -10,6 +11,7 @@ const facts = {
 };
 const names = Object.keys(visitorPages) as PageName[];
 const refused = {
+  language: english,
   host: 'example.com:8080',
   address: '192.0.2.1',
   requestId: '0'.repeat(16),
@@ -17,7 +19,7 @@ const refused = {
 };
 
 describe.each(names)('the page %s', (name) => {
-  const html = visitorPage(name, facts);
+  const html = visitorPage(english, name, facts);
 
   it('names neither the product nor anything inside', () => {
     expect(html).not.toMatch(/optimizer|guard|wordpress|node|php|version|rule/i);
@@ -38,7 +40,7 @@ describe.each(names)('the page %s', (name) => {
 
   it('escapes what comes from the visitor', () => {
     const evil = `"><script>alert('1')</script>$&$'%%ADDRESS%%`;
-    const page = visitorPage(name, { ...facts, host: evil, address: evil });
+    const page = visitorPage(english, name, { ...facts, host: evil, address: evil });
     expect(page).not.toContain('<script');
     expect(page).not.toContain(`alert('`);
     expect(page.split('<main').length).toBe(2);

@@ -41,3 +41,12 @@ export const contentStyles = `
 .so-btn:hover{background:#f6f8f8;border-color:#84929b}
 .so-btn:focus-visible{outline:2px solid #1b66c9;outline-offset:2px}
 `.replaceAll('\n', '');
+
+/** For languages that are written from right to left: the other side of what the styles above put on one. */
+export const rightToLeftStyles = `
+.so-front__site i{margin-right:0;margin-left:10px}
+.so-dl dd{text-align:left}
+.so-left b{margin-right:0;margin-left:10px}
+.so-steps li{margin-right:0;margin-left:6px}
+.so-steps li:last-child{margin-left:0}
+`.replaceAll('\n', '');

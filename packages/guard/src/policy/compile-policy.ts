@@ -12,6 +12,7 @@ import {
 } from '../protections/protection.js';
 import type { RequestFacts } from '../proxy/request-facts.js';
 import type { SitePaths } from '../site.js';
+import { english, type Language } from '../texts/language.js';
 
 /** What guard does with a request. `rule` is the name of the protection that decided. */
 export interface Verdict {
@@ -30,6 +31,8 @@ export interface Policy {
   /** Addresses that reach nothing; also asked on its own, before a request is even parsed. */
   readonly blocked: PolicyInput['blocked'];
   readonly login: LoginPolicy;
+  /** What guard's own pages are written in. */
+  readonly language: Language;
   /** The first refusal, or null when the request may pass. */
   decide(facts: RequestFacts, onFault: OnFault): Verdict | null;
   /** Names of request headers that WordPress must not see, or null. */
@@ -56,6 +59,7 @@ export function compilePolicy(input: PolicyInput, rules: readonly Protection[] =
     paths: input.paths,
     blocked: input.blocked,
     login: compileLogin(input),
+    language: input.language ?? english,
     decide(facts: RequestFacts, onFault: OnFault): Verdict | null {
       for (const { rule, onError, check } of checks) {
         try {

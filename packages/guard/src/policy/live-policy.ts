@@ -7,6 +7,7 @@ import { compilePolicy, type Policy } from './compile-policy.js';
 /** The snapshots in force, one per site. A swap is atomic: a request sees the old one or the new one, never a mix. */
 export class LivePolicy {
   readonly #policies = new Map<SiteId, Policy>();
+  #onSwap: (site: SiteId) => void = () => {};
   /** Defaults of a fresh site are in force until a site's own settings are loaded. */
   readonly #initial = compilePolicy({
     options: defaultSecurityOptions,
@@ -22,5 +23,11 @@ export class LivePolicy {
 
   swap(site: SiteId, policy: Policy): void {
     this.#policies.set(site, policy);
+    this.#onSwap(site);
+  }
+
+  /** @param listener told whenever a site's snapshot has been replaced; there is one */
+  onSwap(listener: (site: SiteId) => void): void {
+    this.#onSwap = listener;
   }
 }

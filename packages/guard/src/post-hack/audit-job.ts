@@ -5,6 +5,8 @@ import type { StoredJob } from './job.js';
 /** Name under which starts and ends of jobs stand in the record of changes. */
 export const JOB_AUDIT = 'post_hack_job';
 
+const STOPPED = 'It stopped.';
+
 const titles: Readonly<Record<JobKind, string>> = {
   'reinstall-plugins': 'Reinstall all',
   'force-password-reset': 'Force password reset',
@@ -13,6 +15,6 @@ const titles: Readonly<Record<JobKind, string>> = {
 
 /** A row for the record of changes, and so for the Activity Log: what began, or what came of it. */
 export function jobAudit({ kind, state, summary, error }: StoredJob): AuditEntry {
-  const outcome = state === 'done' ? summary.join(' ') : state === 'stopped' ? `It stopped. ${error}` : 'It has begun.';
+  const outcome = state === 'done' ? summary.join(' ') : state === 'stopped' ? `${STOPPED} ${error}` : 'It has begun.';
   return { name: JOB_AUDIT, before: null, after: { action: titles[kind], state, outcome } };
 }

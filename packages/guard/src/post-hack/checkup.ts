@@ -2,6 +2,7 @@ import { eventSentence } from '@security-optimizer/contract/activity-kinds';
 import type { CheckupFinding } from '@security-optimizer/contract/post-hack';
 import type { EventRow } from '../activity/activity-store.js';
 import type { SiteConfig } from '../site.js';
+import { english } from '../texts/language.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import type {
   Administrators,
@@ -50,10 +51,10 @@ export async function runCheckup(deps: CheckupDeps, site: SiteConfig): Promise<C
   const now = Math.floor(deps.clock() / 1000);
   const { optionChanges, lastLogins } = await deps.remembered(site);
   return [
-    await look('core', 'WordPress files', async () =>
+    await look('core', async () =>
       coreFindings(await commands.core(site, deps.coreChecksums), admin('update-core.php')),
     ),
-    await look('administrators', 'Administrators', async () =>
+    await look('administrators', async () =>
       administratorFindings(
         await commands.administrators(site),
         now,
@@ -61,19 +62,23 @@ export async function runCheckup(deps: CheckupDeps, site: SiteConfig): Promise<C
         lastLogins,
       ),
     ),
-    await look('options', 'Settings', async () => [
+    await look('options', async () => [
       ...optionFindings(await commands.options(site), admin('users.php')),
       ...changeFindings(optionChanges, admin('admin.php?page=activity-log#registered')),
     ]),
-    await look('tasks', 'Scheduled tasks', async () => taskFindings(await commands.tasks(site))),
+    await look('tasks', async () => taskFindings(await commands.tasks(site))),
   ];
 }
 
-async function look(
-  part: CheckupPart['part'],
-  title: string,
-  find: () => Promise<CheckupFinding[]>,
-): Promise<CheckupPart> {
+const PARTS = {
+  core: { title: 'WordPress files' },
+  administrators: { title: 'Administrators' },
+  options: { title: 'Settings' },
+  tasks: { title: 'Scheduled tasks' },
+} as const;
+
+async function look(part: CheckupPart['part'], find: () => Promise<CheckupFinding[]>): Promise<CheckupPart> {
+  const { title } = PARTS[part];
   try {
     return { part, title, error: '', findings: await find() };
   } catch (error) {
@@ -129,7 +134,11 @@ export function coreFindings(files: CoreFiles | null, link: string): CheckupFind
   ].filter((entry) => entry !== false);
   if (found.length > 0) return found;
   return [
-    finding({ id: 'core-fine', level: 'fine', title: `All files of WordPress ${files.version} are the official ones` }),
+    finding({
+      id: 'core-fine',
+      level: 'fine',
+      title: english.translate('All files of WordPress {version} are the official ones', { version: files.version }),
+    }),
   ];
 }
 
@@ -167,7 +176,10 @@ export function administratorFindings(
 ): CheckupFinding[] {
   const words = ({ id, login, email, registered, last_login: open }: Administrators[number]) => {
     const last = Math.max(open ?? 0, lastLogins.get(id) ?? 0);
-    return `${login} (${email}), since ${day(registered)}, ${last === 0 ? 'no log-in known' : `last log-in ${day(last)}`}`;
+    const since = { login, email, since: day(registered) };
+    return last === 0
+      ? english.translate('{login} ({email}), since {since}, no log-in known', since)
+      : english.translate('{login} ({email}), since {since}, last log-in {last}', { ...since, last: day(last) });
   };
   const young = all.filter(({ registered }) => now - registered < YOUNG_SECONDS);
   return [
@@ -197,7 +209,7 @@ export function optionFindings(options: SiteOptions, usersLink: string): Checkup
       finding({
         id: 'default-role',
         level: options.registration ? 'problem' : 'note',
-        title: `New users become ${options.default_role}`,
+        title: english.translate('New users become {role}', { role: options.default_role }),
         text: 'Choose a role that can change nothing, such as Subscriber.',
         ...fix,
       }),
@@ -233,9 +245,9 @@ export function optionFindings(options: SiteOptions, usersLink: string): Checkup
       level: 'note',
       title: 'Check the addresses of the site',
       items: [
-        `Site address: ${options.home}`,
-        `WordPress address: ${options.site_url}`,
-        `Administration e-mail: ${options.admin_email}`,
+        english.translate('Site address: {url}', { url: options.home }),
+        english.translate('WordPress address: {url}', { url: options.site_url }),
+        english.translate('Administration e-mail: {email}', { email: options.admin_email }),
       ],
       ...fix,
     }),

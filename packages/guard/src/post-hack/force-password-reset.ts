@@ -1,8 +1,9 @@
 import type { SiteConfig } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
+import { english } from '../texts/language.js';
 import type { MailedLinks, PostHackCommands } from '../wordpress/post-hack-commands.js';
 import type { NewJob, Step } from './job-runner.js';
-import { count, saltsSentence } from './job-words.js';
+import { saltsSentence } from './job-words.js';
 
 export interface ForceResetDeps {
   readonly commands: Pick<PostHackCommands, 'forcePasswordReset' | 'mailPasswordLinks'>;
@@ -59,11 +60,19 @@ export function passwordResetStep(deps: ForceResetDeps): Step {
 function summaryOf({ mailed, failed, first }: NonNullable<Cursor>): string[] {
   const lines = [
     'No password from before works any more, and every session has ended.',
-    count(mailed, 'user got a link to choose a new password', 'users got a link to choose a new password'),
+    english.counted(
+      '{count} user got a link to choose a new password.',
+      '{count} users got a link to choose a new password.',
+      mailed,
+    ),
   ];
   if (failed > 0) {
     lines.push(
-      `${count(failed, 'mail could not be sent', 'mails could not be sent')} These users can ask for a link with “Lost your password?”.`,
+      english.counted(
+        '{count} mail could not be sent. These users can ask for a link with “Lost your password?”.',
+        '{count} mails could not be sent. These users can ask for a link with “Lost your password?”.',
+        failed,
+      ),
     );
   }
   return [...lines, first];

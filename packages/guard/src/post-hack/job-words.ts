@@ -1,4 +1,5 @@
 import type { JobItem } from '@security-optimizer/contract/post-hack';
+import { english } from '../texts/language.js';
 import type { SaltsOutcome } from '../wordpress/post-hack-commands.js';
 
 /** Why a plugin was not reinstalled, by the connector's codes. */
@@ -26,22 +27,25 @@ const reasons: Readonly<Record<string, string>> = {
 /** @param changed files of the old copy that differed from the clean one */
 export function reinstallReason(code: string, changed = 0): string {
   if (code === '')
-    return changed === 0 ? '' : count(changed, 'changed file was replaced', 'changed files were replaced');
+    return changed === 0
+      ? ''
+      : english.counted('{count} changed file was replaced.', '{count} changed files were replaced.', changed);
   return reasons[code] ?? 'It could not be reinstalled.';
 }
 
 export function reinstallSummary(items: readonly JobItem[]): string[] {
   const of = (state: JobItem['state']) => items.filter((item) => item.state === state).length;
-  const lines = [count(of('done'), 'plugin has a clean copy', 'plugins have a clean copy')];
-  if (of('failed') > 0) lines.push(count(of('failed'), 'plugin failed', 'plugins failed'));
-  if (of('skipped') > 0) lines.push(count(of('skipped'), 'plugin was skipped', 'plugins were skipped'));
+  const lines = [english.counted('{count} plugin has a clean copy.', '{count} plugins have a clean copy.', of('done'))];
+  if (of('failed') > 0) lines.push(english.counted('{count} plugin failed.', '{count} plugins failed.', of('failed')));
+  if (of('skipped') > 0)
+    lines.push(english.counted('{count} plugin was skipped.', '{count} plugins were skipped.', of('skipped')));
   const removed = items.reduce((sum, item) => sum + item.files.length, 0);
   if (removed > 0) {
     lines.push(
-      count(
+      english.counted(
+        '{count} file that is not part of its plugin was removed.',
+        '{count} files that are not part of their plugins were removed.',
         removed,
-        'file that is not part of its plugin was removed',
-        'files that are not part of their plugins were removed',
       ),
     );
   }
@@ -60,8 +64,4 @@ export function saltsSentence(salts: SaltsOutcome): string {
     case 'not_plain':
       return 'The security keys of WordPress stay, since they are not plain text in wp-config.php. Replace them where they come from.';
   }
-}
-
-export function count(number: number, one: string, many: string): string {
-  return `${number.toLocaleString('en-US')} ${number === 1 ? one : many}.`;
 }

@@ -1,9 +1,10 @@
 import type { SiteConfig } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
+import { english } from '../texts/language.js';
 import type { Visitor } from '../wordpress/connector-client.js';
 import type { PostHackCommands } from '../wordpress/post-hack-commands.js';
 import type { NewJob, Step } from './job-runner.js';
-import { count, saltsSentence } from './job-words.js';
+import { saltsSentence } from './job-words.js';
 
 export interface LogOutDeps {
   readonly commands: Pick<PostHackCommands, 'logOutUsers'>;
@@ -20,10 +21,10 @@ export function newLogOut(actor: Actor): NewJob {
 export function logOutStep(deps: LogOutDeps, keepers: { take(site: SiteConfig): Visitor | null }): Step {
   return async (site, job) => {
     const { users, salts } = await deps.commands.logOutUsers(site, keepers.take(site));
-    const ended = count(
+    const ended = english.counted(
+      '{count} user was logged in and has to log in again.',
+      '{count} users were logged in and have to log in again.',
       users,
-      'user was logged in and has to log in again',
-      'users were logged in and have to log in again',
     );
     return { ...job, state: 'done', done: 1, total: 1, summary: [ended, saltsSentence(salts)] };
   };

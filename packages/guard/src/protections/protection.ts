@@ -3,6 +3,7 @@ import type { AddressSet } from '../lib/address-set.js';
 import type { LoginSettings } from '../login/login-settings.js';
 import type { RequestFacts } from '../proxy/request-facts.js';
 import type { SitePaths } from '../site.js';
+import type { Language } from '../texts/language.js';
 
 /** Everything a policy is compiled from. Plain data, read-only. */
 export interface PolicyInput {
@@ -15,6 +16,8 @@ export interface PolicyInput {
   readonly timeZone: string;
   /** A network of sites; absent means no. */
   readonly multisite?: boolean;
+  /** What guard's own pages are written in; absent means English. */
+  readonly language?: Language;
 }
 
 /** How a refused visitor is answered. The page shows generic words only; the rule's name goes to the log. */

@@ -8,6 +8,7 @@ import type { SecondFactorDoor } from '../login/two-factor/second-factor-door.js
 import type { LoginContext, RefuseReason } from '../wordpress/login-headers.js';
 import type { Pass } from './examine.js';
 import type { Closed } from './refuse-login.js';
+import { takeTurn } from './take-turn.js';
 
 export interface AdmissionDeps {
   readonly attempts: LoginAttempts;
@@ -37,7 +38,8 @@ export interface Admission {
 /**
  * Decides whether passwords in a request may be checked. Every request to PHP may hold one, so each takes a slot of its
  * address while it is under way; without one WordPress is ordered to refuse every check in it. Only a request that
- * holds a password for certain waits for a slot; everything else is decided at once.
+ * holds a password for certain waits for a slot, and then for its turn among all strangers of the site, unless the
+ * device has logged in before; everything else is decided at once.
  */
 export function admitLogin(
   deps: AdmissionDeps,
@@ -50,8 +52,8 @@ export function admitLogin(
   const { limit } = policy.login;
   const siteId = site.config.id;
   const certain = checksPassword(facts, road);
+  const device = mayCarryPassword(facts) ? honouredDevice(deps, pass, request) : null;
   const go = (ticket: Ticket | null, why: RefuseReason | null): void => {
-    const device = mayCarryPassword(facts) ? honouredDevice(deps, pass, request) : null;
     admission.admitted({ ticket, certain, device, context: contextOf(deps, pass, request, why, device) });
   };
 
@@ -66,10 +68,25 @@ export function admitLogin(
   else {
     const claim = certain ? 'certain' : mayCarryPassword(facts) ? 'possible' : 'view';
     const ticket = deps.attempts.take(siteId, key, limit, claim, facts.now);
-    if (ticket !== null) go(ticket, null);
+    const check = (granted: Ticket): void => {
+      if (!certain || device !== null) go(granted, null);
+      else {
+        takeTurn(deps, { site: siteId, key, ticket: granted, request, response }, facts.now + deps.waitMs, {
+          granted: (turn) => go(turn, null),
+          expired: () => turnedAway(deps, pass, key, admission),
+          left: () => admission.left(),
+        });
+      }
+    };
+    if (ticket !== null) check(ticket);
     else if (!certain) go(null, 'busy');
-    else standInLine(deps, pass, response, (granted) => go(granted, null), admission);
+    else standInLine(deps, pass, response, check, admission);
   }
+}
+
+function turnedAway(deps: AdmissionDeps, pass: Pass, key: string, admission: Admission): void {
+  const locked = deps.attempts.isLocked(pass.site.config.id, key, pass.policy.login.limit, deps.clock());
+  admission.refused(locked ? lockOf(deps, pass, key) : null);
 }
 
 function standInLine(
@@ -90,8 +107,7 @@ function standInLine(
     },
     expired(): void {
       response.removeListener('close', gone);
-      const locked = deps.attempts.isLocked(siteId, key, limit, deps.clock());
-      admission.refused(locked ? lockOf(deps, pass, key) : null);
+      turnedAway(deps, pass, key, admission);
     },
   };
   const leave = deps.attempts.wait(siteId, key, limit, waiter, facts.now + deps.waitMs);

@@ -91,8 +91,8 @@ export function blockedPage(blocked: Blocked): BlockedPage {
   return page;
 }
 
-export function refusedPage({ host, address, now }: Blocked, requestId: string): Refused {
-  return { page: 'blocked', host, address: address.text, requestId, time: now };
+export function refusedPage({ policy, host, address, now }: Blocked, requestId: string): Refused {
+  return { page: 'blocked', language: policy.language, host, address: address.text, requestId, time: now };
 }
 
 /** Applies the rules' header edits, for a request that is not read any further. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
 import { PASSWORD } from '../testing/fake-wordpress.js';
 import { type AskOptions, loginGateUnderTest } from '../testing/login-gate.js';
+import { cataloguesFolder, createLanguages } from '../texts/languages.js';
 
 const login: AskOptions = { method: 'POST', body: `log=owner&pwd=${PASSWORD}` };
 const member = { cookie: 'wordpress_logged_in_x=1' };
@@ -101,6 +103,16 @@ describe('while Away Mode is on', () => {
     expect(page.body).toContain('The admin area is closed');
     expect(page.body).toContain('Opens again');
     expect(Number(page.header('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it('both are told in the site’s language', async () => {
+    const languages = createLanguages({ folder: cataloguesFolder, logger: silentLogger() });
+    const gate = await loginGateUnderTest(away, { language: languages('de_DE') });
+    const page = await gate.ask('/wp-admin/', { headers: { ...member, accept: 'text/html' } });
+    expect(page.body).toContain('<h1>Der Verwaltungsbereich ist geschlossen</h1>');
+    expect(page.body).toMatch(/<dt>Öffnet wieder<\/dt><dd><b>\p{L}+, \d+\. \p{L}+, \d\d:\d\d Uhr<\/b>/u);
+    const json = await gate.ask('/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: member });
+    expect(JSON.parse(json.body).message).toMatch(/^Der Verwaltungsbereich ist geschlossen\. Er öffnet wieder am /);
   });
 
   it('the public site is untouched, and WordPress refuses passwords in its forms', async () => {

@@ -14,6 +14,7 @@ import { forward } from './forward.js';
 import { watchLogin } from './login-exchange.js';
 import { missingInstead } from './missing-instead.js';
 import { noteVisit } from './note-visit.js';
+import type { OpenTunnels } from './open-tunnels.js';
 import type { RefusalCounts } from './refusal-counts.js';
 import { refuse } from './refuse.js';
 import { CLOSED_STATUS, type Closed, refuseLogin } from './refuse-login.js';
@@ -32,6 +33,7 @@ export interface GateDeps extends ExamineDeps {
   readonly idleMs: number;
   readonly login: LoginGate;
   readonly visits: VisitSink;
+  readonly tunnels: OpenTunnels;
   /** What the connector said with an answer; never throws. */
   onSignal(site: SiteConfig, signal: Signal): void;
 }
@@ -57,7 +59,8 @@ export function handleRequest(
       return;
     }
     note(visitorPages[page].status, rule);
-    refuse(request, response, { page, host, address: address.text, requestId, time }, (headers) => {
+    const { language } = policy;
+    refuse(request, response, { page, language, host, address: address.text, requestId, time }, (headers) => {
       policy.editHeaders(facts ?? unreadFacts(examined), headers, deps.onFault);
     });
   };
@@ -66,8 +69,10 @@ export function handleRequest(
     const { host, policy, facts } = examined;
     const program = facts !== null && (facts.restRoute !== null || facts.segments.includes('admin-ajax.php'));
     const home = `${policy.paths.home}/`;
-    const timeZone = policy.login.timeZone;
-    refuseLogin(request, response, closed, { host, home, now: deps.clock(), timeZone, program }, (headers) => {
+    const { language } = policy;
+    const { timeZone } = policy.login;
+    const now = deps.clock();
+    refuseLogin(request, response, closed, { host, home, now, timeZone, program, language }, (headers) => {
       policy.editHeaders(facts ?? unreadFacts(examined), headers, deps.onFault);
     });
   };
@@ -109,6 +114,7 @@ export function handleRequest(
     host: examined.host,
     requestId,
     loginPath: policy.login.loginPath,
+    language: policy.language,
   };
   if (examined.road === 'login' && SECOND_FACTOR.has(facts.query.all('action').at(-1) ?? '')) {
     if (continueFirst) response.writeContinue();

@@ -5,6 +5,7 @@ import { isMember, readSignal } from '../wordpress/signature.js';
 import { examine } from './examine.js';
 import { type GateDeps, handleRequest, noteFailure, visitorFacts } from './handle-request.js';
 import { noteVisit } from './note-visit.js';
+import type { OpenTunnel } from './open-tunnels.js';
 import { requestHead } from './request-head.js';
 import { tunnel } from './tunnel.js';
 
@@ -32,6 +33,9 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
   const note = (status: number): void => {
     if (!member) noteVisit(deps, examined, request, status, null);
   };
+  const open: OpenTunnel = { site: site.config.id, facts, cut: () => client.destroy() };
+  deps.tunnels.add(open);
+  client.once('close', () => deps.tunnels.delete(open));
   tunnel({
     client,
     early,

@@ -79,13 +79,15 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
     staysForHead: ticket !== null,
     onLogin(login) {
       const read = login === undefined ? null : readLoginReport(secret, login, requestId);
+      let right = false;
       if (read === 'unreadable') failed(0);
       else if (read !== null) {
         report = read;
+        right = read.ok !== null || read.factor !== null;
         for (const failure of read.failed) failed(failure.id);
         if (read.ok !== null) countSuccess(deps.attempts, { site: id, address, device }, deps.clock());
       }
-      ticket?.release();
+      ticket?.release(right);
       // A check that was refused looks like one that failed, and takes as long.
       const waits = read === 'unreadable' || (read !== null && read.failed.length + read.refused > 0);
       return waits && limit !== 0 ? deps.settled(id) : null;

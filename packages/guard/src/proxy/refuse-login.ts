@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awayPage, type ClosedLogin, lockedPage } from '../pages/login-pages.js';
 import { dayAndTime, timeLeft } from '../pages/time-words.js';
 import type { RawHeaders } from '../protections/protection.js';
+import type { Language } from '../texts/language.js';
 
 /** Why the login is closed to this visitor. */
 export type Closed =
@@ -14,6 +15,7 @@ export const CLOSED_STATUS = { locked: 429, away: 403 } as const;
 export type ClosedFacts = Omit<ClosedLogin, 'until'> & {
   /** The caller is a program (REST, AJAX, XML-RPC) that understands JSON. */
   readonly program: boolean;
+  readonly language: Language;
 };
 
 /** Says that the login is closed, and until when: a page to browsers, JSON to programs, one line to others. */
@@ -43,7 +45,7 @@ export function refuseLogin(
 function answerFor(
   request: IncomingMessage,
   closed: Closed,
-  facts: ClosedLogin & { readonly program: boolean },
+  facts: ClosedLogin & Pick<ClosedFacts, 'program' | 'language'>,
 ): { type: string; text: string } {
   if (facts.program) {
     const code = closed.kind === 'locked' ? 'too_many_login_attempts' : 'away_mode';
@@ -56,14 +58,21 @@ function answerFor(
   if (request.headers.accept?.includes('text/html') !== true) {
     return { type: 'text/plain; charset=utf-8', text: `${sentence(closed, facts)}\n` };
   }
-  const html = closed.kind === 'locked' ? lockedPage(facts, closed.stage) : awayPage(facts);
+  const { language } = facts;
+  const html = closed.kind === 'locked' ? lockedPage(language, facts, closed.stage) : awayPage(language, facts);
   return { type: 'text/html; charset=utf-8', text: html };
 }
 
-function sentence(closed: Closed, { until, now, timeZone }: ClosedLogin): string {
-  if (closed.kind === 'locked') return `Too many login attempts. Try again in ${timeLeft(closed.until - now)}.`;
-  const opens = until === null ? '' : ` It opens again on ${dayAndTime(timeZone, until)}.`;
-  return `The admin area is closed.${opens}`;
+function sentence(closed: Closed, facts: ClosedLogin & Pick<ClosedFacts, 'language'>): string {
+  const { until, now, timeZone, language } = facts;
+  const { translate } = language;
+  if (closed.kind === 'locked') {
+    const time = timeLeft(language, closed.until - now);
+    return translate('Too many login attempts. Try again in {time}.', { time });
+  }
+  if (until === null) return translate('The admin area is closed.');
+  const time = dayAndTime(language, timeZone, until);
+  return translate('The admin area is closed. It opens again on {time}.', { time });
 }
 
 function unixSeconds(ms: number | null): number | null {

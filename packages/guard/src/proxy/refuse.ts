@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type PageName, visitorPage, visitorPages } from '../pages/visitor-pages.js';
 import type { RawHeaders } from '../protections/protection.js';
+import type { Language } from '../texts/language.js';
 import { reference } from './request-id.js';
 
 export interface Refused {
   readonly page: PageName;
+  readonly language: Language;
   readonly host: string;
   readonly address: string;
   readonly requestId: string;
@@ -12,7 +14,7 @@ export interface Refused {
 }
 
 /**
- * Body and headers of an answer that guard gives itself. Browsers get a page, programs one plain line.
+ * Body and headers of an answer that guard gives itself. Browsers get a page, programs one plain line in English.
  * @param mark what people quote when they ask about the page
  */
 export function refusal(
@@ -24,14 +26,14 @@ export function refusal(
   const html = accept?.includes('text/html') === true;
   const body = html
     ? Buffer.from(
-        visitorPage(refused.page, {
+        visitorPage(refused.language, refused.page, {
           host: withoutPort(refused.host),
           address: refused.address,
           time: new Date(refused.time),
           reference: mark,
         }),
       )
-    : plainLine(title);
+    : plainLine(refused.page === 'blocked' ? BLOCKED_LINE : title);
   const headers = [
     'Content-Type',
     html ? 'text/html; charset=utf-8' : 'text/plain; charset=utf-8',
@@ -40,7 +42,7 @@ export function refusal(
     'Cache-Control',
     'no-store',
   ];
-  // Log-ins of one address at the same time: the line moves on within seconds.
+  // Log-ins at the same time: the line moves on within seconds.
   if (status === 429) headers.push('Retry-After', '10');
   if (status === 503) headers.push('Retry-After', '60');
   return { status, headers, body };
@@ -62,6 +64,9 @@ export function refuse(
   response.writeHead(status, headers);
   response.end(request.method === 'HEAD' ? undefined : body);
 }
+
+/** What most attackers get. */
+const BLOCKED_LINE = 'Blocked';
 
 const plainLines = new Map<string, Buffer>();
 

@@ -16,6 +16,7 @@ import { peerAddress } from './examine.js';
 import { type GateDeps, handleRequest } from './handle-request.js';
 import { handleUpgrade } from './handle-upgrade.js';
 import { noteBlocked, noteMalformed, noteVisit } from './note-visit.js';
+import { OpenTunnels } from './open-tunnels.js';
 import { RefusalCounts } from './refusal-counts.js';
 import { requestIds } from './request-id.js';
 import { SiteRouter } from './site-router.js';
@@ -43,6 +44,9 @@ export function createGuardServer(parts: GuardServerDeps): GuardServer {
   const { limits } = config;
   const router = new SiteRouter(config);
   const refusals = new RefusalCounts(logger);
+  const onFault = (rule: string, cause: unknown): void => {
+    logger.error({ event: 'rule-failed', rule, err: cause }, 'a rule failed');
+  };
   const deps: GateDeps = {
     router,
     live,
@@ -59,7 +63,8 @@ export function createGuardServer(parts: GuardServerDeps): GuardServer {
     timeoutMs: limits.upstreamSeconds * 1000,
     idleMs: limits.idleSeconds * 1000,
     nextId: requestIds(),
-    onFault: (rule, cause) => logger.error({ event: 'rule-failed', rule, err: cause }, 'a rule failed'),
+    onFault,
+    tunnels: new OpenTunnels(live, onFault),
   };
   const server = createServer({
     maxHeaderSize: limits.headerBytes,

@@ -48,6 +48,16 @@ export function siteSettingsOf(stored: ReadonlyMap<string, StoredSetting>): Site
   };
 }
 
+/** The settings of many sites, read in one go; a site that is missing never changed one. Throws StorageError. */
+export async function fetchAllSettings(
+  settings: Pick<SettingsStore, 'readAll'>,
+  sites: Iterable<SiteId>,
+): Promise<ReadonlyMap<SiteId, SiteSettings>> {
+  const found = new Map<SiteId, SiteSettings>();
+  for (const [site, stored] of await settings.readAll(sites)) found.set(site, siteSettingsOf(stored));
+  return found;
+}
+
 /** The settings of a site as they are stored, defaults filled in. Throws StorageError. */
 export async function fetchSiteSettings(settings: Pick<SettingsStore, 'read'>, site: SiteId): Promise<SiteSettings> {
   return siteSettingsOf(await settings.read(site));

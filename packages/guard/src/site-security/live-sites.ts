@@ -1,9 +1,10 @@
 import { AddressSet } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
-import { compilePolicy } from '../policy/compile-policy.js';
 import type { LivePolicy } from '../policy/live-policy.js';
+import { SharedPolicies } from '../policy/shared-policies.js';
 import { defaultSiteSettings, type SiteSettings, settingsInForce } from '../settings/site-settings.js';
 import { defaultSitePaths, type SiteFacts, type SiteId } from '../site.js';
+import { english, type Language } from '../texts/language.js';
 
 /** Everything that a site's snapshot is made of. */
 export interface LiveSite {
@@ -29,16 +30,27 @@ export class LiveSites {
   readonly #live: LivePolicy;
   readonly #homes: ReadonlyMap<SiteId, string>;
   readonly #clock: Clock;
+  readonly #languageFor: (locale: string) => Language;
   readonly #sites = new Map<SiteId, LiveSite>();
+  readonly #policies = new SharedPolicies();
   /** Pauses under way, by site. */
   readonly #pauses = new Map<SiteId, NodeJS.Timeout>();
   #onResumed: (site: SiteId) => void = () => {};
 
-  /** @param homes URL path of each site's home, used until the connector has told it */
-  constructor(live: LivePolicy, homes: ReadonlyMap<SiteId, string>, clock: Clock) {
+  /**
+   * @param homes URL path of each site's home, used until the connector has told it
+   * @param languageFor the language of a locale as WordPress names it
+   */
+  constructor(
+    live: LivePolicy,
+    homes: ReadonlyMap<SiteId, string>,
+    clock: Clock,
+    languageFor: (locale: string) => Language = () => english,
+  ) {
     this.#live = live;
     this.#homes = homes;
     this.#clock = clock;
+    this.#languageFor = languageFor;
   }
 
   get(site: SiteId): LiveSite {
@@ -57,6 +69,11 @@ export class LiveSites {
 
   timeZone(site: SiteId): string {
     return this.get(site).facts?.timeZone ?? 'UTC';
+  }
+
+  /** What guard's own pages and mails of the site are written in; English until the connector has told its locale. */
+  language(site: SiteId): Language {
+    return this.#languageFor(this.get(site).facts?.locale ?? 'en_US');
   }
 
   set(site: SiteId, change: Partial<LiveSite>): void {
@@ -88,8 +105,9 @@ export class LiveSites {
       login,
       timeZone: this.timeZone(site),
       multisite: facts?.multisite ?? false,
+      language: this.language(site),
     };
-    this.#live.swap(site, compilePolicy(input));
+    this.#live.swap(site, this.#policies.compile(input));
   }
 
   #waitForResume(site: SiteId): void {

@@ -126,18 +126,26 @@ export function sqlBlockedVisitorsStore(db: Database): BlockedVisitorsStore {
   };
 }
 
-/** Values of one kind that hold a text, along the index that has all of them. */
+/**
+ * Values of one kind that hold a text, along the index that has all of them. While a piece is taken in, the database's
+ * thread reads the next one.
+ */
 async function* pieces(db: Database, site: SiteId, kind: BlockedVisitor['kind'], text: string) {
-  for (let after = ''; ; ) {
-    const piece = await sql<{ last: string | null; lines: string | null }>`
+  const read = (after: string) => {
+    const piece = sql<{ last: string | null; lines: string | null }>`
       select max(value) as last, group_concat(value, char(10)) as lines from (
         select value from blocked_visitors
         where site = ${site} and kind = ${kind} and value > ${after} and instr(value, ${text}) > 0
         order by value limit ${sql.lit(PIECE_ROWS)})`.execute(db);
-    const { last, lines } = piece.rows[0] ?? {};
+    // Whoever waits for it sees the fault; nobody may have to.
+    piece.catch(() => undefined);
+    return piece;
+  };
+  for (let next = read(''); ; ) {
+    const { last, lines } = (await next).rows[0] ?? {};
     if (last === null || last === undefined || lines === null || lines === undefined) return;
+    next = read(last);
     yield lines.split('\n');
-    after = last;
   }
 }
 

@@ -20,17 +20,28 @@ export const firstStartMigration: Migration = {
   },
 };
 
+/** Rows per statement: SQLite takes a bounded number of values in one. */
+const ROWS_AT_ONCE = 1000;
+
 /**
- * When guard first served a site; the first call for a site notes it.
- * @param now milliseconds since the Unix epoch, as is the answer
+ * When guard first served each of these sites; the first call for a site notes it.
+ * @param now milliseconds since the Unix epoch, as are the answers
  * @throws StorageError
  */
-export async function firstStart(db: Database, site: SiteId, now: number): Promise<number> {
-  await db
-    .insertInto('first_starts')
-    .values({ site, at: now })
-    .onConflict((conflict) => conflict.column('site').doNothing())
-    .execute();
-  const row = await db.selectFrom('first_starts').select('at').where('site', '=', site).executeTakeFirst();
-  return row?.at ?? now;
+export async function firstStarts(
+  db: Database,
+  sites: readonly SiteId[],
+  now: number,
+): Promise<ReadonlyMap<SiteId, number>> {
+  const rows = await db.selectFrom('first_starts').select(['site', 'at']).execute();
+  const known = new Map(rows.map(({ site, at }) => [site, Number(at)]));
+  const fresh = sites.filter((site) => !known.has(site));
+  for (let from = 0; from < fresh.length; from += ROWS_AT_ONCE) {
+    await db
+      .insertInto('first_starts')
+      .values(fresh.slice(from, from + ROWS_AT_ONCE).map((site) => ({ site, at: now })))
+      .onConflict((conflict) => conflict.column('site').doNothing())
+      .execute();
+  }
+  return new Map(sites.map((site) => [site, known.get(site) ?? now]));
 }

@@ -41,6 +41,18 @@ describe.each(dialects)('settings on $name', ({ open }) => {
     expect((await settings.read('b')).size).toBe(0);
   });
 
+  it('reads many sites in one go, and one that is not served any more keeps nobody from being served', async () => {
+    const { db, settings } = await store();
+    for (const [at, site] of ['a', 'b', 'gone'].entries()) {
+      await settings.write({ site, changes: [change('x', 1, at, 0)], actor: owner, at: 5 });
+    }
+    await db.updateTable('settings').set({ value: 'not JSON' }).where('site', '=', 'gone').execute();
+    const found = await settings.readAll(['a', 'b', 'fresh']);
+    expect([...found.keys()]).toEqual(['a', 'b']);
+    expect(found.get('b')).toEqual(await settings.read('b'));
+    await expect(settings.readAll(['gone'])).rejects.toMatchObject({ fault: 'corrupt' });
+  });
+
   it('records who changed what, when, from where, from what to what', async () => {
     const { db, settings } = await store();
     await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 1_700_000_000_000 });

@@ -12,6 +12,8 @@ export interface RememberedSite {
 /** Every method may throw StorageError. */
 export interface SiteFactsStore {
   read(site: SiteId): Promise<RememberedSite>;
+  /** What is known about every site; one of which nothing is known is left out. */
+  readAll(): Promise<ReadonlyMap<SiteId, SiteFacts>>;
   writeFacts(site: SiteId, facts: SiteFacts): Promise<void>;
   writeKeyRestored(site: SiteId, at: number): Promise<void>;
 }
@@ -27,6 +29,7 @@ const factsSchema = z.object({
     rest: z.string(),
   }),
   timeZone: z.string().default('UTC'),
+  locale: z.string().default('en_US'),
   multisite: z.boolean().default(false),
 });
 
@@ -39,6 +42,15 @@ export function sqlSiteFactsStore(db: Database): SiteFactsStore {
         .where('site', '=', site)
         .executeTakeFirst();
       return { facts: row ? parseFacts(row.facts) : null, keyRestoredAt: row?.key_restored_at ?? null };
+    },
+
+    async readAll() {
+      const found = new Map<SiteId, SiteFacts>();
+      for (const row of await db.selectFrom('site_facts').select(['site', 'facts']).execute()) {
+        const facts = parseFacts(row.facts);
+        if (facts !== null) found.set(row.site, facts);
+      }
+      return found;
     },
 
     async writeFacts(site, facts) {

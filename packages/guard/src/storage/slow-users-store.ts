@@ -23,12 +23,14 @@ export const slowUsersMigration: Migration = {
 
 /**
  * Which accounts a running guard slows down, for other processes that must know the policy that WordPress should run.
- * Guard itself starts with none. Both methods may throw StorageError.
+ * Guard itself starts with none. Every method may throw StorageError.
  */
 export interface SlowUsersStore {
   /** User ids, lowest first. */
   read(site: SiteId): Promise<readonly number[]>;
   write(site: SiteId, users: readonly number[]): Promise<void>;
+  /** Writes that no site has any. */
+  clear(): Promise<void>;
 }
 
 export function sqlSlowUsersStore(db: Database): SlowUsersStore {
@@ -49,6 +51,10 @@ export function sqlSlowUsersStore(db: Database): SlowUsersStore {
         .values({ site, users })
         .onConflict((conflict) => conflict.column('site').doUpdateSet({ users }))
         .execute();
+    },
+
+    async clear() {
+      await db.deleteFrom('slow_users').execute();
     },
   };
 }

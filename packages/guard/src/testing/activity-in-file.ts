@@ -27,6 +27,7 @@ export async function activityInFile() {
     ...{ listVisits, countVisits, newVisits, newestVisit, writeEvents, setHostname },
     ...{ listEvents, countEvents, newEvents, newestEvent, options, visitor },
     ...{ visitorOfAddress: opened.visitorOfAddress, visitorOfUser: opened.visitorOfUser },
+    verifiedBotIn: opened.verifiedBotIn,
   };
   const numbers = new Map<SiteId, number>();
 

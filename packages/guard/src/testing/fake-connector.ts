@@ -33,6 +33,8 @@ export interface FakeConnector {
   secret: string;
   version: string;
   home: string;
+  /** The site's, as `hello` tells it. */
+  locale: string;
   /** `gone`: WordPress without the connector. `broken`: PHP is down. `slow`: never answers. */
   mode: 'ok' | 'gone' | 'broken' | 'slow';
   readme: 'deleted' | 'absent' | 'not_deleted';
@@ -85,6 +87,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     secret: SECRET,
     version,
     home: 'https://example.com',
+    locale: 'en_US',
     mode: 'ok',
     readme: 'deleted',
     beforePolicy: () => undefined,
@@ -183,7 +186,7 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
         rest: `${path}/wp-json`,
       },
       timezone: 'Europe/Berlin',
-      locale: 'en_US',
+      locale: fake.locale,
       policy: fake.policy?.hash ?? null,
     };
   }

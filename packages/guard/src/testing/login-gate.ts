@@ -7,6 +7,7 @@ import { configFile } from '../config-file.js';
 import { AddressSet } from '../lib/address-set.js';
 import { silentLogger } from '../lib/logger.js';
 import { LoginAttempts } from '../login/attempts.js';
+import { CheckLine, type LineLimits } from '../login/check-line.js';
 import { defaultLoginSettings, type LoginSettings } from '../login/login-settings.js';
 import { SlowAccounts } from '../login/slow-accounts.js';
 import type { SecondFactorDoor } from '../login/two-factor/second-factor-door.js';
@@ -14,6 +15,7 @@ import { compilePolicy } from '../policy/compile-policy.js';
 import { LivePolicy } from '../policy/live-policy.js';
 import { createGuardServer } from '../proxy/server.js';
 import { defaultSitePaths } from '../site.js';
+import { english } from '../texts/language.js';
 import { SECRET } from './fake-connector.js';
 import { type FakeWordPress, fakeWordPress } from './fake-wordpress.js';
 
@@ -57,10 +59,17 @@ export interface Told {
   header(name: string): string | undefined;
 }
 
+/** Strangers wait for nobody but themselves. */
+const NO_LINE: Partial<LineLimits> = { guesses: Number.POSITIVE_INFINITY, calmAtOnce: 1000 };
+
 /** Guard's server on a real socket in front of a fake WordPress, with the settings of Login Security given. */
 export async function loginGateUnderTest(
   settings: Partial<LoginSettings> = {},
-  { multisite = false } = {},
+  {
+    multisite = false,
+    language = english,
+    line = NO_LINE,
+  }: { multisite?: boolean; language?: typeof english; line?: Partial<LineLimits> } = {},
 ): Promise<LoginGateUnderTest> {
   const wordpress = await fakeWordPress(SECRET);
   const site = {
@@ -98,13 +107,16 @@ export async function loginGateUnderTest(
     const options = { ...defaultSecurityOptions, disable_xml_rpc: 0 } as const;
     live.swap(
       'site',
-      compilePolicy({ options, paths: defaultSitePaths, blocked: AddressSet.empty, login, timeZone: 'UTC', multisite }),
+      compilePolicy({
+        ...{ options, paths: defaultSitePaths, blocked: AddressSet.empty, login, timeZone: 'UTC', multisite },
+        language,
+      }),
     );
   };
   set(settings);
   let ahead = 0;
   const clock = (): number => Date.now() + ahead;
-  const attempts = new LoginAttempts();
+  const attempts = new LoginAttempts(undefined, undefined, new CheckLine(clock, line));
   const slowUsers: (readonly number[])[] = [];
   const doorCalls: string[] = [];
   const visits: string[] = [];

@@ -15,6 +15,7 @@ import { type Database, openDatabase } from '../storage/database.js';
 import { sqlFactorTriesStore } from '../storage/factor-tries-store.js';
 import { sqlSecondFactorStore } from '../storage/second-factor-store.js';
 import { sqlTrustedDeviceStore } from '../storage/trusted-device-store.js';
+import { english, type Language } from '../texts/language.js';
 import { recordedLog } from './log-lines.js';
 import { scratchFolder } from './scratch.js';
 
@@ -45,6 +46,8 @@ export interface SecondFactorSite {
   /** Where WordPress says the user goes. */
   redirect: string;
   wordpressAnswers: boolean;
+  /** What the pages are written in. */
+  language: Language;
   /** Users for whom WordPress made a session, in order. */
   readonly issued: { user: number; remember: boolean; redirect: string; interim: boolean }[];
   /** Signed-in visitors, by their whole Cookie header's `wp` cookie. */
@@ -96,6 +99,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
       host: request.headers.host ?? '',
       requestId: '00112233445566ff',
       loginPath: '/wp-login.php',
+      language: site.language,
     };
     if (request.url?.includes('action=second-factor')) return door.handle(request, response, visit);
     if (request.url?.startsWith('/trusted')) {
@@ -119,6 +123,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     needed: { userId: 1, login: 'owner', remember: true, redirect: '/wp-admin/edit.php', interim: false },
     redirect: '/wp-admin/edit.php',
     wordpressAnswers: true,
+    language: english,
     issued: [],
     signedIn: new Map(),
   };

@@ -14,7 +14,7 @@ export const helloAnswer = z.object({
   site_url: z.url({ protocol: /^https?$/ }),
   paths: z.object({ admin: urlPath, includes: urlPath, content: urlPath, uploads: urlPath, rest: urlPath }),
   timezone: z.string().max(100),
-  locale: z.string().max(40),
+  locale: z.string().max(40).default('en_US'),
   policy: z.string().nullable(),
 });
 export type HelloAnswer = z.infer<typeof helloAnswer>;
@@ -120,6 +120,7 @@ export function factsOf(hello: HelloAnswer): SiteFacts {
   return {
     homeUrl: hello.home,
     timeZone: hello.timezone,
+    locale: hello.locale,
     multisite: hello.multisite,
     paths: {
       home,

@@ -30,6 +30,7 @@ describe('a command', () => {
     expect(factsOf(await client.hello(site))).toEqual({
       homeUrl: 'https://example.com/Blog',
       timeZone: 'Europe/Berlin',
+      locale: 'en_US',
       multisite: false,
       paths: {
         home: '/blog',
@@ -43,7 +44,8 @@ describe('a command', () => {
   });
 
   it('goes to the host under which WordPress knows itself', async () => {
-    const facts = { homeUrl: 'https://example.com', paths: factsOfHome(), timeZone: 'UTC', multisite: false };
+    const paths = factsOfHome();
+    const facts = { homeUrl: 'https://example.com', paths, timeZone: 'UTC', locale: 'en_US', multisite: false };
     const { connector, client, site } = await setUp({ facts });
     await client.hello(site);
     expect(connector.hosts).toEqual(['example.com']);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { ConnectorState, SiteConfig, SiteId } from '../site.js';
@@ -12,6 +13,8 @@ const CHECK_EVERY_MS = 30_000;
 const HELLO_EVERY_MS = 10 * 60_000;
 /** Checks at the same time: many sites must not start many PHP processes at once. */
 const CHECKS_AT_ONCE = 8;
+/** Pause behind each of them, milliseconds: a round over thousands of sites takes minutes, not all of a processor. */
+const CHECK_PAUSE_MS = 100;
 /** A signal that doesn't fit asks for a check, at most this often per site, milliseconds. */
 const EXTRA_CHECK_PAUSE_MS = 5000;
 /** Guard's key is written into a WordPress at most this often, milliseconds: two guards must not fight over one. */
@@ -27,8 +30,8 @@ export interface ConnectorHealth {
   recheck(site: SiteConfig): void;
   /** Takes note of the signal on a forwarded response. */
   inform(site: SiteConfig, signal: Signal): void;
-  /** Checks every site now and then on a timer, until `stop`. */
-  start(): void;
+  /** Checks every site now and then on a timer, until `stop`. @returns when each was checked once; never throws */
+  start(): Promise<void>;
   stop(): void;
 }
 
@@ -157,7 +160,10 @@ export function createConnectorHealth(deps: {
       ({ id }) => !within(lastGood.get(id), CHECK_EVERY_MS - 1000) || !within(lastHello.get(id), HELLO_EVERY_MS),
     );
     const next = async () => {
-      for (let site = queue.shift(); site && !stopped; site = queue.shift()) await check(site);
+      for (let site = queue.shift(); site && !stopped; site = queue.shift()) {
+        await check(site);
+        if (queue.length > 0) await sleep(CHECK_PAUSE_MS, undefined, { ref: false });
+      }
     };
     await Promise.all(Array.from({ length: CHECKS_AT_ONCE }, next));
     later(CHECK_EVERY_MS, round);
@@ -178,7 +184,7 @@ export function createConnectorHealth(deps: {
       }
       recheck(site);
     },
-    start: () => void round(),
+    start: round,
     stop() {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);

@@ -1,14 +1,22 @@
 import { plainText } from '../../lib/plain-text.js';
 import type { Essential } from '../../overview/essentials.js';
+import type { Language } from '../../texts/language.js';
 import { sumTraffic } from '../traffic.js';
-import { compareWords, count, countOf } from './compare-words.js';
+import { compareWords } from './compare-words.js';
+import { periodWords, weekdayOf } from './report-dates.js';
 import type { ReportFacts, WeekSums } from './report-facts.js';
-import { changesOf, eventsOf, periodWords, verdictOf, weekdayOf } from './report-words.js';
+import { type ReportList, reportLists } from './report-lists.js';
+import { verdictOf } from './report-words.js';
 
-/** A report in words, ready to be written as HTML or text. Everything that strangers wrote is one plain, short line. */
+/**
+ * A report in the words of a language, ready to be written as HTML or text. Everything that strangers wrote is one
+ * plain, short line.
+ */
 export interface WeeklyReport {
+  /** Of its language: BCP 47, and where its lines begin. */
+  readonly tag: string;
+  readonly direction: 'ltr' | 'rtl';
   readonly subject: string;
-  readonly site: string;
   readonly period: string;
   readonly headline: string;
   readonly summary: string;
@@ -20,6 +28,7 @@ export interface WeeklyReport {
   /** What the reader has to know about the figures. */
   readonly notes: readonly string[];
   readonly links: ReportLinks;
+  readonly labels: ReportLabels;
 }
 
 export interface ReportFigure {
@@ -32,17 +41,11 @@ export interface ReportFigure {
 export interface ReportDay {
   /** `Mon`. */
   readonly name: string;
+  /** `Mon: 100 humans, 50 bots, 10 blocked`. */
+  readonly words: string;
   readonly humans: number;
   readonly bots: number;
   readonly blocked: number;
-}
-
-export interface ReportList {
-  readonly title: string;
-  /** Names are addresses or paths. */
-  readonly mono: boolean;
-  readonly rows: readonly { readonly name: string; readonly value: string }[];
-  readonly foot: string | null;
 }
 
 /** Pages of wp-admin; null while the address of the site is not known. */
@@ -52,135 +55,115 @@ export interface ReportLinks {
   readonly setUp: string | null;
 }
 
+/** Words that are the same in every report of a language. */
+export interface ReportLabels {
+  readonly days: string;
+  readonly humans: string;
+  readonly bots: string;
+  readonly blocked: string;
+  readonly setUp: string;
+  readonly why: string;
+  readonly log: string;
+  readonly recipients: string;
+}
+
 /** What belongs to the site rather than to its week. */
 export interface ReportSite {
   /** `example.com` or `example.com/blog`. */
   readonly name: string;
   readonly timeZone: string;
+  readonly language: Language;
   readonly essentials: readonly Essential[];
   readonly links: Omit<ReportLinks, 'setUp'> & { page(name: Essential['page']): string | null };
 }
 
-/** Longest name of a page in a mail. */
-const NAME_MAX = 60;
-/** Kinds of changes that are named; the rest is summed up. */
-const CHANGES_MAX = 6;
-
 /** Makes the report of a week. */
 export function buildReport(facts: ReportFacts, site: ReportSite): WeeklyReport {
-  const { period } = facts;
+  const { language, timeZone } = site;
   const name = plainText(site.name, 100);
-  const words = periodWords(period, site.timeZone);
-  const open = site.essentials.filter(({ on }) => !on);
+  const period = periodWords(language, facts.period, timeZone);
+  const firstOpen = site.essentials.find(({ on }) => !on);
   const { log, recipients } = site.links;
   return {
-    subject: `Weekly report for ${name}, ${words}`,
-    site: name,
-    period: words,
-    ...verdictOf(facts, name),
-    figures: figuresOf(facts.now, facts.before),
-    days: daysOf(facts, site.timeZone),
-    lists: [addressList(facts), pageList(facts), changeList(facts)].filter((list) => list !== null),
-    open:
-      open.length === 0
-        ? null
-        : {
-            title: `${open.length} of ${site.essentials.length} essentials ${open.length === 1 ? 'is' : 'are'} still off`,
-            names: open.map(({ title }) => title).join(', '),
-          },
-    notes: notesOf(facts),
-    links: { log, recipients, setUp: open[0] === undefined ? null : site.links.page(open[0].page) },
+    tag: language.tag,
+    direction: language.direction,
+    subject: language.translate('Weekly report for {site}, {period}', { site: name, period }),
+    period,
+    ...verdictOf(language, facts, name),
+    figures: figuresOf(language, facts.now, facts.before),
+    days: daysOf(language, facts, timeZone),
+    lists: reportLists(language, facts),
+    open: openOf(language, site.essentials),
+    notes: notesOf(language, facts),
+    links: { log, recipients, setUp: firstOpen === undefined ? null : site.links.page(firstOpen.page) },
+    labels: labelsOf(language, name),
   };
 }
 
-function figuresOf(now: WeekSums, before: WeekSums | null): ReportFigure[] {
+function figuresOf(language: Language, now: WeekSums, before: WeekSums | null): ReportFigure[] {
+  const { translate, number } = language;
   const figure = (label: string, of: (week: WeekSums) => number): ReportFigure => ({
-    value: count(of(now)),
+    value: number(of(now)),
     label,
-    compared: compareWords(of(now), before === null ? null : of(before)),
+    compared: compareWords(language, of(now), before === null ? null : of(before)),
   });
   return [
-    figure('Visits by humans', ({ humans }) => humans),
-    figure('Visits by bots', ({ bots }) => bots),
-    figure('Blocked logins', ({ refusedLogins }) => refusedLogins),
-    figure('Blocked visits', ({ refused, refusedLogins }) => Math.max(0, refused - refusedLogins)),
+    figure(translate('Visits by humans'), ({ humans }) => humans),
+    figure(translate('Visits by bots'), ({ bots }) => bots),
+    figure(translate('Blocked logins'), ({ refusedLogins }) => refusedLogins),
+    figure(translate('Blocked visits'), ({ refused, refusedLogins }) => Math.max(0, refused - refusedLogins)),
   ];
 }
 
-function daysOf({ period: { edges }, hours }: ReportFacts, timeZone: string): ReportDay[] {
-  return sumTraffic({ step: 'day', edges }, hours).bars.map(({ from, humans, bots, blocked }) => ({
-    name: weekdayOf(timeZone, from),
-    ...{ humans, bots, blocked },
-  }));
+function daysOf(language: Language, { period: { edges }, hours }: ReportFacts, timeZone: string): ReportDay[] {
+  return sumTraffic({ step: 'day', edges }, hours).bars.map(({ from, humans, bots, blocked }) => {
+    const name = weekdayOf(language, timeZone, from);
+    const words = language.translate('{day}: {humans} humans, {bots} bots, {blocked} blocked', {
+      ...{ day: name, humans, bots, blocked },
+    });
+    return { name, words, humans, bots, blocked };
+  });
 }
 
-function addressList({ addresses, now }: ReportFacts): ReportList | null {
-  const wrong = eventsOf(now.events, 'login.failed');
-  const locked = eventsOf(now.events, 'login.locked');
-  const foot = [
-    wrong > 0 ? `${countOf(wrong, 'wrong password', 'wrong passwords')} for accounts of this site.` : '',
-    locked > 0 ? `${countOf(locked, 'lock-out', 'lock-outs')} after too many failed logins.` : '',
-  ].filter((text) => text !== '');
-  if (addresses.length === 0 && foot.length === 0) return null;
+function openOf({ translate, counted }: Language, essentials: readonly Essential[]): WeeklyReport['open'] {
+  const open = essentials.filter(({ on }) => !on);
+  if (open.length === 0) return null;
   return {
-    title: 'Addresses that tried most',
-    mono: true,
-    rows: addresses.map(({ value, count: times }) => ({
-      name: plainText(value, NAME_MAX),
-      value: countOf(times, 'failed login', 'failed logins'),
-    })),
-    foot: foot.length === 0 ? null : foot.join(' '),
+    title: counted(
+      '{count} of {total} essentials is still off',
+      '{count} of {total} essentials are still off',
+      open.length,
+      { total: essentials.length },
+    ),
+    names: open.map(({ title }) => translate(title)).join(', '),
   };
 }
 
-function pageList({ pages }: ReportFacts): ReportList | null {
-  if (pages.length === 0) return null;
-  return {
-    title: 'Pages visited most',
-    mono: true,
-    rows: pages.map(({ value, count: times }) => ({ name: short(value), value: countOf(times, 'visit', 'visits') })),
-    foot: null,
-  };
-}
-
-function changeList({ now, before }: ReportFacts): ReportList | null {
-  const changes = changesOf(now.events);
-  const total = sum(changes);
-  const compared = before === null ? null : sum(changesOf(before.events));
-  if (total === 0 && (compared ?? 0) === 0) return null;
-  const rest = changes.slice(CHANGES_MAX);
-  const rows = changes.slice(0, CHANGES_MAX).map(({ label, count: times }) => ({ name: label, value: count(times) }));
-  return {
-    title: 'What your users changed',
-    mono: false,
-    rows: rest.length === 0 ? rows : [...rows, { name: 'Other changes', value: count(sum(rest)) }],
-    foot: [`${countOf(total, 'change', 'changes')} in all`, compareWords(total, compared)]
-      .filter((words) => words !== '')
-      .map((words) => `${words}.`)
-      .join(' '),
-  };
-}
-
-function notesOf({ dropped, now, before }: ReportFacts): string[] {
+function notesOf({ translate, counted }: Language, { dropped, now, before }: ReportFacts): string[] {
   const known = before !== null || now.humans + now.bots + now.refused === 0;
   return [
     ...(dropped > 0
-      ? [`${countOf(dropped, 'visit', 'visits')} came faster than they could be written down and are not counted.`]
+      ? [
+          counted(
+            '{count} visit came faster than it could be written down and is not counted.',
+            '{count} visits came faster than they could be written down and are not counted.',
+            dropped,
+          ),
+        ]
       : []),
-    ...(known ? [] : ['From next week on, figures are compared with those of the week before.']),
+    ...(known ? [] : [translate('From next week on, figures are compared with those of the week before.')]),
   ];
 }
 
-/**
- * A path that a stranger chose, whole or with three dots where it was cut. Mail programs make links of whatever looks
- * like one; a space without width behind each of these signs keeps them from it, and lets long paths break.
- */
-function short(path: string): string {
-  const whole = plainText(path, NAME_MAX + 1);
-  const text = whole.length > NAME_MAX ? `${plainText(path, NAME_MAX - 1)}…` : whole;
-  return text.replace(/[/.:@]/g, '$&\u200b');
-}
-
-function sum(rows: readonly { readonly count: number }[]): number {
-  return rows.reduce((total, row) => total + row.count, 0);
+function labelsOf({ translate }: Language, site: string): ReportLabels {
+  return {
+    days: translate('Day by day'),
+    humans: translate('Humans'),
+    bots: translate('Bots'),
+    blocked: translate('Blocked'),
+    setUp: translate('Finish the set-up'),
+    why: translate('You get this report because your address is on the list for {site}.', { site }),
+    log: translate('Open the activity log'),
+    recipients: translate('Change the recipients'),
+  };
 }

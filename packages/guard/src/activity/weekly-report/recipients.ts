@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { messages } from '@security-optimizer/contract/messages';
 import { ApiError } from '../../lib/api-error.js';
+import { english } from '../../texts/language.js';
 
 /** RFC 5321 section 4.5.3.1. */
 const LOCAL_MAX = 64;
@@ -40,7 +41,11 @@ export function readRecipients(entries: readonly string[], most: number): string
     else list.push(email);
   }
   if (list.length > most && Object.keys(fields).length === 0) {
-    fields.entries = `Enter at most ${most} e-mail ${most === 1 ? 'address' : 'addresses'}.`;
+    fields.entries = english.counted(
+      'Enter at most {count} e-mail address.',
+      'Enter at most {count} e-mail addresses.',
+      most,
+    );
   }
   if (Object.keys(fields).length > 0) throw new ApiError('invalid_input', { fields });
   return list;

@@ -10,7 +10,7 @@ const period = weekBefore('Europe/Berlin', AT);
 const monday = period.edges[0] as number;
 
 it('a report counts its week and the week before, and nothing beside them', async () => {
-  const store = await testStore({ clock: () => AT * 1000 });
+  const store = await testStore({ clock: () => AT * 1000, timeZone: () => 'Europe/Berlin' });
   const at = (second: number) => ({ at: second * 1000 });
   const visits = [
     aVisit({ ...at(monday - 7 * DAY - 1), count: 100 }),
@@ -24,8 +24,11 @@ it('a report counts its week and the week before, and nothing beside them', asyn
     aVisit({ ...at(monday + 4 * DAY), rule: 'away-mode', status: 403, address: '203.0.113.9' }),
     aVisit({ ...at(monday + 7 * DAY - 1), rule: 'xml-rpc', status: 403, count: 8 }),
     aVisit({ ...at(monday + 7 * DAY), target: '/wp-cron.php', count: 1000 }),
-    // The next day of UTC; tops are kept by those.
-    aVisit({ ...at(monday + 7 * DAY + 7200), count: 1000 }),
+    // In Berlin the first moments of the week and of the next one; in UTC they are Sundays.
+    aVisit({ ...at(monday + 60), rule: 'login-limit', status: 403, address: '203.0.113.10', count: 2 }),
+    aVisit({ ...at(monday + 60), target: '/early/', count: 4 }),
+    aVisit({ ...at(monday + 7 * DAY), rule: 'login-limit', status: 403, address: '203.0.113.11', count: 500 }),
+    aVisit({ ...at(monday + 7 * DAY), target: '/late/', count: 500 }),
   ];
   await store.write({ site: SITE, visits, dropped: 0 });
   await store.write({ site: 'other', visits: [aVisit({ ...at(monday), count: 50 })], dropped: 0 });
@@ -35,10 +38,10 @@ it('a report counts its week and the week before, and nothing beside them', asyn
   ]);
   const facts = await gatherReportFacts(store, SITE, period);
   expect(facts.now).toEqual({
-    humans: 13,
+    humans: 17,
     bots: 5,
-    refused: 15,
-    refusedLogins: 7,
+    refused: 17,
+    refusedLogins: 9,
     events: [{ kind: 'post.updated', count: 1 }],
   });
   expect(facts.before).toEqual({
@@ -48,9 +51,13 @@ it('a report counts its week and the week before, and nothing beside them', asyn
     refusedLogins: 0,
     events: [{ kind: 'login', count: 1 }],
   });
-  expect(facts.addresses).toEqual([{ value: '203.0.113.9', count: 7 }]);
+  expect(facts.addresses).toEqual([
+    { value: '203.0.113.9', count: 7 },
+    { value: '203.0.113.10', count: 2 },
+  ]);
   expect(facts.pages).toEqual([
     { value: '/feed', count: 5 },
+    { value: '/early/', count: 4 },
     { value: '/shop/', count: 3 },
   ]);
 });

@@ -36,15 +36,12 @@ const TOP = 5;
 const PAGES_ASKED = 50;
 /** WordPress's own doors and scripts: nobody reads them. */
 const NO_PAGE = /\/(?:wp-[a-z-]+\.php|xmlrpc\.php|wp-(?:admin|json|includes|content)(?:\/.*)?)$/i;
-const HALF_DAY = 12 * 3600;
 
 /** Asks the sums of the Activity Log for a report. Throws StorageError. */
 export async function gatherReportFacts(store: ReportStore, site: SiteId, period: ReportPeriod): Promise<ReportFacts> {
   const from = period.edges[0] as number;
   const to = period.edges.at(-1) as number;
-  const { before } = period;
-  // Tops are kept by days of UTC: those of which at least half lies in the period.
-  const days = [utcDay(from + HALF_DAY), utcDay(period.soFar ? to - 1 : to - HALF_DAY)] as const;
+  const { before, days } = period;
   const [hours, hoursBefore, now, then, addresses, pages, dropped] = await Promise.all([
     store.traffic(site, from, to),
     store.traffic(site, before.from, before.to),
@@ -52,7 +49,7 @@ export async function gatherReportFacts(store: ReportStore, site: SiteId, period
     otherSums(store, site, before.from, before.to),
     store.top(site, 'failed-login', ...days, TOP),
     store.top(site, 'page', ...days, PAGES_ASKED),
-    store.droppedVisits(site, from),
+    store.droppedVisits(site, from, to),
   ]);
   const known = hoursBefore.length > 0 || then.events.length > 0;
   return {
@@ -82,8 +79,4 @@ function sumOf(hours: readonly TrafficHour[]): { humans: number; bots: number; r
     sum.refused += blocked;
   }
   return sum;
-}
-
-function utcDay(at: number): string {
-  return new Date(at * 1000).toISOString().slice(0, 10);
 }

@@ -1,55 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { localDaysFrom } from '../local-days.js';
-import { buildReport, type ReportSite } from './build-report.js';
+import {
+  REPORT_AT as AT,
+  reportFacts as facts,
+  reportSite as site,
+  REPORT_ZONE as ZONE,
+} from '../../testing/weekly-report.js';
+import { english } from '../../texts/language.js';
+import { buildReport } from './build-report.js';
 import { compareWords } from './compare-words.js';
 import { renderReport } from './render-report.js';
-import type { ReportFacts } from './report-facts.js';
 import { weekBefore, weekSoFar } from './report-period.js';
 import { reportText } from './report-text.js';
-
-const ZONE = 'Europe/Berlin';
-/** Monday 16 November 2026, 9:00 in Berlin. */
-const AT = Date.UTC(2026, 10, 16, 8) / 1000;
-const period = weekBefore(ZONE, AT);
-
-const site: ReportSite = {
-  name: 'example.com',
-  timeZone: ZONE,
-  essentials: [
-    { page: 'site-security', title: 'Disable XML-RPC', on: false },
-    { page: 'login-settings', title: 'Limit Login Attempts', on: true },
-    { page: 'login-settings', title: 'Custom Login URL', on: false },
-  ],
-  links: {
-    log: 'https://example.com/wp-admin/admin.php?page=activity-log',
-    recipients: 'https://example.com/wp-admin/admin.php?page=activity-log#weekly-reports',
-    page: (name) => `https://example.com/wp-admin/admin.php?page=${name}`,
-  },
-};
-
-const facts: ReportFacts = {
-  period,
-  now: {
-    humans: 4292,
-    bots: 2067,
-    refused: 221,
-    refusedLogins: 163,
-    events: [
-      { kind: 'login', count: 40 },
-      { kind: 'login.failed', count: 12 },
-      { kind: 'post.updated', count: 7 },
-      { kind: 'user.created', count: 1 },
-    ],
-  },
-  before: { humans: 4049, bots: 2109, refused: 218, refusedLogins: 151, events: [{ kind: 'post.updated', count: 3 }] },
-  hours: [
-    { hour: localDaysFrom(ZONE, AT, -7), humans: 100, bots: 50, blocked: 10 },
-    { hour: localDaysFrom(ZONE, AT, -1) + 3600, humans: 4, bots: 0, blocked: 0 },
-  ],
-  addresses: [{ value: '203.0.113.24', count: 41 }],
-  pages: [{ value: '/shop/', count: 300 }],
-  dropped: 0,
-};
 
 describe('the words of a weekly report', () => {
   it('say the week, the verdict, and how it stands to the week before', () => {
@@ -95,6 +56,8 @@ describe('the words of a weekly report', () => {
     const busy = buildReport({ ...facts, now: { ...facts.now, refused: 5000 } }, site);
     expect(busy.headline).toBe('A busier week than usual for example.com');
     expect(busy.summary).toContain('more than the 218 of the week before');
+    const calm = buildReport({ ...facts, now: { ...facts.now, refused: 0, refusedLogins: 0 } }, site);
+    expect(calm.summary).toBe('Nothing had to be blocked. You don’t need to do anything urgent.');
     const nothing = { humans: 0, bots: 0, refused: 0, refusedLogins: 0, events: [] };
     const empty = buildReport({ ...facts, now: nothing, before: null, hours: [], addresses: [], pages: [] }, site);
     expect(empty.headline).toBe('Nothing was recorded for example.com');
@@ -111,7 +74,7 @@ describe('the words of a weekly report', () => {
     [1001, 1000, 'About the same as last week'],
     [250_000, 1000, '250 times as many as last week'],
   ])('compare %d with %s as "%s"', (now, before, words) => {
-    expect(compareWords(now, before)).toBe(words);
+    expect(compareWords(english, now, before)).toBe(words);
   });
 });
 

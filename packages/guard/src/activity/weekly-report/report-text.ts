@@ -1,38 +1,28 @@
 import type { WeeklyReport } from './build-report.js';
-import { count } from './compare-words.js';
 
-/** The report as plain text, for mail programs that show no HTML. */
+/**
+ * The report as plain text, for mail programs that show no HTML. Written from the report itself: what reads well as a
+ * table says little as a column of bare numbers (docs/decisions/0012-react-email.md).
+ */
 export function reportText(report: WeeklyReport): string {
-  const { links, open } = report;
+  const { labels, links, open } = report;
   const blocks = [
     [report.headline, report.period],
     [report.summary],
-    report.figures.map(
-      ({ label, value, compared }) => `${label}: ${value}${compared === '' ? '' : ` (${lower(compared)})`}`,
-    ),
-    ['Day by day', ...report.days.map(dayLine)],
+    report.figures.map(({ label, value, compared }) => `${label}: ${value}${compared === '' ? '' : ` (${compared})`}`),
+    [labels.days, ...report.days.map(({ words }) => words)],
     ...report.lists.map(({ title, rows, foot }) => [
       title,
       ...rows.map(({ name, value }) => `- ${name}: ${value}`),
       ...(foot === null ? [] : [foot]),
     ]),
-    ...(open === null
-      ? []
-      : [[open.title, open.names, ...(links.setUp === null ? [] : [`Finish the set-up: ${links.setUp}`])]]),
+    ...(open === null ? [] : [[open.title, open.names, ...linkLine(labels.setUp, links.setUp)]]),
     ...(report.notes.length === 0 ? [] : [report.notes]),
-    [
-      `You get this report because your address is on the list for ${report.site}.`,
-      ...(links.log === null ? [] : [`Activity log: ${links.log}`]),
-      ...(links.recipients === null ? [] : [`Change the recipients: ${links.recipients}`]),
-    ],
+    [labels.why, ...linkLine(labels.log, links.log), ...linkLine(labels.recipients, links.recipients)],
   ];
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function dayLine({ name, humans, bots, blocked }: WeeklyReport['days'][number]): string {
-  return `${name}: ${count(humans)} humans, ${count(bots)} bots, ${count(blocked)} blocked`;
-}
-
-function lower(words: string): string {
-  return words.charAt(0).toLowerCase() + words.slice(1);
+function linkLine(label: string, href: string | null): string[] {
+  return href === null ? [] : [`${label}: ${href}`];
 }

@@ -21,13 +21,13 @@ export interface RecipientDeps {
  * Sets who gets the weekly report, all or nothing. Whoever is new gets the next one: the report of a time that has
  * just passed is not made up for them.
  *
- * @returns the list as it is stored, and the text for the owner
+ * @returns the list as it is stored, and whether the log is kept long enough for reports
  * @throws ApiError invalid_input with a text for each bad row, under its position
  */
 export async function setRecipients(
   deps: RecipientDeps,
   { site, actor, emails }: { readonly site: SiteConfig; readonly actor: Actor; readonly emails: readonly string[] },
-): Promise<{ readonly recipients: ReportRecipients; readonly message: string }> {
+): Promise<{ readonly recipients: ReportRecipients; readonly reportsCome: boolean }> {
   const list = readRecipients(emails, deps.maxEmails);
   const { after } = await changeSettings(deps.change, { site, actor }, async ({ log }) => {
     const fresh = list.filter((email) => !log.notification_emails.includes(email));
@@ -35,7 +35,7 @@ export async function setRecipients(
     if (fresh.length > 0 && due !== null) await deps.sends.skip(site.id, fresh, due, deps.clock());
     return { notification_emails: list };
   });
-  return { recipients: recipientsOf(after.log, deps.maxEmails), message: textFor(after.log) };
+  return { recipients: recipientsOf(after.log, deps.maxEmails), reportsCome: reportsArePossible(after.log) };
 }
 
 /** The recipients of a site, as the API tells them. */
@@ -44,13 +44,4 @@ export function recipientsOf({ notification_emails }: LogSettings, maxEmails: nu
     entries: notification_emails.map((email) => ({ id: recipientId(email), email })),
     max_emails: maxEmails,
   };
-}
-
-function textFor(log: LogSettings): string {
-  const many = log.notification_emails.length;
-  if (many === 0) return 'Nobody gets the weekly report.';
-  const who = many === 1 ? 'One address gets' : `${many} addresses get`;
-  return reportsArePossible(log)
-    ? `${who} the weekly report.`
-    : `${who} the weekly report once the log is on and kept for 8 days or more.`;
 }

@@ -1,6 +1,7 @@
 import { codesPage } from '../../pages/second-factor/codes-page.js';
 import { noticePage } from '../../pages/second-factor/notice-page.js';
-import { notices, waitInWords } from '../../pages/second-factor/notices.js';
+import { notices } from '../../pages/second-factor/notices.js';
+import { waitInWords } from '../../pages/time-words.js';
 import { normaliseBackupCode, showBackupCode } from './backup-codes.js';
 import { type CodeOutcome, checkCode } from './check-code.js';
 import { confirmSetup, renewSetupCodes } from './enrol.js';
@@ -9,7 +10,7 @@ import { pageReply, type Reply, redirectReply } from './reply.js';
 import { showStep } from './show-step.js';
 import { spendAppCode, spendBackupCode } from './spend-code.js';
 import { normaliseCode } from './totp.js';
-import { formOf, hostName, linksOf, nextTask, type StepDeps, type VisitStep } from './visit-step.js';
+import { formOf, linksOf, nextTask, pageFacts, type StepDeps, type VisitStep } from './visit-step.js';
 
 /**
  * Acts on a form of the second factor. Who the visitor is and what is due comes from the stored challenge, never from
@@ -39,11 +40,12 @@ async function confirmLogin(
   form: { readonly code: string; readonly method: 'code' | 'backup'; readonly trust: boolean },
 ): Promise<Reply> {
   const { challenge, now } = step;
+  const { translate } = step.visit.language;
   const { code, trust } = form;
   const app = form.method === 'code';
   const method = app ? 'app' : 'backup';
   if ((app ? normaliseCode(code) : normaliseBackupCode(code)) === null) {
-    const error = app ? 'A code has 6 digits.' : 'A back-up code has 8 digits.';
+    const error = app ? translate('A code has 6 digits.') : translate('A back-up code has 8 digits.');
     return showStep(deps, step, method, { error, status: 400, trust });
   }
   const spend = app ? spendAppCode : spendBackupCode;
@@ -52,8 +54,8 @@ async function confirmLogin(
     return refused(deps, step, outcome, method, {
       trust,
       wrong: app
-        ? 'This code isn’t right. Wait for the next one and try again.'
-        : 'This back-up code isn’t right, or was used before.',
+        ? translate('This code isn’t right. Wait for the next one and try again.')
+        : translate('This back-up code isn’t right, or was used before.'),
     });
   }
   // Only one request may turn a challenge into a session.
@@ -67,8 +69,9 @@ async function confirmLogin(
 
 async function confirmFirstCode(deps: StepDeps, step: VisitStep, code: string): Promise<Reply> {
   const { challenge, now } = step;
+  const { translate } = step.visit.language;
   if (normaliseCode(code) === null) {
-    return showStep(deps, step, 'app', { error: 'A code has 6 digits.', status: 400, trust: false });
+    return showStep(deps, step, 'app', { error: translate('A code has 6 digits.'), status: 400, trust: false });
   }
   let codes: readonly string[] | null = null;
   const outcome = await checkCode(deps, challenge, now, async () => {
@@ -76,13 +79,16 @@ async function confirmFirstCode(deps: StepDeps, step: VisitStep, code: string): 
     return codes !== null;
   });
   if (outcome.kind === 'right' && codes !== null) return showCodes(step, codes);
-  const wrong = 'This code isn’t right. Check the time on your phone, then try the next code.';
+  const wrong = translate('This code isn’t right. Check the time on your phone, then try the next code.');
   return refused(deps, step, outcome, 'app', { trust: false, wrong });
 }
 
 async function goOn(deps: StepDeps, step: VisitStep, saved: boolean): Promise<Reply> {
-  const { challenge, now } = step;
-  if (!saved) return showStep(deps, step, 'app', { error: 'Tick this to go on.', status: 400, trust: false });
+  const { challenge, now, visit } = step;
+  if (!saved) {
+    const error = visit.language.translate('Tick this to go on.');
+    return showStep(deps, step, 'app', { error, status: 400, trust: false });
+  }
   if (!(await deps.factors.enable(challenge, { challenge: challenge.idHash, at: now }))) {
     return redirectReply(linksOf(step.visit.loginPath, challenge.interim).self);
   }
@@ -93,7 +99,7 @@ async function goOn(deps: StepDeps, step: VisitStep, saved: boolean): Promise<Re
 
 function showCodes(step: VisitStep, codes: readonly string[]): Reply {
   const facts = {
-    host: hostName(step.visit),
+    ...pageFacts(step.visit),
     form: formOf(step),
     login: step.challenge.login,
     codes: codes.map(showBackupCode),
@@ -109,6 +115,7 @@ async function refused(
   form: { readonly trust: boolean; readonly wrong: string },
 ): Promise<Reply> {
   const { challenge, visit, now } = step;
+  const { language } = visit;
   const until = outcome.kind === 'paused' || outcome.kind === 'over' ? outcome.until : 0;
   const seconds = Math.max(0, Math.ceil((until - now) / 1000));
   const retry = seconds > 0 ? { retryAfter: seconds } : {};
@@ -117,13 +124,15 @@ async function refused(
   if (outcome.kind !== 'paused') await writeDown(deps, step, 'factor_failed');
   switch (outcome.kind) {
     case 'paused': {
-      const error = `Too many wrong codes. Try again in ${waitInWords(seconds)}.`;
+      const error = language.translate('Too many wrong codes. Try again in {time}.', {
+        time: waitInWords(language, seconds),
+      });
       return showStep(deps, step, method, { error, status: 429, trust: form.trust, ...retry });
     }
     case 'over': {
       const { again } = linksOf(visit.loginPath, challenge.interim);
-      const notice = notices.tooMany(again, seconds > 0 ? waitInWords(seconds) : null);
-      return { ...pageReply(429, (nonce) => noticePage({ host: hostName(visit), nonce }, notice)), ...retry };
+      const notice = notices.tooMany(again, seconds > 0 ? waitInWords(language, seconds) : null);
+      return { ...pageReply(429, (nonce) => noticePage({ ...pageFacts(visit), nonce }, notice)), ...retry };
     }
     default:
       return showStep(deps, step, method, { error: form.wrong, status: 403, trust: form.trust });

@@ -21,7 +21,7 @@ import { readForm } from './read-form.js';
 import { pageReply, type Reply, redirectReply, sendReply } from './reply.js';
 import type { DoorVisit, FactorNeeded, SecondFactorDoor } from './second-factor-door.js';
 import { showStep } from './show-step.js';
-import { hostName, linksOf, type StepDeps, type VisitStep } from './visit-step.js';
+import { linksOf, pageFacts, type StepDeps, type VisitStep } from './visit-step.js';
 
 /** The browser keeps the cookie longer than the challenge lives, so that an interrupted set-up can go on. */
 const COOKIE_SECONDS = 24 * 3600;
@@ -186,7 +186,7 @@ function ended(visit: DoorVisit, query: URLSearchParams): Reply {
 }
 
 function notice(visit: DoorVisit, status: number, content: Notice): Reply {
-  return pageReply(status, (nonce) => noticePage({ host: hostName(visit), nonce }, content));
+  return pageReply(status, (nonce) => noticePage({ ...pageFacts(visit), nonce }, content));
 }
 
 function faultReply(deps: StepDeps, visit: DoorVisit, error: unknown): Reply {

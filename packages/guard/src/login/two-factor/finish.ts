@@ -7,7 +7,7 @@ import { CHALLENGE_COOKIE, deviceCookie, writeCookie } from './cookies.js';
 import { pageReply, type Reply, redirectReply } from './reply.js';
 import { safeRedirect } from './safe-redirect.js';
 import { TRUSTED_SECONDS } from './trusted-devices.js';
-import { hostName, linksOf, type StepDeps, settingsPage, type VisitStep } from './visit-step.js';
+import { linksOf, pageFacts, type StepDeps, settingsPage, type VisitStep } from './visit-step.js';
 
 /**
  * The end of a challenge that was passed and used up: WordPress makes the session, its cookies go to the browser
@@ -45,7 +45,7 @@ export async function finish(deps: StepDeps, step: VisitStep, trust: boolean): P
     );
     const { again } = linksOf(visit.loginPath, challenge.interim);
     const notice = notices.failed(again, reference(requestId));
-    return pageReply(502, (nonce) => noticePage({ host: hostName(visit), nonce }, notice));
+    return pageReply(502, (nonce) => noticePage({ ...pageFacts(visit), nonce }, notice));
   }
 
   const { userId: user } = challenge;
@@ -60,7 +60,7 @@ export async function finish(deps: StepDeps, step: VisitStep, trust: boolean): P
     );
   }
   if (challenge.interim) {
-    const page = (nonce: string) => noticePage({ host: hostName(visit), nonce }, notices.interimSuccess());
+    const page = (nonce: string) => noticePage({ ...pageFacts(visit), nonce }, notices.interimSuccess());
     return { ...pageReply(200, page), cookies };
   }
   return redirectReply(safeRedirect(issued.redirect, { scheme, host }, `${adminPath}/`), cookies);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SiteConfig } from '../../site.js';
+import type { Language } from '../../texts/language.js';
 
 /** A visitor at the second factor's pages. */
 export interface DoorVisit {
@@ -11,6 +12,8 @@ export interface DoorVisit {
   readonly requestId: string;
   /** Path (with leading slash, home included) at which the login is reached now: `/wp-login.php` or the slug. */
   readonly loginPath: string;
+  /** The site's language. */
+  readonly language: Language;
 }
 
 /** What the connector reported when a password was right but a second factor is needed. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../lib/logger.js';
 import {
   appCode,
   enrol,
@@ -7,6 +8,7 @@ import {
   shownCodes,
   shownSecret,
 } from '../../testing/second-factor-site.js';
+import { cataloguesFolder, createLanguages } from '../../texts/languages.js';
 import { hotp } from './totp.js';
 
 describe('a user without a second factor, in a browser without JavaScript', () => {
@@ -30,6 +32,20 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     expect(browser.cookies.get('known_device')).toMatch(/^[0-9a-f]{16}-\d+-1\./);
     expect(site.issued).toEqual([{ user: 1, remember: true, redirect: '/wp-admin/edit.php', interim: false }]);
     expect(site.log.events()).toEqual(expect.arrayContaining(['second-factor-key-made', 'second-factor-set-up']));
+  });
+
+  it('sets it up in the language of the site', async () => {
+    const site = await secondFactorSite();
+    site.language = createLanguages({ folder: cataloguesFolder, logger: silentLogger() })('de_DE');
+    const browser = new PlainBrowser(site);
+    const page = await browser.logIn();
+    expect(page.html).toContain('<h1>Zwei-Faktor-Authentifizierung einrichten</h1>');
+    expect(page.html).toContain('Anmeldung als <strong>owner</strong>.');
+    const wrong = await browser.send(page, 'enrol', { code: 'x' });
+    expect(wrong.html).toContain('Ein Code hat 6 Ziffern.');
+    const codesPage = await browser.send(wrong, 'enrol', { code: appCode(shownSecret(page), site.now) });
+    expect(codesPage.html).toContain('download="ersatzcodes-127.0.0.1.txt"');
+    expect((await browser.send(codesPage, 'continue', {})).html).toContain('Setzen Sie hier ein Häkchen');
   });
 
   it('needs the tick, which the server checks', async () => {

@@ -8,7 +8,7 @@ import { keyForCheck } from './factor-key.js';
 import { qrCode } from './qr-code.js';
 import { pageReply, type Reply } from './reply.js';
 import { base32, keyUri } from './totp.js';
-import { formOf, hostName, linksOf, nextTask, type StepDeps, settingsPage, type VisitStep } from './visit-step.js';
+import { formOf, linksOf, nextTask, pageFacts, type StepDeps, settingsPage, type VisitStep } from './visit-step.js';
 
 /** What was wrong with the form that this page answers. */
 export interface FormMistake {
@@ -31,7 +31,7 @@ export async function showStep(
   mistake?: FormMistake,
 ): Promise<Reply> {
   const { challenge, visit } = step;
-  const host = hostName(visit);
+  const facts = pageFacts(visit);
   const form = formOf(step);
   const { self, again } = linksOf(visit.loginPath, challenge.interim);
   const leave = challenge.purpose === 'login' ? again : settingsPage(deps.adminPath(visit.site));
@@ -50,17 +50,19 @@ export async function showStep(
       if (factor) await keyForCheck(deps.keyFile, factor.keyId);
       const otherMethod = method === 'app' ? `${self}&method=backup` : self;
       const trust = mistake?.trust ?? false;
-      return finished((nonce) => challengePage({ host, nonce, form, method, login, otherMethod, leave, error, trust }));
+      return finished((nonce) =>
+        challengePage({ ...facts, nonce, form, method, login, otherMethod, leave, error, trust }),
+      );
     }
     case 'enrol': {
       const secret = await secretToSetUp(deps, challenge, step.now);
       if (secret === null) return alreadySetUp(deps, step);
-      const qr = qrCode(keyUri(secret, { host, login }));
+      const qr = qrCode(keyUri(secret, { host: facts.host, login }));
       const text = base32(secret);
-      return finished((nonce) => enrolPage({ host, nonce, form, purpose, login, leave, qr, secret: text, error }));
+      return finished((nonce) => enrolPage({ ...facts, nonce, form, purpose, login, leave, qr, secret: text, error }));
     }
     case 'save-codes':
-      return finished((nonce) => codesAgainPage({ host, nonce, form, missingTick: mistake !== undefined }));
+      return finished((nonce) => codesAgainPage({ ...facts, nonce, form, missingTick: mistake !== undefined }));
     case 'nothing':
       return alreadySetUp(deps, step);
   }
@@ -68,5 +70,5 @@ export async function showStep(
 
 function alreadySetUp(deps: StepDeps, { visit }: VisitStep): Reply {
   const back = settingsPage(deps.adminPath(visit.site));
-  return pageReply(200, (nonce) => noticePage({ host: hostName(visit), nonce }, notices.alreadySetUp(back)));
+  return pageReply(200, (nonce) => noticePage({ ...pageFacts(visit), nonce }, notices.alreadySetUp(back)));
 }

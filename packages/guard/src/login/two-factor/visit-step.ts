@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.js';
 import type { Logger } from '../../lib/logger.js';
-import type { FormFacts } from '../../pages/second-factor/frame.js';
+import type { FormFacts, FrameFacts } from '../../pages/second-factor/frame.js';
 import type { SiteConfig } from '../../site.js';
 import type { AuditStore } from '../../storage/audit-store.js';
 import type { ChallengeStore, StoredChallenge } from '../../storage/challenge-store.js';
@@ -67,9 +67,9 @@ export function formOf({ visit, challenge, cookie }: VisitStep): FormFacts {
   return { action: linksOf(visit.loginPath, challenge.interim).self, token: formToken(cookie) };
 }
 
-/** The host as people know it. */
-export function hostName(visit: DoorVisit): string {
-  return visit.host.replace(/:\d+$/, '');
+/** The host as people know it, and the language of the pages. */
+export function pageFacts({ host, language }: DoorVisit): Omit<FrameFacts, 'nonce'> {
+  return { host: host.replace(/:\d+$/, ''), language };
 }
 
 /** What the visitor has to do next, by what is stored now. Throws StorageError. */

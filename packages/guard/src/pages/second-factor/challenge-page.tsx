@@ -15,25 +15,26 @@ export function challengePage(
     readonly trust: boolean;
   },
 ): string {
-  const { form, method, error } = facts;
+  const { form, method, error, host, language } = facts;
+  const { translate } = language;
   const app = method === 'app';
   return renderFrame(facts, {
-    title: 'Confirm it’s you',
-    foot: <WhoFoot purpose="login" login={facts.login} leave={facts.leave} />,
+    title: translate('Confirm it’s you'),
+    foot: <WhoFoot language={language} purpose="login" login={facts.login} leave={facts.leave} />,
     content: (
       <>
         <Tile icon="phone" tone="on" />
-        <h1>Confirm it’s you</h1>
+        <h1>{translate('Confirm it’s you')}</h1>
         <p>
           {app
-            ? `Open your authenticator app and enter the 6-digit code for ${facts.host}.`
-            : 'Enter one of the back-up codes that you saved. Each of them works once.'}
+            ? translate('Open your authenticator app and enter the 6-digit code for {host}.', { host })
+            : translate('Enter one of the back-up codes that you saved. Each of them works once.')}
         </p>
         <form method="post" action={form.action}>
           <FormFields form={form} step={app ? 'code' : 'backup'} />
           <div className={error ? 'so-field has-error' : 'so-field'}>
             <label className="so-label" htmlFor="code">
-              {app ? 'Code' : 'Back-up code'}
+              {app ? translate('Code') : translate('Back-up code')}
             </label>
             <input
               className={app ? 'so-input so-code' : 'so-input so-code so-code--long'}
@@ -55,15 +56,15 @@ export function challengePage(
           </div>
           <label className="so-check">
             <input type="checkbox" name="trust" value="1" defaultChecked={facts.trust} />
-            <span>Don’t ask again on this device for 30 days</span>
+            <span>{translate('Don’t ask again on this device for 30 days')}</span>
           </label>
           <button type="submit" className="so-btn so-btn--primary so-btn--wide">
-            Log in
+            {translate('Log in')}
           </button>
         </form>
         <p className="so-front__left">
           <a className="so-link" href={facts.otherMethod}>
-            {app ? 'Use a back-up code' : 'Use the authenticator app'}
+            {app ? translate('Use a back-up code') : translate('Use the authenticator app')}
           </a>
         </p>
       </>

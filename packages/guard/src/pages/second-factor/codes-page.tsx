@@ -1,19 +1,22 @@
+import type { Language } from '../../texts/language.js';
 import { FieldError, type FormFacts, FormFields, type FrameFacts, Icon, renderFrame, Tile } from './frame.js';
 
 /** The page that shows the back-up codes, once. "Continue" needs the tick; the server checks it again. */
 export function codesPage(
   facts: FrameFacts & { readonly form: FormFacts; readonly login: string; readonly codes: readonly string[] },
 ): string {
-  const { form, codes } = facts;
-  const text = [`Back-up codes for ${facts.login} at ${facts.host}`, '', ...codes, ''].join('\r\n');
+  const { form, codes, login, host, language } = facts;
+  const { translate } = language;
+  const heading = translate('Back-up codes for {login} at {host}', { login, host });
+  const text = [heading, '', ...codes, ''].join('\r\n');
   return renderFrame(facts, {
-    title: 'Save your back-up codes',
-    foot: 'Don’t keep them on the phone that makes your codes.',
+    title: translate('Save your back-up codes'),
+    foot: translate('Don’t keep them on the phone that makes your codes.'),
     content: (
       <>
         <Tile icon="check" tone="on" />
-        <h1>Save your back-up codes</h1>
-        <p>The code was right. If you lose your phone, each of these codes lets you in once.</p>
+        <h1>{translate('Save your back-up codes')}</h1>
+        <p>{translate('The code was right. If you lose your phone, each of these codes lets you in once.')}</p>
         <ul className="so-codes">
           {codes.map((code) => (
             <li key={code}>{code}</li>
@@ -22,22 +25,22 @@ export function codesPage(
         <div className="so-acts">
           <button type="button" className="so-btn" data-copy={text} hidden>
             <Icon name="copy" />
-            <span>Copy</span>
+            <span>{translate('Copy')}</span>
           </button>
           <a
             className="so-btn"
-            download={`back-up-codes-${facts.host}.txt`}
+            download={`${translate('back-up-codes')}-${host}.txt`}
             href={`data:text/plain;charset=utf-8,${encodeURIComponent(text)}`}
           >
             <Icon name="download" />
-            Download
+            {translate('Download')}
           </a>
           <button type="button" className="so-btn" data-print="" hidden>
             <Icon name="print" />
-            Print
+            {translate('Print')}
           </button>
         </div>
-        <SavedForm form={form} error={undefined} />
+        <SavedForm language={language} form={form} error={undefined} />
       </>
     ),
   });
@@ -47,31 +50,43 @@ export function codesPage(
 export function codesAgainPage(
   facts: FrameFacts & { readonly form: FormFacts; readonly missingTick: boolean },
 ): string {
-  const { form } = facts;
+  const { form, language } = facts;
+  const { translate } = language;
   return renderFrame(facts, {
-    title: 'Save your back-up codes',
-    foot: 'Don’t keep them on the phone that makes your codes.',
+    title: translate('Save your back-up codes'),
+    foot: translate('Don’t keep them on the phone that makes your codes.'),
     content: (
       <>
         <Tile icon="clock" tone="warn" />
-        <h1>Did you save your back-up codes?</h1>
+        <h1>{translate('Did you save your back-up codes?')}</h1>
         <p>
-          They were shown once and can’t be shown again. If you don’t have them, get new ones; the old ones then stop
-          working.
+          {translate(
+            'They were shown once and can’t be shown again. If you don’t have them, get new ones; the old ones then stop working.',
+          )}
         </p>
         <form method="post" action={form.action}>
           <FormFields form={form} step="renew" />
           <button type="submit" className="so-btn so-btn--wide">
-            Get new codes
+            {translate('Get new codes')}
           </button>
         </form>
-        <SavedForm form={form} error={facts.missingTick ? 'Tick this to go on.' : undefined} />
+        <SavedForm
+          language={language}
+          form={form}
+          error={facts.missingTick ? translate('Tick this to go on.') : undefined}
+        />
       </>
     ),
   });
 }
 
-function SavedForm({ form, error }: { readonly form: FormFacts; readonly error: string | undefined }) {
+function SavedForm(props: {
+  readonly language: Language;
+  readonly form: FormFacts;
+  readonly error: string | undefined;
+}) {
+  const { form, error } = props;
+  const { translate } = props.language;
   return (
     <form method="post" action={form.action}>
       <FormFields form={form} step="continue" />
@@ -84,11 +99,11 @@ function SavedForm({ form, error }: { readonly form: FormFacts; readonly error: 
           aria-invalid={error ? true : undefined}
           aria-describedby={error ? 'saved-error' : undefined}
         />
-        <span>I have saved the codes somewhere safe</span>
+        <span>{translate('I have saved the codes somewhere safe')}</span>
       </label>
       {error ? <FieldError id="saved-error" text={error} /> : null}
       <button type="submit" className="so-btn so-btn--primary so-btn--wide">
-        Continue
+        {translate('Continue')}
       </button>
     </form>
   );

@@ -14,15 +14,20 @@ export function enrolPage(
     readonly error?: string | undefined;
   },
 ): string {
-  const { form, qr, secret, error } = facts;
+  const { form, qr, secret, error, language } = facts;
+  const { translate } = language;
   return renderFrame(facts, {
-    title: 'Set up two-factor authentication',
+    title: translate('Set up two-factor authentication'),
     wide: true,
-    foot: <WhoFoot purpose={facts.purpose} login={facts.login} leave={facts.leave} />,
+    foot: <WhoFoot language={language} purpose={facts.purpose} login={facts.login} leave={facts.leave} />,
     content: (
       <>
-        <h1>Set up two-factor authentication</h1>
-        <p>This site asks administrators and editors for a code from their phone. It takes about two minutes, once.</p>
+        <h1>{translate('Set up two-factor authentication')}</h1>
+        <p>
+          {translate(
+            'This site asks administrators and editors for a code from their phone. It takes about two minutes, once.',
+          )}
+        </p>
         <div className="so-enrol">
           <div className="so-enrol__qr">
             <svg
@@ -31,7 +36,7 @@ export function enrolPage(
               height="232"
               shapeRendering="crispEdges"
               role="img"
-              aria-label="QR code with the key for your authenticator app"
+              aria-label={translate('QR code with the key for your authenticator app')}
             >
               <path fill="#14212a" d={qr.path} />
             </svg>
@@ -40,28 +45,34 @@ export function enrolPage(
             <ol className="so-todo">
               <li>
                 <i aria-hidden="true">1</i>
-                <b>Get an authenticator app</b>
-                <p>Any app that shows 6-digit codes will do.</p>
+                <b>{translate('Get an authenticator app')}</b>
+                <p>{translate('Any app that shows 6-digit codes will do.')}</p>
               </li>
               <li>
                 <i aria-hidden="true">2</i>
-                <b>Scan the QR code</b>
-                <p>Can’t scan it? Type this key into the app.</p>
+                <b>{translate('Scan the QR code')}</b>
+                <p>{translate('Can’t scan it? Type this key into the app.')}</p>
                 <div className="so-secret">
                   <code>{secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
-                  <button type="button" className="so-iconbtn" aria-label="Copy the key" data-copy={secret} hidden>
+                  <button
+                    type="button"
+                    className="so-iconbtn"
+                    aria-label={translate('Copy the key')}
+                    data-copy={secret}
+                    hidden
+                  >
                     <Icon name="copy" />
                   </button>
                 </div>
               </li>
               <li>
                 <i aria-hidden="true">3</i>
-                <b>Enter the code from the app</b>
+                <b>{translate('Enter the code from the app')}</b>
                 <form className="so-enrol__form" method="post" action={form.action}>
                   <FormFields form={form} step="enrol" />
                   <div className={error ? 'so-field has-error' : 'so-field'}>
                     <label className="so-vh" htmlFor="code">
-                      Code
+                      {translate('Code')}
                     </label>
                     <input
                       className="so-input so-code"
@@ -81,7 +92,7 @@ export function enrolPage(
                     {error ? <FieldError id="code-error" text={error} /> : null}
                   </div>
                   <button type="submit" className="so-btn so-btn--primary">
-                    Turn on
+                    {translate('Turn on')}
                   </button>
                 </form>
               </li>

@@ -1,12 +1,16 @@
 import type { ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
+import type { Language } from '../../texts/language.js';
+import { rootAttributes } from '../visitor-page.js';
+import { withParts } from '../with-parts.js';
 import { secondFactorScript } from './second-factor-script.js';
-import { secondFactorStyles } from './second-factor-styles.js';
+import { secondFactorRightToLeftStyles, secondFactorStyles } from './second-factor-styles.js';
 
 /** What every page of the second factor is given. */
 export interface FrameFacts {
   /** Host without port. */
   readonly host: string;
+  readonly language: Language;
   /** Allows exactly this page's own style and script (Content-Security-Policy). */
   readonly nonce: string;
 }
@@ -17,7 +21,7 @@ export interface FormFacts {
   readonly token: string;
 }
 
-/** Renders one page. React escapes every value that comes from outside. */
+/** Renders one page; its words are translated already. React escapes every value that comes from outside. */
 export function renderFrame(
   facts: FrameFacts,
   page: {
@@ -28,28 +32,30 @@ export function renderFrame(
     readonly content: ReactNode;
   },
 ): string {
+  const { host, language, nonce } = facts;
+  const styles = secondFactorStyles + (language.direction === 'rtl' ? secondFactorRightToLeftStyles : '');
   return `<!DOCTYPE html>${renderToStaticMarkup(
-    <html className="so-fronthtml" lang="en">
+    <html {...rootAttributes(language)}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>{page.title}</title>
         {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own constant; React would escape its quotes */}
-        <style nonce={facts.nonce} dangerouslySetInnerHTML={{ __html: secondFactorStyles }} />
+        <style nonce={nonce} dangerouslySetInnerHTML={{ __html: styles }} />
       </head>
       <body className={page.bodyClass}>
         <div className="so so-front">
           <header className="so-front__site">
-            <i aria-hidden="true">{facts.host.slice(0, 1).toUpperCase()}</i>
-            {facts.host}
+            <i aria-hidden="true">{host.slice(0, 1).toUpperCase()}</i>
+            {host}
           </header>
           <main className={page.wide ? 'so-front__card so-front__card--l' : 'so-front__card'}>{page.content}</main>
           {page.foot ? <footer className="so-front__foot">{page.foot}</footer> : null}
-          <p className="so-vh" role="status" id="said" />
+          <p className="so-vh" role="status" id="said" data-copied={language.translate('Copied')} />
         </div>
         {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own constant; React would escape its quotes */}
-        <script nonce={facts.nonce} dangerouslySetInnerHTML={{ __html: secondFactorScript }} />
+        <script nonce={nonce} dangerouslySetInnerHTML={{ __html: secondFactorScript }} />
       </body>
     </html>,
   )}`;
@@ -128,16 +134,20 @@ export function FormFields({ form, step }: { readonly form: FormFacts; readonly 
 
 /** Who is logging in, and the way out for somebody else. */
 export function WhoFoot(props: {
+  readonly language: Language;
   readonly purpose: 'login' | 'setup';
   readonly login: string;
   readonly leave: string;
 }): ReactNode {
+  const { translate } = props.language;
+  const forLogin = props.purpose === 'login';
   return (
     <>
-      {props.purpose === 'login' ? 'Logging in as ' : 'Setting up for '}
-      <strong>{props.login}</strong>.{' '}
+      {withParts(forLogin ? translate('Logging in as {login}.') : translate('Setting up for {login}.'), {
+        login: <strong>{props.login}</strong>,
+      })}{' '}
       <a className="so-link" href={props.leave}>
-        {props.purpose === 'login' ? 'Not you?' : 'Not now'}
+        {forLogin ? translate('Not you?') : translate('Not now')}
       </a>
     </>
   );

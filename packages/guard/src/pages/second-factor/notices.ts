@@ -1,6 +1,6 @@
 import type { Notice } from './notice-page.js';
 
-/** Texts of the second factor's notices. `again` is the address of the log-in. */
+/** Texts of the second factor's notices. `again` is the address of the log-in, `wait` a time in words. */
 export const notices = {
   ended: (again: string): Notice => ({
     title: 'This log-in has ended',
@@ -11,7 +11,9 @@ export const notices = {
   }),
   tooMany: (again: string, wait: string | null): Notice => ({
     title: 'Too many wrong codes',
-    text: `This log-in has ended. ${wait === null ? 'You can log in again now.' : `Codes are accepted again in ${wait}.`}`,
+    ...(wait === null
+      ? { text: 'This log-in has ended. You can log in again now.' }
+      : { text: 'This log-in has ended. Codes are accepted again in {time}.', values: { time: wait } }),
     tone: 'danger',
     icon: 'error',
     button: { label: 'Log in again', href: again },
@@ -21,7 +23,8 @@ export const notices = {
     text: 'The server can’t read the key that it needs to check your code, so this log-in was stopped. Your password and your authenticator app are fine.',
     tone: 'danger',
     icon: 'error',
-    foot: `Ask the site’s owner or hosting provider to put the key back. Reference ${reference}.`,
+    foot: 'Ask the site’s owner or hosting provider to put the key back. Reference {reference}.',
+    values: { reference },
   }),
   failed: (again: string, reference: string): Notice => ({
     title: 'We couldn’t log you in',
@@ -29,7 +32,8 @@ export const notices = {
     tone: 'warn',
     icon: 'error',
     button: { label: 'Log in again', href: again },
-    foot: `If it lasts, contact the site’s owner and mention the reference ${reference}.`,
+    foot: 'If it lasts, contact the site’s owner and mention the reference {reference}.',
+    values: { reference },
   }),
   unavailable: (again: string, reference: string): Notice => ({
     title: 'This doesn’t work right now',
@@ -37,7 +41,8 @@ export const notices = {
     tone: 'warn',
     icon: 'error',
     button: { label: 'Try again', href: again },
-    foot: `If it lasts, contact the site’s owner and mention the reference ${reference}.`,
+    foot: 'If it lasts, contact the site’s owner and mention the reference {reference}.',
+    values: { reference },
   }),
   alreadySetUp: (back: string): Notice => ({
     title: 'Two-factor authentication is already set up',
@@ -61,10 +66,3 @@ export const notices = {
     closesDialog: true,
   }),
 } as const;
-
-/** A time left in words, rounded up. @param seconds at least 0 */
-export function waitInWords(seconds: number): string {
-  if (seconds <= 90) return seconds <= 1 ? '1 second' : `${Math.ceil(seconds)} seconds`;
-  const minutes = Math.ceil(seconds / 60);
-  return minutes <= 90 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
-}

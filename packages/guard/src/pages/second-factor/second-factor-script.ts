@@ -20,14 +20,16 @@ export const secondFactorScript = `
     navigator.clipboard.writeText(text).then(done, function () { copyByHand(text, done); });
   }
   each('[data-copy]', function (button) {
+    var said = doc.getElementById('said');
+    var copied = said.getAttribute('data-copied');
+    var label = button.querySelector('span');
+    var before = label && label.textContent;
     button.hidden = false;
     button.addEventListener('click', function () {
       copy(button.getAttribute('data-copy'), function () {
-        doc.getElementById('said').textContent = 'Copied';
-        var label = button.querySelector('span');
-        if (!label) return;
-        label.textContent = 'Copied';
-        setTimeout(function () { label.textContent = 'Copy'; doc.getElementById('said').textContent = ''; }, 2000);
+        said.textContent = copied;
+        setTimeout(function () { said.textContent = ''; if (label) label.textContent = before; }, 2000);
+        if (label) label.textContent = copied;
       });
     });
   });

@@ -1,4 +1,4 @@
-import { contentStyles, visitorStyles } from '../visitor-styles.js';
+import { contentStyles, rightToLeftStyles, visitorStyles } from '../visitor-styles.js';
 
 const TICK = `url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20' fill='none' stroke='%23fff' stroke-width='2.4' stroke-linecap='round' stroke-linejoin='round'%3E%3Cpath d='M5.4 10.4l3 3 6.2-6.6'/%3E%3C/svg%3E")`;
 const MONO = 'ui-monospace,SFMono-Regular,Menlo,Consolas,"Roboto Mono","Liberation Mono","DejaVu Sans Mono",monospace';
@@ -61,4 +61,21 @@ export const secondFactorStyles = `${visitorStyles}${contentStyles}
 @media (max-width:800px){.so-front{padding:24px 12px}.so-front__card{padding:24px 20px}.so-front h1{font-size:20px}.so-check{min-height:44px;padding:12px 0}.so-field+.so-check,.so-check+.so-btn{margin-top:8px}.so-front__left .so-link,.so-front__foot .so-link{display:inline-block;margin:-12px 0;padding:12px 0}.so-enrol{display:block}.so-enrol__qr{margin:0 auto 24px}.so-iconbtn{width:44px;height:44px}}
 @media print{.so-acts,.so-front__card form,.so-front__foot,.so-tile{display:none}.so-front{padding:0}.so-front__card{border:0;box-shadow:none}}
 @media (forced-colors:active){.so-tile,.so-btn,.so-check input{border:1px solid}.so-check input{-webkit-appearance:auto;appearance:auto}}
+`.replaceAll('\n', '');
+
+/** The same from right to left. Codes and keys stay as they are written. */
+export const secondFactorRightToLeftStyles = `${rightToLeftStyles}
+.so-error svg{margin-right:0;margin-left:6px}
+.so-check input{margin:0 0 0 12px}
+.so-btn svg{margin:0 -3px 0 6px}
+.so-code,.so-codes,.so-secret code{direction:ltr}
+.so-codes li{text-align:center}
+.so-enrol__qr{margin-right:0;margin-left:40px}
+.so-todo>li{padding-right:40px;padding-left:0}
+.so-todo>li>i{right:0;left:auto}
+.so-secret{padding:8px 12px 8px 8px}
+.so-enrol__form .so-field+.so-btn{margin:0 8px 0 0}
+.so-acts{margin:4px -8px 0 0}
+.so-acts .so-btn{margin:8px 8px 0 0}
+@media (max-width:800px){.so-enrol__qr{margin:0 auto 24px}}
 `.replaceAll('\n', '');

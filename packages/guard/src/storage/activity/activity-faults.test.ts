@@ -71,7 +71,7 @@ describe('a full disk', () => {
     const queue = new VisitQueue(new ActivityWriter(database, 100), settings, (reply) => replies.push(reply));
     database.exec(`pragma max_page_count = ${pages + 3}`);
     const visits = packVisits(visitsUntilNow(2000, 10, (index) => ({ address: `192.0.2.${index % 200}` })));
-    queue.add(1, { name: 'visits', site: SITE, visits, dropped: 0, at: NOW / 1000 });
+    queue.add(1, { name: 'visits', site: SITE, timeZone: 'UTC', visits, dropped: 0, at: NOW / 1000 });
     await eventually(() => replies.length > 0);
     expect(replies).toMatchObject([{ kind: 'note', event: 'activity-log-not-written' }]);
     expect(database.prepare('select count(*) as rows from visits').get()).toEqual({ rows: 0 });

@@ -93,7 +93,7 @@ export type TopWhat = 'address' | 'page' | 'failed-login';
 /** The most frequent values of a day: bounded counters that take over the smallest one when a new value comes. */
 interface TopVisitsTable {
   site: number;
-  /** `YYYY-MM-DD` in UTC. */
+  /** `YYYY-MM-DD` in the time zone of the site. */
   day: string;
   what: TopWhat;
   value: string;

@@ -79,6 +79,23 @@ describe('sums', () => {
     expect(await top('page', '2026-11-20')).toEqual([]);
   });
 
+  it('belong to the days of the site, also when its time zone changes', async () => {
+    let timeZone = 'Pacific/Auckland';
+    const store = await testStore({ timeZone: () => timeZone });
+    const write = (target: string, visit = {}) =>
+      store.write({ site: SITE, visits: [aVisit({ target, ...visit })], dropped: 0 });
+    await write('/new-zealand/', { address: '192.0.2.9' });
+    timeZone = '-11:30';
+    await write('/samoa/', { address: '192.0.2.8', at: NOW - 4 * HOUR * 1000 });
+    await store.writeEvents(SITE, [anEvent({ uid: '01'.repeat(16), kind: 'login.failed' })]);
+    const top = (what: 'page' | 'failed-login', day: string) => store.top(SITE, what, day, day, 2);
+    expect(await top('page', '2026-11-22')).toEqual([{ value: '/new-zealand/', count: 1 }]);
+    expect(await top('page', '2026-11-20')).toEqual([{ value: '/samoa/', count: 1 }]);
+    expect(await top('failed-login', '2026-11-21')).toEqual([{ value: '192.0.2.1', count: 1 }]);
+    // A day of the site that is over in UTC is found too.
+    expect((await store.options(SITE, 'ip', '', 5)).map(({ label }) => label)).toEqual(['192.0.2.8', '192.0.2.9']);
+  });
+
   it('count what was dropped, once', async () => {
     const store = await testStore();
     await store.write({ site: SITE, visits: [aVisit()], dropped: 4 });
@@ -86,6 +103,8 @@ describe('sums', () => {
     expect(await store.droppedVisits(SITE)).toBe(7);
     expect(await store.droppedVisits(SITE, NOW_SECONDS)).toBe(7);
     expect(await store.droppedVisits(SITE, NOW_SECONDS + HOUR)).toBe(0);
+    expect(await store.droppedVisits(SITE, 0, HOUR_BEGAN)).toBe(0);
+    expect(await store.droppedVisits(SITE, HOUR_BEGAN, NOW_SECONDS)).toBe(7);
     expect(await store.droppedVisits('other')).toBe(0);
     expect(await store.countVisits(SITE, EVERY_VISIT, null)).toEqual({ rows: 1, exact: true });
   });

@@ -12,6 +12,7 @@ import { newestRow } from './read/newest-row.js';
 import { options } from './read/options.js';
 import { type Reader, type ReadLimits, readLimits } from './read/reader.js';
 import { droppedVisits, eventKinds, refusedLogins, top, traffic, visitorHours } from './read/sums.js';
+import { verifiedBotIn } from './read/verified-bot-in.js';
 import { visitorById } from './read/visitor-by-id.js';
 import { packVisits } from './write/pack-visits.js';
 import { STRETCH_ROWS } from './write/site-book.js';
@@ -30,6 +31,8 @@ export interface ActivityStoreOptions {
   readonly dataDir: string;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** Time zone of a site as WordPress stores it; its days are those of UTC without this. */
+  readonly timeZone?: (site: SiteId) => string;
   readonly busyTimeoutMs?: number;
   readonly commitMs?: number;
   readonly maxWaiting?: number;
@@ -58,6 +61,7 @@ class SqliteActivityStore implements OpenActivityStore {
   readonly #limits: ReadLimits;
   readonly #logger: Logger;
   readonly #clock: Clock;
+  readonly #timeZone: (site: SiteId) => string;
   #database: Promise<ActivityDatabase> | null = null;
   #failedAt = Number.NEGATIVE_INFINITY;
   #failing = false;
@@ -70,6 +74,7 @@ class SqliteActivityStore implements OpenActivityStore {
   constructor(options: ActivityStoreOptions) {
     this.#logger = options.logger;
     this.#clock = options.clock;
+    this.#timeZone = options.timeZone ?? (() => 'UTC');
     this.#limits = options.readLimits ?? readLimits;
     this.#settings = {
       file: join(options.dataDir, 'activity.sqlite'),
@@ -97,7 +102,8 @@ class SqliteActivityStore implements OpenActivityStore {
     }
     this.#underWay += size;
     try {
-      await this.#write({ name: 'visits', site, visits: packVisits(visits), dropped: late, at: this.#now() });
+      const timeZone = this.#timeZone(site);
+      await this.#write({ name: 'visits', site, timeZone, visits: packVisits(visits), dropped: late, at: this.#now() });
     } catch {
       this.#drop(site, late + hits(visits));
     } finally {
@@ -113,7 +119,7 @@ class SqliteActivityStore implements OpenActivityStore {
   newestVisit: ActivityStore['newestVisit'] = (site) => this.#read((reader) => newestRow(reader, site, 'visits'));
 
   writeEvents: ActivityStore['writeEvents'] = async (site, events) => {
-    await this.#write({ name: 'events', site, events });
+    await this.#write({ name: 'events', site, timeZone: this.#timeZone(site), events });
   };
   listEvents: ActivityStore['listEvents'] = (window) => this.#read((reader) => listEvents(reader, window));
   countEvents: ActivityStore['countEvents'] = (site, filter, anchor) =>
@@ -130,6 +136,8 @@ class SqliteActivityStore implements OpenActivityStore {
   visitorOfUser: ActivityStore['visitorOfUser'] = async (site, user) =>
     (await this.#write({ name: 'visitor-of-user', site, user, at: this.#now() })) as Visitor;
   visitor: ActivityStore['visitor'] = (site, id) => this.#read((reader) => visitorById(reader, site, id));
+  verifiedBotIn: ActivityStore['verifiedBotIn'] = (site, range) =>
+    this.#read((reader) => verifiedBotIn(reader, site, range));
   setHostname: ActivityStore['setHostname'] = async (site, visitor, hostname, verifiedBot) => {
     await this.#write({ name: 'hostname', site, visitor, hostname, verifiedBot });
   };
@@ -143,8 +151,11 @@ class SqliteActivityStore implements OpenActivityStore {
     this.#read((reader) => top(reader, site, what, fromDay, toDay, most));
   eventKinds: ActivityStore['eventKinds'] = (site, from, to) =>
     this.#read((reader) => eventKinds(reader, site, from, to));
-  droppedVisits: ActivityStore['droppedVisits'] = async (site, from = 0) =>
-    (await this.#read((reader) => droppedVisits(reader, site, from))) + (this.#dropped.get(site) ?? 0);
+  droppedVisits: ActivityStore['droppedVisits'] = async (site, from = 0, to?: number) => {
+    const stored = await this.#read((reader) => droppedVisits(reader, site, from, to));
+    // Those that the writing thread was not told of yet are of now.
+    return stored + (to === undefined || to > this.#now() ? (this.#dropped.get(site) ?? 0) : 0);
+  };
 
   retain: ActivityStore['retain'] = async (site, keep) =>
     (await this.#write({ name: 'retain', site, keep, at: this.#now() })) as boolean;

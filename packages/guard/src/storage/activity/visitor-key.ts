@@ -1,10 +1,15 @@
-import { parseAddress } from '../../lib/address.js';
+import { type Address, parseAddress } from '../../lib/address.js';
 
 /** Key of an address: its 16 bytes, IPv4 as ::ffff:a.b.c.d. What is no address has the key of `::`. */
 export function keyOfAddress(address: string): Uint8Array {
+  return keyOfWords(parseAddress(address)?.words ?? [0, 0, 0, 0]);
+}
+
+/** The same of an address that is already read. Keys sort as addresses do. */
+export function keyOfWords(words: Address['words']): Uint8Array {
   const key = new Uint8Array(16);
   const view = new DataView(key.buffer);
-  parseAddress(address)?.words.forEach((word, index) => {
+  words.forEach((word, index) => {
     view.setUint32(index * 4, word);
   });
   return key;

@@ -1,11 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { describeFault } from './describe-fault.js';
+import { giveWay } from './give-way.js';
 import type { StatementCall, StatementResult, WorkerReply, WorkerRequest, WorkerSettings } from './messages.js';
 import { preparedStatements, type Statement } from './prepared-statements.js';
 
 /** Memory for pages of a file that is only read: questions about a long log come back to the same pages. */
 const READ_CACHE_KIB = 16_384;
+/** Lists may wait for visitors, but not as long as clearing up. */
+const READ_NICE = 5;
 
 function open({ file, busyTimeoutMs, readOnly = false }: WorkerSettings): DatabaseSyncInstance {
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs, readOnly });
@@ -27,6 +30,7 @@ function run(statement: Statement, parameters: readonly unknown[]): StatementRes
 /** Thread that owns the SQLite connection, so that no disk access ever runs on the thread that proxies requests. */
 function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): void {
   const reply = (message: WorkerReply<StatementResult>) => port.postMessage(message);
+  if (settings.readOnly === true) giveWay(READ_NICE);
   let database: DatabaseSyncInstance;
   try {
     database = open(settings);

@@ -7,6 +7,7 @@ import type { Reader } from './reader.js';
 
 /** Addresses that hold the searched text and are looked at to find the most frequent among them. */
 const ADDRESSES_LOOKED_AT = 2000;
+const HALF_DAY = 12 * 3600;
 
 type Filter = Parameters<ActivityStore['options']>[1];
 interface Choice {
@@ -104,7 +105,8 @@ async function frequentAddresses({ db }: Reader, site: number, most: number): Pr
     .where('site', '=', site)
     .executeTakeFirst();
   if (oldest?.id == null) return [];
-  const day = new Date(secondOf(oldest.id) * 1000).toISOString().slice(0, 10);
+  // Tops are kept by days of the site, which is up to twelve hours behind UTC.
+  const day = new Date((secondOf(oldest.id) - HALF_DAY) * 1000).toISOString().slice(0, 10);
   const rows = await db
     .selectFrom('top_visits')
     .select('value')

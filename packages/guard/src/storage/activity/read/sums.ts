@@ -117,7 +117,12 @@ export async function eventKinds(
 }
 
 /** Visits that were not recorded. */
-export async function droppedVisits(reader: Reader, site: SiteId, from: number): Promise<number> {
+export async function droppedVisits(
+  reader: Reader,
+  site: SiteId,
+  from: number,
+  to = Number.MAX_SAFE_INTEGER,
+): Promise<number> {
   const number = await reader.siteNumber(site);
   const row = await reader.db
     .selectFrom('visit_hours')
@@ -125,6 +130,7 @@ export async function droppedVisits(reader: Reader, site: SiteId, from: number):
     .where('site', '=', number)
     .where('kind', '=', DROPPED)
     .where('hour', '>=', hourOf(from))
+    .where('hour', '<', to)
     .executeTakeFirst();
   return row?.dropped ?? 0;
 }

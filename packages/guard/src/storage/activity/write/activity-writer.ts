@@ -47,6 +47,7 @@ export class ActivityWriter {
     this.#transaction(() => {
       for (const [name, ofSite] of bySite(batches)) {
         const site = this.#site(name);
+        site.setTimeZone(ofSite.at(-1)?.timeZone ?? 'UTC');
         const visits = unpackAll(ofSite);
         writeVisits(this.#prepare, { site, visitors: this.#visitors, kinds: this.#kinds }, visits);
         for (const { dropped, at } of ofSite) if (dropped > 0) site.countHits(at, DROPPED, dropped);
@@ -60,6 +61,7 @@ export class ActivityWriter {
       case 'events':
         return this.#onDisk(() => {
           const site = this.#site(call.site);
+          site.setTimeZone(call.timeZone);
           writeEvents(this.#prepare, { site, visitors: this.#visitors }, call.events);
         });
       case 'visitor-of-address':

@@ -1,3 +1,4 @@
+import { endOfLocalDay, localDate, startOfLocalDay } from '../../../activity/local-days.js';
 import type { Prepare } from '../../sqlite-worker/prepared-statements.js';
 import type { TopWhat } from '../activity-schema.js';
 import { firstIdOf, hourOf, lastIdOf, ROWS_PER_SECOND } from '../row-id.js';
@@ -21,6 +22,9 @@ export class SiteBook {
   readonly number: number;
   readonly #prepare: Prepare;
   readonly #stretchRows: number;
+  #timeZone = 'UTC';
+  /** The day of the site that was asked for last, and when it begins and ends: most visits come on the same one. */
+  #day = { from: 0, to: 0, name: '' };
   /** Next free number of a second. */
   readonly #seconds = new Map<number, number>();
   #newest: { id: number; start: number; rows: number } | null = null;
@@ -32,6 +36,13 @@ export class SiteBook {
     this.#stretchRows = stretchRows;
     this.#prepare = prepare;
     this.number = number;
+  }
+
+  /** The tops are counted by the days of this time zone from now on; the days before stay as they are. */
+  setTimeZone(timeZone: string): void {
+    if (timeZone === this.#timeZone) return;
+    this.#timeZone = timeZone;
+    this.#day = { from: 0, to: 0, name: '' };
   }
 
   /** A free id for a visit. @param second Unix seconds */
@@ -56,7 +67,7 @@ export class SiteBook {
   }
 
   countTop(second: number, what: TopWhat, value: string, hits: number): void {
-    const day = new Date(second * 1000).toISOString().slice(0, 10);
+    const day = this.#dayOf(second);
     const key = `${day} ${what}`;
     let top = this.#tops.get(key);
     if (!top) {
@@ -101,6 +112,17 @@ export class SiteBook {
     const entry = make();
     entries.set(key, entry);
     return entry;
+  }
+
+  #dayOf(second: number): string {
+    if (second < this.#day.from || second >= this.#day.to) {
+      this.#day = {
+        from: startOfLocalDay(this.#timeZone, second),
+        to: endOfLocalDay(this.#timeZone, second),
+        name: localDate(this.#timeZone, second),
+      };
+    }
+    return this.#day.name;
   }
 
   #nextInStorage(second: number): number {

@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { describeFault } from '../../sqlite-worker/describe-fault.js';
+import { giveWay } from '../../sqlite-worker/give-way.js';
 import type { WorkerReply, WorkerRequest } from '../../sqlite-worker/messages.js';
 import { ActivityWriter } from './activity-writer.js';
 import { VisitQueue } from './visit-queue.js';
@@ -10,6 +11,8 @@ import type { WriterCall, WriterSettings } from './writer-messages.js';
 const CACHE_KIB = 16_384;
 /** Pages of the write-ahead log after which it is copied into the file: pages that change often are copied once. */
 const CHECKPOINT_PAGES = 8192;
+/** A flood of visits, and clearing up, keep a processor busy for a tenth of a second at a time. */
+const NICE = 10;
 
 function open({ file, busyTimeoutMs }: WriterSettings): DatabaseSyncInstance {
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs });
@@ -29,6 +32,7 @@ function open({ file, busyTimeoutMs }: WriterSettings): DatabaseSyncInstance {
 /** Thread that owns the connection that writes the Activity Log. */
 function serve(port: MessagePort, settings: WriterSettings): void {
   const reply = (message: WorkerReply<unknown>) => port.postMessage(message);
+  giveWay(NICE);
   let database: DatabaseSyncInstance;
   try {
     database = open(settings);

@@ -16,16 +16,22 @@ export interface WriterSettings {
   readonly stretchRows: number;
 }
 
-/** What the writing thread does. `at` is now, Unix seconds. */
+/** What the writing thread does. `at` is now, Unix seconds; `timeZone` the site's, by whose days the tops are counted. */
 export type WriterCall =
   | {
       readonly name: 'visits';
       readonly site: SiteId;
+      readonly timeZone: string;
       readonly visits: PackedVisits;
       readonly dropped: number;
       readonly at: number;
     }
-  | { readonly name: 'events'; readonly site: SiteId; readonly events: readonly NewEvent[] }
+  | {
+      readonly name: 'events';
+      readonly site: SiteId;
+      readonly timeZone: string;
+      readonly events: readonly NewEvent[];
+    }
   | { readonly name: 'visitor-of-address'; readonly site: SiteId; readonly address: string; readonly at: number }
   | {
       readonly name: 'visitor-of-user';

@@ -1,0 +1,50 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { recordedLog } from '../testing/log-lines.js';
+import type { Api } from './api-app.js';
+import { lazyApi } from './lazy-api.js';
+
+async function serve(make: () => Promise<Api>) {
+  const log = recordedLog();
+  const api = lazyApi(make, log.logger);
+  const call = { site: { id: 'site' }, requestId: '0'.repeat(16) } as never;
+  const server = createServer((request, response) => api.handle(request, response, call));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const ask = () => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  return { api, ask, log };
+}
+
+const answering = (): Api => ({
+  handle: (_request, response: ServerResponse) => void response.end('answered'),
+  close: async () => undefined,
+});
+
+it('makes the API once, for the calls that wait for it', async () => {
+  let made = 0;
+  const { api, ask } = await serve(async () => {
+    made++;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return answering();
+  });
+  const answers = await Promise.all([ask(), ask()]);
+  expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(['answered', 'answered']);
+  expect(await (await ask()).text()).toBe('answered');
+  expect(made).toBe(1);
+  await api.close();
+});
+
+it('answers with an error when the API can’t be made, and tries again with the next call', async () => {
+  const outcomes = [Promise.reject(new Error('a file is missing')), Promise.resolve(answering())];
+  outcomes[0]?.catch(() => undefined);
+  const { ask, log } = await serve(() => outcomes.shift() as Promise<Api>);
+  const refused = await ask();
+  expect(refused.status).toBe(500);
+  expect(await refused.json()).toMatchObject({ data: null, code: 'internal' });
+  expect(log.events()).toEqual(['api-not-made']);
+  expect(await (await ask()).text()).toBe('answered');
+});
