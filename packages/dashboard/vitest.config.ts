@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     name: 'dashboard',
     environment: 'jsdom',
+    testTimeout: 30_000,
     // A busy machine may miss a time once; twice in a row is a fault.
     retry: 1,
     environmentOptions: { jsdom: { url: 'http://example.com/wp-admin/admin.php?page=site-security' } },

@@ -2,12 +2,26 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { contractSource } from '../build/contract-source.mjs';
-import { SHEETS } from '../build/styles.mjs';
+import { locales } from './plugins/locales.mjs';
+import { sheets } from './plugins/sheets.mjs';
 
-/** Shows the components on a page of its own, for looking at them. Nothing of it is shipped. */
+const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Shows the components and pages on a page of its own, for looking at them. Nothing of it is shipped. */
 export default defineConfig({
-  root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react()],
+  root: at('.'),
+  plugins: [react(), sheets(), locales()],
   resolve: { alias: [contractSource] },
-  define: { __SHEETS__: JSON.stringify(SHEETS) },
+  server: { open: false },
+  build: {
+    outDir: at('../../../.cache/gallery'),
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 5000,
+    rolldownOptions: {
+      input: at('stage.html'),
+      // What a page fetches later is there at once, so that a picture never shows the moment before.
+      output: { codeSplitting: false },
+    },
+  },
 });

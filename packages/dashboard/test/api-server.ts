@@ -1,20 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Handler, SeenCall } from './replies.js';
 
-export interface SeenCall {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-}
-
-export interface Reply {
-  readonly status?: number;
-  readonly body: string | object;
-}
-
-/** Decides the answer to a call; `null` drops the connection without one. */
-export type Handler = (call: SeenCall) => Reply | null | Promise<Reply | null>;
+export { type Handler, ok, type Reply, refused, type SeenCall, staleNonce } from './replies.js';
 
 export interface ApiServer {
   readonly origin: string;
@@ -51,15 +39,3 @@ export async function startApiServer(handler: Handler): Promise<ApiServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return Object.assign(api, { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
 }
-
-/** An answer in the API's envelope. */
-export function ok(data: unknown, message = ''): Reply {
-  return { body: { data, message, status: 200 } };
-}
-
-/** A refusal in the API's envelope. */
-export function refused(status: number, code: string, message: string): Reply {
-  return { status, body: { data: null, code, message, status } };
-}
-
-export const staleNonce = refused(403, 'rest_cookie_invalid_nonce', 'Cookie check failed');

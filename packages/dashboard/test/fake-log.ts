@@ -6,7 +6,7 @@ import type {
   UnknownRow,
 } from '@security-optimizer/contract/activity';
 import { activityEndpoints, weeklyReportEndpoints } from '@security-optimizer/contract/activity-endpoints';
-import { ok, type Reply, refused, type SeenCall } from './api-server.js';
+import { ok, type Reply, refused, type SeenCall } from './replies.js';
 
 /** The activity log of a site, as guard answers it. */
 export interface FakeLog {

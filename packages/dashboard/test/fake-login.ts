@@ -1,5 +1,5 @@
 import type { LoginOptions } from '@security-optimizer/contract/login';
-import { ok, type Reply, type SeenCall } from './api-server.js';
+import { ok, type Reply, type SeenCall } from './replies.js';
 
 /** The login options of a site whose owner has changed nothing. */
 export function freshLoginOptions(): LoginOptions {

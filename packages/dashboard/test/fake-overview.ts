@@ -1,5 +1,5 @@
 import { type HardeningItem, type Notification, overviewEndpoints } from '@security-optimizer/contract/overview';
-import { ok, type Reply, refused, type SeenCall } from './api-server.js';
+import { ok, type Reply, refused, type SeenCall } from './replies.js';
 
 /** The parts of the Security Dashboard that have calls of their own, as guard answers them. */
 export interface FakeOverview {

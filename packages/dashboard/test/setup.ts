@@ -1,5 +1,8 @@
-import { cleanup } from '@testing-library/react';
+import { cleanup, configure } from '@testing-library/react';
 import { afterEach, expect, vi } from 'vitest';
+
+// What takes a moment on a machine of its own takes seconds beside other tests; who waits less fails for nothing.
+configure({ asyncUtilTimeout: 10_000 });
 
 // Libraries tell of wrong use in the console alone, where nobody would look.
 const said = vi.spyOn(console, 'error');

@@ -90,7 +90,7 @@ describe('a catalogue', () => {
   });
 
   it('speaks in the dashboard once it is compiled', () => {
-    loadLocale(JSON.parse(compileJed('de_DE', { header, entries })));
+    loadLocale(JSON.parse(compileJed('de_DE', { header, entries }, 'dashboard')));
     expect(_n('%d day', '%d days', 2, TEXT_DOMAIN)).toBe('%d Tage');
     expect(_n('%d day', '%d days', 1, TEXT_DOMAIN)).toBe('%d Tag');
   });

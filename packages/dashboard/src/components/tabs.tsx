@@ -25,8 +25,10 @@ export function Tabs<Id extends string>({ label, tabs, current, base, onChange }
   const list = useRef<HTMLDivElement>(null);
   const strip = useTabStrip(list);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each tab that is opened is brought into view
-  useEffect(() => strip.show(list.current?.querySelector('[aria-selected="true"]') ?? null), [current]);
+  const counts = tabs.map(({ count }) => count).join();
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each tab that is opened is brought into view, and again when a counter moves it
+  useEffect(() => strip.show(list.current?.querySelector('[aria-selected="true"]') ?? null), [current, counts]);
 
   function onKeyDown(event: KeyboardEvent): void {
     const place = target(

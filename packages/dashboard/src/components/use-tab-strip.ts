@@ -3,8 +3,8 @@ import { type RefObject, useCallback, useEffect, useState } from 'react';
 
 /** How far an arrow moves the strip, CSS pixels (specification section 9). */
 const STEP = 40;
-/** Width of an arrow, which lies above the strip. */
-const ARROW = 44;
+/** Width of an arrow, which lies above the strip, with the shade beside it. */
+const ARROW = 56;
 
 export interface TabStrip {
   /** At which ends tabs are out of sight. */

@@ -31,7 +31,7 @@ export function useModal(
     const showOthers = hideOthers(cover);
     const unlock = open.length === 1 ? lockScrolling() : () => undefined;
     const isTop = (): boolean => open[open.length - 1] === inner;
-    if (!inner.contains(document.activeElement)) inner.focus();
+    if (!inner.contains(document.activeElement)) inner.focus({ preventScroll: true });
 
     function onKeyDown(event: KeyboardEvent): void {
       if (!isTop() || inner === null || event.defaultPrevented) return;
@@ -47,7 +47,7 @@ export function useModal(
       requestAnimationFrame(() => {
         const { activeElement } = document;
         if (inner === null || !isTop() || inner.contains(activeElement)) return;
-        if (activeElement?.closest(TOP_LAYER) == null) inner.focus();
+        if (activeElement?.closest(TOP_LAYER) == null) inner.focus({ preventScroll: true });
       });
     }
 

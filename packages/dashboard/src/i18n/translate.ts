@@ -1,15 +1,21 @@
 import { sprintf } from '@wordpress/i18n';
 import { i18n } from './i18n.js';
+import { retell } from './retell.js';
 
 /** Text domain of every string of the product. */
 export const TEXT_DOMAIN = 'security-optimizer';
 
 export const { __, _n } = i18n;
 
-/** Translates a text that comes from the contract or the server, where it cannot be written as a literal. */
+/**
+ * Translates a text that comes from the contract or the server, where it cannot be written as a literal; also one that
+ * came with its values filled in.
+ */
 export function translate(text: string): string {
   // The empty key holds the plural rule.
-  return text === '' ? '' : __(text, TEXT_DOMAIN);
+  if (text === '') return '';
+  const said = __(text, TEXT_DOMAIN);
+  return said === text ? (retell(text, TEXT_DOMAIN) ?? text) : said;
 }
 
 /** Translates a text that names something as `{name}`. */

@@ -35,6 +35,14 @@ describe('the list of registered users', () => {
     expect(document.querySelector('.so-table b')).toBeNull();
   });
 
+  it('tells the end of a lock by the clock of the reader', async () => {
+    site.log.registered = [deed(1, { words: { ...words('login.locked', '198.51.100.7'), after: '2026-11-21 15:08' } })];
+    await openLog(site, 'registered', { localeSlug: 'en-US' });
+    expect((await tableTexts(TABLE))[1]?.[3]?.replace('\u202f', ' ')).toBe(
+      'Locked out until Nov 21, 3:08 PM after too many failed logins',
+    );
+  });
+
   it('takes the words of the server for an event that it does not know', async () => {
     site.log.registered = [deed(1, { words: words('shop.refunded', 'x'), activity: 'Refunded an order' })];
     await openLog(site, 'registered');

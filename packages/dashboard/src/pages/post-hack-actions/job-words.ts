@@ -31,7 +31,7 @@ export function progressText(job: Job, number: (value: number) => string): strin
  */
 export function announcement(job: Job, title: string): string {
   if (job.state === 'stopped') return `${title}: ${__('Stopped', 'security-optimizer')}. ${job.error}`;
-  if (job.state === 'done') return `${title}: ${[__('Done', 'security-optimizer'), ...job.summary].join('. ')}`;
+  if (job.state === 'done') return `${title}: ${__('Done', 'security-optimizer')}. ${job.summary.join(' ')}`;
   const quarter = job.total === 0 ? 0 : Math.floor((job.done * 4) / job.total);
   if (quarter === 0) return `${title}: ${__('started', 'security-optimizer')}`;
   /* translators: %d: a number from 25 to 100 */

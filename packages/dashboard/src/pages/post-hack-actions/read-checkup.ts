@@ -1,4 +1,6 @@
+import { eventSentence } from '@security-optimizer/contract/activity-kinds';
 import type { CheckupFinding } from '@security-optimizer/contract/post-hack';
+import { translate } from '../../i18n/translate.js';
 import { isFields, text, texts } from './read-post-hack.js';
 
 /** A part of the checkup with what was found. */
@@ -17,8 +19,8 @@ export function readCheckup(data: unknown): CheckupPart[] | null {
   if (!isFields(data) || !Array.isArray(data.parts)) return null;
   const parts = data.parts.filter(isFields).map((part) => ({
     part: text(part.part),
-    title: text(part.title),
-    error: text(part.error),
+    title: translate(text(part.title)),
+    error: translate(text(part.error)),
     findings: Array.isArray(part.findings) ? part.findings.map(readFinding).filter((found) => found !== null) : [],
   }));
   return parts.length === 0 ? null : parts;
@@ -30,10 +32,32 @@ function readFinding(data: unknown): CheckupFinding | null {
     id: text(data.id),
     // What is not understood should rather be looked at.
     level: LEVELS.find((level) => level === data.level) ?? 'note',
-    title: text(data.title),
-    text: text(data.text),
+    title: translate(text(data.title)),
+    text: translate(text(data.text)),
     link: text(data.link),
-    link_text: text(data.link_text),
-    items: texts(data.items),
+    link_text: translate(text(data.link_text)),
+    items: texts(data.items).map(translateItem),
   };
+}
+
+/** A change begins with its day and who made it; a file is no text and stays as it is. */
+function translateItem(item: string): string {
+  const [, head = '', rest = item] = /^(\d{4}-\d\d-\d\d, [^:]*: )([\s\S]*)$/.exec(item) ?? [];
+  const [, object, before = '', after = ''] = CHANGE.exec(rest) ?? [];
+  if (object === undefined) return head + translate(rest);
+  const words = {
+    kind: 'option.changed',
+    object,
+    objectType: '',
+    before: storedValue(before),
+    after: storedValue(after),
+  };
+  return head + eventSentence(words, translate);
+}
+
+/** How guard tells a change of a setting; see the contract's `activityKinds`. */
+const CHANGE = /^Changed the setting “([\s\S]*?)” from ([\s\S]*?) to ([\s\S]*)$/;
+
+function storedValue(told: string): string {
+  return told === 'nothing' ? '' : told;
 }

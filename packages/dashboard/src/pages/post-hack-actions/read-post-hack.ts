@@ -1,4 +1,5 @@
 import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack';
+import { translate } from '../../i18n/translate.js';
 
 /** What is known of the actions. A fact that is null is not known and not shown. */
 export interface PostHackState {
@@ -35,8 +36,8 @@ export function readJob(data: unknown): Job | null {
     done: count(data.done) ?? 0,
     total: count(data.total) ?? 0,
     items: Array.isArray(data.items) ? data.items.map(readItem).filter((item) => item !== null) : [],
-    summary: texts(data.summary),
-    error: text(data.error),
+    summary: texts(data.summary).map(translate),
+    error: translate(text(data.error)),
   };
 }
 
@@ -50,7 +51,7 @@ function readItem(data: unknown): JobItem | null {
     name: text(name) || text(id),
     version: text(version),
     state,
-    reason: text(reason),
+    reason: translate(text(reason)),
     files: texts(data.files),
   };
 }

@@ -271,6 +271,20 @@ describe('Recent Activity', () => {
     expect(days).toBeLessThan(7.1);
   });
 
+  it.each([
+    [7, 'Mon 1'],
+    [12, '1 Jan'],
+  ])('names each of %i days so that it can be told from the others', async (days, name) => {
+    const first = Date.UTC(2024, 0, 1) / 1000;
+    site.log.traffic = Array.from({ length: days }, (_, place) => {
+      const from = first + place * 86_400;
+      return { from, to: from + 86_400, humans: 1, bots: 1, blocked: 1 };
+    });
+    await openDashboard(site);
+    await screen.findByRole('table', { name: 'Traffic' });
+    expect(document.querySelector('.so-chart__days li')?.textContent).toBe(name);
+  });
+
   it('says when a list could not be loaded', async () => {
     site.replies.set('/activity-unknown', () => refused(500, 'internal', 'Not today.'));
     await openDashboard(site);

@@ -41,7 +41,7 @@ export function AddressCell({ ip, hostname }: { readonly ip: string; readonly ho
 /** What was asked for. Shortened to one line; the tooltip shows all. */
 export function PageCell({ target, count }: { readonly target: string; readonly count: number }) {
   return (
-    <Cell className="so-td-page">
+    <Cell className="so-td-page so-td-path">
       <Tip text={target} className="so-pathcell">
         <span className="so-mono so-path" dir="ltr">
           {target}

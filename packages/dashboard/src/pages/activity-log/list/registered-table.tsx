@@ -1,9 +1,12 @@
 import type { RegisteredRow } from '@security-optimizer/contract/activity';
 import { activityKind, eventSentence } from '@security-optimizer/contract/activity-kinds';
+import type { DateTexts } from '../../../dates/date-texts.js';
+import { useDateTexts } from '../../../dates/use-date-texts.js';
 import { __, translate } from '../../../i18n/translate.js';
 import { Icon } from '../../../icons/icon.js';
 import { AddressCell, TimeCell } from './cells.js';
 import { Cell, LogTable, Row } from './log-table.js';
+import { momentText } from './moment-text.js';
 import type { TableProps } from './unknown-table.js';
 
 export function registeredColumns(): readonly string[] {
@@ -19,6 +22,7 @@ export function registeredColumns(): readonly string[] {
 /** What registered users did. Names come from users: they are shown as text only. */
 export function RegisteredTable({ rows, menu, ...table }: TableProps<RegisteredRow>) {
   const columns = registeredColumns();
+  const texts = useDateTexts();
   return (
     <LogTable
       {...table}
@@ -33,9 +37,9 @@ export function RegisteredTable({ rows, menu, ...table }: TableProps<RegisteredR
           <AddressCell ip={row.ip} hostname={row.hostname} />
           <Cell className="so-td-page">
             {FAILED.has(row.words.kind) ? (
-              <span className="so-pill so-pill--bad so-pill--text">{sentenceOf(row)}</span>
+              <span className="so-pill so-pill--bad so-pill--text">{sentenceOf(row, texts)}</span>
             ) : (
-              <span className="so-event">{sentenceOf(row)}</span>
+              <span className="so-event">{sentenceOf(row, texts)}</span>
             )}
           </Cell>
           {menu ? <Cell className="so-c-actions">{menu(row)}</Cell> : null}
@@ -48,9 +52,11 @@ export function RegisteredTable({ rows, menu, ...table }: TableProps<RegisteredR
 const FAILED: ReadonlySet<string> = new Set(['login.failed', 'login.locked', 'factor.failed']);
 
 /** The server's words, unless the event is one that can be told in the owner's language. */
-function sentenceOf({ words, activity }: RegisteredRow): string {
+function sentenceOf({ words, activity }: RegisteredRow, texts: DateTexts): string {
   if (activityKind(words.kind) === null) return activity;
-  const { kind, object, object_type: objectType, before, after } = words;
+  const { kind, object, object_type: objectType, before } = words;
+  // The end of a lock is a time of the site's clock.
+  const after = kind === 'login.locked' && words.after !== null ? momentText(words.after, texts) : words.after;
   return eventSentence({ kind, object, objectType, before, after }, translate);
 }
 

@@ -1,7 +1,7 @@
 import { useId, useRef } from 'react';
 import { Note } from '../../../components/note.js';
 import { SettingRow } from '../../../components/setting-row.js';
-import { __, translate } from '../../../i18n/translate.js';
+import { __, _n, sprintf } from '../../../i18n/translate.js';
 import { type KnownActivityOptions, keptDays } from '../../../options/read-activity-options.js';
 import type { ChangeState } from '../../../options/use-changes.js';
 
@@ -76,7 +76,7 @@ export function DaysRow({ options, change, minDays, onChange }: DaysRowProps) {
       >
         {(options.log_lifetime ?? []).map((option) => (
           <option key={option.value} value={option.value}>
-            {translate(option.label)}
+            {sprintf(_n('%d day', '%d days', option.value, 'security-optimizer'), option.value)}
           </option>
         ))}
       </select>

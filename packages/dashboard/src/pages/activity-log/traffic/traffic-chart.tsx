@@ -20,6 +20,8 @@ export interface TrafficChartProps {
 
 /** More labels than these would touch each other. */
 const MOST_LABELS = 12;
+/** So few days are told apart by their weekdays, which fit at every width. */
+const WEEK = 7;
 
 /** Stacked bars; each may be a button that filters by its time. Arrow keys move between them. The same as a table for readers. */
 export function TrafficChart({ traffic, zone, texts, marked, onChoose }: TrafficChartProps) {
@@ -35,17 +37,26 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
   const part = (value: number): CSSProperties => ({ height: `${(value / top) * 100}%` });
   const now = siteNow(zone, Date.now());
   const stride = Math.ceil(bars.length / MOST_LABELS);
+  const isWeek = step === 'day' && bars.length <= WEEK;
 
   const hourText = (minutes: number): string => texts.time(timeOfDay(minutes));
+  const weekday = (day: string, form: 'long' | 'short'): string =>
+    texts.weekday(new Date(`${day}T00:00:00Z`).getUTCDay(), form);
   function longText(bar: TrafficBar): string {
     const { day, minutes } = siteNow(zone, bar.from * 1000);
-    const name = `${texts.weekday(new Date(`${day}T00:00:00Z`).getUTCDay(), 'long')} ${texts.shortDay(day)}`;
+    const name = `${weekday(day, 'long')} ${texts.shortDay(day)}`;
     return step === 'day' ? name : `${name}, ${hourText(minutes)}`;
   }
-  function shortText(bar: TrafficBar): string {
+  function shortText(bar: TrafficBar): ReactNode {
     const { day, minutes } = siteNow(zone, bar.from * 1000);
     if (step === 'hour') return hourText(minutes);
-    return day === now.day ? __('Today', 'security-optimizer') : texts.shortDay(day);
+    if (day === now.day) return __('Today', 'security-optimizer');
+    if (!isWeek) return texts.shortDay(day);
+    return (
+      <>
+        {weekday(day, 'short')} <small>{Number(day.slice(8))}</small>
+      </>
+    );
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -151,7 +162,7 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
       <ol className="so-chart__days" aria-hidden="true">
         {bars.map((bar, place) => (
           // Counted from the end, so that the last one always has its label.
-          <li key={bar.from} className={labelClass(bars.length - 1 - place, stride)}>
+          <li key={bar.from} className={isWeek ? undefined : labelClass(bars.length - 1 - place, stride)}>
             {shortText(bar)}
           </li>
         ))}
@@ -191,9 +202,12 @@ function edgeOf(place: number, count: number): string | null {
   return place >= count - count / 6 ? 'so-tip--end' : null;
 }
 
+/** Which labels are left out always, on narrow screens, and on the narrowest. */
 function labelClass(fromEnd: number, stride: number): string | undefined {
   if (fromEnd % stride !== 0) return 'is-hidden';
-  return (fromEnd / stride) % 2 === 1 ? 'is-second' : undefined;
+  const place = fromEnd / stride;
+  if (place % 2 === 1) return 'is-second';
+  return place % 4 === 2 ? 'is-third' : undefined;
 }
 
 interface TrafficTableProps {

@@ -34,11 +34,9 @@ export function ReportPanel() {
     save<{ email?: string } | null>({
       name: 'testWeeklyReport',
       call: { suffix: '/weekly-report-test' },
-      successText: (data, message) =>
-        message !== ''
-          ? message
-          : /* translators: %s: an e-mail address */
-            sprintf(__('A test report is on its way to %s.', 'security-optimizer'), data?.email ?? ''),
+      successText: (data) =>
+        /* translators: %s: an e-mail address */
+        sprintf(__('A test report is on its way to %s.', 'security-optimizer'), data?.email ?? ''),
     });
   }
 

@@ -126,7 +126,7 @@ function NothingLeft({ heading, total }: { heading: { current: HTMLHeadingElemen
   const { config } = useServices();
   return (
     <div className="so-hero__done">
-      <IconTile name="check-circle" state="on" large />
+      <IconTile name="check" state="on" large />
       <h2 ref={heading} tabIndex={-1}>
         {__('Nothing left to do', 'security-optimizer')}
       </h2>

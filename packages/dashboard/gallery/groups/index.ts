@@ -1,0 +1,40 @@
+import type { Group } from '../example.js';
+import { buttons } from './buttons.js';
+import { dialogs } from './dialogs.js';
+import { messages, tiles } from './display.js';
+import { chipFields, fields } from './fields.js';
+import { frameParts } from './frame-parts.js';
+import { log } from './log.js';
+import { notices } from './notices.js';
+import { dashboardPage } from './page-dashboard.js';
+import { logDialogs, logPage } from './page-log.js';
+import { loginDialogs, loginPage } from './page-login.js';
+import { postHackPage } from './page-post-hack.js';
+import { siteSecurityPage } from './page-site-security.js';
+import { pickers } from './pickers.js';
+import { remedies } from './remedies.js';
+import { rows, switches } from './rows.js';
+
+/** Everything that the gallery shows, in the order of its contents. */
+export const groups: readonly Group[] = [
+  buttons,
+  switches,
+  rows,
+  fields,
+  chipFields,
+  pickers,
+  tiles,
+  messages,
+  notices,
+  dialogs,
+  frameParts,
+  log,
+  remedies,
+  dashboardPage,
+  siteSecurityPage,
+  loginPage,
+  loginDialogs,
+  logPage,
+  logDialogs,
+  postHackPage,
+];

@@ -1,0 +1,93 @@
+import { notice } from '../../test/fake-overview.js';
+import { ok, refused } from '../../test/replies.js';
+import type { SiteState } from '../../test/site-answers.js';
+import type { Group, PageExample } from '../example.js';
+import { held } from '../stage/fake-fetch.js';
+import { allSet, atRisk, busyWeek, emptyLog } from './sample-site.js';
+
+const page = 'SECURITY_DASHBOARD';
+
+const RECENT = '.so-main section:last-of-type';
+
+function withNotifications(site: SiteState): void {
+  busyWeek(site);
+  site.overview.notifications = [
+    notice('updates', {
+      level: 'danger',
+      title: '3 plugins have known holes',
+      text: 'Update them now. <strong>Attackers look for them.</strong>',
+      button_text: 'Update plugins',
+    }),
+    notice('report'),
+    notice('news', { level: 'info', title: 'The server clock is 12 minutes late', text: 'Codes may be refused.' }),
+  ];
+}
+
+/** All that a provider may add. */
+function withOffers(site: SiteState): void {
+  busyWeek(site);
+  site.overview.ebook = {
+    title: 'WordPress security for owners',
+    text: 'Forty pages without jargon.',
+    link: 'http://example.com/e-book',
+    image: '',
+  };
+  site.overview.rate = { show: 1, link: 'http://example.com/review' };
+}
+
+function nothingCame(site: SiteState): void {
+  for (const suffix of ['/notifications', '/hardening', '/e-book', '/rate', '/protection-facts', '/fetch-options'])
+    site.replies.set(suffix, held);
+  for (const suffix of ['/activity-unknown', '/activity-registered', '/activity-traffic'])
+    site.replies.set(suffix, held);
+}
+
+function nothingWorks(site: SiteState): void {
+  for (const suffix of ['/notifications', '/hardening', '/fetch-options', '/activity-unknown', '/activity-traffic'])
+    site.replies.set(suffix, () => refused(503, 'wordpress_down', 'WordPress does not answer.'));
+}
+
+function one(state: string, title: string, example: Partial<PageExample> = {}): PageExample {
+  return { id: `dashboard-${state}`, title, page, site: busyWeek, ...example };
+}
+
+export const dashboardPage: Group = {
+  id: 'page-dashboard',
+  title: 'Page: Security Dashboard',
+  examples: [
+    one('partly', 'partly protected', { looks: ['middle', 'phone', 'rtl', 'german'] }),
+    one('at-risk', 'at risk', { site: atRisk, looks: ['phone'] }),
+    one('all-set', 'all set', { site: allSet, looks: ['phone'] }),
+    one('notifications', 'with notifications', { site: withNotifications, looks: ['phone'] }),
+    one('offers', 'with e-book and rating', { site: withOffers, looks: ['phone'] }),
+    one('loading', 'loading', { site: nothingCame, looks: ['phone'] }),
+    one('failed', 'nothing could be read', { site: nothingWorks }),
+    one('no-visits', 'a site without visits', { site: emptyLog, area: RECENT }),
+    one('registered', 'recent activity of users', { area: RECENT, act: (hands) => hands.click('tab', 'Registered') }),
+    one('apply', 'apply all recommended', {
+      site: atRisk,
+      act: (hands) => hands.click('button', 'Apply all recommended'),
+      looks: ['phone', 'german'],
+    }),
+    one('consent', 'asks for consent', {
+      config: { data_consent_popup: { show_data_field: 1, show_email_field: 1 } },
+      looks: ['phone'],
+    }),
+    one('step-failed', 'a next step failed', {
+      area: '.so-head',
+      site: (site) => {
+        atRisk(site);
+        site.replies.set('/2fa', () => refused(500, 'internal', 'An error occurred. Please try again later'));
+      },
+      act: (hands) => hands.click('button', /Two-factor Authentication/),
+    }),
+    one('dismissing', 'rating, being dismissed', {
+      area: '.so-rate',
+      site: (site) => {
+        withOffers(site);
+        site.replies.set('/rate', ({ body }) => (body.includes('show') ? held() : ok({ show: 1, link: '' })));
+      },
+      act: (hands) => hands.click('button', 'Dismiss and don’t ask again'),
+    }),
+  ],
+};

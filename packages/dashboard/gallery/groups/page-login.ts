@@ -1,0 +1,147 @@
+import { refused } from '../../test/replies.js';
+import type { SiteState } from '../../test/site-answers.js';
+import type { Group, PageExample } from '../example.js';
+import { held } from '../stage/fake-fetch.js';
+import { atRisk } from './sample-site.js';
+
+/** Everything that the page can say at once. */
+function inUse(site: SiteState): void {
+  const { login } = site;
+  login.sg2fa = 1;
+  login.reset_2fa = [
+    { ID: 3, user_login: 'editor-1' },
+    { ID: 7, user_login: 'owner' },
+  ];
+  login.login_access = ['203.0.113.10', '198.51.100.0/24', '192.0.2.8'];
+  login.away_mode = {
+    ...login.away_mode,
+    schedule: { type: 'weekly', weekly: ['saturday', 'sunday'] },
+    away: 1,
+    until: 1_795_392_000,
+    until_text: 'Monday 23 November 2026, 00:00',
+  };
+}
+
+function withMatches(site: SiteState): void {
+  site.login.disable_usernames = 0;
+  site.login.usernames_data = {
+    all_users: [{ user_login: 'owner' }, { user_login: 'admin' }, { user_login: 'test' }],
+    admin_matches: [
+      { ID: 1, user_login: 'admin' },
+      { ID: 9, user_login: 'test' },
+    ],
+  };
+}
+
+function one(state: string, title: string, example: Partial<PageExample> = {}): PageExample {
+  return { id: `login-${state}`, title, page: 'LOGIN_SETTINGS', ...example };
+}
+
+const period = { type: 'period', from_date: '2026-11-28', to_date: '2026-11-30' } as const;
+
+export const loginPage: Group = {
+  id: 'page-login',
+  title: 'Page: Login Security',
+  examples: [
+    one('ready', 'as on a new site', { looks: ['phone', 'german'] }),
+    one('in-use', 'all of it in use', { site: inUse, looks: ['rtl'] }),
+    one('at-risk', 'all off', { site: atRisk }),
+    one('loading', 'loading', { area: '.so-main', site: (site) => site.replies.set('/fetch-options', held) }),
+    one('not-loaded', 'not loaded', {
+      area: '.so-main',
+      site: (site) =>
+        site.replies.set('/fetch-options', () => refused(503, 'wordpress_down', 'WordPress does not answer.')),
+    }),
+    one('pending', 'a change on its way', {
+      area: '.so-row.is-busy',
+      site: (site) => site.replies.set('/2fa', held),
+      act: (hands) => hands.click('switch', 'Two-factor Authentication for Admin & Editors Users'),
+    }),
+    one('failed', 'a change that failed', {
+      area: '[data-anchor="login-attempts"]',
+      site: (site) => site.replies.set('/limit-login-attempts', () => refused(500, 'internal', 'An error occurred.')),
+      act: (hands) => hands.choose('Limit Login Attempts', '3'),
+    }),
+  ],
+};
+
+export const loginDialogs: Group = {
+  id: 'login-dialogs',
+  title: 'Dialogs of Login Security',
+  examples: [
+    one('url', 'Custom Login URL', { hash: 'login-url', looks: ['phone', 'german'] }),
+    one('url-error', 'Custom Login URL, required', {
+      hash: 'login-url',
+      async act(hands) {
+        await hands.click('radio', /^Custom/);
+        await hands.type('Login URL', '-');
+        await hands.click('button', 'Save');
+      },
+    }),
+    one('access', 'Login Access', { site: inUse, hash: 'login-access', looks: ['phone', 'rtl'] }),
+    one('access-own-missing', 'Login Access without the own address', {
+      hash: 'login-access',
+      async act(hands) {
+        await hands.press('198.51.100.22');
+        await hands.click('button', 'Add another');
+      },
+    }),
+    one('access-failed', 'Login Access, not saved', {
+      site: (site) => {
+        inUse(site);
+        site.replies.set('/login-access', () => refused(500, 'internal', 'An error occurred.'));
+      },
+      hash: 'login-access',
+      act: (hands) => hands.click('button', 'Save'),
+    }),
+    one('usernames', 'Disable Common Usernames', { site: withMatches, hash: 'rename-users', looks: ['phone'] }),
+    one('reset', 'Reset 2-factor Authentication', {
+      site: inUse,
+      async act(hands) {
+        await hands.click('button', /reset/i);
+        await hands.choose('User', 'editor-1');
+      },
+    }),
+    one('away-period', 'Away Mode, once', {
+      site: (site) => {
+        site.login.away_mode.schedule = period;
+      },
+      hash: 'away-mode',
+      looks: ['phone'],
+    }),
+    one('away-period-open', 'Away Mode, choosing a day', {
+      site: (site) => {
+        site.login.away_mode.schedule = period;
+      },
+      hash: 'away-mode',
+      act: (hands) => hands.click('combobox', 'From'),
+      looks: ['phone', 'rtl'],
+    }),
+    one('away-required', 'Away Mode, required', {
+      hash: 'away-mode',
+      act: (hands) => hands.click('button', 'Turn on Away Mode'),
+    }),
+    one('away-weekly', 'Away Mode, every week', {
+      site: (site) => {
+        site.login.away_mode.schedule = { type: 'weekly', weekly: ['saturday', 'sunday'] };
+      },
+      hash: 'away-mode',
+      looks: ['phone'],
+    }),
+    one('away-daily', 'Away Mode, every day', {
+      site: (site) => {
+        site.login.away_mode.schedule = { type: 'daily', from_hour: '22:00', to_hour: '06:00' };
+      },
+      hash: 'away-mode',
+      looks: ['phone', 'german'],
+    }),
+    one('away-daily-12-hours', 'Away Mode, choosing a time of twelve hours', {
+      site: (site) => {
+        site.login.away_mode.schedule = { type: 'daily', from_hour: '22:00', to_hour: '06:00' };
+      },
+      config: { localeSlug: 'en-US' },
+      hash: 'away-mode',
+      act: (hands) => hands.click('combobox', 'From'),
+    }),
+  ],
+};

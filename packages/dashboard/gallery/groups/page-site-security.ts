@@ -1,0 +1,57 @@
+import { refused } from '../../test/replies.js';
+import type { SiteState } from '../../test/site-answers.js';
+import type { Group, PageExample } from '../example.js';
+import { held } from '../stage/fake-fetch.js';
+import { allSet } from './sample-site.js';
+
+const XML_RPC = 'Disable XML-RPC';
+const ROW = '[data-anchor="disable-xml-rpc"]';
+
+function xmlRpcOff(site: SiteState): void {
+  site.options.disable_xml_rpc = 0;
+}
+
+function one(state: string, title: string, example: Partial<PageExample> = {}): PageExample {
+  return { id: `site-security-${state}`, title, page: 'SITE_SECURITY', site: xmlRpcOff, ...example };
+}
+
+export const siteSecurityPage: Group = {
+  id: 'page-site-security',
+  title: 'Page: Site Security',
+  examples: [
+    one('ready', 'as it is most of the time', { looks: ['phone', 'rtl'] }),
+    one('all-on', 'all on', { site: allSet, area: '.so-head' }),
+    one('loading', 'loading', {
+      area: '.so-main',
+      site: (site) => site.replies.set('/fetch-options', held),
+      looks: ['phone'],
+    }),
+    one('not-loaded', 'not loaded', {
+      area: '.so-main',
+      site: (site) =>
+        site.replies.set('/fetch-options', () => refused(503, 'wordpress_down', 'WordPress does not answer.')),
+      looks: ['phone'],
+    }),
+    one('pending', 'a change on its way', {
+      area: '.so-row.is-busy',
+      site: (site) => {
+        xmlRpcOff(site);
+        site.replies.set('/disable-xml-rpc', held);
+      },
+      act: (hands) => hands.click('switch', XML_RPC),
+    }),
+    one('failed', 'a change that failed', {
+      area: ROW,
+      site: (site) => {
+        xmlRpcOff(site);
+        site.replies.set('/disable-xml-rpc', () =>
+          refused(500, 'internal', 'An error occurred. Please try again later'),
+        );
+      },
+      act: (hands) => hands.click('switch', XML_RPC),
+      looks: ['phone'],
+    }),
+    one('saved', 'a change that was saved', { area: '.so-toasts', act: (hands) => hands.click('switch', XML_RPC) }),
+    one('linked', 'a link led to a row', { area: ROW, hash: 'disable-xml-rpc' }),
+  ],
+};

@@ -1,0 +1,147 @@
+import { Calendar, type CalendarProps } from '../../src/forms/calendar.js';
+import { Clock } from '../../src/forms/clock.js';
+import { ComboBox, type ComboBoxProps } from '../../src/forms/combo-box.js';
+import { DateField } from '../../src/forms/date-field.js';
+import { PickerField } from '../../src/forms/picker-field.js';
+import { TimeField } from '../../src/forms/time-field.js';
+import { Wheel } from '../../src/forms/wheel.js';
+import type { Group, PartExample } from '../example.js';
+import { english12, english24, LONG, nothing, TODAY } from './samples.js';
+
+const month: Omit<CalendarProps, 'id' | 'onChoose'> = {
+  value: '2026-11-28',
+  min: TODAY,
+  max: '2027-11-21',
+  today: TODAY,
+  range: { from: '2026-11-28', to: '2026-12-03' },
+  texts: english24,
+  weekStart: 1,
+  summary: '28 November – 3 December',
+};
+
+/** What opens below its field takes the focus, so each stands alone. */
+function calendar(state: string, props: Partial<CalendarProps>): PartExample {
+  return {
+    id: `calendar-${state}`,
+    title: `calendar, ${state.replace(/-/g, ' ')}`,
+    alone: true,
+    room: 400,
+    draw: () => (
+      <div className="so-anchor">
+        <Calendar {...month} id="calendar" onChoose={nothing} {...props} />
+      </div>
+    ),
+  };
+}
+
+const options = ['Human', 'Googlebot', 'Bingbot', 'Unknown'].map((label) => ({ value: label, label }));
+
+function combo(state: string, props: Partial<ComboBoxProps>, act?: PartExample['act']): PartExample {
+  return {
+    id: `combo-box-${state}`,
+    title: `field with a list, ${state.replace(/-/g, ' ')}`,
+    draw: () => (
+      <div style={{ width: 320 }}>
+        <ComboBox
+          label="Visitor"
+          value={null}
+          options={options}
+          none="All"
+          error={undefined}
+          onChange={nothing}
+          onSearch={nothing}
+          {...props}
+        />
+      </div>
+    ),
+    ...(act === undefined ? {} : { act, room: 260 }),
+  };
+}
+
+export const pickers: Group = {
+  id: 'pickers',
+  title: 'Lists, days and times',
+  examples: [
+    combo('closed', {}),
+    combo('chosen', { value: options[1] ?? null }),
+    combo('error', { error: 'Invalid format.' }),
+    combo('long-text', { value: { value: 1, label: LONG } }),
+    combo('open', { value: options[1] ?? null }, (hands) => hands.click('combobox', 'Visitor')),
+    combo('nothing-found', { options: [] }, (hands) => hands.type('Visitor', 'x')),
+    {
+      id: 'date-field',
+      title: 'day',
+      draw: () => <DateField {...month} label="From" error={undefined} onChange={nothing} />,
+    },
+    {
+      id: 'date-field-empty',
+      title: 'no day yet, required',
+      draw: () => <DateField {...month} value="" label="From" error="This field is required." onChange={nothing} />,
+    },
+    {
+      id: 'date-field-open',
+      title: 'day, open',
+      room: 400,
+      draw: () => <DateField {...month} label="From" error={undefined} onChange={nothing} />,
+      act: (hands) => hands.click('combobox', 'From'),
+    },
+    calendar('range', {}),
+    calendar('first-month', { value: '', range: { from: '', to: '' }, summary: 'Choose the first day.' }),
+    calendar('sunday-first', { weekStart: 0, texts: english12, range: { from: '2026-11-28', to: '' } }),
+    {
+      id: 'time-field',
+      title: 'time',
+      draw: () => <TimeField label="From" value="22:30" texts={english24} error={undefined} onChange={nothing} />,
+    },
+    {
+      id: 'time-field-12-hours',
+      title: 'time, twelve hours',
+      draw: () => <TimeField label="From" value="22:30" texts={english12} error={undefined} onChange={nothing} />,
+    },
+    {
+      id: 'time-field-error',
+      title: 'time, error',
+      draw: () => (
+        <TimeField
+          label="From"
+          value="22:30"
+          texts={english24}
+          error="You can enable Away Mode for maximum of 23 hours daily."
+          onChange={nothing}
+        />
+      ),
+    },
+    ...([english24, english12] as const).map((texts) => ({
+      id: `clock-${texts.is12Hours ? '12' : '24'}-hours`,
+      title: `clock of ${texts.is12Hours ? 12 : 24} hours`,
+      alone: true,
+      room: 260,
+      draw: () => (
+        <div className="so-anchor">
+          <Clock id="clock" value="22:30" texts={texts} onChange={nothing} onDone={nothing} />
+        </div>
+      ),
+    })),
+    {
+      id: 'wheel',
+      title: 'column of a clock',
+      room: 220,
+      draw: () => (
+        <div className="so-anchor">
+          <div className="so-pop so-drop so-clock">
+            <Wheel label="Hour" options={['00', '01', '02', '03', '04', '05', '06']} chosen={3} onChoose={nothing} />
+          </div>
+        </div>
+      ),
+    },
+    {
+      id: 'picker-field',
+      title: 'field that opens something',
+      draw: () => (
+        <PickerField label="Period" icon="calendar" placeholder="Choose a period" text="" error={undefined}>
+          {() => null}
+        </PickerField>
+      ),
+    },
+  ],
+};

@@ -1,0 +1,50 @@
+import { type Example, isPage } from '../example.js';
+
+/** Where an example is, in CSS pixels from the top left of the document. */
+export interface Area {
+  readonly id: string;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  /** It lies above the page, at a fixed place in the window. */
+  readonly fixed: boolean;
+}
+
+/** Around a dialog or a part of a page: the beginning of what is behind. */
+const MARGIN = 8;
+
+/** The part of the document that shows each example: the dialog that is open, the page, or the box of a part. */
+export function areasOf(examples: readonly Example[]): readonly Area[] {
+  return examples.map((example) => {
+    const dialogs = document.querySelectorAll('.so-dialog');
+    const dialog = dialogs[dialogs.length - 1];
+    if (dialog !== undefined) return areaOf(example.id, dialog, MARGIN, true);
+    if (isPage(example) && example.area !== undefined) {
+      const part = document.querySelector(example.area);
+      if (part === null) throw new Error(`There is no ${example.area} on ${example.id}.`);
+      return areaOf(example.id, part, MARGIN, false);
+    }
+    const toasts = document.querySelector('.so-toasts');
+    if (!isPage(example) && toasts?.firstElementChild) return areaOf(example.id, toasts, MARGIN, true);
+    const box = isPage(example) ? document.querySelector('.so-app') : document.getElementById(example.id);
+    if (box === null) throw new Error(`${example.id} was not drawn.`);
+    return areaOf(example.id, box, 0, false);
+  });
+}
+
+function areaOf(id: string, element: Element, margin: number, fixed: boolean): Area {
+  const box = element.getBoundingClientRect();
+  const width = document.documentElement.clientWidth;
+  const bottom = fixed ? window.innerHeight : Number.POSITIVE_INFINITY;
+  const left = Math.max(0, Math.floor(box.left - margin));
+  const top = Math.max(0, Math.floor(box.top + (fixed ? 0 : window.scrollY) - margin));
+  return {
+    id,
+    x: left,
+    y: top,
+    width: Math.min(width, Math.ceil(box.right + margin)) - left,
+    height: Math.min(bottom, Math.ceil(box.bottom + (fixed ? 0 : window.scrollY) + margin)) - top,
+    fixed,
+  };
+}

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { groups } from '../gallery/groups/index.js';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+/** Folders whose components are for every page. */
+const FOLDERS = ['components', 'forms', 'dialogs', 'notices', 'loader'];
+
+const examples = folder('gallery/groups')
+  .map((file) => readFileSync(file, 'utf8'))
+  .join('\n');
+
+function folder(path: string): string[] {
+  return readdirSync(join(root, path))
+    .filter((name) => /\.tsx$/.test(name) && !name.includes('.test.'))
+    .map((name) => join(root, path, name));
+}
+
+/** Names of the components that a file exports: those that begin with a capital. */
+function componentsOf(file: string): string[] {
+  const found = readFileSync(file, 'utf8').matchAll(/^export (?:default )?(?:function|class) ([A-Z]\w*)/gm);
+  return [...found].map(([, name = '']) => name);
+}
+
+describe('the gallery', () => {
+  it.each(FOLDERS)('has an example of each component in %s', (name) => {
+    const components = folder(`src/${name}`).flatMap(componentsOf);
+    expect(components.length).toBeGreaterThan(0);
+    expect(components.filter((component) => !new RegExp(`<${component}[\\s/>]`).test(examples))).toEqual([]);
+  });
+
+  it('has an address of its own for each group and example', () => {
+    const ids = groups.flatMap((group) => [group.id, ...group.examples.map(({ id }) => id)]);
+    expect(ids.filter((id, place) => ids.indexOf(id) !== place)).toEqual([]);
+    expect(ids.filter((id) => !/^[a-z0-9-]+$/.test(id))).toEqual([]);
+  });
+});
