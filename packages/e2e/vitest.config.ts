@@ -1,12 +1,18 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+/** These walk through every page and every state, and leave a site behind that others would not know again. */
+const WALKS = 'src/suites/interface/**/*.test.ts';
+/** `walks`, `others`, or everything. */
+const wanted = process.env.E2E_SUITES;
+
 /** The stacks are shared, so files run one after another. Needs the built packages (`npm run build`). */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   test: {
     name: 'e2e',
-    include: ['src/**/*.test.ts'],
+    include: [wanted === 'walks' ? WALKS : 'src/**/*.test.ts'],
+    exclude: wanted === 'others' ? [WALKS] : [],
     environment: 'node',
     globalSetup: ['src/stacks/global-setup.ts'],
     pool: 'forks',

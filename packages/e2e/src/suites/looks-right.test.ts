@@ -198,24 +198,6 @@ onEveryStack('the Site Security page', (stack) => {
       // What remains is the line that shows how long a message stays; it tells the time and is no decoration.
       expect(moving.filter(([, target]) => target !== 'so-toast__life')).toEqual([]);
     }));
-
-  it('leaves the styles of wp-admin alone', () =>
-    withPage({}, async (page) => {
-      const look = () =>
-        page.evaluate(() =>
-          ['#adminmenu', '#wpadminbar', '#wpfooter', '#adminmenu a'].map((selector) => {
-            const element = document.querySelector(selector);
-            const { fontFamily, fontSize, lineHeight, color, backgroundColor, boxSizing } = getComputedStyle(
-              element as Element,
-            );
-            return { selector, fontFamily, fontSize, lineHeight, color, backgroundColor, boxSizing };
-          }),
-        );
-      await page.goto(`${stack.url}/wp-admin/tools.php`);
-      const plain = await look();
-      await openSiteSecurity(page, stack);
-      expect(await look()).toEqual(plain);
-    }));
 });
 
 function gate(): { readonly opened: Promise<void>; open(): void } {

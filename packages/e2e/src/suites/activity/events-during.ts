@@ -37,7 +37,11 @@ export async function eventsDuring(stack: Stack, owner: Session, work: () => Pro
   await work();
   const after = await mark(stack, owner);
   const rows = await newestEvents(stack, owner, 4);
-  const place = (text: string) => rows.findIndex(({ activity }) => activity.includes(text));
+  const place = (text: string) => {
+    const at = rows.findIndex(({ activity }) => activity.includes(text));
+    if (at === -1) throw new Error(`The log does not tell of ${text}`);
+    return at;
+  };
   return rows.slice(place(after) + 1, place(before)).reverse();
 }
 

@@ -13,7 +13,8 @@ import type { Stack } from '../../stacks/stack.js';
 import { change } from '../login/visitors.js';
 
 const LOGIN_SECURITY = '/wp-admin/admin.php?page=login-settings';
-const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
+/** Where pictures of pages go, for whoever wants to look. */
+export const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
 
 /** Titles of the rows, and of the dialogs that they open. */
 export const rows = {

@@ -1,0 +1,159 @@
+import type { Page } from 'playwright-core';
+import { afterAll, expect, it } from 'vitest';
+import { asOwner } from '../login-owner/as-owner.js';
+
+const LIST = '.so-table:not(.so-table--sk)';
+const EMPTY = '.so-empty';
+
+/** Pages and tabs, and what is there once they have loaded. */
+const PLACES = [
+  ['security-optimizer', `.so-recent ${LIST}, .so-recent ${EMPTY}`],
+  ['site-security', '[role="switch"]'],
+  ['login-settings', '.so-row__ctl .so-btn'],
+  ['activity-log', `${LIST}, ${EMPTY}`],
+  ['activity-log#registered', `${LIST}, ${EMPTY}`],
+  ['activity-log#blocked', `${LIST}, ${EMPTY}`],
+  ['activity-log#weekly-reports', '.so-addmail .so-btn'],
+  ['activity-log#log-settings', '.so-row__ctl .so-select'],
+  ['post-hack-actions', '.so-row__ctl .so-btn'],
+] as const;
+
+/** How our parts look, each a property whose value does not depend on how wide the page is. */
+const LOOKS =
+  'color backgroundColor fontFamily fontSize fontWeight lineHeight letterSpacing textTransform textDecorationLine textAlign listStyleType boxShadow boxSizing borderTopWidth borderTopStyle borderTopColor borderTopLeftRadius paddingTop paddingLeft marginTop minHeight float verticalAlign';
+
+asOwner('every page and tab', (owner) => {
+  const { stack } = owner;
+  const open = async (place: string, ready: string, width: number): Promise<Page> => {
+    const { page } = owner;
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto('about:blank');
+    await page.goto(`${stack.url}/wp-admin/admin.php?page=${place}`);
+    await page.locator(ready).first().waitFor();
+    // It is another control, and comes with an answer of its own.
+    if (place !== 'security-optimizer') await page.locator('.so-status').waitFor();
+    return page;
+  };
+  afterAll(() => owner.page.setViewportSize({ width: 1440, height: 900 }));
+
+  // 320 px are 1280 px at 400 %.
+  it.each([1440, 320])(
+    'lead the keyboard to every control, in order, seen and with a ring, at %i px',
+    async (width) => {
+      for (const [place, ready] of PLACES) {
+        const page = await open(place, ready, width);
+        const wanted = await controls(page);
+        await page.evaluate(() => {
+          const start = document.createElement('button');
+          start.id = 'before-all';
+          document.querySelector('.so-app')?.before(start);
+          start.focus();
+        });
+        const reached: string[] = [];
+        for (let stop = 0; stop < wanted.length; stop++) {
+          await page.keyboard.press('Tab');
+          reached.push(await focused(page));
+        }
+        expect({ place, reached }).toEqual({ place, reached: wanted });
+      }
+    },
+  );
+
+  it('look the same without the styles of wp-admin', async () => {
+    for (const [place, ready] of PLACES) {
+      const page = await open(place, ready, 1440);
+      const differences = await page.evaluate((properties) => {
+        const names = properties.split(' ') as (keyof CSSStyleDeclaration)[];
+        const parts = [...document.querySelectorAll('.so *:not(svg *)')].filter((part) => part.checkVisibility());
+        const look = () =>
+          parts.map((part) => {
+            const style = getComputedStyle(part);
+            return names.map((name) => String(style[name]));
+          });
+        const withTheirs = look();
+        const theirs = [...document.styleSheets].filter(({ href }) => !href?.includes('/security-optimizer/'));
+        for (const sheet of theirs) sheet.disabled = true;
+        const alone = look();
+        return parts.flatMap((part, at) =>
+          names.flatMap((name, place) => {
+            const [now, then] = [withTheirs[at]?.[place], alone[at]?.[place]];
+            return now === then ? [] : [`${part.tagName}.${part.className} ${String(name)}: ${now}, alone ${then}`];
+          }),
+        );
+      }, LOOKS);
+      expect({ place, differences: [...new Set(differences)] }).toEqual({ place, differences: [] });
+    }
+  });
+
+  it('leave the styles of wp-admin alone', async () => {
+    const neighbours = '#adminmenu, #adminmenu a, #wpadminbar, #wpadminbar a, #wpfooter, #wpfooter a, #wpbody, .notice';
+    const look = (page: Page) =>
+      page.evaluate(
+        ([selector, properties]) => {
+          // A message of another plugin stands above ours.
+          const notice = document.createElement('div');
+          notice.className = 'notice notice-warning';
+          notice.innerHTML = '<p>Hello</p><a class="button">Go</a><input type="text"><table class="widefat"></table>';
+          document.querySelector('.wp-header-end')?.before(notice);
+          const all = [...document.querySelectorAll(`${selector}, .notice *`)].filter((part) => part.checkVisibility());
+          const seen = new Map<string, string>();
+          for (const part of all) {
+            // Which entry of the menu is open differs from page to page.
+            if (part.closest('.current, .wp-has-current-submenu, .opensub, .update-nag') !== null) continue;
+            const style = getComputedStyle(part);
+            const names = properties.split(' ') as (keyof CSSStyleDeclaration)[];
+            const name = `${part.tagName}#${part.id}.${part.className} ${(part.textContent ?? '').trim().slice(0, 20)}`;
+            seen.set(name, names.map((property) => String(style[property])).join('|'));
+          }
+          return Object.fromEntries(seen);
+        },
+        [neighbours, LOOKS] as const,
+      );
+    await owner.page.goto(`${stack.url}/wp-admin/tools.php`);
+    await owner.page.evaluate(() =>
+      document
+        .querySelector('#wpbody-content')
+        ?.prepend(Object.assign(document.createElement('hr'), { className: 'wp-header-end' })),
+    );
+    const plain = await look(owner.page);
+    for (const [place, ready] of PLACES.filter(([name]) => !name.includes('#'))) {
+      const ours = await look(await open(place, ready, 1440));
+      const changed = Object.keys(ours).filter((name) => plain[name] !== undefined && plain[name] !== ours[name]);
+      expect({ place, changed }).toEqual({ place, changed: [] });
+      expect(Object.keys(ours).length).toBeGreaterThan(20);
+    }
+  });
+});
+
+/** Names of what the Tab key must reach, in order; of a group of tabs or bars only one takes part. */
+function controls(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [
+      ...document.querySelectorAll<HTMLElement>(
+        '.so-app a[href], .so-app button, .so-app input, .so-app select, .so-app [tabindex]',
+      ),
+    ]
+      .filter((element) => element.tabIndex >= 0 && !element.matches(':disabled') && element.checkVisibility())
+      .map((element, place) => {
+        const name = `${place} ${element.getAttribute('aria-label') ?? (element.textContent ?? '').trim()}`;
+        // Kept on it: what has the focus may show more, such as a tooltip.
+        element.dataset.stop = name;
+        return name;
+      }),
+  );
+}
+
+/** Name of what has the focus; says so when it has no ring, or something lies over it. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const element = document.activeElement as HTMLElement;
+    const name = element.dataset.stop ?? `something else: ${element.outerHTML.slice(0, 80)}`;
+    const frame = element.closest('.is-focus') ?? element;
+    const { outlineStyle, outlineWidth } = getComputedStyle(frame);
+    const hasRing = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1;
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const front = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 10));
+    const isSeen = front !== null && (element.contains(front) || front.contains(element));
+    return [name, hasRing ? '' : '(no ring)', isSeen ? '' : `(behind ${front?.className})`].filter(Boolean).join(' ');
+  });
+}

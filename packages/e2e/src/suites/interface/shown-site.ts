@@ -1,0 +1,99 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BlockedRow, UnknownRow } from '@security-optimizer/contract/activity';
+import { answerConsent, logIn, type Session } from '../../http/session.js';
+import { startGuard, stopGuard } from '../../stacks/guard-process.js';
+import { people } from '../../stacks/prepare-site.js';
+import type { Stack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { visitFrom } from '../activity/behind-proxy.js';
+import { askAnew } from '../dashboard/as-new-owner.js';
+import { change, recover } from '../login/visitors.js';
+
+export const VISITOR = '203.0.113.81';
+export const BLOCKED = '203.0.113.82';
+const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+const GUIDE = { title: 'Ten steps', text: 'A guide.', link: 'https://example.com/guide' };
+
+/** A site on which every part of the interface has something to show. */
+export interface ShownSite {
+  readonly owner: Session;
+  answerConsent(): Promise<void>;
+  putBack(): Promise<void>;
+}
+
+/** Names on that site that are in no language. */
+export function valuesOf(stack: Stack): string[] {
+  const names = [
+    'WordPress',
+    'PHP',
+    'Akismet',
+    'Googlebot',
+    'xmlrpc',
+    'name@example.com',
+    'agency-with-a-long-name@example.net',
+    'my house',
+    'agency-with-a-long-name@example.net',
+    GUIDE.title,
+    GUIDE.text,
+  ];
+  const provider = ['admin', 'administrator', 'editor', 'owner', 'owner@example.com'];
+  return [...names, ...provider, stack.user, ...Object.values(people), new URL(stack.url).host];
+}
+
+/**
+ * Visits, a member who did something, somebody who is blocked, recipients of the report, a provider with a book, and an
+ * owner who was not asked yet.
+ */
+export async function showSite(stack: Stack): Promise<ShownSite> {
+  const file = join(stack.guardDir, 'guard.json');
+  const before = readFileSync(file, 'utf8');
+  writeFileSync(
+    file,
+    JSON.stringify({ ...JSON.parse(before), trustedProxies: ['127.0.0.1'], branding: { ebook: GUIDE } }),
+  );
+  await askAnew(stack, 'https://example.com/review');
+  const owner = await logIn(stack);
+  const set = (suffix: string, body: unknown) => change(stack, owner, suffix, body);
+  const visit = (from: string, target: string, agent?: string | null) =>
+    visitFrom(stack, from, target, agent === undefined ? {} : { agent });
+
+  await recover(stack, 'unblock', '--all');
+  await set('/disable-xml-rpc', { disable_xml_rpc: 0 });
+  await set('/disable-feeds', { disable_feed: 0 });
+  await set('/lock-system-folders', { lock_system_folders: 1 });
+  await set('/xss-protection', { xss_protection: 0 });
+  await set('/limit-login-attempts', { login_attempts: 5 });
+  await set('/notification-emails', { entries: ['owner@example.com', 'agency-with-a-long-name@example.net'] });
+  await logIn(stack, people.editor);
+  await visit(VISITOR, `/?long=${'abcdefghij'.repeat(20)}`);
+  await visit(VISITOR, '/nothing-here/', null);
+  await visit('203.0.113.83', '/.git/config');
+  await visit('203.0.113.84', '/robots.txt', BOT);
+  await set('/block-addresses', { address: BLOCKED });
+  await visit(BLOCKED, '/?blocked');
+  const list = async <Row>(suffix: string) => ((await set(suffix, {})) as { entries: Row[] }).entries;
+  await until('the visits are listed', async () => {
+    const rows = await list<UnknownRow>('/activity-unknown');
+    return rows.some(({ ip }) => ip === BLOCKED) && rows.some(({ ip }) => ip === VISITOR);
+  });
+  await until('the log-in is listed', async () =>
+    (await list<{ user: string }>('/activity-registered')).some(({ user }) => user === people.editor),
+  );
+  return {
+    owner,
+    answerConsent: () => answerConsent(stack, owner),
+    async putBack() {
+      for (const { visitor_id } of await list<BlockedRow>('/blocked-users')) {
+        if (visitor_id !== 0) await set(`/block-ip/${visitor_id}`, { block: 0 });
+      }
+      await recover(stack, 'unblock', '--all');
+      await set('/notification-emails', { entries: [] });
+      await set('/disable-xml-rpc', { disable_xml_rpc: 1 });
+      await set('/xss-protection', { xss_protection: 1 });
+      await stopGuard(stack);
+      writeFileSync(file, before);
+      await startGuard(stack);
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { people } from '../../stacks/prepare-site.js';
+import { BLOCKED, VISITOR } from './shown-site.js';
+import type { Walker } from './walker.js';
+
+const tableOf = (walker: Walker, name: string) =>
+  walker.page
+    .getByRole('table', { name: walker.say(name), exact: true })
+    .locator('tbody tr')
+    .first();
+
+/** The menu of a row, and the dialog that it leads to. */
+async function walkRow(walker: Walker, subject: string, act: string): Promise<void> {
+  const { page, say } = walker;
+  const actions = page.getByRole('button', { name: say('Actions for %s', subject), exact: true }).first();
+  const item = page.getByRole('menuitem', { name: say(act), exact: true });
+  await walker.opens(actions, item, `the menu of a row for ${act}`);
+  await walker.press(actions);
+  await walker.hasFocus(item);
+  await page.keyboard.press('Enter');
+  const dialog = walker.dialog(act);
+  await dialog.locator('.so-pill').waitFor();
+  await walker.look(act);
+  await walker.closes(actions, dialog, act);
+}
+
+/** Unknown: the list, what opens from it, what nothing found looks like, and the log when it is off. */
+export async function walkUnknown(walker: Walker): Promise<void> {
+  const { page, say } = walker;
+  await walker.open('activity-log', tableOf(walker, 'Unknown Visitors Activity'));
+  await page.locator('.so-chart').waitFor();
+  await walker.look('Unknown');
+  await walkRow(walker, VISITOR, 'Manage IP Traffic');
+  const exports = walker.button('Export');
+  await walker.opens(exports, page.getByRole('menuitem', { name: say('Export as CSV') }), 'what can be exported');
+
+  const filter = walker.button('Filter');
+  await walker.opens(filter, walker.dialog('Filter'), 'the filters', async (panel) => {
+    await walker.opens(
+      panel.getByRole('combobox', { name: say('From'), exact: true }),
+      walker.dialog('Choose a day'),
+      'the filters, a day to choose',
+    );
+    await walker.press(panel.getByRole('combobox', { name: say('Visitor type'), exact: true }), 'ArrowDown');
+    await panel.getByRole('option').first().waitFor();
+    await walker.look('the filters, types to choose from');
+    await page.keyboard.press('Escape');
+    const address = panel.getByRole('combobox', { name: say('IP address'), exact: true });
+    await address.fill('my house');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Enter');
+    await panel.getByText(say('Invalid format.')).waitFor();
+    await walker.look('the filters, with a fault');
+  });
+
+  await walker.open('activity-log', tableOf(walker, 'Unknown Visitors Activity'));
+  await walker.press(filter);
+  const panel = walker.dialog('Filter');
+  await panel.getByRole('combobox', { name: say('IP address'), exact: true }).fill('198.51.100.250');
+  await walker.press(panel.getByRole('button', { name: say('Apply'), exact: true }));
+  await page.getByText(say('Nothing was found')).waitFor();
+  await walker.look('Unknown, nothing found with a filter');
+  const hasNote = page.getByText(say('The activity log is off.'));
+  await walker.answering(
+    '/fetch-options',
+    (real: { data: object }) => ({ ...real, data: { ...real.data, disable_activity_log: 1 } }),
+    async () => {
+      await walker.open('activity-log', hasNote);
+      await walker.look('Unknown, while the log is off');
+    },
+  );
+}
+
+/** Registered: the list, and what opens from it. */
+export async function walkRegistered(walker: Walker): Promise<void> {
+  await walker.open('activity-log', tableOf(walker, 'Registered Users Activity'), '#registered');
+  await walker.look('Registered');
+  await walkRow(walker, people.editor, 'Manage User Traffic');
+  await walker.opens(walker.button('Filter'), walker.dialog('Filter'), 'the filters of members');
+}
+
+/** Blocked: the list, a fault in its form, and nobody. */
+export async function walkBlocked(walker: Walker): Promise<void> {
+  const { page, say } = walker;
+  await walker.open('activity-log', page.getByRole('button', { name: say('Unblock %s', BLOCKED) }), '#blocked');
+  await walker.look('Blocked');
+  await walker.press(page.getByRole('button', { name: say('Block'), exact: true }));
+  await page.getByText(say('This field is required.')).waitFor();
+  await walker.look('Blocked, with a fault');
+  const none = { data: { entries: [], filters: [], page: 1, pages: 1, total: 0 }, message: '', status: 200 };
+  await walker.answering(
+    '/blocked-users',
+    () => none,
+    async () => {
+      await walker.open('activity-log', page.getByText(say('Nobody is blocked at the moment.')), '#blocked');
+      await walker.look('Blocked, nobody');
+    },
+  );
+}
+
+/** Weekly Reports: the recipients and their dialogs, the report, and no place left. */
+export async function walkWeekly(walker: Walker): Promise<void> {
+  const { page, say } = walker;
+  const edit = page.getByRole('button', { name: say('Edit %s', 'owner@example.com'), exact: true });
+  await walker.open('activity-log', edit, '#weekly-reports');
+  await walker.look('Weekly Reports');
+  await walker.press(walker.button('Create'));
+  await page.getByText(say('This field is required.')).waitFor();
+  await walker.look('Weekly Reports, with a fault');
+  await walker.opens(edit, walker.dialog('Edit Notification Email'), 'Edit Notification Email');
+  const remove = page.getByRole('button', { name: say('Delete %s', 'owner@example.com'), exact: true });
+  const question = walker.dialog('Delete Notification Email', 'alertdialog');
+  await walker.opens(remove, question, 'Delete Notification Email');
+  // The mail speaks the language of the site, and so does its subject.
+  const withoutSubject = (real: { data: object }) => ({ ...real, data: { ...real.data, subject: '-' } });
+  await walker.answering('/weekly-report-preview', withoutSubject, () =>
+    walker.opens(walker.button('See an example'), page.locator('.so-dialog'), 'the report'),
+  );
+  const full = ({ data, ...rest }: { data: { entries: object[] } }) => ({ ...rest, data: { ...data, max_emails: 2 } });
+  await walker.answering('/weekly-report', full, async () => {
+    await walker.open('activity-log', edit, '#weekly-reports');
+    await walker.look('Weekly Reports, all places taken');
+  });
+}
+
+/** Log Settings, with the days of a report and with fewer; and the whole page when nothing can be read. */
+export async function walkLogSettings(walker: Walker): Promise<void> {
+  const { page, say } = walker;
+  const days = page.getByRole('combobox', { name: say('Days to keep'), exact: true });
+  await walker.open('activity-log', days, '#log-settings');
+  await walker.look('Log Settings');
+  const few = ({ data, ...rest }: { data: { log_lifetime?: { value: number }[] } }) => ({
+    ...rest,
+    // The same call asks for the options of other pages.
+    data: {
+      ...data,
+      log_lifetime: data.log_lifetime?.map((item) => ({ ...item, selected: item.value === 7 ? 1 : 0 })),
+    },
+  });
+  await walker.answering('/fetch-options', few, async () => {
+    await walker.open('activity-log', page.getByText(say('Weekly reports are paused.')), '#log-settings');
+    await walker.look('Log Settings, with few days');
+  });
+  await walker.failing(null, async () => {
+    await walker.open('activity-log', walker.button('Try again'));
+    await walker.look('Activity Log, nothing to be read');
+  });
+}

@@ -1,0 +1,97 @@
+import type { Walker } from './walker.js';
+
+/** Get the Most of This Plugin: opens by itself, and only an answer closes it. */
+export async function walkConsent(walker: Walker): Promise<void> {
+  const dialog = walker.dialog('Get the Most of This Plugin');
+  await walker.open('security-optimizer', dialog);
+  await walker.look('Get the Most of This Plugin', '.so-portal');
+}
+
+/** The Security Dashboard: its sections, the list of what would change, and what is shown when nothing is left or known. */
+export async function walkDashboard(walker: Walker): Promise<void> {
+  const { page, say } = walker;
+  const table = page.getByRole('table');
+  await walker.answering('/notifications', withNotifications, async () => {
+    await walker.open('security-optimizer', table);
+    await page.getByRole('heading', { name: say('Important Notifications') }).waitFor();
+  });
+  await page.locator('.so-rate').waitFor();
+  await page.locator('.so-ebook').waitFor();
+  await page.locator('.so-chart').waitFor();
+  await walker.look('Security Dashboard');
+
+  const registered = page.getByRole('tab', { name: say('Registered'), exact: true });
+  await walker.press(page.getByRole('tab', { selected: true }), 'End');
+  await walker.hasFocus(registered);
+  await page.getByRole('table', { name: say('Registered Users Activity') }).waitFor();
+  await walker.look('Security Dashboard, what members did');
+
+  const apply = walker.button('Apply all recommended');
+  await walker.press(apply);
+  const dialog = walker.dialog('Apply all recommended');
+  await dialog.waitFor();
+  await walker.look('Apply all recommended');
+  await page.keyboard.press('Enter');
+  await dialog.getByText(say('This field is required.')).first().waitFor();
+  await walker.look('Apply all recommended, with faults');
+  await walker.closes(apply, dialog, 'Apply all recommended');
+
+  await walker.failing('/disable-', async () => {
+    await walker.press(page.getByRole('button', { name: say('Turn on: %s', say('Disable XML-RPC')), exact: true }));
+    await page.locator('.so-next [role="alert"]').waitFor();
+    await walker.look('Security Dashboard, a step that failed');
+  });
+  const nothing = page.getByText(say('Nothing was found')).first();
+  const empty = { data: { entries: [], filters: [], page: 1, pages: 1 }, message: '', status: 200 };
+  await walker.answering(
+    '/activity-unknown',
+    () => empty,
+    async () => {
+      await walker.answering('/fetch-options', withEverythingOn, async () => {
+        await walker.open('security-optimizer', nothing);
+        await page.getByText(say('Nothing left to do')).waitFor();
+        await walker.look('Security Dashboard, nothing left to do');
+      });
+    },
+  );
+  await walker.failing(null, async () => {
+    await walker.open('security-optimizer', walker.button('Try again'));
+    await walker.look('Security Dashboard, nothing to be read');
+  });
+}
+
+/** What a site with old plugins and editable code would be told. */
+function withNotifications(real: object): unknown {
+  const link = { button_link: 'https://example.com/wp-admin/update-core.php', button_text: 'Review updates' };
+  const text = 'Updates close known security holes.';
+  const many = { text: 'One plugin is out of date', plural: '{count} plugins are out of date', count: 3, words: {} };
+  const version = { text: 'WordPress {version} is available', plural: null, count: null, words: { version: '6.6' } };
+  const data = [
+    {
+      id: 'core-update',
+      level: 'danger',
+      title: 'WordPress 6.6 is available',
+      text,
+      ...link,
+      phrases: { title: version },
+    },
+    {
+      id: 'plugin-updates',
+      level: 'warning',
+      title: '3 plugins are out of date',
+      text,
+      ...link,
+      phrases: { title: many },
+    },
+  ];
+  return { ...real, data };
+}
+
+/** The answers for both kinds of options with every essential on. */
+function withEverythingOn({ data, ...rest }: { readonly data: Readonly<Record<string, unknown>> }): unknown {
+  const flags = Object.entries(data).map(([name, value]) => [name, value === 0 ? 1 : value]);
+  const url = Array.isArray(data.login_url)
+    ? data.login_url.map((entry: { type: string }) => ({ ...entry, selected: entry.type === 'custom' ? 1 : 0 }))
+    : undefined;
+  return { ...rest, data: { ...Object.fromEntries(flags), ...(url === undefined ? {} : { login_url: url }) } };
+}

@@ -1,0 +1,166 @@
+import type { Walker } from './walker.js';
+
+/** Site Security: its rows, a change that is made, one that fails, and what is shown instead of rows. */
+export async function walkSiteSecurity(walker: Walker): Promise<void> {
+  const { page } = walker;
+  const rows = page.getByRole('switch');
+  await walker.open('site-security', rows);
+  await walker.look('Site Security');
+  await walker.failing('/xss-protection', async () => {
+    await walker.press(page.getByRole('switch', { name: walker.say('Advanced XSS Protection'), exact: true }), 'Space');
+    await page.getByRole('alert').filter({ visible: true }).first().waitFor();
+    await walker.look('Site Security, a change that failed');
+  });
+  await walker.failing(null, async () => {
+    await walker.open('site-security', walker.button('Try again'));
+    await walker.look('Site Security, nothing to be read');
+  });
+}
+
+/** Login Security: its rows and its dialogs. Nothing is saved. */
+export async function walkLoginSecurity(walker: Walker): Promise<void> {
+  const { page, say } = walker;
+  const configure = (row: string) => walker.button('Configure: %s', say(row));
+  const leave = async (opener: ReturnType<typeof configure>) => {
+    const question = walker.dialog('Discard your changes?', 'alertdialog');
+    await page.keyboard.press('Escape');
+    await question.waitFor();
+    await walker.look('Login Security, asked before changes are lost');
+    await walker.press(walker.button('Discard changes'));
+    await question.waitFor({ state: 'detached' });
+    await walker.hasFocus(opener);
+  };
+
+  // The suite of each dialog has axe look at it.
+  walker.axe = false;
+  await walker.open('login-settings', configure('Away Mode'));
+  await walker.look('Login Security');
+
+  const url = configure('Custom Login URL');
+  await walker.press(url);
+  await walker.dialog('Configure Login URL').waitFor();
+  await walker.look('Configure Login URL');
+  await page.keyboard.press('ArrowDown');
+  const address = page.getByRole('textbox', { name: say('Login URL'), exact: true });
+  await address.fill('');
+  await page.keyboard.press('Enter');
+  await page.getByText(say('This field is required.')).first().waitFor();
+  await walker.look('Configure Login URL, another address, with faults');
+  await address.fill('team-door');
+  await leave(url);
+
+  const access = configure('Login Access');
+  await walker.press(access);
+  await walker.dialog('Manage Login Access').waitFor();
+  await walker.look('Manage Login Access');
+  await page.keyboard.type('203.0.113.10');
+  await page.getByText(say('Your own address is not on the list.')).waitFor();
+  await walker.look('Manage Login Access, without the own address');
+  await page.keyboard.press('Enter');
+  const shutOut = walker.dialog('Shut yourself out?', 'alertdialog');
+  await shutOut.waitFor();
+  await walker.look('Shut yourself out?');
+  await page.keyboard.press('Escape');
+  await shutOut.waitFor({ state: 'detached' });
+  await page.getByLabel(say('IP address %d', '1'), { exact: true }).fill('my house');
+  await page.keyboard.press('Enter');
+  await page.getByText(say('Invalid format.')).waitFor();
+  await walker.look('Manage Login Access, with a fault');
+  await leave(access);
+
+  await walkAwayMode(walker, configure('Away Mode'), leave);
+}
+
+type Leave = (opener: ReturnType<Walker['button']>) => Promise<void>;
+
+async function walkAwayMode(walker: Walker, opener: ReturnType<Walker['button']>, leave: Leave): Promise<void> {
+  const { page, say } = walker;
+  const dialog = walker.dialog('Configure Away Mode');
+  const choose = async (type: string) => {
+    await walker.press(page.getByRole('radio', { name: say(type), exact: true }), 'Space');
+  };
+  const field = (label: string) => dialog.getByRole('combobox', { name: say(label), exact: true });
+  await walker.press(opener);
+  await dialog.waitFor();
+  await choose('Specific Period');
+  await page.keyboard.press('Tab');
+  await walker.opens(field('From'), walker.dialog('Choose a day'), 'Away Mode, a day to choose');
+  for (const label of ['From', 'To']) {
+    await walker.press(field(label));
+    await walker.dialog('Choose a day').waitFor();
+    if (label === 'To') await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await walker.dialog('Choose a day').waitFor({ state: 'detached' });
+  }
+  await walker.look('Away Mode, a period that begins today');
+
+  await choose('Weekly');
+  const days = dialog.locator('.so-day');
+  for (const day of await days.all()) await walker.press(day, 'Space');
+  await page.getByText(say("You can't enable Away Mode for every day of the week.")).waitFor();
+  await walker.look('Away Mode, every day of the week');
+
+  await choose('Daily');
+  await walker.look('Away Mode, no hours yet');
+  for (const label of ['From', 'To']) {
+    await walker.press(field(label));
+    await walker.dialog('Choose a time').waitFor();
+    await page.keyboard.press(label === 'From' ? 'End' : 'ArrowDown');
+    if (label === 'From') await walker.look('Away Mode, a time to choose');
+    await page.keyboard.press('Enter');
+    await walker.dialog('Choose a time').waitFor({ state: 'detached' });
+  }
+  await walker.look('Away Mode, some hours');
+  await leave(opener);
+}
+
+/** Login Security with what is rare: a second factor, common usernames, and options that can't be read. */
+export async function walkRareLogin(walker: Walker): Promise<void> {
+  await walkSecondFactor(walker, walker.button('Configure: %s', walker.say('Away Mode')));
+  await walker.failing(null, async () => {
+    await walker.open('login-settings', walker.button('Try again'));
+    await walker.look('Login Security, nothing to be read');
+  });
+}
+
+/** Switching the second factor on would end the sessions of everybody, so these states are shown, not made. */
+async function walkSecondFactor(walker: Walker, ready: ReturnType<Walker['button']>): Promise<void> {
+  const { page, say } = walker;
+  const users = {
+    all_users: [{ user_login: 'owner' }],
+    admin_matches: [
+      { ID: 7, user_login: 'admin' },
+      { ID: 8, user_login: 'administrator' },
+    ],
+  };
+  const schedule = { type: 'weekly', weekly: ['saturday', 'sunday'] };
+  const answer = ({ data, ...rest }: { data: { away_mode: object } }) => ({
+    ...rest,
+    data: {
+      ...data,
+      sg2fa: 1,
+      reset_2fa: [{ ID: 2, user_login: 'an-editor' }],
+      usernames_data: users,
+      disable_usernames: 1,
+      login_access: ['192.0.2.1', '198.51.100.*'],
+      away_mode: { ...data.away_mode, schedule },
+    },
+  });
+  await walker.answering('/fetch-options', answer, async () => {
+    await walker.open('login-settings', ready);
+    await walker.look('Login Security, with a second factor and common usernames');
+    const reset = page.getByRole('button', { name: say('Reset it for a user'), exact: true });
+    await walker.opens(reset, walker.dialog('Reset 2-factor Authentication'), 'Reset 2-factor Authentication');
+    const rename = page.getByRole('button', { name: renameText(walker), exact: true });
+    await walker.opens(rename, walker.dialog('Change Common Usernames'), 'Change Common Usernames', async (dialog) => {
+      await page.keyboard.press('Enter');
+      await dialog.getByText(say('This field is required.')).first().waitFor();
+      await walker.look('Change Common Usernames, with faults');
+    });
+  });
+}
+
+/** “Rename 2 users”: the catalogue holds it below its singular. */
+function renameText({ tongue }: Walker): string {
+  return tongue.sayMany('Rename %d user', 2);
+}

@@ -1,0 +1,149 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import { accessFaults } from '../../browser/access-faults.js';
+import { windowOf } from '../../browser/chromium.js';
+import { cutTexts } from '../../browser/cut-texts.js';
+import { movingParts } from '../../browser/moving-parts.js';
+import { shownTexts } from '../../browser/shown-texts.js';
+import type { Session } from '../../http/session.js';
+import type { Stack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import type { Tongue } from './tongues.js';
+
+/** A desk, a phone, and the narrowest screen, which is also a desk of 1280 px at 400 % (WCAG 2.1, 1.4.10). */
+const WIDTHS = [320, 390, 1440] as const;
+/** Axe looks at these widths; at 320 px the same rules hold as at 390. */
+const LOOKED_AT_BY_AXE: readonly number[] = [390, 1440];
+const HEIGHT = 900;
+
+/** An answer of the API that is shown in place of the real one. */
+export type Answer = (real: { readonly data: never }) => unknown;
+
+/**
+ * Somebody who goes through the interface by keyboard in one language, asks for less motion, and notes everything that
+ * is wrong on the way, on each screen.
+ */
+export class Walker {
+  /** Whether axe looks, too. */
+  axe = true;
+  /** What is wrong, in words. */
+  readonly faults: string[] = [];
+  readonly say: Tongue['say'];
+
+  private constructor(
+    readonly page: Page,
+    readonly stack: Stack,
+    readonly tongue: Tongue,
+  ) {
+    this.say = tongue.say;
+  }
+
+  static async arrive(browser: Browser, stack: Stack, owner: Session, tongue: Tongue): Promise<Walker> {
+    const window = await windowOf(browser, stack, owner, { reducedMotion: 'reduce' });
+    await window.addCookies([{ name: 'tongue', value: tongue.locale, url: stack.url }]);
+    const page = await window.newPage();
+    page.setDefaultTimeout(10_000);
+    return new Walker(page, stack, tongue);
+  }
+
+  leave(): Promise<void> {
+    return this.page.context().close();
+  }
+
+  /** Opens a page of ours and waits for something on it. */
+  async open(slug: string, ready: Locator, hash = ''): Promise<void> {
+    // From elsewhere, so that the address with its hash is really loaded.
+    if (hash !== '') await this.page.goto('about:blank');
+    await this.page.goto(`${this.stack.url}/wp-admin/admin.php?page=${slug}${hash}`);
+    await ready.first().waitFor();
+  }
+
+  button(text: string, ...words: string[]): Locator {
+    return this.page.getByRole('button', { name: this.say(text, ...words), exact: true });
+  }
+
+  dialog(title: string, role: 'dialog' | 'alertdialog' = 'dialog'): Locator {
+    return this.page.getByRole(role, { name: this.say(title), exact: true });
+  }
+
+  /** Presses a key on an element, which must be able to take the focus. */
+  async press(where: Locator, key = 'Enter'): Promise<void> {
+    await where.focus();
+    await this.hasFocus(where);
+    await this.page.keyboard.press(key);
+  }
+
+  /** What a button opens: it is looked at, then closed by Escape, and the focus must be back at the button. */
+  async opens(
+    opener: Locator,
+    opened: Locator,
+    name: string,
+    inside?: (opened: Locator) => Promise<void>,
+  ): Promise<void> {
+    await this.press(opener);
+    await opened.waitFor();
+    await this.look(name);
+    await inside?.(opened);
+    await this.closes(opener, opened, name);
+  }
+
+  /** Escape closes it, and the focus is back. */
+  async closes(opener: Locator, opened: Locator, name: string): Promise<void> {
+    await this.page.keyboard.press('Escape');
+    await opened.waitFor({ state: 'detached' });
+    await this.hasFocus(opener).catch(() => this.note(name, 'the focus is not back at what opened it'));
+  }
+
+  async hasFocus(where: Locator): Promise<void> {
+    await until(`${where} has the focus`, () => where.evaluate((element) => element === document.activeElement), 3);
+  }
+
+  /** Looks at what is shown now, on each screen: language, cut texts, sideways scrolling, motion, and axe. */
+  async look(name: string, part = '.so'): Promise<void> {
+    const { page, tongue } = this;
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: HEIGHT });
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      const note = (fault: string): void => this.note(`${name}, ${width} px`, fault);
+      for (const { text, where } of await shownTexts(page)) {
+        if (!tongue.isSaid(text)) note(`not translated: “${text}” in ${where}`);
+      }
+      for (const fault of await cutTexts(page)) note(fault);
+      for (const fault of await movingParts(page)) note(`moves: ${fault}`);
+      if (this.axe && tongue.name === 'German' && LOOKED_AT_BY_AXE.includes(width)) {
+        for (const fault of await accessFaults(page, part)) note(`axe: ${fault.id} ${fault.nodes[0]}`);
+      }
+    }
+  }
+
+  /** Shows something else in place of a call's answer, until `work` is done. */
+  async answering(suffix: string, answer: Answer, work: () => Promise<void>): Promise<void> {
+    const calls = (url: URL) => url.pathname.endsWith(`/security-optimizer/v1${suffix}`);
+    await this.page.route(calls, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: answer(await response.json()) });
+    });
+    try {
+      await work();
+    } finally {
+      await this.page.unroute(calls);
+    }
+  }
+
+  /** Every call fails, or those with this suffix. */
+  async failing(suffix: string | null, work: () => Promise<void>): Promise<void> {
+    const calls = (url: URL) => url.pathname.includes(`/security-optimizer/v1${suffix ?? '/'}`);
+    const message = 'An error occurred. Please try again later';
+    await this.page.route(calls, (route) =>
+      route.fulfill({ status: 500, json: { data: null, code: 'internal', message, status: 500 } }),
+    );
+    try {
+      await work();
+    } finally {
+      await this.page.unroute(calls);
+    }
+  }
+
+  note(name: string, fault: string): void {
+    this.faults.push(`${this.tongue.name}, ${name}: ${fault}`);
+  }
+}

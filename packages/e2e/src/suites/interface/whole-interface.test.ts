@@ -1,0 +1,78 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { launchChromium } from '../../browser/chromium.js';
+import type { Session } from '../../http/session.js';
+import type { Stack } from '../../stacks/stack.js';
+import { showSite, valuesOf } from './shown-site.js';
+import { speak, type Tongue, tongues } from './tongues.js';
+import { walkBlocked, walkLogSettings, walkRegistered, walkUnknown, walkWeekly } from './walk-activity-log.js';
+import { walkConsent, walkDashboard } from './walk-dashboard.js';
+import { walkPostHack } from './walk-post-hack.js';
+import { walkLoginSecurity, walkRareLogin, walkSiteSecurity } from './walk-settings.js';
+import { Walker } from './walker.js';
+
+/** A walk looks at up to ten states on three screens in two languages; a busy machine takes its time. */
+const WALK_MS = 120_000;
+
+const stack = inject('stacks').find(({ kind }) => kind === 'embedded');
+if (stack === undefined || 'problem' in stack) {
+  describe.skip(`the whole interface not run: ${stack?.problem ?? 'there is no such stack'}`, () => {});
+} else {
+  describe(
+    'the whole interface in German and right to left, on a desk and on phones [PHP with SQLite]',
+    { timeout: WALK_MS },
+    () => defineWalks(stack),
+  );
+}
+
+function defineWalks(stack: Stack): void {
+  let owner: Session;
+  let browser: Browser;
+  let both: readonly Tongue[];
+  let site: Awaited<ReturnType<typeof showSite>>;
+  let beSilent: () => void;
+
+  beforeAll(async () => {
+    both = await tongues(valuesOf(stack));
+    beSilent = await speak(stack);
+    [site, browser] = await Promise.all([showSite(stack), launchChromium()]);
+    owner = site.owner;
+  });
+  afterAll(async () => {
+    await browser?.close();
+    beSilent?.();
+    await site?.putBack();
+  });
+
+  /** Both languages at the same time: each walker has a window of its own and changes nothing. */
+  async function walk(along: (walker: Walker) => Promise<void>): Promise<void> {
+    const faults = await Promise.all(
+      both.map(async (tongue) => {
+        const walker = await Walker.arrive(browser, stack, owner, tongue);
+        try {
+          await along(walker);
+        } catch (error) {
+          walker.note('on the way', (error as Error).message);
+        } finally {
+          await walker.leave();
+        }
+        return walker.faults;
+      }),
+    );
+    expect(faults.flat()).toEqual([]);
+  }
+
+  it('asks for consent', () => walk(walkConsent).finally(() => site.answerConsent()));
+  it('is whole on the Security Dashboard', () => walk(walkDashboard));
+  it('is whole on Site Security', () => walk(walkSiteSecurity));
+  it('is whole on Login Security', () => walk(walkLoginSecurity));
+  it('is whole on Login Security with a second factor', () => walk(walkRareLogin));
+  it.each([
+    ['Unknown', walkUnknown],
+    ['Registered', walkRegistered],
+    ['Blocked', walkBlocked],
+    ['Weekly Reports', walkWeekly],
+    ['Log Settings', walkLogSettings],
+  ] as const)('is whole on the Activity Log, %s', (_tab, along) => walk(along));
+  it('is whole on Post-hack Actions', () => walk(walkPostHack));
+}
