@@ -7,7 +7,6 @@ import type { Bench } from './measure.js';
 import { measures } from './measures/index.js';
 import { type BenchOptions, help, readOptions, UsageError } from './options.js';
 import { updateDocument } from './report/document.js';
-import type { Line } from './report/line.js';
 import { ended, isBusy, machine } from './report/machine.js';
 import { type Results, resultsText, writeResults } from './report/results.js';
 import { table } from './report/table.js';
@@ -28,13 +27,9 @@ export async function bench(args: readonly string[]): Promise<number> {
       measures.map((measure) => measure.id),
     );
     requireTools(say);
-    const results = await run(options);
-    process.stdout.write(options.json ? resultsText(results) : `${table(results.lines)}\n`);
-    if (options.only === null) {
-      writeResults(resultsFile, results);
-      updateDocument(documentFile, results);
-    }
-    const missed = results.lines.filter((line) => line.pass === false).length;
+    const all = await run(options);
+    process.stdout.write(options.json ? resultsText(all) : `${table(all.flatMap(({ lines }) => lines))}\n`);
+    const missed = all.flatMap(({ lines }) => lines).filter((line) => line.pass === false).length;
     say(missed === 0 ? 'Every bar is met.' : `${missed} ${missed === 1 ? 'bar is' : 'bars are'} missed.`);
     return missed === 0 ? 0 : 1;
   } catch (error) {
@@ -47,19 +42,28 @@ export async function bench(args: readonly string[]): Promise<number> {
   }
 }
 
-async function run(options: BenchOptions): Promise<Results> {
-  const at = new Date().toISOString();
-  const facts = machine();
-  if (isBusy(facts)) {
-    say(`Other programs use this machine (load average ${facts.loadBefore}): what follows is partly about them.`);
-  }
-  const lines: Line[] = [];
+/** Takes the measures one after the other; what one has found out is kept when a later one fails. */
+async function run(options: BenchOptions): Promise<Results[]> {
+  const all: Results[] = [];
   for (const measure of measures) {
     if (options.only !== null && !options.only.includes(measure.id)) continue;
+    const at = new Date().toISOString();
+    const facts = machine();
+    // Behind the first measure the load is the bench's own.
+    if (all.length === 0 && isBusy(facts)) {
+      say(`Other programs use this machine (load average ${facts.loadBefore}): what follows is partly about them.`);
+    }
     say(`${measure.id}: ${measure.title}`);
-    lines.push(...(await withBench(options, (given) => measure.run(given))));
+    const lines = await withBench(options, (given) => measure.run(given));
+    const { rounds, seconds: secondsPerTurn } = options;
+    const results = { measure: measure.id, at, rounds, secondsPerTurn, machine: ended(facts), lines };
+    all.push(results);
+    if (options.keep) {
+      writeResults(resultsFile, results);
+      updateDocument(documentFile, results);
+    }
   }
-  return { at, rounds: options.rounds, secondsPerTurn: options.seconds, machine: ended(facts), lines };
+  return all;
 }
 
 /** Gives a measure its folder and stops whatever it has started, however it ends. */

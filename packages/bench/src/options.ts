@@ -7,6 +7,8 @@ export interface BenchOptions {
   readonly seconds: number;
   /** Ids of the measures to take, lower-case; null for all. */
   readonly only: readonly string[] | null;
+  /** Write the results to bench/results.json and docs/benchmarks.md. */
+  readonly keep: boolean;
   /** Print the results as JSON instead of a table. */
   readonly json: boolean;
 }
@@ -18,7 +20,8 @@ export const help = `npm run bench -- [options]
 
   --rounds N      how often every contender has its turn (5)
   --seconds N     length of one turn (2)
-  --only p1,p2    take only these measures; bench/results.json and docs/benchmarks.md stay as they are
+  --only p1,p2    take only these measures
+  --try           leave bench/results.json and docs/benchmarks.md as they are
   --json          print JSON instead of a table
 `;
 
@@ -32,6 +35,7 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
     rounds: wholeNumber('rounds', values.rounds ?? '5'),
     seconds: wholeNumber('seconds', values.seconds ?? '2'),
     only,
+    keep: values.try !== true,
     json: values.json === true,
   };
 }
@@ -44,6 +48,7 @@ function parse(args: readonly string[]) {
         rounds: { type: 'string' },
         seconds: { type: 'string' },
         only: { type: 'string' },
+        try: { type: 'boolean' },
         json: { type: 'boolean' },
       },
     }).values;

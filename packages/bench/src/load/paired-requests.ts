@@ -20,9 +20,7 @@ export async function pairedRequests<Name extends string>(
   const taken = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   try {
     for (let time = 0; time < times; time++) {
-      // Each road goes first as often as the others: the first one finds colder caches.
-      for (let i = 0; i < names.length; i++) {
-        const name = names[(i + time) % names.length] as Name;
+      for (const name of turnOf(names, time)) {
         taken[name].push(await oneRequest(roads[name], agents.get(name) as Agent));
       }
     }
@@ -30,6 +28,22 @@ export async function pairedRequests<Name extends string>(
     for (const agent of agents.values()) agent.destroy();
   }
   return taken;
+}
+
+/**
+ * The names in the order of one turn. Each goes first as often as the others, and none always follows the same one:
+ * who comes behind another copy of WordPress finds its caches cold.
+ */
+export function turnOf<Name>(names: readonly Name[], time: number): Name[] {
+  const steps = stepsThrough(names.length);
+  const step = steps[Math.floor(time / names.length) % steps.length] as number;
+  return names.map((_, i) => names[(time + i * step) % names.length] as Name);
+}
+
+/** The strides that visit each of so many places once. */
+function stepsThrough(places: number): number[] {
+  const divides = (a: number, b: number): number => (b === 0 ? a : divides(b, a % b));
+  return Array.from({ length: places }, (_, i) => i + 1).filter((step) => divides(places, step) === 1);
 }
 
 /** A page that takes so long has hung. */

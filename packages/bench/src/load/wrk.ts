@@ -23,8 +23,6 @@ export interface Load {
 
 /** See lua/flood.lua. */
 export interface Flood {
-  /** In all; as many as are answered unless given. */
-  readonly perSecond?: number;
   readonly addresses: number;
   /** Sites that are asked, `site-0.example.com` and so on; the one of the URL unless given. */
   readonly sites?: number;
@@ -66,8 +64,8 @@ export async function wrk(load: Load): Promise<LoadResult> {
   };
 }
 
-function floodVariables({ perSecond, addresses, sites }: Flood): NodeJS.ProcessEnv {
-  return { BENCH_RATE: String(perSecond ?? ''), BENCH_ADDRESSES: String(addresses), BENCH_HOSTS: String(sites ?? '') };
+function floodVariables({ addresses, sites }: Flood): NodeJS.ProcessEnv {
+  return { BENCH_ADDRESSES: String(addresses), BENCH_HOSTS: String(sites ?? '') };
 }
 
 interface Counted {

@@ -7,6 +7,7 @@ import type { Bench } from '../measure.js';
 import { type Line, line } from '../report/line.js';
 import { serve } from '../rivals/guard.js';
 import { startNginxProxy } from '../rivals/nginx.js';
+import { startNodeProgram } from '../rivals/node-program.js';
 import { SITE_HOST, wordpress } from '../rivals/wordpress.js';
 
 /** What guard adds to the front page of a real WordPress, and what its connector adds inside WordPress. */
@@ -23,12 +24,14 @@ export async function frontPage(bench: Bench): Promise<Line[]> {
   });
   const guard = await serve(bench, dataDir);
   const nginx = await startNginxProxy(bench, site.stack.upstream);
+  const node = await startNodeProgram(bench, 'bare-proxy', [new URL(site.stack.upstream).port]);
   const road = (url: string) => ({ url: `${url}/`, headers: { Host: SITE_HOST } });
   const roads = {
     alone: road(alone.url),
     withConnector: road(site.stack.upstream),
     guard: road(guard.url),
     nginx: road(nginx.url),
+    node: road(node.url),
   };
   await pairedRequests(roads, 20);
   const rounds: Awaited<ReturnType<typeof pairedRequests<keyof typeof roads>>>[] = [];
@@ -38,11 +41,12 @@ export async function frontPage(bench: Bench): Promise<Line[]> {
   }
   await guard.stop();
   await nginx.stop();
+  await node.stop();
   await alone.stop();
   return report(rounds);
 }
 
-type Road = 'alone' | 'withConnector' | 'guard' | 'nginx';
+type Road = 'alone' | 'withConnector' | 'guard' | 'nginx' | 'node';
 
 function report(rounds: Record<Road, number[]>[]): Line[] {
   const added = (over: Road, by: Road, pick: (times: readonly number[]) => number) =>
@@ -76,6 +80,7 @@ function report(rounds: Record<Road, number[]>[]): Line[] {
   return [
     byGuard('p50', median, 0.25),
     byGuard('p99', p99, 2),
+    beside('a bare node:http proxy', added('withConnector', 'node', median)),
     beside('the connector', added('alone', 'withConnector', median)),
     beside('guard and connector', added('alone', 'guard', median)),
   ];

@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { API_NAMESPACE } from '@security-optimizer/contract/paths';
 import { logFile, makeUpLog, rowsInLog } from '../activity/made-up-log.js';
 import { alternate } from '../load/alternate.js';
+import { type EvenResult, evenLoad } from '../load/even-load.js';
+import { letGoFirst } from '../load/goes-first.js';
 import { whileRunning } from '../load/paused.js';
 import { median, medianOfPairs } from '../load/statistics.js';
 import { type LoadResult, wrk } from '../load/wrk.js';
@@ -15,11 +17,9 @@ import { startNodeProgram } from '../rivals/node-program.js';
 
 const ROWS = 10_000_000;
 const FLOOD_PER_SECOND = 10_000;
-const FLOOD_LOAD = { perSecond: FLOOD_PER_SECOND, addresses: 10_000 };
-/** Connections of the paced load, as in P2: about 1,000 requests a second. */
-const PACED = 8;
-/** Connections of the flood. */
-const FLOOD = 64;
+const FLOOD = { perSecond: FLOOD_PER_SECOND, addresses: 10_000, connections: 64 };
+/** What is forwarded meanwhile. */
+const FORWARDED = { perSecond: 1000, connections: 16 };
 /** What makes the log busy runs for this long before and behind the paced load. */
 const AROUND_MS = 500;
 /** Guard clears up once a minute. */
@@ -38,8 +38,8 @@ interface Situation {
 }
 
 interface Turn {
-  readonly forwarded: LoadResult;
-  readonly flood: LoadResult | null;
+  readonly forwarded: EvenResult;
+  readonly flood: EvenResult | null;
   readonly lists: LoadResult | null;
   /** Visits that were deleted meanwhile. */
   readonly cleared: number;
@@ -56,7 +56,7 @@ export const busyLog: Measure = {
     return report(
       await alternate<Name, Turn>(Object.fromEntries(entries) as Record<Name, ReturnType<typeof turn>>, {
         rounds: bench.rounds,
-        // A hundredth of the requests decides: two seconds hold too few.
+        // A hundredth of the requests decides: the usual turn holds too few.
         seconds: 2 * bench.seconds,
         onTurn: (name, round) => bench.say(`p4, round ${round} of ${bench.rounds}: ${name}`),
       }),
@@ -67,6 +67,7 @@ export const busyLog: Measure = {
 async function prepare(bench: Bench) {
   const secret = randomBytes(32).toString('hex');
   const upstream = await startNodeProgram(bench, 'owned-site', [secret]);
+  letGoFirst(upstream.pid);
   const made = join(bench.dir, 'made-up');
   await makeUpLog(bench, { dataDir: made, site: SITE, rows: ROWS });
   const copy = join(made, 'copy.sqlite');
@@ -100,14 +101,13 @@ async function untilClearing({ dataDir }: GuardServer): Promise<void> {
 
 function measure({ guard, busy }: Situation, seconds: number): Promise<Turn> {
   const around = seconds + Math.ceil((2 * AROUND_MS) / 1000);
-  const page = { url: `${guard.url}/`, seconds, pid: guard.pid, expect: 'allowed' } as const;
   return whileRunning(guard.pid, async () => {
     const before = rowsInLog(guard.dataDir);
     const flood = busy.includes('flood') ? floodOf(guard, around) : null;
     const lists = busy.includes('lists') ? listsOf(guard, around) : null;
     await sleep(AROUND_MS);
     const [forwarded, flooded, listed] = await Promise.all([
-      wrk({ ...page, connections: PACED, paced: true }),
+      evenLoad({ url: `${guard.url}/`, seconds, ...FORWARDED, expect: 'allowed' }),
       flood,
       lists,
     ]);
@@ -120,9 +120,8 @@ function measure({ guard, busy }: Situation, seconds: number): Promise<Turn> {
   });
 }
 
-function floodOf(guard: GuardServer, seconds: number): Promise<LoadResult> {
-  const { url, pid } = guard;
-  return wrk({ url, seconds, pid, connections: FLOOD, flood: FLOOD_LOAD, expect: 'refused' });
+function floodOf(guard: GuardServer, seconds: number): Promise<EvenResult> {
+  return evenLoad({ url: `${guard.url}/xmlrpc.php`, seconds, ...FLOOD, expect: 'refused' });
 }
 
 /** The first page of the list, asked for again a moment after it has come. */
@@ -169,6 +168,11 @@ function report(turns: Record<Name, Turn[]>): Line[] {
         ...{ measure: 'p4', what: `visits ${WORDS[name]}`, unit: '/s', bar: FLOOD_BAR },
         value: median(figures(name, ({ flood }) => flood?.requestsPerSecond ?? 0)),
       }),
+    ),
+    plain(
+      'visits at once, in the busiest hundredth of all milliseconds',
+      median(figures('flood', ({ flood }) => flood?.mostInMillisecond ?? 0)),
+      '',
     ),
     plain('lists read meanwhile', median(figures('lists', ({ lists }) => lists?.requestsPerSecond ?? 0)), '/s'),
     plain('p99 of a list', median(figures('lists', ({ lists }) => lists?.p99 ?? 0)), 'ms'),

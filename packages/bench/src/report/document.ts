@@ -2,20 +2,22 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Results } from './results.js';
 import { markdownTable } from './table.js';
 
-const BEGIN = '<!-- results: written by npm run bench -->';
-const END = '<!-- end of results -->';
+const begin = (measure: string) => `<!-- results of ${measure}: written by npm run bench -->`;
+const end = (measure: string) => `<!-- end of results of ${measure} -->`;
 
-/** Puts the results of a run into the document, so that its table is never typed by hand. */
+/** Puts the results of a measure into the document, so that its table is never typed by hand. */
 export function updateDocument(file: string, results: Results): void {
   writeFileSync(file, withResults(readFileSync(file, 'utf8'), results));
 }
 
-/** @throws Error when the document has no place for them */
+/** @throws Error when the document has no place for this measure */
 export function withResults(document: string, results: Results): string {
-  const begin = document.indexOf(BEGIN);
-  const end = document.indexOf(END);
-  if (begin === -1 || end < begin) throw new Error(`the document has no lines ${BEGIN} and ${END}`);
-  return `${document.slice(0, begin + BEGIN.length)}\n\n${section(results)}\n${document.slice(end)}`;
+  const first = begin(results.measure);
+  const last = end(results.measure);
+  const from = document.indexOf(first);
+  const to = document.indexOf(last);
+  if (from === -1 || to < from) throw new Error(`the document has no lines ${first} and ${last}`);
+  return `${document.slice(0, from + first.length)}\n\n${section(results)}\n${document.slice(to)}`;
 }
 
 function section({ at, rounds, secondsPerTurn, machine, lines }: Results): string {

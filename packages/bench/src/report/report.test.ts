@@ -1,9 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { withResults } from './document.js';
 import { line } from './line.js';
 import { isBusy } from './machine.js';
-import { resultsText } from './results.js';
+import { resultsText, writeResults } from './results.js';
 import { figure, table } from './table.js';
+
+const machine = { cores: 2, memoryGigabytes: 4, node: '20.19.0', platform: 'linux x64', loadBefore: 0, loadAfter: 2 };
 
 const fast = line({
   measure: 'p1',
@@ -57,39 +62,60 @@ describe('the report', () => {
     ]);
   });
   it('keeps no more digits than mean something', () => {
-    const machine = {
-      cores: 2,
-      memoryGigabytes: 4,
-      node: '20.19.0',
-      platform: 'linux x64',
-      loadBefore: 0,
-      loadAfter: 2,
-    };
-    const text = resultsText({
-      at: '2026-01-01T00:00:00.000Z',
-      rounds: 1,
-      secondsPerTurn: 1,
-      machine,
-      lines: [{ ...fast, ratio: 1 / 3 }],
-    });
-    expect(JSON.parse(text).lines[0].ratio).toBe(0.3333);
+    const at = '2026-01-01T00:00:00.000Z';
+    const lines = [{ ...fast, ratio: 1 / 3 }];
+    const text = resultsText([{ measure: 'p1', at, rounds: 1, secondsPerTurn: 1, machine, lines }]);
+    expect(JSON.parse(text)[0].lines[0].ratio).toBe(0.3333);
   });
 });
 
 describe('the document', () => {
-  const machine = { cores: 2, memoryGigabytes: 4, node: '20.19.0', platform: 'linux x64', loadBefore: 0, loadAfter: 2 };
-  const results = { at: '2026-01-05T10:00:00.000Z', rounds: 5, secondsPerTurn: 2, machine, lines: [fast] };
-  const page = 'Before.\n<!-- results: written by npm run bench -->\nold\n<!-- end of results -->\nAfter.\n';
+  const results = {
+    measure: 'p1',
+    at: '2026-01-05T10:00:00.000Z',
+    rounds: 5,
+    secondsPerTurn: 2,
+    machine,
+    lines: [fast],
+  };
+  const page = [
+    'Before.',
+    '<!-- results of p1: written by npm run bench -->',
+    'old',
+    '<!-- end of results of p1 -->',
+    '<!-- results of p2: written by npm run bench -->',
+    "another measure's",
+    '<!-- end of results of p2 -->',
+    'After.\n',
+  ].join('\n');
 
-  it('gets the results between its two marks and keeps the rest', () => {
+  it('gets the results of a measure between its two marks and keeps the rest', () => {
     const once = withResults(page, results);
     expect(once).toMatch(/^Before\.\n<!-- results/);
-    expect(once).toMatch(/<!-- end of results -->\nAfter\.\n$/);
+    expect(once).toMatch(/another measure's\n<!-- end of results of p2 -->\nAfter\.\n$/);
     expect(once).toContain('| P1 | refused | 60,000 /s | nginx deny: 80,000 | 0.75x | >= 0.6x | pass |');
     expect(once).not.toContain('old');
     expect(withResults(once, results)).toBe(once);
   });
   it('without a place for them is refused', () => expect(() => withResults('nothing', results)).toThrow());
+});
+
+describe('the file of results', () => {
+  it('keeps the newest results of each measure', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'results-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'bench', 'results.json');
+    const of = (measure: string, rounds: number) =>
+      writeResults(file, { measure, at: '2026-01-05T10:00:00.000Z', rounds, secondsPerTurn: 2, machine, lines: [] });
+    of('p2', 1);
+    of('p1', 1);
+    of('p2', 3);
+    const stored = JSON.parse(readFileSync(file, 'utf8')) as { measure: string; rounds: number }[];
+    expect(stored.map(({ measure, rounds }) => [measure, rounds])).toEqual([
+      ['p1', 1],
+      ['p2', 3],
+    ]);
+  });
 });
 
 describe('the machine', () => {

@@ -23,8 +23,9 @@ export interface WordPress {
   /**
    * A copy with a must-use plugin that refuses the attacker, its list holding so many entries.
    * @param when at once, which no plugin can do earlier, or on `init`, as ordinary plugins do
+   * @param opcache whether PHP keeps compiled scripts; it does unless told otherwise
    */
-  withPlugin(entries: number, when: 'at once' | 'init'): Promise<Server>;
+  withPlugin(entries: number, when: 'at once' | 'init', opcache?: boolean): Promise<Server>;
   /** A copy in front of which PHP itself refuses the attacker. */
   withPrepend(): Promise<Server>;
 }
@@ -58,13 +59,14 @@ async function start(bench: Bench): Promise<WordPress> {
     async alone() {
       return startNginxPhp(bench, phpSocket, { root: await copy('wordpress-alone') });
     },
-    async withPlugin(entries, when) {
-      const name = `plugin_${entries}_${when.replace(' ', '_')}`;
+    async withPlugin(entries, when, opcache = true) {
+      const name = `plugin_${entries}_${when.replace(' ', '_')}${opcache ? '' : '_compiled_anew'}`;
       const table = `bench_${name}`;
       const root = await copy(name);
       await mkdir(join(root, 'wp-content/mu-plugins'), { recursive: true });
       await cp(join(phpDir, 'refuse-plugin.php'), join(root, 'wp-content/mu-plugins/refuse-plugin.php'));
       await makeTable(dir, table, entries);
+      if (!opcache) await writeFile(join(root, '.user.ini'), 'opcache.enable = 0\n');
       return startNginxPhp(bench, phpSocket, { root, params: { BENCH_TABLE: table, BENCH_WHEN: `"${when}"` } });
     },
     async withPrepend() {

@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
+import { goesFirst } from './goes-first.js';
+
+const run = promisify(execFile);
+const program = fileURLToPath(new URL('../../php/even-load.php', import.meta.url));
+
+export interface EvenLoad {
+  readonly url: string;
+  readonly seconds: number;
+  readonly perSecond: number;
+  readonly connections: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How many addresses a trusted proxy names one after the other, each request with another query. None unless given. */
+  readonly addresses?: number;
+  /** What every single answer must be. */
+  readonly expect: 'refused' | 'allowed';
+}
+
+export interface EvenResult {
+  readonly requests: number;
+  readonly requestsPerSecond: number;
+  /** Requests whose time had passed before they could be sent. */
+  readonly leftOut: number;
+  /** Milliseconds from sending to the last byte. */
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  /** The most requests that were sent in one millisecond, but for the hundredth of them with more. */
+  readonly mostInMillisecond: number;
+}
+
+/**
+ * Asks at an even rate, see php/even-load.php. Throws when a single answer was not as expected: a wrong answer has no
+ * speed.
+ */
+export async function evenLoad(load: EvenLoad): Promise<EvenResult> {
+  const { hostname, port, host, pathname } = new URL(load.url);
+  const headers = Object.entries({ Host: host, ...load.headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const argument = {
+    ...{ host: hostname, port: Number(port), path: pathname, headers: headers.join('') },
+    ...{ connections: load.connections, per_second: load.perSecond, seconds: load.seconds },
+    addresses: load.addresses ?? 0,
+  };
+  const programs = findPrograms();
+  if (typeof programs === 'string') throw new Error(programs);
+  const [command, ...args] = [...goesFirst(), programs.php, '-d', 'memory_limit=512M', program];
+  const { stdout } = await run(command as string, [...args, JSON.stringify(argument)]);
+  const counted = JSON.parse(stdout) as Counted;
+  const wrong = load.expect === 'refused' ? counted.requests - counted.refused : counted.refused;
+  if (wrong !== 0) throw new Error(`${load.url}: of ${counted.requests} answers ${wrong} were not ${load.expect}`);
+  return {
+    requests: counted.requests,
+    requestsPerSecond: counted.requests / counted.seconds,
+    leftOut: counted.left_out,
+    ...{ p50: counted.p50, p95: counted.p95, p99: counted.p99 },
+    mostInMillisecond: counted.most_in_1ms,
+  };
+}
+
+/** What the program prints; times in milliseconds. */
+interface Counted {
+  readonly requests: number;
+  readonly seconds: number;
+  readonly refused: number;
+  readonly left_out: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly most_in_1ms: number;
+}
