@@ -1,20 +1,29 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from './lib/build.mjs';
 import { installPackages } from './lib/install.mjs';
 import { requireNode } from './lib/require-node.mjs';
-import { npm, root, run } from './lib/run.mjs';
+import { root, run } from './lib/run.mjs';
 import { installSystemPackages } from './lib/system-packages.mjs';
+import { installNode, nodeBinary } from './lib/tests/other-node.mjs';
+import { sideBySide } from './lib/tests/side-by-side.mjs';
+import { vitest } from './lib/tests/vitest.mjs';
 
 const usage = `npm test                          everything
-npm test -- --only lint,unit      some of: lint, types, docs, texts, unit, connector, sandbox, e2e
-npm test -- --also-node 26        afterwards the contract's and guard's tests once more on that Node
+npm test -- --only lint,unit      some of: lint, types, docs, texts, unit, visual, connector, sandbox, e2e
+npm test -- --also-node 26        the contract's and guard's tests on that Node too
+npm test -- --at-a-time 1         how many parts run side by side (2)
 `;
 
 requireNode();
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, 'also-node': { type: 'string' }, help: { type: 'boolean' } },
+  options: {
+    only: { type: 'string' },
+    'also-node': { type: 'string' },
+    'at-a-time': { type: 'string', default: '2' },
+    help: { type: 'boolean' },
+  },
 });
 if (values.help) {
   process.stdout.write(usage);
@@ -22,105 +31,112 @@ if (values.help) {
 }
 
 const results = join(root, '.cache/test-results');
-const sums = { passed: 0, failed: 0 };
 
-const groups = {
-  lint: () =>
-    step('lint', () => run(process.execPath, [tool('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.'])),
-  types: () =>
-    step('types of the tests', () =>
-      run(process.execPath, [tool('typescript/bin/tsc'), '--project', 'tsconfig.test.json']),
-    ),
-  docs: () =>
-    step('docs/api-reference.md is current', () =>
-      run(process.execPath, ['scripts/generate-api-reference.mjs', '--check']),
-    ),
-  texts: () =>
-    step('every text is in the catalogue and in every language', () =>
-      run(process.execPath, ['scripts/extract-texts.mjs', '--check']),
-    ),
-  unit: async () => {
-    for (const name of ['contract', 'guard', 'dashboard', 'bench']) await vitest(name, process.execPath);
-  },
-  connector: () =>
-    step('connector: its own tests in PHP', async () => {
-      for (const name of ['protocol-vectors', 'salts']) {
-        const code = await run('php', [`packages/connector/test/${name}.test.php`]);
-        if (code !== 0) return code;
-      }
-      return 0;
-    }),
-  sandbox: () => vitest('sandbox', process.execPath),
-  e2e: () => vitest('e2e', process.execPath),
+/** Checks of a few seconds. */
+const short = {
+  lint: [program('lint', tool('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.')],
+  types: [program('types of the tests', tool('typescript/bin/tsc'), '--project', 'tsconfig.test.json')],
+  docs: [program('docs/api-reference.md is current', 'scripts/generate-api-reference.mjs', '--check')],
+  texts: [program('every text is in the catalogue and in every language', 'scripts/extract-texts.mjs', '--check')],
+  connector: [check('connector: its own tests in PHP', testConnector)],
 };
 
-/** Runs one check that either passes or fails as a whole. */
-async function step(name, check) {
-  process.stderr.write(`\n== ${name}\n`);
-  const passed = (await check().catch(() => 1)) === 0;
-  sums[passed ? 'passed' : 'failed'] += 1;
-  process.stderr.write(`${passed ? 'passed' : 'FAILED'}: ${name}\n`);
+/** Tests of minutes, the longest first, so that none is left running alone at the end. */
+const long = {
+  e2e: [
+    testsOf('e2e', 'embedded', { env: { E2E_STACK: 'embedded', E2E_SUITES: 'others' } }),
+    testsOf('e2e', 'production', { env: { E2E_STACK: 'production', E2E_SUITES: 'others' } }),
+    testsOf('e2e', 'walks', { env: { E2E_STACK: 'embedded', E2E_SUITES: 'walks' } }),
+  ],
+  'other-node': onOtherNode(values['also-node']),
+  unit: ['guard', 'dashboard', 'bench', 'contract'].map((name) => testsOf(name)),
+  visual: [testsOf('dashboard', 'visual', { config: 'vitest.visual.config.ts' })],
+  sandbox: [testsOf('sandbox')],
+};
+
+/** A check that passes or fails as a whole; `work` answers an exit code. */
+function check(name, work) {
+  return {
+    name,
+    async work(output) {
+      const passed = (await work(output)) === 0;
+      return { passed: Number(passed), failed: Number(!passed) };
+    },
+  };
 }
 
-/** Runs the tests of one package and adds up what they say. */
-async function vitest(name, node) {
-  process.stderr.write(`\n== packages/${name}\n`);
-  const file = join(results, `${name}-${Date.now()}.json`);
-  // Colours would make a log of thousands of dots unreadable.
-  const env = process.stderr.isTTY ? process.env : { ...process.env, NO_COLOR: '1' };
-  const args = [
-    tool('vitest/vitest.mjs'),
-    'run',
-    '--root',
-    `packages/${name}`,
-    '--reporter=dot',
-    '--reporter=json',
-    `--outputFile.json=${file}`,
-  ];
-  const code = await run(node, args, env);
-  const report = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
-  const failed = report?.numFailedTests ?? 0;
-  sums.passed += report?.numPassedTests ?? 0;
-  // A file that does not even load, or a crash, has no failed test of its own.
-  sums.failed += code !== 0 && failed === 0 ? 1 : failed;
+/** A check made by a program for Node. */
+function program(name, ...args) {
+  return check(name, (output) => run(process.execPath, args, process.env, output));
+}
+
+/** The tests of one package; `part` tells jobs of the same package apart. */
+function testsOf(name, part, options = {}) {
+  const label = part === undefined ? name : `${name}, ${part}`;
+  const report = join(results, `${label.replace(', ', '-')}.json`);
+  return {
+    name: `packages/${label}`,
+    work: (output) => vitest({ package: name, report, output, ...options }),
+  };
+}
+
+async function testConnector(output) {
+  for (const name of ['protocol-vectors', 'salts']) {
+    const code = await run('php', [`packages/connector/test/${name}.test.php`], process.env, output);
+    if (code !== 0) return code;
+  }
+  return 0;
 }
 
 function tool(path) {
   return join(root, 'node_modules', path);
 }
 
-/** The tests that need neither a browser nor a WordPress, on another release of Node from the npm package `node`. */
-async function onOtherNode(release) {
-  const prefix = join(root, `.cache/node-${release}`);
-  const binary = join(prefix, 'node_modules/node/bin/node');
-  if (!existsSync(binary)) {
-    mkdirSync(prefix, { recursive: true });
-    await npm(['install', '--prefix', prefix, '--no-save', '--loglevel=error', `node@${release}`]);
-  }
-  if (!existsSync(binary)) {
-    await step(`Node ${release} can be installed`, () => Promise.resolve(1));
-    return;
-  }
-  for (const name of ['contract', 'guard']) await vitest(name, binary);
+/** The tests that need neither a browser nor a WordPress, on another release of Node. */
+function onOtherNode(release) {
+  if (release === undefined) return [];
+  return ['guard', 'contract'].map((name) => testsOf(name, `Node ${release}`, { node: nodeBinary(release) }));
 }
 
-const wanted = values.only?.split(',') ?? Object.keys(groups);
-const unknown = wanted.filter((name) => !(name in groups));
+/** What jobs need from the network, so that none of them waits for it. One that misses it says so and fails. */
+async function fetchNeeded() {
+  const release = values['also-node'];
+  if (release !== undefined) await installNode(release);
+  if (!wanted.includes('e2e') && !wanted.includes('sandbox')) return;
+  const { fetchWordPress } = await import('../packages/sandbox/dist/fetch-wordpress.js');
+  await fetchWordPress().catch((error) => process.stderr.write(`${error.message}\n`));
+}
+
+/** The jobs of the groups that are wanted; those of another Node are whenever one is named. */
+function jobsOf(groups) {
+  return Object.entries(groups).flatMap(([name, jobs]) => (wanted.includes(name) || name === 'other-node' ? jobs : []));
+}
+
+const known = Object.keys({ ...short, ...long });
+const wanted = values.only?.split(',') ?? known;
+const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
   process.stderr.write(`There is no group ${unknown.join(', ')}.\n${usage}`);
   process.exit(2);
 }
 
+const sums = { passed: 0, failed: 0 };
+const add = ({ passed, failed }) => {
+  sums.passed += passed;
+  sums.failed += failed;
+};
 try {
   await installPackages();
   const missing = await installSystemPackages();
   for (const what of missing)
     process.stderr.write(`${what} is missing: tests that need it say that they did not run.\n`);
   rmSync(results, { recursive: true, force: true });
-  mkdirSync(results, { recursive: true });
   await build();
-  for (const name of wanted) await groups[name]();
-  if (values['also-node']) await onOtherNode(values['also-node']);
+  const atATime = Number(values['at-a-time']);
+  // The checks fill the time that the network takes.
+  const [checks] = await Promise.all([sideBySide(jobsOf(short), atATime, results), fetchNeeded()]);
+  add(checks);
+  add(await sideBySide(jobsOf(long), atATime, results));
 } catch (error) {
   process.stderr.write(`${error.message}\n`);
   sums.failed += 1;

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Runs a program from the root of the checkout, all it prints going to standard error, and passes stop signals on.
- * Answers its exit code; a program that a signal ended counts as 1.
+ * Runs a program from the root of the checkout and passes stop signals on. All it prints goes to `output`, an open
+ * file; standard error when left out. Answers its exit code; a program that a signal ended counts as 1.
  */
-export function run(command, args, env = process.env) {
+export function run(command, args, env = process.env, output = 2) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 2, 2] });
+    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', output, output] });
     const pass = (signal) => child.kill(signal);
     process.on('SIGINT', pass).on('SIGTERM', pass);
     const settle = (done) => (value) => {

@@ -4,21 +4,27 @@ import { compileJed, compileMo } from './compile.mjs';
 import { DOMAIN, readLanguages } from './languages.mjs';
 
 /**
- * Compiles each translation into what is installed in WordPress: JSON for the dashboard, MO for the connector. A file
- * that is right stays untouched, since another build may be reading it.
+ * Compiles each translation into what is installed in WordPress (JSON for the dashboard, MO for the connector) and the
+ * JSON that guard reads. A file that is right stays untouched, since another build may be reading it.
  *
  * @param {string} root folder of the repository
  */
 export async function buildTexts(root) {
-  const folder = join(root, 'packages/connector/dist/languages');
-  await mkdir(folder, { recursive: true });
-  const files = new Map();
+  const installed = new Map();
+  const guards = new Map();
   for (const [locale, catalogue] of await readLanguages(root)) {
     const isTranslated = ({ said }) => said.length > 0 && said.every((form) => form !== '');
     const translated = { ...catalogue, entries: catalogue.entries.filter(isTranslated) };
-    files.set(`${DOMAIN}-${locale}.json`, Buffer.from(compileJed(locale, translated)));
-    files.set(`${DOMAIN}-${locale}.mo`, compileMo(translated));
+    installed.set(`${DOMAIN}-${locale}.json`, Buffer.from(compileJed(locale, translated, 'dashboard')));
+    installed.set(`${DOMAIN}-${locale}.mo`, compileMo(translated));
+    guards.set(`${DOMAIN}-${locale}.json`, Buffer.from(compileJed(locale, translated, 'guard')));
   }
+  await writeFolder(join(root, 'packages/connector/dist/languages'), installed);
+  await writeFolder(join(root, 'packages/connector/dist/guard-languages'), guards);
+}
+
+async function writeFolder(folder, files) {
+  await mkdir(folder, { recursive: true });
   for (const [name, content] of files) {
     const target = join(folder, name);
     const present = await readFile(target).catch(() => null);

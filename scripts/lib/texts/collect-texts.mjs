@@ -1,18 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findPhpTexts } from './find-php-texts.mjs';
+import { findPhpTable, findPhpTexts } from './find-php-texts.mjs';
 import { findScriptTexts } from './find-script-texts.mjs';
 
 /**
- * Where texts for the owner stand. What guard and the contract say is English on its way and looked up in the
- * dashboard; what guard shows to visitors (its own pages) is not part of the catalogue.
+ * Where texts for people stand. What guard and the contract say to the dashboard is English on its way and looked up
+ * there; guard's own pages and mails are translated by guard.
  */
 const SOURCES = [
   { folder: 'packages/dashboard/src', files: /\.tsx?$/, how: 'calls' },
   {
     folder: 'packages/contract/src',
     files:
-      /\/(?:protections|pages|activity-kinds|say-phrase|messages|login-limits|errors|event-sentence|post-hack-\w+)\.ts$/,
+      /\/(?:protections|pages|activity-kinds|event-values|say-phrase|messages|login-limits|errors|event-sentence|post-hack-\w+)\.ts$/,
     how: 'sentences',
   },
   { folder: 'packages/guard/src/api', files: /-handlers\.ts$/, how: 'sentences' },
@@ -26,7 +26,14 @@ const SOURCES = [
       /\/(?:set-log-settings|filters|unknown-visits|registered-events|block-\w+|do-not-block|unblock-login|visitor-\w+|audit-words)\.ts$/,
     how: 'sentences',
   },
+  { folder: 'packages/guard/src/pages', files: /\/(?:visitor-pages|login-pages|notices)\.tsx?$/, how: 'sentences' },
+  { folder: 'packages/guard/src/pages', files: /\.tsx?$/, how: 'calls' },
+  { folder: 'packages/guard/src/proxy', files: /\.ts$/, how: 'calls' },
+  { folder: 'packages/guard/src/login/two-factor', files: /\.ts$/, how: 'calls' },
+  { folder: 'packages/guard/src/activity/weekly-report', files: /\.tsx?$/, how: 'calls' },
   { folder: 'packages/connector/security-optimizer', files: /\.php$/, how: 'php' },
+  // Names of settings in events: English on their way, like what guard says.
+  { folder: 'packages/connector/security-optimizer', files: /\/class-activity-settings\.php$/, how: 'php-table' },
 ];
 
 /**
@@ -41,7 +48,7 @@ export async function collectTexts(root) {
     for (const name of await filesBelow(root, folder)) {
       if (!files.test(name) || /\.test\.tsx?$/.test(name)) continue;
       const source = await readFile(join(root, name), 'utf8');
-      const found = how === 'php' ? findPhpTexts(name, source) : findScriptTexts(name, source, how);
+      const found = how.startsWith('php') ? findPhp[how](name, source) : findScriptTexts(name, source, how);
       for (const text of found) note(texts, text);
     }
   }
@@ -49,6 +56,8 @@ export async function collectTexts(root) {
   // By the text, so that code that moves changes only its references.
   return [...texts.values()].sort((a, b) => (a.text < b.text ? -1 : 1));
 }
+
+const findPhp = { php: findPhpTexts, 'php-table': findPhpTable };
 
 function note(texts, { text, plural, file }) {
   const known = texts.get(text) ?? { text, plural: null, files: [] };

@@ -1,10 +1,21 @@
+import { readersOf } from './readers.mjs';
+
 /**
  * @param {string} locale as WordPress names it
  * @param {{ header: Record<string, string>, entries: import('./po.mjs').Entry[] }} catalogue
- * @returns {string} Jed locale data as JSON, for the dashboard
+ * @param {'dashboard' | 'guard'} reader who looks the texts up
+ * @returns {string} Jed locale data as JSON
  */
-export function compileJed(locale, { header, entries }) {
-  const messages = Object.fromEntries(entries.filter(isScript).map(({ text, said }) => [text, said]));
+export function compileJed(locale, { header, entries }, reader) {
+  const read = entries.filter(isReadBy(reader));
+  if (read.length === 0) throw new Error(`There is no text that ${reader} reads.`);
+  const messages = Object.fromEntries([
+    // A text that comes filled in is looked up by the form that it came in; see retell.ts of the dashboard.
+    ...read
+      .filter(({ plural }) => plural?.includes('{') && reader === 'dashboard')
+      .map(({ plural, said }) => [plural, said]),
+    ...read.map(({ text, said }) => [text, said]),
+  ]);
   const own = { domain: 'messages', lang: locale, plural_forms: header['Plural-Forms'] };
   return `${JSON.stringify({ domain: 'messages', locale_data: { messages: { '': own, ...messages } } })}\n`;
 }
@@ -20,7 +31,7 @@ export function compileMo({ header, entries }) {
   const pairs = [
     ['', head],
     ...entries
-      .filter(isPhp)
+      .filter(isReadBy('connector'))
       .map(({ text, plural, said }) => [plural === null ? text : `${text}\0${plural}`, said.join('\0')]),
   ]
     .map(([key, value]) => [Buffer.from(key), Buffer.from(value)])
@@ -45,10 +56,6 @@ export function compileMo({ header, entries }) {
   return Buffer.concat([sizes, ...strings]);
 }
 
-function isPhp({ files }) {
-  return files.some((file) => file.endsWith('.php'));
-}
-
-function isScript({ files }) {
-  return files.some((file) => !file.endsWith('.php'));
+function isReadBy(reader) {
+  return ({ files }) => readersOf(files).has(reader);
 }

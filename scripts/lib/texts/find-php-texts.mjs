@@ -27,3 +27,17 @@ export function findPhpTexts(file, source) {
     })),
   ].sort((a, b) => a.line - b.line);
 }
+
+/**
+ * The values of the table OPTIONS of a PHP file: names that the file tells in English.
+ *
+ * @param {string} file name for the references
+ * @param {string} source
+ * @returns {import('./find-script-texts.mjs').Text[]}
+ */
+export function findPhpTable(file, source) {
+  const [table = ''] = /const OPTIONS = array\([^;]*\);/.exec(source) ?? [];
+  return [...table.matchAll(/=> '((?:[^'\\]|\\.)*)'/g)].map(([, text]) => ({
+    ...{ text: text.replace(/\\(['\\])/g, '$1'), plural: null, file, line: 0 },
+  }));
+}

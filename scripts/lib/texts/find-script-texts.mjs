@@ -1,11 +1,13 @@
 import { parseSync } from 'vite';
 
 /** Calls whose first argument is looked up in the catalogue; `_n` and `counted` have the plural as second. */
-const SINGULAR = new Set(['__', 'translate', 'translateNamed', 'worded']);
+const SINGULAR = new Set(['__', 'translate', 'translateNamed', 'worded', 'word']);
 const PLURAL = new Set(['_n', 'counted']);
 /** Members that hold a text even when it is one word. */
 const NAMED = new Set([
   'title',
+  'successTitle',
+  'errorTitle',
   'label',
   'text',
   'button_text',
@@ -14,6 +16,8 @@ const NAMED = new Set([
   'help',
   'intro',
   'sentence',
+  'successTitle',
+  'errorTitle',
 ]);
 /** Members whose text is for developers. */
 const NOT_SHOWN = new Set(['summary', 'answer', 'cause', 'event']);
@@ -58,6 +62,8 @@ export function findScriptTexts(file, source, how) {
         visit(node.expression ?? null, named);
         return;
       }
+      // What is put into a sentence may begin with a small letter.
+      if (node.type === 'Property' && node.key.name === 'inSentence') return void add(node, literal(node.value) ?? '');
       const text = literal(node);
       if (text !== null && (reads(text) || (named && /^[A-Z]/.test(text)))) add(node, text);
       const isNamed =

@@ -4,6 +4,8 @@ const MARKED = new Map([...'aAeEiIoOuUcCnNyYsS'].map((letter, at) => [letter, [.
 const KEPT = /(%(?:\d+\$)?[sd]|%\(\w+\)[sd]|\{\w+\}|<[^>]+>)/;
 const WRITTEN_RIGHT_TO_LEFT = '\u202e';
 const END = '\u202c';
+/** As long as the words of languages with long ones. */
+const LONG_WORD = 14;
 
 /**
  * Jed locale data of a language that nobody speaks, for tests of the layout: every text is a third longer, marked, in
@@ -26,5 +28,10 @@ export function pseudo(text) {
     .split(KEPT)
     .map((part, at) => (at % 2 === 1 ? part : [...part].map((letter) => MARKED.get(letter) ?? letter).join('')))
     .join('');
-  return `${WRITTEN_RIGHT_TO_LEFT}[${marked}${'~'.repeat(Math.ceil(text.length / 3))}]${END}`;
+  return `${WRITTEN_RIGHT_TO_LEFT}[${marked}${padding(Math.ceil(text.length / 3))}]${END}`;
+}
+
+/** One run of so many signs could not be broken into lines, as words can. */
+function padding(length) {
+  return Array.from({ length }, (_, at) => (at % LONG_WORD === LONG_WORD - 1 ? ' ' : '~')).join('');
 }

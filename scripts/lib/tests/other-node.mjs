@@ -1,0 +1,20 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { npm, root } from '../run.mjs';
+
+/** Where another release of Node lies once `installNode` has put it there. */
+export function nodeBinary(release) {
+  return join(homeOf(release), 'node_modules/node/bin/node');
+}
+
+/** Installs another release of Node from the npm package `node`, once. */
+export async function installNode(release) {
+  if (existsSync(nodeBinary(release))) return;
+  const home = homeOf(release);
+  mkdirSync(home, { recursive: true });
+  await npm(['install', '--prefix', home, '--no-save', '--loglevel=error', `node@${release}`]);
+}
+
+function homeOf(release) {
+  return join(root, `.cache/node-${release}`);
+}

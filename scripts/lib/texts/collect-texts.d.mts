@@ -1,0 +1,2 @@
+/** See collect-texts.mjs. */
+export function collectTexts(root: string): Promise<{ text: string; plural: string | null; files: string[] }[]>;

@@ -1,0 +1,3 @@
+/** See pseudo-locale.mjs. */
+export function pseudoLocale(texts: readonly { text: string; plural: string | null }[]): string;
+export function pseudo(text: string): string;
