@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Address } from '../lib/address.js';
 import type { OnFault, Policy } from '../policy/compile-policy.js';
 import { blockedHead, blockedPage, editBlocked, plainBlocked, refusedPage } from './blocked-answers.js';
+import { type BlockedRequest, BlockedRequests } from './blocked-request.js';
 import { peerAddress } from './examine.js';
 import { refusal } from './refuse.js';
 
@@ -30,6 +31,7 @@ export function blockedLane(
   handOver: (socket: Socket, rest: Buffer) => void,
 ): void {
   const address = peerAddress(socket);
+  const requests = new BlockedRequests();
   let pending: Buffer | null = null;
 
   const onData = (data: Buffer): void => answerAll(pending === null ? data : Buffer.concat([pending, data]));
@@ -37,8 +39,8 @@ export function blockedLane(
     let buffer = received;
     pending = null;
     while (buffer.length > 0) {
-      const end = buffer.indexOf('\r\n\r\n');
-      if (end === -1) {
+      const read = requests.read(buffer);
+      if (read === null) {
         if (buffer.length > deps.headerBytes) socket.destroy();
         else pending = buffer;
         return;
@@ -49,12 +51,11 @@ export function blockedLane(
         handOver(socket, buffer);
         return;
       }
-      const head = buffer.toString('latin1', 0, end + 2);
-      buffer = buffer.subarray(end + 4);
-      const close = HAS_BODY.test(head) || CLOSES.test(head) || !head.includes(' HTTP/1.1\r\n');
-      deps.onRefused(address, head);
-      const taken = answer(head, close, policy);
-      if (close) {
+      const { request } = read;
+      buffer = buffer.subarray(read.length);
+      deps.onRefused(address, request.head);
+      const taken = answer(request, policy);
+      if (request.close) {
         socket.removeListener('data', onData);
         // Keep reading what is under way, so that the answer is not lost to a reset; then end.
         socket.resume();
@@ -70,12 +71,9 @@ export function blockedLane(
     }
   };
 
-  const answer = (head: string, close: boolean, policy: Policy): boolean => {
-    const html = /\r\naccept:[^\r\n]*text\/html/i.test(head);
-    const bare = head.startsWith('HEAD ');
+  const answer = ({ html, bare, close, host }: BlockedRequest, policy: Policy): boolean => {
     if (!html && !bare && !close)
       return socket.write(plainBlocked({ policy, address, host: '', now: deps.now(), onFault: deps.onFault }));
-    const host = /\r\nhost:[ \t]*([a-z0-9._:[\]-]+)[ \t]*\r\n/i.exec(head)?.[1] ?? '';
     const asked = { policy, address, host, now: deps.now(), onFault: deps.onFault };
     const requestId = deps.nextId();
     if (html && !bare && !close) return blockedPage(asked).send(socket, requestId);
@@ -105,7 +103,3 @@ export function blockedLane(
   socket.on('drain', onDrain);
   socket.on('data', onData);
 }
-
-// A blank behind the zero counts as a body: harmless, and no run of blanks is ever looked at twice.
-const HAS_BODY = /\r\n(?:content-length:(?![ \t]*0*\r\n)|transfer-encoding:|upgrade:|expect:)/i;
-const CLOSES = /\r\nconnection:[^\r\n]*close/i;

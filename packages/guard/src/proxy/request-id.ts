@@ -11,15 +11,12 @@ export function requestIds(): () => string {
 }
 
 const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+/** All pairs of letters: 1024, ten bits each. */
+const PAIRS = Array.from({ length: 1024 }, (_, i) => `${LETTERS[i >> 5]}${LETTERS[i & 31]}`);
 
 /** A form of the request id that people can read out (Crockford's base 32 of its last 40 bits): `7K2M-94QX`. */
 export function reference(requestId: string): string {
-  let value = Number.parseInt(requestId.slice(-10), 16);
-  let text = '';
-  for (let i = 0; i < 8; i++) {
-    text = (LETTERS[value % 32] as string) + text;
-    if (i === 3) text = `-${text}`;
-    value = Math.floor(value / 32);
-  }
-  return text;
+  const high = Number.parseInt(requestId.slice(-10, -5), 16);
+  const low = Number.parseInt(requestId.slice(-5), 16);
+  return `${PAIRS[high >> 10]}${PAIRS[high & 1023]}-${PAIRS[low >> 10]}${PAIRS[low & 1023]}`;
 }
