@@ -46,7 +46,8 @@ async function contenders(bench: Bench) {
   const alone = await site.alone();
   const plugin = await site.withPlugin(1, 'at once');
   const bigPlugin = await site.withPlugin(50_000, 'at once');
-  const barePlugin = await site.withPlugin(1, 'at once', false);
+  const lonePlugin = await site.withPlugin(1, 'at once', { alone: true });
+  const barePlugin = await site.withPlugin(1, 'at once', { opcache: false });
   const initPlugin = await site.withPlugin(1, 'init');
   const prepend = await site.withPrepend();
 
@@ -76,6 +77,7 @@ async function contenders(bench: Bench) {
     'PHP auto_prepend_file': php(prepend),
     'WordPress plugin, 1 entry': php(plugin),
     'WordPress plugin, 50,000 entries': php(bigPlugin),
+    'WordPress plugin, 1 entry, one process': php(lonePlugin),
     'WordPress plugin, 1 entry, no opcache': php(barePlugin),
     'WordPress plugin on init, 1 entry': php(initPlugin),
     'WordPress alone': php(alone, { expect: 'allowed' }),
@@ -116,6 +118,7 @@ function report(results: Results): Line[] {
       against(million, one, NO_SLOWER),
     ]),
     against('guard, 1,000,000 entries', 'WordPress plugin, 1 entry'),
+    against('guard, 1,000,000 entries', 'WordPress plugin, 1 entry, one process'),
     against('guard, 1,000,000 entries', 'WordPress plugin, 1 entry, no opcache'),
     against('guard, 1,000,000 entries', 'WordPress plugin on init, 1 entry'),
     against('guard, 1,000,000 entries', 'node:http'),

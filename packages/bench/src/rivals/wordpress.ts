@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
+import { startPhpFpm } from '@security-optimizer/sandbox/production/php-fpm';
 import { type ProductionStack, startProductionStack } from '@security-optimizer/sandbox/production-stack';
 import type { Bench } from '../measure.js';
 import { ATTACKER } from './blocked-addresses.js';
@@ -16,6 +17,14 @@ const phpDir = fileURLToPath(new URL('../../php/', import.meta.url));
 /** The host name that the site answers to; load must carry it, or WordPress redirects. */
 export const SITE_HOST = 'example.com';
 
+/** How PHP runs, where it is not as hosts have it. */
+export interface HowPhpRuns {
+  /** Whether PHP keeps compiled scripts; it does unless told otherwise. */
+  readonly opcache?: boolean;
+  /** Whether a single process of PHP does all the work, as one of guard's does; 8 of them unless told otherwise. */
+  readonly alone?: boolean;
+}
+
 export interface WordPress {
   readonly stack: ProductionStack;
   /** WordPress as it comes. */
@@ -23,9 +32,8 @@ export interface WordPress {
   /**
    * A copy with a must-use plugin that refuses the attacker, its list holding so many entries.
    * @param when at once, which no plugin can do earlier, or on `init`, as ordinary plugins do
-   * @param opcache whether PHP keeps compiled scripts; it does unless told otherwise
    */
-  withPlugin(entries: number, when: 'at once' | 'init', opcache?: boolean): Promise<Server>;
+  withPlugin(entries: number, when: 'at once' | 'init', how?: HowPhpRuns): Promise<Server>;
   /** A copy in front of which PHP itself refuses the attacker. */
   withPrepend(): Promise<Server>;
 }
@@ -59,15 +67,17 @@ async function start(bench: Bench): Promise<WordPress> {
     async alone() {
       return startNginxPhp(bench, phpSocket, { root: await copy('wordpress-alone') });
     },
-    async withPlugin(entries, when, opcache = true) {
-      const name = `plugin_${entries}_${when.replace(' ', '_')}${opcache ? '' : '_compiled_anew'}`;
+    async withPlugin(entries, when, { opcache = true, alone = false } = {}) {
+      const how = `${opcache ? '' : '_compiled_anew'}${alone ? '_one_process' : ''}`;
+      const name = `plugin_${entries}_${when.replace(' ', '_')}${how}`;
       const table = `bench_${name}`;
       const root = await copy(name);
       await mkdir(join(root, 'wp-content/mu-plugins'), { recursive: true });
       await cp(join(phpDir, 'refuse-plugin.php'), join(root, 'wp-content/mu-plugins/refuse-plugin.php'));
       await makeTable(dir, table, entries);
       if (!opcache) await writeFile(join(root, '.user.ini'), 'opcache.enable = 0\n');
-      return startNginxPhp(bench, phpSocket, { root, params: { BENCH_TABLE: table, BENCH_WHEN: `"${when}"` } });
+      const socket = alone ? await startOneProcess(bench) : phpSocket;
+      return startNginxPhp(bench, socket, { root, params: { BENCH_TABLE: table, BENCH_WHEN: `"${when}"` } });
     },
     async withPrepend() {
       const root = await copy('wordpress-prepend');
@@ -77,6 +87,17 @@ async function start(bench: Bench): Promise<WordPress> {
       return startNginxPhp(bench, phpSocket, { root });
     },
   };
+}
+
+/** PHP-FPM with a single process. Returns its socket. */
+async function startOneProcess(bench: Bench): Promise<string> {
+  const programs = findPrograms();
+  if (typeof programs === 'string') throw new Error(programs);
+  const dir = join(bench.dir, 'one-process');
+  for (const name of ['run', 'logs', 'tmp', 'mail']) await mkdir(join(dir, name), { recursive: true });
+  const socket = join(dir, 'run/php-fpm.sock');
+  bench.keep(await startPhpFpm(programs.phpFpm, { dir, socket, asRoot: process.getuid?.() === 0, processes: 1 }));
+  return socket;
 }
 
 /** The plugin's list, the attacker last. */

@@ -3,8 +3,17 @@ import { join } from 'node:path';
 import { phpSettings } from '../php/settings.js';
 import { type Service, startService } from '../process/service.js';
 
+export interface PhpFpmOptions {
+  /** Folder with `run`, `logs` and `tmp`. */
+  readonly dir: string;
+  readonly socket: string;
+  readonly asRoot: boolean;
+  /** How many requests PHP works on at the same time; 8 unless told otherwise. */
+  readonly processes?: number;
+}
+
 /** PHP-FPM with one pool of workers that listens on a socket file. */
-export function phpFpmConfig(dir: string, socket: string, asRoot: boolean): string {
+export function phpFpmConfig({ dir, socket, asRoot, processes = 8 }: PhpFpmOptions): string {
   return [
     '[global]',
     `pid = ${dir}/run/php-fpm.pid`,
@@ -15,7 +24,7 @@ export function phpFpmConfig(dir: string, socket: string, asRoot: boolean): stri
     `listen = ${socket}`,
     'listen.mode = 0600',
     'pm = static',
-    'pm.max_children = 8',
+    `pm.max_children = ${processes}`,
     'catch_workers_output = yes',
     ...Object.entries(phpSettings(dir)).map(([name, value]) => `php_admin_value[${name}] = "${value}"`),
     '',
@@ -23,12 +32,9 @@ export function phpFpmConfig(dir: string, socket: string, asRoot: boolean): stri
 }
 
 /** Starts PHP-FPM and waits for its socket. */
-export async function startPhpFpm(
-  program: string,
-  options: { readonly dir: string; readonly socket: string; readonly asRoot: boolean },
-): Promise<Service> {
+export async function startPhpFpm(program: string, options: PhpFpmOptions): Promise<Service> {
   const file = join(options.dir, 'php-fpm.conf');
-  writeFileSync(file, phpFpmConfig(options.dir, options.socket, options.asRoot));
+  writeFileSync(file, phpFpmConfig(options));
   rmSync(options.socket, { force: true });
   return startService({
     name: 'PHP-FPM',
