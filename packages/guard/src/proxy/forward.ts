@@ -4,6 +4,7 @@ import type { RawHeaders } from '../protections/protection.js';
 import type { ExchangeWatch } from './exchange-watch.js';
 import { requestHead, type VisitorFacts } from './request-head.js';
 import { forwardedHead } from './response-head.js';
+import { endAnswer } from './send-answer.js';
 import { type Ready, sendTogether } from './send-together.js';
 import type { ResponseHead } from './upstream/response-parser.js';
 import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from './upstream/upstream-connection.js';
@@ -237,10 +238,8 @@ class Exchange implements UpstreamHandler, Ready {
     const { response } = this.f;
     const piece = this.#lastPiece;
     if (response.destroyed) return;
-    const whole = piece !== undefined && piece.length > 0 && !this.#bodyStarted;
     try {
-      if (whole && piece.length <= SHORT_BODY) sendWhole(response, piece);
-      else response.end(piece);
+      endAnswer(response, piece, !this.#bodyStarted);
     } catch (cause) {
       this.f.onFailure('syntax', cause, true);
     }
@@ -281,21 +280,6 @@ class Exchange implements UpstreamHandler, Ready {
     if (this.#connection === null || failure === 'connect' || failure === 'busy') return 'nothing';
     return this.#sentWhole ? 'whole' : 'part';
   }
-}
-
-/** Bytes up to which copying is cheaper than a second buffer in the system call. */
-const SHORT_BODY = 4096;
-
-/**
- * Sends a head and its whole short body in one plain system call. `end(piece)` would send them, and an empty piece, in
- * a gathering one, which costs half as much again: it is the most expensive thing that guard does with a request.
- */
-function sendWhole(response: ServerResponse, piece: Buffer): void {
-  const { socket } = response;
-  socket?.cork();
-  response.write(piece.toString('latin1'), 'latin1');
-  socket?.uncork();
-  response.end();
 }
 
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');

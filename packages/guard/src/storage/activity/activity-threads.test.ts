@@ -6,7 +6,8 @@ import { allVisits, SITE, testStore, visitsUntilNow } from '../../testing/activi
 /** How nice each thread of this process is, the main one first; empty where threads have no priority of their own. */
 function niceness(): number[] {
   if (process.platform !== 'linux') return [];
-  return readdirSync('/proc/self/task').map((thread) => getPriority(Number(thread)));
+  const threads = readdirSync('/proc/self/task').map(Number);
+  return threads.sort((a, b) => a - b).map((thread) => getPriority(thread));
 }
 
 it('lets requests go first: the thread that writes gives way to all others, the one that reads to most', async () => {
