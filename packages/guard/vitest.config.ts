@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
     // The storage worker and the command line run from the compiled files.
     globalSetup: ['src/testing/build.ts'],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     // Much of the time goes into waiting for processes; the cores would be left idle otherwise.
     maxWorkers: 3,
     // Each test has folders, sockets and processes of its own; a process anew for each file would only cost time.

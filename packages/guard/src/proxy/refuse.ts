@@ -3,7 +3,7 @@ import { type PageName, visitorPage, visitorPages } from '../pages/visitor-pages
 import type { RawHeaders } from '../protections/protection.js';
 import type { Language } from '../texts/language.js';
 import { reference } from './request-id.js';
-import { endTogether } from './send-answer.js';
+import { endAnswer } from './send-answer.js';
 
 export interface Refused {
   readonly page: PageName;
@@ -63,7 +63,7 @@ export function refuse(
   const { status, headers, body } = refusal(refused, request.headers.accept);
   editHeaders(headers);
   response.writeHead(status, headers);
-  endTogether(response, request.method === 'HEAD' ? undefined : body);
+  endAnswer(response, request.method === 'HEAD' ? undefined : body, true);
 }
 
 /** What most attackers get. */

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { sendTogether } from './send-together.js';
 
 /** Bytes up to which copying is cheaper than a second buffer in the system call. */
 const SHORT_BODY = 4096;
@@ -22,13 +21,4 @@ export function endAnswer(response: ServerResponse, body: Buffer | undefined, wh
   response.write(body.toString('latin1'), 'latin1');
   socket?.uncork();
   response.end();
-}
-
-/** Ends an answer of guard's own when the turn of the event loop ends, together with others. */
-export function endTogether(response: ServerResponse, body: Buffer | undefined): void {
-  sendTogether({
-    sendNow() {
-      if (!response.destroyed) endAnswer(response, body, true);
-    },
-  });
 }
