@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { makePrivate } from '../lib/make-private.js';
 
 /** `status` holds the lock for a moment to see whether it is free; a guard that starts just then waits for it. */
 const LOCK_WAIT_MS = 500;
@@ -52,7 +53,9 @@ export async function runningGuard(dataDir: string): Promise<number | null> {
 }
 
 function takeLock(dataDir: string, waitMs: number) {
-  const database = new DatabaseSync(join(dataDir, 'guard.lock'), { timeout: waitMs });
+  const file = join(dataDir, 'guard.lock');
+  makePrivate(file);
+  const database = new DatabaseSync(file, { timeout: waitMs });
   try {
     database.exec('BEGIN EXCLUSIVE');
     return database;

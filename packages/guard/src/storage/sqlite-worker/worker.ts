@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { makePrivate } from '../../lib/make-private.js';
 import { describeFault } from './describe-fault.js';
 import { giveWay } from './give-way.js';
 import type { StatementCall, StatementResult, WorkerReply, WorkerRequest, WorkerSettings } from './messages.js';
@@ -11,6 +12,7 @@ const READ_CACHE_KIB = 16_384;
 const READ_NICE = 5;
 
 function open({ file, busyTimeoutMs, readOnly = false }: WorkerSettings): DatabaseSyncInstance {
+  if (!readOnly) makePrivate(file);
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs, readOnly });
   // FULL: each commit is on the disk before it is acknowledged, so a setting survives a crash and a power cut.
   const forWriting = ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON'];

@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { makePrivate } from '../../../lib/make-private.js';
 import { describeFault } from '../../sqlite-worker/describe-fault.js';
 import { giveWay } from '../../sqlite-worker/give-way.js';
 import type { WorkerReply, WorkerRequest } from '../../sqlite-worker/messages.js';
@@ -15,6 +16,7 @@ const CHECKPOINT_PAGES = 8192;
 const NICE = 10;
 
 function open({ file, busyTimeoutMs }: WriterSettings): DatabaseSyncInstance {
+  makePrivate(file);
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs });
   for (const pragma of [
     'journal_mode = WAL',
