@@ -91,7 +91,15 @@ export default function LoginUrlDialog({ options, store, readAgain, onClosed }: 
             onChange={(event) => change(field, event.target.value)}
           />
         ) : (
-          <input {...control} className="so-input" type="text" dir="ltr" readOnly value={form[field] ?? ''} />
+          <input
+            {...control}
+            className="so-input"
+            type="text"
+            dir="ltr"
+            readOnly
+            title={form[field] ?? ''}
+            value={form[field] ?? ''}
+          />
         )
       }
     </Field>
