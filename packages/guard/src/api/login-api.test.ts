@@ -201,6 +201,21 @@ describe('the Custom Login URL', () => {
     await call('/custom-login-url', { type: 'custom', login: 'other-door', signup: null });
     expect(connector.policy?.policy).toMatchObject({ login_url_login: 'other-door', login_url_signup: 'join-us' });
   });
+
+  it('asks for the log-in alone while nobody may register', async () => {
+    const { call } = await loginSite();
+    const answer = await call('/custom-login-url', { type: 'custom', login: '', signup: null });
+    expect(answer.fields).toEqual({ login: 'This field is required.' });
+  });
+
+  it('never becomes the address that was kept for the sign-up', async () => {
+    const { connector, call } = await loginSite();
+    connector.registration = true;
+    await call('/custom-login-url', { type: 'custom', login: 'my-door', signup: 'join-us' });
+    connector.registration = false;
+    await call('/custom-login-url', { type: 'custom', login: 'join-us', signup: null });
+    expect(connector.policy?.policy).toMatchObject({ login_url_login: 'join-us', login_url_signup: '' });
+  });
 });
 
 describe('Away Mode', () => {

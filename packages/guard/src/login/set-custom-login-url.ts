@@ -37,9 +37,11 @@ export async function setCustomLoginUrl(
   const { site, actor, type } = change;
   const wordpress = await deps.loginData(site);
   const wanted = type === 'custom' ? await checkedPaths(deps, change, wordpress.registration) : {};
-  const { after } = await changeSettings(deps, { site, actor }, ({ login }) => ({
-    login_url: { ...login.login_url, ...wanted, type },
-  }));
+  const { after } = await changeSettings(deps, { site, actor }, ({ login }) => {
+    const next = { ...login.login_url, ...wanted, type };
+    // A sign-up address that was kept is not in sight while nobody may register: it gives way.
+    return { login_url: { ...next, signup: next.signup === next.login ? '' : next.signup } };
+  });
   const { login_url } = after.login;
   const message =
     type === 'custom'
@@ -61,7 +63,7 @@ async function checkedPaths(
     const wrong = checkLoginPath(paths[name], deps.paths(site.id));
     if (wrong !== null) fields[name] = wrong;
   }
-  if (paths.login === paths.signup && fields.signup === undefined) fields.signup = loginPathTexts.same;
+  if (names.length === 2 && paths.login === paths.signup) fields.signup ??= loginPathTexts.same;
   for (const name of names) {
     const user = fields[name] === undefined ? await deps.pathInUse(site, paths[name]) : null;
     if (user !== null)
