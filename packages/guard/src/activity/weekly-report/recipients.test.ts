@@ -47,8 +47,12 @@ describe('the recipients of weekly reports', () => {
     expect(refusal(['a@example.com', '', 'x', 'A@EXAMPLE.com'])).toEqual({
       1: 'This field is required.',
       2: 'Invalid email address.',
-      3: 'Email a@example.com already exists.',
     });
+  });
+
+  it('count once when they are named twice, in whatever case', () => {
+    const twice = ['a@example.com', 'B@example.com', ' A@EXAMPLE.com', 'b@example.com'];
+    expect(refusal(twice, 2)).toEqual(['a@example.com', 'b@example.com']);
   });
 
   it('are as many as allowed', () => {

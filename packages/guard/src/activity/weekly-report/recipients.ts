@@ -27,7 +27,7 @@ export function normalEmail(text: string): string | null {
 }
 
 /**
- * A new list of recipients, all or nothing.
+ * A new list of recipients, all or nothing. Who is named twice is on it once.
  * @throws ApiError invalid_input with a text for each bad row, under its position from 0
  */
 export function readRecipients(entries: readonly string[], most: number): string[] {
@@ -37,8 +37,7 @@ export function readRecipients(entries: readonly string[], most: number): string
     const email = normalEmail(entry);
     if (entry.trim() === '') fields[index] = messages.required;
     else if (email === null) fields[index] = messages.invalidEmail;
-    else if (list.includes(email)) fields[index] = messages.emailExists.replace('%(name)s', () => email);
-    else list.push(email);
+    else if (!list.includes(email)) list.push(email);
   }
   if (list.length > most && Object.keys(fields).length === 0) {
     fields.entries = english.counted(
