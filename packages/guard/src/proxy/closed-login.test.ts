@@ -97,7 +97,7 @@ describe('while Away Mode is on', () => {
   it('programs are told in JSON, people by a page', async () => {
     const gate = await loginGateUnderTest(away);
     const json = await gate.ask('/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: member });
-    expect(JSON.parse(json.body)).toMatchObject({ code: 'away_mode', data: { status: 403 } });
+    expect(JSON.parse(json.body)).toMatchObject({ code: 'away_mode', status: 403, data: { status: 403 } });
     const page = await gate.ask('/wp-admin/', { headers: { ...member, accept: 'text/html' } });
     expect(page.header('content-type')).toBe('text/html; charset=utf-8');
     expect(page.body).toContain('The admin area is closed');

@@ -49,10 +49,12 @@ function answerFor(
 ): { type: string; text: string } {
   if (facts.program) {
     const code = closed.kind === 'locked' ? 'too_many_login_attempts' : 'away_mode';
-    const data = { status: CLOSED_STATUS[closed.kind], until: unixSeconds(closed.until) };
+    const status = CLOSED_STATUS[closed.kind];
+    const data = { status, until: unixSeconds(closed.until) };
     return {
       type: 'application/json; charset=UTF-8',
-      text: JSON.stringify({ code, message: sentence(closed, facts), data }),
+      // The status twice: where clients of WordPress's API look for it, and where those of our own do.
+      text: JSON.stringify({ code, message: sentence(closed, facts), status, data }),
     };
   }
   if (request.headers.accept?.includes('text/html') !== true) {
