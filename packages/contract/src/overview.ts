@@ -90,7 +90,7 @@ export const updateConsent = endpoint({
   name: 'update:consent',
   namespace: 'provider',
   suffix: '/update-settings',
-  methods: ['PUT'],
+  methods: ['PUT', 'POST'],
   summary: 'Save what the owner agreed to. Both questions are answered then and not asked again.',
   request: z.object({
     siteground_settings_security: z.literal([1, '1', true], { error: 'Use 1.' }),

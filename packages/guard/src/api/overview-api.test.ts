@@ -34,9 +34,14 @@ const caller = (url: string) => async (suffix: string, body?: object, method?: s
 };
 
 /** The provider's shared settings API, as a client calls it. */
-async function saveConsent(url: string, body: object, path = '/wp-json/provider-settings/v1/update-settings') {
+async function saveConsent(
+  url: string,
+  body: object,
+  path = '/wp-json/provider-settings/v1/update-settings',
+  method = 'PUT',
+) {
   const response = await fetch(`${url}${path}`, {
-    method: 'PUT',
+    method,
     headers: { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' },
     body: JSON.stringify(body),
   });
@@ -151,6 +156,12 @@ describe('consent', () => {
       expect(http).toBe(path.includes('none') ? 404 : 200);
     },
   );
+
+  it('may come as POST, like every call', async () => {
+    const { guard } = await overviewSite();
+    const { http, body } = await saveConsent(guard.url, { siteground_settings_security: 1 }, undefined, 'POST');
+    expect([http, body.data]).toEqual([200, { show_data_field: 0, show_email_field: 0 }]);
+  });
 
   it.each<[string, object]>([
     ['siteground_settings_security', { siteground_data_consent: 1 }],
