@@ -31,10 +31,17 @@ describe('failureNotice', () => {
     expect(notice.title).toBeUndefined();
   });
 
-  it('shows the generic message when there is nothing else', () => {
-    expect(failureNotice(new ApiFailure('no_response'), undefined).text).toBe(
-      'An error occurred. Please try again later',
-    );
+  it('says that nothing came back', () => {
+    const notice = failureNotice(new ApiFailure('no_response'), undefined);
+    expect(notice.text).toBe('An error occurred. Please try again later');
+    expect(notice.title).toBeUndefined();
+  });
+
+  it('shows the message about the REST API when a refusal says nothing', () => {
+    expect(failureNotice(new ApiFailure('refused', { status: 500 }), undefined)).toMatchObject({
+      title: 'Could not connect to the WordPress REST API',
+      text: messages.notJsonHelp,
+    });
   });
 
   it('stays until it is closed', () => {

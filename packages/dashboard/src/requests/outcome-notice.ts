@@ -5,13 +5,15 @@ import type { Notice } from '../notices/notice.js';
 
 /**
  * The notice for a failed request, chosen in the order of specification section 8: the request's own text (or the
- * one that the server sent for it), the help for status 555, the server's message, the generic message.
+ * one that the server sent for it), the help for status 555, the server's message, the same help again: an answer
+ * without a word is none of ours. When nothing came back at all, that is said.
  * It stays until it is closed, because it may ask for something to be done.
  */
 export function failureNotice(failure: ApiFailure, customText: string | undefined): Notice {
   const custom = customText || failure.notification.error;
   if (custom) return { type: 'error', text: custom, autoClose: false };
-  if (failure.kind === 'not_json') {
+  const message = failure.kind === 'refused' ? failure.message : messages.noResponse;
+  if (failure.kind === 'not_json' || message === '') {
     return {
       type: 'error',
       title: translate(messages.notJsonTitle),
@@ -19,7 +21,7 @@ export function failureNotice(failure: ApiFailure, customText: string | undefine
       autoClose: false,
     };
   }
-  return { type: 'error', text: translate(failure.message || messages.noResponse), autoClose: false };
+  return { type: 'error', text: translate(message), autoClose: false };
 }
 
 /**
