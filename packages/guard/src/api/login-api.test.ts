@@ -219,6 +219,11 @@ describe('the Custom Login URL', () => {
 });
 
 describe('Away Mode', () => {
+  it('names a type that is no text in plain words', async () => {
+    const { call } = await loginSite();
+    expect((await call('/away-mode', { type: 7 })).fields).toEqual({ type: 'Invalid format.' });
+  });
+
   it('is planned in the time zone of the site, and read again by GET', async () => {
     const { call } = await loginSite();
     const [tomorrow = ''] = new Date(Date.now() + 2 * 86_400_000).toISOString().split('T');

@@ -1,3 +1,4 @@
+import { messages } from '@security-optimizer/contract/messages';
 import type { z } from 'zod';
 import { ApiError } from '../lib/api-error.js';
 
@@ -8,7 +9,7 @@ import { ApiError } from '../lib/api-error.js';
  * @throws ApiError invalid_input with one text per field; `body` stands for the whole when it is not an object
  */
 export function parseInput(schema: z.ZodType, input: unknown): unknown {
-  const result = schema.safeParse(input);
+  const result = schema.safeParse(input, { error: plainWords });
   if (result.success) return result.data;
   const fields: Record<string, string> = {};
   for (const issue of result.error.issues) {
@@ -16,4 +17,9 @@ export function parseInput(schema: z.ZodType, input: unknown): unknown {
     fields[name] ??= issue.path.length > 0 ? issue.message : 'Send a JSON object.';
   }
   throw new ApiError('invalid_input', { fields });
+}
+
+/** For fields whose schema has no words of its own: those of the validator are for programmers. */
+function plainWords(issue: { readonly input?: unknown }): string {
+  return issue.input === undefined ? messages.required : messages.invalidFormat;
 }
