@@ -40,10 +40,12 @@ export async function composeActivityLog(parts: {
   readonly db: Database;
   readonly client: ConnectorClient;
   readonly sites: LiveSites;
+  /** Somebody changed options of WordPress. */
+  readonly onOptions: (site: SiteConfig) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }): Promise<ActivityLog> {
-  const { config, db, client, sites, clock, logger } = parts;
+  const { config, db, client, sites, onOptions, clock, logger } = parts;
   const { dataDir, activity } = config;
   const store = await openActivityStore({ dataDir, logger, clock, timeZone: (site) => sites.timeZone(site) });
   const settings = (site: SiteId) => sites.get(site).settings.log;
@@ -77,7 +79,7 @@ export async function composeActivityLog(parts: {
     clock,
     logger,
   });
-  const drain = createEventDrain({ sites: config.sites, client, store, shorten, clock, logger });
+  const drain = createEventDrain({ sites: config.sites, client, store, shorten, onOptions, clock, logger });
   const blocked = sqlBlockedVisitorsStore(db);
   const retention = createRetention({
     sites: config.sites.map(({ id }) => id),

@@ -120,7 +120,10 @@ async function assemble(
     onFailed: (site) => health.recheck(site),
   });
   taken.push(() => client.close());
-  const opening = composeActivityLog({ config, db, client, sites, clock, logger });
+  const opening = composeActivityLog({
+    ...{ config, db, client, sites, clock, logger },
+    onOptions: (site) => void health.check(site),
+  });
   taken.push(async () => (await opening).stop());
   const withBlocks = await sitesWithRows(db, 'blocked_versions');
   for (const id of ids) if (withBlocks.has(id)) await blockedKeeper.load(id);

@@ -37,14 +37,24 @@ async function world() {
   };
   const client = connectorClient({ clock: Date.now, facts: () => null });
   onTestFinished(() => client.close());
+  const changedOptions: string[] = [];
   const begin = () => {
     const shorten = (_site: string, address: string) => address;
-    const deps = { sites: [site], client, store: memory.store, shorten, clock: Date.now, logger: log.logger };
+    const onOptions = ({ id }: SiteConfig) => changedOptions.push(id);
+    const deps = {
+      sites: [site],
+      client,
+      store: memory.store,
+      shorten,
+      onOptions,
+      clock: Date.now,
+      logger: log.logger,
+    };
     const drain = createEventDrain(deps);
     onTestFinished(() => drain.stop());
     return drain;
   };
-  return { connector, memory, log, site, begin, drain: begin() };
+  return { connector, memory, log, site, changedOptions, begin, drain: begin() };
 }
 
 describe('what users did', () => {
@@ -112,6 +122,16 @@ describe('what users did', () => {
     await eventually(async () => (await memory.allEvents()).length === 1);
     expect(log.events().filter((event) => event === 'events-not-drained')).toHaveLength(1);
   });
+});
+
+it('a change of WordPress’s options is passed on, once for a batch', async () => {
+  const { connector, drain, site, changedOptions } = await world();
+  connector.outbox = [row()];
+  await drain.drain(site);
+  expect(changedOptions).toEqual([]);
+  connector.outbox = [row({ kind: 'option.changed' }), row({ kind: 'option.changed' })];
+  await drain.drain(site);
+  expect(changedOptions).toEqual(['site']);
 });
 
 describe('a signal', () => {

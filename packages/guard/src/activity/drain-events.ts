@@ -57,10 +57,12 @@ export function createEventDrain(deps: {
   readonly client: Pick<ConnectorClient, 'events'>;
   readonly store: Pick<ActivityStore, 'writeEvents'>;
   readonly shorten: (site: SiteId, address: string) => string;
+  /** Somebody changed options of WordPress: its time zone, language or addresses may be others now. */
+  readonly onOptions: (site: SiteConfig) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }): EventDrain {
-  const { sites, client, store, shorten, clock, logger } = deps;
+  const { sites, client, store, shorten, onOptions, clock, logger } = deps;
   const states = new Map<SiteId, SiteDrain>();
   /** Batches on their way to the disk. */
   const writes = new Set<Promise<void>>();
@@ -124,6 +126,7 @@ export function createEventDrain(deps: {
       if (rows.length === 0 || stopped) return;
       const { events, uids } = readRows(site.id, rows);
       if (events.length > 0) await write(site.id, events);
+      if (events.some(({ kind }) => kind === 'option.changed')) onOptions(site);
       // Nothing to go on with: the same rows would come again and again.
       if (uids.length === 0) throw new Error('No row of the outbox can be acknowledged.');
       ack = uids;
