@@ -3,7 +3,7 @@ import type { Logger } from '../../lib/logger.js';
 import type { StatementCall, StatementResult, WorkerSettings } from './messages.js';
 import { StorageThread } from './storage-thread.js';
 
-const workerFile = createRequire(import.meta.url).resolve('@security-optimizer/guard/storage/sqlite-worker/worker');
+const workerFile = createRequire(import.meta.url).resolve('@security-optimizer/guard/program/sqlite-thread');
 
 /** Main-thread side of the SQLite worker, which runs one statement after another. */
 export class SqliteThread extends StorageThread<StatementCall, StatementResult> {
