@@ -16,8 +16,8 @@ const programs = [
     input: { 'security-optimizer': 'cli/security-optimizer.ts', embedded: 'embedded.ts' },
     // What is loaded before the database's thread is started, then what serves. All else is loaded when it is called.
     groups: [
-      { name: 'start', test: join(source, 'cli/serve.ts'), priority: 2 },
-      { name: 'guard', test: join(source, 'main.ts'), priority: 1 },
+      { name: 'start', test: /\/src\/(?:cli\/serve|lib\/version)\.ts$/, priority: 2 },
+      { name: 'guard', test: /\/guard\/src\/main\.ts$/, priority: 1 },
     ],
   },
   { input: { 'sqlite-thread': 'storage/sqlite-worker/worker.ts' } },
@@ -54,11 +54,13 @@ async function bundle({ input, groups = [] }) {
   });
   try {
     const { output } = await build.generate({
+      dir: target,
       format: 'esm',
       entryFileNames: '[name].js',
       chunkFileNames: '[name].js',
       sourcemap: true,
       sourcemapExcludeSources: true,
+      comments: { legal: true, annotation: false, jsdoc: false },
       codeSplitting: { groups },
     });
     return output;
