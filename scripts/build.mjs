@@ -3,7 +3,7 @@ import { requireNode } from './lib/require-node.mjs';
 
 requireNode();
 try {
-  await build();
+  await build(process.argv.slice(2));
 } catch (error) {
   process.stderr.write(`${error.message}\n`);
   process.exit(1);

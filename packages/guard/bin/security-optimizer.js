@@ -2,7 +2,7 @@
 // npm links this file when it installs, which is before anything is built.
 import { existsSync } from 'node:fs';
 
-const command = new URL('../dist/cli/security-optimizer.js', import.meta.url);
+const command = new URL('../dist/program/security-optimizer.js', import.meta.url);
 if (existsSync(command)) await import(command.href);
 else {
   process.stderr.write('Security Optimizer is not built yet. Run: npm run build\n');

@@ -14,7 +14,7 @@ import type { Clock } from './lib/clock.js';
 import type { Logger } from './lib/logger.js';
 import type { SiteConfig, SiteId } from './site.js';
 import type { LiveSites } from './site-security/live-sites.js';
-import { openActivityStore } from './storage/activity/open-activity-store.js';
+import { activityStore } from './storage/activity/open-activity-store.js';
 import { sqlAuditOutbox } from './storage/audit-outbox.js';
 import { sqlBlockedVisitorsStore } from './storage/blocked-visitors-store.js';
 import type { Database } from './storage/database.js';
@@ -34,8 +34,11 @@ export interface ActivityLog {
   stop(): Promise<void>;
 }
 
-/** The part of the composition root that fills the Activity Log. Never fails: without its file, visits are counted. */
-export async function composeActivityLog(parts: {
+/**
+ * The part of the composition root that fills the Activity Log. Its file is opened when it starts, so that nobody waits
+ * for that; visits do. Never fails: without its file, visits are counted.
+ */
+export function composeActivityLog(parts: {
   readonly config: Config;
   readonly db: Database;
   readonly client: ConnectorClient;
@@ -44,10 +47,10 @@ export async function composeActivityLog(parts: {
   readonly onOptions: (site: SiteConfig) => void;
   readonly clock: Clock;
   readonly logger: Logger;
-}): Promise<ActivityLog> {
+}): ActivityLog {
   const { config, db, client, sites, onOptions, clock, logger } = parts;
   const { dataDir, activity } = config;
-  const store = await openActivityStore({ dataDir, logger, clock, timeZone: (site) => sites.timeZone(site) });
+  const store = activityStore({ dataDir, logger, clock, timeZone: (site) => sites.timeZone(site) });
   const settings = (site: SiteId) => sites.get(site).settings.log;
   const anonymize = (site: SiteId) => settings(site).anonymize_addresses === 1;
   const recording = (site: SiteId) => settings(site).disable_activity_log === 0;
@@ -103,6 +106,7 @@ export async function composeActivityLog(parts: {
       if (hasEvents(signal)) drain.signal(site);
     },
     start() {
+      void store.open();
       events.start();
       drain.start();
       retention.start();

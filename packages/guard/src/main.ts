@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { keepBlocked } from './activity/blocked-keeper.js';
 import { lazyApi } from './api/lazy-api.js';
@@ -12,24 +11,25 @@ import { systemClock } from './lib/clock.js';
 import { createLogger, type Logger } from './lib/logger.js';
 import { KeyedMutex } from './lib/mutex.js';
 import { version } from './lib/version.js';
+import { loadSites, readRefused } from './load-state.js';
 import { keepAttempts } from './login/attempt-keeper.js';
 import { LOGIN_WAIT_MS } from './login/login-gate.js';
 import { LivePolicy } from './policy/live-policy.js';
 import { createGuardServer } from './proxy/server.js';
 import type { ChangeDeps } from './settings/change-settings.js';
 import { connectorPolicy } from './settings/connector-policy.js';
-import { defaultSiteSettings, fetchAllSettings, fetchSiteSettings, settingsInForce } from './settings/site-settings.js';
+import { fetchSiteSettings, settingsInForce } from './settings/site-settings.js';
 import type { SiteId } from './site.js';
 import { LiveSites } from './site-security/live-sites.js';
 import { createSettingsReload } from './site-security/reload-settings.js';
 import { sqlBlockedVisitorsStore } from './storage/blocked-visitors-store.js';
 import { latestVersion, pollingChangeFeed } from './storage/change-feed.js';
-import { lockDataDir } from './storage/data-dir-lock.js';
 import { type Database, openDatabase } from './storage/database.js';
+import type { EarlyBlocks } from './storage/early-blocks.js';
 import { sqlAttemptStore } from './storage/login-attempts-store.js';
-import { type SettingsStore, sqlSettingsStore } from './storage/settings-store.js';
-import { type SiteFactsStore, sqlSiteFactsStore } from './storage/site-facts-store.js';
-import { sitesWithRows } from './storage/sites-with-rows.js';
+import { type OpenStorage, openStorage } from './storage/open-storage.js';
+import { sqlSettingsStore } from './storage/settings-store.js';
+import { sqlSiteFactsStore } from './storage/site-facts-store.js';
 import { sqlSlowUsersStore } from './storage/slow-users-store.js';
 import { cataloguesFolder, createLanguages, type LanguageFor } from './texts/languages.js';
 import { factsOf } from './wordpress/connector-answers.js';
@@ -55,26 +55,25 @@ export interface RunningGuard {
  * loaded, also while WordPress or its connector is down. It does not start without its database: a stored setting
  * must never be replaced by a default.
  *
+ * @param options `storage`: that of the configuration, when it has been opened already
  * @throws StorageError, DataDirInUse, or the system's error when the address can't be listened on
  */
 export async function startGuard(
   config: Config,
-  options: { logger?: Logger; languages?: LanguageFor } = {},
+  options: { logger?: Logger; languages?: LanguageFor; storage?: OpenStorage } = {},
 ): Promise<RunningGuard> {
   const logger = options.logger ?? createLogger(config.logLevel);
   const languages = options.languages ?? createLanguages({ folder: cataloguesFolder, logger });
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  const { lock, thread, blocked } = options.storage ?? (await openStorage(config, logger));
   /** What has to be freed, in the order in which it was taken; freed in reverse. */
-  const taken: (() => void | Promise<void>)[] = [];
+  const taken: (() => void | Promise<void>)[] = [() => lock.release()];
   const close = async () => {
     for (let free = taken.pop(); free; free = taken.pop()) await free();
   };
   try {
-    const lock = await lockDataDir(config.dataDir);
-    taken.push(() => lock.release());
-    const db = await openDatabase({ url: config.database, dataDir: config.dataDir, logger });
+    const db = await openDatabase({ url: config.database, dataDir: config.dataDir, logger, thread });
     taken.push(() => db.destroy());
-    const url = await assemble(config, languages, logger, db, taken);
+    const url = await assemble(config, languages, logger, db, blocked, taken);
     logger.info({ event: 'guard-started', url, version, sites: config.sites.length }, `Guard serves at ${url}.`);
     return { url, close };
   } catch (error) {
@@ -88,6 +87,7 @@ async function assemble(
   languages: LanguageFor,
   logger: Logger,
   db: Database,
+  early: EarlyBlocks,
   taken: (() => void | Promise<void>)[],
 ): Promise<string> {
   const clock = systemClock;
@@ -105,7 +105,7 @@ async function assemble(
   await loadSites(ids, sites, settings, factsStore);
   for (const { id } of config.sites) logPause(logger, sites, id, clock());
   const blockedKeeper = keepBlocked({
-    store: sqlBlockedVisitorsStore(db),
+    store: sqlBlockedVisitorsStore(db, early),
     sites,
     mutex,
     logger,
@@ -120,16 +120,14 @@ async function assemble(
     onFailed: (site) => health.recheck(site),
   });
   taken.push(() => client.close());
-  const opening = composeActivityLog({
+  const log = composeActivityLog({
     ...{ config, db, client, sites, clock, logger },
     onOptions: (site) => void health.check(site),
   });
-  taken.push(async () => (await opening).stop());
-  const withBlocks = await sitesWithRows(db, 'blocked_versions');
-  for (const id of ids) if (withBlocks.has(id)) await blockedKeeper.load(id);
-  const log = await opening;
+  taken.push(() => log.stop());
   feed.subscribe(() => log.events.changed());
   const slowUsers = sqlSlowUsersStore(db);
+  await slowUsers.clear();
   const keeper = keepAttempts({
     store: sqlAttemptStore(db),
     onSlowUsers(site, users) {
@@ -148,9 +146,9 @@ async function assemble(
     logger,
   });
   taken.push(() => keeper.stop());
-  const withAttempts = await sitesWithRows(db, 'login_attempts', 'login_unlocks');
-  for (const id of ids) if (withAttempts.has(id)) await keeper.load(id);
-  await slowUsers.clear();
+  const reading = readRefused(db, ids, blockedKeeper, keeper);
+  // The start waits for it below, unless something else fails before.
+  reading.catch(nothing);
   feed.subscribe((site) => {
     keeper.lift(site).catch((error: unknown) => {
       logger.error({ event: 'login-attempts-not-read', site, err: error }, 'What was unblocked can’t be read.');
@@ -180,7 +178,8 @@ async function assemble(
           logger.warn({ event: 'site-facts-not-stored', site: site.id, err: error }, 'Site facts were not stored.');
         });
       },
-      onPolicy: (site, hash) => policyPush.heal(site, hash),
+      // WordPress may answer before it is known whom it has to refuse.
+      onPolicy: (site, hash) => void reading.then(() => policyPush.heal(site, hash), nothing),
       async restoreKey(site) {
         if (site.wordpressDir === null) return;
         await writeConnectorSecret(site.wordpressDir, site);
@@ -215,7 +214,11 @@ async function assemble(
   // While guard was away its database or WordPress's may have changed: WordPress gets the present policy first. What is
   // composed below takes about as long.
   taken.push(() => health.stop());
-  const policiesPushed = health.start().then(() => Promise.all(config.sites.map(({ id }) => mutex.run(id, nothing))));
+  const policiesPushed = health
+    .start()
+    .then(() => reading)
+    .then(() => Promise.all(config.sites.map(({ id }) => mutex.run(id, nothing))));
+  policiesPushed.catch(nothing);
 
   const sessions = createSessions({ client, clock });
   const change: ChangeDeps = {
@@ -287,6 +290,7 @@ async function assemble(
       log.onSignal(site, signal);
     },
   });
+  await reading;
   await Promise.race([policiesPushed, pause(POLICY_WAIT_MS, undefined, { ref: false })]);
   const { host, port } = await server.listen();
   taken.push(() => server.close());
@@ -294,18 +298,6 @@ async function assemble(
   weekly.sender.start();
   await postHack.runner.resume();
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/** Puts every site's stored settings in force before the first request is taken. */
-async function loadSites(
-  ids: readonly SiteId[],
-  sites: LiveSites,
-  settings: Pick<SettingsStore, 'readAll'>,
-  factsStore: Pick<SiteFactsStore, 'readAll'>,
-): Promise<void> {
-  const [stored, facts] = await Promise.all([fetchAllSettings(settings, ids), factsStore.readAll()]);
-  for (const id of ids)
-    sites.set(id, { settings: stored.get(id) ?? defaultSiteSettings, facts: facts.get(id) ?? null });
 }
 
 /** A pause is dangerous to forget, so each one stands in the log. */

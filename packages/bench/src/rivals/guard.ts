@@ -14,7 +14,7 @@ import type { Server } from './node-program.js';
 
 /** The first site of a guard that `startGuard` starts, and the only one unless more are wanted. */
 export const SITE = 'bench';
-const program = fileURLToPath(import.meta.resolve('@security-optimizer/guard/cli/security-optimizer'));
+const program = fileURLToPath(import.meta.resolve('@security-optimizer/guard/program/security-optimizer'));
 
 export interface GuardSettings {
   readonly upstream: string;

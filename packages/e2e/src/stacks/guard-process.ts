@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { answersHttp } from '@security-optimizer/sandbox/process/http-ready';
 import { readRecord, stillRuns } from '@security-optimizer/sandbox/process/process-record';
@@ -9,10 +9,7 @@ import { endLeftOver, startService } from '@security-optimizer/sandbox/process/s
 import type { Stack } from './stack.js';
 import { until } from './until.js';
 
-const cli = join(
-  dirname(createRequire(import.meta.url).resolve('@security-optimizer/guard/main')),
-  'cli/security-optimizer.js',
-);
+const cli = createRequire(import.meta.url).resolve('@security-optimizer/guard/program/security-optimizer');
 
 const pidFile = (stack: Stack) => join(stack.dir, 'run/guard.json');
 const logFile = (stack: Stack) => join(stack.dir, 'logs/guard.log');

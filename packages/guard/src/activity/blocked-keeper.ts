@@ -1,5 +1,4 @@
 import { parseAddress } from '../lib/address.js';
-import { AddressSet } from '../lib/address-set.js';
 import type { Logger } from '../lib/logger.js';
 import type { KeyedMutex } from '../lib/mutex.js';
 import type { SiteId } from '../site.js';
@@ -26,7 +25,7 @@ export interface BlockedKeeper {
 
 /** @param onUsers told when other users are blocked than before, by another process */
 export function keepBlocked(deps: {
-  readonly store: Pick<BlockedVisitorsStore, 'addresses' | 'users' | 'version'>;
+  readonly store: Pick<BlockedVisitorsStore, 'addresses' | 'ranges' | 'users' | 'version'>;
   readonly sites: Pick<LiveSites, 'get' | 'set'>;
   readonly mutex: KeyedMutex;
   readonly logger: Logger;
@@ -43,10 +42,7 @@ export function keepBlocked(deps: {
     const version = await store.version(site);
     // Most sites never blocked anyone; thousands of them must not make the start slow.
     if (version === 0) return;
-    const [blocked, users] = await Promise.all([
-      AddressSet.fromPieces(store.addresses(site, 'all')),
-      store.users(site),
-    ]);
+    const [blocked, users] = await Promise.all([store.addresses(site, version), store.users(site)]);
     if (stopped) return;
     sites.set(site, { blocked, blockedUsers: new Set(users) });
     versions.set(site, version);
@@ -90,7 +86,7 @@ export function keepBlocked(deps: {
       blocked:
         address?.family === 4
           ? now.blocked.withSingle(address, blocked)
-          : await now.blocked.withRanges(store.addresses(site, 'ranges')),
+          : now.blocked.withRangesOf(await store.ranges(site)),
     });
   }
 

@@ -1,3 +1,4 @@
+import type { AddressSet } from '../lib/address-set.js';
 import type { SiteId } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
 
@@ -62,11 +63,10 @@ export interface BlockedVisitorsStore {
   setVisitorId(site: SiteId, id: number, visitorId: number): Promise<void>;
   /** Ids of users who are blocked, lowest first. */
   users(site: SiteId): Promise<readonly number[]>;
-  /**
-   * Addresses and ranges, in pieces, since there may be a million.
-   * @param ranges leaves single IPv4 addresses out
-   */
-  addresses(site: SiteId, which: 'all' | 'ranges'): AsyncIterable<readonly string[]>;
+  /** Addresses and ranges, of which there may be a million. @param version that the blocks have, or had a moment ago */
+  addresses(site: SiteId, version: number): Promise<AddressSet>;
+  /** The same without single IPv4 addresses. */
+  ranges(site: SiteId): Promise<AddressSet>;
   /** 0 when nothing was ever blocked. */
   version(site: SiteId): Promise<number>;
   /** Newest visitors of the Activity Log that are blocked. */

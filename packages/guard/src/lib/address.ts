@@ -11,13 +11,17 @@ export interface Address {
   readonly family: 4 | 6;
 }
 
-/** Reads an IPv4 address in strict dotted form, as one unsigned 32-bit number, or -1. Leading zeros are refused. */
-export function parseIPv4(text: string): number {
+/**
+ * Reads an IPv4 address in strict dotted form, as one unsigned 32-bit number, or -1. Leading zeros are refused.
+ * @param from where it begins in the text
+ * @param to where it ends
+ */
+export function parseIPv4(text: string, from = 0, to = text.length): number {
   let value = 0;
   let part = 0;
   let digits = 0;
   let dots = 0;
-  for (let i = 0; i < text.length; i++) {
+  for (let i = from; i < to; i++) {
     const code = text.charCodeAt(i);
     if (code === 46) {
       if (digits === 0 || ++dots > 3) return -1;

@@ -3,14 +3,12 @@ import { sql } from 'kysely';
 import type { BlockChange, BlockedVisitor, BlockedVisitorsStore, BlockVersions } from '../activity/blocked-visitors.js';
 import type { SiteId } from '../site.js';
 import { RANGE_IDS } from './blocked-visitors-table.js';
-import type { Database } from './database.js';
+import { type Database, withThread } from './database.js';
+import type { EarlyBlocks } from './early-blocks.js';
 import { type JsonValue, nextSiteVersion } from './settings-store.js';
 
-/** Rows that go from the database's thread at once, as one text: as many objects would take ten times as long. */
-const PIECE_ROWS = 20_000;
-
-/** Blocks in SQL tables. */
-export function sqlBlockedVisitorsStore(db: Database): BlockedVisitorsStore {
+/** Blocks in SQL tables. @param early lists that were read before this store was made */
+export function sqlBlockedVisitorsStore(db: Database, early?: EarlyBlocks): BlockedVisitorsStore {
   const rowsOf = (site: SiteId) => db.selectFrom('blocked_visitors').where('site', '=', site);
   const one = async (query: ReturnType<typeof rowsOf>) => {
     const row = await query.selectAll().executeTakeFirst();
@@ -103,10 +101,11 @@ export function sqlBlockedVisitorsStore(db: Database): BlockedVisitorsStore {
       return rows.map(({ value }) => Number(value)).sort((a, b) => a - b);
     },
 
-    async *addresses(site, which) {
-      yield* pieces(db, site, 'range', '');
-      yield* pieces(db, site, 'ip', which === 'all' ? '' : ':');
+    async addresses(site, version) {
+      const read = await early?.take(site, version);
+      return read ?? withThread(db, (thread) => thread.blockedAddresses(site, 'all'));
     },
+    ranges: (site) => withThread(db, (thread) => thread.blockedAddresses(site, 'ranges')),
 
     async version(site) {
       const row = await db.selectFrom('blocked_versions').select('version').where('site', '=', site).executeTakeFirst();
@@ -124,29 +123,6 @@ export function sqlBlockedVisitorsStore(db: Database): BlockedVisitorsStore {
       return rows.map((row) => Number(row.visitor_id));
     },
   };
-}
-
-/**
- * Values of one kind that hold a text, along the index that has all of them. While a piece is taken in, the database's
- * thread reads the next one.
- */
-async function* pieces(db: Database, site: SiteId, kind: BlockedVisitor['kind'], text: string) {
-  const read = (after: string) => {
-    const piece = sql<{ last: string | null; lines: string | null }>`
-      select max(value) as last, group_concat(value, char(10)) as lines from (
-        select value from blocked_visitors
-        where site = ${site} and kind = ${kind} and value > ${after} and instr(value, ${text}) > 0
-        order by value limit ${sql.lit(PIECE_ROWS)})`.execute(db);
-    // Whoever waits for it sees the fault; nobody may have to.
-    piece.catch(() => undefined);
-    return piece;
-  };
-  for (let next = read(''); ; ) {
-    const { last, lines } = (await next).rows[0] ?? {};
-    if (last === null || last === undefined || lines === null || lines === undefined) return;
-    next = read(last);
-    yield lines.split('\n');
-  }
 }
 
 async function isBlockedUser(db: Database, site: SiteId, user: number | null): Promise<boolean> {

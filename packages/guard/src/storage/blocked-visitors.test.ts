@@ -1,10 +1,14 @@
 import { type Kysely, sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
+import { type Address, parseAddress } from '../lib/address.js';
+import type { AddressSet } from '../lib/address-set.js';
 import { silentLogger } from '../lib/logger.js';
 import { scratchFolder } from '../testing/scratch.js';
 import { sqlBlockedVisitorsStore } from './blocked-visitors-store.js';
 import { RANGE_IDS } from './blocked-visitors-table.js';
 import { type Database, openDatabase } from './database.js';
+import { databaseThread } from './database-thread.js';
+import { readBlocksEarly } from './early-blocks.js';
 
 async function database(dataDir: string): Promise<Database> {
   const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
@@ -49,7 +53,7 @@ it('takes over what was blocked before there was an Activity Log', async () => {
   expect(blocked.map(({ visitorId }) => visitorId > RANGE_IDS)).toEqual([true, false, true, false]);
 });
 
-it('reads addresses in pieces, ranges and IPv6 alone when asked, and users apart', async () => {
+it('reads addresses, ranges and IPv6 alone when asked, and users apart', async () => {
   const db = await database(await scratchFolder());
   const store = sqlBlockedVisitorsStore(db);
   const change = { site: 'site', actor: ACTOR, at: 1 };
@@ -66,13 +70,16 @@ it('reads addresses in pieces, ranges and IPv6 alone when asked, and users apart
   await store.block(change, { kind: 'user', value: '12', name: 'editor', visitorId: 3 });
   await store.block(change, { kind: 'user', value: '4', name: 'author', visitorId: 4 });
   await store.block({ ...change, site: 'other' }, { kind: 'user', value: '5', name: 'x', visitorId: 3 });
-  const pieces: (readonly string[])[] = [];
-  for await (const piece of store.addresses('site', 'all')) pieces.push(piece);
-  expect(pieces.map((piece) => piece.length)).toEqual([1, 20_000, 20_000, 5001]);
-  expect(new Set(pieces.flat()).size).toBe(45_002);
-  const ranges: string[] = [];
-  for await (const piece of store.addresses('site', 'ranges')) ranges.push(...piece);
-  expect(ranges).toEqual(['192.0.2.0/24', '2001:db8::1']);
+  const has = (set: AddressSet, address: string) => set.has(parseAddress(address) as Address);
+  const all = await store.addresses('site', 4);
+  expect(all.size).toBe(45_002);
+  for (const address of [value(0), value(20_000), value(44_999), '192.0.2.77', '2001:db8::1']) {
+    expect(has(all, address)).toBe(true);
+  }
+  expect([value(45_000), '192.0.3.1', '2001:db8::2'].filter((address) => has(all, address))).toEqual([]);
+  const ranges = await store.ranges('site');
+  expect(ranges.size).toBe(2);
+  expect([value(0), '192.0.2.77', '2001:db8::1'].map((address) => has(ranges, address))).toEqual([false, true, true]);
   expect(await store.users('site')).toEqual([4, 12]);
   expect(await store.version('site')).toBe(4);
   expect(await store.visitorIds('site', 2)).toHaveLength(2);
@@ -85,4 +92,34 @@ it('lets no blocked user block anyone, whichever process asks', async () => {
   const answers = await Promise.all([store.block(by(1), user(2)), store.block(by(2), user(1))]);
   expect(answers.filter((answer) => answer === null)).toHaveLength(1);
   expect(await store.users('site')).toEqual([2]);
+});
+
+it('uses a list that was read early, unless it has changed since', async () => {
+  const dataDir = await scratchFolder();
+  const db = await database(dataDir);
+  const store = sqlBlockedVisitorsStore(db);
+  const change = { site: 'site', actor: ACTOR, at: 1 };
+  const block = (value: string) => store.block(change, { kind: 'ip', value, name: '', visitorId: 1 });
+  await block('192.0.2.1');
+  const thread = await databaseThread({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+  onTestFinished(() => thread.close());
+
+  const current = readBlocksEarly(thread);
+  expect((await current.take('site', 1))?.size).toBe(1);
+  expect(await current.take('site', 1)).toBeNull();
+  expect(await current.take('other', 1)).toBeNull();
+
+  const outdated = readBlocksEarly(thread);
+  // It is being read before the change, or has seen it with the version that goes with it.
+  await thread.execute('select 1 as one', []);
+  await block('192.0.2.2');
+  expect((await outdated.take('site', 2)) === null).toBe(true);
+  expect((await sqlBlockedVisitorsStore(db, outdated).addresses('site', 2)).size).toBe(2);
+});
+
+it('reads nothing early from a database that is new, and fails with none', async () => {
+  const dataDir = await scratchFolder();
+  const thread = await databaseThread({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+  onTestFinished(() => thread.close());
+  expect(await readBlocksEarly(thread).take('site', 1)).toBeNull();
 });

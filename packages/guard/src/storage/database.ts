@@ -1,33 +1,24 @@
-import { mkdir } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
 import { Kysely } from 'kysely';
-import type { Logger } from '../lib/logger.js';
+import { type DatabaseOptions, databaseThread } from './database-thread.js';
 import { migrate } from './migrations.js';
 import type { Schema } from './schema.js';
 import { sqliteWorkerDialect } from './sqlite-worker/sqlite-dialect.js';
-import { SqliteThread } from './sqlite-worker/sqlite-thread.js';
+import type { SqliteThread } from './sqlite-worker/sqlite-thread.js';
 
 export type Database = Kysely<Schema>;
 
-/** How long a change waits for another process that writes to the same file, milliseconds. */
-const BUSY_TIMEOUT_MS = 5000;
+const threads = new WeakMap<Database, SqliteThread>();
 
 /**
  * Opens the database of the configuration and brings its tables up to date. Close it with `destroy()`.
  *
- * @param url `sqlite:<file>`, the file relative to the data folder
+ * @param options `thread`: that of this database, when it has been started already
  * @throws StorageError that says why the database can't be used
  */
-export async function openDatabase(options: {
-  url: string;
-  dataDir: string;
-  logger: Logger;
-  busyTimeoutMs?: number;
-}): Promise<Database> {
-  const file = resolve(options.dataDir, options.url.slice('sqlite:'.length));
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const thread = new SqliteThread({ file, busyTimeoutMs: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS }, options.logger);
+export async function openDatabase(options: DatabaseOptions & { readonly thread?: SqliteThread }): Promise<Database> {
+  const thread = options.thread ?? (await databaseThread(options));
   const db = new Kysely<Schema>({ dialect: sqliteWorkerDialect(thread) });
+  threads.set(db, thread);
   try {
     await migrate(db);
   } catch (error) {
@@ -35,4 +26,12 @@ export async function openDatabase(options: {
     throw error;
   }
   return db;
+}
+
+/**
+ * Calls the thread of a database while nothing else does: no transaction is under way. Throws StorageError.
+ * @param db as `openDatabase` has given it
+ */
+export function withThread<Result>(db: Database, use: (thread: SqliteThread) => Promise<Result>): Promise<Result> {
+  return db.connection().execute(() => use(threads.get(db) as SqliteThread));
 }

@@ -2,7 +2,7 @@ import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fakeConnector } from '../testing/fake-connector.js';
-import { callApi, dataFolderFor, runningGuard } from '../testing/running-guard.js';
+import { dataFolderFor, runningGuard } from '../testing/running-guard.js';
 import { eventually } from '../testing/scratch.js';
 
 /** Not of guard's making here, and the process id, which is for people. */
@@ -25,7 +25,6 @@ describe.skipIf(process.platform === 'win32')('what lies in the data folder', ()
     await chmod(dataDir, 0o755);
     const guard = await runningGuard(dataDir);
     await fetch(`${guard.url}/`);
-    await callApi(guard, '/disable-rss-feed', { data: { disable_feed: 1 } }).catch(() => undefined);
     await eventually(async () => (await readdir(dataDir)).includes('activity.sqlite-wal'));
     expect(await readdir(dataDir)).toEqual(expect.arrayContaining(['guard.sqlite', 'guard.sqlite-wal', 'guard.lock']));
     expect(await opened(dataDir)).toEqual([]);

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { eventually } from './scratch.js';
 
-const bin = fileURLToPath(new URL('../../dist/cli/security-optimizer.js', import.meta.url));
+const bin = fileURLToPath(new URL('../../dist/program/security-optimizer.js', import.meta.url));
 
 /** Runs a command in a process of its own until it ends. */
 export function run(...args: string[]) {

@@ -1,9 +1,13 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type AttachOptions, attach } from '@security-optimizer/guard/cli/attach';
-import { createLogger } from '@security-optimizer/guard/lib/logger';
-import { loadConfig } from '@security-optimizer/guard/load-config';
-import { type RunningGuard, startGuard } from '@security-optimizer/guard/main';
+import {
+  type AttachOptions,
+  attach,
+  createLogger,
+  loadConfig,
+  type RunningGuard,
+  startGuard,
+} from '@security-optimizer/guard/embedded';
 
 /**
  * Connects a WordPress with guard the way `security-optimizer attach` does, then serves it as `serve` does.

@@ -11,7 +11,7 @@ import type { ActivitySchema } from './activity-schema.js';
 import { createReader, type Reader, type ReadLimits } from './read/reader.js';
 import type { WriterCall, WriterSettings } from './write/writer-messages.js';
 
-const writerFile = createRequire(import.meta.url).resolve('@security-optimizer/guard/storage/activity/write/worker');
+const writerFile = createRequire(import.meta.url).resolve('@security-optimizer/guard/program/activity-writer');
 
 /** The reading thread ends when nobody has looked at a list for so long, milliseconds: that saves some 15 MB. */
 const READER_RESTS_MS = 5 * 60_000;

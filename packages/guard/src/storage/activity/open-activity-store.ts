@@ -41,6 +41,8 @@ export interface ActivityStoreOptions {
 }
 
 export interface OpenActivityStore extends ActivityStore {
+  /** Opens the file, or tells the log why it can't be used. Never rejects. */
+  open(): Promise<void>;
   /** Makes the writing thread fail as a fault of its own would. For tests of that. */
   crash(): Promise<void>;
 }
@@ -51,9 +53,14 @@ export interface OpenActivityStore extends ActivityStore {
  * begun: a log is not worth a site that stands still.
  */
 export async function openActivityStore(options: ActivityStoreOptions): Promise<OpenActivityStore> {
-  const store = new SqliteActivityStore(options);
+  const store = activityStore(options);
   await store.open();
   return store;
+}
+
+/** The same without opening the file: `open` does, and so does the first call. */
+export function activityStore(options: ActivityStoreOptions): OpenActivityStore {
+  return new SqliteActivityStore(options);
 }
 
 class SqliteActivityStore implements OpenActivityStore {

@@ -21,6 +21,13 @@ export interface StatementCall {
   readonly parameters: readonly unknown[];
 }
 
+/** Asks for the addresses and ranges that a site has blocked: `PackedAddresses`, read in the thread. */
+export interface AddressesCall {
+  readonly blockedAt: string;
+  /** `ranges` leaves single IPv4 addresses out. */
+  readonly which: 'all' | 'ranges';
+}
+
 export interface StatementResult {
   readonly rows: Record<string, unknown>[];
   readonly changes: number;

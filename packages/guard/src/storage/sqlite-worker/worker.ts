@@ -1,10 +1,19 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import type { PackedAddresses } from '../../lib/address-set.js';
 import { makePrivate } from '../../lib/make-private.js';
 import { describeFault } from './describe-fault.js';
 import { giveWay } from './give-way.js';
-import type { StatementCall, StatementResult, WorkerReply, WorkerRequest, WorkerSettings } from './messages.js';
+import type {
+  AddressesCall,
+  StatementCall,
+  StatementResult,
+  WorkerReply,
+  WorkerRequest,
+  WorkerSettings,
+} from './messages.js';
 import { preparedStatements, type Statement } from './prepared-statements.js';
+import { readAddresses } from './read-addresses.js';
 
 /** Memory for pages of a file that is only read: questions about a long log come back to the same pages. */
 const READ_CACHE_KIB = 16_384;
@@ -32,6 +41,7 @@ function run(statement: Statement, parameters: readonly unknown[]): StatementRes
 /** Thread that owns the SQLite connection, so that no disk access ever runs on the thread that proxies requests. */
 function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): void {
   const reply = (message: WorkerReply<StatementResult>) => port.postMessage(message);
+  const fail = (id: number, error: unknown) => reply({ kind: 'failed', id, ...describeFault(error) });
   if (settings.readOnly === true) giveWay(READ_NICE);
   let database: DatabaseSyncInstance;
   try {
@@ -42,7 +52,7 @@ function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): 
     return;
   }
   const prepare = preparedStatements(database);
-  port.on('message', (request: WorkerRequest<StatementCall> | 'close' | 'crash') => {
+  port.on('message', (request: WorkerRequest<StatementCall | AddressesCall> | 'close' | 'crash') => {
     if (request === 'crash') throw new Error('The storage worker was told to fail.');
     if (request === 'close') {
       database.close();
@@ -50,10 +60,19 @@ function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): 
       return;
     }
     const { id, call } = request;
+    if ('blockedAt' in call) {
+      readAddresses(prepare, call)
+        .then((result) => {
+          const buffers = Object.values(result).map(({ buffer }) => buffer as ArrayBuffer);
+          port.postMessage({ kind: 'done', id, result } satisfies WorkerReply<PackedAddresses>, buffers);
+        })
+        .catch((error: unknown) => fail(id, error));
+      return;
+    }
     try {
       reply({ kind: 'done', id, result: run(prepare(call.sql), call.parameters) });
     } catch (error) {
-      reply({ kind: 'failed', id, ...describeFault(error) });
+      fail(id, error);
     }
   });
   reply({ kind: 'ready' });
