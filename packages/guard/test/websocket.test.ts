@@ -64,7 +64,8 @@ describe('a WebSocket', () => {
     const received = await new RawClient(gate.port).send(HANDSHAKE).end();
     expect(received).toMatch(/^HTTP\/1\.1 426 /);
     expect(received).toContain('X-A: b');
-    expect(received).toMatch(/\r\n\r\nno thanks$/);
+    expect(received).toContain('Transfer-Encoding: chunked');
+    expect(received).toMatch(/\r\n\r\n3\r\nno \r\n6\r\nthanks\r\n0\r\n\r\n$/);
   });
 
   it('asks the rules like any other request', async () => {

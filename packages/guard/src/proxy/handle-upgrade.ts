@@ -20,11 +20,7 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
   const examined = websocket ? examine(deps, request) : null;
   // Whatever has to do with logging in is no WebSocket: it is answered like any other request.
   if (examined?.kind !== 'pass' || examined.road !== 'other' || examined.uri !== null || examined.facts.hasBasic) {
-    const response = new ServerResponse(request);
-    response.shouldKeepAlive = false;
-    response.assignSocket(client as Socket);
-    response.on('finish', () => client.end());
-    handleRequest(deps, request, response, false);
+    handleRequest(deps, request, plainAnswer(request, client), false);
     return;
   }
   const { site, policy, facts } = examined;
@@ -56,7 +52,12 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
       const signal = readSignal(site.config.secret, value, requestId);
       member = isMember(signal);
       deps.onSignal(site.config, signal);
+      if (signal.kind !== 'ok' || !signal.flags.includes('a')) return true;
+      // WordPress would have sent a stranger to the hidden login: no WebSocket, then.
+      handleRequest(deps, request, plainAnswer(request, client), false);
+      return false;
     },
+    plainAnswer: () => plainAnswer(request, client),
     onAnswered: note,
     onFailure(kind, cause, started) {
       noteFailure(deps, site.config, kind, cause, requestId);
@@ -65,6 +66,15 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
       client.end();
     },
   });
+}
+
+/** What answers a wish for another protocol without granting it. The connection ends with the answer. */
+function plainAnswer(request: IncomingMessage, client: Duplex): ServerResponse {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(client as Socket);
+  response.on('finish', () => client.end());
+  return response;
 }
 
 /** Nothing counts what comes of a password in a handshake, so none is checked. */
