@@ -48,15 +48,20 @@ describe.skipIf(!(await canMount()))('a disk', () => {
   it('without room: the site is served and protected, changes are refused and keep their old value', async () => {
     const { guard, disk } = await guardOnSmallDisk();
     const readFeed = async () =>
-      ((await callApi(guard.url, '/fetch-options', { body: '{"page":"security"}' })).body.data as { disable_feed: 0 | 1 })
-        .disable_feed;
+      (
+        (await callApi(guard.url, '/fetch-options', { body: '{"page":"security"}' })).body.data as {
+          disable_feed: 0 | 1;
+        }
+      ).disable_feed;
     expect(await readFeed()).toBe(0);
     await fill(disk);
     // Some room may be left in files that have it already, so more than one change is tried.
     let refused = 0;
     for (let n = 0; n < 400 && refused === 0; n++) {
       const value = n % 2 === 0 ? 1 : 0;
-      const { http, body } = await callApi(guard.url, '/disable-feeds', { body: JSON.stringify({ disable_feed: value }) });
+      const { http, body } = await callApi(guard.url, '/disable-feeds', {
+        body: JSON.stringify({ disable_feed: value }),
+      });
       if (http === 200) continue;
       refused++;
       expect([http, body.status]).toEqual([503, 503]);
