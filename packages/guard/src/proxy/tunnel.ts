@@ -14,6 +14,8 @@ export interface Tunnelling {
   /** Request head that asks for the switch. */
   readonly head: string;
   readonly timeoutMs: number;
+  /** Longest time in which the client takes nothing of a plain answer. */
+  readonly idleMs: number;
   editHeaders(headers: RawHeaders): void;
   /** What the connector says. @returns whether its answer may go out; if not, somebody else answers the visitor. */
   onSignal(signal: string | undefined): boolean;
@@ -66,7 +68,14 @@ export function tunnel(t: Tunnelling): void {
         }
       },
       onBody(piece) {
-        (answer ?? t.client).write(piece);
+        if ((answer ?? t.client).write(piece)) return;
+        const client = t.client as Socket;
+        connection.socket.pause();
+        client.setTimeout(t.idleMs);
+        client.once('drain', () => {
+          client.setTimeout(0);
+          connection.socket.resume();
+        });
       },
       onComplete(_reusable, rest) {
         if (answer !== null) answer.end();
