@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exchange, RawClient, statusOf } from './raw-client.js';
-import { rawServer, recordingServer, runningGate } from './running-gate.js';
+import { rawServer, recordingServer, runningGate, webServer } from './running-gate.js';
 
 const HANDSHAKE =
   'GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n';
@@ -64,7 +64,8 @@ describe('a WebSocket', () => {
     const received = await new RawClient(gate.port).send(HANDSHAKE).end();
     expect(received).toMatch(/^HTTP\/1\.1 426 /);
     expect(received).toContain('X-A: b');
-    expect(received).toMatch(/\r\n\r\nno thanks$/);
+    expect(received).toContain('Transfer-Encoding: chunked');
+    expect(received).toMatch(/\r\n\r\n3\r\nno \r\n6\r\nthanks\r\n0\r\n\r\n$/);
   });
 
   it('asks the rules like any other request', async () => {
@@ -122,5 +123,52 @@ describe('a wish for another protocol', () => {
     expect(seen).toHaveLength(1);
     expect(seen[0]?.headers).not.toHaveProperty('upgrade');
     expect(seen[0]?.headers).not.toHaveProperty('http2-settings');
+  });
+});
+
+describe.each(['websocket', 'h2c'])('a wish for %s that is not granted', (protocol) => {
+  const WISH = `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`;
+
+  it('gets the whole answer, however long it is and however slowly it is read', async () => {
+    const size = 8_000_000;
+    const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
+    const gate = await runningGate(port);
+    const client = new RawClient(gate.port);
+    let got = 0;
+    client.socket.removeAllListeners('data');
+    client.socket.on('data', (data) => {
+      if (got === 0) {
+        client.socket.pause();
+        setTimeout(() => client.socket.resume(), 500);
+      }
+      got += data.length;
+    });
+    client.send(WISH);
+    await client.end(8000);
+    expect(got).toBeGreaterThan(size);
+  });
+
+  it('from someone who reads nothing is kept in no memory, and let go after a while', async () => {
+    let [sent, closed] = [0, false];
+    const port = await webServer((_request, response) => {
+      response.on('close', () => {
+        closed = true;
+      });
+      const piece = Buffer.alloc(1_000_000);
+      const more = (): void => {
+        while (sent < 300_000_000 && !response.destroyed) {
+          sent += piece.length;
+          if (!response.write(piece)) break;
+        }
+      };
+      response.on('drain', more);
+      more();
+    });
+    const gate = await runningGate(port, { limits: { idleSeconds: 0.6 } });
+    const client = new RawClient(gate.port).send(WISH);
+    client.socket.pause();
+    await expect.poll(() => closed, { timeout: 6000 }).toBe(true);
+    // What lies in the system's buffers of two connections.
+    expect(sent).toBeLessThan(60_000_000);
   });
 });

@@ -12,6 +12,9 @@ final class Security_Optimizer_Context {
 	/** @var array Payload of the context header. */
 	private static $said = array();
 
+	/** @var string|null What `PHP_SELF` will be, once WordPress has looked up what the address stands for. */
+	private static $script = null;
+
 	/**
 	 * @param array $said Payload of a context header that was believed.
 	 */
@@ -27,6 +30,13 @@ final class Security_Optimizer_Context {
 	 */
 	public static function refuses_passwords() {
 		return isset( self::$said['login'] ) && 'refuse' === self::$said['login'];
+	}
+
+	/**
+	 * @return bool Whether the owner is away.
+	 */
+	public static function is_away() {
+		return self::refuses_passwords() && isset( self::$said['why'] ) && 'away' === self::$said['why'];
 	}
 
 	/**
@@ -84,6 +94,7 @@ final class Security_Optimizer_Context {
 			// WordPress tells from these which script runs: wp-login.php.
 			return;
 		}
+		$started_as = isset( $_SERVER['PHP_SELF'] ) ? (string) $_SERVER['PHP_SELF'] : '';
 		foreach ( array( 'PATH_INFO', 'ORIG_PATH_INFO', 'PHP_SELF', 'REDIRECT_URL', 'SCRIPT_URL' ) as $name ) {
 			$value = isset( $_SERVER[ $name ] ) ? (string) $_SERVER[ $name ] : '';
 			$start = strlen( $forwarded ) - strlen( $value );
@@ -92,6 +103,19 @@ final class Security_Optimizer_Context {
 			) {
 				$_SERVER[ $name ] = (string) substr( $asked, $start );
 			}
+		}
+		// For anything below `wp-admin/` WordPress would show the front page instead of a missing one, and tells from it
+		// which script runs: both are over when the address is looked up.
+		self::$script        = isset( $_SERVER['PHP_SELF'] ) ? (string) $_SERVER['PHP_SELF'] : '';
+		$_SERVER['PHP_SELF'] = $started_as;
+	}
+
+	/**
+	 * Action `parse_request`.
+	 */
+	public static function show_script() {
+		if ( null !== self::$script ) {
+			$_SERVER['PHP_SELF'] = self::$script;
 		}
 	}
 }

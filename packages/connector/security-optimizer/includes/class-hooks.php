@@ -63,6 +63,9 @@ final class Security_Optimizer_Hooks {
 			self::add_password_checks();
 			self::add_lost_password();
 		}
+		if ( Security_Optimizer_Context::is_away() ) {
+			add_filter( 'rest_request_before_callbacks', array( 'Security_Optimizer_Away', 'refuse_change' ), PHP_INT_MIN, 3 );
+		}
 		if ( $needs_factor ) {
 			self::add_second_factor();
 		}
@@ -204,6 +207,7 @@ final class Security_Optimizer_Hooks {
 			add_action( 'before_signup_header', array( 'Security_Optimizer_Signup', 'begin_in_network' ), PHP_INT_MIN );
 		}
 		add_filter( 'do_parse_request', array( $links, 'know_address' ), PHP_INT_MAX );
+		add_action( 'parse_request', array( 'Security_Optimizer_Context', 'show_script' ), PHP_INT_MIN );
 		add_action( 'before_signup_form', array( $links, 'begin_form' ), PHP_INT_MIN );
 		add_filter( 'site_url', array( $links, 'in_site_url' ), PHP_INT_MAX, 2 );
 		add_filter( 'network_site_url', array( $links, 'in_site_url' ), PHP_INT_MAX, 2 );

@@ -64,6 +64,24 @@ describe('memory', () => {
     expect(attempts.size).toBe(0);
   });
 
+  it('a clock that was a year ahead locks nobody for a year once it is set back, and a lock stays one', () => {
+    const changes: unknown[] = [];
+    const attempts = new LoginAttempts((_site, key, entry) => changes.push([key, entry]));
+    const year = 365 * 24 * 3600_000;
+    for (let i = 0; i < 3; i++) attempts.failed('a', '192.0.2.1', 3, NOW + year);
+    attempts.failed('a', '192.0.2.2', 3, NOW + year);
+    attempts.sweep(NOW);
+    expect(attempts.entry('a', '192.0.2.1')).toEqual({ failures: 3, lockedUntil: NOW + 3600_000, lastFailure: NOW });
+    expect(attempts.isLocked('a', '192.0.2.1', 3, NOW)).toBe(true);
+    expect(attempts.isLocked('a', '192.0.2.1', 3, NOW + 3600_001)).toBe(false);
+    expect(attempts.entry('a', '192.0.2.2')).toEqual({ failures: 1, lockedUntil: 0, lastFailure: NOW });
+    // What is stored is put right too.
+    expect(changes.slice(-2).map((change) => (change as [string])[0])).toEqual(['192.0.2.2', '192.0.2.1']);
+    // The clock goes forward again: the lock was for an hour.
+    attempts.sweep(NOW + year);
+    expect(attempts.isLocked('a', '192.0.2.1', 3, NOW + year)).toBe(false);
+  });
+
   it('gives a ticket back only once', () => {
     const attempts = new LoginAttempts();
     const [first] = Array.from({ length: 3 }, () => attempts.take('site', 'a', 3, 'certain', NOW));

@@ -165,8 +165,14 @@ export class LoginAttempts {
     this.line.expire(now);
   }
 
-  /** Forgets what is old. To be called now and then. */
+  /** Forgets what is old, and puts right what a clock noted that has been set back. To be called now and then. */
   sweep(now: number): void {
+    for (const { site, key, entry } of [...this.#open.values(), ...this.#locked.values()]) {
+      if (entry.lastFailure <= now) continue;
+      const right = restored(entry, now);
+      this.#set({ site, key, entry: right }, now);
+      this.onChange(site, key, right);
+    }
     for (const { site, key, entry } of [...this.#open.values(), ...this.#locked.values()]) {
       if (isForgotten(entry, now)) this.forget(site, key);
     }

@@ -88,7 +88,11 @@ describe('the lockout rule', () => {
   });
 
   it('does not let a clock that was wrong lock anyone for longer than 7 days', () => {
-    const stored = { failures: 5, lockedUntil: NOW + 1000 * HOUR, lastFailure: NOW + 999 * HOUR };
+    const stored = { failures: 5, lockedUntil: NOW + 1000 * HOUR, lastFailure: NOW };
     expect(restored(stored, NOW)).toEqual({ failures: 5, lockedUntil: NOW + 168 * HOUR, lastFailure: NOW });
+    const ahead = { failures: 5, lockedUntil: NOW + 1000 * HOUR, lastFailure: NOW + 999 * HOUR };
+    expect(restored(ahead, NOW)).toEqual({ failures: 5, lockedUntil: NOW + HOUR, lastFailure: NOW });
+    const before = { failures: 2, lockedUntil: 0, lastFailure: NOW - HOUR };
+    expect(restored(before, NOW)).toEqual(before);
   });
 });

@@ -53,10 +53,14 @@ export function lockStage(entry: LoginEntry, limit: LoginAttempts): 1 | 2 | 3 {
   return stage >= 3 ? 3 : stage === 2 ? 2 : 1;
 }
 
-/** An entry as it was stored, with what a wrong clock may have written put right. */
+/**
+ * An entry with what a wrong clock may have written put right. A failure that lies ahead was noted by a clock that was
+ * set back since: it has just happened, and its lock lasts as long as it was meant to.
+ */
 export function restored(entry: LoginEntry, now: number): LoginEntry {
-  const lockedUntil = Math.min(entry.lockedUntil, now + LONGEST_LOCK_MS);
-  return { failures: entry.failures, lockedUntil, lastFailure: Math.min(entry.lastFailure, now) };
+  const ahead = Math.max(0, entry.lastFailure - now);
+  const lockedUntil = Math.max(0, Math.min(entry.lockedUntil - ahead, now + LONGEST_LOCK_MS));
+  return { failures: entry.failures, lockedUntil, lastFailure: entry.lastFailure - ahead };
 }
 
 function lockSeconds(stage: number): number {

@@ -100,6 +100,9 @@ const legitimate = `
 /wp-content/uploads/2024/05/photo-1024x768.jpg
 /wp-content/uploads/2024/05/report.v1.2.pdf
 /wp-content/uploads/2024/05/film.mp4
+/wp-content/uploads/2024/05/my-wp-config.png
+/how-to-edit-wp-config-php/
+/wp-content/uploads/2024/05/changes.log.txt
 /wp-content/uploads/2024/05/my.photo.of.php-elephants.jpg
 /wp-content/uploads/elementor/css/post-12.css?ver=1716
 /wp-content/uploads/woocommerce_uploads/book.epub

@@ -85,6 +85,16 @@ const refused: Record<string, { option: Parameters<typeof policyWith>[0]; target
       '/wp-config.old.php',
       '/wp-config-sample.php',
       '/wp-config.php/x',
+      '/_wp-config.php.txt',
+      '/Copy%20of%20wp-config.php.txt',
+      '/backup/old.wp-config.txt/x',
+      '/site.sql.gz.1',
+      '/dump.sql.lzma',
+      '/dump.sql.txt',
+      '/error.log.1',
+      '/wp-content/debug.log-20260101.gz',
+      '/wp-content/uploads/shop.sqlite-wal',
+      '/web.config',
       '/wp-content/debug.log',
       '/error_log',
       '/wp-admin/error_log',
@@ -249,5 +259,21 @@ describe('below a path of the site', () => {
     ['/blog/tag/rss/', 'passes'],
   ])('%s: %s', (target, rule) => {
     expect(ask(on, target, paths)).toBe(rule);
+  });
+});
+
+describe('where WordPress lies in a folder of a folder', () => {
+  const paths = {
+    ...{ home: '', admin: '/site/core/wp-admin', includes: '/site/core/wp-includes', content: '/content' },
+    ...{ uploads: '/content/uploads', rest: '/wp-json' },
+  };
+
+  it('its readme and licence are refused, those of others served', () => {
+    const onlyReadme = policyWith({ delete_readme: 1 }, paths);
+    const onlyVersion = policyWith({ wp_remove_version: 1 }, paths);
+    expect(ask(onlyReadme, '/site/core/readme.html')).toBe('readme');
+    expect(ask(onlyVersion, '/site//core/license.txt')).toBe('wordpress-version');
+    expect(ask(onlyVersion, '/content/plugins/readme.txt')).toBe('passes');
+    expect(ask(onlyReadme, '/content/plugins/readme.html')).toBe('passes');
   });
 });

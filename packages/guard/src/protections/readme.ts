@@ -1,16 +1,24 @@
+import type { RequestFacts } from '../proxy/request-facts.js';
+import type { SitePaths } from '../site.js';
 import { NOT_FOUND, type Protection } from './protection.js';
 
 /** WordPress's own readme in the folder of the site. The connector deletes the file; meanwhile nobody reads it. */
 export const readme: Protection = {
   name: 'readme',
   onError: 'refuse',
-  prepare({ options }) {
+  prepare({ options, paths }) {
     if (options.delete_readme === 0) return null;
-    return { check: ({ routeSegments }) => (isRootFile(routeSegments, 'readme.html') ? NOT_FOUND : null) };
+    const inside = insideWordPress(paths);
+    return { check: (facts) => (facts.routeSegments.at(-1) === 'readme.html' && inside(facts) ? NOT_FOUND : null) };
   },
 };
 
-/** Whether a route is a file right in the folder of the site or of WordPress (which may have a folder of its own). */
-export function isRootFile(routeSegments: readonly string[], name: string): boolean {
-  return routeSegments.length <= 2 && routeSegments[routeSegments.length - 1] === name;
+/**
+ * Whether the last name of a path is right in the folder of the site or of WordPress, which may have a folder of its
+ * own. Until the connector has told where, any first folder counts.
+ */
+export function insideWordPress({ admin }: SitePaths): (facts: RequestFacts) => boolean {
+  const root = admin.slice(0, admin.lastIndexOf('/'));
+  return ({ segments, routeSegments }) =>
+    routeSegments.length <= 2 || (root !== '' && segments.slice(0, -1).join('/') === root.slice(1));
 }

@@ -8,9 +8,20 @@ const SCRIPT = new RegExp(`\\.(?:${SCRIPT_ENDINGS})(?:/|$)|\\.(?:php\\d*|phtml|p
 /** Scripts below wp-includes that WordPress itself serves: the editor's compressed scripts and multisite's old files. */
 const SERVED_BY_WORDPRESS = new Set(['js/tinymce/wp-tinymce.php', 'ms-files.php']);
 
-/** Configuration copies, dumps, logs, server settings, left-overs of editors and package managers. */
-const SENSITIVE_FILE =
-  /^wp-config[^/]*[.~]|^(?:error_log|php_errorlog|php\.ini|composer\.(?:json|lock)|auth\.json)$|(?:~|^#.*#)$|\.(?:sql|sqlite3?|dump|bak|backup|old|orig|save|sav|swp|swo|swn|tmp|log|inc|conf|ini|pem)(?:\.(?:gz|tgz|zip|bz2|xz|zst|7z|rar|tar))*$/;
+/** A copy of WordPress's configuration under any name; a picture of its text is none. */
+const CONFIGURATION = /^wp-config[^/]*[.~]|wp-config\.(?!(?:png|jpe?g|gif|webp|avif|svg)$)/;
+
+/** What rotation, packing and databases put behind a name. */
+const AND_MORE = '(?:[.-](?:gz|tgz|zip|bz2|xz|zst|lzma|lz4|br|7z|rar|tar|wal|shm|journal|\\d+))*';
+
+/** Dumps, logs, server settings, left-overs of editors and package managers. */
+const SENSITIVE_FILE = new RegExp(
+  `^(?:error_log|php_errorlog|php\\.ini|web\\.config|composer\\.(?:json|lock)|auth\\.json)$|(?:~|^#.*#)$|\\.(?:sql|sqlite3?|dump|bak|backup|old|orig|save|sav|swp|swo|swn|tmp|log|inc|conf|ini|pem)${AND_MORE}$|\\.(?:sql|dump)${AND_MORE}\\.txt$`,
+);
+
+function isSensitive(name: string): boolean {
+  return CONFIGURATION.test(name) || SENSITIVE_FILE.test(name);
+}
 
 /**
  * No script runs where only files belong, and files that should never be public are not served. Works on the canonical
@@ -27,10 +38,9 @@ export const systemFolders: Protection = {
       check({ path, segments }) {
         if (segments.length === 0) return null;
         if (segments.some(isHidden)) return FORBIDDEN;
-        if (SENSITIVE_FILE.test(segments[segments.length - 1] as string)) return FORBIDDEN;
+        if (isSensitive(segments[segments.length - 1] as string)) return FORBIDDEN;
         // A script of a sensitive name may carry path info: /wp-config.php/x
-        if (segments.some((segment) => segment.startsWith('wp-config') && SENSITIVE_FILE.test(segment)))
-          return FORBIDDEN;
+        if (segments.some((segment) => CONFIGURATION.test(segment))) return FORBIDDEN;
         for (const folder of folders) {
           const at = path.indexOf(folder);
           if (at !== -1 && SCRIPT.test(path.slice(at + folder.length - 1))) return FORBIDDEN;

@@ -1,4 +1,5 @@
 import { NOT_FOUND, type Protection } from './protection.js';
+import { insideWordPress } from './readme.js';
 import { removeHeader } from './xml-rpc.js';
 
 /**
@@ -11,12 +12,13 @@ const TELLING_FILE =
 export const wordpressVersion: Protection = {
   name: 'wordpress-version',
   onError: 'allow',
-  prepare({ options }) {
+  prepare({ options, paths }) {
     if (options.wp_remove_version === 0) return null;
+    const inside = insideWordPress(paths);
     return {
-      check({ routeSegments }) {
-        const last = routeSegments[routeSegments.length - 1];
-        return last !== undefined && routeSegments.length <= 2 && TELLING_FILE.test(last) ? NOT_FOUND : null;
+      check(facts) {
+        const last = facts.routeSegments[facts.routeSegments.length - 1];
+        return last !== undefined && TELLING_FILE.test(last) && inside(facts) ? NOT_FOUND : null;
       },
       stopHeaders: ({ segments }) => (isBundle(segments) ? CONDITION : null),
       editHeaders({ segments }, headers) {

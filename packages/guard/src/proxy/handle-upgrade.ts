@@ -20,11 +20,7 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
   const examined = websocket ? examine(deps, request) : null;
   // Whatever has to do with logging in is no WebSocket: it is answered like any other request.
   if (examined?.kind !== 'pass' || examined.road !== 'other' || examined.uri !== null || examined.facts.hasBasic) {
-    const response = new ServerResponse(request);
-    response.shouldKeepAlive = false;
-    response.assignSocket(client as Socket);
-    response.on('finish', () => client.end());
-    handleRequest(deps, request, response, false);
+    handleRequest(deps, request, plainAnswer(deps, request, client), false);
     return;
   }
   const { site, policy, facts } = examined;
@@ -51,12 +47,18 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
       upgrade: 'websocket',
     }),
     timeoutMs: deps.timeoutMs,
+    idleMs: deps.idleMs,
     editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),
     onSignal(value) {
       const signal = readSignal(site.config.secret, value, requestId);
       member = isMember(signal);
       deps.onSignal(site.config, signal);
+      if (signal.kind !== 'ok' || !signal.flags.includes('a')) return true;
+      // WordPress would have sent a stranger to the hidden login: no WebSocket, then.
+      handleRequest(deps, request, plainAnswer(deps, request, client), false);
+      return false;
     },
+    plainAnswer: () => plainAnswer(deps, request, client),
     onAnswered: note,
     onFailure(kind, cause, started) {
       noteFailure(deps, site.config, kind, cause, requestId);
@@ -65,6 +67,25 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
       client.end();
     },
   });
+}
+
+/**
+ * What answers a wish for another protocol without granting it. The connection ends with the answer. Node's server has
+ * let go of the socket with the wish: that there is room again, and that nothing was taken for too long, must be passed
+ * on by hand, or a long answer would never end.
+ */
+function plainAnswer(deps: GateDeps, request: IncomingMessage, client: Duplex): ServerResponse {
+  const response = new ServerResponse(request);
+  const socket = client as Socket;
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  socket.on('drain', () => response.emit('drain'));
+  socket.on('timeout', () => socket.destroy());
+  response.on('finish', () => {
+    socket.end();
+    socket.setTimeout(deps.idleMs);
+  });
+  return response;
 }
 
 /** Nothing counts what comes of a password in a handshake, so none is checked. */

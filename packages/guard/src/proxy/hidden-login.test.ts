@@ -65,6 +65,25 @@ const visitors: Record<string, AskOptions> = {
   'a stranger who asks by HEAD': { method: 'HEAD' },
 };
 
+/** All that comes back for the wish to talk WebSocket, but the time. */
+function handshake(port: number, path: string, version: string): Promise<string> {
+  const socket = rawSocket(port);
+  return new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (data) => {
+      text += String(data);
+    });
+    socket.on('close', () => resolve(withoutSizes(text)));
+    const more = 'Connection: Upgrade\r\nUpgrade: websocket\r\nX-Forwarded-For: 192.0.2.1\r\n';
+    socket.write(`GET ${path} HTTP/${version}\r\nHost: example.com\r\n${more}\r\n`);
+  });
+}
+
+/** Without the time, and without the sizes of chunks, which follow the length of the address. */
+function withoutSizes(text: string): string {
+  return text.replace(/^date: .*\r\n/im, '').replace(/\r\n[0-9a-f]+\r\n/g, '\r\n');
+}
+
 describe('with a custom login address', () => {
   for (const [who, options] of Object.entries(visitors)) {
     it(`${who} gets, for every spelling of every hidden door, what a missing path gets`, async () => {
@@ -206,6 +225,17 @@ describe('with a custom login address', () => {
     expect((await gate.ask('/wp-admin/css/common.css', { headers: { cookie } })).body).toBe('body{}');
   });
 
+  it('an invented session cookie earns no mark at a page that only has the name of the admin folder', async () => {
+    const gate = await hiddenGate();
+    for (const cookie of ['wordpress_logged_in_x=forged', 'wordpress_sec_x=forged']) {
+      const told = await gate.ask('/author/wp-admin/', { headers: { cookie } });
+      expect(told.header('set-cookie')).toBeUndefined();
+      expect(seen(told, '/author/wp-admin/')).toEqual(
+        seen(await gate.ask('/author/xy-abcde/', { headers: { cookie } }), '/author/xy-abcde/'),
+      );
+    }
+  });
+
   it('a page that would send strangers to the login looks missing to them', async () => {
     const gate = await hiddenGate();
     const told = await gate.ask('/members');
@@ -257,9 +287,28 @@ describe('with a custom login address', () => {
     );
     const told = await answer;
     expect(told).toMatch(/^HTTP\/1\.1 404 /);
-    expect(told).toContain('nothing at /wp-login.php');
+    expect(told).toContain('nothing at');
+    expect(told).toContain('/wp-login.php');
     expect(gate.wordpress.reached[0]?.url).not.toContain('login');
   });
+
+  for (const [path, beside] of [
+    ['/wp-login.php', '/xy-abcde.php'],
+    ['/wp-admin/', '/xy-abcde/'],
+    ['/members', '/xyzabcd'],
+  ] as const) {
+    it(`a WebSocket handshake at ${path} gets, byte for byte, what one beside it gets`, async () => {
+      const gate = await hiddenGate();
+      for (const version of ['1.1', '1.0']) {
+        const at = await handshake(gate.port, path, version);
+        const there = await handshake(gate.port, beside, version);
+        // The missing page shows the address; one in place of a page that leads to a login shows that of another.
+        const named = (text: string): string => text.replace(/(nothing at (?:\r\n)?)\S+/, '$1<path>');
+        expect(named(at)).toBe(named(there));
+        expect(at).toMatch(/^HTTP\/1\.1 404 /);
+      }
+    });
+  }
 
   it('two visits to a hidden door take two different names', async () => {
     const gate = await hiddenGate();

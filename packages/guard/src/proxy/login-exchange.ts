@@ -10,7 +10,7 @@ import { visitCookie } from '../login/visit-cookie.js';
 import type { RawHeaders } from '../protections/protection.js';
 import type { SiteId } from '../site.js';
 import { type LoginReport, readLoginReport } from '../wordpress/login-headers.js';
-import type { Signal } from '../wordpress/signature.js';
+import { isMember, type Signal } from '../wordpress/signature.js';
 import type { Pass } from './examine.js';
 import type { ExchangeWatch } from './exchange-watch.js';
 import { wasLetIn } from './hide-login.js';
@@ -92,7 +92,7 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
       const waits = read === 'unreadable' || (read !== null && read.failed.length + read.refused > 0);
       return waits && limit !== 0 ? deps.settled(id) : null;
     },
-    onHead(status, headers) {
+    onHead(_status, headers) {
       if (report !== null && report.factor !== null) {
         const { id: userId, ...needed } = report.factor;
         passage.onFactor({ userId, ...needed });
@@ -104,13 +104,14 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
       }
       const signal = passage.signal();
       const letIn = road !== 'admin' || wasLetIn({ secret, cookie: passage.cookie, now: deps.clock() });
-      // A page of wp-admin goes to someone unknown only when the connector vouches that WordPress took the cookie.
-      if (signal.kind === 'ok' ? signal.flags.includes('a') : !letIn) {
+      // A page of wp-admin goes to someone unknown only when the connector vouches that WordPress took the cookie. Its
+      // name may stand in other addresses, too (`/author/wp-admin/`): what is there tells nothing of the cookie.
+      const isKnown = letIn || isMember(signal);
+      if (!isKnown || (signal.kind === 'ok' && signal.flags.includes('a'))) {
         passage.onHidden();
         return true;
       }
-      // WordPress itself answers 404 for a spelling that its file system does not know: that proves nothing.
-      addCookies(headers, report, road === 'login' || road === 'signup' || (!letIn && status === 200));
+      addCookies(headers, report, road === 'login' || road === 'signup' || !letIn);
       return false;
     },
     onNoHead(sent) {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { RawHeaders } from '../protections/protection.js';
@@ -13,8 +14,13 @@ export interface Tunnelling {
   /** Request head that asks for the switch. */
   readonly head: string;
   readonly timeoutMs: number;
+  /** Longest time in which the client takes nothing of a plain answer. */
+  readonly idleMs: number;
   editHeaders(headers: RawHeaders): void;
-  onSignal(signal: string | undefined): void;
+  /** What the connector says. @returns whether its answer may go out; if not, somebody else answers the visitor. */
+  onSignal(signal: string | undefined): boolean;
+  /** A plain answer to the client, for a handshake that was refused. */
+  plainAnswer(): ServerResponse;
   /** The visitor gets this answer. */
   onAnswered(status: number): void;
   onFailure(kind: UpstreamFailure, cause: unknown, started: boolean): void;
@@ -22,18 +28,19 @@ export interface Tunnelling {
 
 /**
  * Passes a WebSocket handshake on (RFC 6455 section 4) and, once WordPress's server has agreed with 101, joins the two
- * sockets. A refusal is passed back as a plain answer and the connection ends.
+ * sockets. A refusal is passed back as a plain answer, framed like any other, and the connection ends.
  */
 export function tunnel(t: Tunnelling): void {
   let started = false;
-  let answer: Buffer[] | null = null;
+  let answer: ServerResponse | null = null;
   const connection = new UpstreamConnection(
     t.upstream,
     () => connection.destroy(),
     () => {},
   );
-  t.client.on('error', () => connection.destroy());
-  t.client.on('close', () => connection.destroy());
+  const end = (): void => connection.destroy();
+  t.client.on('error', end);
+  t.client.on('close', end);
   connection.send(
     t.head,
     {
@@ -42,21 +49,37 @@ export function tunnel(t: Tunnelling): void {
       onHead(head) {
         started = true;
         const { headers, signal } = forwardedHead(head);
-        t.onSignal(signal);
+        if (!t.onSignal(signal)) {
+          t.client.removeListener('close', end);
+          connection.destroy();
+          return;
+        }
         t.onAnswered(head.status);
         t.editHeaders(headers);
-        if (head.status === 101)
+        if (head.status === 101) {
           t.client.write(headText(head, [...headers, 'Connection', 'Upgrade', 'Upgrade', 'websocket']), 'latin1');
-        else {
-          answer = [];
-          t.client.write(headText(head, [...headers, 'Connection', 'close']), 'latin1');
+          return;
+        }
+        answer = t.plainAnswer();
+        try {
+          answer.writeHead(head.status, head.reason, headers);
+        } catch (cause) {
+          t.onFailure('syntax', cause, true);
         }
       },
       onBody(piece) {
-        t.client.write(piece);
+        if ((answer ?? t.client).write(piece)) return;
+        const client = t.client as Socket;
+        connection.socket.pause();
+        client.setTimeout(t.idleMs);
+        client.once('drain', () => {
+          client.setTimeout(0);
+          connection.socket.resume();
+        });
       },
       onComplete(_reusable, rest) {
-        if (answer !== null || rest === null) t.client.end();
+        if (answer !== null) answer.end();
+        else if (rest === null) t.client.end();
         else join(t.client, t.early, connection.socket, rest);
       },
       onFailure: (kind, cause) => t.onFailure(kind, cause, started),
@@ -77,7 +100,6 @@ function join(client: Duplex, early: Buffer, upstream: Socket, rest: Buffer): vo
   client.pipe(upstream);
 }
 
-/** The answer never has a length the client could trust after hop-by-hop headers are gone, so it ends with the connection. */
 function headText(head: ResponseHead, headers: readonly string[]): string {
   let text = `HTTP/1.1 ${head.status} ${head.reason}\r\n`;
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;

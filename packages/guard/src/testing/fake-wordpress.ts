@@ -129,7 +129,8 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
   if (form.has('pwd') && (script === '/wp-login.php' ? asked === 'login' : true)) {
     loggedIn = await check(form.get('log') ?? '', form.get('pwd') ?? '', script === '/wp-login.php' ? 'form' : 'other');
   }
-  signal('-');
+  const asMember = request.headers.cookie?.includes('wordpress_logged_in_x=1') === true;
+  signal(asMember ? 'm' : '-');
   if (report.failed.length + report.refused > 0 || report.ok !== null || report.factor !== null) {
     const payload = Buffer.from(JSON.stringify(report)).toString('base64url');
     const fields = `1 ${requestId} ${payload}`;
@@ -142,7 +143,6 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
   const send = (status: number, type: string, text: string): void => {
     response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text) }).end(text);
   };
-  const asMember = request.headers.cookie?.includes('wordpress_logged_in_x=1') === true;
   const trace = (): void => {
     signal('a');
     send(200, 'text/html', '');
@@ -175,6 +175,7 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
   }
   if (script === '/xmlrpc.php' || script === '/wp-cron.php' || script.startsWith('/wp-json'))
     return send(200, 'text/plain', 'ok');
+  if (script === '/author/wp-admin/') return send(200, 'text/html', 'what a writer wrote');
   if (script === '/' || script === '/shop/account') return send(200, 'text/html', 'a page');
   if (script === '/members') return fake.custom && !asMember ? trace() : send(200, 'text/html', 'members');
   if (/wp-register\.php\/?(?:\?|$)/.test(String(context?.uri ?? request.url))) {
@@ -182,7 +183,10 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
     return;
   }
   // The theme's page for what is missing shows what WordPress takes for the address.
-  return send(404, 'text/html', `nothing at ${String(context?.uri ?? request.url)}`);
+  // Its length is not known beforehand, as with PHP.
+  response.writeHead(404, { 'Content-Type': 'text/html' });
+  response.write('nothing at ');
+  response.end(String(context?.uri ?? request.url));
 }
 
 function readContext(secret: string, requestId: string, value: string | string[] | undefined) {

@@ -89,6 +89,8 @@ onEveryStack('while the owner is away', (stack) => {
         ['AJAX', { target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie } }],
         ['admin-post', form('/wp-admin/admin-post.php', 'a=b', { cookie })],
         ['REST', { method: 'POST', target: '/wp-json/wp/v2/posts', body: '{"title":"x"}', headers: signedIn }],
+        ['a REST route in a form', form('/', `rest_route=/wp/v2/posts&title=x&_wpnonce=${nonce}`, { cookie })],
+        ['and on any page', form('/nothing/', 'rest_route=/wp/v2/settings&title=x', { cookie, 'x-wp-nonce': nonce })],
         ['a method in disguise', { target: '/wp-json/wp/v2/posts/1?_method=DELETE', headers: signedIn }],
         ['XML-RPC', usersBlogs(stack.user, stack.password)],
         ['REST by password', restBasic(stack.user, stack.password)],

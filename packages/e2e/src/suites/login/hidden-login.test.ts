@@ -90,6 +90,22 @@ onEveryStack('a log-in at an address of its own', (stack) => {
       }
     });
 
+    it('the admin folder behind index.php is a page that does not exist, by any method', async () => {
+      for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT']) {
+        const answer = await ask(stack, { method, target: '/index.php/wp-admin/' });
+        const nothing = await ask(stack, { method, target: '/index.php/wp-admix/' });
+        const asked = JSON.stringify(looks(nothing)).replaceAll('wp-admix', 'wp-admin');
+        expect(looks(answer), method).toEqual(JSON.parse(asked));
+      }
+    });
+
+    it('an invented session cookie earns no mark at a page that has the name of the admin folder', async () => {
+      for (const target of ['/author/wp-admin/', '/index.php/wp-admin/', '/wp-admin/?p=1', '/category/wp-admin/']) {
+        const answer = await ask(stack, { target, headers: { cookie: 'wordpress_logged_in_x=1' } });
+        expect(answer.headers['set-cookie'] ?? '', target).not.toContain('visit_mark');
+      }
+    });
+
     it('nothing that the site says holds the address', async () => {
       const targets = [
         '/',

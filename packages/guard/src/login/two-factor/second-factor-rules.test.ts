@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FactorTries } from '../../storage/factor-tries-store.js';
 import { scratchFolder } from '../../testing/scratch.js';
 import { BACKUP_CODES, hashBackupCode, newBackupCodes, normaliseBackupCode, showBackupCode } from './backup-codes.js';
 import { deviceCookie, readCookie } from './cookies.js';
@@ -91,6 +92,16 @@ describe('the rule of tries', () => {
     }
     expect(pauses).toEqual([...PAUSES_MS, PAUSES_MS.at(-1), PAUSES_MS.at(-1)]);
     expect([...pauses].sort((a, b) => a - b)).toEqual(pauses);
+  });
+
+  it('pauses nobody for a year because the clock was a year ahead, where every right code is a wrong one', () => {
+    const [year, NOW] = [365 * 86_400_000, Date.UTC(2026, 10, 22)];
+    let state: FactorTries = { tries: 0, pausedUntil: 0 };
+    for (let n = 0; n < 10; n++) state = countTry(state, NOW + year) as FactorTries;
+    expect(countTry(state, NOW + year)).toBeNull();
+    expect(countTry(state, NOW)).toEqual({ tries: 11, pausedUntil: 0 });
+    // A clock that is set right by a little ends no pause, not the longest either.
+    expect(countTry({ tries: 60, pausedUntil: NOW + 86_400_000 }, NOW - 5000)).toBeNull();
   });
 
   it('checks at most ten codes between two pauses, at whatever times they are tried', () => {

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { cp, open, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { fakeConnector } from '../testing/fake-connector.js';
+import { callApi, dataFolderFor, runningGuard } from '../testing/running-guard.js';
+import { scratchFolder } from '../testing/scratch.js';
+
+const mount = (...args: string[]) => execFileSync('mount', args, { stdio: 'pipe' });
+const unmount = (folder: string) => execFileSync('umount', ['-l', folder], { stdio: 'pipe' });
+
+/** Whether this machine lets a test mount a disk: Linux, as root. */
+async function canMount(): Promise<boolean> {
+  try {
+    mount('-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', '/mnt');
+    unmount('/mnt');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The whole of guard with its data folder on a disk of a few megabytes. */
+async function guardOnSmallDisk() {
+  const connector = await fakeConnector();
+  const disk = await scratchFolder();
+  mount('-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', disk);
+  onTestFinished(() => void unmount(disk));
+  await cp(await dataFolderFor(connector), disk, { recursive: true });
+  return { guard: await runningGuard(disk), disk, connector };
+}
+
+/** Writes until there is no room left. */
+async function fill(disk: string): Promise<void> {
+  const file = await open(join(disk, 'ballast'), 'w');
+  try {
+    for (const size of [65_536, 4096, 1]) {
+      try {
+        for (;;) await file.write(Buffer.alloc(size));
+      } catch {}
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+describe.skipIf(!(await canMount()))('a disk', () => {
+  it('without room: the site is served and protected, changes are refused and keep their old value', async () => {
+    const { guard, disk } = await guardOnSmallDisk();
+    const readFeed = async () =>
+      (
+        (await callApi(guard.url, '/fetch-options', { body: '{"page":"security"}' })).body.data as {
+          disable_feed: 0 | 1;
+        }
+      ).disable_feed;
+    expect(await readFeed()).toBe(0);
+    await fill(disk);
+    // Some room may be left in files that have it already, so more than one change is tried.
+    let refused = 0;
+    for (let n = 0; n < 400 && refused === 0; n++) {
+      const value = n % 2 === 0 ? 1 : 0;
+      const { http, body } = await callApi(guard.url, '/disable-feeds', {
+        body: JSON.stringify({ disable_feed: value }),
+      });
+      if (http === 200) continue;
+      refused++;
+      expect([http, body.status]).toEqual([503, 503]);
+      expect(body.message).not.toMatch(/sqlite|SQLITE|\//);
+      expect(await readFeed()).toBe(1 - value);
+    }
+    expect(refused).toBe(1);
+    expect((await fetch(`${guard.url}/`)).status).toBe(200);
+    expect((await fetch(`${guard.url}/xmlrpc.php`)).status).toBe(403);
+
+    await rm(join(disk, 'ballast'));
+    const again = await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' });
+    expect(again.http).toBe(200);
+    expect((await fetch(`${guard.url}/feed/`)).status).toBe(404);
+  });
+
+  it('that may not be written to: guard does not start, and says why', async () => {
+    const folder = await dataFolderFor(await fakeConnector());
+    const first = await runningGuard(folder);
+    await first.close();
+    mount('--bind', folder, folder);
+    onTestFinished(() => void unmount(folder));
+    mount('-o', 'remount,bind,ro', folder);
+    await expect(runningGuard(folder)).rejects.toThrow(/read-only|EROFS|writ/i);
+  });
+});
+
+describe('a database whose pages were overwritten', () => {
+  it('is not taken for one without settings', async () => {
+    const connector = await fakeConnector();
+    const folder = await dataFolderFor(connector);
+    const first = await runningGuard(folder);
+    expect((await callApi(first.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
+    await first.close();
+    const file = await open(join(folder, 'guard.sqlite'), 'r+');
+    const { size } = await file.stat();
+    // The header stays, so that the file still looks like a database.
+    for (let at = 4096; at < size; at += 4096) await file.write(Buffer.alloc(4096, 0xa5), 0, 4096, at);
+    await file.close();
+    await expect(runningGuard(folder)).rejects.toMatchObject({ fault: 'corrupt' });
+    await writeFile(join(folder, 'guard.sqlite'), '');
+  });
+});
