@@ -169,7 +169,7 @@ describe('the weekly report', () => {
     await screen.findByRole('dialog', { name: 'Weekly report for example.com' });
     const frame = document.querySelector('iframe');
     expect(frame?.getAttribute('sandbox')).toBe('');
-    expect(frame?.getAttribute('srcdoc')).toMatch(/^<h1 [^>]*>A quiet week<\/h1>$/);
+    expect(frame?.getAttribute('srcdoc')).toBe('<h1>A quiet week</h1>');
   });
 
   it('is sent to the owner as a test, who is told where it went', async () => {
