@@ -164,6 +164,7 @@ function isNamed(kind: string, object: string): boolean {
 /** Kinds whose values are no names. */
 const SAID_VALUES: ReadonlySet<string> = new Set([
   ...['option.changed', 'product.setting', 'user.created', 'user.role', 'post.status', 'comment.status'],
+  'post.scheduled',
 ]);
 
 /** Words of an event. */

@@ -25,6 +25,8 @@ const KNOWN: ReadonlySet<string> = new Set([
   word('sunday'),
 ]);
 
+/** A day and time on the site's clock. */
+const MOMENT = /^\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?$/;
 /** Values of the Away Mode and of a pause. */
 const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/^(\d\d:\d\d) to (\d\d:\d\d) every day$/, word('{from} to {to} every day')],
@@ -32,12 +34,25 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/^On until ()(\d{4}-\d\d-\d\d \d\d:\d\d)$/, word('On until {to}')],
 ];
 
-/** A value, or values with commas between, in the reader's language; unchanged where nothing of it is known. */
+/** A role in the reader's language; one that a plugin made as it is. @param role as WordPress stores it: `editor` */
+export function sayRole(role: string, translate: (text: string) => string): string {
+  const name = role.charAt(0).toUpperCase() + role.slice(1);
+  return KNOWN.has(name) ? translate(name) : role;
+}
+
+/**
+ * A value, or values with commas between, in the reader's language; unchanged where nothing of it is known.
+ * @param translate is also given days and times
+ */
 export function sayEventValue(value: string, translate: (text: string) => string): string {
   for (const [shape, template] of SHAPES) {
     const [, from = '', to = ''] = shape.exec(value) ?? [];
-    if (to !== '') return translate(template).replace('{from}', from).replace('{to}', to);
+    if (to === '') continue;
+    return translate(template)
+      .replace('{from}', () => (from === '' ? '' : translate(from)))
+      .replace('{to}', () => translate(to));
   }
+  if (MOMENT.test(value)) return translate(value);
   return value
     .split(', ')
     .map((one) => (KNOWN.has(one) ? translate(one) : one))

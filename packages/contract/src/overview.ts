@@ -78,7 +78,7 @@ export const protectionFacts = endpoint({
   response: z.object({
     /** Visits refused in the last 7 days. */
     blocked: z.number().int().nullable(),
-    /** Addresses and users on the block list. */
+    /** Who is blocked now, as the list of `/blocked-users` has them: locks by failed log-ins too. */
     block_list: z.number().int().nullable(),
     /** Failed log-ins of the last 7 days. */
     failed_logins: z.number().int().nullable(),

@@ -1,9 +1,20 @@
+import { sayRole } from './event-values.js';
+
 /** A text with something in it that changes; see `phrase.ts`. This file has no schema: the dashboard loads it. */
 export interface Phrase {
   readonly text: string;
   readonly plural: string | null;
   readonly count: number | null;
   readonly words: Readonly<Record<string, string>>;
+}
+
+/**
+ * What stands at a place of a text. Most words are names and stay as they are; a reason is a sentence, and a role is
+ * what WordPress calls it, so they are said in the reader's language themselves.
+ */
+export function sayWord(place: string, word: string, translate: (text: string) => string): string {
+  if (place === 'reason') return translate(word);
+  return place === 'role' ? sayRole(word, translate) : word;
 }
 
 /** How small numbers begin a sentence. */
@@ -30,6 +41,7 @@ export function sayPhrase({ text, plural, count, words }: Phrase, language: Phra
       const word = NUMBER_WORDS[count];
       return word === undefined ? language.number(count) : language.translate(word);
     }
-    return Object.hasOwn(words, name) ? (words[name] as string) : whole;
+    if (!Object.hasOwn(words, name)) return whole;
+    return sayWord(name, words[name] as string, language.translate);
   });
 }

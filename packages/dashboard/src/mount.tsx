@@ -3,6 +3,7 @@ import type { Fetch } from './api/send.js';
 import { App } from './app.js';
 import { readConfig } from './config/read-config.js';
 import { loadLocale } from './i18n/load-locale.js';
+import { tellMomentsIn } from './i18n/moments.js';
 import { optionsQuery } from './options/options-query.js';
 import { findPage } from './pages/registry.js';
 import { createServices } from './services.js';
@@ -25,6 +26,7 @@ export async function mount(
 ): Promise<() => void> {
   const config = readConfig(container, address);
   loadLocale(config.localeData);
+  tellMomentsIn(config.localeSlug);
   const page = findPage(config.page);
   const portal = document.createElement('div');
   portal.className = 'so so-portal';

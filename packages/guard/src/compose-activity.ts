@@ -7,7 +7,7 @@ import { type KeptAddresses, keptAddresses } from './activity/do-not-block.js';
 import { exportActivity } from './activity/export-activity.js';
 import { fetchActivityOptions } from './activity/fetch-activity-options.js';
 import type { ListAnswer } from './activity/list-activity.js';
-import { listBlocked } from './activity/list-blocked.js';
+import { type ListBlockedDeps, listBlocked } from './activity/list-blocked.js';
 import { countNewEvents, listEvents } from './activity/registered-events.js';
 import { searchFilter } from './activity/search-filter.js';
 import { setAnonymizeAddresses, setDisableActivityLog, setLogLifetime } from './activity/set-log-settings.js';
@@ -51,6 +51,8 @@ export function composeActivity(parts: {
   readonly attempts: AttemptKeeper;
   readonly policyPush: PolicyPush;
   readonly sessions: Sessions;
+  /** Addresses that are locked by failed log-ins now. */
+  readonly locks: ListBlockedDeps['locks'];
 }): ActivityUseCases & DownloadUseCases {
   const { config, db, log, change, client, sites, blockedKeeper, attempts, policyPush, sessions } = parts;
   const { clock, mutex, publish } = change;
@@ -106,11 +108,7 @@ export function composeActivity(parts: {
     setDisableActivityLog: (wanted) => setDisableActivityLog(change, wanted),
     setLogLifetime: (wanted) => setLogLifetime(change, wanted),
     setAnonymizeAddresses: (wanted) => setAnonymizeAddresses(change, wanted),
-    listBlocked: (ask) =>
-      listBlocked(
-        { blocked, visitors: store, locks: (site) => locksOf(sites, attempts, site, clock()), ...lists },
-        ask,
-      ),
+    listBlocked: (ask) => listBlocked({ blocked, visitors: store, locks: parts.locks, ...lists }, ask),
     visitorStatus: (ask) => visitorStatus({ ...blocking, visitors: store }, ask),
     blockAddress: (wanted) => blockAddress(blocking, wanted),
     blockUser: (wanted) => blockUser(blocking, wanted),
@@ -133,12 +131,6 @@ export function composeActivity(parts: {
 
 function keptDays(sites: LiveSites, site: SiteId): number {
   return sites.get(site).settings.log.log_lifetime;
-}
-
-/** Addresses that are locked now; devices are no visitors, and with the limit off nobody is locked. */
-function locksOf(sites: LiveSites, { attempts }: AttemptKeeper, site: SiteId, now: number) {
-  if (sites.inForce(site).login.login_attempts === 0) return [];
-  return attempts.locked(site, now).filter(({ key }) => !key.startsWith('device:'));
 }
 
 /** Addresses that must not be blocked, as they are now. */

@@ -1,4 +1,5 @@
 import type { ActivityStore } from './activity/activity-store.js';
+import { countBlocked, type ListBlockedDeps } from './activity/list-blocked.js';
 import { localTimestamp } from './activity/local-days.js';
 import type { OverviewUseCases } from './api/overview-handlers.js';
 import type { Config } from './config.js';
@@ -33,9 +34,11 @@ export async function composeOverview(parts: {
   readonly store: ActivityStore;
   /** Why the last weekly report could not be sent, or null. */
   readonly lastReportFailure: (site: SiteId) => Promise<string | null>;
+  /** Addresses that are locked by failed log-ins now. */
+  readonly locks: ListBlockedDeps['locks'];
   readonly clock: Clock;
 }): Promise<OverviewUseCases> {
-  const { config, db, change, client, sites, health, store, clock } = parts;
+  const { config, db, change, client, sites, health, store, locks, clock } = parts;
   const factors = sqlSecondFactorStore(db);
   const blocked = sqlBlockedVisitorsStore(db);
   const ids = config.sites.map(({ id }) => id);
@@ -92,7 +95,7 @@ export async function composeOverview(parts: {
     },
     protectionFacts({ id }) {
       const now = Math.floor(clock() / 1000);
-      return readProtectionFacts({ store, countBlocked: (site) => blocked.count(site, clock()) }, id, {
+      return readProtectionFacts({ store, countBlocked: (site) => countBlocked({ blocked, locks, clock }, site) }, id, {
         from: factsBegin(sites.timeZone(id), now),
         now,
       });

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { keepBlocked } from './activity/blocked-keeper.js';
+import { visibleLocks } from './activity/list-blocked.js';
 import { lazyApi } from './api/lazy-api.js';
 import { composeActivityLog } from './compose-activity-log.js';
 import { composeOverview } from './compose-overview.js';
@@ -258,8 +259,9 @@ async function assemble(
   taken.push(() => postHack.runner.stop());
   const weekly = composeWeeklyReport({ config, db, store: log.store, change, client, sites, logger });
   taken.push(() => weekly.sender.stop());
+  const locks = (site: SiteId) => visibleLocks(attempts, sites.inForce(site).login.login_attempts, site, clock());
   const overview = await composeOverview({
-    ...{ config, db, change, client, sites, health, store: log.store, clock },
+    ...{ config, db, change, client, sites, health, store: log.store, locks, clock },
     lastReportFailure: weekly.lastReportFailure,
   });
   const running = { ...postHack, ...overview, ...weekly };
@@ -267,7 +269,7 @@ async function assemble(
     const { composeApi } = await import('./compose-api.js');
     return composeApi({
       ...{ config, db, log, change, client, sites, sessions, door, running },
-      ...{ blockedKeeper, attempts: keeper, policyPush },
+      ...{ blockedKeeper, attempts: keeper, policyPush, locks },
     });
   }, logger);
   taken.push(() => api.close());

@@ -23,7 +23,7 @@ const SOURCES = [
   {
     folder: 'packages/guard/src/activity',
     files:
-      /\/(?:set-log-settings|filters|unknown-visits|registered-events|block-\w+|do-not-block|unblock-login|visitor-\w+|audit-words)\.ts$/,
+      /\/(?:set-log-settings|filters|unknown-visits|registered-events|block-\w+|do-not-block|find-visitor|unblock-login|visitor-\w+|audit-words)\.ts$/,
     how: 'sentences',
   },
   { folder: 'packages/guard/src/pages', files: /\/(?:visitor-pages|login-pages|notices)\.tsx?$/, how: 'sentences' },
@@ -31,6 +31,9 @@ const SOURCES = [
   { folder: 'packages/guard/src/proxy', files: /\.ts$/, how: 'calls' },
   { folder: 'packages/guard/src/login/two-factor', files: /\.ts$/, how: 'calls' },
   { folder: 'packages/guard/src/activity/weekly-report', files: /\.tsx?$/, how: 'calls' },
+  // Why a mail did not leave.
+  { folder: 'packages/guard/src/mail', files: /-mailer\.ts$/, how: 'calls' },
+  { folder: 'packages/guard/src/wordpress', files: /\/connector-error\.ts$/, how: 'calls' },
   { folder: 'packages/connector/security-optimizer', files: /\.php$/, how: 'php' },
   // Names of settings in events: English on their way, like what guard says.
   { folder: 'packages/connector/security-optimizer', files: /\/class-activity-settings\.php$/, how: 'php-table' },

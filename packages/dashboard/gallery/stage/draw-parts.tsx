@@ -2,6 +2,7 @@ import { useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { readConfig } from '../../src/config/read-config.js';
 import { loadLocale } from '../../src/i18n/load-locale.js';
+import { tellMomentsIn } from '../../src/i18n/moments.js';
 import { createServices, ServicesProvider } from '../../src/services.js';
 import { freshSite } from '../../test/site-answers.js';
 import { type Example, type Group, isAlone, type Look, type PartExample } from '../example.js';
@@ -31,6 +32,7 @@ export function drawParts(content: HTMLElement, parts: DrawnParts, look: Look): 
   document.body.append(portal);
   const config = readConfig(container, `${SITE}/wp-admin/admin.php`);
   loadLocale(config.localeData);
+  tellMomentsIn(config.localeSlug);
   const fetch = fakeFetch(freshSite());
   const services = createServices(config, { address: SITE, fetch, portal, navigate: () => undefined });
 

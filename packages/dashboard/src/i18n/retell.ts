@@ -1,3 +1,4 @@
+import { sayWord } from '@security-optimizer/contract/say-phrase';
 import { formatNumber } from './format-number.js';
 import { i18n } from './i18n.js';
 
@@ -58,7 +59,11 @@ function filled({ text, names }: Template, values: readonly string[], domain: st
   return said.replace(PLACES, (whole, one: string | undefined, other: string | undefined) => {
     const name = one ?? other ?? '';
     if (name === 'count' && !Number.isNaN(count)) return formatNumber(count, lang.replace('_', '-'));
-    return values[names.indexOf(name)] ?? whole;
+    const value = values[names.indexOf(name)] ?? whole;
+    return sayWord(name, value, (word) => {
+      const whole = i18n.__(word, domain);
+      return whole === word ? (retell(word, domain) ?? word) : whole;
+    });
   });
 }
 

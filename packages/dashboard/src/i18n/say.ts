@@ -1,5 +1,6 @@
 import { type Phrase, type PhraseLanguage, sayPhrase } from '@security-optimizer/contract/say-phrase';
 import { formatNumber } from './format-number.js';
+import { localMoments } from './moments.js';
 import { _n, TEXT_DOMAIN, translate } from './translate.js';
 
 /**
@@ -14,5 +15,5 @@ export function say(text: string, phrase: Phrase | null, locale: string): string
     plural: (one, many, count) => _n(one, many, count, TEXT_DOMAIN),
     number: (value) => formatNumber(value, locale),
   };
-  return sayPhrase(phrase, language);
+  return localMoments(sayPhrase(phrase, language));
 }

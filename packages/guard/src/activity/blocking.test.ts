@@ -320,10 +320,14 @@ describe('the list of the blocked', () => {
       ['2001:db8:0:1::/64', false, 'ip', true],
       ['192.0.2.1', false, 'ip', true],
     ]);
+    const onDashboard = async () => (await site.call<{ block_list: number }>('/protection-facts')).block_list;
+    expect(list.total).toBe(3);
+    expect(await onDashboard()).toBe(3);
     for (const { user, until } of list.entries) {
       if (until !== null) await site.call('/login-unblock', { ip: user, block: 0 });
     }
     expect(names(await blocked(site))).toEqual(['198.51.100.7']);
+    expect(await onDashboard()).toBe(1);
     expect((await site.send('/login-unblock', { ip: 'x' })).http).toBe(400);
     const left = await db.selectFrom('login_attempts').select('key').execute();
     expect(left.map(({ key }) => key)).toEqual(['device:aa']);

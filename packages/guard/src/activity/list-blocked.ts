@@ -60,6 +60,28 @@ export async function listBlocked(deps: ListBlockedDeps, ask: ListAsk): Promise<
   };
 }
 
+/** How many the list of the blocked holds now, for the figure on the Security Dashboard. Throws StorageError. */
+export async function countBlocked(
+  {
+    blocked,
+    locks,
+    clock,
+  }: Pick<ListBlockedDeps, 'locks' | 'clock'> & { blocked: Pick<BlockedVisitorsStore, 'count'> },
+  site: SiteId,
+): Promise<number> {
+  return (await blocked.count(site, clock())) + Math.min(locks(site).length, LOCKS_MAX);
+}
+
+/** Addresses that are locked now; devices are no visitors, and with the limit off nobody is locked. */
+export function visibleLocks(
+  attempts: { locked(site: SiteId, now: number): readonly StoredAttempt[] },
+  limit: number,
+  site: SiteId,
+  now: number,
+): readonly StoredAttempt[] {
+  return limit === 0 ? [] : attempts.locked(site, now).filter(({ key }) => !key.startsWith('device:'));
+}
+
 /** Page and anchor (milliseconds): by the cursor, by what is remembered of the list, else the list begins now. */
 function placeOf(
   { readings, clock }: ListBlockedDeps,

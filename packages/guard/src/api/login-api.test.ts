@@ -229,7 +229,7 @@ describe('Away Mode', () => {
     const [tomorrow = ''] = new Date(Date.now() + 2 * 86_400_000).toISOString().split('T');
     const set = await call('/away-mode', { type: 'period', from_date: tomorrow, to_date: tomorrow });
     expect(set.data).toMatchObject({ type: 'period', from_date: tomorrow, away_mode: { away: 0, until: null } });
-    expect(set.message).toMatch(/^Away Mode begins on \w+ \d+ \w+ \d{4}, 00:00\.$/);
+    expect(set.message).toMatch(/^Away Mode begins on \d{4}-\d\d-\d\d 00:00\.$/);
     expect((await call('/away-mode', undefined, { method: 'GET' })).data).toEqual(set.data);
     expect((await call('/away-mode', { type: 'off' })).message).toBe('Away Mode is off.');
   });
@@ -256,7 +256,7 @@ describe('Away Mode', () => {
       expect(await call('/away-mode', input)).toMatchObject({
         status: 409,
         code: 'away_mode_on',
-        message: expect.stringMatching(/^Away Mode is on until \w+ \d+ \w+ \d{4}, 00:00\.$/),
+        message: expect.stringMatching(/^Away Mode is on until \d{4}-\d\d-\d\d 00:00\.$/),
       });
     }
   });

@@ -1,9 +1,10 @@
 import { LOGIN_PATH_MAX, LOGIN_PATH_MIN, LOGIN_PATH_PATTERN } from '@security-optimizer/contract/login-limits';
 import { messages } from '@security-optimizer/contract/messages';
 import type { SitePaths } from '../site.js';
+import { english } from '../texts/language.js';
 
 export const loginPathTexts = {
-  length: `Use ${LOGIN_PATH_MIN} to ${LOGIN_PATH_MAX} characters.`,
+  length: english.translate('Use {least} to {most} characters.', { least: LOGIN_PATH_MIN, most: LOGIN_PATH_MAX }),
   wordpress: 'WordPress uses this address itself. Choose another one.',
   same: 'Choose another address than the one for the log-in.',
 } as const;

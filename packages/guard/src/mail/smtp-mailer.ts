@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { plainText } from '../lib/plain-text.js';
+import { english } from '../texts/language.js';
 import type { Mail, Mailer, MailOutcome } from './mailer.js';
 
 /** A mail server that takes guard's mails. */
@@ -77,7 +78,8 @@ function step(
 
 function reasonOf(host: string, error: unknown): string {
   const { message } = error as { message?: string };
-  return plainText(`The mail server ${host} did not take it: ${message ?? 'unknown error'}`, REASON_MAX);
+  const answer = message ?? 'unknown error';
+  return plainText(english.translate('The mail server {host} did not take it: {answer}', { host, answer }), REASON_MAX);
 }
 
 function isLocal(host: string): boolean {

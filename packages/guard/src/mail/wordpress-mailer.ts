@@ -1,4 +1,5 @@
 import { plainText } from '../lib/plain-text.js';
+import { english } from '../texts/language.js';
 import type { ConnectorClient } from '../wordpress/connector-client.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import type { Mailer } from './mailer.js';
@@ -15,7 +16,10 @@ export function wordpressMailer(client: Pick<ConnectorClient, 'sendMail'>): Mail
         const said = plainText(fault.trim(), REASON_MAX);
         return {
           kind: 'refused',
-          reason: said === '' ? 'WordPress could not send the mail.' : `WordPress said: ${said}`,
+          reason:
+            said === ''
+              ? english.translate('WordPress could not send the mail.')
+              : english.translate('WordPress said: {answer}', { answer: said }),
         };
       } catch (error) {
         if (!(error instanceof ConnectorError)) throw error;

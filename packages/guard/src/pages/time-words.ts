@@ -48,7 +48,7 @@ export function isSameDay(timeZone: string, one: number, other: number): boolean
   return Math.floor(localOf(timeZone, one) / DAY) === Math.floor(localOf(timeZone, other) / DAY);
 }
 
-/** A moment on the site's wall clock: `15:31`. */
+/** A moment on the site's wall clock: `15:31`, or `3:31 PM` where the clock has twelve hours. */
 export function clockTime(language: Language, timeZone: string, at: number): string {
   return formats(language).time.format(localOf(timeZone, at));
 }
@@ -71,14 +71,16 @@ const formats = perLanguage(({ tag, dates }) => {
   const timeZone = 'UTC';
   const unit = (name: Unit, unitDisplay: 'long' | 'short' = 'long') =>
     new Intl.NumberFormat(tag, { style: 'unit', unit: name, unitDisplay });
+  const is12Hours = new Intl.DateTimeFormat(dates, { hour: 'numeric' }).resolvedOptions().hour12 === true;
+  const clock = { hour: is12Hours ? 'numeric' : '2-digit', minute: '2-digit' } as const;
   return {
     units: { second: unit('second'), minute: unit('minute'), hour: unit('hour'), day: unit('day') },
     shortMinutes: unit('minute', 'short'),
-    time: new Intl.DateTimeFormat(dates, { timeZone, hour: '2-digit', minute: '2-digit' }),
+    time: new Intl.DateTimeFormat(dates, { timeZone, ...clock }),
     day: new Intl.DateTimeFormat(dates, { timeZone, weekday: 'long', day: 'numeric', month: 'long' }),
     world: new Intl.DateTimeFormat(dates, {
       ...{ timeZone, day: 'numeric', month: 'short', year: 'numeric' },
-      ...{ hour: '2-digit', minute: '2-digit' },
+      ...clock,
     }),
   };
 });

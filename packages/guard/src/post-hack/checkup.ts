@@ -1,4 +1,5 @@
 import { eventSentence } from '@security-optimizer/contract/activity-kinds';
+import { sayRole } from '@security-optimizer/contract/event-values';
 import type { CheckupFinding } from '@security-optimizer/contract/post-hack';
 import type { EventRow } from '../activity/activity-store.js';
 import type { SiteConfig } from '../site.js';
@@ -198,6 +199,7 @@ export function administratorFindings(
   ];
 }
 
+const inEnglish = (role: string): string => sayRole(role, (name) => name);
 const STRONG_ROLES: ReadonlySet<string> = new Set(['administrator', 'editor', 'author', 'shop_manager']);
 
 export function optionFindings(options: SiteOptions, usersLink: string): CheckupFinding[] {
@@ -209,7 +211,7 @@ export function optionFindings(options: SiteOptions, usersLink: string): Checkup
       finding({
         id: 'default-role',
         level: options.registration ? 'problem' : 'note',
-        title: english.translate('New users become {role}', { role: options.default_role }),
+        title: english.translate('New users become {role}', { role: inEnglish(options.default_role) }),
         text: 'Choose a role that can change nothing, such as Subscriber.',
         ...fix,
       }),
@@ -233,7 +235,7 @@ export function optionFindings(options: SiteOptions, usersLink: string): Checkup
         level: 'note',
         title: 'Roles other than Administrator may install plugins or change settings',
         text: 'A break-in may leave such a role behind.',
-        items: options.strong_roles,
+        items: options.strong_roles.map(inEnglish),
         link: usersLink,
         link_text: 'Review users',
       }),

@@ -46,7 +46,10 @@ const RIGHT_TO_LEFT = new Set([
   'yi',
 ]);
 
-/** What guard's sources are written in. Its dates are British: day, month and 24 hours, as in the design. */
+/**
+ * What guard's sources are written in. Its dates are British: day, month and 24 hours, as in the design, and as most
+ * of the languages have them that there is no translation for.
+ */
 export const english: Language = {
   ...phrases,
   locale: 'en_US',
@@ -56,6 +59,22 @@ export const english: Language = {
   translate: (text, values) => filled(text, values, phrases.number),
   counted: (one, many, count, values) => filled(count === 1 ? one : many, { ...values, count }, phrases.number),
 };
+
+/** More than WordPress has forms of English. */
+const COUNTRIES_KEPT = 20;
+const englishByLocale = new Map<string, Language>();
+
+/**
+ * English with the dates and the clock of a country.
+ * @param locale as WordPress names it: `en_US` has twelve hours, `en_GB` twenty-four; without a country as `english`
+ */
+export function englishOf(locale: string): Language {
+  const [, country] = /^en_([A-Z]{2})$/.exec(locale) ?? [];
+  if (country === undefined) return english;
+  const own = englishByLocale.get(country) ?? { ...english, locale, dates: `en-${country}` };
+  if (englishByLocale.size < COUNTRIES_KEPT) englishByLocale.set(country, own);
+  return own;
+}
 
 /** The language of a catalogue. Its texts have two forms: for the numbers that the language counts as one, and others. */
 export function languageOf({ locale, lang, texts }: Catalogue): Language {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sayPhrase } from '@security-optimizer/contract/say-phrase';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../lib/logger.js';
+import { clockTime, dayAndTime } from '../pages/time-words.js';
 import { knownLocale } from './known-locale.js';
 import { english, type Language } from './language.js';
 import { cataloguesFolder, createLanguages } from './languages.js';
@@ -80,15 +81,31 @@ describe('the language of a site', () => {
     expect(knownLocale(locale, ['de_DE', 'es_ES', 'it_IT'])).toBe(known);
   });
 
-  it.each(['', 'en_US', 'en_GB', 'fr_FR', '__proto__'])('is English for %j, without a word', (locale) => {
+  it.each(['', 'en', 'en_', 'en_us', 'fr_FR', '__proto__'])('is English for %j, without a word', (locale) => {
     const { of, logged } = setUp();
     expect(of(locale)).toBe(english);
     expect(logged()).toEqual([]);
   });
 
+  it.each([
+    ['en_US', 'Monday, November 23, 6:05 PM', '6:05 PM'],
+    ['en_GB', 'Monday 23 November, 18:05', '18:05'],
+    ['en_NZ', 'Monday, 23 November, 6:05 pm', '6:05 pm'],
+    ['de_DE', 'Montag, 23. November, 18:05', '18:05'],
+    ['es_ES', 'lunes, 23 de noviembre, 18:05', '18:05'],
+    ['it_IT', 'lunedì 23 novembre, 18:05', '18:05'],
+  ])('for %s has its days and its clock', (locale, day, time) => {
+    const language = setUp(cataloguesFolder).of(locale);
+    const at = Date.UTC(2026, 10, 23, 18, 5);
+    const plain = (text: string) => text.replace(/\s/g, ' ');
+    expect(plain(dayAndTime(language, 'UTC', at))).toContain(day);
+    expect(plain(clockTime(language, 'UTC', at))).toBe(time);
+  });
+
   it('is read once for all its forms', () => {
     const { of } = setUp();
     expect(of('de_AT')).toBe(of('de_CH'));
+    expect(of('en_US')).toBe(of('en_US'));
   });
 
   it.each([

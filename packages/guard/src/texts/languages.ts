@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from '../lib/logger.js';
 import { packageFolder } from '../lib/package-folder.js';
 import { knownLocale } from './known-locale.js';
-import { english, type Language, languageOf } from './language.js';
+import { english, englishOf, type Language, languageOf } from './language.js';
 import { readCatalogue } from './read-catalogue.js';
 
 /** The language of a site. @param locale as WordPress names it; one without a translation is English */
@@ -50,7 +50,7 @@ export function createLanguages(deps: { folder: () => string; logger: Logger }):
   }
 
   return (locale) => {
-    if (/^(?:en(?:_|$)|$)/.test(locale)) return english;
+    if (/^(?:en(?:_|$)|$)/.test(locale)) return englishOf(locale);
     present ??= look();
     const known = knownLocale(locale, present.known);
     if (known === null) return english;

@@ -1,4 +1,5 @@
 import { ApiError } from '../lib/api-error.js';
+import { english } from '../texts/language.js';
 
 /** Why a command could not be carried out. */
 export type ConnectorFault =
@@ -37,10 +38,10 @@ export class ConnectorError extends ApiError {
 export function describeFault(fault: ConnectorFault): string {
   switch (fault.kind) {
     case 'missing':
-      return 'WordPress answers, but the connector plugin is missing in it.';
+      return english.translate('WordPress answers, but the connector plugin is missing in it.');
     case 'other_secret':
-      return `The connector plugin has another secret (key ${fault.keyId}).`;
+      return english.translate('The connector plugin has another secret (key {key}).', { key: fault.keyId });
     case 'unreachable':
-      return `WordPress does not carry out commands: ${fault.cause}.`;
+      return english.translate('WordPress does not carry out commands: {cause}.', { cause: fault.cause });
   }
 }

@@ -1,18 +1,18 @@
 import type { AwayState } from '@security-optimizer/contract/login';
-import { useId, useMemo } from 'react';
+import { useId } from 'react';
 import { Button } from '../../components/button.js';
 import { classes } from '../../components/classes.js';
 import { SettingRow } from '../../components/setting-row.js';
-import { dateTexts } from '../../dates/date-texts.js';
+import type { DateTexts } from '../../dates/date-texts.js';
+import { siteNow, timeOfDay } from '../../dates/site-now.js';
+import { useDateTexts } from '../../dates/use-date-texts.js';
 import { __, sprintf } from '../../i18n/translate.js';
-import { useServices } from '../../services.js';
 import { scheduleText } from './away-words.js';
 
 /** Away Mode: what is scheduled, and when it next begins. */
 export function AwayRow({ state, onConfigure }: { readonly state: AwayState; readonly onConfigure: () => void }) {
-  const { config } = useServices();
   const id = useId();
-  const texts = useMemo(() => dateTexts(config.localeSlug), [config.localeSlug]);
+  const texts = useDateTexts();
   const status = statusOf(state);
   const title = __('Away Mode', 'security-optimizer');
   return (
@@ -29,7 +29,7 @@ export function AwayRow({ state, onConfigure }: { readonly state: AwayState; rea
           )
         ) : (
           <>
-            {scheduleText(state.schedule, texts)} {momentText(state)}
+            {scheduleText(state.schedule, texts)} {momentText(state, texts)}
           </>
         )
       }
@@ -51,15 +51,19 @@ function statusOf(state: AwayState): { word: string; kind: string | null; isOn: 
     : { word: __('Scheduled', 'security-optimizer'), kind: 'so-pill--info', isOn: true };
 }
 
-function momentText({ away, until_text, next_from, next_from_text }: AwayState): string {
+function momentText({ away, until, next_from, timezone }: AwayState, texts: DateTexts): string {
+  function moment(seconds: number): string {
+    const { day, minutes } = siteNow(timezone, seconds * 1000);
+    return `${texts.fullDay(day)}, ${texts.time(timeOfDay(minutes))}`;
+  }
   if (away === 1) {
-    return until_text === null
+    return until === null
       ? __('It is on now.', 'security-optimizer')
       : /* translators: %s: day and time */
-        sprintf(__('It is on until %s.', 'security-optimizer'), until_text);
+        sprintf(__('It is on until %s.', 'security-optimizer'), moment(until));
   }
-  return next_from === null || next_from_text === null
+  return next_from === null
     ? __('These days are over.', 'security-optimizer')
     : /* translators: %s: day and time */
-      sprintf(__('It next begins on %s.', 'security-optimizer'), next_from_text);
+      sprintf(__('It next begins on %s.', 'security-optimizer'), moment(next_from));
 }

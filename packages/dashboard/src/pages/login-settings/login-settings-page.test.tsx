@@ -171,14 +171,14 @@ describe('the row of Away Mode', () => {
       schedule: { type: 'weekly', weekly: ['saturday', 'sunday'] },
       next_from: 1_795_824_000,
       next_from_text: 'Saturday 28 November 2026, 00:00',
+      timezone: 'Europe/Berlin',
     });
-    await open();
+    await open({ localeSlug: 'en-US' });
     await findSwitch(TWO_FACTOR);
     const row = rowNamed('Away Mode');
     expect(row.getByText('Scheduled')).toBeDefined();
-    expect(
-      row.getByText('Closed every Saturday and Sunday. It next begins on Saturday 28 November 2026, 00:00.'),
-    ).toBeDefined();
+    const text = row.getByText(/^Closed every/).textContent?.replace(/\s/g, ' ');
+    expect(text).toBe('Closed every Saturday and Sunday. It next begins on Saturday, November 28, 2026, 1:00 AM.');
   });
 
   it('says until when it is on', async () => {
@@ -186,14 +186,14 @@ describe('the row of Away Mode', () => {
       schedule: { type: 'daily', from_hour: '22:00', to_hour: '06:00' },
       away: 1,
       until: 1_795_824_000,
-      until_text: 'Sunday 22 November 2026, 06:00',
+      until_text: 'Saturday 28 November 2026, 00:00',
     });
     await open({ localeSlug: 'en-GB' });
     await findSwitch(TWO_FACTOR);
     const row = rowNamed('Away Mode');
     expect(row.getByText('On')).toBeDefined();
-    expect(
-      row.getByText('Closed from 22:00 to 06:00 every day. It is on until Sunday 22 November 2026, 06:00.'),
-    ).toBeDefined();
+    // Unicode's data has a comma behind the English weekday in some years.
+    const text = row.getByText(/^Closed from/).textContent?.replace('Saturday,', 'Saturday');
+    expect(text).toBe('Closed from 22:00 to 06:00 every day. It is on until Saturday 28 November 2026, 00:00.');
   });
 });

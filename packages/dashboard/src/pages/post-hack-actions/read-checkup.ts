@@ -42,7 +42,8 @@ function readFinding(data: unknown): CheckupFinding | null {
 
 /** A change begins with its day and who made it; a file is no text and stays as it is. */
 function translateItem(item: string): string {
-  const [, head = '', rest = item] = /^(\d{4}-\d\d-\d\d, [^:]*: )([\s\S]*)$/.exec(item) ?? [];
+  const [, day = '', who = '', rest = item] = /^(\d{4}-\d\d-\d\d)(, [^:]*: )([\s\S]*)$/.exec(item) ?? [];
+  const head = translate(day) + who;
   const [, object, before = '', after = ''] = CHANGE.exec(rest) ?? [];
   if (object === undefined) return head + translate(rest);
   const words = {

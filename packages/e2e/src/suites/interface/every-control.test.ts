@@ -1,22 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
+import { focusedStop, tabStops } from '../../browser/tab-stops.js';
 import { asOwner } from '../login-owner/as-owner.js';
-
-const LIST = '.so-table:not(.so-table--sk)';
-const EMPTY = '.so-empty';
-
-/** Pages and tabs, and what is there once they have loaded. */
-const PLACES = [
-  ['security-optimizer', `.so-recent ${LIST}, .so-recent ${EMPTY}`],
-  ['site-security', '[role="switch"]'],
-  ['login-settings', '.so-row__ctl .so-btn'],
-  ['activity-log', `${LIST}, ${EMPTY}`],
-  ['activity-log#registered', `${LIST}, ${EMPTY}`],
-  ['activity-log#blocked', `${LIST}, ${EMPTY}`],
-  ['activity-log#weekly-reports', '.so-addmail .so-btn'],
-  ['activity-log#log-settings', '.so-row__ctl .so-select'],
-  ['post-hack-actions', '.so-row__ctl .so-btn'],
-] as const;
+import { PLACES } from './places.js';
 
 /** How our parts look, each a property whose value does not depend on how wide the page is. */
 const LOOKS =
@@ -42,7 +28,7 @@ asOwner('every page and tab', (owner) => {
     async (width) => {
       for (const [place, ready] of PLACES) {
         const page = await open(place, ready, width);
-        const wanted = await controls(page);
+        const wanted = await tabStops(page);
         await page.evaluate(() => {
           const start = document.createElement('button');
           start.id = 'before-all';
@@ -52,7 +38,7 @@ asOwner('every page and tab', (owner) => {
         const reached: string[] = [];
         for (let stop = 0; stop < wanted.length; stop++) {
           await page.keyboard.press('Tab');
-          reached.push(await focused(page));
+          reached.push(await focusedStop(page));
         }
         expect({ place, reached }).toEqual({ place, reached: wanted });
       }
@@ -124,36 +110,3 @@ asOwner('every page and tab', (owner) => {
     }
   });
 });
-
-/** Names of what the Tab key must reach, in order; of a group of tabs or bars only one takes part. */
-function controls(page: Page): Promise<string[]> {
-  return page.evaluate(() =>
-    [
-      ...document.querySelectorAll<HTMLElement>(
-        '.so-app a[href], .so-app button, .so-app input, .so-app select, .so-app [tabindex]',
-      ),
-    ]
-      .filter((element) => element.tabIndex >= 0 && !element.matches(':disabled') && element.checkVisibility())
-      .map((element, place) => {
-        const name = `${place} ${element.getAttribute('aria-label') ?? (element.textContent ?? '').trim()}`;
-        // Kept on it: what has the focus may show more, such as a tooltip.
-        element.dataset.stop = name;
-        return name;
-      }),
-  );
-}
-
-/** Name of what has the focus; says so when it has no ring, or something lies over it. */
-function focused(page: Page): Promise<string> {
-  return page.evaluate(() => {
-    const element = document.activeElement as HTMLElement;
-    const name = element.dataset.stop ?? `something else: ${element.outerHTML.slice(0, 80)}`;
-    const frame = element.closest('.is-focus') ?? element;
-    const { outlineStyle, outlineWidth } = getComputedStyle(frame);
-    const hasRing = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1;
-    const { left, top, width, height } = element.getBoundingClientRect();
-    const front = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 10));
-    const isSeen = front !== null && (element.contains(front) || front.contains(element));
-    return [name, hasRing ? '' : '(no ring)', isSeen ? '' : `(behind ${front?.className})`].filter(Boolean).join(' ');
-  });
-}

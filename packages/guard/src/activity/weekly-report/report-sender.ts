@@ -3,13 +3,14 @@ import type { Clock } from '../../lib/clock.js';
 import type { Logger } from '../../lib/logger.js';
 import type { Mailer, MailOutcome } from '../../mail/mailer.js';
 import type { SiteConfig, SiteId } from '../../site.js';
+import { english } from '../../texts/language.js';
 import type { LogSettings } from '../log-settings.js';
 import type { ReportMail } from './make-report.js';
 import type { ClaimedReport, ReportSends } from './report-sends.js';
 import { dueSendTime, nextTry } from './send-time.js';
 
 const EVERY_MS = 60_000;
-const INTERRUPTED = 'We were stopped while it was being sent, so it may not have arrived.';
+const INTERRUPTED = english.translate('We were stopped while it was being sent, so it may not have arrived.');
 
 export interface ReportSenderDeps {
   readonly sites: readonly SiteConfig[];
@@ -93,7 +94,7 @@ export function createReportSender(deps: ReportSenderDeps): ReportSender {
       outcome = await deps.mailer.send(site, { ...mail, to: report.email });
     } catch (error) {
       made = null;
-      await noteFailure(site, report, 'The report could not be made.', true);
+      await noteFailure(site, report, english.translate('The report could not be made.'), true);
       throw error;
     }
     if (outcome.kind !== 'sent') return noteFailure(site, report, outcome.reason, outcome.kind === 'refused');

@@ -2,7 +2,7 @@ import { ApiError } from '../../lib/api-error.js';
 import type { Mailer } from '../../mail/mailer.js';
 import type { SiteConfig } from '../../site.js';
 import type { Actor } from '../../storage/settings-store.js';
-import type { Language } from '../../texts/language.js';
+import { english, type Language } from '../../texts/language.js';
 import type { ConnectorClient } from '../../wordpress/connector-client.js';
 import type { ReportMail } from './make-report.js';
 import { normalEmail } from './recipients.js';
@@ -24,11 +24,15 @@ export async function sendTestReport(
 ): Promise<string> {
   const user = actor.id === null ? null : await deps.client.user(site, actor.id);
   const email = normalEmail(user?.email ?? '');
-  if (email === null) throw refusal('Your account in WordPress has no e-mail address that we can use.');
+  if (email === null) {
+    throw refusal(english.translate('Your account in WordPress has no e-mail address that we can use.'));
+  }
   const mail = await deps.make(site);
   const subject = deps.language.translate('Test: {subject}', { subject: mail.subject });
   const outcome = await deps.mailer.send(site, { ...mail, subject, to: email });
-  if (outcome.kind !== 'sent') throw refusal(`The test report could not be sent. ${outcome.reason}`);
+  if (outcome.kind !== 'sent') {
+    throw refusal(english.translate('The test report could not be sent. {reason}', { reason: outcome.reason }));
+  }
   return email;
 }
 

@@ -29,18 +29,28 @@ export default function FilterPanel({ name, filters, applied, leaving, opener, o
   const [draft, setDraft] = useState(applied);
   const panel = useRef<HTMLDivElement>(null);
   const errors = useFormErrors(wrongChoices(draft.choices), () => focusFirstError(panel.current));
-  const close = useRef(onClose);
-  close.current = onClose;
+  const close = useRef({ onClose, finish });
+  close.current = { onClose, finish };
 
   useEffect(() => {
     panel.current?.querySelector('input')?.focus();
     const onPress = ({ target }: Event): void => {
       const isInside = target instanceof Node && (panel.current?.contains(target) || opener.current?.contains(target));
-      if (!isInside) close.current();
+      if (!isInside) close.current.onClose();
     };
     document.addEventListener('mousedown', onPress);
     return () => document.removeEventListener('mousedown', onPress);
   }, [opener]);
+
+  useEffect(() => {
+    if (leaving) return;
+    // Also while nothing inside has the focus. What is open inside takes the key for itself.
+    const onKeyDown = ({ key }: globalThis.KeyboardEvent): void => {
+      if (key === 'Escape') close.current.finish();
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, [leaving]);
 
   function finish(): void {
     opener.current?.focus();
@@ -72,7 +82,6 @@ export default function FilterPanel({ name, filters, applied, leaving, opener, o
         role="dialog"
         aria-hidden={leaving || undefined}
         aria-label={__('Filter', 'security-optimizer')}
-        onKeyDown={(event) => event.key === 'Escape' && finish()}
       >
         <form noValidate onSubmit={submit}>
           <div className="so-filter__head">

@@ -37,6 +37,7 @@ export function LogCard<Row extends { readonly id: number }>(props: LogCardProps
   const { title, name, list, applied, onApply } = props;
   const { rows, fetching, failure } = list;
   const [open, setOpen] = useState(false);
+  const [openings, setOpenings] = useState(0);
   const panel = useLeaving(open, FILTER_CLOSE_MS);
   const filterButton = useRef<HTMLButtonElement>(null);
   const id = useId();
@@ -47,6 +48,12 @@ export function LogCard<Row extends { readonly id: number }>(props: LogCardProps
     // The button that was pressed may go away with what it removes.
     filterButton.current?.focus();
     onApply(next);
+  }
+
+  function toggleFilter(): void {
+    if (rows === null) return;
+    if (!open) setOpenings(openings + 1);
+    setOpen(!open);
   }
 
   return (
@@ -64,7 +71,7 @@ export function LogCard<Row extends { readonly id: number }>(props: LogCardProps
             aria-haspopup="dialog"
             // Its fields come with the first answer.
             aria-disabled={rows === null || undefined}
-            onClick={() => rows !== null && setOpen(!open)}
+            onClick={toggleFilter}
           >
             <Icon name="filter" />
             <span className="so-btn__label">{__('Filter', 'security-optimizer')}</span>
@@ -72,6 +79,8 @@ export function LogCard<Row extends { readonly id: number }>(props: LogCardProps
           </button>
           {panel.drawn && rows !== null ? (
             <Lazy
+              // Opened again while it still closes, it begins anew: with the focus, and with what is applied.
+              key={openings}
               load={loadFilterPanel}
               props={{
                 name,

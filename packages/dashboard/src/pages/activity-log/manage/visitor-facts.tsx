@@ -1,8 +1,9 @@
+import { sayRole } from '@security-optimizer/contract/event-values';
 import { siteNow, timeOfDay } from '../../../dates/site-now.js';
 import { useDateTexts } from '../../../dates/use-date-texts.js';
 import { useSiteZone } from '../../../dates/use-site-zone.js';
 import { formatNumber } from '../../../i18n/format-number.js';
-import { __, sprintf } from '../../../i18n/translate.js';
+import { __, sprintf, translate } from '../../../i18n/translate.js';
 import { Icon } from '../../../icons/icon.js';
 import { useServices } from '../../../services.js';
 import type { VisitorStatus } from './read-status.js';
@@ -53,7 +54,10 @@ export function VisitorFacts({ status, isUser }: { readonly status: VisitorStatu
   }
 
   const facts = [
-    { name: __('Role', 'security-optimizer'), value: isUser && roles.length > 0 ? roles.join(', ') : null },
+    {
+      name: __('Role', 'security-optimizer'),
+      value: isUser && roles.length > 0 ? roles.map((role) => sayRole(role, translate)).join(', ') : null,
+    },
     {
       name: __('Visits, last 24 hours', 'security-optimizer'),
       value:

@@ -1,0 +1,168 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { launchChromium } from '../../browser/chromium.js';
+import { focusedStop, tabStops } from '../../browser/tab-stops.js';
+import { answerConsent, logIn } from '../../http/session.js';
+import type { Stack } from '../../stacks/stack.js';
+import { PLACES } from './places.js';
+import { speak, tongues } from './tongues.js';
+import { Walker } from './walker.js';
+
+const stack = inject('stacks').find(({ kind }) => kind === 'embedded');
+if (stack === undefined || 'problem' in stack) {
+  describe.skip(`right to left not run: ${stack?.problem ?? 'there is no such stack'}`, () => {});
+} else {
+  describe('by keyboard, right to left [PHP with SQLite]', { timeout: 120_000 }, () => define(stack));
+}
+
+function define(stack: Stack): void {
+  let browser: Browser;
+  let walker: Walker;
+  let page: Page;
+  let beSilent: () => void;
+
+  beforeAll(async () => {
+    const [, pseudo] = await tongues([]);
+    beSilent = await speak(stack);
+    browser = await launchChromium();
+    const owner = await logIn(stack);
+    await answerConsent(stack, owner);
+    walker = await Walker.arrive(browser, stack, owner, pseudo);
+    page = walker.page;
+  });
+  afterAll(async () => {
+    await browser?.close();
+    beSilent?.();
+  });
+
+  async function open(place: string, ready: string, width = 1440): Promise<void> {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto('about:blank');
+    await page.goto(`${stack.url}/wp-admin/admin.php?page=${place}`);
+    await page.locator(ready).first().waitFor();
+    if (place !== 'security-optimizer') await page.locator('.so-status').waitFor();
+    expect(await page.evaluate(() => getComputedStyle(document.querySelector('.so-app') as Element).direction)).toBe(
+      'rtl',
+    );
+  }
+
+  // At 390 px the strip of the tabs may show any part of itself.
+  it.each([1440, 390])('Tab goes through every page from the right to the left at %i px', async (width) => {
+    for (const [place, ready] of PLACES) {
+      await open(place, ready, width);
+      const wanted = await tabStops(page);
+      await page.evaluate(() => {
+        const start = document.createElement('button');
+        document.querySelector('.so-app')?.before(start);
+        start.focus();
+      });
+      const reached: string[] = [];
+      const wrong: string[] = [];
+      let before: Box | null = null;
+      for (let stop = 0; stop < wanted.length; stop++) {
+        await page.keyboard.press('Tab');
+        reached.push(await focusedStop(page));
+        const now = await boxOfFocus(page);
+        if (before !== null && isBackwards(before, now)) wrong.push(`${before.name} -> ${now.name}`);
+        before = now;
+      }
+      expect({ place, reached }).toEqual({ place, reached: wanted });
+      expect({ place, wrong }).toEqual({ place, wrong: [] });
+    }
+  });
+
+  it('Tab goes round in a dialog, and its main button is the last and the leftmost', async () => {
+    await open('login-settings', '.so-row__ctl .so-btn');
+    const opener = walker.button('Configure: %s', walker.say('Away Mode'));
+    await walker.press(opener);
+    const dialog = walker.dialog('Configure Away Mode');
+    await dialog.waitFor();
+    const boxes: Box[] = [];
+    // Once round: until the focus is where it began.
+    for (let stop = 0; stop < 40; stop++) {
+      await page.keyboard.press('Tab');
+      const box = await boxOfFocus(page);
+      expect(await dialog.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+      if (boxes[0] !== undefined && boxes[0].name === box.name && boxes[0].left === box.left) break;
+      boxes.push(box);
+    }
+    expect(boxes.length).toBeGreaterThan(3);
+    const foot = dialog.locator('.so-dialog__foot button');
+    const [cancel, save] = await Promise.all([foot.first().boundingBox(), foot.last().boundingBox()]);
+    expect(save?.x).toBeLessThan(cancel?.x ?? 0);
+    await walker.closes(opener, dialog, 'Away Mode');
+    expect(walker.faults).toEqual([]);
+  });
+
+  it('the arrows go where they point: in tabs, in the kinds of a schedule, in a calendar and in a clock', async () => {
+    await open('activity-log', '.so-tab');
+    const tabs = page.getByRole('tab');
+    await tabs.first().focus();
+    await page.keyboard.press('ArrowLeft');
+    await isOn(tabs.nth(1), 'aria-selected');
+    await page.keyboard.press('ArrowRight');
+    await isOn(tabs.first(), 'aria-selected');
+
+    await open('login-settings', '.so-row__ctl .so-btn');
+    await walker.press(walker.button('Configure: %s', walker.say('Away Mode')));
+    const dialog = walker.dialog('Configure Away Mode');
+    const kinds = dialog.getByRole('radio');
+    await kinds.first().waitFor();
+    await dialog.locator('[role="radio"][tabindex="0"], input[type="radio"]:checked').first().focus();
+    await page.keyboard.press('Home');
+    const first = await boxOfFocus(page);
+    await page.keyboard.press('ArrowLeft');
+    expect((await boxOfFocus(page)).left).toBeLessThan(first.left);
+
+    await kinds.first().click({ force: true });
+    await dialog.getByRole('combobox', { name: walker.say('From'), exact: true }).click();
+    const day = dialog.locator('table [tabindex="0"]').first();
+    await day.focus();
+    const today = await boxOfFocus(page);
+    await page.keyboard.press('ArrowLeft');
+    const next = await boxOfFocus(page);
+    expect(next.top > today.top + 4 ? next.left > today.left : next.left < today.left).toBe(true);
+    await page.keyboard.press('Escape');
+
+    await kinds.last().click({ force: true });
+    await dialog.getByRole('combobox').first().click();
+    const wheels = page.locator('.so-clock ul');
+    await wheels.first().focus();
+    const hour = await boxOfFocus(page);
+    await page.keyboard.press('ArrowLeft');
+    expect((await boxOfFocus(page)).left).toBeLessThan(hour.left);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+  });
+}
+
+interface Box {
+  readonly name: string;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+  /** The part of the page whose controls stand in one line. */
+  readonly line: string;
+}
+
+/** The same line, and the next one lies further to the right. */
+function isBackwards(before: Box, now: Box): boolean {
+  const sameLine = before.line === now.line && Math.min(before.bottom, now.bottom) - Math.max(before.top, now.top) > 8;
+  return sameLine && now.left >= before.right;
+}
+
+function boxOfFocus(page: Page): Promise<Box> {
+  return page.evaluate(() => {
+    const element = document.activeElement as HTMLElement;
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    const around = element.closest('.so-card, .so-header, .so-dialog, .so-app');
+    const line = `${around?.className} ${[...document.querySelectorAll('.so-card')].indexOf(around as Element)}`;
+    const name = element.getAttribute('aria-label') ?? (element.textContent ?? '').trim().slice(0, 60);
+    return { name, left, right, top: top + window.scrollY, bottom: bottom + window.scrollY, line };
+  });
+}
+
+async function isOn(where: Locator, attribute: string): Promise<void> {
+  await expect.poll(() => where.getAttribute(attribute), { timeout: 5000 }).toBe('true');
+}
