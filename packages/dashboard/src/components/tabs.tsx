@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { __ } from '../i18n/translate.js';
 import { Icon } from '../icons/icon.js';
+import { beforePaint } from './before-paint.js';
 import { classes } from './classes.js';
 import { useTabStrip } from './use-tab-strip.js';
 
@@ -28,7 +29,10 @@ export function Tabs<Id extends string>({ label, tabs, current, base, onChange }
   const counts = tabs.map(({ count }) => count).join();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: each tab that is opened is brought into view, and again when a counter moves it
-  useEffect(() => strip.show(list.current?.querySelector('[aria-selected="true"]') ?? null), [current, counts]);
+  useEffect(
+    () => beforePaint(() => strip.show(list.current?.querySelector('[aria-selected="true"]') ?? null)),
+    [current, counts],
+  );
 
   function onKeyDown(event: KeyboardEvent): void {
     const place = target(

@@ -1,18 +1,16 @@
 import type { AwayState } from '@security-optimizer/contract/login';
-import { useId, useMemo } from 'react';
+import { useId } from 'react';
 import { Button } from '../../components/button.js';
 import { classes } from '../../components/classes.js';
 import { SettingRow } from '../../components/setting-row.js';
-import { dateTexts } from '../../dates/date-texts.js';
+import { useDateTexts } from '../../dates/use-date-texts.js';
 import { __, sprintf } from '../../i18n/translate.js';
-import { useServices } from '../../services.js';
 import { scheduleText } from './away-words.js';
 
 /** Away Mode: what is scheduled, and when it next begins. */
 export function AwayRow({ state, onConfigure }: { readonly state: AwayState; readonly onConfigure: () => void }) {
-  const { config } = useServices();
   const id = useId();
-  const texts = useMemo(() => dateTexts(config.localeSlug), [config.localeSlug]);
+  const texts = useDateTexts();
   const status = statusOf(state);
   const title = __('Away Mode', 'security-optimizer');
   return (
