@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { act, screen, waitFor } from '@testing-library/react';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Early, earlyAnswers } from '../src/early/early-answers.js';
-import earlyCalls from '../src/early/early-calls.json';
 import { CONTAINER_ID, mount } from '../src/mount.js';
 
+const earlyCalls: Record<string, [string, object][]> = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../src/early/early-calls.json'), 'utf8'),
+);
 const NONCE = 'aaaaaaaaaa';
 const ROOT = 'http://localhost/wp-json/';
 const OPTIONS = {

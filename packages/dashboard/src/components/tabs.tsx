@@ -3,6 +3,7 @@ import { __ } from '../i18n/translate.js';
 import { Icon } from '../icons/icon.js';
 import { beforePaint } from './before-paint.js';
 import { classes } from './classes.js';
+import { placeOf } from './list-keys.js';
 import { useTabStrip } from './use-tab-strip.js';
 
 export interface Tab<Id extends string> {
@@ -35,10 +36,13 @@ export function Tabs<Id extends string>({ label, tabs, current, base, onChange }
   );
 
   function onKeyDown(event: KeyboardEvent): void {
-    const place = target(
+    const here = tabs.findIndex(({ id }) => id === current);
+    const isRtl = document.documentElement.dir === 'rtl';
+    const place = placeOf(
       event.key,
-      tabs.findIndex(({ id }) => id === current),
+      here,
       tabs.length,
+      isRtl ? ['ArrowRight', 'ArrowLeft'] : ['ArrowLeft', 'ArrowRight'],
     );
     const tab = place === null ? undefined : tabs[place];
     if (tab === undefined) return;
@@ -88,20 +92,4 @@ function Arrow({ end, onClick }: { readonly end: 'start' | 'end'; readonly onCli
       <Icon name={end === 'start' ? 'chevron-left' : 'chevron-right'} />
     </button>
   );
-}
-
-function target(key: string, place: number, count: number): number | null {
-  const forward = document.documentElement.dir === 'rtl' ? -1 : 1;
-  switch (key) {
-    case 'ArrowRight':
-      return (place + forward + count) % count;
-    case 'ArrowLeft':
-      return (place - forward + count) % count;
-    case 'Home':
-      return 0;
-    case 'End':
-      return count - 1;
-    default:
-      return null;
-  }
 }

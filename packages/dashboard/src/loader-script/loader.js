@@ -1,6 +1,8 @@
 // biome-ignore-all lint/suspicious/noPrototypeBuiltins: this file is ES5
 // biome-ignore-all lint/complexity/useArrowFunction: this file is ES5
 // biome-ignore-all lint/complexity/useOptionalChain: this file is ES5
+// biome-ignore-all lint/complexity/useLiteralKeys: the oldest browsers take no reserved word as a name
+// biome-ignore-all lint/style/useTemplate: this file is ES5
 // biome-ignore-all lint/correctness/noUnusedVariables: ES5 cannot catch without a name
 
 /**
