@@ -1,4 +1,4 @@
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkBudget } from './budget.mjs';
@@ -21,6 +21,7 @@ const styles = await buildStyles(join(root, 'src/styles'), outDir);
 const modern = await buildModern(root, outDir);
 const legacy = await buildLegacy(root, outDir);
 const files = { modern: modern.entry, legacy, pages: modern.pages };
-const loader = await buildLoader(join(root, 'src/loader-script/loader.js'), outDir, files);
+const calls = JSON.parse(await readFile(join(root, 'src/early/early-calls.json'), 'utf8'));
+const loader = await buildLoader(join(root, 'src/loader-script/loader.js'), outDir, { ...files, calls });
 await writeFile(join(outDir, 'entrypoints.json'), `${JSON.stringify({ ...styles, loader, ...files }, null, 2)}\n`);
 await checkBudget(outDir, { loader, ...files });

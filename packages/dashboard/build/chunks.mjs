@@ -1,8 +1,10 @@
 /**
- * Parts that a page draws at once, although their code is fetched after it. They keep a file of their own, so that
- * the page does not bring what is opened later.
+ * Parts that a page draws by itself, although their code is fetched after it: the chart of visits. They have one file,
+ * so that the page does not bring what is opened later.
  */
 const DRAWN_AT_ONCE = /\/(?:traffic-card|recent-traffic)\.tsx$/;
+/** Of these pages so little is opened that a file of its own would be one request more for every dialog. */
+const LITTLE_OPENED = new Set(['post-hack-actions', 'security-dashboard']);
 const IN_PAGE = /\/src\/pages\/([a-z-]+)\//;
 
 /**
@@ -11,10 +13,11 @@ const IN_PAGE = /\/src\/pages\/([a-z-]+)\//;
  * - `base`: what the entry or at least two pages need;
  * - a file for each page: what only this page needs;
  * - `<page>-parts`: what this page needs only when something is opened, a dialog or another tab;
- * - `parts`: what is opened on several pages.
+ * - `parts`: what is opened on several pages, and what is little;
+ * - `traffic`: the chart of visits.
  *
  * @param {string} entry path of the entry's module
- * @returns for `codeSplitting.groups[].name` of Rolldown; null: the module gets a file of its own
+ * @returns for `codeSplitting.groups[].name` of Rolldown
  */
 export function chunkNames(entry) {
   let roots = null;
@@ -28,8 +31,9 @@ export function chunkNames(entry) {
     const [slug] = slugs;
     const kinds = new Set([...needed].map(kindOf));
     const isShared = slugs.size > 1 || slug === undefined;
-    if (!kinds.has('page') && !kinds.has('drawn')) return isShared ? 'parts' : `${slug}-parts`;
-    if (!kinds.has('page') && !kinds.has('opened')) return null;
+    if (!kinds.has('page') && !kinds.has('drawn'))
+      return isShared || LITTLE_OPENED.has(slug) ? 'parts' : `${slug}-parts`;
+    if (!kinds.has('page') && !kinds.has('opened')) return 'traffic';
     return isShared ? 'base' : `${slug}-page`;
   };
 }

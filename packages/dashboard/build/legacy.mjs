@@ -6,6 +6,7 @@ import { noBigint } from './no-bigint.mjs';
 import { plainImports } from './plain-imports.mjs';
 import { polyfills } from './polyfills.mjs';
 import { treeshake } from './side-effects.mjs';
+import { textDomain } from './text-domain.mjs';
 
 /**
  * Builds the single classic script for the oldest browsers of the specification: ES2015 syntax and polyfills.
@@ -20,7 +21,7 @@ export async function buildLegacy(root, outDir) {
     configFile: false,
     root,
     logLevel: 'warn',
-    plugins: [react(), polyfills(), noBigint(), plainImports()],
+    plugins: [react(), polyfills(), noBigint(), plainImports(), textDomain()],
     // Vite's helper for dynamic imports names it; in a single script it has nothing to resolve.
     define: { 'import.meta.url': '""', 'import.meta.resolve': 'undefined' },
     resolve: { alias: [contractSource] },

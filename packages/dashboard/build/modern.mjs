@@ -5,6 +5,7 @@ import { chunkNames, pageSlug } from './chunks.mjs';
 import { contractSource } from './contract-source.mjs';
 import { plainImports } from './plain-imports.mjs';
 import { treeshake } from './side-effects.mjs';
+import { textDomain } from './text-domain.mjs';
 
 /**
  * Builds the ES modules for current browsers: one entry and one file for each page.
@@ -20,7 +21,7 @@ export async function buildModern(root, outDir) {
     root,
     base: './',
     logLevel: 'warn',
-    plugins: [react(), plainImports()],
+    plugins: [react(), plainImports(), textDomain()],
     resolve: { alias: [contractSource] },
     build: {
       outDir,

@@ -3,6 +3,7 @@ import { type Api, createApi } from './api/api.js';
 import type { Fetch } from './api/send.js';
 import type { Config } from './config/config.js';
 import { createQueryClient, type QueryClient } from './data/query-client.js';
+import type { EarlyAnswers } from './early/early-answers.js';
 import { createNoticeStore, type NoticeStore } from './notices/notice-store.js';
 import { createRequestStore, type RequestStore } from './requests/request-store.js';
 import { createRunRequest, type RunRequest } from './requests/run-request.js';
@@ -33,12 +34,16 @@ export interface Surroundings {
   readonly fetch: Fetch;
   readonly portal: Element;
   readonly navigate: (url: string) => void;
+  readonly early?: EarlyAnswers | undefined;
 }
 
-export function createServices(config: Config, { address, fetch, portal, navigate }: Surroundings): Services {
+export function createServices(config: Config, { address, fetch, portal, navigate, early }: Surroundings): Services {
   const notices = createNoticeStore();
   const requests = createRequestStore();
-  const api = createApi({ restBase: config.restBase, address, fetch }, { first: config.nonce, url: config.nonceUrl });
+  const api = createApi(
+    { restBase: config.restBase, address, fetch, early },
+    { first: config.nonce, url: config.nonceUrl },
+  );
   const { loginUrl } = config;
   const run = createRunRequest({ api, requests, notices, loginUrl });
   const runQuietly = createRunRequest({ api, requests, notices: NO_NOTICES, loginUrl });

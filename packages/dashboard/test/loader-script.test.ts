@@ -2,64 +2,159 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Early } from '../src/early/early-answers.js';
 
 const source = readFileSync(join(dirname(fileURLToPath(import.meta.url)), '../src/loader-script/loader.js'), 'utf8');
-const files = { modern: 'new.js', legacy: 'old.js', pages: { SITE_SECURITY: ['page.js', 'runtime.js'] } };
+const files = {
+  modern: 'new.js',
+  legacy: 'old.js',
+  pages: { SITE_SECURITY: ['page.js', 'runtime.js'] },
+  calls: { SITE_SECURITY: [['/fetch-options', { page: 'security' }]] },
+};
+const config = {
+  assets_path: 'https://example.com/assets',
+  rest_base: 'https://example.com/wp-json/',
+  wp_nonce: 'aaaaaaaaaa',
+};
+const fetched = vi.fn<typeof globalThis.fetch>();
 
-/** Runs the loader as the browser would, from a script element with the given address. */
-function runLoader(src: string): void {
+/** Runs the loader as the browser would, from the head; `printed` is what the connector gave it. */
+function runLoader(printed: object | null = config): void {
   const script = document.createElement('script');
-  vi.spyOn(document, 'currentScript', 'get').mockReturnValue(Object.assign(script, { src }));
+  if (printed !== null) {
+    script.dataset.page = 'SITE_SECURITY';
+    script.dataset.config = JSON.stringify(printed);
+  }
+  vi.spyOn(document, 'currentScript', 'get').mockReturnValue(script);
   new Function('FILES', source)(files);
+}
+
+function printContainer(): void {
+  const container = document.createElement('div');
+  container.id = 'security-optimizer-app';
+  container.dataset.page = 'SITE_SECURITY';
+  container.dataset.config = JSON.stringify(config);
+  document.body.append(container);
 }
 
 const loaded = (): HTMLScriptElement | null => document.head.querySelector('script');
 const preloads = (): string[] => Array.from(document.head.querySelectorAll('link'), (link) => link.href);
+const early = (): Early | undefined => window.securityOptimizerEarly;
 
 beforeEach(() => {
   document.head.replaceChildren();
-  const container = document.createElement('div');
-  container.id = 'security-optimizer-app';
-  container.dataset.page = 'SITE_SECURITY';
-  container.dataset.config = JSON.stringify({ assets_path: 'https://example.com/assets' });
-  document.body.append(container);
   Object.defineProperty(HTMLScriptElement.prototype, 'noModule', { value: false, configurable: true });
+  fetched.mockReset().mockResolvedValue(new Response('{"status":200}'));
+  vi.stubGlobal('fetch', fetched);
 });
 afterEach(() => {
+  Reflect.deleteProperty(window, 'securityOptimizerEarly');
+  window.location.hash = '';
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
 });
 
 describe('the loader script', () => {
   it('loads the modern build as a module, and what the page needs beside it at the same time', () => {
-    runLoader('https://example.com/plugin/loader-abc.js?ver=1');
-    expect(loaded()?.src).toBe('https://example.com/plugin/new.js');
+    runLoader();
+    expect(loaded()?.src).toBe('https://example.com/assets/new.js');
     expect(loaded()?.type).toBe('module');
-    expect(preloads()).toEqual(['https://example.com/plugin/page.js', 'https://example.com/plugin/runtime.js']);
+    expect(preloads()).toEqual(['https://example.com/assets/page.js', 'https://example.com/assets/runtime.js']);
   });
 
   it('loads the legacy build where a modern feature is missing', () => {
     vi.stubGlobal('structuredClone', undefined);
-    runLoader('https://example.com/plugin/loader-abc.js');
-    expect(loaded()?.src).toBe('https://example.com/plugin/old.js');
+    runLoader();
+    expect(loaded()?.src).toBe('https://example.com/assets/old.js');
     expect(loaded()?.type).toBe('');
     expect(preloads()).toEqual([]);
   });
 
   it('loads the legacy build where modules are unknown', () => {
     Reflect.deleteProperty(HTMLScriptElement.prototype, 'noModule');
-    runLoader('https://example.com/plugin/loader-abc.js');
-    expect(loaded()?.src).toBe('https://example.com/plugin/old.js');
+    runLoader();
+    expect(loaded()?.src).toBe('https://example.com/assets/old.js');
   });
 
-  it('finds the files by the configuration when it was merged into another script', () => {
-    runLoader('https://example.com/cache/all.js');
+  it('reads the container when it was merged into another script', () => {
+    printContainer();
+    runLoader(null);
+    expect(loaded()?.src).toBe('https://example.com/assets/new.js');
+    expect(early()?.calls).toHaveLength(1);
+  });
+
+  it('waits for the container when it was merged into a script of the head', () => {
+    runLoader(null);
+    expect(loaded()).toBeNull();
+    printContainer();
+    document.dispatchEvent(new Event('DOMContentLoaded'));
     expect(loaded()?.src).toBe('https://example.com/assets/new.js');
   });
 
-  it('says so when the build cannot be loaded', () => {
-    runLoader('https://example.com/plugin/loader-abc.js');
+  it('says so when the build cannot be loaded, once there is a place for it', () => {
+    runLoader();
     loaded()?.dispatchEvent(new Event('error'));
+    printContainer();
+    document.dispatchEvent(new Event('DOMContentLoaded'));
     expect(document.querySelector('[role="alert"]')?.textContent).toMatch(/could not be loaded/);
+  });
+});
+
+describe('the first calls of a page', () => {
+  it('are sent by the loader as the client would send them', async () => {
+    runLoader();
+    expect(fetched.mock.calls).toEqual([
+      [
+        'https://example.com/wp-json/security-optimizer/v1/fetch-options',
+        {
+          method: 'POST',
+          credentials: 'include',
+          headers: { Accept: 'application/json', 'X-WP-Nonce': 'aaaaaaaaaa', 'Content-Type': 'application/json' },
+          body: '{"page":"security"}',
+        },
+      ],
+    ]);
+    const [call] = early()?.calls ?? [];
+    expect(call).toMatchObject({ suffix: '/fetch-options', body: '{"page":"security"}', nonce: 'aaaaaaaaaa' });
+    expect(call?.isHere).toBe(false);
+    expect(await call?.answer).toEqual({ status: 200, body: '{"status":200}' });
+    expect(call?.isHere).toBe(true);
+  });
+
+  it('find the API behind plain permalinks', () => {
+    runLoader({ ...config, rest_base: 'https://example.com/index.php?rest_route=/' });
+    expect(fetched.mock.calls[0]?.[0]).toBe(
+      'https://example.com/index.php?rest_route=/security-optimizer/v1/fetch-options',
+    );
+  });
+
+  it.each([
+    ['the address of the API has another form', { rest_base: 'https://example.com/?rest_route=/&lang=de' }],
+    ['there is no nonce', { wp_nonce: '' }],
+    ['there is no address', { rest_base: undefined }],
+  ])('are left to the client where %s', (_, change) => {
+    runLoader({ ...config, ...change });
+    expect(fetched).not.toHaveBeenCalled();
+    expect(early()).toBeUndefined();
+    expect(loaded()).not.toBeNull();
+  });
+
+  it('are left to the client where the address leads to another part of the page', () => {
+    window.location.hash = '#registered';
+    runLoader();
+    expect(fetched).not.toHaveBeenCalled();
+  });
+
+  it('are left to the client in a browser without fetch', () => {
+    vi.stubGlobal('fetch', undefined);
+    runLoader();
+    expect(early()).toBeUndefined();
+    expect(loaded()).not.toBeNull();
+  });
+
+  it('may fail without anybody hearing of it before the client does', async () => {
+    fetched.mockRejectedValue(new TypeError('Failed to fetch'));
+    runLoader();
+    await expect(early()?.calls[0]?.answer).rejects.toThrow('Failed to fetch');
   });
 });

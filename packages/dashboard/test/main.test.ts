@@ -26,6 +26,13 @@ describe('the script of the dashboard', () => {
     expect(container.dataset.started).toBe('');
   });
 
+  it('draws into a container that is printed later, before the scripts behind it run', async () => {
+    await import('../src/main.js');
+    const container = printContainer();
+    await Promise.resolve();
+    expect(container.dataset.started).toBe('');
+  });
+
   it('waits for a container that is not printed yet', async () => {
     await import('../src/main.js');
     const container = printContainer();

@@ -24,6 +24,6 @@ export const dashboardPages: readonly DashboardPage[] = [
     // A quick server has answered before the next frame is drawn.
     answer: '[role="switch"][aria-busy], .so-toast',
   },
-  { slug: 'activity-log', name: 'Activity Log', control: 'tbody .so-iconbtn', answer: '[role="menu"]' },
+  { slug: 'activity-log', name: 'Activity Log', control: 'tbody .so-iconbtn', answer: '.so-menu' },
   { slug: 'post-hack-actions', name: 'Post-hack Actions', control: '.so-row__ctl .so-btn', answer: '.so-dialog' },
 ];

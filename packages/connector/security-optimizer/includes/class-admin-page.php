@@ -92,8 +92,7 @@ final class Security_Optimizer_Admin_Page {
 	}
 
 	/**
-	 * Action `admin_enqueue_scripts`: the dashboard's styles, and its scripts ahead of time. Names of files change with
-	 * their content.
+	 * Action `admin_enqueue_scripts`: the dashboard's styles and its scripts. Names of files change with their content.
 	 *
 	 * @param string $hook Hook of the screen.
 	 */
@@ -104,14 +103,14 @@ final class Security_Optimizer_Admin_Page {
 		}
 		$style = is_rtl() ? $files['style_rtl'] : $files['style'];
 		wp_enqueue_style( 'security-optimizer', self::assets_url() . $style, array(), null ); // phpcs:ignore WordPress.WP.EnqueuedResourceParameters.MissingVersion
-		add_action( 'admin_head', array( __CLASS__, 'print_preloads' ) );
+		add_action( 'admin_print_styles-' . $hook, array( __CLASS__, 'print_loader' ) );
 	}
 
 	/**
-	 * Action `admin_head`: what the modern build needs for this page, fetched while WordPress's own scripts still hold
-	 * up the rest of the page. Old browsers do not know the link and ignore it.
+	 * Action `admin_print_styles-…`, the first in the head: styles and scripts of WordPress would hold up the loader.
+	 * Before it stands what the modern build needs for this page; old browsers do not know the links and ignore them.
 	 */
-	public static function print_preloads() {
+	public static function print_loader() {
 		$files = self::entrypoints();
 		$pages = self::pages();
 		$id    = $pages[ self::slug() ]['id'];
@@ -121,6 +120,17 @@ final class Security_Optimizer_Admin_Page {
 				printf( '<link rel="modulepreload" href="%s">' . "\n", esc_url( self::assets_url() . $file ) );
 			}
 		}
+		// In the page itself, not a file that is asked for first. Policies for scripts add their nonce by the filter
+		// `wp_inline_script_attributes`.
+		wp_print_inline_script_tag(
+			(string) file_get_contents( SECURITY_OPTIMIZER_DIR . '/assets/' . $files['loader'] ),
+			array(
+				'id'          => 'security-optimizer-loader',
+				'data-page'   => $id,
+				// Escaped here already: attributes of scripts keep what looks like an entity.
+				'data-config' => wp_json_encode( self::loader_config(), JSON_HEX_AMP | JSON_HEX_QUOT | JSON_HEX_TAG | JSON_HEX_APOS ),
+			)
+		);
 	}
 
 	/**
@@ -144,9 +154,6 @@ final class Security_Optimizer_Admin_Page {
 			htmlspecialchars( wp_json_encode( self::config( $slug ) ), ENT_QUOTES, 'UTF-8', true ), // phpcs:ignore WordPress.Security.EscapeOutput.OutputNotEscaped
 			esc_html__( 'This page needs JavaScript. Turn it on in your browser and load the page again.', 'security-optimizer' )
 		);
-		// In the page itself: a file would be asked for only after all scripts of WordPress. Policies for scripts add
-		// their nonce by the filter `wp_inline_script_attributes`.
-		wp_print_inline_script_tag( (string) file_get_contents( SECURITY_OPTIMIZER_DIR . '/assets/' . $files['loader'] ) );
 	}
 
 	/**
@@ -180,14 +187,11 @@ final class Security_Optimizer_Admin_Page {
 			);
 		}
 		$locale = get_user_locale();
-		return array(
-			'rest_base'          => rest_url(),
+		return self::loader_config() + array(
 			'home_url'           => home_url( '/' ),
 			'log_page_url'       => admin_url( 'admin.php?page=activity-log' ),
-			'assets_path'        => self::assets_url(),
 			'locale'             => self::locale_data( $locale ),
 			'localeSlug'         => implode( '-', array_slice( explode( '_', $locale ), 0, 2 ) ),
-			'wp_nonce'           => wp_create_nonce( 'wp_rest' ),
 			'data_consent_popup' => array(
 				'show_data_field'  => (int) Security_Optimizer_Policy::is_on( 'show_data_consent' ),
 				'show_email_field' => (int) Security_Optimizer_Policy::is_on( 'show_email_consent' ),
@@ -195,6 +199,17 @@ final class Security_Optimizer_Admin_Page {
 			'pages'              => $pages,
 			'nonce_url'          => admin_url( 'admin-ajax.php?action=rest-nonce' ),
 			'login_url'          => wp_login_url( admin_url( 'admin.php?page=' . $slug ) ),
+		);
+	}
+
+	/**
+	 * @return string[] The part of the configuration that the loader needs for the files and the first calls.
+	 */
+	private static function loader_config() {
+		return array(
+			'rest_base'   => rest_url(),
+			'assets_path' => self::assets_url(),
+			'wp_nonce'    => wp_create_nonce( 'wp_rest' ),
 		);
 	}
 

@@ -2,6 +2,7 @@ import { AffixInput } from '../../src/forms/affix-input.js';
 import { ChipInput, type ChipInputProps } from '../../src/forms/chip-input.js';
 import { Field, FieldError, type FieldProps } from '../../src/forms/field.js';
 import { Segmented } from '../../src/forms/segmented.js';
+import { Select } from '../../src/forms/select.js';
 import { Icon } from '../../src/icons/icon.js';
 import type { ForcedState, Group, PartExample } from '../example.js';
 import { LONG, nothing } from './samples.js';
@@ -42,17 +43,18 @@ function field(
   };
 }
 
+const ATTEMPTS = [
+  { value: 0, text: 'OFF' },
+  { value: 3, text: '3 attempts' },
+  { value: 5, text: '5 attempts' },
+];
+
 function select(state: string, disabled: boolean, force?: ForcedState['state']): PartExample {
   return {
     id: `select-${state}`,
     title: `select, ${state}`,
-    draw: () => (
-      <select className="so-select" aria-label="Attempts" disabled={disabled} defaultValue="5">
-        <option value="0">OFF</option>
-        <option value="5">5 attempts</option>
-      </select>
-    ),
-    ...(force === undefined ? {} : { force: { state: force, on: 'select' } }),
+    draw: () => <Select label="Attempts" auto value={5} options={ATTEMPTS} disabled={disabled} onChange={nothing} />,
+    ...(force === undefined ? {} : { force: { state: force, on: 'button' } }),
   };
 }
 

@@ -106,6 +106,11 @@ export const logPage: Group = {
       },
     }),
     one('log-settings', 'ready', 'Log Settings', { looks: ['phone', 'german'] }),
+    one('log-settings', 'open', 'Log Settings, choosing the days', {
+      area: '.so-app',
+      looks: ['phone'],
+      act: (hands) => hands.click('combobox', 'Days to keep'),
+    }),
     one('log-settings', 'off', 'Log Settings, off', {
       site(site) {
         site.log.options.disable_activity_log = 1;

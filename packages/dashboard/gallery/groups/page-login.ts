@@ -46,6 +46,10 @@ export const loginPage: Group = {
     one('ready', 'as on a new site', { looks: ['phone', 'german'] }),
     one('in-use', 'all of it in use', { site: inUse, looks: ['rtl'] }),
     one('at-risk', 'all off', { site: atRisk }),
+    one('attempts-open', 'choosing the limit of attempts', {
+      looks: ['phone', 'rtl'],
+      act: (hands) => hands.click('combobox', 'Limit Login Attempts'),
+    }),
     one('loading', 'loading', { area: '.so-main', site: (site) => site.replies.set('/fetch-options', held) }),
     one('not-loaded', 'not loaded', {
       area: '.so-main',
@@ -60,7 +64,7 @@ export const loginPage: Group = {
     one('failed', 'a change that failed', {
       area: '[data-anchor="login-attempts"]',
       site: (site) => site.replies.set('/limit-login-attempts', () => refused(500, 'internal', 'An error occurred.')),
-      act: (hands) => hands.choose('Limit Login Attempts', '3'),
+      act: (hands) => hands.choose('Limit Login Attempts', '3 attempts'),
     }),
   ],
 };
@@ -100,6 +104,14 @@ export const loginDialogs: Group = {
       async act(hands) {
         await hands.click('button', /reset/i);
         await hands.choose('User', 'editor-1');
+      },
+    }),
+    one('reset-open', 'Reset 2-factor Authentication, choosing a user', {
+      site: inUse,
+      looks: ['phone'],
+      async act(hands) {
+        await hands.click('button', /reset/i);
+        await hands.click('combobox', 'User');
       },
     }),
     one('away-period', 'Away Mode, once', {

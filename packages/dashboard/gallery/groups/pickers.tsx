@@ -2,7 +2,10 @@ import { Calendar, type CalendarProps } from '../../src/forms/calendar.js';
 import { Clock } from '../../src/forms/clock.js';
 import { ComboBox, type ComboBoxProps } from '../../src/forms/combo-box.js';
 import { DateField } from '../../src/forms/date-field.js';
+import { Field } from '../../src/forms/field.js';
+import { OptionList } from '../../src/forms/option-list.js';
 import { PickerField } from '../../src/forms/picker-field.js';
+import { Select, type SelectProps } from '../../src/forms/select.js';
 import { TimeField } from '../../src/forms/time-field.js';
 import { Wheel } from '../../src/forms/wheel.js';
 import type { Group, PartExample } from '../example.js';
@@ -58,10 +61,59 @@ function combo(state: string, props: Partial<ComboBoxProps>, act?: PartExample['
   };
 }
 
+const users = [...['editor-1', 'author-2', 'shop-manager', LONG], ...Array.from({ length: 12 }, (_, n) => `user-${n}`)];
+
+function select(state: string, props: Partial<SelectProps<number>>, act?: PartExample['act']): PartExample {
+  return {
+    id: `select-in-field-${state}`,
+    title: `choice, ${state.replace(/-/g, ' ')}`,
+    draw: () => (
+      <div style={{ width: 320 }}>
+        <Field label="User" error={props['aria-invalid'] ? 'This field is required.' : undefined}>
+          {(control) => (
+            <Select
+              {...control}
+              label="User"
+              placeholder="Choose a user"
+              value={null}
+              options={users.map((text, value) => ({ value, text }))}
+              onChange={nothing}
+              {...props}
+            />
+          )}
+        </Field>
+      </div>
+    ),
+    ...(act === undefined ? {} : { act, room: 260 }),
+  };
+}
+
 export const pickers: Group = {
   id: 'pickers',
   title: 'Lists, days and times',
   examples: [
+    select('none', {}),
+    select('error', { 'aria-invalid': true }),
+    select('long-text', { value: 3 }),
+    select('open', { value: 1 }, (hands) => hands.press('{Tab}{Enter}{ArrowDown}')),
+    select('open-at-end', { value: 1 }, (hands) => hands.press('{Tab}{End}')),
+    {
+      id: 'option-list',
+      title: 'open list, 40 px each',
+      room: 150,
+      draw: () => (
+        <div className="so-anchor" style={{ width: 208 }}>
+          <OptionList
+            id="options"
+            label="Attempts"
+            texts={['OFF', '3 attempts', '5 attempts']}
+            chosen={2}
+            active={1}
+            onChoose={nothing}
+          />
+        </div>
+      ),
+    },
     combo('closed', {}),
     combo('chosen', { value: options[1] ?? null }),
     combo('error', { error: 'Invalid format.' }),
@@ -84,6 +136,18 @@ export const pickers: Group = {
       room: 400,
       draw: () => <DateField {...month} label="From" error={undefined} onChange={nothing} />,
       act: (hands) => hands.click('combobox', 'From'),
+    },
+    {
+      id: 'calendar-years',
+      title: 'month, choosing a year',
+      room: 400,
+      alone: true,
+      draw: () => (
+        <div className="so-anchor">
+          <Calendar {...month} id="calendar-years" onChoose={nothing} />
+        </div>
+      ),
+      act: (hands) => hands.click('combobox', 'Year'),
     },
     calendar('range', {}),
     calendar('first-month', { value: '', range: { from: '', to: '' }, summary: 'Choose the first day.' }),

@@ -38,7 +38,10 @@ export function hands(english: (text: string) => string): Hands {
       await user.type(input, text);
     },
     press: (keys) => user.keyboard(keys),
-    choose: async (label, option) => user.selectOptions(await field(label), option),
+    async choose(label, option) {
+      await user.click(await field(label));
+      await user.click(await screen.findByRole('option', { name: option }));
+    },
     rest: settle,
   };
 }

@@ -4,6 +4,8 @@ const MOST_MS = 4000;
 
 /** Waits until the document has not changed for a moment. What changes for ever is waited for a while only. */
 export async function settle(): Promise<void> {
+  // Some parts are drawn only when the browser has time (useIdle); theirs was asked for before this one.
+  await new Promise((resolve) => requestIdleCallback(resolve, { timeout: MOST_MS }));
   await new Promise<void>((resolve) => {
     const end = (): void => {
       watch.disconnect();

@@ -1,4 +1,5 @@
 import { API_NAMESPACE } from '@security-optimizer/contract/paths';
+import type { EarlyAnswers, RawAnswer } from '../early/early-answers.js';
 import { ApiFailure } from './api-failure.js';
 import { type Answer, readAnswer } from './read-answer.js';
 import { type Query, restUrl } from './rest-url.js';
@@ -25,6 +26,8 @@ export interface Transport {
   /** Address of the page that is open; relative addresses start from it. */
   readonly address: string;
   readonly fetch: Fetch;
+  /** Answers of calls that were sent before the client ran. */
+  readonly early?: EarlyAnswers | undefined;
 }
 
 /** Longer than guard waits for WordPress, so that guard's own explanation comes first. */
@@ -36,28 +39,15 @@ const DEFAULT_TIMEOUT_MS = 90_000;
  * @throws ApiFailure
  */
 export async function send<Data>(call: ApiCall, nonce: string, transport: Transport): Promise<Answer<Data>> {
-  const method = call.method ?? 'POST';
-  const hasBody = method !== 'GET' && method !== 'DELETE';
   const abort = new AbortController();
   const stop = (): void => abort.abort();
   const timer = setTimeout(stop, call.timeout ?? DEFAULT_TIMEOUT_MS);
   call.signal?.addEventListener('abort', stop);
   if (call.signal?.aborted) stop();
   try {
-    const route = `${call.namespace ?? API_NAMESPACE}${call.suffix}`;
-    const url = restUrl(transport.restBase, route, call.query ?? {}, transport.address);
-    const response = await transport.fetch(url, {
-      method,
-      credentials: 'include',
-      signal: abort.signal,
-      headers: {
-        Accept: 'application/json',
-        'X-WP-Nonce': nonce,
-        ...(hasBody ? { 'Content-Type': 'application/json' } : {}),
-      },
-      ...(hasBody ? { body: JSON.stringify(call.body ?? {}) } : {}),
-    });
-    return readAnswer<Data>(await response.text(), response.status);
+    const early = transport.early?.take(call, nonce, abort.signal);
+    const { status, body } = await (early ?? ask(call, nonce, transport, abort.signal));
+    return readAnswer<Data>(body, status);
   } catch (error) {
     if (call.signal?.aborted) throw new ApiFailure('cancelled', { cause: error });
     if (error instanceof ApiFailure) throw error;
@@ -66,4 +56,24 @@ export async function send<Data>(call: ApiCall, nonce: string, transport: Transp
     clearTimeout(timer);
     call.signal?.removeEventListener('abort', stop);
   }
+}
+
+/** The loader sends early calls in the same form. */
+async function ask(call: ApiCall, nonce: string, transport: Transport, signal: AbortSignal): Promise<RawAnswer> {
+  const method = call.method ?? 'POST';
+  const hasBody = method !== 'GET' && method !== 'DELETE';
+  const route = `${call.namespace ?? API_NAMESPACE}${call.suffix}`;
+  const url = restUrl(transport.restBase, route, call.query ?? {}, transport.address);
+  const response = await transport.fetch(url, {
+    method,
+    credentials: 'include',
+    signal,
+    headers: {
+      Accept: 'application/json',
+      'X-WP-Nonce': nonce,
+      ...(hasBody ? { 'Content-Type': 'application/json' } : {}),
+    },
+    ...(hasBody ? { body: JSON.stringify(call.body ?? {}) } : {}),
+  });
+  return { status: response.status, body: await response.text() };
 }

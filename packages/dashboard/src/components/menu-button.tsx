@@ -2,6 +2,7 @@ import { MENU_CLOSE_MS } from '@security-optimizer/contract/limits';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { Icon } from '../icons/icon.js';
 import { classes } from './classes.js';
+import { placeOf } from './list-keys.js';
 import { useLeaving } from './use-leaving.js';
 
 export interface MenuItem {
@@ -55,7 +56,7 @@ export function MenuButton({ className, label, items, children }: MenuButtonProp
     }
     if (event.key === 'Tab') setOpen(false);
     const all = itemsOf(anchor.current);
-    const place = target(event.key, all.indexOf(document.activeElement as HTMLElement), all.length);
+    const place = placeOf(event.key, all.indexOf(document.activeElement as HTMLElement), all.length);
     if (event.key !== 'Escape' && place === null) return;
     event.preventDefault();
     event.stopPropagation();
@@ -108,19 +109,4 @@ export function MenuButton({ className, label, items, children }: MenuButtonProp
 
 function itemsOf(anchor: HTMLElement | null): HTMLElement[] {
   return Array.from(anchor?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? []);
-}
-
-function target(key: string, place: number, count: number): number | null {
-  switch (key) {
-    case 'ArrowDown':
-      return (place + 1) % count;
-    case 'ArrowUp':
-      return (place - 1 + count) % count;
-    case 'Home':
-      return 0;
-    case 'End':
-      return count - 1;
-    default:
-      return null;
-  }
 }

@@ -1,7 +1,9 @@
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { __ } from '../i18n/translate.js';
 import { Icon } from '../icons/icon.js';
+import { beforePaint } from './before-paint.js';
 import { classes } from './classes.js';
+import { placeOf } from './list-keys.js';
 import { useTabStrip } from './use-tab-strip.js';
 
 export interface Tab<Id extends string> {
@@ -28,13 +30,19 @@ export function Tabs<Id extends string>({ label, tabs, current, base, onChange }
   const counts = tabs.map(({ count }) => count).join();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: each tab that is opened is brought into view, and again when a counter moves it
-  useEffect(() => strip.show(list.current?.querySelector('[aria-selected="true"]') ?? null), [current, counts]);
+  useEffect(
+    () => beforePaint(() => strip.show(list.current?.querySelector('[aria-selected="true"]') ?? null)),
+    [current, counts],
+  );
 
   function onKeyDown(event: KeyboardEvent): void {
-    const place = target(
+    const here = tabs.findIndex(({ id }) => id === current);
+    const isRtl = document.documentElement.dir === 'rtl';
+    const place = placeOf(
       event.key,
-      tabs.findIndex(({ id }) => id === current),
+      here,
       tabs.length,
+      isRtl ? ['ArrowRight', 'ArrowLeft'] : ['ArrowLeft', 'ArrowRight'],
     );
     const tab = place === null ? undefined : tabs[place];
     if (tab === undefined) return;
@@ -84,20 +92,4 @@ function Arrow({ end, onClick }: { readonly end: 'start' | 'end'; readonly onCli
       <Icon name={end === 'start' ? 'chevron-left' : 'chevron-right'} />
     </button>
   );
-}
-
-function target(key: string, place: number, count: number): number | null {
-  const forward = document.documentElement.dir === 'rtl' ? -1 : 1;
-  switch (key) {
-    case 'ArrowRight':
-      return (place + forward + count) % count;
-    case 'ArrowLeft':
-      return (place - forward + count) % count;
-    case 'Home':
-      return 0;
-    case 'End':
-      return count - 1;
-    default:
-      return null;
-  }
 }

@@ -1,5 +1,6 @@
 import { PRESS_MS, TOOLTIP_DELAY_MS } from '@security-optimizer/contract/limits';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { beforePaint } from './before-paint.js';
 import { classes } from './classes.js';
 
 export interface TipProps {
@@ -22,9 +23,14 @@ export function Tip({ text, className, children }: TipProps) {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when the text is another one
   useEffect(() => {
-    const inner = element.current?.firstElementChild;
-    setCut(inner instanceof HTMLElement && isCut(inner));
-    return () => clearTimeout(timer.current);
+    const callOff = beforePaint(() => {
+      const inner = element.current?.firstElementChild;
+      setCut(inner instanceof HTMLElement && isCut(inner));
+    });
+    return () => {
+      callOff();
+      clearTimeout(timer.current);
+    };
   }, [text]);
 
   useEffect(() => {

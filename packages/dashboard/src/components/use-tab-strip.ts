@@ -1,5 +1,6 @@
 import { RESIZE_DEBOUNCE_MS } from '@security-optimizer/contract/limits';
 import { type RefObject, useCallback, useEffect, useState } from 'react';
+import { beforePaint } from './before-paint.js';
 
 /** How far an arrow moves the strip, CSS pixels (specification section 9). */
 const STEP = 40;
@@ -32,7 +33,7 @@ export function useTabStrip(list: RefObject<HTMLElement | null>): TabStrip {
   }, [list]);
 
   // Also after each drawing: a counter that arrives makes the tabs wider.
-  useEffect(measure);
+  useEffect(() => beforePaint(measure));
 
   useEffect(() => {
     const element = list.current;

@@ -28,44 +28,69 @@ export interface DateTexts {
   readonly halves: readonly [string, string];
 }
 
-/** @param locale BCP 47; a language that the browser does not know means English */
+let last: { readonly locale: string; readonly texts: DateTexts } | null = null;
+
+/**
+ * Each form is made when it is first used, and kept for the language that was last asked for: to make one takes the
+ * browser longer than to draw a row of a table.
+ *
+ * @param locale BCP 47; a language that the browser does not know means English
+ */
 export function dateTexts(locale: string): DateTexts {
-  const format = (options: Intl.DateTimeFormatOptions): ((ms: number) => string) => {
-    const formatter = formatterOf(locale, { ...options, timeZone: 'UTC' });
-    return (ms) => formatter.format(ms);
+  if (last?.locale !== locale) last = { locale, texts: makeTexts(locale) };
+  return last.texts;
+}
+
+function makeTexts(locale: string): DateTexts {
+  const formatter = (options: Intl.DateTimeFormatOptions): (() => Intl.DateTimeFormat) =>
+    once(() => formatterOf(locale, { ...options, timeZone: 'UTC' }));
+  const format = (options: Intl.DateTimeFormatOptions): ((day: string) => string) => {
+    const made = formatter(options);
+    return (day) => made().format(msOf(day));
   };
-  const day = format({ day: 'numeric', month: 'long', year: 'numeric' });
-  const fullDay = format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
-  const dayOfMonth = formatterOf(locale, { day: 'numeric', month: 'long', timeZone: 'UTC' });
-  const shortDay = format({ day: 'numeric', month: 'short' });
-  const shortDate = format({ day: 'numeric', month: 'short', year: 'numeric' });
+  const dayOfMonth = formatter({ day: 'numeric', month: 'long' });
   const month = format({ month: 'long' });
   const weekdays = { long: format({ weekday: 'long' }), short: format({ weekday: 'short' }) };
-  const hour = formatterOf(locale, { hour: 'numeric', minute: '2-digit', timeZone: 'UTC' });
-  const second = formatterOf(locale, { hour: 'numeric', minute: '2-digit', second: '2-digit', timeZone: 'UTC' });
-  const is12Hours = hour.resolvedOptions().hour12 === true;
+  const hour = formatter({ hour: 'numeric', minute: '2-digit' });
+  const second = formatter({ hour: 'numeric', minute: '2-digit', second: '2-digit' });
+  const is12Hours = once(() => hour().resolvedOptions().hour12 === true);
+  const months = once(() => Array.from({ length: 12 }, (_, index) => month(dayOf(2024, index, 1))));
   const at = (time: string): number =>
     Date.UTC(2024, 0, 7, Number(time.slice(0, 2)), Number(time.slice(3, 5)), Number(time.slice(6, 8)));
   const half = (time: string): string =>
-    hour
+    hour()
       .format(at(time))
       .replace(/[\d٠-٩۰-۹०-९০-৯]+/g, '')
       .replace(/[:.\s\u200e\u200f\u202f\u00a0]+/g, ' ')
       .trim();
   return {
-    day: (value) => day(msOf(value)),
-    fullDay: (value) => fullDay(msOf(value)),
-    range: (from, to) => rangeText(dayOfMonth, msOf(from), msOf(to)),
-    shortDay: (value) => shortDay(msOf(value)),
-    shortDate: (value) => shortDate(msOf(value)),
-    dayOfMonth: (value) => dayOfMonth.format(msOf(value)),
-    months: Array.from({ length: 12 }, (_, index) => month(msOf(dayOf(2024, index, 1)))),
+    day: format({ day: 'numeric', month: 'long', year: 'numeric' }),
+    fullDay: format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }),
+    range: (from, to) => rangeText(dayOfMonth(), msOf(from), msOf(to)),
+    shortDay: format({ day: 'numeric', month: 'short' }),
+    shortDate: format({ day: 'numeric', month: 'short', year: 'numeric' }),
+    dayOfMonth: (value) => dayOfMonth().format(msOf(value)),
+    get months() {
+      return months();
+    },
     // 7 January 2024 is a Sunday.
-    weekday: (weekday, form) => weekdays[form](msOf(dayOf(2024, 0, 7 + weekday))),
-    time: (time) => (is12Hours ? hour.format(at(time)) : time),
-    fullTime: (time) => (is12Hours ? second.format(at(time)) : time),
-    is12Hours,
-    halves: [half('09:00'), half('21:00')],
+    weekday: (weekday, form) => weekdays[form](dayOf(2024, 0, 7 + weekday)),
+    time: (time) => (is12Hours() ? hour().format(at(time)) : time),
+    fullTime: (time) => (is12Hours() ? second().format(at(time)) : time),
+    get is12Hours() {
+      return is12Hours();
+    },
+    get halves(): [string, string] {
+      return [half('09:00'), half('21:00')];
+    },
+  };
+}
+
+function once<Made>(make: () => Made): () => Made {
+  let made: Made | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
 

@@ -1,9 +1,8 @@
-import { useMemo } from 'react';
 import { useServices } from '../services.js';
 import { type DateTexts, dateTexts } from './date-texts.js';
 
 /** Words and forms for days and times in the owner's language. */
 export function useDateTexts(): DateTexts {
   const { config } = useServices();
-  return useMemo(() => dateTexts(config.localeSlug), [config.localeSlug]);
+  return dateTexts(config.localeSlug);
 }

@@ -146,7 +146,7 @@ function useFirstFieldFocus(ref: { readonly current: HTMLElement | null }): void
     const wanted =
       ref.current?.querySelector<HTMLElement>('[data-first-focus]') ??
       ref.current?.querySelector<HTMLElement>(
-        '.so-dialog__body input:not([type="radio"]):not([readonly]), .so-dialog__body input:checked, .so-dialog__body select, .so-dialog__body [aria-checked="true"]',
+        '.so-dialog__body input:not([type="radio"]):not([readonly]), .so-dialog__body input:checked, .so-dialog__body button[role="combobox"], .so-dialog__body [aria-checked="true"]',
       );
     wanted?.focus();
   }, [ref]);

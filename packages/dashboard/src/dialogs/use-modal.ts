@@ -6,7 +6,7 @@ const open: HTMLElement[] = [];
 /** What stays readable and within reach while a dialog is open: the messages. */
 const TOP_LAYER = '[data-top-layer]';
 const FOCUSABLE =
-  'a[href], button:not([disabled]), input:not([disabled]), select:not([disabled]), textarea:not([disabled]), iframe, [tabindex]:not([tabindex="-1"])';
+  'a[href], button:not([disabled]), input:not([disabled]), textarea:not([disabled]), iframe, [tabindex]:not([tabindex="-1"])';
 
 /**
  * Makes an element modal while it is drawn: the focus stays inside, everything else is hidden from assistive

@@ -4,6 +4,7 @@ import type { DateTexts } from '../dates/date-texts.js';
 import { addDays, addMonths, dayOf, partsOf, weeksOf } from '../dates/day.js';
 import { __ } from '../i18n/translate.js';
 import { Icon } from '../icons/icon.js';
+import { Select } from './select.js';
 
 /** Years that can be picked on either side of the one that is shown (specification section 9). */
 const YEARS_AROUND = 50;
@@ -67,30 +68,21 @@ export function Calendar(props: CalendarProps) {
           disabled={dayOf(year, month, 0) < min}
           onClick={() => goTo(within(addMonths(current, -1), min, max), false)}
         />
-        <select
-          className="so-select"
-          aria-label={__('Month', 'security-optimizer')}
+        <Select
+          label={__('Month', 'security-optimizer')}
           value={month}
-          onChange={(event) => goTo(addMonths(current, Number(event.target.value) - month), false)}
-        >
-          {texts.months.map((name, index) => (
-            <option key={name} value={index}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <select
-          className="so-select"
-          aria-label={__('Year', 'security-optimizer')}
+          options={texts.months.map((text, value) => ({ value, text }))}
+          onChange={(value) => goTo(addMonths(current, value - month), false)}
+        />
+        <Select
+          label={__('Year', 'security-optimizer')}
           value={year}
-          onChange={(event) => goTo(addMonths(current, (Number(event.target.value) - year) * 12), false)}
-        >
-          {Array.from({ length: 2 * YEARS_AROUND + 1 }, (_, place) => year - YEARS_AROUND + place).map((item) => (
-            <option key={item} value={item}>
-              {item}
-            </option>
-          ))}
-        </select>
+          options={Array.from({ length: 2 * YEARS_AROUND + 1 }, (_, place) => {
+            const value = year - YEARS_AROUND + place;
+            return { value, text: String(value) };
+          })}
+          onChange={(value) => goTo(addMonths(current, (value - year) * 12), false)}
+        />
         <MonthButton
           icon="chevron-right"
           label={__('Next month', 'security-optimizer')}

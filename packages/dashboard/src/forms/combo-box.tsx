@@ -1,9 +1,9 @@
 import { messages } from '@security-optimizer/contract/messages';
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useId, useState } from 'react';
 import { classes } from '../components/classes.js';
 import { translate } from '../i18n/translate.js';
-import { Icon } from '../icons/icon.js';
 import { Field } from './field.js';
+import { OptionList } from './option-list.js';
 
 export interface ComboOption {
   readonly value: string | number;
@@ -33,17 +33,8 @@ export function ComboBox(props: ComboBoxProps) {
   const [typed, setTyped] = useState('');
   const [active, setActive] = useState(-1);
   const id = useId();
-  const list = useRef<HTMLUListElement>(null);
   const all: readonly (ComboOption | null)[] = typed === '' ? [null, ...options] : options;
-
-  useEffect(() => {
-    const option = list.current?.children[active];
-    if (!(option instanceof HTMLElement) || list.current === null) return;
-    const { scrollTop, clientHeight } = list.current;
-    if (option.offsetTop < scrollTop) list.current.scrollTop = option.offsetTop;
-    const end = option.offsetTop + option.offsetHeight;
-    if (end > scrollTop + clientHeight) list.current.scrollTop = end - clientHeight;
-  }, [active]);
+  const chosen = all.findIndex((option) => option?.value === value?.value);
 
   function search(text: string): void {
     setTyped(text);
@@ -53,12 +44,7 @@ export function ComboBox(props: ComboBoxProps) {
 
   function show(): void {
     setOpen(true);
-    setActive(
-      Math.max(
-        all.findIndex((option) => option?.value === value?.value),
-        0,
-      ),
-    );
+    setActive(Math.max(chosen, 0));
   }
 
   function close(): void {
@@ -120,7 +106,7 @@ export function ComboBox(props: ComboBoxProps) {
             aria-haspopup="listbox"
             aria-expanded={isListed}
             aria-controls={isListed ? `${id}-list` : undefined}
-            aria-activedescendant={open && active >= 0 && active < all.length ? `${id}-${active}` : undefined}
+            aria-activedescendant={open && active >= 0 && active < all.length ? `${id}-list-${active}` : undefined}
             placeholder={open && !anyText ? (value?.label ?? none) : none}
             value={shownText}
             onChange={(event) => onText(event.target.value)}
@@ -131,43 +117,21 @@ export function ComboBox(props: ComboBoxProps) {
         )}
       </Field>
       {isListed ? (
-        <ul
-          ref={list}
-          className="so-pop so-drop so-options"
+        <OptionList
           id={`${id}-list`}
-          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a list box of the WAI-ARIA pattern
-          role="listbox"
-          aria-label={label}
-          // The field keeps the focus while an option is pressed.
-          onMouseDown={(event) => event.preventDefault()}
+          label={label}
+          texts={all.map((option) => option?.label ?? none)}
+          chosen={chosen}
+          active={active}
+          onChoose={(place) => choose(all[place] ?? null)}
         >
-          {all.map((option, place) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the field
-            // biome-ignore lint/a11y/useFocusableInteractive: the field holds the focus for its options
-            <li
-              key={option === null ? '' : `=${option.value}`}
-              id={`${id}-${place}`}
-              // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: an option of the WAI-ARIA pattern
-              role="option"
-              className={classes(place === active && 'is-active', isChosen(option, value) && 'is-on')}
-              aria-selected={isChosen(option, value)}
-              onClick={() => choose(option)}
-            >
-              <span>{option === null ? none : option.label}</span>
-              {isChosen(option, value) ? <Icon name="check" /> : null}
-            </li>
-          ))}
           {all.length > 0 ? null : (
             <li className="so-muted" role="presentation">
               <span role="status">{translate(messages.nothingFound)}</span>
             </li>
           )}
-        </ul>
+        </OptionList>
       ) : null}
     </div>
   );
-}
-
-function isChosen(option: ComboOption | null, value: ComboOption | null): boolean {
-  return option?.value === value?.value;
 }

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useId, useRef } from 'react';
 import { classes } from '../components/classes.js';
+import { placeOf } from '../components/list-keys.js';
 
 export interface WheelProps {
   readonly label: string;
@@ -32,7 +33,7 @@ export function Wheel({ label, options, chosen, onChoose, autoFocus = false }: W
   }, [chosen]);
 
   function onKeyDown(event: KeyboardEvent): void {
-    const next = /^\d$/.test(event.key) ? typeDigit(event) : moved(event.key, chosen, options.length);
+    const next = /^\d$/.test(event.key) ? typeDigit(event) : placeOf(event.key, chosen, options.length);
     if (next === null) return;
     event.preventDefault();
     onChoose(next);
@@ -73,19 +74,4 @@ export function Wheel({ label, options, chosen, onChoose, autoFocus = false }: W
       ))}
     </ul>
   );
-}
-
-function moved(key: string, from: number, count: number): number | null {
-  switch (key) {
-    case 'ArrowDown':
-      return (from + 1) % count;
-    case 'ArrowUp':
-      return from <= 0 ? count - 1 : from - 1;
-    case 'Home':
-      return 0;
-    case 'End':
-      return count - 1;
-    default:
-      return null;
-  }
 }

@@ -6,7 +6,15 @@ import { retell } from './retell.js';
 /** Text domain of every string of the product. */
 export const TEXT_DOMAIN = 'security-optimizer';
 
-export const { __, _n } = i18n;
+/**
+ * The domain is there for the tools that collect the texts. The build leaves it out of each call (build/text-domain.mjs),
+ * so nothing may depend on it.
+ */
+export const __ = ((text: string) => i18n.__(text, TEXT_DOMAIN)) as typeof i18n.__;
+
+/** The same for a text that depends on a number. */
+export const _n = ((single: string, plural: string, count: number) =>
+  i18n._n(single, plural, count, TEXT_DOMAIN)) as typeof i18n._n;
 
 /**
  * Translates a text that comes from the contract or the server, where it cannot be written as a literal; also one that

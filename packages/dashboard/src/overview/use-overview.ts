@@ -1,5 +1,7 @@
 import type { ApiFailure } from '../api/api-failure.js';
+import type { Query } from '../data/query-client.js';
 import { useQuery } from '../data/use-query.js';
+import type { RunRequest } from '../requests/run-request.js';
 import { useServices } from '../services.js';
 import { readEbook, readFacts, readHardening, readNotifications, readRate } from './read-overview.js';
 
@@ -30,14 +32,18 @@ export const ebookSource = { name: 'ebook', suffix: '/e-book', read: readEbook }
 export const rateSource = { name: 'rate', suffix: '/rate', read: readRate };
 export const factsSource = { name: 'protectionFacts', suffix: '/protection-facts', read: readFacts };
 
-/** Reads a part of the dashboard. A failure is shown where the part would stand, or not at all: never as a message. */
-export function useOverview<Part>({ name, suffix, read }: OverviewSource<Part>): OverviewPart<Part> {
-  const { runQuietly } = useServices();
-  const query = useQuery<Part, ApiFailure>({
+export function overviewQuery<Part>({ name, suffix, read }: OverviewSource<Part>, runQuietly: RunRequest): Query<Part> {
+  return {
     queryKey: [OVERVIEW_KEY, name],
     queryFn: async ({ signal }) => read(await runQuietly<unknown>({ name, call: { suffix, signal } })),
     staleTime: Number.POSITIVE_INFINITY,
-  });
+  };
+}
+
+/** Reads a part of the dashboard. A failure is shown where the part would stand, or not at all: never as a message. */
+export function useOverview<Part>(source: OverviewSource<Part>): OverviewPart<Part> {
+  const { runQuietly } = useServices();
+  const query = useQuery<Part, ApiFailure>(overviewQuery(source, runQuietly));
   const isKnown = query.data !== undefined;
   return {
     part: query.data,

@@ -1,5 +1,6 @@
 import { type PageId, type PageText, pages } from '@security-optimizer/contract/pages';
 import type { ComponentType } from 'react';
+import type { FirstQuery } from '../early/first-query.js';
 import {
   activityOptions,
   loginOptions,
@@ -7,9 +8,16 @@ import {
   postHackSource,
   securityOptions,
 } from '../options/options-source.js';
+import type { Services } from '../services.js';
+
+interface PageCode {
+  readonly default: ComponentType;
+  /** What the page shows beside its options, drawn at once if it was asked for early. */
+  readonly first?: (services: Services) => readonly FirstQuery[];
+}
 
 interface BuiltPage {
-  readonly load: () => Promise<{ readonly default: ComponentType }>;
+  readonly load: () => Promise<PageCode>;
   /** What the page shows; asked for while its code is on its way. */
   readonly options: readonly OptionsSource<object>[];
 }
@@ -27,7 +35,7 @@ const builtPages: Partial<Record<PageId, BuiltPage>> = {
 };
 
 /** Texts, code and data of a page; for a page that is unknown or not built, those of the first one that is. */
-export function findPage(id: PageId | null): BuiltPage & { readonly text: PageText } {
+export function findPage(id: string | null): BuiltPage & { readonly text: PageText } {
   const built = pages.filter((page) => builtPages[page.id] !== undefined);
   const text = built.find((page) => page.id === id) ?? built[0];
   const page = text && builtPages[text.id];

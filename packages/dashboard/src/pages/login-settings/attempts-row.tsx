@@ -1,5 +1,6 @@
 import { useId, useRef } from 'react';
 import { SettingRow } from '../../components/setting-row.js';
+import { Select } from '../../forms/select.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import type { KnownLoginOptions } from '../../options/read-login-options.js';
 import type { ChangeState } from '../../options/use-changes.js';
@@ -15,10 +16,11 @@ export interface AttemptsRowProps {
 /** Limit Login Attempts: how many wrong passwords block an address. */
 export function AttemptsRow({ options, change, onChange }: AttemptsRowProps) {
   const id = useId();
-  const select = useRef<HTMLSelectElement>(null);
+  const select = useRef<HTMLButtonElement>(null);
   const value = selectedAttempts(options);
   const pending = change?.state === 'saving';
   const failed = change?.state === 'failed' ? change : null;
+  const title = __('Limit Login Attempts', 'security-optimizer');
 
   function retry(): void {
     select.current?.focus();
@@ -31,7 +33,7 @@ export function AttemptsRow({ options, change, onChange }: AttemptsRowProps) {
       anchor="login-attempts"
       icon="timer"
       state={value > 0 ? 'on' : 'off'}
-      title={__('Limit Login Attempts', 'security-optimizer')}
+      title={title}
       help={__(
         'Too many wrong passwords block the IP address for 1 hour, then 24 hours, then 7 days.',
         'security-optimizer',
@@ -50,23 +52,16 @@ export function AttemptsRow({ options, change, onChange }: AttemptsRowProps) {
           <span className="so-spin" /> {__('Saving…', 'security-optimizer')}
         </span>
       ) : null}
-      <select
+      <Select
         ref={select}
-        className="so-select so-select--auto"
-        aria-labelledby={`${id}-title`}
+        auto
+        label={title}
         aria-describedby={value === 0 ? `${id}-tag ${id}-help` : `${id}-help`}
-        aria-busy={pending || undefined}
+        pending={pending}
         value={value}
-        onChange={(event) => {
-          if (!pending) onChange(Number(event.target.value));
-        }}
-      >
-        {(options.login_attempts ?? []).map((option) => (
-          <option key={option.value} value={option.value}>
-            {labelOf(option)}
-          </option>
-        ))}
-      </select>
+        options={(options.login_attempts ?? []).map((option) => ({ value: option.value, text: labelOf(option) }))}
+        onChange={onChange}
+      />
     </SettingRow>
   );
 }

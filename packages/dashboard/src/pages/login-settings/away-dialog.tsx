@@ -2,8 +2,8 @@ import type { AwayState } from '@security-optimizer/contract/login';
 import { useRef, useState } from 'react';
 import { Button } from '../../components/button.js';
 import { Note } from '../../components/note.js';
-import { dateTexts } from '../../dates/date-texts.js';
 import { siteNow } from '../../dates/site-now.js';
+import { useDateTexts } from '../../dates/use-date-texts.js';
 import { useClosing } from '../../dialogs/use-closing.js';
 import { focusFirstError } from '../../forms/focus-first-error.js';
 import { FormDialog } from '../../forms/form-dialog.js';
@@ -39,7 +39,7 @@ export default function AwayDialog({ options, store, onClosed }: LoginDialogProp
   const errors = useFormErrors(awayErrors(form, now.day), () => focusFirstError(body.current));
   const saving = useSave();
   const closing = useClosing(onClosed);
-  const [texts] = useState(() => dateTexts(config.localeSlug));
+  const texts = useDateTexts();
   const isOn = state.schedule.type !== 'off';
 
   function send(schedule: object): void {

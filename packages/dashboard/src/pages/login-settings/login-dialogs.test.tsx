@@ -2,6 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { refused } from '../../../test/api-server.js';
+import { choose } from '../../../test/choose.js';
 import { type FakeSite, gate, pageOf, startFakeSite } from '../../../test/fake-site.js';
 import { bodies, errorsIn, openDialog, wrongFields } from '../../../test/login-page.js';
 import { closePage, findSwitch, openPage, toastTexts } from '../../../test/open-page.js';
@@ -249,7 +250,7 @@ describe('Reset 2-factor Authentication', () => {
     const dialog = await screen.findByRole('dialog', { name: 'Reset 2-factor Authentication' });
     await userEvent.click(within(dialog).getByRole('button', { name: 'Reset' }));
     await waitFor(() => expect(errorsIn(dialog)).toEqual(['This field is required.']));
-    await userEvent.selectOptions(within(dialog).getByLabelText('User'), 'editor-1');
+    await choose(within(dialog).getByLabelText('User'), 'editor-1');
     expect(dialog.querySelector('.so-note p')?.textContent).toBe('The old codes of editor-1 stop working at once.');
     await userEvent.click(within(dialog).getByRole('button', { name: 'Reset' }));
     await waitFor(() => expect(site.calls('/reset-user-2fa/4')).toHaveLength(1));

@@ -5,6 +5,7 @@ import { useClosing } from '../../dialogs/use-closing.js';
 import { Field } from '../../forms/field.js';
 import { focusFirstError } from '../../forms/focus-first-error.js';
 import { FormDialog } from '../../forms/form-dialog.js';
+import { Select } from '../../forms/select.js';
 import { useFormErrors } from '../../forms/use-form-errors.js';
 import { useSave } from '../../forms/use-save.js';
 import { __, translate } from '../../i18n/translate.js';
@@ -14,13 +15,14 @@ import type { LoginDialogProps } from './login-dialogs.js';
 /** Reset 2-factor Authentication: a user who lost phone and back-up codes starts anew. */
 export default function ResetDialog({ options, store, onClosed }: LoginDialogProps) {
   const users = options.reset_2fa ?? [];
-  const [chosen, setChosen] = useState('');
-  const user = users.find(({ ID }) => String(ID) === chosen);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const user = users.find(({ ID }) => ID === chosen);
   const body = useRef<HTMLDivElement>(null);
   const errors = useFormErrors(user === undefined ? { id: translate(messages.required) } : {}, () =>
     focusFirstError(body.current),
   );
   const saving = useSave();
+  const label = __('User', 'security-optimizer');
   const closing = useClosing(onClosed);
   /* translators: %s: username */
   const [beforeName, afterName] = __('The old codes of %s stop working at once.', 'security-optimizer').split('%s');
@@ -44,7 +46,7 @@ export default function ResetDialog({ options, store, onClosed }: LoginDialogPro
       title={__('Reset 2-factor Authentication', 'security-optimizer')}
       closing={closing}
       saving={saving}
-      dirty={chosen !== ''}
+      dirty={chosen !== null}
       onSubmit={submit}
       submitText={__('Reset', 'security-optimizer')}
       pendingText={__('Resetting…', 'security-optimizer')}
@@ -65,24 +67,19 @@ export default function ResetDialog({ options, store, onClosed }: LoginDialogPro
         </Note>
       ) : (
         <div ref={body}>
-          <Field label={__('User', 'security-optimizer')} error={errors.shown.id}>
+          <Field label={label} error={errors.shown.id}>
             {(control) => (
-              <select
+              <Select
                 {...control}
-                className="so-select"
+                label={label}
+                placeholder={__('Choose a user', 'security-optimizer')}
                 value={chosen}
-                onChange={(event) => {
-                  setChosen(event.target.value);
+                options={users.map(({ ID, user_login }) => ({ value: ID, text: user_login }))}
+                onChange={(ID) => {
+                  setChosen(ID);
                   errors.touch('id');
                 }}
-              >
-                <option value="">{__('Choose a user', 'security-optimizer')}</option>
-                {users.map(({ ID, user_login }) => (
-                  <option key={ID} value={ID}>
-                    {user_login}
-                  </option>
-                ))}
-              </select>
+              />
             )}
           </Field>
         </div>

@@ -1,7 +1,18 @@
 import { useQueryClient } from '../../data/use-query.js';
+import type { FirstQuery } from '../../early/first-query.js';
 import { loginOptions, securityOptions } from '../../options/options-source.js';
 import { useOptions } from '../../options/use-options.js';
-import { OVERVIEW_KEY } from '../../overview/use-overview.js';
+import {
+  ebookSource,
+  factsSource,
+  hardeningSource,
+  notificationsSource,
+  OVERVIEW_KEY,
+  type OverviewSource,
+  overviewQuery,
+  rateSource,
+} from '../../overview/use-overview.js';
+import type { Services } from '../../services.js';
 import { HeadFoot } from '../../shell/head-foot.js';
 import { HardeningSection } from './hardening-section.js';
 import { Hero } from './hero/hero.js';
@@ -9,6 +20,15 @@ import { HeroFailed, HeroSkeleton } from './hero/hero-places.js';
 import { NotificationsSection } from './notifications-section.js';
 import { RateSection } from './rate-section.js';
 import { RecentSection } from './recent/recent-section.js';
+
+/** What the page shows beside the options. */
+export function first({ runQuietly }: Services): readonly FirstQuery[] {
+  const sources = [notificationsSource, hardeningSource, ebookSource, rateSource, factsSource];
+  return sources.map((source: OverviewSource<unknown>) => ({
+    call: { suffix: source.suffix },
+    query: overviewQuery(source, runQuietly),
+  }));
+}
 
 /** Security Dashboard: whether the site is safe, what to do next, and who was there. */
 export default function SecurityDashboardPage() {

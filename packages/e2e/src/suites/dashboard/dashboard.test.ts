@@ -73,6 +73,50 @@ asOwner('the Security Dashboard', (owner) => {
     await looksRight(page, 'dashboard');
   });
 
+  it('asks for everything once, ahead of its own scripts, and draws what came', async () => {
+    const { page } = owner;
+    owner.calls.length = 0;
+    await open();
+    await page.getByRole('table').first().waitFor();
+    const early = await page.evaluate(() => {
+      const { securityOptimizerEarly } = window as unknown as {
+        securityOptimizerEarly: { calls: { suffix: string }[] };
+      };
+      return securityOptimizerEarly.calls.map(({ suffix }) => suffix);
+    });
+    expect(early).toContain('/notifications');
+    for (const suffix of early) {
+      const times = suffix === '/fetch-options' ? 2 : 1;
+      expect([suffix, owner.calls.filter((call) => call === suffix).length]).toEqual([suffix, times]);
+    }
+  });
+
+  it('shows the same failure when an early call does not come through, and reads it when asked again', async () => {
+    const { page } = owner;
+    const calls = '**/security-optimizer/v1/fetch-options';
+    await page.route(calls, (route) => route.abort());
+    await page.goto(`${owner.stack.url}${DASHBOARD}`);
+    await page.getByText('We couldn’t read the settings, so we can’t say how safe this site is.').waitFor();
+    await page.getByText('An error occurred. Please try again later').first().waitFor();
+    await page.unroute(calls);
+    await page.getByRole('button', { name: 'Try again' }).first().click();
+    await page.getByRole('img', { name: /essentials on/, includeHidden: true }).waitFor();
+  });
+
+  it('repeats early calls once when the nonce of the page has grown old', async () => {
+    const { page } = owner;
+    const isPage = (url: URL) => url.pathname.endsWith('/admin.php');
+    await page.route(isPage, async (route) => {
+      const answer = await route.fetch();
+      // In the loader's configuration and in the container's.
+      const body = (await answer.text()).replace(/(wp_nonce&quot;:&quot;)\w+/g, (_all, name) => `${name}0123456789`);
+      await route.fulfill({ response: answer, body });
+    });
+    await open();
+    await page.unroute(isPage);
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
   it('takes "Rate Us" away for good', async () => {
     const { page } = owner;
     await open();

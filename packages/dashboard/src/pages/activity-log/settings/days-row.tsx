@@ -1,6 +1,7 @@
 import { useId, useRef } from 'react';
 import { Note } from '../../../components/note.js';
 import { SettingRow } from '../../../components/setting-row.js';
+import { Select } from '../../../forms/select.js';
 import { __, _n, sprintf } from '../../../i18n/translate.js';
 import { type KnownActivityOptions, keptDays } from '../../../options/read-activity-options.js';
 import type { ChangeState } from '../../../options/use-changes.js';
@@ -17,11 +18,12 @@ export interface DaysRowProps {
 /** Days to keep. While the log is off there is nothing to keep. */
 export function DaysRow({ options, change, minDays, onChange }: DaysRowProps) {
   const id = useId();
-  const select = useRef<HTMLSelectElement>(null);
+  const select = useRef<HTMLButtonElement>(null);
   const days = keptDays(options);
   const isOff = options.disable_activity_log === 1;
   const pending = change?.state === 'saving';
   const failed = change?.state === 'failed' ? change : null;
+  const title = __('Days to keep', 'security-optimizer');
 
   function retry(): void {
     select.current?.focus();
@@ -34,7 +36,7 @@ export function DaysRow({ options, change, minDays, onChange }: DaysRowProps) {
       id={id}
       icon="calendar"
       state={isOff ? 'off' : 'on'}
-      title={__('Days to keep', 'security-optimizer')}
+      title={title}
       help={__(
         'Older entries are deleted for good. You can keep 1 to 12 days. Weekly reports need at least 8.',
         'security-optimizer',
@@ -62,24 +64,20 @@ export function DaysRow({ options, change, minDays, onChange }: DaysRowProps) {
           <span className="so-spin" /> {__('Saving…', 'security-optimizer')}
         </span>
       ) : null}
-      <select
+      <Select
         ref={select}
-        className="so-select so-select--auto"
-        aria-labelledby={`${id}-title`}
+        auto
+        label={title}
         aria-describedby={`${id}-help`}
-        aria-busy={pending || undefined}
+        pending={pending}
         disabled={isOff}
-        value={days ?? ''}
-        onChange={(event) => {
-          if (!pending) onChange(Number(event.target.value));
-        }}
-      >
-        {(options.log_lifetime ?? []).map((option) => (
-          <option key={option.value} value={option.value}>
-            {sprintf(_n('%d day', '%d days', option.value, 'security-optimizer'), option.value)}
-          </option>
-        ))}
-      </select>
+        value={days}
+        options={(options.log_lifetime ?? []).map(({ value }) => ({
+          value,
+          text: sprintf(_n('%d day', '%d days', value, 'security-optimizer'), value),
+        }))}
+        onChange={onChange}
+      />
     </SettingRow>
   );
 }

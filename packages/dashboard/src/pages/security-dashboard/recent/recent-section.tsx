@@ -4,6 +4,7 @@ import { Lazy } from '../../../components/lazy.js';
 import { Section } from '../../../components/section.js';
 import { TableSkeleton } from '../../../components/table-skeleton.js';
 import { Tabs } from '../../../components/tabs.js';
+import { useIdle } from '../../../components/use-idle.js';
 import { addDays } from '../../../dates/day.js';
 import { dayStart } from '../../../dates/site-day.js';
 import { siteNow } from '../../../dates/site-now.js';
@@ -24,8 +25,18 @@ const DAYS = 7;
 const loadRegistered = () => import('./recent-registered.js');
 const loadTraffic = () => import('./recent-traffic.js');
 
-/** Recent Activity: the chart of the last days and the newest rows, with the way to the whole log. */
+/** Recent Activity, below the first screen: drawn once the rest of the page is. */
 export function RecentSection() {
+  if (useIdle()) return <RecentActivity />;
+  return (
+    <Section title={__('Recent Activity', 'security-optimizer')} busy>
+      <div className="so-card so-recent__wait" />
+    </Section>
+  );
+}
+
+/** The chart of the last days and the newest rows, with the way to the whole log. */
+function RecentActivity() {
   const { config } = useServices();
   const zone = useSiteZone();
   const [tab, open] = useState<TabId>('unknown');
