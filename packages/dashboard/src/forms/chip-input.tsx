@@ -87,9 +87,13 @@ export function ChipInput({ control, chips, text, isBad, placeholder, disabled, 
             aria-label={sprintf(__('Remove %s', 'security-optimizer'), chip)}
             onClick={() => remove(chip)}
             onKeyDown={(event) => {
-              if (event.key !== 'Backspace' && event.key !== 'Delete') return;
-              event.preventDefault();
-              remove(chip);
+              if (event.key === 'Backspace' || event.key === 'Delete') {
+                event.preventDefault();
+                remove(chip);
+              } else if (/^\S$/.test(event.key) && !event.ctrlKey && !event.metaKey) {
+                // A letter belongs to the field; it lands there, since the focus is there before it is typed.
+                focusField();
+              }
             }}
           >
             <Icon name="x" />

@@ -90,6 +90,15 @@ describe('the recipients of the weekly report', () => {
     expect(chips()).toEqual(['a@example.com']);
   });
 
+  it('go on being typed in the field when a chip has the focus', async () => {
+    await open();
+    await userEvent.type(await field(), 'a@example.com ');
+    await userEvent.keyboard('{Backspace}');
+    await userEvent.keyboard('b@');
+    expect(((await field()) as HTMLInputElement).value).toBe('b@');
+    expect(chips()).toEqual(['a@example.com']);
+  });
+
   it('cannot be added once all places are taken, and a note says so', async () => {
     site.log.maxEmails = 2;
     await open();
