@@ -11,6 +11,8 @@ import { buildStyles } from './styles.mjs';
  * Builds everything that the connector serves into dist/: styles and their right-to-left twin, the modern and the
  * legacy script, the loader that picks one of them, the icons, and entrypoints.json with the names of the files.
  */
+// A test that builds what it needs says `test` here, and would get the development version of React.
+process.env.NODE_ENV = 'production';
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const outDir = join(root, 'dist');
 

@@ -65,7 +65,8 @@ describe('a WebSocket', () => {
     expect(received).toMatch(/^HTTP\/1\.1 426 /);
     expect(received).toContain('X-A: b');
     expect(received).toContain('Transfer-Encoding: chunked');
-    expect(received).toMatch(/\r\n\r\n3\r\nno \r\n6\r\nthanks\r\n0\r\n\r\n$/);
+    // Node's releases differ in whether two writes of one turn become one chunk.
+    expect(received).toMatch(/\r\n\r\n(?:3\r\nno \r\n6\r\nthanks|9\r\nno thanks)\r\n0\r\n\r\n$/);
   });
 
   it('asks the rules like any other request', async () => {

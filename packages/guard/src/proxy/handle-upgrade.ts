@@ -34,6 +34,7 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
   client.once('close', () => deps.tunnels.delete(open));
   tunnel({
     client,
+    socket: request.socket,
     early,
     upstream: site.pool.address,
     head: requestHead({
@@ -76,13 +77,14 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
  */
 function plainAnswer(deps: GateDeps, request: IncomingMessage, client: Duplex): ServerResponse {
   const response = new ServerResponse(request);
-  const socket = client as Socket;
   response.shouldKeepAlive = false;
-  response.assignSocket(socket);
-  socket.on('drain', () => response.emit('drain'));
+  response.assignSocket(client as Socket);
+  client.on('drain', () => response.emit('drain'));
+  // Newer releases of Node hand over a stream above the socket while a body is still to come: it has no timeouts.
+  const { socket } = request;
   socket.on('timeout', () => socket.destroy());
   response.on('finish', () => {
-    socket.end();
+    client.end();
     socket.setTimeout(deps.idleMs);
   });
   return response;

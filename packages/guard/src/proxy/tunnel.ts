@@ -8,6 +8,8 @@ import { type UpstreamAddress, UpstreamConnection, type UpstreamFailure } from '
 
 export interface Tunnelling {
   readonly client: Duplex;
+  /** The connection of the client, which may lie below it. */
+  readonly socket: Socket;
   /** Bytes that the client sent behind the request head. */
   readonly early: Buffer;
   readonly upstream: UpstreamAddress;
@@ -69,18 +71,20 @@ export function tunnel(t: Tunnelling): void {
       },
       onBody(piece) {
         if ((answer ?? t.client).write(piece)) return;
-        const client = t.client as Socket;
         connection.socket.pause();
-        client.setTimeout(t.idleMs);
-        client.once('drain', () => {
-          client.setTimeout(0);
+        t.socket.setTimeout(t.idleMs);
+        t.client.once('drain', () => {
+          t.socket.setTimeout(0);
           connection.socket.resume();
         });
       },
       onComplete(_reusable, rest) {
         if (answer !== null) answer.end();
         else if (rest === null) t.client.end();
-        else join(t.client, t.early, connection.socket, rest);
+        else {
+          t.socket.setTimeout(0);
+          join(t.client, t.early, connection.socket, rest);
+        }
       },
       onFailure: (kind, cause) => t.onFailure(kind, cause, started),
     },
@@ -90,7 +94,6 @@ export function tunnel(t: Tunnelling): void {
 
 function join(client: Duplex, early: Buffer, upstream: Socket, rest: Buffer): void {
   upstream.setTimeout(0);
-  (client as Socket).setTimeout?.(0);
   upstream.removeAllListeners('data');
   if (rest.length > 0) client.write(rest);
   if (early.length > 0) upstream.write(early);
