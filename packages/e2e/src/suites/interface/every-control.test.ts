@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { focusedStop, tabStops } from '../../browser/tab-stops.js';
 import { asOwner } from '../login-owner/as-owner.js';
-import { PLACES } from './places.js';
+import { openPlace, PLACES } from './places.js';
 
 /** How our parts look, each a property whose value does not depend on how wide the page is. */
 const LOOKS =
@@ -12,12 +12,7 @@ asOwner('every page and tab', (owner) => {
   const { stack } = owner;
   const open = async (place: string, ready: string, width: number): Promise<Page> => {
     const { page } = owner;
-    await page.setViewportSize({ width, height: 900 });
-    await page.goto('about:blank');
-    await page.goto(`${stack.url}/wp-admin/admin.php?page=${place}`);
-    await page.locator(ready).first().waitFor();
-    // It is another control, and comes with an answer of its own.
-    if (place !== 'security-optimizer') await page.locator('.so-status').waitFor();
+    await openPlace(page, stack, place, ready, width);
     return page;
   };
   afterAll(() => owner.page.setViewportSize({ width: 1440, height: 900 }));

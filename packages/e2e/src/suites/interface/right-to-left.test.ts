@@ -4,7 +4,7 @@ import { launchChromium } from '../../browser/chromium.js';
 import { focusedStop, tabStops } from '../../browser/tab-stops.js';
 import { answerConsent, logIn } from '../../http/session.js';
 import type { Stack } from '../../stacks/stack.js';
-import { PLACES } from './places.js';
+import { openPlace, PLACES } from './places.js';
 import { speak, tongues } from './tongues.js';
 import { Walker } from './walker.js';
 
@@ -36,11 +36,7 @@ function define(stack: Stack): void {
   });
 
   async function open(place: string, ready: string, width = 1440): Promise<void> {
-    await page.setViewportSize({ width, height: 900 });
-    await page.goto('about:blank');
-    await page.goto(`${stack.url}/wp-admin/admin.php?page=${place}`);
-    await page.locator(ready).first().waitFor();
-    if (place !== 'security-optimizer') await page.locator('.so-status').waitFor();
+    await openPlace(page, stack, place, ready, width);
     expect(await page.evaluate(() => getComputedStyle(document.querySelector('.so-app') as Element).direction)).toBe(
       'rtl',
     );
