@@ -48,6 +48,25 @@ describe('the Activity Log gets', () => {
     expect(told(gate)).toEqual(['200 /?who=claims null']);
   });
 
+  it('who went away before there was an answer, but no member of a moment ago', async () => {
+    const { port } = await recordingServer((request, response) => {
+      if (request.url === '/slow') return;
+      sign(request, response, 'm');
+      response.end('hello');
+    });
+    const gate = await runningGate(port);
+    const member = '\r\nCookie: a=b; wordpress_logged_in_x=owner%7C1';
+    await get(gate, '/', member);
+    for (const cookie of [member, '\r\nCookie: wordpress_logged_in_x=made-up', '']) {
+      const client = new RawClient(gate.port).send(closing(`GET /slow HTTP/1.1${cookie}`));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      client.socket.destroy();
+    }
+    await expect.poll(() => told(gate)).toHaveLength(2);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(told(gate)).toEqual(['499 /slow null', '499 /slow null']);
+  });
+
   it('no files that the web server sends by itself, but what PHP answers in their place', async () => {
     const gate = await site();
     await get(gate, '/wp-content/style.css?ver=1');

@@ -11,6 +11,7 @@ import { GUARD_HEADER, guardHeader, isMember, readSignal, type Signal } from '..
 import { type Admitted, admitLogin } from './admit-login.js';
 import { type ExamineDeps, type Examined, examine, type Pass } from './examine.js';
 import { forward } from './forward.js';
+import type { KnownMembers } from './known-members.js';
 import { watchLogin } from './login-exchange.js';
 import { missingInstead } from './missing-instead.js';
 import { noteVisit } from './note-visit.js';
@@ -34,6 +35,7 @@ export interface GateDeps extends ExamineDeps {
   readonly login: LoginGate;
   readonly visits: VisitSink;
   readonly tunnels: OpenTunnels;
+  readonly members: KnownMembers;
   /** What the connector said with an answer; never throws. */
   onSignal(site: SiteConfig, signal: Signal): void;
 }
@@ -141,7 +143,10 @@ export function handleRequest(
         deps.onSignal(site.config, signal);
       },
       onAnswered(status) {
-        if (!isMember(signal) && !(signal.kind === 'missing' && isStaticFile(facts))) note(status, null);
+        const { cookie } = request.headers;
+        if (isMember(signal)) deps.members.saw(site.config.id, cookie, time);
+        else if (status === CLOSED_EARLY && deps.members.knows(site.config.id, cookie, time)) return;
+        else if (!(signal.kind === 'missing' && isStaticFile(facts))) note(status, null);
       },
       watch: watchLogin(deps.login, {
         pass: examined,

@@ -15,6 +15,7 @@ import { blockedLane } from './blocked-lane.js';
 import { peerAddress } from './examine.js';
 import { type GateDeps, handleRequest } from './handle-request.js';
 import { handleUpgrade } from './handle-upgrade.js';
+import { KnownMembers } from './known-members.js';
 import { noteBlocked, noteMalformed, noteVisit } from './note-visit.js';
 import { OpenTunnels } from './open-tunnels.js';
 import { RefusalCounts } from './refusal-counts.js';
@@ -65,6 +66,7 @@ export function createGuardServer(parts: GuardServerDeps): GuardServer {
     nextId: requestIds(),
     onFault,
     tunnels: new OpenTunnels(live, onFault),
+    members: new KnownMembers(),
   };
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
