@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { rolldown } from 'rolldown';
 import { root } from './run.mjs';
 
 const source = join(root, 'packages/guard/src');
@@ -39,6 +38,8 @@ export function isGuardBundled() {
 }
 
 async function bundle({ input, groups = [] }) {
+  // On a fresh clone the packages are installed after this file was loaded.
+  const { rolldown } = await import('rolldown');
   const build = await rolldown({
     input: Object.fromEntries(Object.entries(input).map(([name, file]) => [name, join(source, file)])),
     cwd: root,
