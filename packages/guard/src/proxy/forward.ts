@@ -5,6 +5,7 @@ import type { ExchangeWatch } from './exchange-watch.js';
 import { requestHead, type VisitorFacts } from './request-head.js';
 import { forwardedHead } from './response-head.js';
 import { endAnswer } from './send-answer.js';
+import { framingOf, sendBody } from './send-body.js';
 import { type Ready, sendTogether } from './send-together.js';
 import type { ResponseHead } from './upstream/response-parser.js';
 import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from './upstream/upstream-connection.js';
@@ -69,7 +70,7 @@ class Exchange implements UpstreamHandler, Ready {
   #send(connection: UpstreamConnection): void {
     const { request, target, visitor, stopped } = this.f;
     this.#connection = connection;
-    const body = this.f.withoutBody === true ? 'none' : bodyOf(request);
+    const body = this.f.withoutBody === true ? 'none' : framingOf(request);
     const head = requestHead({
       method: request.method as string,
       target,
@@ -88,29 +89,11 @@ class Exchange implements UpstreamHandler, Ready {
     this.#sentWhole = body === 'none';
     if (body === 'none') return;
     if (this.f.continueFirst) this.f.response.writeContinue();
-    this.#sendBody(connection, body);
-  }
-
-  #sendBody(connection: UpstreamConnection, body: 'length' | 'chunked'): void {
-    const { request } = this.f;
-    const length = body === 'length' ? Number(request.headers['content-length']) : -1;
-    let sent = 0;
-    request.on('data', (piece: Buffer) => {
-      if (connection.destroyed) return;
-      sent += piece.length;
-      const more = body === 'length' ? connection.sendBody(piece) : sendChunk(connection, piece);
-      if (!more) request.pause();
-    });
-    request.on('end', () => {
-      if (connection.destroyed) return;
-      // Fewer bytes than announced: WordPress's web server would take the next request for the rest of this one.
-      if (length !== -1 && sent !== length) {
-        this.#fail(new Error('the body is shorter than announced'));
-        return;
-      }
-      if (body === 'chunked') connection.sendBody(LAST_CHUNK);
-      this.#sentWhole = true;
-      connection.endBody();
+    sendBody(request, connection, body, {
+      onSent: () => {
+        this.#sentWhole = true;
+      },
+      onTooShort: (cause) => this.#fail(cause),
     });
   }
 
@@ -280,25 +263,6 @@ class Exchange implements UpstreamHandler, Ready {
     if (this.#connection === null || failure === 'connect' || failure === 'busy') return 'nothing';
     return this.#sentWhole ? 'whole' : 'part';
   }
-}
-
-const LAST_CHUNK = Buffer.from('0\r\n\r\n');
-const LINE_END = Buffer.from('\r\n');
-
-function sendChunk(connection: UpstreamConnection, piece: Buffer): boolean {
-  connection.socket.cork();
-  connection.sendBody(Buffer.from(`${piece.length.toString(16)}\r\n`, 'latin1'));
-  connection.sendBody(piece);
-  const more = connection.sendBody(LINE_END);
-  connection.socket.uncork();
-  return more;
-}
-
-/** Node's parser has already refused a request that has both, or either one twice (RFC 9112 section 6.3). */
-function bodyOf(request: IncomingMessage): 'none' | 'length' | 'chunked' {
-  if (request.headers['transfer-encoding'] !== undefined) return 'chunked';
-  const length = request.headers['content-length'];
-  return length === undefined || length === '0' ? 'none' : 'length';
 }
 
 /** Server-sent events must reach the visitor before the first event does. */
