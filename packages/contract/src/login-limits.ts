@@ -26,9 +26,6 @@ export const LOGIN_ACCESS_MAX = 500;
 /** Characters an address row may hold. Specification section 5. */
 export const ADDRESS_CHARACTERS = /^[0-9A-Fa-f.\-%/:*]*$/;
 
-/** Users listed in `usernames_data.all_users`; guard checks every new name against all of them. */
-export const ALL_USERS_MAX = 1000;
-
 /** Away Mode lasts at most this long a day, seconds. */
 export const AWAY_DAILY_MAX_SECONDS = 82_800;
 /** The last day that a period may end on, months ahead. */

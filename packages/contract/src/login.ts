@@ -44,7 +44,7 @@ export const awayState = z.object({
   timezone: z.string(),
 });
 
-/** `all_users` holds at most `ALL_USERS_MAX` names; guard checks every new name against all of them. */
+/** `all_users` holds at most 1,000 names; WordPress checks a new name against all of its users. */
 export const usernamesData = z.object({
   all_users: z.array(z.object({ user_login: z.string() })),
   admin_matches: z.array(userRef),

@@ -18,7 +18,7 @@ export function sayWord(place: string, word: string, translate: (text: string) =
 }
 
 /** How small numbers begin a sentence. */
-export const NUMBER_WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine'] as const;
+const NUMBER_WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine'] as const;
 
 /** The language that a phrase is said in. */
 export interface PhraseLanguage {

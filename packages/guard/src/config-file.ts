@@ -43,7 +43,7 @@ function isAddressOrRange(text: string): boolean {
 const DNS_HELP = 'use addresses of DNS servers, for example 192.0.2.53 or 192.0.2.53:5353';
 
 /** As `Resolver.setServers` of Node takes it: an address, or address and port with brackets around IPv6. */
-export const dnsServer = z.string({ error: DNS_HELP }).refine(isDnsServer, { error: DNS_HELP });
+const dnsServer = z.string({ error: DNS_HELP }).refine(isDnsServer, { error: DNS_HELP });
 
 function isDnsServer(text: string): boolean {
   if (isIP(text) !== 0) return true;
@@ -79,7 +79,7 @@ export const homePath = z.string({ error: HOME_HELP }).regex(/^(?:\/[^\s/?#]+)*$
 
 const ID_HELP = 'use letters, digits and hyphens';
 
-export const siteEntry = z.strictObject({
+const siteEntry = z.strictObject({
   id: z.string({ error: ID_HELP }).regex(/^[a-zA-Z0-9-]{1,64}$/, { error: ID_HELP }),
   hosts: z.array(hostName, { error: HOST_HELP }).min(1, { error: HOST_HELP }).default(['*']),
   upstream: upstreamOrigin,

@@ -36,8 +36,7 @@ export interface Gate {
   rule(input: { blocked?: readonly string[]; options?: Partial<SecurityOptions>; language?: Language }): void;
 }
 
-export const OFF = Object.fromEntries(Object.keys(defaultSecurityOptions).map((name) => [name, 0])) as SecurityOptions;
-export const ON = Object.fromEntries(Object.keys(defaultSecurityOptions).map((name) => [name, 1])) as SecurityOptions;
+const OFF = Object.fromEntries(Object.keys(defaultSecurityOptions).map((name) => [name, 0])) as SecurityOptions;
 
 export interface GateOptions {
   readonly limits?: Partial<Config['limits']>;

@@ -36,11 +36,6 @@ export function productionStackProblem(): string | null {
   return typeof programs === 'string' ? programs : null;
 }
 
-/** Whether nginx, PHP-FPM with mysqli and MariaDB are installed. */
-export function productionStackAvailable(): boolean {
-  return productionStackProblem() === null;
-}
-
 /**
  * Starts WordPress the way it runs in production: nginx, PHP-FPM and MariaDB, all processes of our own with their own
  * configuration, on loopback and socket files. Installs WordPress on first use and keeps it for the next start.

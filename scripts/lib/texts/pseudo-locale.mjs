@@ -23,7 +23,7 @@ export function pseudoLocale(texts) {
 }
 
 /** One text of that language. */
-export function pseudo(text) {
+function pseudo(text) {
   const marked = text
     .split(KEPT)
     .map((part, at) => (at % 2 === 1 ? part : [...part].map((letter) => MARKED.get(letter) ?? letter).join('')))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dateTexts } from './date-texts.js';
-import { addDays, addMonths, countDays, isDay, weeksOf } from './day.js';
+import { addDays, addMonths, countDays, weeksOf } from './day.js';
 import { siteNow } from './site-now.js';
 import { weekStartOf } from './week-start.js';
 
@@ -11,10 +11,6 @@ describe('days', () => {
     expect(addMonths('2026-08-31', 6)).toBe('2027-02-28');
     expect(addMonths('2027-01-31', -2)).toBe('2026-11-30');
     expect(countDays('2026-10-24', '2026-10-26')).toBe(3);
-  });
-
-  it('are known when the calendar has them', () => {
-    expect(['2028-02-29', '2026-02-29', '2026-13-01', 'today'].map(isDay)).toEqual([true, false, false, false]);
   });
 
   it('stand in weeks that begin on the given day', () => {

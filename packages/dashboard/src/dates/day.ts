@@ -20,10 +20,6 @@ export function msOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`);
 }
 
-export function isDay(value: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(msOf(value)) && textOf(msOf(value)) === value;
-}
-
 export function addDays(day: string, count: number): string {
   return textOf(msOf(day) + count * DAY_MS);
 }

@@ -22,7 +22,7 @@ export function bundledIcon(name: string): IconShapes | null {
 }
 
 /** The plain circle. */
-export function fallbackIcon(): IconShapes {
+function fallbackIcon(): IconShapes {
   return bundledIcon(FALLBACK) ?? [];
 }
 

@@ -11,7 +11,7 @@ export interface KeptAddresses {
 }
 
 /** Ranges of a list; lines that are none are left out. */
-export function rangesOf(lines: Iterable<string>): Range[] {
+function rangesOf(lines: Iterable<string>): Range[] {
   return [...lines].map(parseRange).filter((range) => range !== null);
 }
 

@@ -9,7 +9,7 @@ export type FilterOptions = readonly FilterOption[];
 export type DropdownName = Parameters<ActivityStore['options']>[1];
 
 /** The drop-downs of each list. */
-export const dropdowns: Readonly<Record<'unknown' | 'registered', readonly DropdownName[]>> = {
+const dropdowns: Readonly<Record<'unknown' | 'registered', readonly DropdownName[]>> = {
   unknown: ['type', 'code', 'ip'],
   registered: ['user', 'activity'],
 };

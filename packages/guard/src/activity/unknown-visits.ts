@@ -73,7 +73,7 @@ export function unknownRowOf(row: VisitRow, timeZone: string, flags: VisitorFlag
 }
 
 /** `200`, or `403 Blocked` when a rule refused it. */
-export function responseText({ status, rule }: Pick<VisitRow, 'status' | 'rule'>): string {
+function responseText({ status, rule }: Pick<VisitRow, 'status' | 'rule'>): string {
   return rule === null ? String(status) : `${status} Blocked`;
 }
 

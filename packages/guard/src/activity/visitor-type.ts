@@ -5,11 +5,11 @@ import { claimedSearchEngine } from './search-engines.js';
 /** What a visitor is called whose agent nobody forged well enough to be known. */
 export const HUMAN = 'Human';
 /** No user agent was sent. */
-export const UNKNOWN = 'Unknown';
+const UNKNOWN = 'Unknown';
 /** Claims to be a search engine, and DNS has not proved it, or not yet. */
-export const UNVERIFIED_BOT = 'Unverified bot';
+const UNVERIFIED_BOT = 'Unverified bot';
 /** A bot that no list names. */
-export const OTHER_BOT = 'Other bot';
+const OTHER_BOT = 'Other bot';
 
 /**
  * What kind of visitor an agent belongs to: `Human`, `Unknown` without agent, else a bot's name. Whether it is a bot at
@@ -24,9 +24,4 @@ export function visitorType(agent: string | null, verifiedBot: string | null): s
   const claimed = claimedSearchEngine(agent);
   if (claimed !== null) return claimed.name === verifiedBot ? (botName(agent) ?? claimed.name) : UNVERIFIED_BOT;
   return isbot(agent) ? (botName(agent) ?? OTHER_BOT) : HUMAN;
-}
-
-/** Whether a type stands for a program. */
-export function isBotType(type: string): boolean {
-  return type !== HUMAN && type !== UNKNOWN;
 }

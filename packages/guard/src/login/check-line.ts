@@ -40,7 +40,7 @@ export interface LineLimits {
  * While somebody guesses (60 failures at once, or more than one each second), two places that are empty for three
  * quarters of the time: all that guessing gets of the site's processors is half of one.
  */
-export const lineLimits: LineLimits = {
+const lineLimits: LineLimits = {
   guesses: 60,
   forgetMs: 1000,
   calmAtOnce: 8,

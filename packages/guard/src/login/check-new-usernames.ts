@@ -12,7 +12,7 @@ export interface NewName {
   readonly user_login: string;
 }
 
-export const NO_MATCH = 'This user is not an administrator with a common username.';
+const NO_MATCH = 'This user is not an administrator with a common username.';
 
 /**
  * Checks new usernames (specification section 5); names compare without case. Each administrator with a common

@@ -14,7 +14,7 @@ const DAY = 24 * 3600_000;
 /** Unix seconds between the years 2001 and 2286: ten digits. */
 const UNIX_SECONDS = /^\d{10}$/;
 
-export const awayTexts = {
+const awayTexts = {
   type: 'Use off, period, weekly or daily.',
   weekday: 'Use the names of weekdays: monday to sunday.',
   fromPast: 'Choose today or a later day.',

@@ -3,18 +3,18 @@ export const SLOW_AFTER = 20;
 export const SLOW_WINDOW_MS = 15 * 60_000;
 /** Accounts that are watched at the same time in all, and slow ones told to WordPress per site. */
 const WATCHED_MAX = 10_000;
-export const SLOW_MAX = 200;
+const SLOW_MAX = 200;
 const NOBODY: readonly number[] = [];
 
 /** Times of the latest failures, oldest first, at most one more than `SLOW_AFTER`. */
 export type FailureTimes = readonly number[];
 
-export function withFailure(times: FailureTimes, now: number): FailureTimes {
+function withFailure(times: FailureTimes, now: number): FailureTimes {
   return [...times.slice(-SLOW_AFTER), now];
 }
 
 /** Until when the account is slow, or 0 when it isn't now. */
-export function slowUntil(times: FailureTimes, now: number): number {
+function slowUntil(times: FailureTimes, now: number): number {
   const oldest = times[times.length - 1 - SLOW_AFTER];
   if (oldest === undefined) return 0;
   const until = oldest + SLOW_WINDOW_MS;

@@ -3,7 +3,7 @@ import type { AuditEntry } from '../storage/audit-store.js';
 import type { StoredJob } from './job.js';
 
 /** Name under which starts and ends of jobs stand in the record of changes. */
-export const JOB_AUDIT = 'post_hack_job';
+const JOB_AUDIT = 'post_hack_job';
 
 const STOPPED = 'It stopped.';
 

@@ -60,7 +60,7 @@ export type LoginData = z.infer<typeof loginDataAnswer>;
 export const pathInUseAnswer = z.object({ used: z.boolean(), by: z.string().max(200).nullish() });
 
 /** Why a user was not renamed. */
-export const renameFault = z.enum(['exists', 'not_allowed', 'invalid', 'typed', 'no_match']);
+const renameFault = z.enum(['exists', 'not_allowed', 'invalid', 'typed', 'no_match']);
 export type RenameFault = z.infer<typeof renameFault>;
 
 /** Answer to `rename-users`. */

@@ -50,6 +50,6 @@ function barText(done: number, total: number | null): string {
 }
 
 /** Bytes as whole megabytes (10^6), for people. */
-export function megabytes(bytes: number): string {
+function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;
 }

@@ -14,7 +14,7 @@ export interface NginxSettings {
 }
 
 /** nginx as usual for WordPress: try_files, path-info for PHP, uploads up to 1 GB; slashes merged as by default. */
-export function nginxConfig(settings: NginxSettings): string {
+function nginxConfig(settings: NginxSettings): string {
   const { dir, port, wordpressDir, phpSocket, asRoot } = settings;
   return `${asRoot ? 'user root;\n' : ''}worker_processes 2;
 daemon off;

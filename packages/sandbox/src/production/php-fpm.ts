@@ -13,7 +13,7 @@ export interface PhpFpmOptions {
 }
 
 /** PHP-FPM with one pool of workers that listens on a socket file. */
-export function phpFpmConfig({ dir, socket, asRoot, processes = 8 }: PhpFpmOptions): string {
+function phpFpmConfig({ dir, socket, asRoot, processes = 8 }: PhpFpmOptions): string {
   return [
     '[global]',
     `pid = ${dir}/run/php-fpm.pid`,

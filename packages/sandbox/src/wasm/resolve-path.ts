@@ -25,7 +25,7 @@ export function resolveTarget(root: string, target: string): Target {
 }
 
 /** The path decoded once, slashes merged, dot segments resolved; null when nginx would answer 400. */
-export function normalisePath(text: string): string | null {
+function normalisePath(text: string): string | null {
   const [raw = ''] = splitOnce(text, '#');
   if (raw === '') return '/';
   if (/%(?![0-9a-f]{2})/i.test(raw)) return null;

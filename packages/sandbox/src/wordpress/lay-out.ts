@@ -41,7 +41,7 @@ export async function layOutWordPress(options: LayOutOptions): Promise<void> {
 }
 
 /** Release of the WordPress that lies in a folder, such as `6.5.5`; null when there is none. */
-export function installedRelease(dir: string): string | null {
+function installedRelease(dir: string): string | null {
   try {
     const text = readFileSync(join(dir, 'wp-includes/version.php'), 'utf8');
     return /\$wp_version\s*=\s*'([^']+)'/.exec(text)?.[1] ?? null;

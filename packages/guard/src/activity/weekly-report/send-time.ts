@@ -14,7 +14,7 @@ const MINUTES = 10 * 60;
 const MONDAY_BEFORE_EPOCH = -3 * DAY;
 
 /** A report that could not be sent in time is made up within a day. */
-export const MAKE_UP_MS = DAY;
+const MAKE_UP_MS = DAY;
 /**
  * Two times of sending that are nearer than this belong to the same week: a site that changes its time zone moves its
  * time by up to 26 hours.

@@ -4,7 +4,7 @@ import { translate } from '../../../i18n/translate.js';
 /** Looks like an address: something, an at sign, and a domain with a dot. Guard checks it again, and closer. */
 const EMAIL = /^[^\s@<>(),;:"\\[\]]+@[^\s@<>(),;:"\\[\].]+(?:\.[^\s@<>(),;:"\\[\].]+)+$/;
 
-export function isEmail(text: string): boolean {
+function isEmail(text: string): boolean {
   return EMAIL.test(text);
 }
 

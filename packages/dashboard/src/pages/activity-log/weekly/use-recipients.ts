@@ -46,7 +46,7 @@ export function replaceRecipients(emails: readonly string[]): Pick<TrackedReques
 }
 
 /** Reads the answered list. @returns null when it is none */
-export function readRecipients(data: unknown): Recipients | null {
+function readRecipients(data: unknown): Recipients | null {
   if (typeof data !== 'object' || data === null) return null;
   const { entries, max_emails: max } = data as { entries?: unknown; max_emails?: unknown };
   if (!Array.isArray(entries)) return null;
