@@ -1,4 +1,5 @@
-import type { ActivityStore, VisitBatch } from './activity/activity-store.js';
+import { randomInt } from 'node:crypto';
+import type { ActivityStore } from './activity/activity-store.js';
 import { anonymizedAddress } from './activity/anonymized-address.js';
 import { systemDns } from './activity/dns.js';
 import { createEventDrain } from './activity/drain-events.js';
@@ -60,15 +61,11 @@ export function composeActivityLog(parts: {
   };
 
   const hostnames = createHostnames({ dns: systemDns(activity.dns), store, clock, logger });
-  const wanted = wantedNames(hostnames, anonymize);
   const visits = createVisitLog({
-    store: {
-      write(batch) {
-        wanted(batch);
-        return store.write(batch);
-      },
-    },
+    store,
     rules: (site) => ({ recording: recording(site), anonymize: anonymize(site) }),
+    onVisit: wantedNames(hostnames, anonymize),
+    seed: randomInt(2 ** 32),
     clock,
     logger,
   });
@@ -120,12 +117,10 @@ export function composeActivityLog(parts: {
 }
 
 /** Wants the names of visitors, soon of those who claim to be a search engine. A shortened address has no name. */
-function wantedNames(hostnames: Hostnames, anonymize: (site: SiteId) => boolean): (batch: VisitBatch) => void {
-  return ({ site, visits }) => {
+function wantedNames(hostnames: Hostnames, anonymize: (site: SiteId) => boolean) {
+  return (site: SiteId, address: string, agent: string | null): void => {
     if (anonymize(site)) return;
-    for (const { address, agent } of visits) {
-      const engine = claimedSearchEngine(agent);
-      hostnames.want(site, address, engine === null ? 'seen' : 'claimed', engine);
-    }
+    const engine = claimedSearchEngine(agent);
+    hostnames.want(site, address, engine === null ? 'seen' : 'claimed', engine);
   };
 }

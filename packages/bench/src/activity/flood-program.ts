@@ -1,3 +1,4 @@
+import { packVisits } from '@security-optimizer/guard/activity/packed-visits';
 import type { Visit } from '@security-optimizer/guard/activity/visit';
 import { silentLogger } from '@security-optimizer/guard/lib/logger';
 import { openActivityStore } from '@security-optimizer/guard/storage/activity/open-activity-store';
@@ -37,7 +38,7 @@ async function flood(duration: number, rate: number): Promise<FloodReport> {
   for (let passed = 0; passed < duration; passed = (performance.now() - began) / 1000) {
     const due = Math.floor(passed * rate) - sent;
     const visits = Array.from({ length: due }, (_, index) => aVisit(sent + index));
-    writes.push(store.write({ site: FLOOD_SITE, visits, dropped: 0 }));
+    writes.push(store.write({ site: FLOOD_SITE, visits: packVisits(visits), dropped: 0 }));
     sent += due;
     if (passed > duration * SETTLED_AFTER) memory.push(process.memoryUsage().rss);
     await new Promise((resolve) => setTimeout(resolve, BATCH_MS));

@@ -1,6 +1,6 @@
 import type { Range } from '../lib/address-set.js';
 import type { SiteId } from '../site.js';
-import type { Visit } from './visit.js';
+import type { PackedVisits } from './packed-visits.js';
 
 /**
  * What the Activity Log needs from storage. Times are Unix seconds unless a name ends in `Ms`. Every method that
@@ -10,7 +10,7 @@ import type { Visit } from './visit.js';
 /** A batch of visits for the writing thread. */
 export interface VisitBatch {
   readonly site: SiteId;
-  readonly visits: readonly Visit[];
+  readonly visits: PackedVisits;
   /** Visits that did not fit since the last batch. */
   readonly dropped: number;
 }

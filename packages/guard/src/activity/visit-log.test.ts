@@ -4,6 +4,7 @@ import { recordedLog } from '../testing/log-lines.js';
 import { processorTime } from '../testing/processor-time.js';
 import { eventually } from '../testing/scratch.js';
 import type { VisitBatch } from './activity-store.js';
+import { unpackVisits } from './packed-visits.js';
 import type { SeenRequest, Visit } from './visit.js';
 import { createVisitLog, type VisitRules } from './visit-log.js';
 
@@ -13,22 +14,35 @@ function seen(target: string, more: Partial<SeenRequest> & { ip?: string } = {})
   return { address, target, status: 200, rule: null, agent: () => 'Browser/1.0', ...more };
 }
 
+interface Batch {
+  readonly site: string;
+  readonly visits: readonly Visit[];
+  readonly dropped: number;
+}
+
 /** A log with a store that keeps what it is given, as deep copies, as another thread would. */
 function logUnderTest(write?: (batch: VisitBatch) => Promise<void>) {
-  const batches: VisitBatch[] = [];
+  const batches: Batch[] = [];
+  const told: string[] = [];
   const rules: VisitRules & { recording: boolean; anonymize: boolean } = { recording: true, anonymize: false };
   const { logger, events } = recordedLog();
   const store = {
     async write(batch: VisitBatch) {
-      batches.push(structuredClone(batch));
+      const { visits, ...rest } = structuredClone(batch);
+      batches.push({ ...rest, visits: [...unpackVisits(visits)] });
       await write?.(batch);
     },
   };
-  const log = createVisitLog({ store, rules: () => rules, clock: Date.now, logger });
+  const log = createVisitLog({
+    store,
+    rules: () => rules,
+    onVisit: (site, address, agent) => told.push(`${site} ${address} ${agent}`),
+    ...{ seed: 0x5eed, clock: Date.now, logger },
+  });
   onTestFinished(() => log.stop());
   const visits = (): Visit[] => batches.flatMap((batch) => batch.visits);
   const dropped = (): number => batches.reduce((sum, batch) => sum + batch.dropped, 0);
-  return { log, rules, batches, visits, dropped, events };
+  return { log, rules, batches, visits, dropped, events, told };
 }
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -92,6 +106,13 @@ describe('visits', () => {
     const agent = () => `Agent ${++asked}`;
     for (let i = 0; i < 50; i++) log.add('site', seen('/same', { agent }));
     expect(asked).toBe(1);
+  });
+
+  it('are told of once, with their agent, however often they are repeated', async () => {
+    const { log, told } = logUnderTest();
+    for (let i = 0; i < 50; i++) log.add('site', seen('/same'));
+    log.add('site', seen('/other', { ip: '192.0.2.8', agent: () => null }));
+    expect(told).toEqual(['site 192.0.2.7 Browser/1.0', 'site 192.0.2.8 null']);
   });
 
   it('are cut, and everything in them that is not printable is escaped', async () => {

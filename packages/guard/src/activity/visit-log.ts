@@ -3,7 +3,9 @@ import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore } from './activity-store.js';
 import { anonymizedAddress } from './anonymized-address.js';
-import type { SeenRequest, Visit, VisitSink } from './visit.js';
+import { type VisitKey, VisitPack } from './packed-visits.js';
+import { RecentVisits, visitHash } from './recent-visits.js';
+import type { SeenRequest, VisitSink } from './visit.js';
 
 /** What a site wants of its log. */
 export interface VisitRules {
@@ -18,13 +20,13 @@ export interface VisitLog extends VisitSink {
 
 /** Time between two batches, milliseconds. */
 const BATCH_MS = 100;
-/** New visits that make a batch before its time: to pack and post a thousand holds up every request for half a millisecond. */
+/** New visits that make a batch before its time: to hand over so many holds up every request. */
 const BATCH_VISITS = 1000;
-/** What is the same as before is folded for this many batches: a second. */
-const FOLDED_BATCHES = 10;
+/** Batches after which repeats are handed over too: a second. */
+const REPEATS_EVERY = 10;
 /**
- * Most visits of a site that may be repeated still, and as many that are not stored yet; and of all sites together.
- * Some 300 bytes each, at most 1.5 KB.
+ * Most visits of a site that are not stored yet, beside as many repeats, and of all sites together. Some 200 bytes
+ * each, at most 900, and for a second or two once more to know their repeats.
  */
 const WAITING_MAX = 20_000;
 const ALL_WAITING_MAX = 40_000;
@@ -34,88 +36,80 @@ const BATCH_COST = 4;
 const TARGET_CHARACTERS = 500;
 const AGENT_CHARACTERS = 300;
 
-/** A visit that may be repeated still. */
-interface Folded {
-  readonly key: string;
-  /** What is not handed over yet. What is, is known by its key alone: in a flood there are thousands of them. */
-  open: Visit | null;
-}
-
 /** Visits of one site. */
 interface SiteVisits {
-  readonly byKey: Map<string, Folded>;
-  /** Those of the present batch, and of the batches of the last second, oldest first. */
-  fresh: Folded[];
-  /** How many of the present batch, its first ones, went before its time. */
-  handedOver: number;
-  readonly aging: Folded[][];
+  /** Of the present batch, what was not seen in the last second. */
+  fresh: VisitPack;
+  /** Of the present second, what was handed over before. */
+  repeats: VisitPack;
   dropped: number;
   /** Handed over and not stored yet. */
   underWay: number;
+  /** Batches since there was a visit. */
+  idle: number;
 }
 
 /**
  * Gathers what visitors asked for and hands it to the store ten times a second, in a flood more often. What is the same
- * within a second becomes one visit with a count. Bounded: what does not fit is counted per site, and the count goes to the store too.
+ * within a second becomes one visit with a count. Bounded: what does not fit is counted per site, and the count goes to
+ * the store too.
  *
  * @param rules asked for each visit; must be quick
+ * @param onVisit told of each visit that is no repeat, with its agent; must be quick
+ * @param seed 32 bits that visitors don't know
  */
 export function createVisitLog(deps: {
   readonly store: Pick<ActivityStore, 'write'>;
   readonly rules: (site: SiteId) => VisitRules;
+  readonly onVisit?: (site: SiteId, address: string, agent: string | null) => void;
+  readonly seed: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }): VisitLog {
-  const { store, rules, clock, logger } = deps;
+  const { store, rules, onVisit, seed, clock, logger } = deps;
   const sites = new Map<SiteId, SiteVisits>();
+  const recent = new RecentVisits();
   const writes = new Set<Promise<void>>();
   let underWay = 0;
   let failing = false;
+  let ticks = 0;
   let timer: NodeJS.Timeout | undefined;
 
   function add(site: SiteId, seen: SeenRequest): void {
     const { recording, anonymize } = rules(site);
     if (!recording) return;
     const visits = visitsOf(site);
+    visits.idle = 0;
     const address = anonymize ? anonymizedAddress(seen.address) : seen.address.text;
-    const head = `${address} ${seen.status} ${seen.rule} `;
-    const key = head + cut(seen.target, TARGET_CHARACTERS);
-    const known = visits.byKey.get(key);
-    if (known === undefined) begin(site, visits, key, head.length, address, seen);
-    else if (known.open === null) known.open = visitOf(known.key, head.length, address, seen);
-    else known.open.count++;
+    const target = escaped(cut(seen.target, TARGET_CHARACTERS), TARGET_CHARACTERS);
+    const key: VisitKey = { address, status: seen.status, rule: seen.rule, target };
+    const hash = visitHash(key, seed);
+    const place = recent.find(hash, site, key);
+    if (place === -1) begin(site, visits, hash, key, agentOf(seen));
+    else if (recent.packAt(place).isOpen) recent.packAt(place).addHit(recent.offsetAt(place));
+    else if (fits(visits, visits.repeats.rows))
+      recent.move(place, visits.repeats, visits.repeats.append(key, clock(), agentOf(seen)));
     timer ??= setTimeout(tick, BATCH_MS).unref();
   }
 
-  function begin(
-    site: SiteId,
-    visits: SiteVisits,
-    key: string,
-    targetAt: number,
-    address: string,
-    seen: SeenRequest,
-  ): void {
-    if (visits.byKey.size >= WAITING_MAX || visits.underWay >= WAITING_MAX || underWay >= ALL_WAITING_MAX) {
-      visits.dropped++;
-      return;
-    }
-    const folded = { key, open: visitOf(key, targetAt, address, seen) };
-    visits.byKey.set(key, folded);
-    visits.fresh.push(folded);
-    if (visits.fresh.length - visits.handedOver >= BATCH_VISITS) handOver(site, visits, takeFresh(visits));
+  function begin(site: SiteId, visits: SiteVisits, hash: number, key: VisitKey, agent: string | null): void {
+    if (!fits(visits, visits.underWay + visits.fresh.rows)) return;
+    recent.put(hash, visits.fresh, visits.fresh.append(key, clock(), agent));
+    onVisit?.(site, key.address, agent);
+    if (visits.fresh.rows >= BATCH_VISITS) visits.fresh = handOver(site, visits, visits.fresh);
   }
 
-  function visitOf(key: string, targetAt: number, address: string, seen: SeenRequest): Visit {
-    const { status, rule } = seen;
-    // The target is cut out of the key: out of a request head it would keep the whole head in memory.
-    const target = escaped(key.slice(targetAt), TARGET_CHARACTERS);
-    return { at: clock(), address, target, status, rule, agent: agentOf(seen), count: 1 };
+  /** Whether there is room for one row more beside so many. What has none is counted. */
+  function fits(visits: SiteVisits, waiting: number): boolean {
+    if (waiting < WAITING_MAX && underWay < ALL_WAITING_MAX) return true;
+    visits.dropped++;
+    return false;
   }
 
   function visitsOf(site: SiteId): SiteVisits {
     let visits = sites.get(site);
     if (visits === undefined) {
-      visits = { byKey: new Map(), fresh: [], handedOver: 0, aging: [], dropped: 0, underWay: 0 };
+      visits = { fresh: new VisitPack(site), repeats: new VisitPack(site), dropped: 0, underWay: 0, idle: 0 };
       sites.set(site, visits);
     }
     return visits;
@@ -123,49 +117,47 @@ export function createVisitLog(deps: {
 
   function tick(): void {
     timer = undefined;
+    const secondIsOver = ++ticks % REPEATS_EVERY === 0;
+    if (secondIsOver) recent.turn();
     for (const [site, visits] of sites) {
-      const oldest = visits.aging.length === FOLDED_BATCHES ? visits.aging.shift() : undefined;
-      const batch = takeFresh(visits);
-      // What was repeated goes on for another second; what was not is forgotten.
-      const repeated: Folded[] = [];
-      for (const folded of oldest ?? []) {
-        if (folded.open === null) visits.byKey.delete(folded.key);
-        else repeated.push(folded);
-      }
-      for (const visit of take(repeated)) batch.push(visit);
-      visits.aging.push(repeated.length === 0 ? visits.fresh : visits.fresh.concat(repeated));
-      visits.fresh = [];
-      visits.handedOver = 0;
       // A count of dropped visits can wait for a better moment; each would be a batch, too.
-      if (batch.length > 0 || underWay < ALL_WAITING_MAX) handOver(site, visits, batch);
-      if (visits.byKey.size === 0 && visits.underWay === 0 && visits.dropped === 0) sites.delete(site);
+      if (visits.fresh.rows > 0 || (visits.dropped > 0 && underWay < ALL_WAITING_MAX)) {
+        visits.fresh = handOver(site, visits, visits.fresh);
+      }
+      if (secondIsOver && visits.repeats.rows > 0) visits.repeats = handOver(site, visits, visits.repeats);
+      const waits = visits.underWay > 0 || visits.dropped > 0 || visits.repeats.rows > 0;
+      if (++visits.idle > REPEATS_EVERY && !waits) sites.delete(site);
     }
     if (sites.size > 0) timer = setTimeout(tick, BATCH_MS).unref();
   }
 
-  function handOver(site: SiteId, visits: SiteVisits, batch: Visit[]): void {
+  /** Returns the pack for what comes next. */
+  function handOver(site: SiteId, visits: SiteVisits, pack: VisitPack): VisitPack {
     const { dropped } = visits;
-    if (batch.length === 0 && dropped === 0) return;
+    const packed = pack.close();
+    const { rows, hits } = packed;
     visits.dropped = 0;
-    visits.underWay += batch.length;
-    underWay += batch.length + BATCH_COST;
-    const write = store.write({ site, visits: batch, dropped }).then(
+    visits.underWay += rows;
+    underWay += rows + BATCH_COST;
+    const write = store.write({ site, visits: packed, dropped }).then(
       () => {
         failing = false;
       },
       (error: unknown) => {
-        visits.dropped += dropped + batch.reduce((sum, visit) => sum + visit.count, 0);
+        visits.dropped += dropped + hits;
         // Once per outage: ten lines a second would bury the log.
         if (!failing) logger.error({ event: 'visits-not-stored', site, err: error }, 'Visits can’t be stored.');
         failing = true;
       },
     );
     const done = write.finally(() => {
-      visits.underWay -= batch.length;
-      underWay -= batch.length + BATCH_COST;
+      visits.underWay -= rows;
+      underWay -= rows + BATCH_COST;
       writes.delete(done);
     });
     writes.add(done);
+    // It will hardly need more than the last one.
+    return new VisitPack(site, pack.used);
   }
 
   return {
@@ -173,31 +165,13 @@ export function createVisitLog(deps: {
     async stop() {
       clearTimeout(timer);
       for (const [site, visits] of sites) {
-        handOver(site, visits, take([...visits.byKey.values()]));
-        visits.byKey.clear();
+        if (visits.fresh.rows > 0 || visits.dropped > 0) handOver(site, visits, visits.fresh);
+        if (visits.repeats.rows > 0) handOver(site, visits, visits.repeats);
       }
       await Promise.all(writes);
       sites.clear();
     },
   };
-}
-
-/** What is new. Repeats of what went before its time wait for their second. */
-function takeFresh(visits: SiteVisits): Visit[] {
-  const batch = take(visits.fresh.slice(visits.handedOver));
-  visits.handedOver = visits.fresh.length;
-  return batch;
-}
-
-/** What is not handed over yet. */
-function take(all: readonly Folded[]): Visit[] {
-  const batch: Visit[] = [];
-  for (const folded of all) {
-    if (folded.open === null) continue;
-    batch.push(folded.open);
-    folded.open = null;
-  }
-  return batch;
 }
 
 function agentOf(seen: SeenRequest): string | null {

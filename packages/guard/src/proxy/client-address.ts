@@ -11,18 +11,20 @@ import type { AddressSet } from '../lib/address-set.js';
 export function clientAddress(peer: Address, forwardedFor: string | undefined, trusted: AddressSet): Address {
   if (forwardedFor === undefined || !trusted.has(peer)) return peer;
   let client = peer;
-  const entries = forwardedFor.split(',');
-  for (let i = entries.length - 1; i >= 0; i--) {
-    const entry = parseAddress(withoutPort((entries[i] as string).trim()));
+  for (let end = forwardedFor.length; end >= 0; ) {
+    const comma = end === 0 ? -1 : forwardedFor.lastIndexOf(',', end - 1);
+    const entry = parseAddress(withoutPort(forwardedFor.slice(comma + 1, end).trim()));
     if (entry === null) return client;
     client = entry;
     if (!trusted.has(entry)) return client;
+    end = comma;
   }
   return client;
 }
 
 /** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
 function withoutPort(entry: string): string {
+  if (!entry.startsWith('[') && !(entry.includes('.') && entry.includes(':'))) return entry;
   const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(entry);
   if (bracketed !== null) return bracketed[1] as string;
   return /^\d+\.\d+\.\d+\.\d+:\d{1,5}$/.test(entry) ? entry.slice(0, entry.indexOf(':')) : entry;

@@ -1,4 +1,5 @@
 import type { ActivityStore, EventRow, NewEvent } from '../activity/activity-store.js';
+import { packVisits } from '../activity/packed-visits.js';
 import type { Visit } from '../activity/visit.js';
 import type { SiteId } from '../site.js';
 import { aVisit, EVERY_EVENT, testStore } from './activity-store.js';
@@ -38,7 +39,7 @@ export async function activityInFile() {
       numbers.set(site, number);
       return aVisit({ at: (FIRST_VISIT + number) * 1000, target: `/${number}`, ...visit });
     });
-    await opened.write({ site, visits: whole, dropped: 0 });
+    await opened.write({ site, visits: packVisits(whole), dropped: 0 });
   }
 
   /** Every event of the site, oldest first. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { anEvent, aVisit, SITE, testStore } from '../../testing/activity-store.js';
+import { packVisits } from '../packed-visits.js';
 import { gatherReportFacts } from './report-facts.js';
 import { weekBefore } from './report-period.js';
 
@@ -30,8 +31,8 @@ it('a report counts its week and the week before, and nothing beside them', asyn
     aVisit({ ...at(monday + 7 * DAY), rule: 'login-limit', status: 403, address: '203.0.113.11', count: 500 }),
     aVisit({ ...at(monday + 7 * DAY), target: '/late/', count: 500 }),
   ];
-  await store.write({ site: SITE, visits, dropped: 0 });
-  await store.write({ site: 'other', visits: [aVisit({ ...at(monday), count: 50 })], dropped: 0 });
+  await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+  await store.write({ site: 'other', visits: packVisits([aVisit({ ...at(monday), count: 50 })]), dropped: 0 });
   await store.writeEvents(SITE, [
     anEvent({ uid: '01'.repeat(16), at: monday + 60, kind: 'post.updated' }),
     anEvent({ uid: '02'.repeat(16), at: monday - 60, kind: 'login' }),
@@ -64,6 +65,6 @@ it('a report counts its week and the week before, and nothing beside them', asyn
 
 it('a report without a week before compares with nothing', async () => {
   const store = await testStore({ clock: () => AT * 1000 });
-  await store.write({ site: SITE, visits: [aVisit({ at: monday * 1000 })], dropped: 0 });
+  await store.write({ site: SITE, visits: packVisits([aVisit({ at: monday * 1000 })]), dropped: 0 });
   expect((await gatherReportFacts(store, SITE, period)).before).toBeNull();
 });

@@ -14,6 +14,7 @@ import { scratchFolder } from '../../testing/scratch.js';
  */
 const writer = `
   import { openActivityStore } from '@security-optimizer/guard/storage/activity/open-activity-store';
+  import { packVisits } from '@security-optimizer/guard/activity/packed-visits';
   import { silentLogger } from '@security-optimizer/guard/lib/logger';
   const store = await openActivityStore({ dataDir: process.env.DATA_DIR, logger: silentLogger(), clock: () => Date.now() });
   const say = (line) => process.stdout.write(line + '\\n');
@@ -22,7 +23,7 @@ const writer = `
     const at = Date.now();
     const visits = Array.from({ length: 300 }, (_, n) => ({ at, address: '192.0.2.' + (n % 250), target: '/' + batch + '/' + n,
       status: 200, rule: null, agent: null, count: 1 }));
-    store.write({ site: '${SITE}', visits, dropped: 0 });
+    store.write({ site: '${SITE}', visits: packVisits(visits), dropped: 0 });
     say('visits ' + batch++ + ' ' + at);
   }, 50);
   for (let n = 0; ; n++) {

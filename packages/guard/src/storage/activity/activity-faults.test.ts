@@ -3,6 +3,7 @@ import { open, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { packVisits } from '../../activity/packed-visits.js';
 import {
   allEvents,
   allVisits,
@@ -18,7 +19,6 @@ import { recordedLog } from '../../testing/log-lines.js';
 import { eventually, scratchFolder } from '../../testing/scratch.js';
 import type { WorkerReply } from '../sqlite-worker/messages.js';
 import { ActivityWriter } from './write/activity-writer.js';
-import { packVisits } from './write/pack-visits.js';
 import { VisitQueue } from './write/visit-queue.js';
 
 describe('a locked file', () => {
@@ -32,7 +32,7 @@ describe('a locked file', () => {
     const writes: Promise<void>[] = [];
     for (let n = 0; n < 4; n++) {
       const visits = visitsUntilNow(60, 1, (index) => ({ target: `/${n}/${index}`, count: 2 }));
-      writes.push(store.write({ site: SITE, visits, dropped: 1 }));
+      writes.push(store.write({ site: SITE, visits: packVisits(visits), dropped: 1 }));
     }
     await eventually(() => log.events().includes('activity-log-not-written'));
     other.exec('rollback');
@@ -95,7 +95,7 @@ describe('a file that can’t be read', () => {
     const log = recordedLog();
     await writeFile(join(dataDir, 'activity.sqlite'), 'not a database '.repeat(1000));
     const store = await testStore({ dataDir, logger: log.logger });
-    await store.write({ site: SITE, visits: [aVisit()], dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 0 });
     expect(await allVisits(store)).toHaveLength(1);
     expect(await aside(dataDir)).toEqual(['activity.sqlite.corrupt-20261121T123000Z']);
     expect(log.events()).toContain('activity-log-corrupt');
@@ -105,7 +105,7 @@ describe('a file that can’t be read', () => {
     const dataDir = await scratchFolder();
     const file = join(dataDir, 'activity.sqlite');
     const first = await testStore({ dataDir });
-    await first.write({ site: SITE, visits: visitsUntilNow(5000, 10), dropped: 0 });
+    await first.write({ site: SITE, visits: packVisits(visitsUntilNow(5000, 10)), dropped: 0 });
     await first.close();
     const handle = await open(file, 'r+');
     // All but the first pages: the file opens, and its tables seem to be there.
@@ -116,10 +116,10 @@ describe('a file that can’t be read', () => {
     const store = await testStore({ dataDir, logger: log.logger });
     await eventually(async () => {
       await allVisits(store).catch(() => undefined);
-      await store.write({ site: SITE, visits: visitsUntilNow(50, 10), dropped: 0 });
+      await store.write({ site: SITE, visits: packVisits(visitsUntilNow(50, 10)), dropped: 0 });
       return log.events().includes('activity-log-corrupt');
     });
-    await store.write({ site: SITE, visits: [aVisit({ target: '/after' })], dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits([aVisit({ target: '/after' })]), dropped: 0 });
     await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
     expect((await allVisits(store)).some(({ target }) => target === '/after')).toBe(true);
     expect(await aside(dataDir)).toHaveLength(1);
@@ -132,11 +132,11 @@ describe('a file that can’t be read', () => {
     await mkdir(join(dataDir, 'activity.sqlite'));
     let now = NOW;
     const store = await testStore({ dataDir, logger: log.logger, clock: () => now });
-    await store.write({ site: SITE, visits: [aVisit({ count: 3 })], dropped: 2 });
+    await store.write({ site: SITE, visits: packVisits([aVisit({ count: 3 })]), dropped: 2 });
     await expect(store.newestVisit(SITE)).rejects.toMatchObject({ code: 'storage_unavailable' });
     await rmdir(join(dataDir, 'activity.sqlite'));
     now += 2000;
-    await store.write({ site: SITE, visits: [aVisit()], dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 0 });
     expect(await store.droppedVisits(SITE)).toBe(5);
     expect(await allVisits(store)).toHaveLength(1);
     expect(log.events()).toEqual(['activity-log-not-opened', 'activity-log-opened']);
@@ -147,7 +147,7 @@ describe('a writing thread that dies', () => {
   it('is started again; what it held is counted, and events are refused rather than lost', async () => {
     const log = recordedLog();
     const store = await testStore({ logger: log.logger, commitMs: 5000 });
-    const waiting = store.write({ site: SITE, visits: visitsUntilNow(7, 1), dropped: 1 });
+    const waiting = store.write({ site: SITE, visits: packVisits(visitsUntilNow(7, 1)), dropped: 1 });
     await store.crash();
     await waiting;
     await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
@@ -161,10 +161,10 @@ describe('closing', () => {
   it('writes what waits, and refuses what comes later', async () => {
     const dataDir = await scratchFolder();
     const store = await testStore({ dataDir, commitMs: 60_000 });
-    const write = store.write({ site: SITE, visits: visitsUntilNow(9, 1), dropped: 0 });
+    const write = store.write({ site: SITE, visits: packVisits(visitsUntilNow(9, 1)), dropped: 0 });
     await store.close();
     await write;
-    await expect(store.write({ site: SITE, visits: [aVisit()], dropped: 0 })).rejects.toMatchObject({
+    await expect(store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 0 })).rejects.toMatchObject({
       fault: 'closed',
     });
     await expect(store.newestVisit(SITE)).rejects.toMatchObject({ fault: 'closed' });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ActivityStore, VisitFilter, VisitRow } from '../../activity/activity-store.js';
+import { packVisits } from '../../activity/packed-visits.js';
 import { allVisits, NOW, SITE, testStore } from '../../testing/activity-store.js';
 import { type ReadLimits, readLimits } from './read/reader.js';
 import { keyOfAddress } from './visitor-key.js';
@@ -94,7 +95,7 @@ describe('lists of visits', () => {
           fc.array(question, { minLength: 25, maxLength: 25 }),
           async (batches, questions) => {
             const store = await testStore({ readLimits: bounds, stretchRows: rowsOfStretch });
-            for (const visits of batches) await store.write({ site: SITE, visits, dropped: 0 });
+            for (const visits of batches) await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
             const rows = await allVisits(store);
             const sent = batches.flat().map((one) => ({ ...one, at: Math.floor(one.at / 1000) }));
             expect(told(rows)).toEqual(told(sent));

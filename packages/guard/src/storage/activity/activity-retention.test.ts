@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
 import type { RetainedActivity } from '../../activity/activity-store.js';
+import { packVisits } from '../../activity/packed-visits.js';
 import {
   allEvents,
   allVisits,
@@ -28,8 +29,8 @@ async function clearUp(store: OpenActivityStore, keep: Partial<RetainedActivity>
 describe('clearing up', () => {
   it('removes what is older than the days, and nothing else', async () => {
     const store = await testStore({ stretchRows: 50 });
-    await store.write({ site: SITE, visits: visitsUntilNow(400, 60_000), dropped: 0 });
-    await store.write({ site: 'other', visits: visitsUntilNow(400, 60_000), dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits(visitsUntilNow(400, 60_000)), dropped: 0 });
+    await store.write({ site: 'other', visits: packVisits(visitsUntilNow(400, 60_000)), dropped: 0 });
     const before = NOW_SECONDS - 100 * 60;
     const kept = (await allVisits(store)).filter(({ at }) => at >= before);
     await clearUp(store, { before });
@@ -39,7 +40,7 @@ describe('clearing up', () => {
 
   it('removes the oldest rows beyond the most rows', async () => {
     const store = await testStore({ stretchRows: 50 });
-    await store.write({ site: SITE, visits: visitsUntilNow(1000, 1000), dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits(visitsUntilNow(1000, 1000)), dropped: 0 });
     const all = await allVisits(store);
     await clearUp(store, { maxRows: 333 });
     expect(await allVisits(store)).toEqual(all.slice(0, 333));
@@ -53,7 +54,7 @@ describe('clearing up', () => {
       status: index % 3 === 0 ? 404 : 200,
       address: `192.0.2.${index % 7}`,
     }));
-    await store.write({ site: SITE, visits, dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
     for (const maxRows of [1999, 1700, 900, 64, 63, 1, 0]) {
       await clearUp(store, { maxRows });
       for (const code of [null, 200, 404]) {
@@ -64,13 +65,13 @@ describe('clearing up', () => {
         expect(page).toEqual(rows.slice(40, 49));
       }
     }
-    await store.write({ site: SITE, visits: visitsUntilNow(10, 1000), dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits(visitsUntilNow(10, 1000)), dropped: 0 });
     expect(await store.countVisits(SITE, EVERY_VISIT, null)).toEqual({ rows: 10, exact: true });
   });
 
   it('keeps the sums of what is gone, for reports', async () => {
     const store = await testStore();
-    await store.write({ site: SITE, visits: visitsUntilNow(50, 1000), dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits(visitsUntilNow(50, 1000)), dropped: 0 });
     await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
     const sums = () =>
       Promise.all([
@@ -87,7 +88,7 @@ describe('clearing up', () => {
   it('removes sums after 35 days', async () => {
     let now = NOW;
     const store = await testStore({ clock: () => now });
-    await store.write({ site: SITE, visits: visitsUntilNow(5, 1000), dropped: 2 });
+    await store.write({ site: SITE, visits: packVisits(visitsUntilNow(5, 1000)), dropped: 2 });
     now += 34 * 24 * HOUR * 1000;
     await clearUp(store, {});
     expect(await store.traffic(SITE, 0, now / 1000)).toHaveLength(1);
@@ -103,7 +104,7 @@ describe('clearing up', () => {
     const [gone, blocked, ofEvent] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'] as const;
     const old = NOW - 10 * HOUR * 1000;
     const visits = [gone, blocked, ofEvent].flatMap((address) => visitsUntilNow(3, 1, () => ({ address, at: old })));
-    await store.write({ site: SITE, visits, dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
     await store.writeEvents(SITE, [anEvent({ uid: 'a', address: ofEvent })]);
     const ids = new Map<string, number>();
     for (const address of [gone, blocked, ofEvent]) ids.set(address, (await store.visitorOfAddress(SITE, address)).id);
@@ -144,7 +145,7 @@ describe('clearing up', () => {
     for (let n = 0; n < 10; n++)
       await store.write({
         site: SITE,
-        visits: visitsUntilNow(3000, 1000, (index) => ({ target: `/${n}/${index}` })),
+        visits: packVisits(visitsUntilNow(3000, 1000, (index) => ({ target: `/${n}/${index}` }))),
         dropped: 0,
       });
     let steps = 0;
@@ -152,7 +153,7 @@ describe('clearing up', () => {
     while (await store.retain(SITE, { ...KEEP_ALL, maxRows: 100 })) {
       steps++;
       if (steps === 1) {
-        await store.write({ site: SITE, visits: visitsUntilNow(5, 1), dropped: 0 });
+        await store.write({ site: SITE, visits: packVisits(visitsUntilNow(5, 1)), dropped: 0 });
         written = (await allVisits(store)).length;
       }
     }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { packVisits } from '../../activity/packed-visits.js';
 import {
   allEvents,
   allVisits,
@@ -21,14 +22,14 @@ describe('what is the same within a second', () => {
     const store = await testStore({ commitMs: 200 });
     const visit = aVisit({ count: 2 });
     await Promise.all([
-      store.write({ site: SITE, visits: [visit, { ...visit, at: NOW + 900 }], dropped: 0 }),
-      store.write({ site: SITE, visits: [visit, { ...visit, at: NOW + 1000 }], dropped: 0 }),
+      store.write({ site: SITE, visits: packVisits([visit, { ...visit, at: NOW + 900 }]), dropped: 0 }),
+      store.write({ site: SITE, visits: packVisits([visit, { ...visit, at: NOW + 1000 }]), dropped: 0 }),
       store.write({
         site: SITE,
-        visits: [
+        visits: packVisits([
           { ...visit, agent: null },
           { ...visit, status: 404 },
-        ],
+        ]),
         dropped: 0,
       }),
     ]);
@@ -47,7 +48,7 @@ describe('sums', () => {
       aVisit({ at: NOW - HOUR * 1000 }),
       aVisit({ at: NOW - 3 * HOUR * 1000 }),
     ];
-    await store.write({ site: SITE, visits, dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
     expect(await store.traffic(SITE, HOUR_BEGAN - HOUR, HOUR_BEGAN + HOUR)).toEqual([
       { hour: HOUR_BEGAN - HOUR, humans: 1, bots: 0, blocked: 0 },
       { hour: HOUR_BEGAN, humans: 3, bots: 2, blocked: 7 },
@@ -64,7 +65,7 @@ describe('sums', () => {
       aVisit({ address: '192.0.2.3', target: '/missing', status: 404, count: 9 }),
       aVisit({ address: '192.0.2.4', target: '/wp-login.php', status: 429, rule: 'login-limit', count: 4 }),
     ];
-    await store.write({ site: SITE, visits, dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
     await store.writeEvents(SITE, [anEvent({ uid: 'a', kind: 'login.failed', address: '192.0.2.5' })]);
     const top = (what: 'address' | 'page' | 'failed-login', day = '2026-11-21') => store.top(SITE, what, day, day, 2);
     expect(await top('address')).toEqual([
@@ -83,7 +84,7 @@ describe('sums', () => {
     let timeZone = 'Pacific/Auckland';
     const store = await testStore({ timeZone: () => timeZone });
     const write = (target: string, visit = {}) =>
-      store.write({ site: SITE, visits: [aVisit({ target, ...visit })], dropped: 0 });
+      store.write({ site: SITE, visits: packVisits([aVisit({ target, ...visit })]), dropped: 0 });
     await write('/new-zealand/', { address: '192.0.2.9' });
     timeZone = '-11:30';
     await write('/samoa/', { address: '192.0.2.8', at: NOW - 4 * HOUR * 1000 });
@@ -98,8 +99,8 @@ describe('sums', () => {
 
   it('count what was dropped, once', async () => {
     const store = await testStore();
-    await store.write({ site: SITE, visits: [aVisit()], dropped: 4 });
-    await store.write({ site: SITE, visits: [], dropped: 3 });
+    await store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 4 });
+    await store.write({ site: SITE, visits: packVisits([]), dropped: 3 });
     expect(await store.droppedVisits(SITE)).toBe(7);
     expect(await store.droppedVisits(SITE, NOW_SECONDS)).toBe(7);
     expect(await store.droppedVisits(SITE, NOW_SECONDS + HOUR)).toBe(0);
@@ -120,7 +121,7 @@ describe('choices of a filter', () => {
       agent: agent(index),
       status: index % 3 === 0 ? 404 : 200,
     }));
-    await store.write({ site: SITE, visits, dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
     const labels = async (filter: 'type' | 'code' | 'ip', search = '', most = 200) =>
       (await store.options(SITE, filter, search, most)).map(({ label }) => label);
     expect(await labels('type')).toEqual(['Unknown', 'curl']);
@@ -163,7 +164,7 @@ describe('visitors', () => {
   it('keep their ids, over a restart too, and belong to one site', async () => {
     const dataDir = await scratchFolder();
     const store = await testStore({ dataDir });
-    await store.write({ site: SITE, visits: [aVisit({ at: NOW - 60_000 }), aVisit()], dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits([aVisit({ at: NOW - 60_000 }), aVisit()]), dropped: 0 });
     const before = await store.visitorOfAddress(SITE, '192.0.2.1');
     expect(before).toMatchObject({ kind: 'ip', firstSeen: NOW_SECONDS - 60, lastSeen: NOW_SECONDS, hostname: null });
     await store.close();
@@ -171,17 +172,17 @@ describe('visitors', () => {
     expect(await again.visitorOfAddress(SITE, '192.0.2.1')).toEqual(before);
     expect(await again.visitor('other', before.id)).toBeNull();
     expect((await again.visitorOfAddress('other', '192.0.2.1')).id).not.toBe(before.id);
-    await again.write({ site: SITE, visits: [aVisit({ target: '/again' })], dropped: 0 });
+    await again.write({ site: SITE, visits: packVisits([aVisit({ target: '/again' })]), dropped: 0 });
     expect((await allVisits(again)).map(({ visitorId }) => visitorId)).toEqual([before.id, before.id, before.id]);
   });
 
   it('are believed to be a search engine only once DNS has proved it', async () => {
     const store = await testStore();
     const agent = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
-    await store.write({ site: SITE, visits: [aVisit({ agent })], dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits([aVisit({ agent })]), dropped: 0 });
     const { id } = await store.visitorOfAddress(SITE, '192.0.2.1');
     await store.setHostname(SITE, id, 'crawl.example.com', 'Google');
-    await store.write({ site: SITE, visits: [aVisit({ agent, target: '/later' })], dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits([aVisit({ agent, target: '/later' })]), dropped: 0 });
     const rows = await allVisits(store);
     expect(rows.map(({ target, type, hostname }) => ({ target, type, hostname }))).toEqual([
       { target: '/later', type: 'Googlebot', hostname: 'crawl.example.com' },
@@ -201,7 +202,7 @@ describe('visitors', () => {
       '',
     ];
     const visits = spellings.map((address) => aVisit({ address, target: `/${address}` }));
-    await store.write({ site: SITE, visits, dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
     const events = spellings.map((address, index) => anEvent({ uid: String(index), address }));
     await store.writeEvents(SITE, events);
     expect(await store.droppedVisits(SITE)).toBe(0);
@@ -228,7 +229,7 @@ describe('a clock that jumps', () => {
         ...visit,
         at: visit.at + jump,
       }));
-      await store.write({ site: SITE, visits, dropped: 0 });
+      await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
     }
     const rows = await allVisits(store);
     expect(new Set(rows.map(({ target }) => target)).size).toBe(30 * times.length);

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { expect, it } from 'vitest';
+import { packVisits } from '../../activity/packed-visits.js';
 import { allVisits, SITE, testStore, visitsUntilNow } from '../../testing/activity-store.js';
 
 /** How nice each thread of this process is, the main one first; empty where threads have no priority of their own. */
@@ -13,7 +14,7 @@ function niceness(): number[] {
 it('lets requests go first: the thread that writes gives way to all others, the one that reads to most', async () => {
   const before = niceness();
   const store = await testStore();
-  await store.write({ site: SITE, visits: visitsUntilNow(3, 1), dropped: 0 });
+  await store.write({ site: SITE, visits: packVisits(visitsUntilNow(3, 1)), dropped: 0 });
   expect(await allVisits(store)).toHaveLength(3);
   const after = niceness();
   expect(after[0]).toBe(before[0]);

@@ -14,7 +14,6 @@ import { type Reader, type ReadLimits, readLimits } from './read/reader.js';
 import { droppedVisits, eventKinds, refusedLogins, top, traffic, visitorHours } from './read/sums.js';
 import { verifiedBotIn } from './read/verified-bot-in.js';
 import { visitorById } from './read/visitor-by-id.js';
-import { packVisits } from './write/pack-visits.js';
 import { STRETCH_ROWS } from './write/site-book.js';
 import type { WriterCall, WriterSettings } from './write/writer-messages.js';
 
@@ -98,21 +97,21 @@ class SqliteActivityStore implements OpenActivityStore {
 
   async write({ site, visits, dropped }: VisitBatch): Promise<void> {
     if (this.#closed) throw new StorageError('closed', 'The Activity Log is closed.');
-    const size = visits.length;
+    const size = visits.rows;
     const late = (this.#dropped.get(site) ?? 0) + dropped;
     this.#dropped.delete(site);
     // Twice what the thread itself keeps: it may not have looked at its messages for a moment.
     const fits = this.#underWay + size <= 2 * this.#settings.maxWaiting;
     if (!fits) {
-      this.#drop(site, late + hits(visits));
+      this.#drop(site, late + visits.hits);
       return;
     }
     this.#underWay += size;
     try {
       const timeZone = this.#timeZone(site);
-      await this.#write({ name: 'visits', site, timeZone, visits: packVisits(visits), dropped: late, at: this.#now() });
+      await this.#write({ name: 'visits', site, timeZone, visits, dropped: late, at: this.#now() });
     } catch {
-      this.#drop(site, late + hits(visits));
+      this.#drop(site, late + visits.hits);
     } finally {
       this.#underWay -= size;
     }
@@ -261,8 +260,4 @@ class SqliteActivityStore implements OpenActivityStore {
       'The Activity Log is corrupt. It was moved aside, and a new one is begun.',
     );
   }
-}
-
-function hits(visits: VisitBatch['visits']): number {
-  return visits.reduce((sum, { count }) => sum + count, 0);
 }

@@ -1,10 +1,10 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
+import { unpackVisits } from '../../../activity/packed-visits.js';
 import type { Visit } from '../../../activity/visit.js';
 import { setBounded } from '../../../lib/set-bounded.js';
 import { type Prepare, preparedStatements } from '../../sqlite-worker/prepared-statements.js';
 import type { StorageFault } from '../../storage-error.js';
 import { KindBook } from './kind-book.js';
-import { unpackVisits } from './pack-visits.js';
 import { retain } from './retain.js';
 import { DROPPED, SiteBook } from './site-book.js';
 import { VisitorBook } from './visitor-book.js';

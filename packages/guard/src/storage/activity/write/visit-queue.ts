@@ -1,7 +1,7 @@
+import { packVisits } from '../../../activity/packed-visits.js';
 import { describeFault } from '../../sqlite-worker/describe-fault.js';
 import type { WorkerReply } from '../../sqlite-worker/messages.js';
 import { type ActivityWriter, mayPass, type VisitsCall } from './activity-writer.js';
-import { packVisits } from './pack-visits.js';
 import type { WriterSettings } from './writer-messages.js';
 
 /** Wait before a failed commit is tried again, milliseconds. */
@@ -27,7 +27,7 @@ export class VisitQueue {
   }
 
   add(id: number, call: VisitsCall): void {
-    const size = call.visits.at.length;
+    const size = call.visits.rows;
     const { maxWaiting, commitMs } = this.#settings;
     if (this.#visits + size > maxWaiting && this.#waiting.length > 0) this.#drop(id, call);
     else {
@@ -78,7 +78,7 @@ export class VisitQueue {
   /** Keeps the number of a batch instead of the batch. */
   #drop(id: number, call: VisitsCall): void {
     const last = this.#waiting.findLast((entry) => entry.call.site === call.site);
-    const dropped = call.dropped + call.visits.count.reduce((sum, count) => sum + count, 0);
+    const dropped = call.dropped + call.visits.hits;
     if (last) last.call = { ...last.call, dropped: last.call.dropped + dropped };
     else this.#waiting.push({ id, call: { ...call, visits: packVisits([]), dropped } });
     if (last) this.#reply({ kind: 'done', id, result: null });

@@ -1,6 +1,6 @@
 import type { NewEvent, RetainedActivity } from '../../../activity/activity-store.js';
+import type { PackedVisits } from '../../../activity/packed-visits.js';
 import type { SiteId } from '../../../site.js';
-import type { PackedVisits } from './pack-visits.js';
 
 /** How the writing thread works. */
 export interface WriterSettings {

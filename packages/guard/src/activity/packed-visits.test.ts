@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { packVisits, unpackVisits, VisitPack } from './packed-visits.js';
+
+const character = fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code));
+const text = (most: number, least = 0) => fc.string({ unit: character, minLength: least, maxLength: most });
+const visit = fc.record({
+  at: fc.integer({ min: 0, max: 4_000_000_000_000 }),
+  address: text(45),
+  target: text(500),
+  status: fc.integer({ min: 100, max: 999 }),
+  rule: fc.option(text(40, 1)),
+  agent: fc.option(text(300)),
+  count: fc.integer({ min: 1, max: 1_000_000_000 }),
+});
+
+describe('packed visits', () => {
+  it('come out as they went in, over a copy between threads too', () => {
+    fc.assert(
+      fc.property(fc.array(visit, { maxLength: 30 }), (visits) => {
+        const packed = structuredClone(packVisits(visits));
+        expect([...unpackVisits(packed)]).toEqual(visits);
+        expect([packed.rows, packed.hits]).toEqual([visits.length, visits.reduce((sum, { count }) => sum + count, 0)]);
+      }),
+    );
+  });
+
+  it('take no more memory than they need when they are handed over', () => {
+    const { bytes } = packVisits([{ ...visitOf('/'), count: 1 }]);
+    expect(bytes.buffer.byteLength).toBe(bytes.byteLength);
+  });
+
+  it('are known again where they were written, and by nothing less than all of their key', () => {
+    const pack = new VisitPack('site');
+    const places = Array.from({ length: 100 }, (_, index) => pack.append(visitOf(`/${index}`), index, null));
+    expect(places.map((place, index) => pack.isAt(place, visitOf(`/${index}`)))).not.toContain(false);
+    const place = pack.append({ address: '192.0.2.1', status: 403, rule: 'ab', target: '/c' }, 0, 'agent');
+    const isThere = (more: object) =>
+      pack.isAt(place, { address: '192.0.2.1', status: 403, rule: 'ab', target: '/c', ...more });
+    expect(isThere({})).toBe(true);
+    expect(isThere({ address: '192.0.2.2' })).toBe(false);
+    expect(isThere({ status: 404 })).toBe(false);
+    expect(isThere({ rule: 'ac' })).toBe(false);
+    expect(isThere({ rule: 'a', target: 'b/c' })).toBe(false);
+    expect(isThere({ rule: null, target: 'ab/c' })).toBe(false);
+    expect(isThere({ target: '/cagent' })).toBe(false);
+  });
+
+  it('count their repeats in place', () => {
+    const pack = new VisitPack('site');
+    const first = pack.append(visitOf('/first'), 1, 'Browser/1.0');
+    pack.append(visitOf('/second'), 2, null);
+    pack.addHit(first);
+    pack.addHit(first);
+    const packed = pack.close();
+    expect([...unpackVisits(packed)].map(({ target, count }) => [target, count])).toEqual([
+      ['/first', 3],
+      ['/second', 1],
+    ]);
+    expect([packed.rows, packed.hits, pack.isOpen]).toEqual([2, 4, false]);
+  });
+});
+
+function visitOf(target: string) {
+  return { at: 0, address: '192.0.2.7', status: 200, rule: null, target, agent: null };
+}

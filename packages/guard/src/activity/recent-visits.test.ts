@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { VisitPack } from './packed-visits.js';
+import { RecentVisits, visitHash } from './recent-visits.js';
+
+const SEED = 0x5eed;
+
+function visit(target: string, status = 200) {
+  return { address: '192.0.2.7', status, rule: null, target };
+}
+
+/** Writes a visit down and remembers it. */
+function remember(recent: RecentVisits, pack: VisitPack, key: ReturnType<typeof visit>, hash = visitHash(key, SEED)) {
+  recent.put(hash, pack, pack.append(key, 0, null));
+}
+
+function knows(recent: RecentVisits, key: ReturnType<typeof visit>, site = 'site', hash = visitHash(key, SEED)) {
+  return recent.find(hash, site, key) !== -1;
+}
+
+describe('recent visits', () => {
+  it('are found where they were written down', () => {
+    const recent = new RecentVisits();
+    const pack = new VisitPack('site');
+    for (let i = 0; i < 5000; i++) remember(recent, pack, visit(`/${i}`));
+    let found = 0;
+    for (let i = 0; i < 5000; i++) {
+      const place = recent.find(visitHash(visit(`/${i}`), SEED), 'site', visit(`/${i}`));
+      if (place !== -1 && recent.packAt(place).isAt(recent.offsetAt(place), visit(`/${i}`))) found++;
+    }
+    // A few find no place among so many.
+    expect(found).toBeGreaterThan(4950);
+    expect(knows(recent, visit('/5000'))).toBe(false);
+  });
+
+  it('are not those of another site', () => {
+    const recent = new RecentVisits();
+    remember(recent, new VisitPack('site'), visit('/'));
+    expect([knows(recent, visit('/')), knows(recent, visit('/'), 'other')]).toEqual([true, false]);
+  });
+
+  it('with the same hash are told apart by what they are', () => {
+    const recent = new RecentVisits();
+    const pack = new VisitPack('site');
+    remember(recent, pack, visit('/a'), 7);
+    remember(recent, pack, visit('/b'), 7);
+    expect(knows(recent, visit('/a'), 'site', 7)).toBe(true);
+    expect(knows(recent, visit('/b'), 'site', 7)).toBe(true);
+    expect(knows(recent, visit('/c'), 'site', 7)).toBe(false);
+    expect(knows(recent, visit('/a', 404), 'site', 7)).toBe(false);
+  });
+
+  it('with the same hash in thousands keep nobody searching', () => {
+    const recent = new RecentVisits();
+    const pack = new VisitPack('site');
+    for (let i = 0; i < 5000; i++) remember(recent, pack, visit(`/${i}`), 7);
+    let known = 0;
+    for (let i = 0; i < 5000; i++) if (knows(recent, visit(`/${i}`), 'site', 7)) known++;
+    expect(known).toBeLessThanOrEqual(8);
+  });
+
+  it('are known for one turn more, and longer when they are met again', () => {
+    const recent = new RecentVisits();
+    const pack = new VisitPack('site');
+    remember(recent, pack, visit('/once'));
+    remember(recent, pack, visit('/again'));
+    recent.turn();
+    expect(knows(recent, visit('/again'))).toBe(true);
+    recent.turn();
+    expect([knows(recent, visit('/once')), knows(recent, visit('/again'))]).toEqual([false, true]);
+  });
+
+  it('are found where they were written down anew, not where they stood before', () => {
+    const recent = new RecentVisits();
+    const first = new VisitPack('site');
+    const second = new VisitPack('site');
+    remember(recent, first, visit('/'));
+    const hash = visitHash(visit('/'), SEED);
+    const place = recent.find(hash, 'site', visit('/'));
+    recent.move(place, second, second.append(visit('/'), 0, null));
+    expect(recent.packAt(recent.find(hash, 'site', visit('/')))).toBe(second);
+  });
+
+  it('are forgotten when there are too many, not searched for ever longer', () => {
+    const recent = new RecentVisits();
+    const pack = new VisitPack('site');
+    for (let i = 0; i < 100_000; i++) remember(recent, pack, visit(`/${i}`));
+    expect(knows(recent, visit('/99999'))).toBe(true);
+    expect(knows(recent, visit('/0'))).toBe(false);
+  });
+});
+
+it('the hash of a visit depends on all of it and on the seed', () => {
+  const hashes = [
+    visitHash(visit('/a'), 1),
+    visitHash(visit('/a'), 2),
+    visitHash(visit('/b'), 1),
+    visitHash(visit('/a', 404), 1),
+    visitHash({ ...visit('/a'), address: '192.0.2.8' }, 1),
+  ];
+  expect(new Set(hashes).size).toBe(hashes.length);
+});
