@@ -19,7 +19,15 @@ async function server(answer: (response: ServerResponse, at: number) => void) {
 describe('an even load', () => {
   it('asks as often as it was told, from one address after the other, and never twice for the same', async () => {
     const { url, seen } = await server((response) => response.writeHead(403).end('no'));
-    const load = { url, seconds: 1, perSecond: 400, connections: 8, addresses: 10, expect: 'refused' } as const;
+    const load = {
+      url,
+      seconds: 1,
+      perSecond: 400,
+      connections: 8,
+      addresses: 10,
+      turn: 'load',
+      expect: 'refused',
+    } as const;
     const { requests, leftOut } = await evenLoad(load);
     expect(requests).toBe(seen.length);
     expect(requests + leftOut).toBeGreaterThan(380);
@@ -35,7 +43,7 @@ describe('an even load', () => {
       await still;
       response.end('yes');
     });
-    const load = { url, seconds: 1, perSecond: 400, connections: 4, expect: 'allowed' } as const;
+    const load = { url, seconds: 1, perSecond: 400, connections: 4, turn: 'asking', expect: 'allowed' } as const;
     const { requests, leftOut, p99 } = await evenLoad(load);
     expect(requests).toBeLessThan(260);
     expect(leftOut).toBeGreaterThan(150);
@@ -47,7 +55,7 @@ describe('an even load', () => {
 
   it('ends with an error when an answer is not what it should be', async () => {
     const { url } = await server((response) => response.end('yes'));
-    const load = { url, seconds: 0.1, perSecond: 100, connections: 1, expect: 'refused' } as const;
+    const load = { url, seconds: 0.1, perSecond: 100, connections: 1, turn: 'asking', expect: 'refused' } as const;
     await expect(evenLoad(load)).rejects.toThrow('were not refused');
   });
 });

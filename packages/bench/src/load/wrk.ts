@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { goesFirst, type Turn } from './goes-first.js';
 import { processorSeconds } from './process-stat.js';
 
 const run = promisify(execFile);
@@ -15,6 +16,8 @@ export interface Load {
   readonly paced?: boolean;
   /** Requests from many addresses, which guard refuses. */
   readonly flood?: Flood;
+  /** Set when it stands for another machine beside a load that does; else it is served as any program. */
+  readonly turn?: Turn;
   /** The server's process, to see what a request costs it; null when several share the work. */
   readonly pid: number | null;
   /** What every single answer must be. */
@@ -44,7 +47,8 @@ export async function wrk(load: Load): Promise<LoadResult> {
   const script = `${luaDir}${load.flood ? 'flood' : load.paced ? 'paced' : 'report'}.lua`;
   const size = ['-t1', `-c${load.connections}`, `-d${load.seconds}s`];
   const before = load.pid === null ? 0 : processorSeconds(load.pid);
-  const { stdout } = await run('wrk', [...size, ...headers, '-s', script, load.url], {
+  const [command, ...args] = [...(load.turn ? goesFirst(load.turn) : []), 'wrk', ...size, ...headers, '-s', script];
+  const { stdout } = await run(command as string, [...args, load.url], {
     env: { ...process.env, BENCH_LUA: luaDir, ...(load.flood && floodVariables(load.flood)) },
   });
   const used = load.pid === null ? null : processorSeconds(load.pid) - before;

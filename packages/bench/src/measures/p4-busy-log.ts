@@ -13,13 +13,14 @@ import { type LoadResult, wrk } from '../load/wrk.js';
 import type { Bench, Measure } from '../measure.js';
 import { type Bar, type Line, line } from '../report/line.js';
 import { type GuardServer, SITE, startGuard } from '../rivals/guard.js';
-import { startNodeProgram } from '../rivals/node-program.js';
+import { startNginxProxy } from '../rivals/nginx.js';
+import { type Server, startNodeProgram } from '../rivals/node-program.js';
 
 const ROWS = 10_000_000;
 const FLOOD_PER_SECOND = 10_000;
-const FLOOD = { perSecond: FLOOD_PER_SECOND, addresses: 10_000, connections: 64 };
+const FLOOD = { perSecond: FLOOD_PER_SECOND, addresses: 10_000, connections: 64, turn: 'load' } as const;
 /** What is forwarded meanwhile. */
-const FORWARDED = { perSecond: 1000, connections: 16 };
+const FORWARDED = { perSecond: 1000, connections: 16, turn: 'asking' } as const;
 /** What makes the log busy runs for this long before and behind the paced load. */
 const AROUND_MS = 500;
 /** Guard clears up once a minute. */
@@ -31,9 +32,9 @@ const FLOOD_BAR: Bar = { of: 'value', is: 'at least', limit: 0.95 * FLOOD_PER_SE
 
 type Busy = 'flood' | 'lists' | 'clearing';
 
-/** One turn: what goes on meanwhile, and at which guard. */
+/** One turn: what goes on meanwhile, and at which server. */
 interface Situation {
-  readonly guard: GuardServer;
+  readonly at: Server & Partial<GuardServer>;
   readonly busy: readonly Busy[];
 }
 
@@ -67,7 +68,7 @@ export const busyLog: Measure = {
 async function prepare(bench: Bench) {
   const secret = randomBytes(32).toString('hex');
   const upstream = await startNodeProgram(bench, 'owned-site', [secret]);
-  letGoFirst(upstream.pid);
+  letGoFirst(upstream.pid, 'upstream');
   const made = join(bench.dir, 'made-up');
   await makeUpLog(bench, { dataDir: made, site: SITE, rows: ROWS });
   const copy = join(made, 'copy.sqlite');
@@ -76,16 +77,19 @@ async function prepare(bench: Bench) {
   const clearing = await startGuard(bench, { ...common, log: { file: copy, maxRows: ROWS / 2 } });
   const keeping = await startGuard(bench, { ...common, log: { file: logFile(made), maxRows: 100 * ROWS } });
   const silent = await startGuard(bench, { ...common, recording: false });
+  const nginx = await startNginxProxy(bench, upstream.url);
   bench.say('Waiting for guard to clear up.');
   await untilClearing(clearing);
   for (const { pid } of [clearing, keeping, silent]) process.kill(pid, 'SIGSTOP');
   return {
-    quiet: { guard: keeping, busy: [] },
-    flood: { guard: keeping, busy: ['flood'] },
-    lists: { guard: keeping, busy: ['lists'] },
-    clearing: { guard: clearing, busy: ['clearing'] },
-    everything: { guard: clearing, busy: ['flood', 'lists', 'clearing'] },
-    silent: { guard: silent, busy: ['flood'] },
+    quiet: { at: keeping, busy: [] },
+    flood: { at: keeping, busy: ['flood'] },
+    lists: { at: keeping, busy: ['lists'] },
+    clearing: { at: clearing, busy: ['clearing'] },
+    everything: { at: clearing, busy: ['flood', 'lists', 'clearing'] },
+    silent: { at: silent, busy: ['flood'] },
+    nginxQuiet: { at: nginx, busy: [] },
+    nginx: { at: nginx, busy: ['flood'] },
   } satisfies Record<string, Situation>;
 }
 
@@ -99,19 +103,20 @@ async function untilClearing({ dataDir }: GuardServer): Promise<void> {
   }
 }
 
-function measure({ guard, busy }: Situation, seconds: number): Promise<Turn> {
+function measure({ at, busy }: Situation, seconds: number): Promise<Turn> {
   const around = seconds + Math.ceil((2 * AROUND_MS) / 1000);
-  return whileRunning(guard.pid, async () => {
-    const before = rowsInLog(guard.dataDir);
-    const flood = busy.includes('flood') ? floodOf(guard, around) : null;
-    const lists = busy.includes('lists') ? listsOf(guard, around) : null;
+  const rows = () => (busy.includes('clearing') && at.dataDir !== undefined ? rowsInLog(at.dataDir) : 0);
+  return whileRunning(at.pid, async () => {
+    const before = rows();
+    const flood = busy.includes('flood') ? floodOf(at, around) : null;
+    const lists = busy.includes('lists') ? listsOf(at, around) : null;
     await sleep(AROUND_MS);
     const [forwarded, flooded, listed] = await Promise.all([
-      evenLoad({ url: `${guard.url}/`, seconds, ...FORWARDED, expect: 'allowed' }),
+      evenLoad({ url: `${at.url}/`, seconds, ...FORWARDED, expect: 'allowed' }),
       flood,
       lists,
     ]);
-    const cleared = before - rowsInLog(guard.dataDir);
+    const cleared = before - rows();
     // The flood adds fewer rows than are cleared in the same time.
     if (busy.includes('clearing') && !busy.includes('flood') && cleared <= 0) {
       throw new Error('guard had cleared up before all was measured');
@@ -120,18 +125,21 @@ function measure({ guard, busy }: Situation, seconds: number): Promise<Turn> {
   });
 }
 
-function floodOf(guard: GuardServer, seconds: number): Promise<EvenResult> {
-  return evenLoad({ url: `${guard.url}/xmlrpc.php`, seconds, ...FLOOD, expect: 'refused' });
+function floodOf({ url }: Server, seconds: number): Promise<EvenResult> {
+  return evenLoad({ url: `${url}/xmlrpc.php`, seconds, ...FLOOD, expect: 'refused' });
 }
 
 /** The first page of the list, asked for again a moment after it has come. */
-function listsOf(guard: GuardServer, seconds: number): Promise<LoadResult> {
-  const url = `${guard.url}/wp-json/${API_NAMESPACE}/activity-unknown`;
+function listsOf(server: Server, seconds: number): Promise<LoadResult> {
+  const url = `${server.url}/wp-json/${API_NAMESPACE}/activity-unknown`;
   const headers = { Cookie: 'wordpress_logged_in_x=owner', 'X-WP-Nonce': 'nonce' };
-  return wrk({ url, seconds, pid: null, connections: 1, paced: true, headers, expect: 'allowed' });
+  return wrk({ url, seconds, pid: null, connections: 1, paced: true, turn: 'load', headers, expect: 'allowed' });
 }
 
-const WORDS: Readonly<Record<Exclude<Name, 'quiet'>, string>> = {
+/** What is compared with the quiet turn of guard. */
+type Compared = Exclude<Name, 'quiet' | 'nginx' | 'nginxQuiet'>;
+
+const WORDS: Readonly<Record<Compared, string>> = {
   flood: 'while 10,000 visits a second are logged',
   lists: 'while the list is read',
   clearing: 'while half of 10 M rows are deleted',
@@ -143,16 +151,16 @@ function report(turns: Record<Name, Turn[]>): Line[] {
   const figures = (name: Name, pick: (turn: Turn) => number) => turns[name].map(pick);
   const p99 = ({ forwarded }: Turn) => forwarded.p99;
   const p50 = ({ forwarded }: Turn) => forwarded.p50;
-  const against = (name: Exclude<Name, 'quiet'>, what: string, pick: (turn: Turn) => number, bar?: Bar) =>
+  const against = (name: Compared, what: string, pick: (turn: Turn) => number, bar?: Bar) =>
+    ratio(`${what} of a forwarded request ${WORDS[name]}`, name, 'quiet', pick, bar);
+  const ratio = (what: string, name: Name, quiet: Name, pick: (turn: Turn) => number, bar?: Bar) =>
     line({
-      measure: 'p4',
-      what: `${what} of a forwarded request ${WORDS[name]}`,
+      ...{ measure: 'p4', what, unit: 'ms' },
       value: median(figures(name, pick)),
-      unit: 'ms',
       rival: {
         name: 'quiet',
-        value: median(figures('quiet', pick)),
-        ratio: medianOfPairs(figures(name, pick), figures('quiet', pick), (busy, quiet) => busy / quiet),
+        value: median(figures(quiet, pick)),
+        ratio: medianOfPairs(figures(name, pick), figures(quiet, pick), (busy, rest) => busy / rest),
       },
       ...(bar && { bar }),
     });
@@ -161,6 +169,7 @@ function report(turns: Record<Name, Turn[]>): Line[] {
   return [
     ...busy.map((name) => against(name, 'p99', p99, BAR)),
     against('silent', 'p99', p99),
+    ratio('p99 of a request that nginx forwards while it refuses as many', 'nginx', 'nginxQuiet', p99),
     ...busy.map((name) => against(name, 'p50', p50)),
     against('silent', 'p50', p50),
     ...(['flood', 'everything', 'silent'] as const).map((name) =>

@@ -60,7 +60,7 @@ export function startNginxDeny(bench: Bench): Promise<Server> {
   return startNginx(bench, 'deny', (port) => `server { listen 127.0.0.1:${port}; location / { deny all; } }`);
 }
 
-/** Passes everything on by `proxy_pass`, streaming bodies both ways as guard does. */
+/** Passes everything but `xmlrpc.php` on by `proxy_pass`, streaming bodies both ways as guard does. */
 export function startNginxProxy(bench: Bench, upstream: string): Promise<Server> {
   return startNginx(
     bench,
@@ -69,6 +69,7 @@ export function startNginxProxy(bench: Bench, upstream: string): Promise<Server>
   upstream site { server ${new URL(upstream).host}; keepalive 128; keepalive_requests 1000000000; }
   server {
     listen 127.0.0.1:${port};
+    location = /xmlrpc.php { deny all; }
     location / {
       proxy_pass http://site;
       proxy_http_version 1.1;
