@@ -9,6 +9,8 @@ export interface FakeSite extends SiteState {
   readonly server: ApiServer;
   /** Calls to a suffix so far. */
   calls(suffix: string): SeenCall[];
+  /** What was sent to a suffix so far, call by call. */
+  sent(suffix: string): Record<string, unknown>[];
   nonceCalls(): number;
 }
 
@@ -17,6 +19,7 @@ export async function startFakeSite(): Promise<FakeSite> {
     ...freshSite(),
     server: await startApiServer((call) => answerSite(site, call)),
     calls: (suffix) => site.server.calls.filter((call) => call.url === NAMESPACE + suffix),
+    sent: (suffix) => site.calls(suffix).map(({ body }) => JSON.parse(body)),
     nonceCalls: () => site.server.calls.filter((call) => call.url.includes('rest-nonce')).length,
   };
   return site;

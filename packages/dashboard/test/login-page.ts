@@ -23,8 +23,3 @@ export function errorsIn(dialog: HTMLElement): string[] {
 export function wrongFields(dialog: HTMLElement): HTMLElement[] {
   return Array.from(dialog.querySelectorAll<HTMLElement>('[aria-invalid="true"]'));
 }
-
-/** What was sent to a suffix so far. */
-export function bodies(site: FakeSite, suffix: string): unknown[] {
-  return site.calls(suffix).map((call) => JSON.parse(call.body));
-}

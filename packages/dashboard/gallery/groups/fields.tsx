@@ -1,3 +1,4 @@
+import type { ReactElement } from 'react';
 import { AffixInput } from '../../src/forms/affix-input.js';
 import { ChipInput, type ChipInputProps } from '../../src/forms/chip-input.js';
 import { Field, FieldError, type FieldProps } from '../../src/forms/field.js';
@@ -56,6 +57,16 @@ function select(state: string, disabled: boolean, force?: ForcedState['state']):
     draw: () => <Select label="Attempts" auto value={5} options={ATTEMPTS} disabled={disabled} onChange={nothing} />,
     ...(force === undefined ? {} : { force: { state: force, on: 'button' } }),
   };
+}
+
+const SCHEDULES = [
+  { value: 'period', text: 'Once' },
+  { value: 'daily', text: 'Daily' },
+  { value: 'weekly', text: 'Weekly' },
+];
+
+function segmented(options: typeof SCHEDULES): ReactElement {
+  return <Segmented label="Schedule" options={options} value="daily" onChange={nothing} />;
 }
 
 function chips(state: string, props: Partial<ChipInputProps>, error?: string): PartExample {
@@ -146,36 +157,11 @@ export const fields: Group = {
     checkbox('on', true, false),
     checkbox('focus', true, false, 'focus'),
     checkbox('disabled', false, true),
-    {
-      id: 'segmented',
-      title: 'segmented control',
-      draw: () => (
-        <Segmented
-          label="Schedule"
-          options={[
-            { value: 'period', text: 'Once' },
-            { value: 'daily', text: 'Daily' },
-            { value: 'weekly', text: 'Weekly' },
-          ]}
-          value="daily"
-          onChange={nothing}
-        />
-      ),
-    },
+    { id: 'segmented', title: 'segmented control', draw: () => segmented(SCHEDULES) },
     ...(['hover', 'focus'] as const).map((state) => ({
       id: `segmented-${state}`,
       title: `segmented control, ${state}`,
-      draw: () => (
-        <Segmented
-          label="Schedule"
-          options={[
-            { value: 'period', text: 'Once' },
-            { value: 'daily', text: 'Daily' },
-          ]}
-          value="daily"
-          onChange={nothing}
-        />
-      ),
+      draw: () => segmented(SCHEDULES.slice(0, 2)),
       force: { state, on: state === 'hover' ? 'button' : '.is-on' },
     })),
   ],

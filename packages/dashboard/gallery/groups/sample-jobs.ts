@@ -1,34 +1,19 @@
 import type { Job, JobItem } from '@security-optimizer/contract/post-hack';
 import type { CheckupPart } from '../../src/pages/post-hack-actions/read-checkup.js';
-
-function item(name: string, state: JobItem['state'], change: Partial<JobItem> = {}): JobItem {
-  return { id: `${name}/${name}.php`, name, version: '1.4.2', state, reason: '', files: [], ...change };
-}
+import { sampleItem, sampleJob } from '../../test/sample-jobs.js';
 
 const plugins: readonly JobItem[] = [
-  item('Contact form', 'done'),
-  item('Shop', 'done', { files: ['includes/cache.php', 'x.php'] }),
-  item('Gallery', 'failed', { reason: 'The directory did not answer.' }),
-  item('Members only', 'skipped', { reason: 'It is not in the directory' }),
-  item('Newsletter', 'running'),
-  item('Redirects', 'waiting'),
+  sampleItem('Contact form', { state: 'done' }),
+  sampleItem('Shop', { state: 'done', files: ['includes/cache.php', 'x.php'] }),
+  sampleItem('Gallery', { state: 'failed', reason: 'The directory did not answer.' }),
+  sampleItem('Members only', { state: 'skipped', reason: 'It is not in the directory' }),
+  sampleItem('Newsletter', { state: 'running' }),
+  sampleItem('Redirects'),
 ];
 
+/** A reinstallation under way; each state that a plugin may have. */
 export function job(change: Partial<Job> = {}): Job {
-  return {
-    id: 'one',
-    kind: 'reinstall-plugins',
-    state: 'running',
-    started: 1_795_255_200,
-    ended: null,
-    actor: 'owner',
-    done: 4,
-    total: 6,
-    items: [...plugins],
-    summary: [],
-    error: '',
-    ...change,
-  };
+  return sampleJob({ done: 4, total: 6, items: [...plugins], ...change });
 }
 
 /** The same job at its end; each state of a plugin that is final. */

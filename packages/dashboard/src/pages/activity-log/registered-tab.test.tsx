@@ -65,7 +65,7 @@ describe('the list of registered users', () => {
     await openLog(site, 'registered');
     await choose('editor-1', 'View activity');
     const chip = await screen.findByRole('button', { name: 'Remove filter User: editor-1' });
-    expect(JSON.parse(site.calls('/activity-registered').at(-1)?.body ?? '').filters).toEqual([
+    expect(site.sent('/activity-registered').at(-1)?.filters).toEqual([
       { wp_name: 'user', children: [{ id: 'user', selectedValue: 11 }] },
     ]);
     await userEvent.click(await screen.findByRole('tab', { name: 'Unknown' }));
@@ -83,8 +83,6 @@ describe('the list of registered users', () => {
     await choose('editor-1', 'Manage User Traffic');
     expect(await screen.findByRole('dialog', { name: 'Manage User Traffic' })).toBeDefined();
     await userEvent.click(await screen.findByRole('button', { name: 'Unblock' }));
-    await waitFor(() =>
-      expect(site.calls('/block-user/11').map(({ body }) => JSON.parse(body))).toEqual([{ block: 0 }]),
-    );
+    await waitFor(() => expect(site.sent('/block-user/11')).toEqual([{ block: 0 }]));
   });
 });

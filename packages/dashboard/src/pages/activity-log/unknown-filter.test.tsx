@@ -18,8 +18,6 @@ afterEach(async () => {
   await site.server.close();
 });
 
-const bodies = (suffix: string) => site.calls(suffix).map(({ body }) => JSON.parse(body));
-
 describe('the filter panel', () => {
   it('applies what was chosen, shows it as chips and counts it', async () => {
     await openLog(site);
@@ -29,7 +27,7 @@ describe('the filter panel', () => {
     await userEvent.type(within(panel).getByRole('combobox', { name: 'IP address' }), ' 203.0.113.0/24');
     await userEvent.click(within(panel).getByRole('button', { name: 'Apply' }));
     await screen.findByRole('button', { name: 'Remove filter Visitor: Human' });
-    expect(bodies('/activity-unknown').pop()).toEqual({
+    expect(site.sent('/activity-unknown').pop()).toEqual({
       page: 1,
       filters: [
         { wp_name: 'type', children: [{ id: 'type', selectedValue: 'Human' }] },
@@ -38,7 +36,7 @@ describe('the filter panel', () => {
     });
     expect(screen.getByRole('button', { name: 'Filter 2' })).toBe(document.activeElement);
     await userEvent.click(screen.getByRole('button', { name: 'Clear all' }));
-    await waitFor(() => expect(bodies('/activity-unknown').pop()).toEqual({ page: 1, filters: [] }));
+    await waitFor(() => expect(site.sent('/activity-unknown').pop()).toEqual({ page: 1, filters: [] }));
   });
 
   it('chooses days of the site, and clears a To that is before the new From', async () => {
@@ -58,7 +56,7 @@ describe('the filter panel', () => {
     await userEvent.click(within(panel).getByRole('button', { name: 'Apply' }));
     await screen.findByRole('button', { name: 'Remove filter Since: 20 Nov 2026' });
     // Midnight at the site, two hours before that of UTC.
-    expect(bodies('/activity-unknown').pop()?.filters).toEqual([
+    expect(site.sent('/activity-unknown').pop()?.filters).toEqual([
       { wp_name: 'date', children: [{ id: 'from', selectedValue: Date.UTC(2026, 10, 19, 22) / 1000 }] },
     ]);
   });
@@ -69,7 +67,7 @@ describe('the filter panel', () => {
     const field = within(panel).getByRole('combobox', { name: 'Visitor' });
     await userEvent.type(field, 'gpt');
     await userEvent.click(await within(panel).findByRole('option', { name: 'GPTBot' }));
-    expect(bodies('/activity-options')).toEqual([{ list: 'unknown', filter: 'type', search: 'gpt' }]);
+    expect(site.sent('/activity-options')).toEqual([{ list: 'unknown', filter: 'type', search: 'gpt' }]);
     expect((field as HTMLInputElement).value).toBe('GPTBot');
     await userEvent.type(field, 'zzz');
     expect(await within(panel).findByText('Nothing was found')).toBeDefined();

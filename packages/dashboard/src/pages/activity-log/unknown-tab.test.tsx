@@ -19,7 +19,6 @@ afterEach(async () => {
   await site.server.close();
 });
 
-const bodies = (suffix: string) => site.calls(suffix).map(({ body }) => JSON.parse(body));
 const rowsShown = () => within(screen.getByRole('table', { name: TABLE })).getAllByRole('row').length - 1;
 
 describe('the list of unknown visitors', () => {
@@ -83,7 +82,7 @@ describe('the list of unknown visitors', () => {
     expect(screen.getByText('Page 1 of 2')).toBeDefined();
     await userEvent.click(screen.getByRole('button', { name: 'Load More' }));
     await waitFor(() => expect(rowsShown()).toBe(5));
-    expect(bodies('/activity-unknown').pop()).toEqual({ page: 2, filters: [], cursor: 'after-1' });
+    expect(site.sent('/activity-unknown').pop()).toEqual({ page: 2, filters: [], cursor: 'after-1' });
     expect((document.activeElement as HTMLElement).dataset.row).toBe('97');
     expect(screen.queryByRole('button', { name: 'Load More' })).toBeNull();
   });
@@ -168,7 +167,7 @@ describe('the list of unknown visitors', () => {
     visible.mockReturnValue('visible');
     every.at(-1)?.();
     const button = await screen.findByRole('button', { name: '5 new, Refresh' });
-    expect(bodies('/activity-new')).toEqual([{ list: 'unknown', since: 100, filters: [] }]);
+    expect(site.sent('/activity-new')).toEqual([{ list: 'unknown', since: 100, filters: [] }]);
     expect(rowsShown()).toBe(3);
     site.log.unknown.unshift(visit(105));
     await userEvent.click(button);
@@ -257,7 +256,7 @@ describe('the chart', () => {
     await userEvent.click(bar);
     const from = 1_795_219_200;
     await waitFor(() =>
-      expect(bodies('/activity-unknown').pop()?.filters).toEqual([
+      expect(site.sent('/activity-unknown').pop()?.filters).toEqual([
         {
           wp_name: 'date',
           children: [
@@ -267,7 +266,7 @@ describe('the chart', () => {
         },
       ]),
     );
-    await waitFor(() => expect(bodies('/activity-traffic').pop()).toEqual({ from, to: from + 86_400 }));
+    await waitFor(() => expect(site.sent('/activity-traffic').pop()).toEqual({ from, to: from + 86_400 }));
     expect(await screen.findByRole('button', { name: 'Remove filter Since: 21 Nov 2026' })).toBeDefined();
   });
 

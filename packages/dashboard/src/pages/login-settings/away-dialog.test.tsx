@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { choose, optionsOf } from '../../../test/choose.js';
 import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
-import { bodies, errorsIn, openDialog } from '../../../test/login-page.js';
+import { errorsIn, openDialog } from '../../../test/login-page.js';
 import { closePage } from '../../../test/open-page.js';
 
 let site: FakeSite;
@@ -48,7 +48,7 @@ describe('Configure Away Mode for a period', () => {
     expect(within(dialog).getByText('28 – 30 November, 3 days.')).toBeDefined();
     await submit(dialog);
     await waitFor(() =>
-      expect(bodies(site, '/away-mode')).toEqual([{ type: 'period', from_date: '2026-11-28', to_date: '2026-11-30' }]),
+      expect(site.sent('/away-mode')).toEqual([{ type: 'period', from_date: '2026-11-28', to_date: '2026-11-30' }]),
     );
     expect(
       await screen.findByText(/Closed from 28 November 2026 to 30 November 2026\. It next begins on/),
@@ -126,9 +126,7 @@ describe('Configure Away Mode for weekdays', () => {
     expect(within(dialog).getByText('Closed every Saturday and Sunday.', { exact: false })).toBeDefined();
     expect(within(dialog).getByText('Today is Saturday, so it starts right away.')).toBeDefined();
     await submit(dialog);
-    await waitFor(() =>
-      expect(bodies(site, '/away-mode')).toEqual([{ type: 'weekly', weekly: ['saturday', 'sunday'] }]),
-    );
+    await waitFor(() => expect(site.sent('/away-mode')).toEqual([{ type: 'weekly', weekly: ['saturday', 'sunday'] }]));
   });
 });
 
@@ -161,7 +159,7 @@ describe('Configure Away Mode for hours', () => {
     expect(within(dialog).getByRole('img', { name: 'Closed from 06:00 to 05:00' })).toBeDefined();
     await submit(dialog);
     await waitFor(() =>
-      expect(bodies(site, '/away-mode')).toEqual([{ type: 'daily', from_hour: '06:00', to_hour: '05:00' }]),
+      expect(site.sent('/away-mode')).toEqual([{ type: 'daily', from_hour: '06:00', to_hour: '05:00' }]),
     );
   });
 });
@@ -171,7 +169,7 @@ describe('turning Away Mode off', () => {
     site.login.away_mode.schedule = { type: 'weekly', weekly: ['monday'] };
     const dialog = await open();
     await userEvent.click(within(dialog).getByRole('button', { name: 'Turn off' }));
-    await waitFor(() => expect(bodies(site, '/away-mode')).toEqual([{ type: 'off' }]));
+    await waitFor(() => expect(site.sent('/away-mode')).toEqual([{ type: 'off' }]));
   });
 
   it('is not possible while it is on', async () => {

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { refused } from '../../../test/api-server.js';
 import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
-import { bodies, errorsIn, openDialog, wrongFields } from '../../../test/login-page.js';
+import { errorsIn, openDialog, wrongFields } from '../../../test/login-page.js';
 import { closePage } from '../../../test/open-page.js';
 
 let site: FakeSite;
@@ -30,7 +30,7 @@ describe('Manage Login Access', () => {
     await userEvent.click(within(dialog).getByRole('button', { name: 'Add another' }));
     expect(document.activeElement).toBe(row(dialog, 2));
     await save(dialog);
-    await waitFor(() => expect(bodies(site, '/login-access')).toEqual([{ entries: ['203.0.113.10'] }]));
+    await waitFor(() => expect(site.sent('/login-access')).toEqual([{ entries: ['203.0.113.10'] }]));
     await waitFor(() => expect(screen.getByText('1 address')).toBeDefined());
   });
 
@@ -51,7 +51,7 @@ describe('Manage Login Access', () => {
     const question = await screen.findByRole('alertdialog', { name: 'Shut yourself out?' });
     expect(site.calls('/login-access')).toHaveLength(0);
     await userEvent.click(within(question).getByRole('button', { name: 'Save and shut me out' }));
-    await waitFor(() => expect(bodies(site, '/login-access')).toEqual([{ entries: ['198.51.100.22'], confirm: true }]));
+    await waitFor(() => expect(site.sent('/login-access')).toEqual([{ entries: ['198.51.100.22'], confirm: true }]));
   });
 
   it('asks too when only the server knows that the caller would be shut out', async () => {
@@ -65,7 +65,7 @@ describe('Manage Login Access', () => {
     site.replies.clear();
     await userEvent.click(within(question).getByRole('button', { name: 'Save and shut me out' }));
     await waitFor(() =>
-      expect(bodies(site, '/login-access')).toEqual([
+      expect(site.sent('/login-access')).toEqual([
         { entries: ['198.51.100.22'] },
         { entries: ['198.51.100.22'], confirm: true },
       ]),
@@ -103,7 +103,7 @@ describe('Manage Login Access', () => {
     await userEvent.click(within(dialog).getByRole('button', { name: 'Remove 198.51.100.22' }));
     expect(values(dialog)).toEqual(['']);
     await save(dialog);
-    await waitFor(() => expect(bodies(site, '/login-access')).toEqual([{ entries: [] }]));
+    await waitFor(() => expect(site.sent('/login-access')).toEqual([{ entries: [] }]));
     await waitFor(() => expect(screen.getByText('Open to all')).toBeDefined());
   });
 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { refused } from '../../../test/api-server.js';
 import { choose } from '../../../test/choose.js';
 import { type FakeSite, gate, pageOf, startFakeSite } from '../../../test/fake-site.js';
-import { bodies, errorsIn, openDialog, wrongFields } from '../../../test/login-page.js';
+import { errorsIn, openDialog, wrongFields } from '../../../test/login-page.js';
 import { closePage, findSwitch, openPage, toastTexts } from '../../../test/open-page.js';
 
 let site: FakeSite;
@@ -112,7 +112,7 @@ describe('Configure Login URL', () => {
     await userEvent.clear(fields(dialog).login);
     await userEvent.type(fields(dialog).login, 'http://example.com/side-door/{Enter}');
     await waitFor(() => expect(document.querySelector('.so-dialog')).toBeNull());
-    expect(bodies(site, '/custom-login-url')).toEqual([{ type: 'custom', login: 'side-door', signup: 'join-us' }]);
+    expect(site.sent('/custom-login-url')).toEqual([{ type: 'custom', login: 'side-door', signup: 'join-us' }]);
     expect(screen.getByRole('heading', { level: 3, name: 'Custom Login URL' })).toBeDefined();
   });
 
@@ -124,7 +124,7 @@ describe('Configure Login URL', () => {
     expect(within(dialog).queryByText('Change the signup URL as well.')).toBeNull();
     await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
     await waitFor(() =>
-      expect(bodies(site, '/custom-login-url')).toEqual([{ type: 'custom', login: 'team-entrance', signup: null }]),
+      expect(site.sent('/custom-login-url')).toEqual([{ type: 'custom', login: 'team-entrance', signup: null }]),
     );
   });
 
@@ -199,7 +199,7 @@ describe('Change Common Usernames', () => {
     await userEvent.type(within(dialog).getByLabelText('New username for user1'), 'second');
     await userEvent.click(within(dialog).getByRole('button', { name: 'Rename 2 users' }));
     await waitFor(() => expect(document.querySelector('.so-dialog')).toBeNull());
-    expect(bodies(site, '/disable-admin-username')).toEqual([
+    expect(site.sent('/disable-admin-username')).toEqual([
       {
         disable_usernames: 1,
         admin_names: [

@@ -19,7 +19,6 @@ afterEach(async () => {
 });
 
 const open = (config: Record<string, unknown> = {}) => openPage(site, config, 'LOGIN_SETTINGS');
-const bodies = (suffix: string): unknown[] => site.calls(suffix).map((call) => JSON.parse(call.body));
 const rowNamed = (title: string) => rowOf(screen.getByRole('heading', { level: 3, name: new RegExp(`^${title}`) }));
 
 describe('the Login Security page', () => {
@@ -113,7 +112,7 @@ describe('the rows that act at once', () => {
     await open({ home_url: 'http://example.com/' });
     await userEvent.click(await findSwitch(TWO_FACTOR));
     await waitFor(() => expect(visited).toEqual(['http://example.com/wp-login.php?action=second-factor-setup']));
-    expect(bodies('/2fa')).toEqual([{ sg2fa: 1 }]);
+    expect(site.sent('/2fa')).toEqual([{ sg2fa: 1 }]);
   });
 
   it('do not lead to another site', async () => {
@@ -131,7 +130,7 @@ describe('the rows that act at once', () => {
     expect(screen.queryByRole('button', { name: 'Reset it for a user' })).toBeNull();
     await userEvent.click(factor);
     await userEvent.click(await findSwitch('Application Passwords'));
-    await waitFor(() => expect(bodies('/two-factor-app-passwords')).toEqual([{ two_factor_app_passwords: 1 }]));
+    await waitFor(() => expect(site.sent('/two-factor-app-passwords')).toEqual([{ two_factor_app_passwords: 1 }]));
     expect(screen.getByRole('button', { name: 'Reset it for a user' })).toBeDefined();
   });
 
@@ -157,14 +156,14 @@ describe('the rows that act at once', () => {
     await waitFor(() => expect(rowNamed('Limit Login Attempts').queryByText('recommended')).not.toBeNull());
     await waitFor(() => expect(limit.getAttribute('aria-busy')).toBeNull());
     expect(limit.textContent).toBe('OFF');
-    expect(bodies('/limit-login-attempts')).toEqual([{ login_attempts: 0 }, { login_attempts: 0 }]);
+    expect(site.sent('/limit-login-attempts')).toEqual([{ login_attempts: 0 }, { login_attempts: 0 }]);
   });
 
   it('switch common usernames off at once', async () => {
     site.login.usernames_data.admin_matches = [{ ID: 1, user_login: 'admin' }];
     await open();
     await userEvent.click(await findSwitch(NAMES));
-    await waitFor(() => expect(bodies('/disable-admin-username')).toEqual([{ disable_usernames: 0 }]));
+    await waitFor(() => expect(site.sent('/disable-admin-username')).toEqual([{ disable_usernames: 0 }]));
   });
 });
 

@@ -220,7 +220,7 @@ describe('Rate Us', () => {
     await openDashboard(site);
     await userEvent.click(await screen.findByRole('button', { name: 'Dismiss and don’t ask again' }));
     await waitFor(() => expect(screen.queryByText('Rate Us')).toBeNull());
-    expect(JSON.parse(site.calls('/rate')[1]?.body ?? '')).toEqual({ show: 0 });
+    expect(site.sent('/rate')[1]).toEqual({ show: 0 });
     expect(document.activeElement?.textContent).toBe('Recent Activity');
   });
 
@@ -240,7 +240,7 @@ describe('Recent Activity', () => {
     await openDashboard(site);
     const [head] = await tableTexts('Unknown Visitors Activity');
     expect(head).toEqual(['Time', 'Visitor', 'IP address', 'Page visited', 'Response']);
-    expect(JSON.parse(site.calls('/activity-unknown')[0]?.body ?? '')).toEqual({ limitedView: 1 });
+    expect(site.sent('/activity-unknown')[0]).toEqual({ limitedView: 1 });
     for (const name of [/Filter/, /Refresh/, /Actions/, /Load More/i]) {
       expect(screen.queryByRole('button', { name })).toBeNull();
     }
@@ -265,7 +265,7 @@ describe('Recent Activity', () => {
     expect(await screen.findByText('Last 7 days')).toBeDefined();
     expect(await screen.findByRole('table', { name: 'Traffic' })).toBeDefined();
     expect(screen.queryByRole('button', { name: /Show only this time/ })).toBeNull();
-    const body = JSON.parse(site.calls('/activity-traffic')[0]?.body ?? '') as { from: number };
+    const [body] = site.sent('/activity-traffic') as [{ from: number }];
     const days = (Date.now() / 1000 - body.from) / 86_400;
     expect(days).toBeGreaterThanOrEqual(6);
     expect(days).toBeLessThan(7.1);

@@ -131,7 +131,7 @@ describe('a switch', () => {
     await waitFor(() => expect(feeds.getAttribute('aria-busy')).toBeNull());
     expect(feeds.getAttribute('aria-checked')).toBe('true');
     await waitFor(() => expect(toastTexts()).toEqual(['Feeds are turned off.']));
-    expect(JSON.parse(site.calls('/disable-feeds')[0]?.body ?? '')).toEqual({ disable_feed: 1 });
+    expect(site.sent('/disable-feeds')[0]).toEqual({ disable_feed: 1 });
   });
 
   it('ignores clicks while it is being saved', async () => {

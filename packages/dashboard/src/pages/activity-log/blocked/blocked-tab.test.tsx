@@ -15,7 +15,6 @@ afterEach(async () => {
   await site.server.close();
 });
 
-const sent = (suffix: string) => site.calls(suffix).map(({ body }) => JSON.parse(body));
 const unblock = async (name: string) => userEvent.click(await screen.findByRole('button', { name: `Unblock ${name}` }));
 
 describe('the tab Blocked', () => {
@@ -35,9 +34,9 @@ describe('the tab Blocked', () => {
     await unblock('203.0.113.24');
     await unblock('customer-31');
     await unblock('2001:db8:77::9');
-    await waitFor(() => expect(sent('/login-unblock')).toEqual([{ ip: '2001:db8:77::9', block: 0 }]));
-    expect(sent('/block-ip/1')).toEqual([{ block: 0 }]);
-    expect(sent('/block-user/31')).toEqual([{ block: 0 }]);
+    await waitFor(() => expect(site.sent('/login-unblock')).toEqual([{ ip: '2001:db8:77::9', block: 0 }]));
+    expect(site.sent('/block-ip/1')).toEqual([{ block: 0 }]);
+    expect(site.sent('/block-user/31')).toEqual([{ block: 0 }]);
     expect(await screen.findByText('Nobody is blocked at the moment.', {}, { timeout: 3000 })).toBeDefined();
   });
 
@@ -58,16 +57,16 @@ describe('the tab Blocked', () => {
     await waitFor(() => expect(toastTexts()).toEqual(['No.']));
     site.replies.clear();
     await unblock('203.0.113.24');
-    await waitFor(() => expect(sent('/block-ip/1')).toHaveLength(2));
+    await waitFor(() => expect(site.sent('/block-ip/1')).toHaveLength(2));
   });
 
   it('blocks an address or a range by its text', async () => {
     await openLog(site, 'blocked');
     const field = await screen.findByRole('textbox', { name: 'Block an IP address or range' });
     await userEvent.type(field, ' 198.51.100.0/24 {Enter}');
-    await waitFor(() => expect(sent('/block-addresses')).toEqual([{ address: '198.51.100.0/24' }]));
+    await waitFor(() => expect(site.sent('/block-addresses')).toEqual([{ address: '198.51.100.0/24' }]));
     await waitFor(() => expect((field as HTMLInputElement).value).toBe(''));
-    await waitFor(() => expect(sent('/blocked-users').filter(({ page }) => page === 1)).toHaveLength(2));
+    await waitFor(() => expect(site.sent('/blocked-users').filter(({ page }) => page === 1)).toHaveLength(2));
     expect(field.getAttribute('aria-invalid')).toBeNull();
   });
 

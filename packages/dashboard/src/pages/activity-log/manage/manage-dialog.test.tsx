@@ -84,7 +84,7 @@ describe('Manage IP Traffic', () => {
     const dialog = await openDialog();
     await userEvent.click(await within(dialog).findByRole('button', { name: 'Block' }));
     await closed();
-    expect(site.calls('/block-ip/1').map(({ body }) => JSON.parse(body))).toEqual([{ block: 1 }]);
+    expect(site.sent('/block-ip/1')).toEqual([{ block: 1 }]);
     await waitFor(() => expect(site.calls('/activity-unknown')).toHaveLength(2));
     await waitFor(() => expect(site.calls('/blocked-users').length).toBeGreaterThan(1));
     expect(toastTexts()).toEqual(['Done.']);

@@ -18,7 +18,6 @@ afterEach(async () => {
 
 const open = () => openLog(site, 'log-settings');
 const days = () => screen.findByRole('combobox', { name: 'Days to keep' }) as Promise<HTMLButtonElement>;
-const sent = (suffix: string) => site.calls(suffix).map(({ body }) => JSON.parse(body));
 
 describe('the log settings', () => {
   it('show the log as on while the option that disables it is off, and switch it so', async () => {
@@ -27,12 +26,12 @@ describe('the log settings', () => {
     expect(log.getAttribute('aria-checked')).toBe('true');
     await userEvent.click(log);
     expect(log.getAttribute('aria-checked')).toBe('false');
-    await waitFor(() => expect(sent('/manage-activity-log')).toEqual([{ disable_activity_log: 1 }]));
+    await waitFor(() => expect(site.sent('/manage-activity-log')).toEqual([{ disable_activity_log: 1 }]));
     await waitFor(() => expect(log.getAttribute('aria-busy')).toBeNull());
     expect((await days()).disabled).toBe(true);
     await userEvent.click(log);
     await waitFor(async () => expect((await days()).disabled).toBe(false));
-    expect(sent('/manage-activity-log').pop()).toEqual({ disable_activity_log: 0 });
+    expect(site.sent('/manage-activity-log').pop()).toEqual({ disable_activity_log: 0 });
   });
 
   it('go back to the true state when the switch could not be saved, and say which that is', async () => {
@@ -54,7 +53,7 @@ describe('the log settings', () => {
     expect(await optionsOf(field)).toHaveLength(12);
     await userEvent.keyboard('{Escape}');
     await choose(field, '5 days');
-    await waitFor(() => expect(sent('/activity-log-lifetime')).toEqual([{ log_lifetime: 5 }]));
+    await waitFor(() => expect(site.sent('/activity-log-lifetime')).toEqual([{ log_lifetime: 5 }]));
     expect(await screen.findByText('Weekly reports are paused.')).toBeDefined();
     await waitFor(() => expect(field.getAttribute('aria-busy')).toBeNull());
     await choose(field, '8 days');

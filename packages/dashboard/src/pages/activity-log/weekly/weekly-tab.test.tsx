@@ -19,7 +19,7 @@ const open = () => openLog(site, 'weekly-reports');
 const field = () => screen.findByRole('textbox', { name: 'Add e-mail addresses' });
 const chips = () => Array.from(document.querySelectorAll('.so-chip'), (chip) => chip.textContent);
 const create = () => userEvent.click(screen.getByRole('button', { name: 'Create' }));
-const lists = () => site.calls('/notification-emails').map(({ body }) => JSON.parse(body).entries);
+const lists = () => site.sent('/notification-emails').map(({ entries }) => entries);
 
 describe('the recipients of the weekly report', () => {
   it('are listed, with how many places are used', async () => {

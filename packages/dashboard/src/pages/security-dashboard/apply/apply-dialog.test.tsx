@@ -97,7 +97,7 @@ describe('Apply all recommended', () => {
     await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 4 changes' }));
     await within(dialog).findByText('4 changes are made.', { exact: false });
     expect(sent()).toEqual(['/disable-feeds', '/custom-login-url', '/disable-admin-username', '/2fa']);
-    expect(JSON.parse(site.calls('/disable-admin-username')[0]?.body ?? '')).toEqual({
+    expect(site.sent('/disable-admin-username')[0]).toEqual({
       disable_usernames: 1,
       admin_names: [{ ID: 7, user_login: 'keeper' }],
     });

@@ -1,0 +1,41 @@
+import type { Job } from '@security-optimizer/contract/post-hack';
+import { screen } from '@testing-library/react';
+import { ok } from './api-server.js';
+import { type FakeSite, startFakeSite } from './fake-site.js';
+import { openPage } from './open-page.js';
+
+// Fetched later by the page; no test should wait for it to be compiled.
+import '../src/pages/post-hack-actions/action-dialog.js';
+
+export interface PostHackSite extends FakeSite {
+  /** What guard knows of jobs. */
+  jobs: Job[];
+  /** Numbers that the page shows; null is not known. */
+  facts: Record<string, number | null>;
+  /** Answers with `jobs` and `facts`, as the site does until a test sets another reply. */
+  tellJobs(): void;
+}
+
+export async function startPostHackSite(): Promise<PostHackSite> {
+  const site: PostHackSite = Object.assign(await startFakeSite(), {
+    jobs: [],
+    facts: { plugins: 12, users: 1023, sessions: 4 },
+    tellJobs: () => void site.replies.set('/post-hack-jobs', () => ok({ jobs: site.jobs, facts: site.facts })),
+  });
+  site.tellJobs();
+  return site;
+}
+
+/** Opens the page Post-hack Actions. */
+export async function openPostHack(site: FakeSite, config: Record<string, unknown> = {}): Promise<void> {
+  await openPage(site, { localeSlug: 'en-GB', ...config }, 'POST_HACK_ACTIONS');
+}
+
+export function findButton(name: string): Promise<HTMLElement> {
+  return screen.findByRole('button', { name });
+}
+
+/** Texts of everything that a selector finds. */
+export function textsOf(selector: string): (string | null)[] {
+  return Array.from(document.querySelectorAll(selector), (found) => found.textContent);
+}
