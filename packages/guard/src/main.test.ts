@@ -5,10 +5,11 @@ import { silentLogger } from './lib/logger.js';
 import { DataDirInUse } from './storage/data-dir-lock.js';
 import { openDatabase } from './storage/database.js';
 import { sqlSettingsStore } from './storage/settings-store.js';
-import { fakeConnector, OTHER_SECRET, SECRET } from './testing/fake-connector.js';
+import { fakeConnector, OTHER_SECRET } from './testing/fake-connector.js';
 import { recordedLog } from './testing/log-lines.js';
 import { callApi, dataFolderFor, runningGuard } from './testing/running-guard.js';
 import { eventually, scratchFolder } from './testing/scratch.js';
+import { SECRET } from './testing/site-config.js';
 
 describe('guard', () => {
   it('pushes its policy when it starts, and again when WordPress was restored from a backup', async () => {

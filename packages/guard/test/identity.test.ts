@@ -1,8 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { SECRET } from '../src/testing/site-config.js';
 import { closing, exchange, statusOf } from './raw-client.js';
-import { recordingServer, runningGate, SECRET } from './running-gate.js';
+import { recordingServer, runningGate } from './running-gate.js';
 
 const mac = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex');
 const KEY = createHash('sha256').update(`security-optimizer key id\n${SECRET}`).digest('hex').slice(0, 8);

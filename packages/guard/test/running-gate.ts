@@ -16,10 +16,9 @@ import { compilePolicy } from '../src/policy/compile-policy.js';
 import { LivePolicy } from '../src/policy/live-policy.js';
 import { createGuardServer, type GuardServer } from '../src/proxy/server.js';
 import { defaultSitePaths, type SiteConfig } from '../src/site.js';
+import { siteConfig } from '../src/testing/site-config.js';
 import { english, type Language } from '../src/texts/language.js';
 import type { Signal } from '../src/wordpress/signature.js';
-
-export const SECRET = '0f'.repeat(32);
 
 export type NotedVisit = Pick<Visit, 'address' | 'target' | 'status' | 'rule' | 'agent'> & {
   readonly site: string;
@@ -58,12 +57,7 @@ export async function runningGate(upstream: number | string, options: GateOption
   const signals: Signal[] = [];
   const visits: NotedVisit[] = [];
   const origin = typeof upstream === 'number' ? `http://127.0.0.1:${upstream}` : upstream;
-  const sites = (options.sites ?? [{ id: 'site', hosts: ['*'], upstream: origin }]).map((site) => ({
-    wordpressDir: null,
-    secret: SECRET,
-    onlyThroughGuard: true,
-    ...site,
-  }));
+  const sites = (options.sites ?? [{ upstream: origin }]).map(siteConfig);
   const config: Config = {
     ...configFile.parse({}),
     dataDir: '.',

@@ -2,8 +2,9 @@ import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { loginGateUnderTest } from '../src/testing/login-gate.js';
+import { SECRET } from '../src/testing/site-config.js';
 import { closing, exchange, RawClient, statusOf } from './raw-client.js';
-import { type Gate, rawServer, recordingServer, runningGate, SECRET } from './running-gate.js';
+import { type Gate, rawServer, recordingServer, runningGate } from './running-gate.js';
 
 const mac = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex');
 const KEY = createHash('sha256').update(`security-optimizer key id\n${SECRET}`).digest('hex').slice(0, 8);

@@ -3,9 +3,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SiteConfig } from '../site.js';
 import { activityInFile } from '../testing/activity-in-file.js';
 import type { FakeEvent } from '../testing/fake-activity.js';
-import { fakeConnector, SECRET } from '../testing/fake-connector.js';
+import { fakeConnector } from '../testing/fake-connector.js';
 import { recordedLog } from '../testing/log-lines.js';
 import { eventually } from '../testing/scratch.js';
+import { siteConfig } from '../testing/site-config.js';
 import { connectorClient } from '../wordpress/connector-client.js';
 import { createEventDrain } from './drain-events.js';
 
@@ -27,14 +28,7 @@ async function world() {
   const connector = await fakeConnector();
   const memory = await activityInFile();
   const log = recordedLog();
-  const site: SiteConfig = {
-    id: 'site',
-    hosts: ['*'],
-    upstream: connector.upstream,
-    wordpressDir: null,
-    secret: SECRET,
-    onlyThroughGuard: true,
-  };
+  const site: SiteConfig = siteConfig({ upstream: connector.upstream });
   const client = connectorClient({ clock: Date.now, facts: () => null });
   onTestFinished(() => client.close());
   const changedOptions: string[] = [];

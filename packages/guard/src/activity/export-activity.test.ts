@@ -3,18 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SiteConfig } from '../site.js';
 import { activityInFile, type TestVisit } from '../testing/activity-in-file.js';
+import { siteConfig } from '../testing/site-config.js';
 import { exportActivity } from './export-activity.js';
 import { csvLine } from './export-csv.js';
 import { readVisitFilters } from './read-filters.js';
 
-const site: SiteConfig = {
-  id: 'site',
-  hosts: ['*'],
-  upstream: 'http://127.0.0.1:1',
-  wordpressDir: null,
-  secret: '',
-  onlyThroughGuard: true,
-};
+const site: SiteConfig = siteConfig();
 
 /** What a strict reader of RFC 4180 makes of a file. */
 function readCsv(text: string): string[][] {

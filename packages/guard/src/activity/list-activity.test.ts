@@ -1,22 +1,14 @@
 import { sentFilters } from '@security-optimizer/contract/activity-filters';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SiteConfig } from '../site.js';
 import { activityInFile, FIRST_VISIT, type TestVisit } from '../testing/activity-in-file.js';
+import { siteConfig } from '../testing/site-config.js';
 import { ListReadings } from './cursors.js';
 import type { ListAsk } from './list-activity.js';
 import { listEvents } from './registered-events.js';
 import { countNewVisits, listVisits } from './unknown-visits.js';
 
 const owner = { id: 1, login: 'owner', address: '203.0.113.9' };
-const siteNamed = (id: string): SiteConfig => ({
-  id,
-  hosts: ['*'],
-  upstream: 'http://127.0.0.1:1',
-  wordpressDir: null,
-  secret: '',
-  onlyThroughGuard: true,
-});
 const visits = (count: number): TestVisit[] => Array.from({ length: count }, () => ({}));
 
 async function world(rows: readonly TestVisit[] = []) {
@@ -38,7 +30,7 @@ async function world(rows: readonly TestVisit[] = []) {
     users: { flags: () => ({ block: 0, do_not_block: 0 }) as const },
   };
   const ask = ({ sent, ...more }: Partial<ListAsk> & { sent?: unknown } = {}): ListAsk => ({
-    ...{ site: siteNamed('site'), caller: owner, limited: false, page: 1, cursor: null, exact: false },
+    ...{ site: siteConfig(), caller: owner, limited: false, page: 1, cursor: null, exact: false },
     filters: sentFilters.parse(sent),
     ...more,
   });
@@ -100,7 +92,7 @@ describe('a list', () => {
         fc.array(fc.nat(40), { minLength: 8, maxLength: 8 }),
         fc.boolean(),
         async (rows, arriving, byCursor) => {
-          const site = siteNamed(`site-${runs++}`);
+          const site = siteConfig({ id: `site-${runs++}` });
           await file.addVisits(visits(rows), site.id);
           const seen: number[] = [];
           let answer = await list({ site });

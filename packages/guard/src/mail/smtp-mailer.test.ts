@@ -2,17 +2,11 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { siteConfig } from '../testing/site-config.js';
 import type { Mail } from './mailer.js';
 import { type SmtpServer, smtpMailer } from './smtp-mailer.js';
 
-const site = {
-  id: 'site',
-  hosts: ['*'],
-  upstream: 'http://127.0.0.1:1',
-  wordpressDir: null,
-  secret: '',
-  onlyThroughGuard: true,
-};
+const site = siteConfig();
 const mail: Mail = {
   to: 'anna@example.com',
   subject: 'Weekly report for example.com, 9 – 15 November',

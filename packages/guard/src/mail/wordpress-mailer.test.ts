@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fakeConnector, SECRET } from '../testing/fake-connector.js';
+import { fakeConnector } from '../testing/fake-connector.js';
+import { siteConfig } from '../testing/site-config.js';
 import { connectorClient } from '../wordpress/connector-client.js';
 import { wordpressMailer } from './wordpress-mailer.js';
 
@@ -8,14 +9,7 @@ const mail = { to: 'anna@example.com', subject: 'Report', html: '<p>Hello</p>', 
 async function mailing() {
   const connector = await fakeConnector();
   const client = connectorClient({ clock: Date.now, facts: () => null, answerTimeoutMs: 300 });
-  const site = {
-    id: 'site',
-    hosts: ['*'],
-    upstream: connector.upstream,
-    wordpressDir: null,
-    secret: SECRET,
-    onlyThroughGuard: true,
-  };
+  const site = siteConfig({ upstream: connector.upstream });
   return { connector, send: () => wordpressMailer(client).send(site, mail) };
 }
 

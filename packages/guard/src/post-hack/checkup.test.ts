@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { siteConfig } from '../testing/site-config.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import {
   administratorFindings,
@@ -107,8 +108,7 @@ describe('the checkup', () => {
       adminUrl: (_site, page) => `/wp-admin/${page}`,
       clock: () => now * 1000,
     };
-    const site = { id: 'site', hosts: ['*'], upstream: '', wordpressDir: null, secret: '', onlyThroughGuard: true };
-    const parts = await runCheckup(deps, site);
+    const parts = await runCheckup(deps, siteConfig());
     expect(parts.map(({ part, error }) => [part, error !== ''])).toEqual([
       ['core', true],
       ['administrators', false],

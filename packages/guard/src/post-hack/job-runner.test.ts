@@ -5,17 +5,11 @@ import type { SiteConfig } from '../site.js';
 import { openDatabase } from '../storage/database.js';
 import { sqlJobStore } from '../storage/jobs-store.js';
 import { scratchFolder } from '../testing/scratch.js';
+import { siteConfig } from '../testing/site-config.js';
 import type { JobStore, StoredJob } from './job.js';
 import { createJobRunner, type JobRunner, type NewJob, type Step } from './job-runner.js';
 
-const site: SiteConfig = {
-  id: 'site',
-  hosts: ['*'],
-  upstream: 'http://127.0.0.1:1',
-  wordpressDir: null,
-  secret: '0f'.repeat(32),
-  onlyThroughGuard: true,
-};
+const site: SiteConfig = siteConfig();
 const actor = { id: 1, login: 'owner', address: '192.0.2.1' };
 const threeSteps: NewJob = { kind: 'reinstall-plugins', actor, cursor: 0, items: [], total: 3 };
 

@@ -5,9 +5,9 @@ import { silentLogger } from '../lib/logger.js';
 import { openDatabase } from '../storage/database.js';
 import { sqlAttemptStore } from '../storage/login-attempts-store.js';
 import { serve } from '../testing/command-line.js';
-import { SECRET } from '../testing/fake-connector.js';
 import { fakeWordPress } from '../testing/fake-wordpress.js';
 import { dataFolderFor } from '../testing/running-guard.js';
+import { SECRET } from '../testing/site-config.js';
 
 /** Guard in a process of its own, and a way to hold up every write to its database. */
 async function processUnderTest() {

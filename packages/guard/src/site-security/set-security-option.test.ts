@@ -7,17 +7,11 @@ import type { SiteSettings } from '../settings/site-settings.js';
 import { openDatabase } from '../storage/database.js';
 import { sqlSettingsStore } from '../storage/settings-store.js';
 import { scratchFolder } from '../testing/scratch.js';
+import { siteConfig } from '../testing/site-config.js';
 import { fetchSecurityOptions } from './fetch-security-options.js';
 import { setSecurityOption } from './set-security-option.js';
 
-const site = {
-  id: 'site',
-  hosts: ['*'],
-  upstream: 'http://127.0.0.1:1',
-  wordpressDir: null,
-  secret: '0f'.repeat(32),
-  onlyThroughGuard: true,
-};
+const site = siteConfig();
 const actor = { id: 1, login: 'owner', address: '192.0.2.7' };
 
 async function setUp() {

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { version } from '../lib/version.js';
 import { type FakeEvent, runActivityCommand } from './fake-activity.js';
+import { SECRET } from './site-config.js';
 
-export const SECRET = '0f'.repeat(32);
 export const OTHER_SECRET = 'a1'.repeat(32);
 
 /** A user whom the fake WordPress knows by cookie and nonce. */

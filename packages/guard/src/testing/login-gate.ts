@@ -16,8 +16,8 @@ import { LivePolicy } from '../policy/live-policy.js';
 import { createGuardServer } from '../proxy/server.js';
 import { defaultSitePaths } from '../site.js';
 import { english } from '../texts/language.js';
-import { SECRET } from './fake-connector.js';
 import { type FakeWordPress, fakeWordPress } from './fake-wordpress.js';
+import { SECRET, siteConfig } from './site-config.js';
 
 export interface LoginGateUnderTest {
   readonly wordpress: FakeWordPress;
@@ -72,14 +72,7 @@ export async function loginGateUnderTest(
   }: { multisite?: boolean; language?: typeof english; line?: Partial<LineLimits> } = {},
 ): Promise<LoginGateUnderTest> {
   const wordpress = await fakeWordPress(SECRET);
-  const site = {
-    id: 'site',
-    hosts: ['*'],
-    upstream: wordpress.upstream,
-    wordpressDir: null,
-    secret: SECRET,
-    onlyThroughGuard: true,
-  };
+  const site = siteConfig({ upstream: wordpress.upstream });
   const config: Config = {
     ...configFile.parse({}),
     dataDir: '/nowhere',

@@ -5,8 +5,9 @@ import type { Logger } from '../lib/logger.js';
 import { silentLogger } from '../lib/logger.js';
 import { loadConfig } from '../load-config.js';
 import { type RunningGuard, startGuard } from '../main.js';
-import { type FakeConnector, SECRET } from './fake-connector.js';
+import type { FakeConnector } from './fake-connector.js';
 import { scratchFolder } from './scratch.js';
+import { SECRET } from './site-config.js';
 
 /** A data folder whose only site is behind the fake connector. @param config further keys of `guard.json` */
 export async function dataFolderFor(

@@ -18,15 +18,9 @@ import { sqlTrustedDeviceStore } from '../storage/trusted-device-store.js';
 import { english, type Language } from '../texts/language.js';
 import { recordedLog } from './log-lines.js';
 import { scratchFolder } from './scratch.js';
+import { siteConfig } from './site-config.js';
 
-const config: SiteConfig = {
-  id: 'site',
-  hosts: ['*'],
-  upstream: 'http://127.0.0.1:1',
-  wordpressDir: null,
-  secret: '0f'.repeat(32),
-  onlyThroughGuard: true,
-};
+const config: SiteConfig = siteConfig();
 
 /** What a test may turn while the site runs. */
 export interface SecondFactorSite {

@@ -1,19 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SiteConfig, SiteFacts } from '../site.js';
-import { fakeConnector, OTHER_SECRET, SECRET } from '../testing/fake-connector.js';
+import { fakeConnector, OTHER_SECRET } from '../testing/fake-connector.js';
+import { siteConfig } from '../testing/site-config.js';
 import { factsOf } from './connector-answers.js';
 import { connectorClient } from './connector-client.js';
 
 async function setUp(options: { now?: () => number; facts?: SiteFacts; hosts?: string[] } = {}) {
   const connector = await fakeConnector();
-  const site: SiteConfig = {
-    id: 'site',
-    hosts: options.hosts ?? ['*'],
-    upstream: connector.upstream,
-    wordpressDir: null,
-    secret: SECRET,
-    onlyThroughGuard: true,
-  };
+  const site: SiteConfig = siteConfig({ hosts: options.hosts ?? ['*'], upstream: connector.upstream });
   const client = connectorClient({
     clock: options.now ?? Date.now,
     facts: () => options.facts ?? null,

@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '../../storage/database.js';
 import { sqlReportSends } from '../../storage/report-sends-store.js';
 import { recordedLog } from '../../testing/log-lines.js';
 import { scratchFolder } from '../../testing/scratch.js';
+import { siteConfig } from '../../testing/site-config.js';
 import { defaultLogSettings, type LogSettings } from '../log-settings.js';
 import { failureText } from './report-failure.js';
 import { createReportSender } from './report-sender.js';
@@ -13,14 +14,7 @@ const ZONE = 'Europe/Berlin';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const site = {
-  id: 'site',
-  hosts: ['*'],
-  upstream: 'http://127.0.0.1:1',
-  wordpressDir: null,
-  secret: '',
-  onlyThroughGuard: true,
-};
+const site = siteConfig();
 /** When the site's report is due. */
 const DUE = lastSendTime(site.id, ZONE, Date.UTC(2026, 10, 21));
 

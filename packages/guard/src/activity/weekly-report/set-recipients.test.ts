@@ -5,17 +5,11 @@ import { openDatabase } from '../../storage/database.js';
 import { sqlReportSends } from '../../storage/report-sends-store.js';
 import { sqlSettingsStore } from '../../storage/settings-store.js';
 import { scratchFolder } from '../../testing/scratch.js';
+import { siteConfig } from '../../testing/site-config.js';
 import { lastSendTime } from './send-time.js';
 import { setRecipients } from './set-recipients.js';
 
-const site = {
-  id: 'site',
-  hosts: ['*'],
-  upstream: 'http://127.0.0.1:1',
-  wordpressDir: null,
-  secret: '',
-  onlyThroughGuard: true,
-};
+const site = siteConfig();
 const DUE = lastSendTime('site', 'UTC', Date.UTC(2026, 10, 21));
 const WEEK = 7 * 24 * 3600_000;
 
