@@ -68,6 +68,8 @@ export interface FakeConnector {
   flags: string;
   /** Commands carried out, in order. */
   readonly commands: string[];
+  /** Like a network of sites, sends whoever asks for another host to this one; null for no such thing. */
+  onlyHost: string | null;
   /** Host header of each command. */
   readonly hosts: string[];
   close(): Promise<void>;
@@ -123,6 +125,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     },
     flags: '-',
     commands: [],
+    onlyHost: null,
     hosts: [],
     close: () =>
       new Promise<void>((resolve) => {
@@ -141,6 +144,10 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
   if (fake.mode === 'slow') return;
   if (fake.mode === 'broken') return finish(response, 502, { error: 'Bad Gateway' });
   if (fake.mode === 'gone') return finish(response, 404, { code: 'rest_no_route' });
+  if (fake.onlyHost !== null && request.headers.host !== fake.onlyHost) {
+    response.setHeader('Location', `http://${fake.onlyHost}/`);
+    return finish(response, 302, {});
+  }
   const requestId = checkGuardHeader(fake.secret, request.headers['x-security-optimizer-guard']);
   if (requestId === null) {
     response.setHeader('X-Security-Optimizer-Signal', `1 ${keyOf(fake.secret)}`);

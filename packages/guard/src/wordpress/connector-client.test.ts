@@ -51,6 +51,22 @@ describe('a command', () => {
     expect(connector.hosts).toEqual(['www.example.com']);
   });
 
+  it('finds a network of sites, which answers to no host but its own', async () => {
+    const { connector, client, site } = await setUp();
+    connector.onlyHost = 'network.example';
+    await client.hello(site);
+    expect(connector.hosts).toEqual(['network.example']);
+  });
+
+  it('follows a network once to another host, and for a visitor not at all', async () => {
+    const { connector, client, site } = await setUp();
+    // Never reached: the address that WordPress names would send on again.
+    connector.onlyHost = 'network.example:80';
+    await expect(client.hello(site)).rejects.toMatchObject({ fault: { kind: 'missing' } });
+    await expect(client.whoIs(site, visitor)).rejects.toMatchObject({ fault: { kind: 'missing' } });
+    expect(connector.hosts).toEqual([]);
+  });
+
   it.each([
     ['the connector is missing', { mode: 'gone' as const }, { kind: 'missing' }],
     ['the connector has another secret', { secret: OTHER_SECRET }, { kind: 'other_secret' }],

@@ -27,7 +27,7 @@ import {
   usersInfoAnswer,
 } from './connector-answers.js';
 import { ConnectorError } from './connector-error.js';
-import { type Answer, CommandConnections, parseAnswer, unreachable } from './connector-exchange.js';
+import { type Answer, CommandConnections, hostToAsk, parseAnswer, unreachable } from './connector-exchange.js';
 import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader, keyId, readSignal } from './signature.js';
 
 /** PHP in WebAssembly on a slow machine needs seconds for its first page. */
@@ -156,9 +156,31 @@ export function connectorClient(options: {
   ): Promise<Answer> {
     const known = facts(site);
     const sender = visitor?.sender ?? ownSender(site, known);
+    const path = homePath(site, known);
+    const answer = await sendAs(sender, site, path, name, content, visitor?.cookie, timeoutMs);
+    const host = visitor === undefined ? hostToAsk(answer, sender.host) : null;
+    if (host === null) {
+      verify(site, answer, sender.requestId);
+      return answer;
+    }
+    const there = { ...sender, host };
+    const second = await sendAs(there, site, path, name, content, undefined, timeoutMs);
+    verify(site, second, there.requestId);
+    return second;
+  }
+
+  async function sendAs(
+    sender: Sender,
+    site: SiteConfig,
+    path: string,
+    name: string,
+    content: object,
+    cookie: string | undefined,
+    timeoutMs: number,
+  ): Promise<Answer> {
     const body = JSON.stringify(content);
     const time = Math.floor(clock() / 1000);
-    const url = `${site.upstream}${homePath(site, known)}/index.php?rest_route=/security-optimizer-connector/v1/${name}`;
+    const url = `${site.upstream}${path}/index.php?rest_route=/security-optimizer-connector/v1/${name}`;
     const headers: Record<string, string> = {
       host: sender.host,
       accept: 'application/json',
@@ -177,10 +199,8 @@ export function connectorClient(options: {
         body,
       }),
     };
-    if (visitor?.cookie !== undefined) headers.cookie = visitor.cookie;
-    const answer = await connections.exchange(url, headers, body, timeoutMs);
-    verify(site, answer, sender.requestId);
-    return answer;
+    if (cookie !== undefined) headers.cookie = cookie;
+    return connections.exchange(url, headers, body, timeoutMs);
   }
 
   async function command<Schema extends z.ZodType>(

@@ -14,6 +14,8 @@ const MAX_ANSWER_BYTES = 256 * 1024;
 export interface Answer {
   readonly status: number;
   readonly signal: string | undefined;
+  /** Where a redirect leads. */
+  readonly location: string | undefined;
   readonly text: string;
   /** Values of `Set-Cookie`, in order. */
   readonly setCookies: readonly string[];
@@ -97,9 +99,20 @@ async function read(response: IncomingMessage): Promise<Answer> {
   return {
     status: response.statusCode as number,
     signal: Array.isArray(signal) ? signal[0] : signal,
+    location: response.headers.location,
     text: Buffer.concat(chunks).toString('utf8'),
     setCookies: response.headers['set-cookie'] ?? [],
   };
+}
+
+/**
+ * The host to ask instead, when WordPress sends guard to one. A network of sites answers to no host but those it knows,
+ * before any plugin runs; which they are guard learns from the first answer to `hello`.
+ */
+export function hostToAsk({ status, signal, location }: Answer, host: string): string | null {
+  if (signal !== undefined || status < 300 || status > 399 || !location || !URL.canParse(location)) return null;
+  const named = new URL(location);
+  return /^https?:$/.test(named.protocol) && named.host !== host ? named.host : null;
 }
 
 /** WordPress did not carry out a command, or nobody knows (`mayBeDone`); `cause` in plain words. */
