@@ -9,8 +9,6 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Admin_Page {
 
-	const CAPABILITY = 'manage_options';
-
 	/** The shield with a tick, as filled shapes: WordPress colours the fill of menu icons, and only that. */
 	const ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20" width="20" height="20"><path fill="black" fill-rule="evenodd" d="M10 1.74 3.2 4.35V9.4c0 4.15 2.75 7.35 6.8 8.85 4.05-1.5 6.8-4.7 6.8-8.85V4.35zM10 3.46l5.2 1.99V9.4c0 3.4-2.15 5.9-5.2 7.14C6.95 15.3 4.8 12.8 4.8 9.4V5.45zM6.83 10.47l2.5 2.48 4.05-4.3-1.16-1.1-2.92 3.1-1.34-1.31z"/></svg>';
 
@@ -80,14 +78,20 @@ final class Security_Optimizer_Admin_Page {
 	 * Action `admin_menu`: the first page is also where the menu leads.
 	 */
 	public static function add_menu() {
+		// What is set here holds for every site of a network, so it has its pages once.
+		if ( ! is_main_site() ) {
+			return;
+		}
 		$pages  = self::pages();
 		$first  = key( $pages );
 		$render = array( __CLASS__, 'render' );
 		$icon   = 'data:image/svg+xml;base64,' . base64_encode( self::ICON );
 
-		self::$hooks[] = add_menu_page( $pages[ $first ]['title'], 'Security Optimizer', self::CAPABILITY, $first, $render, $icon );
+		$needed = Security_Optimizer_Member::capability();
+
+		self::$hooks[] = add_menu_page( $pages[ $first ]['title'], 'Security Optimizer', $needed, $first, $render, $icon );
 		foreach ( $pages as $slug => $page ) {
-			self::$hooks[] = add_submenu_page( $first, $page['title'], $page['menu'], self::CAPABILITY, $slug, $render );
+			self::$hooks[] = add_submenu_page( $first, $page['title'], $page['menu'], $needed, $slug, $render );
 		}
 	}
 
@@ -160,7 +164,7 @@ final class Security_Optimizer_Admin_Page {
 	 * Action `admin_notices`.
 	 */
 	public static function print_secret_notice() {
-		if ( current_user_can( self::CAPABILITY ) ) {
+		if ( current_user_can( Security_Optimizer_Member::capability() ) ) {
 			self::print_notice( __( 'Security Optimizer is installed but not connected, so it does not protect this site. Its key is missing or damaged. Ask your hosting provider to connect the site again.', 'security-optimizer' ) );
 		}
 	}

@@ -42,12 +42,12 @@ final class Security_Optimizer_Command_Users_Info {
 			'id'         => $user->ID,
 			'login'      => $user->user_login,
 			'roles'      => array_values( $user->roles ),
-			'can_manage' => user_can( $user, 'manage_options' ),
+			'can_manage' => user_can( $user, Security_Optimizer_Member::capability() ),
 		);
 	}
 
 	private static function administrators() {
-		$ids = get_users(
+		$ids = is_multisite() ? array() : get_users(
 			array(
 				'capability' => 'manage_options',
 				'fields'     => 'ID',

@@ -15,6 +15,16 @@ final class Security_Optimizer_Member {
 	private static $id = null;
 
 	/**
+	 * Settings hold for the whole installation: in a network they are for super administrators, not for those of one
+	 * site.
+	 *
+	 * @return string What a user must be able to do to change them.
+	 */
+	public static function capability() {
+		return is_multisite() ? 'manage_network_options' : 'manage_options';
+	}
+
+	/**
 	 * Also hooked on `init`, so that it is known before a request changes the password and with it the cookie.
 	 *
 	 * @return int Id of the user, 0 for a stranger and while WordPress cannot say yet.
