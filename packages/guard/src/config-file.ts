@@ -88,6 +88,8 @@ const siteEntry = z.strictObject({
     .min(1, { error: 'use a folder, or null' })
     .nullable()
     .default(null),
+  // Left out, not null, where it is the usual one: a guard of an older version reads the file as well.
+  muPluginsDir: z.string({ error: 'use a folder' }).min(1, { error: 'use a folder' }).optional(),
   onlyThroughGuard: z.boolean({ error: 'use true or false' }).default(true),
   home: homePath.default(''),
 });

@@ -43,7 +43,9 @@ export async function loadConfig(options: {
   for (const site of merged.sites) {
     const secret = await readSecret(dataDir, site.id, mistakes);
     const wordpressDir = site.wordpressDir === null ? null : resolve(dataDir, site.wordpressDir);
-    sites.push({ ...site, wordpressDir, secret });
+    const { muPluginsDir: moved, ...rest } = site;
+    const muPluginsDir = moved === undefined ? {} : { muPluginsDir: resolve(dataDir, moved) };
+    sites.push({ ...rest, wordpressDir, ...muPluginsDir, secret });
   }
   const smtp = await readSmtp(dataDir, merged.mail.smtp, options.env ?? process.env, mistakes);
   if (mistakes.length > 0) throw new ConfigError(mistakes);

@@ -182,8 +182,9 @@ async function assemble(
       // WordPress may answer before it is known whom it has to refuse.
       onPolicy: (site, hash) => void reading.then(() => policyPush.heal(site, hash), nothing),
       async restoreKey(site) {
-        if (site.wordpressDir === null) return;
-        await writeConnectorSecret(site.wordpressDir, site);
+        const { wordpressDir, muPluginsDir } = site;
+        if (wordpressDir === null) return;
+        await writeConnectorSecret({ wordpressDir, ...(muPluginsDir !== undefined && { muPluginsDir }) }, site);
         await factsStore.writeKeyRestored(site.id, clock());
       },
     },

@@ -14,6 +14,8 @@ export interface SiteConfig {
   readonly upstream: string;
   /** Folder of the WordPress installation when guard runs on the same machine, else null. */
   readonly wordpressDir: string | null;
+  /** Folder of must-use plugins where the site has moved it, else absent. */
+  readonly muPluginsDir?: string;
   /** 64 hexadecimal digits shared with the connector. Never logged. */
   readonly secret: string;
   /** Whether the connector refuses web requests that did not come through guard. */

@@ -15,6 +15,8 @@ import { checked, readOptions, required } from './options.js';
 export interface AttachOptions {
   /** Folder that holds wp-load.php. */
   readonly wordpressDir: string;
+  /** Folder of must-use plugins where the site has moved it; what the configuration has when left out. */
+  readonly muPluginsDir?: string;
   /** Origin of WordPress's web server, for example `http://127.0.0.1:8081`. */
   readonly upstream: string;
   readonly listen: { readonly host: string; readonly port: number };
@@ -52,11 +54,13 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
   await mkdir(join(dataDir, 'sites'), { recursive: true, mode: 0o700 });
   const config = await readConfig(dataDir);
   const known = config.sites.find((site) => site.wordpressDir === wordpressDir);
+  const moved = await movedMuPlugins(wordpressDir, options.muPluginsDir ?? known?.muPluginsDir);
   const site: SiteEntry = {
     id: known?.id ?? newId(config, options),
     hosts: [...(options.hosts ?? known?.hosts ?? ['*'])],
     upstream: options.upstream,
     wordpressDir,
+    ...moved,
     onlyThroughGuard: !options.allowDirect,
     home: options.home ?? known?.home ?? '',
   };
@@ -68,7 +72,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     trustedProxies: [...(options.trustedProxies ?? config.trustedProxies)],
     sites: known ? config.sites.map((entry) => (entry === known ? site : entry)) : [...config.sites, site],
   });
-  await installConnector(wordpressDir, sources, { secret, onlyThroughGuard: site.onlyThroughGuard });
+  await installConnector({ wordpressDir, ...moved }, sources, { secret, onlyThroughGuard: site.onlyThroughGuard });
   return { id: site.id, again: known !== undefined };
 }
 
@@ -78,6 +82,21 @@ async function wordpressFolder(path: string): Promise<string> {
     if (!found?.isFile()) throw new CommandError(`${path} is not a WordPress folder: it has no ${file}.`);
   }
   return realpath(path);
+}
+
+/**
+ * The folder of must-use plugins that was named. It may not exist yet; the folder around it must, since guard can't
+ * know how a site without a `wp-content` is laid out.
+ */
+async function movedMuPlugins(wordpressDir: string, named?: string): Promise<{ readonly muPluginsDir?: string }> {
+  const content = named === undefined ? join(wordpressDir, 'wp-content') : dirname(resolve(named));
+  const found = await stat(content).catch(() => null);
+  if (found?.isDirectory()) return named === undefined ? {} : { muPluginsDir: resolve(named) };
+  throw new CommandError(
+    named === undefined
+      ? `${wordpressDir} has no wp-content. Name the folder of the site's must-use plugins with --mu-plugins.`
+      : `There is no folder ${content} for must-use plugins.`,
+  );
 }
 
 /** The site's secret: the one it has, or a new one of 32 random bytes. */
@@ -135,6 +154,7 @@ export const attachCommand: Command = {
   --upstream URL         origin of its web server, for example http://127.0.0.1:8081
   --listen HOST:PORT     where guard listens, for example 127.0.0.1:8080
   --data-dir DIR         guard's data folder, outside the WordPress folder
+  --mu-plugins DIR       folder of its must-use plugins, where that is not wp-content/mu-plugins
   --host NAME            host name of the site; repeatable; without it every host is taken
   --trusted-proxy CIDR   proxy in front of guard whose X-Forwarded-For is believed; repeatable
   --home PATH            URL path of a site in a sub-directory, for example /blog
@@ -144,6 +164,7 @@ Safe to repeat: the secret and every setting stay. Restart guard afterwards.`,
   async run(args) {
     const values = readOptions(args, {
       wordpress: { type: 'string' },
+      'mu-plugins': { type: 'string' },
       upstream: { type: 'string' },
       listen: { type: 'string' },
       'data-dir': { type: 'string' },
@@ -163,6 +184,7 @@ Safe to repeat: the secret and every setting stay. Restart guard afterwards.`,
       ...(values['trusted-proxy'] && {
         trustedProxies: checked('trusted-proxy', z.array(trustedProxy), values['trusted-proxy']),
       }),
+      ...(values['mu-plugins'] !== undefined && { muPluginsDir: values['mu-plugins'] }),
       ...(values.home !== undefined && { home: checked('home', homePath, values.home) }),
     });
     process.stdout.write(

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packVisits } from '../activity/packed-visits.js';
@@ -105,6 +105,27 @@ describe('attach', () => {
     const inside = run('attach', '--wordpress', wordpress, '--data-dir', join(wordpress, 'data'), ...options);
     expect(inside).toMatchObject({ status: 1, stderr: expect.stringContaining('must not lie inside') });
     expect([...(await readdir(empty)), ...(await readdir(join(wordpress, 'wp-content')))]).toEqual([]);
+  });
+
+  it('installs where the site has moved its must-use plugins, and remembers it', async () => {
+    const [wordpress, dataDir, content] = [await wordpressFolder(), await scratchFolder(), await scratchFolder()];
+    await rm(join(wordpress, 'wp-content'), { recursive: true });
+    const attach = (...more: string[]) => {
+      const options = ['--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--data-dir', dataDir];
+      return run('attach', '--wordpress', wordpress, ...options, ...more);
+    };
+    expect(attach()).toMatchObject({ status: 1, stderr: expect.stringContaining('--mu-plugins') });
+    const nowhere = attach('--mu-plugins', join(content, 'missing', 'mu-plugins'));
+    expect(nowhere).toMatchObject({ status: 1, stderr: expect.stringContaining('There is no folder') });
+    const plugins = join(content, 'mu-plugins');
+    expect(attach('--mu-plugins', plugins)).toMatchObject({ status: 0, stderr: '' });
+    await rm(plugins, { recursive: true });
+    expect(attach()).toMatchObject({ status: 0, stderr: '' });
+    expect((await readdir(plugins)).sort()).toEqual(['security-optimizer', 'security-optimizer.php']);
+    expect(await readdir(join(plugins, 'security-optimizer'))).toContain('secret.php');
+    expect(await readdir(wordpress)).not.toContain('wp-content');
+    expect(run('detach', '--data-dir', dataDir).status).toBe(0);
+    expect(await readdir(content)).toEqual([]);
   });
 
   it('is undone by detach', async () => {

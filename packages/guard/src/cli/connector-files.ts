@@ -2,7 +2,13 @@ import { readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { packageFolder } from '../lib/package-folder.js';
 import { writeFileAtomically } from '../lib/write-file-atomically.js';
-import { accessLike, CONNECTOR_FOLDER, makeSiteFolder, writeConnectorSecret } from '../wordpress/connector-secret.js';
+import {
+  accessLike,
+  connectorFolder,
+  makeSiteFolder,
+  type WordPressFolders,
+  writeConnectorSecret,
+} from '../wordpress/connector-secret.js';
 import { CommandError } from './command.js';
 
 const LOADER = 'security-optimizer.php';
@@ -52,26 +58,26 @@ export async function findConnectorSources(): Promise<ConnectorSources> {
  * loader, so that WordPress never runs the connector without it.
  */
 export async function installConnector(
-  wordpressDir: string,
+  folders: WordPressFolders,
   sources: ConnectorSources,
   settings: { readonly secret: string; readonly onlyThroughGuard: boolean },
 ): Promise<void> {
-  const access = await accessLike(wordpressDir);
-  const folder = join(wordpressDir, CONNECTOR_FOLDER);
+  const access = await accessLike(folders.wordpressDir);
+  const folder = connectorFolder(folders);
   for (const path of [dirname(folder), folder]) await makeSiteFolder(path, access);
   for (const path of foldersOf(sources.files)) await makeSiteFolder(join(folder, path), access);
   for (const { from, to } of sources.files) {
     await writeFileAtomically(join(folder, to), await readFile(from), { ...access, mode: 0o644 });
   }
-  await writeConnectorSecret(wordpressDir, settings);
+  await writeConnectorSecret(folders, settings);
   await writeFileAtomically(join(dirname(folder), LOADER), await readFile(sources.loader), { ...access, mode: 0o644 });
   const current = new Set([...sources.files.map(({ to }) => to), 'secret.php']);
   for (const name of await filesBelow(folder)) if (!current.has(name)) await rm(join(folder, name), { force: true });
 }
 
 /** Removes everything that `installConnector` wrote. The loader goes first, so that no half of it runs. */
-export async function removeConnector(wordpressDir: string): Promise<void> {
-  const folder = join(wordpressDir, CONNECTOR_FOLDER);
+export async function removeConnector(folders: WordPressFolders): Promise<void> {
+  const folder = connectorFolder(folders);
   await rm(join(dirname(folder), LOADER), { force: true });
   await rm(folder, { recursive: true, force: true });
   // Gone if it is empty now; WordPress has no such folder by itself.

@@ -36,8 +36,13 @@ export async function detach(options: { readonly dataDir: string; readonly site?
   }
   const detached: Detached[] = [];
   for (const { id } of leaving) detached.push({ site: id, forgotten: await forgetInWordPress(dataDir, id) });
-  for (const site of leaving)
-    if (site.wordpressDir !== null) await removeConnector(resolve(dataDir, site.wordpressDir));
+  for (const { wordpressDir, muPluginsDir } of leaving) {
+    if (wordpressDir === null) continue;
+    await removeConnector({
+      wordpressDir: resolve(dataDir, wordpressDir),
+      ...(muPluginsDir !== undefined && { muPluginsDir: resolve(dataDir, muPluginsDir) }),
+    });
+  }
   await writeConfig(dataDir, { ...config, sites: config.sites.filter((site) => !leaving.includes(site)) });
   for (const site of leaving) await rm(secretFile(dataDir, site.id), { force: true });
   return detached;

@@ -2,8 +2,18 @@ import { chown, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileAccess, writeFileAtomically } from '../lib/write-file-atomically.js';
 
-/** Folder of the connector's own files below the WordPress folder. */
-export const CONNECTOR_FOLDER = join('wp-content', 'mu-plugins', 'security-optimizer');
+/** Where a WordPress lies that is on this machine. */
+export interface WordPressFolders {
+  /** Folder that holds wp-load.php. */
+  readonly wordpressDir: string;
+  /** Folder of must-use plugins where the site has moved it (`WP_CONTENT_DIR`, `WPMU_PLUGIN_DIR`); else absent. */
+  readonly muPluginsDir?: string;
+}
+
+/** Folder of the connector's own files. */
+export function connectorFolder({ wordpressDir, muPluginsDir }: WordPressFolders): string {
+  return join(muPluginsDir ?? join(wordpressDir, 'wp-content', 'mu-plugins'), 'security-optimizer');
+}
 
 /**
  * Writes `secret.php`, by which the connector knows guard (docs/connector-protocol.md). It gets the owner, group and
@@ -12,7 +22,7 @@ export const CONNECTOR_FOLDER = join('wp-content', 'mu-plugins', 'security-optim
  * @param secret 64 hexadecimal digits
  */
 export async function writeConnectorSecret(
-  wordpressDir: string,
+  folders: WordPressFolders,
   content: { readonly secret: string; readonly onlyThroughGuard: boolean },
 ): Promise<void> {
   if (!/^[0-9a-f]{64}$/.test(content.secret)) throw new Error('The secret must be 64 hexadecimal digits.');
@@ -22,9 +32,9 @@ export async function writeConnectorSecret(
     `return array( 'secret' => '${content.secret}', 'only_through_guard' => ${content.onlyThroughGuard} );`,
     '',
   ].join('\n');
-  const model = await configurationFile(wordpressDir);
-  await writeFileAtomically(join(wordpressDir, CONNECTOR_FOLDER, 'secret.php'), php, {
-    ...(await accessLike(wordpressDir)),
+  const model = await configurationFile(folders.wordpressDir);
+  await writeFileAtomically(join(connectorFolder(folders), 'secret.php'), php, {
+    ...(await accessLike(folders.wordpressDir)),
     mode: (await stat(model)).mode & 0o644,
   });
 }
