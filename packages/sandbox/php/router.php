@@ -1,7 +1,9 @@
 <?php
 /**
  * Router script for PHP's own web server. Makes it answer addresses as nginx does with WordPress's usual rules:
- * existing files are sent as they are, `*.php` runs with path-info, everything else goes to /index.php.
+ * existing files are sent as they are, `*.php` runs with path-info, everything else goes to /index.php, or to what
+ * SANDBOX_FRONT names. SANDBOX_NETWORK adds the rules of a network in sub-directories: `/second/wp-…` and
+ * `/second/x.php` are WordPress's own.
  */
 
 (static function () {
@@ -47,7 +49,11 @@
 		$fail( 400, 'Bad Request' );
 	}
 
-	$script = '/index.php';
+	$front = getenv( 'SANDBOX_FRONT' );
+	if ( getenv( 'SANDBOX_NETWORK' ) && ! file_exists( $root . $path ) ) {
+		$path = preg_replace( '~^/[_0-9a-zA-Z-]+(/wp-(?:content|admin|includes).*|/.*\.php)$~s', '$1', $path );
+	}
+	$script = false === $front ? '/index.php' : $front;
 	$info   = '';
 	if ( preg_match( '~^(.+?\.php)(/.*)?$~s', $path, $parts ) && is_file( $root . $parts[1] ) ) {
 		$script = $parts[1];

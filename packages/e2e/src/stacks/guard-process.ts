@@ -23,7 +23,7 @@ export async function startGuard(stack: Stack): Promise<void> {
     pidFile: pidFile(stack),
     logFile: logFile(stack),
     // A path that guard refuses by itself, so that a dead WordPress does not matter.
-    ready: () => answersHttp(`${stack.url}/%zz`),
+    ready: () => answersHttp(`http://127.0.0.1:${stack.port}/%zz`),
     readySeconds: 15,
     stopSeconds: 10,
   });

@@ -31,8 +31,11 @@ export async function nativePhpProblem(): Promise<string | null> {
 
 /** Starts PHP's own web server with several workers on a free loopback port. */
 export async function startNativePhp(options: {
+  /** Root of the web server. */
   readonly wordpressDir: string;
   readonly dataDir: string;
+  /** How the site is laid out, for router.php: `SANDBOX_FRONT` and `SANDBOX_NETWORK`. */
+  readonly env?: Readonly<Record<string, string>>;
 }): Promise<{ readonly upstream: string; readonly service: Service }> {
   for (const dir of ['logs', 'tmp', 'mail']) mkdirSync(join(options.dataDir, dir), { recursive: true });
   for (let turn = 1; ; turn += 1) {
@@ -51,7 +54,7 @@ export async function startNativePhp(options: {
           join(phpDir, 'router.php'),
         ],
         // Pages of WordPress call the site itself (cron, block editor), so one worker alone would wait for itself.
-        env: { ...process.env, PHP_CLI_SERVER_WORKERS: '6' },
+        env: { ...process.env, ...options.env, PHP_CLI_SERVER_WORKERS: '6' },
         pidFile: join(options.dataDir, 'run/php.json'),
         logFile: join(options.dataDir, 'logs/php-server.log'),
         // A static file, because WordPress itself may refuse requests that did not come through guard.

@@ -1,0 +1,157 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { attach } from '@security-optimizer/guard/cli/attach';
+import { startNativePhp } from '@security-optimizer/sandbox/php/native';
+import { systemPhpRunner } from '@security-optimizer/sandbox/php/run-script';
+import { freePort } from '@security-optimizer/sandbox/process/free-port';
+import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
+import { layOutWordPress } from '@security-optimizer/sandbox/wordpress/lay-out';
+import { startGuard, stopGuard } from './guard-process.js';
+import { prepareSite } from './prepare-site.js';
+import type { Stack } from './stack.js';
+import { runInWordPress } from './wordpress.js';
+
+/** How a WordPress is laid out that is not at the root of its host, or not in one piece. */
+export interface Layout {
+  /** URL path of the site, '' at the root. */
+  readonly home: string;
+  /** Folder of WordPress below the root of the web server, '' for the root itself. */
+  readonly core: string;
+  /** Folder below the root that takes the place of `wp-content`. */
+  readonly content?: string;
+  /** A network of sites in sub-directories, with a second site at `/second/`. */
+  readonly network?: boolean;
+  /** Origin of the site when TLS ends in front of guard, for example `https://shop.example:8443`. */
+  readonly origin?: string;
+  /** Addresses without pretty permalinks. */
+  readonly plain?: boolean;
+}
+
+/** A running odd install behind guard. */
+export interface OddSite extends Stack {
+  readonly layout: Layout;
+  /** URL path of WordPress's own folder, '' at the root. */
+  readonly corePath: string;
+  readonly contentPath: string;
+  readonly stop: () => Promise<void>;
+}
+
+/** Lays a WordPress out, starts it on PHP with SQLite, and puts guard in front of it. */
+export async function startOddInstall(dir: string, layout: Layout): Promise<OddSite> {
+  const port = await freePort();
+  const origin = layout.origin ?? (layout.network === true ? 'http://network.example' : `http://127.0.0.1:${port}`);
+  const root = join(dir, 'root');
+  const wordpressDir = join(root, layout.core);
+  const corePath = layout.core === '' ? '' : `/${layout.core}`;
+  const contentPath = layout.content === undefined ? `${corePath}/wp-content` : `/${layout.content}`;
+  const muPlugins = layout.content === undefined ? {} : { muPluginsDir: join(root, layout.content, 'mu-plugins') };
+  for (const name of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(dir, name), { recursive: true });
+  mkdirSync(root);
+  const siteUrl = origin + layout.home;
+  const database = { kind: 'sqlite', dir: join(dir, 'database'), file: '.ht.sqlite' } as const;
+  await layOutWordPress({ dir: wordpressDir, database, siteUrl, log: () => {} });
+  if (layout.content !== undefined) renameSync(join(wordpressDir, 'wp-content'), join(root, layout.content));
+  writeConfiguration(join(wordpressDir, 'wp-config.php'), {
+    ...(layout.network === true ? {} : { WP_SITEURL: origin + corePath }),
+    ...(layout.content === undefined
+      ? {}
+      : { WP_CONTENT_DIR: join(root, layout.content), WP_CONTENT_URL: origin + contentPath }),
+  });
+  // WordPress in a folder of its own: the site's folder holds nothing but an index.php.
+  if (layout.home !== corePath) {
+    mkdirSync(join(root, layout.home), { recursive: true });
+    const up = layout.home === '' ? '' : '/..'.repeat(layout.home.split('/').length - 1);
+    writeFileSync(
+      join(root, layout.home, 'index.php'),
+      `<?php define( 'WP_USE_THEMES', true ); require __DIR__ . '${up}${corePath}/wp-blog-header.php';`,
+    );
+  }
+  const owner = await installWordPress({ wordpressDir, dataDir: dir, siteUrl, runPhp: systemPhpRunner(dir) });
+  const front = `${layout.home}/index.php`;
+  const web = await startNativePhp({
+    wordpressDir: root,
+    dataDir: dir,
+    env: { SANDBOX_FRONT: front, ...(layout.network === true ? { SANDBOX_NETWORK: '1' } : {}) },
+  });
+  const stack: Stack = {
+    kind: 'embedded',
+    dir,
+    wordpressDir,
+    guardDir: join(dir, 'guard'),
+    url: origin,
+    port,
+    upstreamPort: Number(new URL(web.upstream).port),
+    ...owner,
+  };
+  const stop = async () => {
+    await stopGuard(stack);
+    await web.service.stop();
+  };
+  try {
+    if (layout.network === true) await makeNetwork(stack, join(wordpressDir, 'wp-config.php'));
+    if (layout.plain === true) {
+      await runInWordPress(
+        stack,
+        "global $wp_rewrite; $wp_rewrite->set_permalink_structure( '' ); flush_rewrite_rules( false );",
+      );
+    }
+    await prepareSite(stack);
+    await attach({
+      wordpressDir,
+      upstream: web.upstream,
+      listen: { host: '127.0.0.1', port },
+      dataDir: stack.guardDir,
+      ...(layout.home === '' ? {} : { home: layout.home }),
+      ...(layout.origin === undefined ? {} : { trustedProxies: ['127.0.0.1/32'] }),
+      ...muPlugins,
+    });
+    await startGuard(stack);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { ...stack, layout, corePath, contentPath, stop };
+}
+
+/** Adds constants to wp-config.php, or gives them another value. */
+function writeConfiguration(file: string, values: Readonly<Record<string, string | boolean | number>>): void {
+  let text = readFileSync(file, 'utf8');
+  for (const [name, value] of Object.entries(values)) {
+    const line = `define( '${name}', ${typeof value === 'string' ? `'${value}'` : value} );`;
+    const present = new RegExp(`^define\\( '${name}', .*$`, 'm');
+    text = present.test(text) ? text.replace(present, () => line) : text.replace('<?php\n', () => `<?php\n${line}\n`);
+  }
+  writeFileSync(file, text);
+}
+
+/** Makes a network of sites in sub-directories out of a single site, with a second site. */
+async function makeNetwork(stack: Stack, configuration: string): Promise<void> {
+  const { host } = new URL(stack.url);
+  await runInWordPress(
+    stack,
+    `require_once ABSPATH . 'wp-admin/includes/upgrade.php';
+    define( 'WP_INSTALLING_NETWORK', true );
+    foreach ( $GLOBALS['wpdb']->tables( 'ms_global' ) as $table => $prefixed ) { $GLOBALS['wpdb']->$table = $prefixed; }
+    install_network();
+    $made = populate_network( 1, '${host}', 'owner@example.com', 'Network', '/', false );
+    if ( is_wp_error( $made ) && 'no_wildcard_dns' !== $made->get_error_code() ) { fwrite( STDERR, $made->get_error_message() ); exit( 1 ); }`,
+  );
+  // In a network each site's address stands in the database alone.
+  const text = readFileSync(configuration, 'utf8').replace(/^define\( 'WP_(?:HOME|SITEURL)', .*\n/gm, '');
+  writeFileSync(configuration, text);
+  writeConfiguration(configuration, {
+    BLOG_ID_CURRENT_SITE: 1,
+    SITE_ID_CURRENT_SITE: 1,
+    PATH_CURRENT_SITE: '/',
+    DOMAIN_CURRENT_SITE: host,
+    SUBDOMAIN_INSTALL: false,
+    MULTISITE: true,
+    WP_ALLOW_MULTISITE: true,
+  });
+  await runInWordPress(
+    stack,
+    `$id = wpmu_create_blog( '${host}', '/second/', 'Second', 1, array( 'public' => 1 ), 1 );
+    if ( is_wp_error( $id ) ) { fwrite( STDERR, $id->get_error_message() ); exit( 1 ); }
+    grant_super_admin( 1 );`,
+  );
+}

@@ -1,0 +1,305 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { form } from '../../http/request.js';
+import { authorised, callApi, type Session } from '../../http/session.js';
+import { securityOptimizer } from '../../stacks/guard-process.js';
+import { type Layout, type OddSite, startOddInstall } from '../../stacks/odd-install.js';
+import { until } from '../../stacks/until.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
+import { call, enter, openPage, seen, setAll, visit } from './odd-site.js';
+
+const LAYOUTS: readonly (readonly [string, Layout])[] = [
+  ['in a sub-directory', { home: '/blog', core: 'blog' }],
+  ['in a folder of its own, its index.php in the root', { home: '', core: 'core' }],
+  [
+    'in a folder of its own below a sub-directory, with plain permalinks',
+    { home: '/blog', core: 'blog/core', plain: true },
+  ],
+  ['with wp-content moved out of WordPress', { home: '', core: 'core', content: 'assets' }],
+  ['with plain permalinks', { home: '', core: '', plain: true }],
+  ['as a network in sub-directories', { home: '', core: '', network: true }],
+  ['behind a TLS proxy on a port of its own', { home: '', core: '', origin: 'https://shop.example:8443' }],
+];
+
+/** They take PHP with SQLite, each one of their own. */
+const canRun = inject('stacks').some((stack) => stack.kind === 'embedded' && !('problem' in stack));
+
+describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
+  let dir: string;
+  let site: OddSite;
+  let owner: Session;
+  const { home } = layout;
+  const core = layout.core === '' ? '' : `/${layout.core}`;
+  const content = layout.content === undefined ? `${core}/wp-content` : `/${layout.content}`;
+  /** Every address of the site below which WordPress answers. */
+  const homes = layout.network === true ? [home, '/second'] : [home];
+
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'so-odd-'));
+    site = await startOddInstall(dir, layout);
+    owner = await enter(site);
+  });
+  afterAll(async () => {
+    await site?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const status = async (target: string, method = 'GET') =>
+    [target, (await visit(site, { method, target, ...(method === 'POST' ? { body: '' } : {}) })).status] as const;
+  const all = async (expected: number, targets: readonly string[], method = 'GET') => {
+    for (const target of targets) expect(await status(target, method)).toEqual([target, expected]);
+  };
+
+  it('is connected, and says so', async () => {
+    const told = await securityOptimizer('status', '--data-dir', site.guardDir, '--json');
+    expect(JSON.parse(told.stdout)).toMatchObject({ problems: [], sites: [{ connector: 'ok', policyInSync: true }] });
+  });
+
+  it('shows the owner the five pages, with scripts and styles that are there', async () => {
+    for (const page of ['security-optimizer', 'login-settings', 'site-security', 'activity-log', 'post-hack-actions']) {
+      const { answer, config } = await openPage(site, owner, page);
+      expect(answer.status).toBe(200);
+      const own = new URL(config.assets_path as string);
+      expect(own.href.startsWith(`${site.url}${content}/mu-plugins/`)).toBe(true);
+      const files = [...answer.body.matchAll(/(?:href|src)=['"]([^'"]*mu-plugins\/security-optimizer\/[^'"]+)/g)];
+      expect(files.length).toBeGreaterThan(1);
+      for (const [, url] of files) await all(200, [new URL(url as string, site.url).pathname]);
+    }
+  });
+
+  describe('with every option of Site Security on', () => {
+    beforeAll(async () => {
+      const uploads = join(dir, 'root', content, 'uploads');
+      mkdirSync(uploads, { recursive: true });
+      writeFileSync(join(uploads, 'shell.php'), '<?php echo "ran";');
+      writeFileSync(join(dir, 'root', core, 'wp-config.php.bak'), 'DB_PASSWORD');
+      writeFileSync(join(dir, 'root', '.env'), 'KEY=1');
+      const options = await setAll(site, owner, 1);
+      expect(options).toEqual(Object.fromEntries(siteSecurityToggles.map(({ field }) => [field, 1])));
+    });
+
+    it('no script runs from where only files belong, and nothing secret is served', async () => {
+      await all(403, [
+        `${content}/uploads/shell.php`,
+        `${content.toUpperCase()}/uploads//shell.php`,
+        `/x/..${content}/uploads/shell.php/info`,
+        `${content}/languages/x.php`,
+        `${core}/wp-includes/version.php`,
+        `${core}/wp-admin/includes/file.php`,
+        `${core}/wp-config.php.bak`,
+        '/.env',
+        ...homes.map((at) => `${at}/.git/config`),
+        ...(layout.network === true ? ['/second/wp-content/uploads/shell.php', '/second/wp-includes/version.php'] : []),
+      ]);
+    });
+
+    it('nothing tells the version', async () => {
+      await all(404, [`${core}/readme.html`, `${core}/license.txt`]);
+      expect(existsSync(join(dir, 'root', core, 'readme.html'))).toBe(false);
+      for (const at of homes) {
+        const page = await visit(site, { target: `${at}/` });
+        expect(page.status).toBe(200);
+        expect(page.body).not.toMatch(/name="generator"|[?&]ver=6\.\d/);
+        expect(page.body).not.toMatch(/type="application\/rss\+xml"|rel="EditURI"|rel="pingback"/i);
+        expect(page.headers['x-pingback']).toBeUndefined();
+      }
+    });
+
+    it('the file editors are closed, XML-RPC and feeds too', async () => {
+      for (const at of [core, ...homes]) {
+        for (const screen of ['theme-editor.php', 'plugin-editor.php']) {
+          const answer = await visit(site, { target: `${at}/wp-admin/${screen}`, headers: { cookie: owner.cookie } });
+          expect([at, screen, answer.status]).toEqual([at, screen, 403]);
+        }
+        await all(403, [`${at}/xmlrpc.php`, `${at}/index.php/xmlrpc.php`], 'POST');
+      }
+      for (const at of homes) {
+        await all(404, [
+          `${at}/feed/`,
+          `${at}/feed`,
+          `${at}/?feed=rss2`,
+          `${at}/index.php?feed=atom`,
+          `${at}/index.php/feed/`,
+          `${at}/comments/feed/`,
+          `${at}/wp-rss2.php`,
+        ]);
+      }
+      const hidden = await visit(site, form(`${home}/`, 'feed=rss2'));
+      expect(hidden.status).toBe(404);
+    });
+
+    it('every answer carries the headers against XSS', async () => {
+      for (const target of [...homes.map((at) => `${at}/`), `${core}/wp-login.php`]) {
+        const { headers } = await visit(site, { target });
+        expect([target, headers['x-content-type-options']]).toEqual([target, 'nosniff']);
+        expect(headers['content-security-policy']).toBeTruthy();
+      }
+    });
+
+    it('the owner works on: wp-admin, block editor, REST, uploads of pages', async () => {
+      const { cookie, nonce } = owner;
+      for (const screen of ['', 'post-new.php', 'options-general.php', 'plugins.php', 'upload.php']) {
+        const answer = await visit(site, { target: `${core}/wp-admin/${screen}`, headers: { cookie } });
+        expect([screen, answer.status]).toEqual([screen, 200]);
+      }
+      for (const base of [`${home}/?rest_route=/`, ...(layout.plain === true ? [] : [`${home}/wp-json/`])]) {
+        const answer = await visit(site, {
+          method: 'POST',
+          target: `${base}wp/v2/posts`,
+          headers: { cookie, 'x-wp-nonce': nonce, 'content-type': 'application/json' },
+          body: JSON.stringify({ title: 'A post', status: 'publish' }),
+        });
+        expect([base, answer.status]).toEqual([base, 201]);
+        const { link } = JSON.parse(answer.body) as { link: string };
+        const at = new URL(link);
+        await all(200, [at.pathname + at.search]);
+      }
+    });
+  });
+
+  it('with every option off it is as without us', async () => {
+    await setAll(site, owner, 0);
+    for (const at of homes) {
+      await all(200, [layout.plain === true ? `${at}/?feed=rss2` : `${at}/feed/`]);
+      const page = await visit(site, { target: `${at}/` });
+      expect(page.body).toMatch(/name="generator"/);
+    }
+    expect((await visit(site, { target: `${core}/xmlrpc.php` })).body).toContain('accepts POST requests only');
+    expect((await visit(site, { target: `${content}/uploads/shell.php` })).body).toBe('ran');
+  });
+
+  it('logs who visited, with the path as it was asked for', async () => {
+    await visit(site, { target: `${home}/a-page-that-is-missing/?x=1`, headers: { 'user-agent': 'Mozilla/5.0 Test' } });
+    await until('the visit is listed', async () => {
+      const { body } = await call(site, owner, '/activity-unknown', { page: 1 });
+      const { entries } = body.data as { entries: { page_visited: string; ip: string; response: number }[] };
+      const found = entries.find(({ page_visited }) => page_visited.includes('a-page-that-is-missing'));
+      if (found === undefined) return false;
+      expect(found.page_visited).toContain(`${home}/a-page-that-is-missing/`);
+      expect(found.ip).toBe(layout.origin === undefined ? '127.0.0.1' : '203.0.113.9');
+      return true;
+    });
+    await until('the log-in is listed', async () => {
+      const { body } = await call(site, owner, '/activity-registered', { page: 1 });
+      return JSON.stringify(body.data).includes(site.user);
+    });
+  });
+
+  describe('with a log-in address of its own', () => {
+    beforeAll(async () => {
+      const answer = await call(site, owner, '/custom-login-url', {
+        type: 'custom',
+        login: 'my-door',
+        signup: 'join-us',
+      });
+      expect(answer.body).toMatchObject({ status: 200 });
+    });
+
+    it('no stranger can tell the old one from a missing page', async () => {
+      for (const at of new Set([core, ...homes])) {
+        for (const [old, twin] of [
+          ['wp-login.php', 'xq-vkwfj.php'],
+          ['wp-admin/', 'xq-vkwfj/'],
+          ['wp-admin', 'xq-vkwfj'],
+          ['wp-admin/index.php', 'xq-vkwfj/index.php'],
+          ['wp-signup.php', 'xq-vkwfjg.php'],
+          ['login', 'xqvkw'],
+          ['admin', 'xqvkw'],
+          ['dashboard', 'xqvkwfjgh'],
+        ] as const) {
+          const [real, missing] = [
+            await visit(site, { target: `${at}/${old}` }),
+            await visit(site, { target: `${at}/${twin}` }),
+          ];
+          const [shown, expected] = [seen(real), seen(missing, twin.replace(/\/.*/, ''), old.replace(/\/.*/, ''))];
+          expect({ at, old, ...shown }).toEqual({ at, old, ...expected });
+          expect(real.head + real.body).not.toContain('my-door');
+        }
+      }
+    });
+
+    it('nothing public holds it', async () => {
+      for (const at of homes) {
+        for (const target of [`${at}/`, `${at}/?rest_route=/`, `${at}/?feed=rss2`, `${at}/?p=1`, `${at}/?author=1`]) {
+          const answer = await visit(site, { target });
+          expect([target, (answer.head + answer.body).includes('my-door')]).toEqual([target, false]);
+        }
+      }
+    });
+
+    it('the owner comes in by it, works, and logs out', async () => {
+      const door = `${home}/my-door`;
+      const page = await visit(site, { target: door });
+      expect(page.status).toBe(200);
+      expect(page.body).toContain(`action="${site.url}${door}"`);
+      const session = await enter(site, door);
+      const { answer, config } = await openPage(site, session, 'login-settings');
+      expect(config.login_url).toContain(`${site.url}${door}`);
+      const logOut =
+        /href='?"?([^'"]*action=logout[^'"]*)/.exec(answer.body)?.[1]?.replace(/&(?:amp|#038);/g, '&') ?? '';
+      expect(logOut).toContain(door);
+      const at = new URL(logOut);
+      const left = await visit(site, { target: at.pathname + at.search, headers: { cookie: session.cookie } });
+      expect([left.status, left.headers.location]).toEqual([302, expect.stringContaining(door)]);
+    });
+
+    it('the command line brings the old one back', async () => {
+      expect(await securityOptimizer('login-url', 'reset', '--data-dir', site.guardDir)).toMatchObject({ code: 0 });
+      await until(
+        'the old address answers',
+        async () => (await visit(site, { target: `${core}/wp-login.php` })).status === 200,
+      );
+    });
+  });
+
+  describe.runIf(layout.network === true)('in the network', () => {
+    it('nobody but a super administrator may change what holds for every site', async () => {
+      await runInWordPress(
+        site,
+        `$id = wp_create_user( 'site-admin', '${site.password}', 'site-admin@example.com' );
+        foreach ( array( 1, 2 ) as $blog ) { add_user_to_blog( $blog, $id, 'administrator' ); }`,
+      );
+      const admin = await enter(site, '/wp-login.php', 'site-admin');
+      for (const at of ['', '/second']) {
+        const { cookie } = admin;
+        expect((await visit(site, { target: `${at}/wp-admin/options-general.php`, headers: { cookie } })).status).toBe(
+          200,
+        );
+        const page = await visit(site, { target: `${at}/wp-admin/admin.php?page=site-security`, headers: { cookie } });
+        expect([at, page.status]).toEqual([at, 403]);
+      }
+      for (const suffix of ['/fetch-options', '/activity-unknown', '/logout-users']) {
+        const answer = await callApi(site, {
+          path: `/wp-json/security-optimizer/v1${suffix}`,
+          body: '{"page":"security"}',
+          headers: authorised(admin),
+        });
+        expect([suffix, answer.http, answer.body.code]).toEqual([suffix, 403, 'rest_forbidden']);
+      }
+    });
+
+    it('the pages are in the wp-admin of the main site alone, since they hold for all', async () => {
+      const { cookie } = owner;
+      const page = await visit(site, { target: '/second/wp-admin/admin.php?page=site-security', headers: { cookie } });
+      expect(page.status).toBe(403);
+      expect((await visit(site, { target: '/second/wp-admin/', headers: { cookie } })).body).not.toContain(
+        'Security Optimizer',
+      );
+    });
+  });
+
+  // Only behind a proxy do guesses come from an address that is not the owner's.
+  it.runIf(layout.origin !== undefined)(
+    'locks whoever guesses passwords, by the address that the proxy tells',
+    async () => {
+      const guess = (address: string) =>
+        visit(site, form(`${core}/wp-login.php`, `log=${site.user}&pwd=wrong`), address);
+      for (let n = 0; n < 5; n++) expect((await guess('198.51.100.7')).status).toBe(200);
+      expect((await guess('198.51.100.7')).status).toBe(429);
+      await enter(site);
+    },
+  );
+});

@@ -1,0 +1,95 @@
+import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import type { RawAnswer } from '../../http/raw.js';
+import { ask, form, type TypedRequest } from '../../http/request.js';
+import { type ApiAnswer, authorised, callApi, cookiesOf, type Session } from '../../http/session.js';
+import type { OddSite } from '../../stacks/odd-install.js';
+
+/** Sends a request as it arrives at guard: by the TLS proxy in front of it where there is one. */
+export function visit(site: OddSite, request: TypedRequest, address = '203.0.113.9'): Promise<RawAnswer> {
+  return ask(site, { ...request, headers: { ...request.headers, ...proxied(site, address) } });
+}
+
+/** What a TLS proxy adds. */
+export function proxied(site: OddSite, address = '203.0.113.9'): Record<string, string> {
+  return site.layout.origin === undefined ? {} : { 'x-forwarded-for': address, 'x-forwarded-proto': 'https' };
+}
+
+/** Logs someone in at an address, as a browser without JavaScript would; everyone has the owner's password. */
+export async function enter(
+  site: OddSite,
+  door = `${site.corePath}/wp-login.php`,
+  login = site.user,
+): Promise<Session> {
+  const fields = new URLSearchParams({ log: login, pwd: site.password, 'wp-submit': 'Log In', testcookie: '1' });
+  const answer = await visit(
+    site,
+    form(door, fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' }),
+  );
+  const cookie = cookiesOf(answer);
+  if (!cookie.includes('wordpress_logged_in_')) throw new Error(`${login} could not log in: ${answer.head}`);
+  const target = `${site.corePath}/wp-admin/admin-ajax.php?action=rest-nonce`;
+  const nonce = await visit(site, { target, headers: { cookie } });
+  return { login, cookie, nonce: nonce.body.trim() };
+}
+
+/** Opens a page of the product in wp-admin; gives what it tells the dashboard. */
+export async function openPage(
+  site: OddSite,
+  owner: Session,
+  page = 'site-security',
+): Promise<{ readonly answer: RawAnswer; readonly config: Record<string, string> }> {
+  const target = `${site.corePath}/wp-admin/admin.php?page=${page}`;
+  const answer = await visit(site, { target, headers: { cookie: owner.cookie } });
+  const text = /id="security-optimizer-app"[^>]* data-config="([^"]*)"/.exec(answer.body)?.[1];
+  if (text === undefined) throw new Error(`${target} shows no dashboard: ${answer.head}`);
+  return { answer, config: JSON.parse(unescaped(text)) as Record<string, string> };
+}
+
+/** A call of the API by the address that the page gives to the dashboard. */
+export async function call(
+  site: OddSite,
+  owner: Session,
+  suffix: string,
+  body: object,
+  namespace = 'security-optimizer/v1',
+): Promise<ApiAnswer> {
+  const { config } = await openPage(site, owner);
+  const base = new URL(config.rest_base as string);
+  if (base.origin !== new URL(site.url).origin) throw new Error(`The dashboard would call ${base.href}`);
+  return callApi(site, {
+    path: `${base.pathname}${base.search}${namespace}${suffix}`,
+    body: JSON.stringify(body),
+    headers: { ...authorised(owner), ...proxied(site) },
+  });
+}
+
+/** Sets every option of Site Security, one call each. */
+export async function setAll(site: OddSite, owner: Session, value: 0 | 1): Promise<Record<SecurityField, number>> {
+  for (const { field, suffix } of siteSecurityToggles) {
+    const answer = await call(site, owner, suffix, { [field]: value });
+    if (answer.body.status !== 200) throw new Error(`${field} can't be set: ${JSON.stringify(answer.body)}`);
+  }
+  return (await call(site, owner, '/fetch-options', { page: 'security' })).body.data as Record<SecurityField, number>;
+}
+
+/** What a stranger sees of an answer; one name is read as another one, so that two pages can be compared. */
+export function seen({ status, headers, body }: RawAnswer, name = 'none', as = name): object {
+  const kept = Object.entries(headers).filter(([header]) => !['date', 'content-length'].includes(header));
+  const read = (text: string) => text.split(name).join(as);
+  return {
+    status,
+    headers: Object.fromEntries(kept.map(([header, value]) => [header, read(value)])),
+    body: read(body)
+      .replace(/\b[0-9a-f]{10}\b/g, 'NONCE')
+      .split('\n'),
+  };
+}
+
+function unescaped(text: string): string {
+  return text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#039;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+}
