@@ -62,3 +62,11 @@ export async function activitySite(config: object = {}) {
 
 export const BROWSER =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36';
+
+/** Filters as the page sends them, with one choice. */
+export const filter = (wp_name: string, selectedValue: unknown) => [
+  { wp_name, children: [{ id: wp_name, selectedValue }] },
+];
+/** The pages that the rows of an answer are about. */
+export const pages = (answer: { entries: readonly { page_visited: string }[] }) =>
+  answer.entries.map(({ page_visited }) => page_visited);

@@ -1,9 +1,26 @@
+import { randomBytes } from 'node:crypto';
 import type { FakeConnector } from './fake-connector.js';
 
 /** A row of the outbox; anything but `uid` may be broken. */
 export interface FakeEvent {
   readonly uid: string;
   readonly [field: string]: unknown;
+}
+
+/** Something that a user did just now, as WordPress reports it. */
+export function fakeEvent(change: Omit<Partial<FakeEvent>, 'uid'> = {}): FakeEvent {
+  return {
+    uid: randomBytes(16).toString('hex'),
+    at: Math.floor(Date.now() / 1000),
+    kind: 'post.updated',
+    user: { id: 2, login: 'editor' },
+    address: '198.51.100.77',
+    origin: 'web',
+    object: { type: 'post', id: '1', name: 'Hello' },
+    before: null,
+    after: null,
+    ...change,
+  };
 }
 
 /** The fake connector's commands of docs/activity-log.md. @returns null for any other */

@@ -1,0 +1,134 @@
+import { Agent, get } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import { sqlBlockedVisitorsStore } from '../storage/blocked-visitors-store.js';
+import { openDatabase } from '../storage/database.js';
+import { activitySite } from '../testing/activity-site.js';
+import { blocked, idOf, names, status } from '../testing/blocking.js';
+import { eventually } from '../testing/scratch.js';
+
+describe('a blocked address', () => {
+  it('is refused from its next request on, also on an open connection, and let in again', async () => {
+    const site = await activitySite();
+    const id = await idOf(site, '192.0.2.7');
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    const ask = () =>
+      new Promise<number>((resolve, reject) => {
+        const headers = { 'x-forwarded-for': '192.0.2.7' };
+        get(`${site.guard.url}/page`, { agent, headers }, (response) => {
+          response.resume().on('end', () => resolve(response.statusCode ?? 0));
+        }).on('error', reject);
+      });
+    expect(await ask()).toBe(200);
+    expect((await status(site, id)).block).toBe(0);
+
+    expect(await site.call(`/block-ip/${id}`, { block: 1 })).toEqual({ block: 1 });
+    expect(await ask()).toBe(403);
+    expect(await site.visit('/page', { address: '192.0.2.7' })).toBe(403);
+    expect(await site.visit('/page', { address: '192.0.2.8' })).toBe(200);
+    expect(await status(site, id)).toMatchObject({ block: 1, type: 'ip', name: '192.0.2.7', do_not_block: 0 });
+    expect((await site.unknown()).entries.find(({ ip }) => ip === '192.0.2.7')?.block).toBe(1);
+
+    // Once more, and again: nothing changes.
+    await site.call(`/block-ip/${id}`, { block: 1 });
+    expect(names(await blocked(site))).toEqual(['192.0.2.7']);
+    await site.call(`/block-ip/${id}`, { block: 0 });
+    await site.call(`/block-ip/${id}`, { block: 0 });
+    expect(await ask()).toBe(200);
+    expect((await status(site, id)).block).toBe(0);
+    expect(names(await blocked(site))).toEqual([]);
+  });
+
+  it('stays blocked over a restart', async () => {
+    const site = await activitySite();
+    await site.call(`/block-ip/${await idOf(site, '192.0.2.7')}`, { block: 1 });
+    await site.restart();
+    expect(await site.visit('/', { address: '192.0.2.7' })).toBe(403);
+  });
+
+  it('is refused by a running guard when another process blocked it', async () => {
+    const site = await activitySite();
+    const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir: site.dataDir, logger: silentLogger() });
+    onTestFinished(() => db.destroy());
+    const actor = { id: null, login: 'command line', address: null };
+    const block = { kind: 'ip', value: '192.0.2.9', name: '192.0.2.9', visitorId: 0 } as const;
+    await sqlBlockedVisitorsStore(db).block({ site: 'site', actor, at: Date.now() }, block);
+    await eventually(async () => (await site.visit('/', { address: '192.0.2.9' })) === 403);
+    // It gets its visitor when it is first shown, by which it can be unblocked.
+    const [row] = (await blocked(site)).entries;
+    expect(row?.visitor_id).toBeGreaterThan(0);
+    await site.call(`/block-ip/${row?.visitor_id}`, { block: 0 });
+    expect(await site.visit('/', { address: '192.0.2.9' })).toBe(200);
+  });
+
+  it('is written down, with who did it', async () => {
+    const site = await activitySite();
+    const id = await idOf(site, '192.0.2.7');
+    await site.call(`/block-ip/${id}`, { block: 1 });
+    await site.call(`/block-ip/${id}`, { block: 0 });
+    await eventually(async () => (await site.registered()).entries.length === 2);
+    expect((await site.registered()).entries.map(({ user, activity }) => [user, activity])).toEqual([
+      ['owner', 'Unblocked 192.0.2.7'],
+      ['owner', 'Blocked 192.0.2.7'],
+    ]);
+  });
+});
+
+describe('a range', () => {
+  it.each([
+    ['198.51.100.*', '198.51.100.0/24', '198.51.100.77'],
+    ['198.51.100.4-198.51.100.9', '198.51.100.4-198.51.100.9', '198.51.100.9'],
+    ['2001:db8:5::/48', '2001:db8:5::/48', '2001:db8:5::1'],
+  ])('%s is blocked by its text and unblocked by its id', async (text, name, inside) => {
+    const site = await activitySite();
+    const { visitor_id: id } = await site.call<{ visitor_id: number }>('/block-addresses', { address: text });
+    expect(await site.visit('/', { address: inside })).toBe(403);
+    expect(await site.visit('/', { address: '203.0.113.1' })).toBe(200);
+    expect((await blocked(site)).entries).toMatchObject([{ user: name, visitor_id: id, type: 'ip', until: null }]);
+    expect(await status(site, id)).toMatchObject({ block: 1, name, visits_today: null });
+    await site.call(`/block-ip/${id}`, { block: 0 });
+    expect(await site.visit('/', { address: inside })).toBe(200);
+  });
+
+  it('keeps an address in it blocked, and says so', async () => {
+    const site = await activitySite();
+    const id = await idOf(site, '198.51.100.7');
+    await site.call('/block-addresses', { address: '198.51.100.0/24' });
+    expect((await status(site, id)).block).toBe(1);
+    const { http, body } = await site.send(`/block-ip/${id}`, { block: 0 });
+    expect([http, body.message]).toEqual([
+      400,
+      '198.51.100.7 is in a range that is blocked. Unblock the range to let it in.',
+    ]);
+  });
+
+  it('that is none is refused', async () => {
+    const site = await activitySite();
+    const { http, body } = await site.send('/block-addresses', { address: '198.51.100.0/33' });
+    expect([http, Object.keys(body.fields ?? {})]).toEqual([400, ['address']]);
+    expect(names(await blocked(site))).toEqual([]);
+  });
+});
+
+describe('where addresses are anonymised', () => {
+  it('a visitor is a network, and blocking it blocks the network', async () => {
+    const site = await activitySite();
+    await site.call('/anonymize-addresses', { anonymize_addresses: 1 });
+    await site.visit('/here', { address: '198.51.100.77' });
+    await site.visit('/there', { address: '2001:db8:5:6::7' });
+    await site.logged(2);
+    const { entries } = await site.unknown();
+    expect(entries.map(({ ip }) => ip).sort()).toEqual(['198.51.100.0', '2001:db8:5::']);
+    const [v6, v4] = entries.sort((a, b) => (a.ip < b.ip ? 1 : -1));
+    expect((await status(site, v4?.visitor_id as number)).name).toBe('198.51.100.0/24');
+    await site.call(`/block-ip/${v4?.visitor_id}`, { block: 1 });
+    await site.call(`/block-ip/${v6?.visitor_id}`, { block: 1 });
+    expect(await site.visit('/', { address: '198.51.100.9' })).toBe(403);
+    expect(await site.visit('/', { address: '2001:db8:5:ffff::1' })).toBe(403);
+    expect(await site.visit('/', { address: '198.51.101.9' })).toBe(200);
+    expect(names(await blocked(site)).sort()).toEqual(['198.51.100.0/24', '2001:db8:5::/48']);
+    await site.call(`/block-ip/${v4?.visitor_id}`, { block: 0 });
+    expect(await site.visit('/', { address: '198.51.100.9' })).toBe(200);
+  });
+});
