@@ -97,6 +97,7 @@ export const loginDialogs: Group = {
       },
       hash: 'login-access',
       act: (hands) => hands.click('button', 'Save'),
+      looks: ['phone'],
     }),
     one('usernames', 'Disable Common Usernames', { site: withMatches, hash: 'rename-users', looks: ['phone'] }),
     one('reset', 'Reset 2-factor Authentication', {

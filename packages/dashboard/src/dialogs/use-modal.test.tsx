@@ -78,6 +78,18 @@ describe('a modal', () => {
     expect(document.documentElement.style.overflow).toBe('');
   });
 
+  it('tells the portal that it is there, so that messages keep clear of it on phones', () => {
+    const below = <Modal key="1" name="one" onEscape={null} />;
+    const { rerender, container } = render(page(below));
+    const isTold = () => container.hasAttribute('data-modal-open');
+    expect(isTold()).toBe(true);
+    rerender(page([below, <Modal key="2" name="two" onEscape={null} />]));
+    rerender(page(below));
+    expect(isTold()).toBe(true);
+    rerender(page(null));
+    expect(isTold()).toBe(false);
+  });
+
   it('leaves everything to the one above it until that is gone', async () => {
     const [lower, upper] = [vi.fn(), vi.fn()];
     const below = <Modal key="1" name="one" onEscape={lower} />;

@@ -5,6 +5,8 @@ const open: HTMLElement[] = [];
 
 /** What stays readable and within reach while a dialog is open: the messages. */
 const TOP_LAYER = '[data-top-layer]';
+/** Set on the portal meanwhile: on phones the buttons of a dialog are where messages stand otherwise. */
+const MODAL_OPEN = 'data-modal-open';
 const FOCUSABLE =
   'a[href], button:not([disabled]), input:not([disabled]), textarea:not([disabled]), iframe, [tabindex]:not([tabindex="-1"])';
 
@@ -30,6 +32,8 @@ export function useModal(
     open.push(inner);
     const showOthers = hideOthers(cover);
     const unlock = open.length === 1 ? lockScrolling() : () => undefined;
+    const portal = cover.parentElement;
+    portal?.setAttribute(MODAL_OPEN, '');
     const isTop = (): boolean => open[open.length - 1] === inner;
     if (!inner.contains(document.activeElement)) inner.focus({ preventScroll: true });
 
@@ -59,6 +63,7 @@ export function useModal(
       document.removeEventListener('focusin', onFocusMoved);
       inner.removeEventListener('focusout', onFocusMoved);
       open.splice(open.indexOf(inner), 1);
+      if (open.length === 0) portal?.removeAttribute(MODAL_OPEN);
       showOthers();
       unlock();
     };
