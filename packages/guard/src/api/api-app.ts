@@ -6,7 +6,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { ApiError } from '../lib/api-error.js';
 import type { Logger } from '../lib/logger.js';
 import type { WordPressUser } from '../wordpress/connector-answers.js';
-import type { Sender } from '../wordpress/connector-client.js';
+import type { Sender } from '../wordpress/sender.js';
 import type { Sessions } from '../wordpress/session.js';
 import type { ApiCall, ApiHandler } from './api-call.js';
 import { authenticate } from './authenticate.js';

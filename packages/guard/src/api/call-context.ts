@@ -1,6 +1,6 @@
 import type { SiteConfig } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
-import type { Visitor } from '../wordpress/connector-client.js';
+import type { Visitor } from '../wordpress/sender.js';
 
 /** Who calls, and for which site. */
 export interface CallContext {

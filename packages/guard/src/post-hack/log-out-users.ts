@@ -1,8 +1,8 @@
 import type { SiteConfig } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
 import { english } from '../texts/language.js';
-import type { Visitor } from '../wordpress/connector-client.js';
 import type { PostHackCommands } from '../wordpress/post-hack-commands.js';
+import type { Visitor } from '../wordpress/sender.js';
 import type { NewJob, Step } from './job-runner.js';
 import { saltsSentence } from './job-words.js';
 

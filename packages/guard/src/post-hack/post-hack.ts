@@ -1,8 +1,8 @@
 import type { Job } from '@security-optimizer/contract/post-hack';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
-import type { Visitor } from '../wordpress/connector-client.js';
 import type { PostHackCommands } from '../wordpress/post-hack-commands.js';
+import type { Visitor } from '../wordpress/sender.js';
 import { newPasswordReset } from './force-password-reset.js';
 import type { JobStore, StoredJob } from './job.js';
 import type { JobRunner } from './job-runner.js';

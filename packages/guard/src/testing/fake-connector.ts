@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { version } from '../lib/version.js';
 import { type FakeEvent, runActivityCommand } from './fake-activity.js';
+import { runLoginCommand } from './fake-login.js';
 import { SECRET } from './site-config.js';
 
 export const OTHER_SECRET = 'a1'.repeat(32);
@@ -21,8 +22,6 @@ interface FakeMember {
   login: string;
   readonly administrator: boolean;
 }
-
-const COMMON = ['administrator', 'user1', 'admin', 'user'];
 
 /**
  * A web server that speaks the connector's side of docs/connector-protocol.md, written from that document alone: it
@@ -216,60 +215,6 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
     return { policy: hash, notes: policy.delete_readme === 1 ? { delete_readme: fake.readme } : [] };
   }
   return runActivityCommand(fake, command, body) ?? runLoginCommand(fake, command, body, cookie);
-}
-
-function runLoginCommand(
-  fake: FakeConnector,
-  command: string,
-  body: Record<string, unknown>,
-  cookie: string | undefined,
-): object | null {
-  switch (command) {
-    case 'login-data': {
-      const members = [...fake.members];
-      return {
-        users: members.map(([, { login }]) => login),
-        matches: members
-          .filter(([, { login, administrator }]) => administrator && COMMON.includes(login.toLowerCase()))
-          .map(([ID, { login }]) => ({ ID, user_login: login })),
-        registration: fake.registration,
-        login_url: `${fake.home}/wp-login.php`,
-        signup_url: `${fake.home}/wp-login.php?action=register`,
-      };
-    }
-    case 'path-in-use': {
-      const by = fake.usedPaths.get(body.path as string);
-      return by === undefined ? { used: false, by: null } : { used: true, by };
-    }
-    case 'rename-users': {
-      const wanted = body.users as { ID: number; user_login: string }[];
-      const taken = [...fake.hiddenNames, ...[...fake.members.values()].map(({ login }) => login.toLowerCase())];
-      const faults = wanted.filter(({ user_login }) => taken.includes(user_login.toLowerCase()));
-      if (faults.length > 0) {
-        return { code: 'not_renamed', fields: Object.fromEntries(faults.map(({ ID }) => [ID, 'exists'])) };
-      }
-      for (const { ID, user_login } of wanted) Object.assign(fake.members.get(ID) ?? {}, { login: user_login });
-      return { renamed: wanted.length };
-    }
-    case 'end-sessions':
-      fake.endedSessions.push({ body, cookie });
-      return { ended: 1 };
-    case 'issue-session':
-      return { redirect: `${fake.home}/wp-admin/` };
-    case 'user': {
-      const member = fake.members.get(body.user as number);
-      return member
-        ? {
-            id: body.user,
-            login: member.login,
-            needs_factor: member.administrator,
-            email: `${member.login}@example.com`,
-          }
-        : { id: 0 };
-    }
-    default:
-      return null;
-  }
 }
 
 function finish(response: ServerResponse, status: number, body: object): void {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import type { Clock } from '../lib/clock.js';
+import type { SessionIssuer, SessionOfVisitor } from '../login/two-factor/session-issuer.js';
 import type { PolicyNotes } from '../settings/change-settings.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
 import {
@@ -28,6 +29,7 @@ import {
 } from './connector-answers.js';
 import { ConnectorError } from './connector-error.js';
 import { type Answer, CommandConnections, hostToAsk, parseAnswer, unreachable } from './connector-exchange.js';
+import type { Sender, Visitor } from './sender.js';
 import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader, keyId, readSignal } from './signature.js';
 
 /** PHP in WebAssembly on a slow machine needs seconds for its first page. */
@@ -35,28 +37,11 @@ const ANSWER_TIMEOUT_MS = 20_000;
 /** Plugins that send mails wait for servers elsewhere. */
 const MAIL_TIMEOUT_MS = 60_000;
 
-/** As whom a command travels: as the visitor whose call needs it, or as guard itself. */
-export interface Sender {
-  readonly host: string;
-  readonly scheme: 'http' | 'https';
-  readonly address: string;
-  readonly requestId: string;
-}
-
-/** A visitor's browser: its cookies, and as whom it travels. */
-export interface Visitor {
-  readonly cookie: string;
-  readonly sender: Sender;
-}
-
 /** Commands to the connector of any site. Every method throws ConnectorError when the command was not carried out. */
-export interface ConnectorClient {
+export interface ConnectorClient extends SessionIssuer, SessionOfVisitor {
   hello(site: SiteConfig): Promise<HelloAnswer>;
   /** Who sent this cookie and nonce? */
-  session(
-    site: SiteConfig,
-    ask: { readonly cookie: string; readonly nonce: string | null; readonly sender: Sender },
-  ): Promise<SessionAnswer>;
+  session(site: SiteConfig, ask: Visitor & { readonly nonce: string | null }): Promise<SessionAnswer>;
   /** Hands over a policy; resolves once WordPress has stored it. */
   policy(site: SiteConfig, push: { readonly hash: string; readonly policy: object }): Promise<PolicyNotes>;
   /** Users, administrators with a common username, and where WordPress itself would log in and sign up. */
@@ -77,18 +62,6 @@ export interface ConnectorClient {
   }>;
   /** Ends the sessions of these users, or of all who need a second factor. @param keep whose own session stays */
   endSessions(site: SiteConfig, users: readonly number[] | 'needs_factor', keep?: Visitor): Promise<void>;
-  /** Makes the session of a user who passed the second factor. */
-  issueSession(
-    site: SiteConfig,
-    ask: {
-      readonly user: number;
-      readonly remember: boolean;
-      readonly redirect: string;
-      readonly interim: boolean;
-      readonly newFactor: boolean;
-      readonly sender: Sender;
-    },
-  ): Promise<{ readonly redirect: string; readonly setCookies: readonly string[] }>;
   /** A user by ID, or null; `email` is empty when WordPress does not tell it. */
   user(
     site: SiteConfig,
@@ -99,11 +72,6 @@ export interface ConnectorClient {
     readonly needsFactor: boolean;
     readonly email: string;
   } | null>;
-  /** Who is signed in, by the cookie alone; only for what changes nothing but the visitor's own. */
-  whoIs(
-    site: SiteConfig,
-    visitor: Visitor,
-  ): Promise<{ readonly id: number; readonly login: string; readonly administrator: boolean } | null>;
   /**
    * Any other command; see post-hack-commands.ts. Whatever the connector answered comes back, verified.
    * @param options `visitor`: whose browser it is for; `timeoutMs`: how long it may take, 20 s otherwise

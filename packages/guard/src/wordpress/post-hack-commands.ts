@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { SiteConfig } from '../site.js';
-import type { ConnectorClient, Visitor } from './connector-client.js';
+import type { ConnectorClient } from './connector-client.js';
 import { type Answer, parseAnswer } from './connector-exchange.js';
+import type { Visitor } from './sender.js';
 
 /** Where plugins come from; addresses without a slash at the end. */
 export interface PluginDirectory {

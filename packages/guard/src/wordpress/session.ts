@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { SessionAnswer, WordPressUser } from './connector-answers.js';
-import type { ConnectorClient, Sender } from './connector-client.js';
+import type { ConnectorClient } from './connector-client.js';
+import type { Sender } from './sender.js';
 
 /** A positive answer is believed for this long, and only where nothing is changed. */
 const CACHE_MS = 5000;

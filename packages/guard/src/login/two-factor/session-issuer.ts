@@ -1,12 +1,5 @@
 import type { SiteConfig } from '../../site.js';
-
-/** As whom a command to WordPress travels: the visitor whose request needs it. */
-export interface VisitorSender {
-  readonly host: string;
-  readonly scheme: 'http' | 'https';
-  readonly address: string;
-  readonly requestId: string;
-}
+import type { Sender, Visitor } from '../../wordpress/sender.js';
 
 /** Lets WordPress make the session of a user who passed the second factor. Throws when WordPress did not do it. */
 export interface SessionIssuer {
@@ -19,7 +12,7 @@ export interface SessionIssuer {
       readonly interim: boolean;
       /** The factor was set up in this very log-in, so it proves nothing beyond the password. */
       readonly newFactor: boolean;
-      readonly sender: VisitorSender;
+      readonly sender: Sender;
     },
   ): Promise<{
     /** Where WordPress sends the user. */
@@ -29,10 +22,13 @@ export interface SessionIssuer {
   }>;
 }
 
-/** Asks WordPress who is signed in, by the cookies alone. Throws when WordPress can't be asked. */
+/**
+ * Asks WordPress who is signed in, by the cookies alone; only for what changes nothing but the visitor's own. Throws
+ * when WordPress can't be asked.
+ */
 export interface SessionOfVisitor {
   whoIs(
     site: SiteConfig,
-    ask: { readonly cookie: string; readonly sender: VisitorSender },
+    visitor: Visitor,
   ): Promise<{ readonly id: number; readonly login: string; readonly administrator: boolean } | null>;
 }
