@@ -37,7 +37,7 @@ async function dataFolder() {
 
 const custom = { type: 'custom', login: 'my-door', signup: '' };
 const away = { type: 'period', from_date: '2020-01-01', to_date: '2999-01-01' };
-const lock = { failures: 5, lockedUntil: Date.now() + 3_600_000, lastFailure: Date.now() };
+const lock = { failures: 5, lockedUntil: Date.now() + 3_600_000, lastFailure: Date.now(), accounts: [] };
 const insertFactor = (db: Database) =>
   db
     .insertInto('second_factors')

@@ -71,10 +71,15 @@ describe('memory', () => {
     for (let i = 0; i < 3; i++) attempts.failed('a', '192.0.2.1', 3, NOW + year);
     attempts.failed('a', '192.0.2.2', 3, NOW + year);
     attempts.sweep(NOW);
-    expect(attempts.entry('a', '192.0.2.1')).toEqual({ failures: 3, lockedUntil: NOW + 3600_000, lastFailure: NOW });
+    expect(attempts.entry('a', '192.0.2.1')).toEqual({
+      failures: 3,
+      lockedUntil: NOW + 3600_000,
+      lastFailure: NOW,
+      accounts: [],
+    });
     expect(attempts.isLocked('a', '192.0.2.1', 3, NOW)).toBe(true);
     expect(attempts.isLocked('a', '192.0.2.1', 3, NOW + 3600_001)).toBe(false);
-    expect(attempts.entry('a', '192.0.2.2')).toEqual({ failures: 1, lockedUntil: 0, lastFailure: NOW });
+    expect(attempts.entry('a', '192.0.2.2')).toEqual({ failures: 1, lockedUntil: 0, lastFailure: NOW, accounts: [] });
     // What is stored is put right too.
     expect(changes.slice(-2).map((change) => (change as [string])[0])).toEqual(['192.0.2.2', '192.0.2.1']);
     // The clock goes forward again: the lock was for an hour.
@@ -128,13 +133,13 @@ describe('failures and locks in the database', () => {
     const { open } = await setUp();
     const before = await open();
     for (let j = 0; j < 3; j++) before.keeper.attempts.failed('site', '2001:db8::/64', 3, NOW);
-    before.keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    before.keeper.attempts.failed('site', '192.0.2.1', 3, NOW, 7);
     before.keeper.attempts.failed('site', '192.0.2.2', 3, NOW);
-    before.keeper.attempts.succeeded('site', '192.0.2.2', NOW);
+    before.keeper.attempts.succeeded('site', '192.0.2.2', 1, NOW);
     await before.keeper.stored();
     const { attempts } = (await open()).keeper;
     expect(attempts.isLocked('site', '2001:db8::/64', 3, NOW)).toBe(true);
-    expect(attempts.entry('site', '192.0.2.1').failures).toBe(1);
+    expect(attempts.entry('site', '192.0.2.1')).toMatchObject({ failures: 1, accounts: [7] });
     expect(attempts.size).toBe(2);
   });
 

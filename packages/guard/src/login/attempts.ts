@@ -117,21 +117,28 @@ export class LoginAttempts {
     return this.line.wait(line, this.#entry(full).failures + this.slots.taken(full) - 1, waiter, until);
   }
 
-  /** Counts one failure. @returns the entry as it is now */
-  failed(site: SiteId, key: string, limit: Limit, now: number): LoginEntry {
+  /** Counts one failure. @param user whose password was tried, 0 for nobody's @returns the entry as it is now */
+  failed(site: SiteId, key: string, limit: Limit, now: number, user = 0): LoginEntry {
     if (limit === 0) return this.entry(site, key);
     const before = this.entry(site, key);
-    const entry = afterFailure(isForgotten(before, now) ? NO_FAILURES : before, limit, now);
+    const entry = afterFailure(isForgotten(before, now) ? NO_FAILURES : before, user, limit, now);
     this.#set({ site, key, entry }, now);
     this.onChange(site, key, entry);
     if (entry.lockedUntil > now) this.slots.dismiss(`${site} ${key}`);
     return entry;
   }
 
-  /** A right password: the count is cleared, unless the address is locked. */
-  succeeded(site: SiteId, key: string, now: number): void {
+  /** A right password of a user: failures at other accounts stay, and all of them while the address is locked. */
+  succeeded(site: SiteId, key: string, user: number, now: number): void {
     const before = this.entry(site, key);
-    if (before.failures > 0 && afterSuccess(before, now) === NO_FAILURES) this.forget(site, key);
+    const entry = afterSuccess(before, user, now);
+    if (entry === before) return;
+    if (entry === NO_FAILURES) {
+      this.forget(site, key);
+      return;
+    }
+    this.#set({ site, key, entry }, now);
+    this.onChange(site, key, entry);
   }
 
   /** Lifts lock and count, as the owner asked. */

@@ -15,6 +15,7 @@ import {
 
 const HOUR = 3600_000;
 const NOW = Date.UTC(2026, 10, 21);
+const OWNER = 1;
 const limits = fc.constantFrom(3 as const, 5 as const);
 
 /** The entry after failures, one millisecond apart, each waiting for the lock before it to end. */
@@ -25,7 +26,7 @@ function failing(times: number, limit: 3 | 5): { entry: LoginEntry; now: number;
   for (let i = 0; i < times; i++) {
     now = Math.max(now + 1, entry.lockedUntil);
     const before = entry.lockedUntil;
-    entry = afterFailure(entry, limit, now);
+    entry = afterFailure(entry, OWNER, limit, now);
     if (entry.lockedUntil !== before) waits.push((entry.lockedUntil - now) / HOUR);
   }
   return { entry, now, waits };
@@ -59,7 +60,7 @@ describe('the lockout rule', () => {
         let sinceSuccess = 0;
         for (const [i, success] of outcomes.entries()) {
           if (isLocked(entry, limit, NOW + i)) return;
-          entry = success ? afterSuccess(entry, NOW + i) : afterFailure(entry, limit, NOW + i);
+          entry = success ? afterSuccess(entry, OWNER, NOW + i) : afterFailure(entry, OWNER, limit, NOW + i);
           sinceSuccess = success ? 0 : sinceSuccess + 1;
           expect(sinceSuccess).toBeLessThanOrEqual(limit);
         }
@@ -69,9 +70,27 @@ describe('the lockout rule', () => {
 
   it('clears nothing by a success while locked, and prolongs nothing by a failure', () => {
     const { entry, now } = failing(5, 5);
-    expect(afterSuccess(entry, now + 1)).toBe(entry);
-    expect(afterFailure(entry, 5, now + 1).lockedUntil).toBe(entry.lockedUntil);
-    expect(afterSuccess(entry, entry.lockedUntil)).toBe(NO_FAILURES);
+    expect(afterSuccess(entry, OWNER, now + 1)).toBe(entry);
+    expect(afterFailure(entry, OWNER, 5, now + 1).lockedUntil).toBe(entry.lockedUntil);
+    expect(afterSuccess(entry, OWNER, entry.lockedUntil)).toBe(NO_FAILURES);
+  });
+
+  it('allows at most n failures at an account before a lock, whoever else logs in between', () => {
+    const users = fc.array(fc.record({ user: fc.constantFrom(0, 1, 2, 3), right: fc.boolean() }), { maxLength: 80 });
+    fc.assert(
+      fc.property(limits, users, (limit, outcomes) => {
+        let entry = NO_FAILURES;
+        let atOwner = 0;
+        for (const [i, { user, right }] of outcomes.entries()) {
+          if (isLocked(entry, limit, NOW + i)) return;
+          if (right && user === 0) continue;
+          entry = right ? afterSuccess(entry, user, NOW + i) : afterFailure(entry, user, limit, NOW + i);
+          if (user === OWNER) atOwner = right ? 0 : atOwner + 1;
+          expect(entry.accounts.filter((account) => account === OWNER)).toHaveLength(atOwner);
+          expect(atOwner).toBeLessThanOrEqual(limit);
+        }
+      }),
+    );
   });
 
   it('keeps a lock when n changes, and lets nobody wait while the limit is off', () => {
@@ -88,11 +107,11 @@ describe('the lockout rule', () => {
   });
 
   it('does not let a clock that was wrong lock anyone for longer than 7 days', () => {
-    const stored = { failures: 5, lockedUntil: NOW + 1000 * HOUR, lastFailure: NOW };
-    expect(restored(stored, NOW)).toEqual({ failures: 5, lockedUntil: NOW + 168 * HOUR, lastFailure: NOW });
-    const ahead = { failures: 5, lockedUntil: NOW + 1000 * HOUR, lastFailure: NOW + 999 * HOUR };
-    expect(restored(ahead, NOW)).toEqual({ failures: 5, lockedUntil: NOW + HOUR, lastFailure: NOW });
-    const before = { failures: 2, lockedUntil: 0, lastFailure: NOW - HOUR };
+    const stored = { ...NO_FAILURES, failures: 5, lockedUntil: NOW + 1000 * HOUR, lastFailure: NOW };
+    expect(restored(stored, NOW)).toEqual({ ...stored, lockedUntil: NOW + 168 * HOUR });
+    const ahead = { ...stored, lockedUntil: NOW + 1000 * HOUR, lastFailure: NOW + 999 * HOUR };
+    expect(restored(ahead, NOW)).toEqual({ ...stored, lockedUntil: NOW + HOUR });
+    const before = { ...stored, failures: 2, lockedUntil: 0, lastFailure: NOW - HOUR };
     expect(restored(before, NOW)).toEqual(before);
   });
 });

@@ -6,14 +6,19 @@ export interface LoginEntry {
   /** 0 while it was never locked. */
   readonly lockedUntil: number;
   readonly lastFailure: number;
+  /** Ids of the accounts that were tried, one for each failure; names that nobody has are left out. */
+  readonly accounts: readonly number[];
 }
 
-export const NO_FAILURES: LoginEntry = Object.freeze({ failures: 0, lockedUntil: 0, lastFailure: 0 });
+const NOBODY: readonly number[] = [];
+export const NO_FAILURES: LoginEntry = Object.freeze({ failures: 0, lockedUntil: 0, lastFailure: 0, accounts: NOBODY });
 
 /** An entry without failure for this long after its last lock is forgotten, milliseconds. */
 export const FORGET_AFTER_MS = 7 * 24 * 3600_000;
 /** The longest lock, milliseconds. A clock that was wrong can't make one longer. */
 const LONGEST_LOCK_MS = Math.max(...LOCKOUT_SECONDS) * 1000;
+/** Accounts that are kept of one entry. With a lock of 7 days after every few failures that is a long time. */
+const ACCOUNTS_MAX = 60;
 
 /** Whether nothing from here may reach a password check. With the limit off nobody is locked; the lock is kept. */
 export function isLocked(entry: LoginEntry, limit: LoginAttempts, now: number): boolean {
@@ -28,18 +33,30 @@ export function checksLeft(entry: LoginEntry, limit: LoginAttempts): number {
   return limit === 0 ? Number.POSITIVE_INFINITY : limit - (entry.failures % limit);
 }
 
-/** The entry after one more failure. A failure that ends while it is locked (it was under way) prolongs nothing. */
-export function afterFailure(entry: LoginEntry, limit: LoginAttempts, now: number): LoginEntry {
+/**
+ * The entry after one more failure. A failure that ends while it is locked (it was under way) prolongs nothing.
+ *
+ * @param user id of the account that was tried, 0 when nobody has the name
+ */
+export function afterFailure(entry: LoginEntry, user: number, limit: LoginAttempts, now: number): LoginEntry {
   const failures = entry.failures + 1;
-  if (limit === 0 || failures % limit !== 0 || entry.lockedUntil > now) {
-    return { failures, lockedUntil: entry.lockedUntil, lastFailure: now };
-  }
-  return { failures, lockedUntil: now + lockSeconds(failures / limit) * 1000, lastFailure: now };
+  const accounts = user === 0 ? entry.accounts : [...entry.accounts.slice(1 - ACCOUNTS_MAX), user];
+  const locks = limit !== 0 && failures % limit === 0 && entry.lockedUntil <= now;
+  const lockedUntil = locks ? now + lockSeconds(failures / limit) * 1000 : entry.lockedUntil;
+  return { failures, lockedUntil, lastFailure: now, accounts };
 }
 
-/** The entry after a success: nothing is left of it, unless it is locked. */
-export function afterSuccess(entry: LoginEntry, now: number): LoginEntry {
-  return entry.lockedUntil > now ? entry : NO_FAILURES;
+/**
+ * The entry after a success: only the failures at other accounts are left of it, or all of it while it is locked. Else
+ * whoever has an account of their own could guess at another one for ever, with a log-in of their own in between.
+ *
+ * @param user id of who has logged in
+ */
+export function afterSuccess(entry: LoginEntry, user: number, now: number): LoginEntry {
+  if (entry.lockedUntil > now) return entry;
+  const accounts = entry.accounts.filter((account) => account !== user);
+  if (accounts.length === 0) return NO_FAILURES;
+  return accounts.length === entry.failures ? entry : { ...entry, failures: accounts.length, accounts };
 }
 
 /** Whether it can be forgotten: 7 days without failure after the last lock. */
@@ -60,7 +77,7 @@ export function lockStage(entry: LoginEntry, limit: LoginAttempts): 1 | 2 | 3 {
 export function restored(entry: LoginEntry, now: number): LoginEntry {
   const ahead = Math.max(0, entry.lastFailure - now);
   const lockedUntil = Math.max(0, Math.min(entry.lockedUntil - ahead, now + LONGEST_LOCK_MS));
-  return { failures: entry.failures, lockedUntil, lastFailure: entry.lastFailure - ahead };
+  return { ...entry, lockedUntil, lastFailure: entry.lastFailure - ahead };
 }
 
 function lockSeconds(stage: number): number {

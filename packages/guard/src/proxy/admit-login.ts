@@ -69,7 +69,10 @@ export function admitLogin(
     const claim = certain ? 'certain' : mayCarryPassword(facts) ? 'possible' : 'view';
     const ticket = deps.attempts.take(siteId, key, limit, claim, facts.now);
     const check = (granted: Ticket): void => {
-      if (!certain || device !== null) go(granted, null);
+      // As many at once as the browser may fail itself: its cookie takes no crowd of addresses past the line.
+      const own = device && certain ? deps.attempts.take(siteId, deviceKey(device), limit, 'certain', facts.now) : null;
+      if (!certain) go(granted, null);
+      else if (own !== null) go(together(granted, own), null);
       else {
         takeTurn(deps, { site: siteId, key, ticket: granted, request, response }, facts.now + deps.waitMs, {
           granted: (turn) => go(turn, null),
@@ -82,6 +85,15 @@ export function admitLogin(
     else if (!certain) go(null, 'busy');
     else standInLine(deps, pass, response, check, admission);
   }
+}
+
+function together(first: Ticket, second: Ticket): Ticket {
+  return {
+    release(right) {
+      first.release(right);
+      second.release(right);
+    },
+  };
 }
 
 function turnedAway(deps: AdmissionDeps, pass: Pass, key: string, admission: Admission): void {

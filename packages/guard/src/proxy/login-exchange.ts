@@ -51,7 +51,7 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
 
   const failed = (user: number): void => {
     const now = deps.clock();
-    const entry = deps.attempts.failed(id, addressKey(address), limit, now);
+    const entry = deps.attempts.failed(id, addressKey(address), limit, now, user);
     if (entry.lockedUntil > now && entry.lastFailure === now) {
       const until = new Date(entry.lockedUntil).toISOString();
       deps.logger.info(
@@ -59,10 +59,10 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
         'An address failed to log in too often and has to wait.',
       );
     }
-    if (limit === 0 || user === 0) return;
-    // A device that logged in to this account before has a count of its own; everyone else is a stranger to it.
-    if (device?.users.includes(user)) deps.attempts.failed(id, deviceKey(device), limit, now);
-    else deps.slow.failed(id, user, now);
+    if (limit === 0) return;
+    // Whatever account it tried: a cookie that many addresses guess with is no known device for long.
+    if (device !== null) deps.attempts.failed(id, deviceKey(device), limit, now, user);
+    if (user !== 0 && !device?.users.includes(user)) deps.slow.failed(id, user, now);
   };
 
   const addCookies = (headers: RawHeaders, report: LoginReport | null, marks: boolean): void => {
@@ -85,7 +85,8 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
         report = read;
         right = read.ok !== null || read.factor !== null;
         for (const failure of read.failed) failed(failure.id);
-        if (read.ok !== null) countSuccess(deps.attempts, { site: id, address, device }, deps.clock());
+        if (read.ok !== null)
+          countSuccess(deps.attempts, { site: id, address, device, user: read.ok.id }, deps.clock());
       }
       ticket?.release(right);
       // A check that was refused looks like one that failed, and takes as long.

@@ -48,6 +48,21 @@ describe('while many addresses guess passwords', () => {
     await Promise.all(guesses);
   });
 
+  it('a cookie of such a browser takes no crowd of addresses past the line', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 3 }, { line });
+    const { headers } = await gate.ask('/wp-login.php', form(PASSWORD));
+    const cookie = /known_device=[^;]+/.exec(headers.join('\n'))?.[0] ?? '';
+    gate.wordpress.checkMs = 300;
+    const guess = (n: number) =>
+      gate.ask('/wp-login.php', { ...form('wrong'), from: stranger(n), headers: { cookie } });
+    const guesses = Array.from({ length: 12 }, (_, n) => guess(n));
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    // The log-in before, three that its own limit leaves to the browser, and two of the line.
+    expect(gate.wordpress.checks.length).toBeLessThanOrEqual(1 + 3 + 2);
+    gate.wordpress.checkMs = 5;
+    await Promise.all(guesses);
+  });
+
   it('who has not failed yet goes before those who have', async () => {
     const gate = await loginGateUnderTest({ login_attempts: 5 }, { line });
     const guess = (n: number) => gate.ask('/wp-login.php', { ...form('wrong'), from: stranger(n) });

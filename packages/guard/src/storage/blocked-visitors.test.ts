@@ -39,6 +39,7 @@ it('takes over what was blocked before there was an Activity Log', async () => {
   for (const { name } of later) await sql`drop table ${sql.table(name)}`.execute(old);
   await sql`drop index audit_untold`.execute(old);
   await sql`alter table audit drop column told`.execute(old);
+  await sql`alter table login_attempts drop column accounts`.execute(old);
   await old.destroy();
 
   const store = sqlBlockedVisitorsStore(await database(dataDir));

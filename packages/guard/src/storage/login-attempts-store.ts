@@ -11,7 +11,7 @@ export function sqlAttemptStore(db: Database): AttemptStore {
     async load(site) {
       const rows = await db
         .selectFrom('login_attempts')
-        .select(['key', 'failures', 'locked_until', 'last_failure'])
+        .select(['key', 'failures', 'locked_until', 'last_failure', 'accounts'])
         .where('site', '=', site)
         .orderBy('last_failure')
         .execute();
@@ -20,6 +20,7 @@ export function sqlAttemptStore(db: Database): AttemptStore {
         failures: Number(row.failures),
         lockedUntil: Number(row.locked_until),
         lastFailure: Number(row.last_failure),
+        accounts: row.accounts === '' ? [] : row.accounts.split(',').map(Number),
       }));
     },
 
@@ -29,12 +30,13 @@ export function sqlAttemptStore(db: Database): AttemptStore {
           await transaction
             .insertInto('login_attempts')
             .values(
-              entries.slice(at, at + ROWS_AT_ONCE).map(({ key, failures, lockedUntil, lastFailure }) => ({
+              entries.slice(at, at + ROWS_AT_ONCE).map(({ key, failures, lockedUntil, lastFailure, accounts }) => ({
                 site,
                 key,
                 failures,
                 locked_until: lockedUntil,
                 last_failure: lastFailure,
+                accounts: accounts.join(','),
               })),
             )
             .onConflict((conflict) =>
@@ -42,6 +44,7 @@ export function sqlAttemptStore(db: Database): AttemptStore {
                 failures: row.ref('excluded.failures'),
                 locked_until: row.ref('excluded.locked_until'),
                 last_failure: row.ref('excluded.last_failure'),
+                accounts: row.ref('excluded.accounts'),
               })),
             )
             .execute();

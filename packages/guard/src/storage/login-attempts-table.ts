@@ -1,4 +1,4 @@
-import type { Kysely, Migration } from 'kysely';
+import type { Generated, Kysely, Migration } from 'kysely';
 
 /** Failed log-ins and locks, one row per address (or device) of a site. */
 export interface LoginAttemptTables {
@@ -10,6 +10,8 @@ export interface LoginAttemptTables {
     /** 0 while it was never locked. */
     locked_until: number;
     last_failure: number;
+    /** Ids of the accounts that were tried, joined by commas. */
+    accounts: Generated<string>;
   };
   /** What another process than the running guard has lifted, so that guard need not read everything again. */
   login_unlocks: {
@@ -34,6 +36,16 @@ export const loginAttemptsMigration: Migration = {
       .addColumn('locked_until', 'bigint', (column) => column.notNull())
       .addColumn('last_failure', 'bigint', (column) => column.notNull())
       .addPrimaryKeyConstraint('login_attempts_key', ['site', 'key'])
+      .execute();
+  },
+};
+
+/** Of failures from before nobody knows whose account was tried: any log-in from there forgives them, as it did then. */
+export const attemptAccountsMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .alterTable('login_attempts')
+      .addColumn('accounts', 'text', (column) => column.notNull().defaultTo(''))
       .execute();
   },
 };

@@ -3,7 +3,7 @@ import { auditOutboxMigration } from './audit-outbox-table.js';
 import { blockedVisitorsMigration } from './blocked-visitors-table.js';
 import { firstStartMigration } from './first-start-store.js';
 import { jobsMigration } from './jobs-table.js';
-import { loginAttemptsMigration, loginUnlocksMigration } from './login-attempts-table.js';
+import { attemptAccountsMigration, loginAttemptsMigration, loginUnlocksMigration } from './login-attempts-table.js';
 import { reportSendsMigration } from './report-sends-table.js';
 import type { Schema } from './schema.js';
 import { secondFactorMigration } from './second-factor-tables.js';
@@ -64,6 +64,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '020_jobs': jobsMigration,
   '021_first_starts': firstStartMigration,
   '022_report_sends': reportSendsMigration,
+  '023_attempt_accounts': attemptAccountsMigration,
 };
 
 /** Brings the database to the present tables. Throws what the failing step threw; that step is then undone. */

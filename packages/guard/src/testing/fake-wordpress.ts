@@ -36,7 +36,9 @@ export interface FakeWordPress {
   mangle: (response: ServerResponse) => void;
 }
 
+/** Everybody's. */
 export const PASSWORD = 'right';
+const USERS: Readonly<Record<string, number>> = { owner: 1, reader: 2 };
 
 export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
   const server = createServer((request, response) => void answer(fake, secret, request, response));
@@ -100,19 +102,20 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
     }
     fake.checks.push(road);
     await new Promise((resolve) => setTimeout(resolve, fake.checkMs));
-    if (user !== 'owner' || password !== PASSWORD) {
-      report.failed.push({ user, id: user === 'owner' ? 1 : 0, road });
+    const id = USERS[user] ?? 0;
+    if (id === 0 || password !== PASSWORD) {
+      report.failed.push({ user, id, road });
       return false;
     }
     if (fake.factor) {
       report.factor = {
-        id: 1,
-        login: 'owner',
+        id,
+        login: user,
         remember: true,
         redirect: 'https://example.com/wp-admin/',
         interim: false,
       };
-    } else report.ok = { id: 1, login: 'owner', road };
+    } else report.ok = { id, login: user, road };
     return true;
   };
 
@@ -124,7 +127,11 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
     loggedIn = await check(user, password, 'rest');
   }
   if (script === '/xmlrpc.php') {
-    for (const call of body.split('\n')) if (call !== '') await check('owner', call, 'xmlrpc');
+    // One call a line: a password of the owner, or a name and a password.
+    for (const call of body.split('\n').filter(Boolean)) {
+      const [password = '', user = 'owner'] = call.split(' ').reverse();
+      await check(user, password, 'xmlrpc');
+    }
   }
   if (form.has('pwd') && (script === '/wp-login.php' ? asked === 'login' : true)) {
     loggedIn = await check(form.get('log') ?? '', form.get('pwd') ?? '', script === '/wp-login.php' ? 'form' : 'other');

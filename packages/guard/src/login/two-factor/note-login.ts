@@ -6,7 +6,7 @@ import { deviceCookie, knownDevice } from '../device-cookie.js';
 import type { DoorVisit } from './second-factor-door.js';
 
 /**
- * A log-in has ended well, with the second factor: failures count anew, as after every other log-in, and the browser is
+ * A log-in has ended well, with the second factor: it forgives what every other log-in does, and the browser is
  * no stranger to the user any more.
  *
  * @param home URL path of the site's home
@@ -21,6 +21,6 @@ export function noteLogin(
   const { user, cookieHeader, now } = login;
   const device = knownDevice(site.secret, cookieHeader, now);
   const from = parseAddress(address);
-  if (from !== null) countSuccess(attempts, { site: site.id, address: from, device }, now);
+  if (from !== null) countSuccess(attempts, { site: site.id, address: from, device, user }, now);
   return deviceCookie(site.secret, { home, scheme, now, device, user, freshId: randomBytes(8).toString('hex') });
 }
