@@ -176,6 +176,13 @@ final class Security_Optimizer_Hooks {
 		$factor = 'Security_Optimizer_Second_Factor';
 		add_filter( 'send_auth_cookies', array( $factor, 'hold_back_cookies' ), PHP_INT_MAX, 6 );
 		add_filter( 'xmlrpc_login_error', array( $factor, 'explain_in_xml_rpc' ), PHP_INT_MAX, 2 );
+		// Whoever gets a role that asks for a second factor has sessions that were made without.
+		add_filter( 'add_user_metadata', array( $factor, 'notice_roles' ), PHP_INT_MAX, 4 );
+		add_filter( 'update_user_metadata', array( $factor, 'notice_roles' ), PHP_INT_MAX, 4 );
+		add_filter( 'delete_user_metadata', array( $factor, 'notice_roles' ), PHP_INT_MAX, 4 );
+		add_action( 'added_user_meta', array( $factor, 'end_sessions_from_before' ), PHP_INT_MAX, 2 );
+		add_action( 'updated_user_meta', array( $factor, 'end_sessions_from_before' ), PHP_INT_MAX, 2 );
+		add_action( 'granted_super_admin', array( $factor, 'end_sessions' ), PHP_INT_MAX );
 		add_filter( 'wp_is_application_passwords_available_for_user', array( $factor, 'allow_application_passwords' ), PHP_INT_MAX, 2 );
 	}
 

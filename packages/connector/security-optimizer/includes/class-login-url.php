@@ -147,13 +147,18 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * Filter `wp_mail`: the custom address for members, the old one for everybody else, whoever caused the mail.
+	 * Filter `wp_mail`: the custom address for members, the old one for everybody else, whichever member caused the mail.
+	 * What a stranger causes holds the old one anyway, and what strangers typed is left as it is: put in place of the
+	 * right guess among many, the old one would tell which it was.
 	 *
 	 * @param array $mail `to`, `subject`, `message`, `headers`.
 	 * @return array
 	 */
 	public static function in_mail( $mail ) {
 		$swap = self::goes_to_members_only( $mail ) ? 'to_slug' : 'to_default';
+		if ( 'to_default' === $swap && Security_Optimizer_Gate::came_through_guard() && ! self::is_visible() && ! wp_doing_cron() ) {
+			return $mail;
+		}
 		foreach ( array( 'subject', 'message' ) as $part ) {
 			if ( isset( $mail[ $part ] ) && is_string( $mail[ $part ] ) ) {
 				$mail[ $part ] = preg_replace_callback(

@@ -16,23 +16,81 @@ final class Security_Optimizer_Second_Factor {
 	/** @var int User whose session guard is having issued right now. */
 	private static $issuing = 0;
 
+	/** @var bool[] Users whom it concerned before this request changed their roles: id to true. */
+	private static $concerned = array();
+
+	/** @var bool[] Users whom the roles make it concern that are being written now: id to true. */
+	private static $rising = array();
+
 	/**
 	 * @param WP_User $user A user.
 	 * @return bool Whether the role asks for a second factor: on any site of a network, since a session counts on all.
 	 */
 	public static function concerns( $user ) {
-		global $wpdb;
 		if ( is_multisite() && is_super_admin( $user->ID ) ) {
 			return true;
 		}
-		$form = '/\A' . preg_quote( $wpdb->base_prefix, '/' ) . '(\d+_)?capabilities\z/';
 		foreach ( (array) get_user_meta( $user->ID ) as $name => $values ) {
-			$roles = preg_match( $form, $name ) ? maybe_unserialize( $values[0] ) : array();
-			if ( is_array( $roles ) && array_intersect( self::ROLES, array_keys( array_filter( $roles ) ) ) ) {
+			if ( self::are_roles( $name ) && self::ask_for_it( maybe_unserialize( $values[0] ) ) ) {
 				return true;
 			}
 		}
 		return false;
+	}
+
+	/**
+	 * @param string $name Name of something stored about a user.
+	 * @return bool Whether these are the user's roles on some site.
+	 */
+	private static function are_roles( $name ) {
+		global $wpdb;
+		return 1 === preg_match( '/\A' . preg_quote( $wpdb->base_prefix, '/' ) . '(\d+_)?capabilities\z/', (string) $name );
+	}
+
+	private static function ask_for_it( $roles ) {
+		return is_array( $roles ) && array() !== array_intersect( self::ROLES, array_keys( array_filter( $roles ) ) );
+	}
+
+	/**
+	 * Filters `add_user_metadata`, `update_user_metadata` and `delete_user_metadata`, before it happens: by whatever way
+	 * a user gets a role, it is written there. Programs that take all roles away and give them back change nothing.
+	 *
+	 * @param mixed  $check   Passed on.
+	 * @param int    $user_id Whose.
+	 * @param string $name    What is written.
+	 * @param mixed  $value   Its value.
+	 * @return mixed
+	 */
+	public static function notice_roles( $check, $user_id, $name, $value ) {
+		$user = self::are_roles( $name ) ? get_userdata( $user_id ) : false;
+		if ( $user && self::concerns( $user ) ) {
+			self::$concerned[ $user->ID ] = true;
+		} elseif ( $user && self::ask_for_it( $value ) && ! isset( self::$concerned[ $user->ID ] ) ) {
+			self::$rising[ $user->ID ] = true;
+		}
+		return $check;
+	}
+
+	/**
+	 * Actions `added_user_meta` and `updated_user_meta`: the sessions from before were made for a password alone.
+	 *
+	 * @param int $meta_id Not used.
+	 * @param int $user_id Whose.
+	 */
+	public static function end_sessions_from_before( $meta_id, $user_id ) {
+		if ( isset( self::$rising[ $user_id ] ) ) {
+			unset( self::$rising[ $user_id ] );
+			self::end_sessions( $user_id );
+		}
+	}
+
+	/**
+	 * Action `granted_super_admin`: the same, where it is not a role.
+	 *
+	 * @param int $user_id Whose.
+	 */
+	public static function end_sessions( $user_id ) {
+		WP_Session_Tokens::get_instance( $user_id )->destroy_all();
 	}
 
 	/**

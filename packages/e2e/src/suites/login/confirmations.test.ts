@@ -1,8 +1,10 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ask, form } from '../../http/request.js';
 import { authorised, cookiesOf, logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
-import { runInWordPress } from '../../stacks/wordpress.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { mailbox } from './mailbox.js';
 import { change, letsIn, loginForm } from './visitors.js';
 
@@ -21,7 +23,17 @@ function linkIn(mail: string, words: string): string {
 }
 
 onEveryStack('links of mails, with a log-in at an address of its own', (stack) => {
+  const plugin = join(muPlugins(stack), 'contact-form.php');
   let owner: Session;
+  /** Sends a form that mails a copy to who fills it in, and gives the copy's text. */
+  const copyOf = async (words: string, cookie?: string): Promise<string> => {
+    const mails = mailbox(stack);
+    const fields = new URLSearchParams({ copy_to: 'visitor@example.com', words });
+    await ask(stack, form('/', fields.toString(), cookie === undefined ? {} : { cookie }));
+    const mail = await mails.to('visitor@example.com');
+    mails.empty();
+    return mail;
+  };
 
   beforeAll(async () => {
     owner = await logIn(stack);
@@ -30,9 +42,17 @@ onEveryStack('links of mails, with a log-in at an address of its own', (stack) =
       `$id = wp_insert_user( array( 'user_login' => '${MEMBER}', 'user_pass' => '${stack.password}', 'user_email' => '${MEMBER}@example.com', 'role' => 'subscriber' ) );
       update_user_meta( $id, '_new_email', array( 'hash' => '${HASH}', 'newemail' => 'moved@example.com' ) );`,
     );
+    writeFileSync(
+      plugin,
+      `<?php
+add_action( 'wp_loaded', function () {
+  if ( isset( $_POST['copy_to'] ) ) { wp_mail( $_POST['copy_to'], 'Copy', $_POST['words'] . ' ' . wp_login_url() ); exit; }
+} );`,
+    );
     await change(stack, owner, '/custom-login-url', { type: 'custom', login: DOOR, signup: 'side-entry' });
   });
   afterAll(async () => {
+    rmSync(plugin, { force: true });
     await change(stack, owner, '/custom-login-url', { type: 'default', login: '', signup: '' });
     await runInWordPress(
       stack,
@@ -58,6 +78,17 @@ onEveryStack('links of mails, with a log-in at an address of its own', (stack) =
     expect(answer.status).toBe(200);
     expect(answer.body).toContain('Thanks for confirming');
     expect(answer.head + answer.body).not.toMatch(new RegExp(`${DOOR}|loginform`));
+  });
+
+  it('a stranger who is mailed the own words learns from them which address is the one as little as from others', async () => {
+    const guesses = [`${stack.url}/${DOOR}/?a=1`, `${stack.url}/side-entry`, `${stack.url}/another-door`];
+    const mail = await copyOf(guesses.join(' '));
+    for (const guess of guesses) expect(mail).toContain(guess);
+    expect(mail.match(/wp-login\.php/g)).toHaveLength(1);
+    // What a member causes may hold links that WordPress made for the member.
+    const caused = await copyOf('', owner.cookie);
+    expect(caused).toContain('/wp-login.php');
+    expect(caused).not.toContain(DOOR);
   });
 
   it('a member chooses a new password by the link, and logs in with it', async () => {

@@ -83,6 +83,40 @@ add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_f
     expect(letsIn(await visitor().logIn(people.subscriber))).toBe(true);
   });
 
+  it('is asked of a member who becomes an editor: the session from before is over', async () => {
+    const role = (name: string) =>
+      runInWordPress(stack, `get_user_by( 'login', '${people.subscriber}' )->set_role( '${name}' );`);
+    const member = visitor();
+    await member.logIn(people.subscriber);
+    const profile = () => member.look('/wp-admin/profile.php');
+    await role('contributor');
+    expect((await profile()).status).toBe(200);
+    await role('editor');
+    const after = await profile();
+    await role('subscriber');
+    expect([after.status, after.headers.location]).toEqual([302, expect.stringContaining('/wp-login.php')]);
+  });
+
+  it('ends no session of an editor whose roles a program takes away and gives back', async () => {
+    const [before, again] = (
+      await runInWordPress(
+        stack,
+        `$user = get_user_by( 'login', '${editor}' );
+        $sessions = WP_Session_Tokens::get_instance( $user->ID );
+        $token = $sessions->create( time() + 600 );
+        $user->remove_all_caps();
+        $user->add_role( 'editor' );
+        $user->set_role( '' );
+        $user->set_role( 'editor' );
+        echo $token, ' ', $sessions->verify( $token ) ? $token : 'ended';
+        $sessions->destroy( $token );`,
+      )
+    )
+      .trim()
+      .split(' ');
+    expect(again).toBe(before);
+  });
+
   it('refuses the password of programs, and says why', async () => {
     const answer = await askFrom(stack, FROM, usersBlogs(editor, stack.password));
     expect(answer.body).toContain('<fault>');
