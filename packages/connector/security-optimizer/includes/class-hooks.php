@@ -153,6 +153,7 @@ final class Security_Optimizer_Hooks {
 
 	private static function add_password_checks() {
 		$checks = 'Security_Optimizer_Password_Checks';
+		add_action( 'plugins_loaded', array( 'Security_Optimizer_Member', 'keep_cookie' ), PHP_INT_MIN + 1 );
 		add_action( 'init', array( 'Security_Optimizer_Member', 'id' ), PHP_INT_MIN );
 		add_filter( 'secure_signon_cookie', array( $checks, 'notice_remember' ), PHP_INT_MAX, 2 );
 		add_filter( 'authenticate', array( $checks, 'begin' ), PHP_INT_MIN, 3 );

@@ -14,6 +14,17 @@ final class Security_Optimizer_Member {
 	/** @var int|null Id of the user, 0 for a stranger, null while not known yet. */
 	private static $id = null;
 
+	/** @var string|null The cookie that the browser sent, null while it was not looked for. */
+	private static $cookie = null;
+
+	/**
+	 * Action `plugins_loaded`, before anybody can log in: plugins put the cookie of a new session among those that the
+	 * browser sent, so that the rest of the request knows it. (Those of blocked users are gone by then.)
+	 */
+	public static function keep_cookie() {
+		self::$cookie = isset( $_COOKIE[ LOGGED_IN_COOKIE ] ) && is_string( $_COOKIE[ LOGGED_IN_COOKIE ] ) ? $_COOKIE[ LOGGED_IN_COOKIE ] : '';
+	}
+
 	/**
 	 * Settings hold for the whole installation: in a network they are for super administrators, not for those of one
 	 * site.
@@ -34,7 +45,10 @@ final class Security_Optimizer_Member {
 			if ( ! did_action( 'plugins_loaded' ) ) {
 				return 0;
 			}
-			self::$id = (int) wp_validate_auth_cookie( '', 'logged_in' );
+			if ( null === self::$cookie ) {
+				self::keep_cookie();
+			}
+			self::$id = '' === self::$cookie ? 0 : (int) wp_validate_auth_cookie( self::$cookie, 'logged_in' );
 		}
 		return self::$id;
 	}

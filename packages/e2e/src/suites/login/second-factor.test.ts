@@ -17,7 +17,7 @@ const FROM = '127.0.33.1';
 
 onEveryStack('the second factor', (stack) => {
   const editor = people.editor;
-  const plugin = join(muPlugins(stack), 'basic-authentication.php');
+  const plugin = join(muPlugins(stack), 'ways-to-log-in.php');
   let owner: Session;
   let xmlRpcBefore: 0 | 1;
   let programKey = '';
@@ -46,6 +46,17 @@ add_filter( 'determine_current_user', function ( $user ) {
   $basic_fault = is_wp_error( $found ) ? $found : null;
   return is_wp_error( $found ) ? $user : $found->ID;
 }, 15 );
+// Log-in links; and what many plugins do, so that the rest of the request knows the new session.
+foreach ( array( 'plugins_loaded', 'setup_theme', 'init', 'template_redirect' ) as $moment ) {
+  add_action( $moment, function () use ( $moment ) {
+    if ( isset( $_GET['magic'] ) && $moment === $_GET['magic'] ) {
+      wp_set_auth_cookie( get_user_by( 'login', $_GET['who'] )->ID );
+      wp_redirect( admin_url() );
+      exit;
+    }
+  } );
+}
+add_action( 'set_logged_in_cookie', function ( $cookie ) { $_COOKIE[ LOGGED_IN_COOKIE ] = $cookie; } );
 add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_fault; return $basic_fault ?? $errors; }, 5 );`,
     );
     programKey = await runInWordPress(
@@ -78,6 +89,17 @@ add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_f
     const admin = await someone.look('/wp-admin/');
     expect(admin.headers.location).toContain('/wp-login.php');
   });
+
+  it.each(['plugins_loaded', 'setup_theme', 'init', 'template_redirect'])(
+    'is asked for by a log-in link that a plugin answers at %s',
+    async (moment) => {
+      const link = (who: string) => askFrom(stack, FROM, { target: `/?magic=${moment}&who=${who}` });
+      const answer = await link(editor);
+      expect(letsIn(answer)).toBe(false);
+      expect([answer.status, answer.headers.location]).toEqual([303, expect.stringContaining('action=second-factor')]);
+      expect(letsIn(await link(people.subscriber))).toBe(true);
+    },
+  );
 
   it('asks nobody who writes nothing on the site', async () => {
     expect(letsIn(await visitor().logIn(people.subscriber))).toBe(true);
