@@ -3,6 +3,7 @@ import { keepBlocked } from './activity/blocked-keeper.js';
 import { visibleLocks } from './activity/list-blocked.js';
 import { lazyApi } from './api/lazy-api.js';
 import { composeActivityLog } from './compose-activity-log.js';
+import { composeConnectors } from './compose-connectors.js';
 import { composeOverview } from './compose-overview.js';
 import { composePostHack } from './compose-post-hack.js';
 import { composeSecondFactor } from './compose-second-factor.js';
@@ -18,8 +19,7 @@ import { LOGIN_WAIT_MS } from './login/login-gate.js';
 import { LivePolicy } from './policy/live-policy.js';
 import { createGuardServer } from './proxy/server.js';
 import type { ChangeDeps } from './settings/change-settings.js';
-import { connectorPolicy } from './settings/connector-policy.js';
-import { fetchSiteSettings, settingsInForce } from './settings/site-settings.js';
+import { fetchSiteSettings } from './settings/site-settings.js';
 import type { SiteId } from './site.js';
 import { LiveSites } from './site-security/live-sites.js';
 import { createSettingsReload } from './site-security/reload-settings.js';
@@ -33,11 +33,7 @@ import { sqlSettingsStore } from './storage/settings-store.js';
 import { sqlSiteFactsStore } from './storage/site-facts-store.js';
 import { sqlSlowUsersStore } from './storage/slow-users-store.js';
 import { cataloguesFolder, createLanguages, type LanguageFor } from './texts/languages.js';
-import { factsOf } from './wordpress/connector-answers.js';
 import { connectorClient } from './wordpress/connector-client.js';
-import { createConnectorHealth } from './wordpress/connector-health.js';
-import { writeConnectorSecret } from './wordpress/connector-secret.js';
-import { createPolicyPush } from './wordpress/policy-push.js';
 import { createSessions } from './wordpress/session.js';
 
 /** How long the first request waits for WordPress to run the present policy: it may be down, or there may be many. */
@@ -156,46 +152,12 @@ async function assemble(
     });
   });
 
-  const policyPush = createPolicyPush({
-    client,
-    current: (site) => connectorPolicy(sites.inForce(site), keeper.slow.slow(site), sites.blockedUsers(site)),
-    mutex,
-    clock,
-    logger,
+  const connectors = composeConnectors({
+    ...{ config, client, sites, factsStore, mutex, clock, logger },
+    slow: keeper.slow,
+    ready: reading,
   });
-  taken.push(() => policyPush.stop());
-  const health = createConnectorHealth({
-    sites: config.sites,
-    client,
-    guardVersion: version,
-    clock,
-    logger,
-    actions: {
-      onHello(site, hello) {
-        const facts = factsOf(hello);
-        if (JSON.stringify(facts) === JSON.stringify(sites.get(site.id).facts)) return;
-        sites.set(site.id, { facts });
-        factsStore.writeFacts(site.id, facts).catch((error: unknown) => {
-          logger.warn({ event: 'site-facts-not-stored', site: site.id, err: error }, 'Site facts were not stored.');
-        });
-      },
-      // WordPress may answer before it is known whom it has to refuse.
-      onPolicy: (site, hash) => void reading.then(() => policyPush.heal(site, hash), nothing),
-      async restoreKey(site) {
-        const { wordpressDir, muPluginsDir } = site;
-        if (wordpressDir === null) return;
-        await writeConnectorSecret({ wordpressDir, ...(muPluginsDir !== undefined && { muPluginsDir }) }, site);
-        await factsStore.writeKeyRestored(site.id, clock());
-      },
-    },
-  });
-
-  /** Gives WordPress the present policy when what it last said differs. */
-  const healPolicy = (id: SiteId) => {
-    const site = config.sites.find((entry) => entry.id === id);
-    const state = health.state(id);
-    if (site && state.kind === 'ok') policyPush.heal(site, state.policy);
-  };
+  const { health, policyPush, healPolicy } = connectors;
   sites.onResumed((site) => {
     logger.info({ event: 'pause-ended', site }, 'The pause is over; the settings are in force again.');
     healPolicy(site);
@@ -215,7 +177,7 @@ async function assemble(
 
   // While guard was away its database or WordPress's may have changed: WordPress gets the present policy first. What is
   // composed below takes about as long.
-  taken.push(() => health.stop());
+  taken.push(() => connectors.stop());
   const policiesPushed = health
     .start()
     .then(() => reading)
@@ -225,15 +187,7 @@ async function assemble(
   const sessions = createSessions({ client, clock });
   const change: ChangeDeps = {
     settings,
-    pushPolicy: (site, wanted) =>
-      policyPush.push(
-        site,
-        connectorPolicy(
-          settingsInForce(wanted, clock()),
-          keeper.slow.slow(site.id),
-          sites.blockedUsers(site.id, wanted),
-        ),
-      ),
+    pushPolicy: connectors.pushSettings,
     apply: (site, wanted) => sites.set(site, { settings: wanted }),
     publish: feed.publish,
     mutex,
