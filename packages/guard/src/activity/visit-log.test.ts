@@ -108,6 +108,16 @@ describe('visits', () => {
     expect(asked).toBe(1);
   });
 
+  it('are new again after a rest, and not kept for the end of a second', async () => {
+    const { log, batches, told } = logUnderTest();
+    log.add('site', seen('/same'));
+    await eventually(() => batches.length === 1);
+    await pause(2600);
+    log.add('site', seen('/same'));
+    await eventually(() => batches.length === 2);
+    expect(told).toHaveLength(2);
+  });
+
   it('are told of once, with their agent, however often they are repeated', async () => {
     const { log, told } = logUnderTest();
     for (let i = 0; i < 50; i++) log.add('site', seen('/same'));

@@ -126,7 +126,8 @@ export function createVisitLog(deps: {
       }
       if (secondIsOver && visits.repeats.rows > 0) visits.repeats = handOver(site, visits, visits.repeats);
       const waits = visits.underWay > 0 || visits.dropped > 0 || visits.repeats.rows > 0;
-      if (++visits.idle > REPEATS_EVERY && !waits) sites.delete(site);
+      // After two turns nothing is known of its visits any more.
+      if (++visits.idle > 2 * REPEATS_EVERY && !waits) sites.delete(site);
     }
     if (sites.size > 0) timer = setTimeout(tick, BATCH_MS).unref();
   }
