@@ -108,6 +108,8 @@ export const siteSecurityToggles = [
 
 /** Name of a Site Security option, for example `xss_protection`. */
 export type SecurityField = (typeof siteSecurityToggles)[number]['field'];
+/** Name of an option that counts as an essential. */
+export type EssentialField = Extract<(typeof siteSecurityToggles)[number], { readonly essential: true }>['field'];
 
 /** The seven options, each 0 or 1. */
 export type SecurityOptions = Readonly<Record<SecurityField, 0 | 1>>;

@@ -1,5 +1,6 @@
 import { DEFAULT_LOGIN_ATTEMPTS } from '@security-optimizer/contract/login-limits';
 import {
+  type EssentialField,
   type SecurityField,
   type SiteSecurityToggle,
   siteSecurityToggles,
@@ -25,19 +26,9 @@ export interface Step {
   readonly asks: boolean;
 }
 
-/** Essentials of Site Security in the order of their value, after those of the login. */
-const SECURITY_ORDER: readonly SecurityField[] = [
-  'disable_xml_rpc',
-  'lock_system_folders',
-  'disable_file_edit',
-  'wp_remove_version',
-  'xss_protection',
-  'disable_feed',
-];
-
 /** The essentials that are off, the most valuable first. One that the server does not know is left out. */
 export function openSteps(security: KnownOptions, login: KnownLoginOptions): readonly Step[] {
-  return [...loginSteps(login), ...SECURITY_ORDER.filter((field) => security[field] === 0).map(securityStep)];
+  return [...loginSteps(login), ...securityFields.filter((field) => security[field] === 0).map(securityStep)];
 }
 
 /** Failed log-ins until an address waits, as they are recommended: the default of a fresh site, or the nearest choice. */
@@ -119,9 +110,41 @@ function attemptsStep(attempts: number): Step {
   };
 }
 
-function securityStep(field: SecurityField): Step {
+/**
+ * Essentials of Site Security in the order of their value, after those of the login: what the owner gains and what else
+ * changes. An essential of the catalogue without its words does not compile.
+ */
+const securityWords: Readonly<Record<EssentialField, () => readonly [benefit: string, effect: string]>> = {
+  disable_xml_rpc: () => [
+    __('Closes an old door for guessing passwords.', 'security-optimizer'),
+    __('Some phone apps that post to your site may stop working.', 'security-optimizer'),
+  ],
+  lock_system_folders: () => [
+    __('Uploaded scripts can no longer run.', 'security-optimizer'),
+    __('A plugin that runs scripts from the uploads folder may stop working.', 'security-optimizer'),
+  ],
+  disable_file_edit: () => [
+    __('A stolen login can’t change the code of your site.', 'security-optimizer'),
+    __('You can’t edit code in the admin area any more. Updates work as before.', 'security-optimizer'),
+  ],
+  wp_remove_version: () => [
+    __('Scanners can’t tell which WordPress you run.', 'security-optimizer'),
+    __('Your visitors notice nothing.', 'security-optimizer'),
+  ],
+  xss_protection: () => [
+    __('Browsers refuse scripts that were slipped in.', 'security-optimizer'),
+    __('Other sites can’t show your pages in a frame any more.', 'security-optimizer'),
+  ],
+  disable_feed: () => [
+    __('Others can’t copy your content in bulk.', 'security-optimizer'),
+    __('People who read you in a feed reader get nothing new.', 'security-optimizer'),
+  ],
+};
+const securityFields = Object.keys(securityWords) as EssentialField[];
+
+function securityStep(field: EssentialField): Step {
   const toggle: SiteSecurityToggle | undefined = siteSecurityToggles.find((item) => item.field === field);
-  const [benefit, effect] = securityWords(field);
+  const [benefit, effect] = securityWords[field]();
   return {
     id: field,
     icon: toggle?.icon ?? 'shield',
@@ -130,41 +153,4 @@ function securityStep(field: SecurityField): Step {
     effect,
     asks: false,
   };
-}
-
-function securityWords(field: SecurityField): readonly [benefit: string, effect: string] {
-  switch (field) {
-    case 'disable_xml_rpc':
-      return [
-        __('Closes an old door for guessing passwords.', 'security-optimizer'),
-        __('Some phone apps that post to your site may stop working.', 'security-optimizer'),
-      ];
-    case 'lock_system_folders':
-      return [
-        __('Uploaded scripts can no longer run.', 'security-optimizer'),
-        __('A plugin that runs scripts from the uploads folder may stop working.', 'security-optimizer'),
-      ];
-    case 'disable_file_edit':
-      return [
-        __('A stolen login can’t change the code of your site.', 'security-optimizer'),
-        __('You can’t edit code in the admin area any more. Updates work as before.', 'security-optimizer'),
-      ];
-    case 'wp_remove_version':
-      return [
-        __('Scanners can’t tell which WordPress you run.', 'security-optimizer'),
-        __('Your visitors notice nothing.', 'security-optimizer'),
-      ];
-    case 'xss_protection':
-      return [
-        __('Browsers refuse scripts that were slipped in.', 'security-optimizer'),
-        __('Other sites can’t show your pages in a frame any more.', 'security-optimizer'),
-      ];
-    case 'disable_feed':
-      return [
-        __('Others can’t copy your content in bulk.', 'security-optimizer'),
-        __('People who read you in a feed reader get nothing new.', 'security-optimizer'),
-      ];
-    default:
-      return ['', ''];
-  }
 }
