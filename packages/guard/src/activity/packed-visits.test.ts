@@ -12,7 +12,11 @@ const visit = fc.record({
   rule: fc.option(text(40, 1)),
   agent: fc.option(text(300)),
   count: fc.integer({ min: 1, max: 1_000_000_000 }),
+  number: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+  repeats: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
 });
+
+const FACTS = { at: 1, agent: null, count: 1, number: 0, repeats: 0 };
 
 describe('packed visits', () => {
   it('come out as they went in, over a copy between threads too', () => {
@@ -26,15 +30,18 @@ describe('packed visits', () => {
   });
 
   it('take no more memory than they need when they are handed over', () => {
-    const { bytes } = packVisits([{ ...visitOf('/'), count: 1 }]);
+    const { bytes } = packVisits([{ ...visitOf('/'), ...FACTS }]);
     expect(bytes.buffer.byteLength).toBe(bytes.byteLength);
   });
 
   it('are known again where they were written, and by nothing less than all of their key', () => {
     const pack = new VisitPack('site');
-    const places = Array.from({ length: 100 }, (_, index) => pack.append(visitOf(`/${index}`), index, null));
+    const places = Array.from({ length: 100 }, (_, index) => pack.append(visitOf(`/${index}`), FACTS));
     expect(places.map((place, index) => pack.isAt(place, visitOf(`/${index}`)))).not.toContain(false);
-    const place = pack.append({ address: '192.0.2.1', status: 403, rule: 'ab', target: '/c' }, 0, 'agent');
+    const place = pack.append(
+      { address: '192.0.2.1', status: 403, rule: 'ab', target: '/c' },
+      { ...FACTS, agent: 'agent' },
+    );
     const isThere = (more: object) =>
       pack.isAt(place, { address: '192.0.2.1', status: 403, rule: 'ab', target: '/c', ...more });
     expect(isThere({})).toBe(true);
@@ -48,8 +55,8 @@ describe('packed visits', () => {
 
   it('count their repeats in place', () => {
     const pack = new VisitPack('site');
-    const first = pack.append(visitOf('/first'), 1, 'Browser/1.0');
-    pack.append(visitOf('/second'), 2, null);
+    const first = pack.append(visitOf('/first'), { ...FACTS, number: 7 });
+    pack.append(visitOf('/second'), FACTS);
     pack.addHit(first);
     pack.addHit(first);
     const packed = pack.close();
@@ -57,10 +64,10 @@ describe('packed visits', () => {
       ['/first', 3],
       ['/second', 1],
     ]);
-    expect([packed.rows, packed.hits, pack.isOpen]).toEqual([2, 4, false]);
+    expect([packed.rows, packed.hits, pack.isOpen, pack.numberAt(first)]).toEqual([2, 4, false, 7]);
   });
 });
 
 function visitOf(target: string) {
-  return { at: 0, address: '192.0.2.7', status: 200, rule: null, target, agent: null };
+  return { address: '192.0.2.7', status: 200, rule: null, target };
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { SiteId } from '../site.js';
-import type { Visit } from './visit.js';
+import type { NumberedVisit, Visit } from './visit.js';
 
 /**
  * Visits as bytes, one record after the other. Plain data, handed to the activity thread. In a flood ten thousand
@@ -16,23 +16,22 @@ export interface PackedVisits {
 }
 
 /** What a visit has in common with its repeats. All texts have one byte per character. */
-export interface VisitKey {
-  /** At most 255 characters, as the rule. */
-  readonly address: string;
-  readonly status: number;
-  readonly rule: string | null;
-  readonly target: string;
-}
+export type VisitKey = Pick<Visit, 'address' | 'status' | 'rule' | 'target'>;
+
+/** What else there is to write down. */
+export type VisitFacts = Omit<NumberedVisit, keyof VisitKey>;
 
 /** Where things stand in a record; its texts follow: address, rule, target, agent. */
 const AT = 0;
 const COUNT = 8;
-const STATUS = 12;
-const ADDRESS_LENGTH = 14;
-const RULE_LENGTH = 15;
-const TARGET_LENGTH = 16;
-const AGENT_LENGTH = 18;
-const TEXTS = 20;
+const NUMBER = 12;
+const REPEATS = 16;
+const STATUS = 20;
+const TARGET_LENGTH = 22;
+const AGENT_LENGTH = 24;
+const ADDRESS_LENGTH = 26;
+const RULE_LENGTH = 27;
+const TEXTS = 28;
 /** Length of an agent that was not sent. */
 const NONE = 0xffff;
 
@@ -68,11 +67,8 @@ export class VisitPack {
     return this.#open;
   }
 
-  /**
-   * Writes a visit down, and tells where: for `addHits` and `isAt`.
-   * @param at milliseconds since the Unix epoch
-   */
-  append({ address, status, rule, target }: VisitKey, at: number, agent: string | null, count = 1): number {
+  /** Writes a visit down, and tells where. */
+  append({ address, status, rule, target }: VisitKey, { at, agent, count, number, repeats }: VisitFacts): number {
     const text = `${address}${rule ?? ''}${target}${agent ?? ''}`;
     const offset = this.#used;
     const end = offset + TEXTS + text.length;
@@ -80,16 +76,22 @@ export class VisitPack {
     const bytes = this.#bytes;
     bytes.writeDoubleLE(at, offset + AT);
     bytes.writeUInt32LE(count, offset + COUNT);
+    bytes.writeUInt32LE(number, offset + NUMBER);
+    bytes.writeUInt32LE(repeats, offset + REPEATS);
     bytes.writeUInt16LE(status, offset + STATUS);
-    bytes.writeUInt8(address.length, offset + ADDRESS_LENGTH);
-    bytes.writeUInt8(rule?.length ?? 0, offset + RULE_LENGTH);
     bytes.writeUInt16LE(target.length, offset + TARGET_LENGTH);
     bytes.writeUInt16LE(agent?.length ?? NONE, offset + AGENT_LENGTH);
+    bytes.writeUInt8(address.length, offset + ADDRESS_LENGTH);
+    bytes.writeUInt8(rule?.length ?? 0, offset + RULE_LENGTH);
     bytes.write(text, offset + TEXTS, 'latin1');
     this.#used = end;
     this.#rows++;
     this.#hits += count;
     return offset;
+  }
+
+  numberAt(offset: number): number {
+    return this.#bytes.readUInt32LE(offset + NUMBER);
   }
 
   addHit(offset: number): void {
@@ -124,13 +126,13 @@ export class VisitPack {
   }
 }
 
-export function packVisits(visits: Iterable<Visit>): PackedVisits {
+export function packVisits(visits: Iterable<Visit & Partial<NumberedVisit>>): PackedVisits {
   const pack = new VisitPack('');
-  for (const visit of visits) pack.append(visit, visit.at, visit.agent, visit.count);
+  for (const visit of visits) pack.append(visit, { number: 0, repeats: 0, ...visit });
   return pack.close();
 }
 
-export function* unpackVisits({ bytes: { buffer, byteOffset, byteLength } }: PackedVisits): Generator<Visit> {
+export function* unpackVisits({ bytes: { buffer, byteOffset, byteLength } }: PackedVisits): Generator<NumberedVisit> {
   const bytes = Buffer.from(buffer, byteOffset, byteLength);
   for (let offset = 0; offset < bytes.length; ) {
     let end = offset + TEXTS;
@@ -142,6 +144,8 @@ export function* unpackVisits({ bytes: { buffer, byteOffset, byteLength } }: Pac
     yield {
       at: bytes.readDoubleLE(offset + AT),
       count: bytes.readUInt32LE(offset + COUNT),
+      number: bytes.readUInt32LE(offset + NUMBER),
+      repeats: bytes.readUInt32LE(offset + REPEATS),
       status: bytes.readUInt16LE(offset + STATUS),
       address: text(bytes.readUInt8(offset + ADDRESS_LENGTH)),
       rule: text(bytes.readUInt8(offset + RULE_LENGTH)) || null,

@@ -3,6 +3,7 @@ import { VisitPack } from './packed-visits.js';
 import { RecentVisits, visitHash } from './recent-visits.js';
 
 const SEED = 0x5eed;
+const FACTS = { at: 1, agent: null, count: 1, number: 0, repeats: 0 };
 
 function visit(target: string, status = 200) {
   return { address: '192.0.2.7', status, rule: null, target };
@@ -10,7 +11,7 @@ function visit(target: string, status = 200) {
 
 /** Writes a visit down and remembers it. */
 function remember(recent: RecentVisits, pack: VisitPack, key: ReturnType<typeof visit>, hash = visitHash(key, SEED)) {
-  recent.put(hash, pack, pack.append(key, 0, null));
+  recent.put(hash, pack, pack.append(key, FACTS));
 }
 
 function knows(recent: RecentVisits, key: ReturnType<typeof visit>, site = 'site', hash = visitHash(key, SEED)) {
@@ -76,7 +77,7 @@ describe('recent visits', () => {
     remember(recent, first, visit('/'));
     const hash = visitHash(visit('/'), SEED);
     const place = recent.find(hash, 'site', visit('/'));
-    recent.move(place, second, second.append(visit('/'), 0, null));
+    recent.move(place, second, second.append(visit('/'), FACTS));
     expect(recent.packAt(recent.find(hash, 'site', visit('/')))).toBe(second);
   });
 

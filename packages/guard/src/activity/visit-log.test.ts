@@ -1,11 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../lib/address.js';
+import { allVisits, NOW, SITE, testStore } from '../testing/activity-store.js';
 import { recordedLog } from '../testing/log-lines.js';
 import { processorTime } from '../testing/processor-time.js';
 import { eventually } from '../testing/scratch.js';
 import type { VisitBatch } from './activity-store.js';
 import { unpackVisits } from './packed-visits.js';
-import type { SeenRequest, Visit } from './visit.js';
+import type { NumberedVisit, SeenRequest, Visit } from './visit.js';
 import { createVisitLog, type VisitRules } from './visit-log.js';
 
 function seen(target: string, more: Partial<SeenRequest> & { ip?: string } = {}): SeenRequest {
@@ -106,6 +107,36 @@ describe('visits', () => {
     const agent = () => `Agent ${++asked}`;
     for (let i = 0; i < 50; i++) log.add('site', seen('/same', { agent }));
     expect(asked).toBe(1);
+  });
+
+  it('tell which one they repeat, over batches and seconds', async () => {
+    const { log, batches, visits } = logUnderTest();
+    const written = async (rows: number) => {
+      log.add('site', seen('/same'));
+      await eventually(() => visits().length === rows);
+    };
+    await written(1);
+    log.add('site', seen('/other'));
+    await eventually(() => batches.length === 2);
+    await written(3);
+    await written(4);
+    const [first, other, second, third] = visits() as NumberedVisit[];
+    expect(new Set([first, other, second, third].map((visit) => visit?.number)).size).toBe(4);
+    expect([first, other, second, third].map((visit) => visit?.repeats)).toEqual([0, 0, first?.number, second?.number]);
+  });
+
+  it('within a second are one row in the store, however many batches they came in', async () => {
+    const store = await testStore();
+    const rules = () => ({ recording: true, anonymize: false });
+    const { logger } = recordedLog();
+    let now = NOW;
+    const log = createVisitLog({ store, rules, seed: 1, clock: () => now, logger });
+    for (; now < NOW + 900; now += 100) {
+      log.add(SITE, seen('/same'));
+      await pause(120);
+    }
+    await log.stop();
+    expect((await allVisits(store)).map(({ count }) => count)).toEqual([9]);
   });
 
   it('are new again after a rest, and not kept for the end of a second', async () => {

@@ -3,7 +3,7 @@ import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore } from './activity-store.js';
 import { anonymizedAddress } from './anonymized-address.js';
-import { type VisitKey, VisitPack } from './packed-visits.js';
+import { type VisitFacts, type VisitKey, VisitPack } from './packed-visits.js';
 import { RecentVisits, visitHash } from './recent-visits.js';
 import type { SeenRequest, VisitSink } from './visit.js';
 
@@ -33,6 +33,8 @@ const ALL_WAITING_MAX = 40_000;
 /** What a batch on its way takes beside its visits, in visits: a flood at thousands of sites makes as many batches. */
 const BATCH_COST = 4;
 
+/** Visits are numbered from 1 to this, again and again. */
+const NUMBERS = 2 ** 32 - 1;
 const TARGET_CHARACTERS = 500;
 const AGENT_CHARACTERS = 300;
 
@@ -73,6 +75,7 @@ export function createVisitLog(deps: {
   let underWay = 0;
   let failing = false;
   let ticks = 0;
+  let number = 0;
   let timer: NodeJS.Timeout | undefined;
 
   function add(site: SiteId, seen: SeenRequest): void {
@@ -86,17 +89,30 @@ export function createVisitLog(deps: {
     const hash = visitHash(key, seed);
     const place = recent.find(hash, site, key);
     if (place === -1) begin(site, visits, hash, key, agentOf(seen));
-    else if (recent.packAt(place).isOpen) recent.packAt(place).addHit(recent.offsetAt(place));
-    else if (fits(visits, visits.repeats.rows))
-      recent.move(place, visits.repeats, visits.repeats.append(key, clock(), agentOf(seen)));
+    else repeat(visits, place, key, seen);
     timer ??= setTimeout(tick, BATCH_MS).unref();
   }
 
   function begin(site: SiteId, visits: SiteVisits, hash: number, key: VisitKey, agent: string | null): void {
     if (!fits(visits, visits.underWay + visits.fresh.rows)) return;
-    recent.put(hash, visits.fresh, visits.fresh.append(key, clock(), agent));
+    recent.put(hash, visits.fresh, visits.fresh.append(key, factsOf(agent, 0)));
     onVisit?.(site, key.address, agent);
     if (visits.fresh.rows >= BATCH_VISITS) visits.fresh = handOver(site, visits, visits.fresh);
+  }
+
+  function repeat(visits: SiteVisits, place: number, key: VisitKey, seen: SeenRequest): void {
+    const pack = recent.packAt(place);
+    const offset = recent.offsetAt(place);
+    if (pack.isOpen) pack.addHit(offset);
+    else if (fits(visits, visits.repeats.rows)) {
+      const facts = factsOf(agentOf(seen), pack.numberAt(offset));
+      recent.move(place, visits.repeats, visits.repeats.append(key, facts));
+    }
+  }
+
+  function factsOf(agent: string | null, repeats: number): VisitFacts {
+    number = (number % NUMBERS) + 1;
+    return { at: clock(), agent, count: 1, number, repeats };
   }
 
   /** Whether there is room for one row more beside so many. What has none is counted. */

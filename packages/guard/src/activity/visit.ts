@@ -19,6 +19,14 @@ export interface Visit {
   count: number;
 }
 
+/** A visit among the others of this guard. */
+export interface NumberedVisit extends Visit {
+  /** Tells it from the others of the last seconds: 1 to 2^32 - 1; 0 when nothing will refer to it. */
+  readonly number: number;
+  /** Number of the visit that it repeats, or 0. */
+  readonly repeats: number;
+}
+
 /** One answered request, as the gate sees it. */
 export interface SeenRequest {
   readonly address: Address;

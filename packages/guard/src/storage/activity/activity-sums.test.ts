@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { packVisits } from '../../activity/packed-visits.js';
+import type { NumberedVisit } from '../../activity/visit.js';
 import {
   allEvents,
   allVisits,
@@ -13,27 +14,46 @@ import {
   visitsUntilNow,
 } from '../../testing/activity-store.js';
 import { scratchFolder } from '../../testing/scratch.js';
+import type { OpenActivityStore } from './open-activity-store.js';
 
 const HOUR = 3600;
 const HOUR_BEGAN = NOW_SECONDS - 1800;
 
-describe('what is the same within a second', () => {
-  it('becomes one row with a count, also over batches that are committed together', async () => {
-    const store = await testStore({ commitMs: 200 });
-    const visit = aVisit({ count: 2 });
-    await Promise.all([
-      store.write({ site: SITE, visits: packVisits([visit, { ...visit, at: NOW + 900 }]), dropped: 0 }),
-      store.write({ site: SITE, visits: packVisits([visit, { ...visit, at: NOW + 1000 }]), dropped: 0 }),
-      store.write({
-        site: SITE,
-        visits: packVisits([
-          { ...visit, agent: null },
-          { ...visit, status: 404 },
-        ]),
-        dropped: 0,
-      }),
-    ]);
-    expect((await allVisits(store)).map(({ count }) => count).sort()).toEqual([2, 2, 2, 6]);
+describe('a visit that repeats another', () => {
+  const first = { ...aVisit({ count: 2 }), number: 1, repeats: 0 };
+  const again = { ...first, at: NOW + 900, count: 3, number: 2, repeats: 1 };
+  const write = (store: OpenActivityStore, ...visits: NumberedVisit[]) =>
+    store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+  const counts = async (store: OpenActivityStore) => (await allVisits(store)).map(({ count }) => count);
+
+  it('within its second adds to its row, in the same commit or a later one, and so does what repeats that', async () => {
+    const store = await testStore();
+    await write(store, first, again);
+    await write(store, { ...first, at: NOW + 950, count: 4, number: 3, repeats: 2 });
+    expect(await counts(store)).toEqual([9]);
+    expect((await store.countVisits(SITE, EVERY_VISIT, null)).rows).toBe(1);
+    expect(await store.traffic(SITE, HOUR_BEGAN, HOUR_BEGAN + 1)).toMatchObject([{ humans: 9 }]);
+  });
+
+  it('in another second has a row of its own, to which its repeats are added', async () => {
+    const store = await testStore();
+    await write(store, first, { ...again, at: NOW + 1000 }, { ...again, at: NOW + 1100, number: 3, repeats: 2 });
+    expect((await counts(store)).sort()).toEqual([2, 6]);
+  });
+
+  it('has a row of its own when nothing is known of the other: of another site, deleted, or from before a restart', async () => {
+    const dataDir = await scratchFolder();
+    const store = await testStore({ dataDir });
+    await write(store, first);
+    await store.write({ site: 'other', visits: packVisits([again]), dropped: 0 });
+    expect(await counts(store)).toEqual([2]);
+    await store.close();
+    const restarted = await testStore({ dataDir });
+    await write(restarted, again);
+    expect((await counts(restarted)).sort()).toEqual([2, 3]);
+    await restarted.retain(SITE, { before: NOW_SECONDS + 1, maxRows: 1000, blocked: [] });
+    await write(restarted, { ...again, number: 3, repeats: 2 });
+    expect(await counts(restarted)).toEqual([3]);
   });
 });
 

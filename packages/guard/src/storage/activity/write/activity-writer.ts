@@ -1,11 +1,12 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { unpackVisits } from '../../../activity/packed-visits.js';
-import type { Visit } from '../../../activity/visit.js';
+import type { NumberedVisit } from '../../../activity/visit.js';
 import { setBounded } from '../../../lib/set-bounded.js';
 import { type Prepare, preparedStatements } from '../../sqlite-worker/prepared-statements.js';
 import type { StorageFault } from '../../storage-error.js';
 import { KindBook } from './kind-book.js';
 import { retain } from './retain.js';
+import { RowBook } from './row-book.js';
 import { DROPPED, SiteBook } from './site-book.js';
 import { VisitorBook } from './visitor-book.js';
 import { writeEvents } from './write-events.js';
@@ -30,6 +31,7 @@ export class ActivityWriter {
   readonly #prepare: Prepare;
   readonly #visitors: VisitorBook;
   readonly #kinds: KindBook;
+  readonly #rows = new RowBook();
   readonly #stretchRows: number;
   /** The least recently used first. */
   readonly #sites = new Map<string, SiteBook>();
@@ -48,8 +50,8 @@ export class ActivityWriter {
       for (const [name, ofSite] of bySite(batches)) {
         const site = this.#site(name);
         site.setTimeZone(ofSite.at(-1)?.timeZone ?? 'UTC');
-        const visits = unpackAll(ofSite);
-        writeVisits(this.#prepare, { site, visitors: this.#visitors, kinds: this.#kinds }, visits);
+        const books = { site, visitors: this.#visitors, kinds: this.#kinds, rows: this.#rows };
+        writeVisits(this.#prepare, books, unpackAll(ofSite));
         for (const { dropped, at } of ofSite) if (dropped > 0) site.countHits(at, DROPPED, dropped);
       }
     });
@@ -119,6 +121,7 @@ export class ActivityWriter {
     if (this.#database.isTransaction) this.#database.exec('rollback');
     this.#visitors.forget();
     this.#kinds.forget();
+    this.#rows.forget();
     this.#sites.clear();
   }
 
@@ -139,7 +142,7 @@ export class ActivityWriter {
   }
 }
 
-function* unpackAll(batches: readonly VisitsCall[]): Generator<Visit> {
+function* unpackAll(batches: readonly VisitsCall[]): Generator<NumberedVisit> {
   for (const { visits } of batches) yield* unpackVisits(visits);
 }
 
