@@ -41,7 +41,10 @@ final class Security_Optimizer_Command_End_Sessions {
 		return array( 'ended' => $ended );
 	}
 
-	private static function concerned() {
+	/**
+	 * @return int[] Ids of all whom the second factor concerns.
+	 */
+	public static function concerned() {
 		global $wpdb;
 		$asked  = array( 'relation' => 'OR' );
 		$prefix = is_multisite() ? null : $wpdb->get_blog_prefix();

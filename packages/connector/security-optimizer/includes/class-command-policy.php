@@ -26,6 +26,7 @@ final class Security_Optimizer_Command_Policy {
 		}
 		Security_Optimizer_Gate::send_signal();
 		Security_Optimizer_Slow_Users::forget_others();
+		Security_Optimizer_Second_Factor::follow_pause( time() );
 
 		if ( Security_Optimizer_Policy::is_on( 'activity_events' ) ) {
 			Security_Optimizer_Outbox::create();

@@ -13,6 +13,9 @@ final class Security_Optimizer_Second_Factor {
 
 	const ROLES = array( 'administrator', 'editor' );
 
+	/** When a pause began in which nobody was asked, Unix seconds. Stored until it is over. */
+	const PAUSED_AT = 'security_optimizer_paused_at';
+
 	/** @var int User whose session guard is having issued right now. */
 	private static $issuing = 0;
 
@@ -82,6 +85,32 @@ final class Security_Optimizer_Second_Factor {
 			unset( self::$rising[ $user_id ] );
 			self::end_sessions( $user_id );
 		}
+	}
+
+	/**
+	 * A new policy is stored. When it ends a pause in which the second factor was off, so do the sessions that were made
+	 * in it.
+	 *
+	 * @param int $now Unix seconds.
+	 */
+	public static function follow_pause( $now ) {
+		$since = (int) get_site_option( self::PAUSED_AT, 0 );
+		if ( Security_Optimizer_Policy::is_on( 'paused' ) ) {
+			if ( 0 === $since ) {
+				update_site_option( self::PAUSED_AT, $now );
+			}
+			return;
+		}
+		if ( 0 === $since ) {
+			return;
+		}
+		foreach ( Security_Optimizer_Policy::is_on( 'sg2fa' ) ? Security_Optimizer_Command_End_Sessions::concerned() : array() as $user_id ) {
+			$logins = array_column( WP_Session_Tokens::get_instance( $user_id )->get_all(), 'login' );
+			if ( array() !== $logins && max( $logins ) >= $since ) {
+				self::end_sessions( $user_id );
+			}
+		}
+		delete_site_option( self::PAUSED_AT );
 	}
 
 	/**

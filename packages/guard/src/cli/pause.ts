@@ -11,8 +11,9 @@ export const pauseCommand: Command = {
 
   MINUTES          1 to ${MAX_MINUTES}
 ${recoveryOptionsHelp}
-Every protection of the site is off for that time, the second factor too. Then all is as before. End it sooner with
-\`security-optimizer resume\`; \`security-optimizer status\` says until when it lasts.`,
+Every protection of the site is off for that time, the second factor too. Then all is as before, and
+administrators and editors who logged in meanwhile without it log in again. End it sooner with \`security-optimizer
+resume\`; \`security-optimizer status\` says until when it lasts.`,
   run: (args) =>
     onSite(args, ['MINUTES'], async ({ change, now, words: [text = ''] }) => {
       const minutes = /^\d{1,4}$/.test(text) ? Number(text) : 0;

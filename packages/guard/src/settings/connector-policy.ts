@@ -1,6 +1,6 @@
 import { DISALLOWED_USERNAMES } from '@security-optimizer/contract/login-limits';
 import { connectorFields } from '@security-optimizer/contract/protections';
-import type { SiteSettings } from './site-settings.js';
+import type { SettingsInForce } from './site-settings.js';
 
 /** What WordPress enforces, as it travels: flat, see docs/connector-protocol.md. */
 export type ConnectorPolicy = Readonly<Record<string, number | string>>;
@@ -23,7 +23,7 @@ export const fieldsInWordPress: ReadonlySet<string> = new Set([
  * @param blockedUsers ids of users who may not log in, lowest first
  */
 export function connectorPolicy(
-  { options, login, log, overview }: SiteSettings,
+  { options, login, log, overview, paused }: SettingsInForce,
   slowUsers: readonly number[] = [],
   blockedUsers: readonly number[] = [],
 ): ConnectorPolicy {
@@ -43,5 +43,7 @@ export function connectorPolicy(
     activity_events: log.disable_activity_log === 1 ? 0 : 1,
     show_data_consent: asks,
     show_email_consent: asks,
+    // WordPress has to know this from a second factor that the owner turned off: sessions of a pause end with it.
+    ...(paused && { paused: 1 }),
   };
 }

@@ -80,11 +80,14 @@ describe('a pause', () => {
       activity_events,
       show_data_consent: _data,
       show_email_consent: _email,
+      paused,
       ...policy
     } = connectorPolicy(settingsInForce(strict, 999), [], []);
     expect(Object.values(policy).every((value) => value === 0 || value === '')).toBe(true);
     // The log goes on: what happens during a pause is what the owner wants to read afterwards.
     expect(activity_events).toBe(1);
+    expect(paused).toBe(1);
+    expect(connectorPolicy(settingsInForce(strict, 1000))).not.toHaveProperty('paused');
   });
 });
 

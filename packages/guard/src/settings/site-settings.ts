@@ -91,7 +91,10 @@ const allOff: Pick<SiteSettings, 'options' | 'login'> = {
   login: { ...defaultLoginSettings, login_attempts: 0, disable_usernames: 0 },
 };
 
+/** Settings as they are enforced. */
+export type SettingsInForce = SiteSettings & { readonly paused?: true };
+
 /** The settings that are to be enforced now: every protection is off during a pause; the log goes on. */
-export function settingsInForce(settings: SiteSettings, nowMs: number): SiteSettings {
-  return settings.pausedUntil > nowMs ? { ...settings, ...allOff } : settings;
+export function settingsInForce(settings: SiteSettings, nowMs: number): SettingsInForce {
+  return settings.pausedUntil > nowMs ? { ...settings, ...allOff, paused: true } : settings;
 }

@@ -2,7 +2,12 @@ import { AddressSet } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
 import type { LivePolicy } from '../policy/live-policy.js';
 import { SharedPolicies } from '../policy/shared-policies.js';
-import { defaultSiteSettings, type SiteSettings, settingsInForce } from '../settings/site-settings.js';
+import {
+  defaultSiteSettings,
+  type SettingsInForce,
+  type SiteSettings,
+  settingsInForce,
+} from '../settings/site-settings.js';
 import { defaultSitePaths, type SiteFacts, type SiteId } from '../site.js';
 import { english, type Language } from '../texts/language.js';
 
@@ -58,7 +63,7 @@ export class LiveSites {
   }
 
   /** The settings that are enforced at a site now. */
-  inForce(site: SiteId): SiteSettings {
+  inForce(site: SiteId): SettingsInForce {
     return settingsInForce(this.get(site).settings, this.#clock());
   }
 

@@ -256,4 +256,19 @@ add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_f
     });
     expect(fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '')).not.toEqual(secret);
   });
+
+  it('is asked again after a pause: sessions that were made in it end with it', async () => {
+    const member = visitor();
+    const someone = visitor();
+    const profile = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status;
+    await recover(stack, 'pause', '5');
+    await until('the password alone is enough', async () => letsIn(await someone.logIn(editor)));
+    await member.logIn(people.subscriber);
+    expect([await profile(someone), await profile(member)]).toEqual([200, 200]);
+    await recover(stack, 'resume');
+    await until('the pause is over', async () => (await profile(someone)) === 302);
+    expect(await profile(member)).toBe(200);
+    // The owner's is from before.
+    await readOptions(stack, owner);
+  });
 });
