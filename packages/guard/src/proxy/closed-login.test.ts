@@ -135,6 +135,19 @@ describe('while Away Mode is on', () => {
     expect((await gate.ask('/my-door')).status).toBe(403);
   });
 
+  it('an invented session cookie shows nothing of a hidden admin area; who knows the door is told', async () => {
+    const gate = await loginGateUnderTest({ login_url: { type: 'custom', login: 'my-door', signup: '' } });
+    gate.wordpress.custom = true;
+    const { headers } = await gate.ask('/my-door');
+    const mark = /visit_mark=[^;]+/.exec(headers.join('\n'))?.[0];
+    gate.settings(away);
+    const ask = (path: string, cookie: string) => gate.ask(path, { headers: { cookie, accept: 'text/html' } });
+    const told = await ask('/wp-admin/users.php', member.cookie);
+    expect(told.status).toBe(404);
+    expect(told.body).toBe('nothing at /wp-admin/users.php');
+    expect((await ask('/wp-admin/users.php', `${member.cookie}; ${mark}`)).body).toContain('The admin area is closed');
+  });
+
   it('it begins and ends by the clock', async () => {
     const gate = await loginGateUnderTest();
     const hour = (ahead: number) => `${String((new Date().getUTCHours() + ahead) % 24).padStart(2, '0')}:00`;

@@ -21,7 +21,9 @@ export interface Approach {
 export function decoyFor(approach: Approach, random: () => number): string | null {
   const { policy, road, target } = approach;
   if (!policy.login.custom) return null;
-  const hidden = road === 'hidden' || (road === 'asset' && !wasLetIn(approach));
+  // While the owner is away no page of wp-admin gets as far as WordPress, which alone knows what a cookie is worth.
+  const forKnown = road === 'asset' || (road === 'admin' && policy.login.away(approach.now).away);
+  const hidden = road === 'hidden' || (forKnown && !wasLetIn(approach));
   return hidden ? decoyTarget(target, policy.login.hidden, random) : null;
 }
 
