@@ -34,7 +34,7 @@ export interface AttemptStore {
 
 /** Leave to check passwords once. Given back exactly once; a second time does nothing. */
 export interface Ticket {
-  /** @param right whether a right password was among what was checked */
+  /** @param right whether passwords were checked and every one was right */
   release(right?: boolean): void;
 }
 

@@ -2,7 +2,7 @@
 export interface Place {
   /**
    * The check is over.
-   * @param right whether a right password was among what was checked
+   * @param right whether passwords were checked and every one was right
    */
   leave(right: boolean, now: number): void;
 }
@@ -23,7 +23,7 @@ export interface LineLimits {
   readonly calmAtOnce: number;
   /** The same while somebody guesses. */
   readonly atOnce: number;
-  /** While somebody guesses, a place in which no password was right stays empty for so many times as its check took, */
+  /** While somebody guesses, a place in which a password was wrong stays empty for so many times as its check took, */
   readonly rest: number;
   /** but no longer than this, milliseconds. */
   readonly longestRestMs: number;

@@ -83,7 +83,7 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
       if (read === 'unreadable') failed(0);
       else if (read !== null) {
         report = read;
-        right = read.ok !== null || read.factor !== null;
+        right = (read.ok !== null || read.factor !== null) && read.failed.length === 0;
         for (const failure of read.failed) failed(failure.id);
         if (read.ok !== null)
           countSuccess(deps.attempts, { site: id, address, device, user: read.ok.id }, deps.clock());

@@ -30,6 +30,18 @@ describe('while many addresses guess passwords', () => {
     expect(performance.now() - began).toBeGreaterThan(6 * 40 + 5 * 120);
   });
 
+  it('a right password beside a guess in the same request wins it no time', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 5 }, { line });
+    gate.wordpress.checkMs = 20;
+    const began = performance.now();
+    const mixed = Array.from({ length: 8 }, (_, n) =>
+      gate.ask('/xmlrpc.php', { method: 'POST', body: `reader ${PASSWORD}\nowner guess`, from: stranger(n) }),
+    );
+    await Promise.all(mixed);
+    // Four at a place: each takes 40 ms, and 120 ms of rest stand between them.
+    expect(performance.now() - began).toBeGreaterThan(4 * 40 + 3 * 120);
+  });
+
   it('a browser that has logged in before waits for nobody', async () => {
     const gate = await loginGateUnderTest({ login_attempts: 5 }, { line });
     const first = await gate.ask('/wp-login.php', form(PASSWORD));
