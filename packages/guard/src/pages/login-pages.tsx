@@ -2,7 +2,6 @@ import type { ReactNode } from 'react';
 import type { Language } from '../texts/language.js';
 import { perLanguage } from '../texts/per-language.js';
 import { clockTime, dayAndTime, inUnits, isSameDay, shortTimeLeft, timeLeft } from './time-words.js';
-import { visitorIcons } from './visitor-icons.js';
 import { renderVisitorPage, type VisitorPage } from './visitor-page.js';
 import { escapeHtml, withHost } from './visitor-pages.js';
 import { withParts } from './with-parts.js';
@@ -62,7 +61,7 @@ function locked(language: Language, stage: number, today: boolean): VisitorPage 
     heading: 'Too many login attempts',
     text: 'Logging in from your address is paused, to keep passwords from being guessed.',
     tone: 'warn',
-    icon: visitorIcons.timer,
+    icon: 'timer',
     details: false,
     content: (
       <>
@@ -95,7 +94,7 @@ function away(language: Language, known: boolean): VisitorPage {
     heading: 'The admin area is closed',
     text: 'Away Mode is on, so nobody can log in. This includes the site’s owner.',
     tone: 'info',
-    icon: visitorIcons.moon,
+    icon: 'moon',
     details: false,
     content: (
       <>

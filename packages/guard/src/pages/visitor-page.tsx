@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { Language } from '../texts/language.js';
+import { type IconName, Tile } from './icon.js';
 import { contentStyles, rightToLeftStyles, visitorStyles } from './visitor-styles.js';
 
 /**
@@ -12,8 +13,7 @@ export interface VisitorPage {
   readonly heading: string;
   readonly text: string;
   readonly tone: 'danger' | 'warn' | 'quiet' | 'info';
-  /** SVG path data of the icon, 20 x 20. */
-  readonly icon: readonly string[];
+  readonly icon: IconName;
   /** Whether the card shows address, time and reference. */
   readonly details: boolean;
   /** What else stands in the card, translated. */
@@ -72,29 +72,6 @@ function Document({ language, page }: { readonly language: Language; readonly pa
         </div>
       </body>
     </html>
-  );
-}
-
-function Tile({ tone, icon }: Pick<VisitorPage, 'tone' | 'icon'>): ReactNode {
-  return (
-    <span className={`so-tile so-tile--${tone}`}>
-      <svg
-        viewBox="0 0 20 20"
-        width="24"
-        height="24"
-        fill="none"
-        stroke="currentColor"
-        strokeWidth="1.6"
-        strokeLinecap="round"
-        strokeLinejoin="round"
-        aria-hidden="true"
-        focusable="false"
-      >
-        {icon.map((path) => (
-          <path key={path} d={path} />
-        ))}
-      </svg>
-    </span>
   );
 }
 

@@ -1,4 +1,5 @@
-import { FieldError, type FormFacts, FormFields, type FrameFacts, renderFrame, Tile, WhoFoot } from './frame.js';
+import { Tile } from '../icon.js';
+import { FieldError, type FormFacts, FormFields, type FrameFacts, renderFrame, WhoFoot } from './frame.js';
 
 /** The page that asks for a code: of the app, or one of the back-up codes. */
 export function challengePage(

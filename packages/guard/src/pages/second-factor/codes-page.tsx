@@ -1,5 +1,6 @@
 import type { Language } from '../../texts/language.js';
-import { FieldError, type FormFacts, FormFields, type FrameFacts, Icon, renderFrame, Tile } from './frame.js';
+import { Icon, Tile } from '../icon.js';
+import { FieldError, type FormFacts, FormFields, type FrameFacts, renderFrame } from './frame.js';
 
 /** The page that shows the back-up codes, once. "Continue" needs the tick; the server checks it again. */
 export function codesPage(

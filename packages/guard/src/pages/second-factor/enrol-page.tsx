@@ -1,4 +1,5 @@
-import { FieldError, type FormFacts, FormFields, type FrameFacts, Icon, renderFrame, WhoFoot } from './frame.js';
+import { Icon } from '../icon.js';
+import { FieldError, type FormFacts, FormFields, type FrameFacts, renderFrame, WhoFoot } from './frame.js';
 
 /** The page on which a user sets up an authenticator app: QR code, key as text and first code in one step. */
 export function enrolPage(

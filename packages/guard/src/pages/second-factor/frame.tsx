@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { Language } from '../../texts/language.js';
+import { Icon } from '../icon.js';
 import { rootAttributes } from '../visitor-page.js';
 import { withParts } from '../with-parts.js';
 import { secondFactorScript } from './second-factor-script.js';
@@ -59,58 +60,6 @@ export function renderFrame(
       </body>
     </html>,
   )}`;
-}
-
-/** Paths of the design's icons, 20 x 20. */
-export const icons = {
-  phone: ['M7.5 2h5a2 2 0 0 1 2 2v12a2 2 0 0 1-2 2h-5a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2z', 'M9 15.2h2'],
-  check: ['M4.5 10.5l3.7 3.7 7.3-7.9'],
-  error: ['M10 2.5a7.5 7.5 0 1 0 0 15a7.5 7.5 0 1 0 0-15', 'M10 6.2v4.5M10 13.6h.01'],
-  clock: ['M10 2.5a7.5 7.5 0 1 0 0 15a7.5 7.5 0 1 0 0-15', 'M10 5.8V10l2.8 1.8'],
-  copy: [
-    'M9 7h6a2 2 0 0 1 2 2v6a2 2 0 0 1-2 2H9a2 2 0 0 1-2-2V9a2 2 0 0 1 2-2z',
-    'M13 7V5a2 2 0 0 0-2-2H5a2 2 0 0 0-2 2v6a2 2 0 0 0 2 2h2',
-  ],
-  download: ['M10 3v9.5M6 8.8l4 4 4-4M3.5 16.5h13'],
-  print: [
-    'M6 7V3h8v4M6 14H4.5A1.5 1.5 0 0 1 3 12.5v-4A1.5 1.5 0 0 1 4.5 7h11A1.5 1.5 0 0 1 17 8.5v4a1.5 1.5 0 0 1-1.5 1.5H14',
-    'M6 11.5h8V17H6z',
-  ],
-} as const satisfies Record<string, readonly string[]>;
-
-export function Icon({ name, size = 20 }: { readonly name: keyof typeof icons; readonly size?: number }): ReactNode {
-  return (
-    <svg
-      viewBox="0 0 20 20"
-      width={size}
-      height={size}
-      fill="none"
-      stroke="currentColor"
-      strokeWidth="1.6"
-      strokeLinecap="round"
-      strokeLinejoin="round"
-      aria-hidden="true"
-      focusable="false"
-    >
-      {icons[name].map((path) => (
-        <path key={path} d={path} />
-      ))}
-    </svg>
-  );
-}
-
-export function Tile({
-  icon,
-  tone,
-}: {
-  readonly icon: keyof typeof icons;
-  readonly tone: 'on' | 'warn' | 'danger';
-}): ReactNode {
-  return (
-    <span className={`so-tile so-tile--${tone}`}>
-      <Icon name={icon} size={24} />
-    </span>
-  );
 }
 
 export function FieldError({ id, text }: { readonly id: string; readonly text: string }): ReactNode {

@@ -1,5 +1,6 @@
 import type { Values } from '../../texts/language.js';
-import { type FrameFacts, type icons, renderFrame, Tile } from './frame.js';
+import { type IconName, Tile } from '../icon.js';
+import { type FrameFacts, renderFrame } from './frame.js';
 
 /** Pages that only say something: what happened, how things stand, the way out. In English, with names in braces. */
 export interface Notice {
@@ -8,7 +9,7 @@ export interface Notice {
   /** What the names in text and foot stand for. */
   readonly values?: Values;
   readonly tone: 'on' | 'warn' | 'danger';
-  readonly icon: keyof typeof icons;
+  readonly icon: IconName;
   readonly button?: { readonly label: string; readonly href: string } | undefined;
   readonly foot?: string | undefined;
   /** Tells the log-in dialog of wp-admin, which frames this page, that it can close. */
