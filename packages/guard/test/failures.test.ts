@@ -80,18 +80,10 @@ describe('a slow visitor', () => {
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
     const gate = await runningGate(port, { limits: { upstreamSeconds: 0.3, idleSeconds: 4 } });
     const client = new RawClient(gate.port);
-    let got = 0;
-    client.socket.removeAllListeners('data');
-    client.socket.on('data', (data) => {
-      if (got === 0) {
-        client.socket.pause();
-        setTimeout(() => client.socket.resume(), 1000);
-      }
-      got += data.length;
-    });
+    const got = client.readSlowly(1000);
     client.send(closing('GET / HTTP/1.1'));
     await client.end(15_000);
-    expect(got).toBeGreaterThan(size);
+    expect(got()).toBeGreaterThan(size);
   });
 
   it('who takes nothing at all for that long is let go', async () => {

@@ -27,6 +27,20 @@ export class RawClient {
     return this;
   }
 
+  /** Rests for `ms` after the first piece, and keeps nothing of what comes. @returns how many bytes have come so far */
+  readSlowly(ms: number): () => number {
+    let got = 0;
+    this.socket.removeAllListeners('data');
+    this.socket.on('data', (data) => {
+      if (got === 0) {
+        this.socket.pause();
+        setTimeout(() => this.socket.resume(), ms);
+      }
+      got += data.length;
+    });
+    return () => got;
+  }
+
   /** Waits until what was received fits, and returns it. Fails when the connection ends before, or after `ms`. */
   async until(test: (received: string) => boolean, ms = 4000): Promise<string> {
     const end = Date.now() + ms;

@@ -135,18 +135,10 @@ describe.each(['websocket', 'h2c'])('a wish for %s that is not granted', (protoc
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
     const gate = await runningGate(port);
     const client = new RawClient(gate.port);
-    let got = 0;
-    client.socket.removeAllListeners('data');
-    client.socket.on('data', (data) => {
-      if (got === 0) {
-        client.socket.pause();
-        setTimeout(() => client.socket.resume(), 500);
-      }
-      got += data.length;
-    });
+    const got = client.readSlowly(500);
     client.send(WISH);
     await client.end(8000);
-    expect(got).toBeGreaterThan(size);
+    expect(got()).toBeGreaterThan(size);
   });
 
   it('from someone who reads nothing is kept in no memory, and let go after a while', async () => {

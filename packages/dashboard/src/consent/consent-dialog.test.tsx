@@ -53,8 +53,7 @@ describe('the consent dialog', () => {
         .map(({ textContent }) => textContent),
     ).toEqual(['Confirm']);
     await userEvent.keyboard('{Escape}');
-    const scrim = document.querySelector('.so-scrim');
-    if (scrim !== null) await userEvent.click(scrim);
+    await userEvent.click(document.querySelector('.so-scrim') as Element);
     expect(screen.getByRole('dialog', { name: TITLE })).toBeDefined();
   });
 
