@@ -141,6 +141,19 @@ describe('a file that can’t be read', () => {
     expect(await allVisits(store)).toHaveLength(1);
     expect(log.events()).toEqual(['activity-log-not-opened', 'activity-log-opened']);
   });
+
+  it('is tried again when the clock was set back since', async () => {
+    const dataDir = await scratchFolder();
+    const { mkdir, rmdir } = await import('node:fs/promises');
+    await mkdir(join(dataDir, 'activity.sqlite'));
+    let now = NOW;
+    const store = await testStore({ dataDir, clock: () => now });
+    await expect(store.newestVisit(SITE)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    await rmdir(join(dataDir, 'activity.sqlite'));
+    now -= 24 * 3600_000;
+    await store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 0 });
+    expect(await allVisits(store)).toHaveLength(1);
+  });
 });
 
 describe('a writing thread that dies', () => {

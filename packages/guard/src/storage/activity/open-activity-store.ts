@@ -206,7 +206,8 @@ class SqliteActivityStore implements OpenActivityStore {
   #opened(): Promise<ActivityDatabase> {
     if (this.#closed) return Promise.reject(new StorageError('closed', 'The Activity Log is closed.'));
     if (this.#database === null) {
-      if (this.#clock() - this.#failedAt < REOPEN_MS) {
+      // Math.abs: a clock that was set back must not keep it closed until it has caught up.
+      if (Math.abs(this.#clock() - this.#failedAt) < REOPEN_MS) {
         return Promise.reject(new StorageError('cannot_open', 'The Activity Log could not be opened a moment ago.'));
       }
       this.#database = this.#open();
