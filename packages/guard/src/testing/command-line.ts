@@ -26,15 +26,35 @@ export async function runBeside(...args: string[]): Promise<{ status: number | n
   return { status, stdout, stderr };
 }
 
-/** Starts `serve` in a process of its own. */
-export async function serve(dataDir: string): Promise<{ child: ChildProcess; url: string; log: () => string }> {
-  const child = spawn(process.execPath, [bin, 'serve', '--data-dir', dataDir], { stdio: ['ignore', 'ignore', 'pipe'] });
+export interface ServeProcess {
+  readonly child: ChildProcess;
+  /** What it has written to standard error. */
+  readonly log: () => string;
+}
+
+/** Starts `serve` in a process of its own and waits for nothing. */
+export function spawnServe(dataDir: string, env: Readonly<Record<string, string>> = {}): ServeProcess {
+  const child = spawn(process.execPath, [bin, 'serve', '--data-dir', dataDir], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...env },
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   let text = '';
   child.stderr?.on('data', (chunk) => {
     text += chunk;
   });
-  await eventually(() => text.includes('guard-started'));
-  const line = text.split('\n').find((entry) => entry.includes('guard-started')) ?? '';
-  return { child, url: JSON.parse(line).url, log: () => text };
+  return { child, log: () => text };
+}
+
+/** Starts `serve` in a process of its own; answers once it serves. */
+export async function serve(
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServeProcess & { readonly url: string }> {
+  const { child, log } = spawnServe(dataDir, env);
+  await eventually(() => log().includes('guard-started'));
+  const line = log()
+    .split('\n')
+    .find((entry) => entry.includes('guard-started'));
+  return { child, url: JSON.parse(line ?? '').url, log };
 }

@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import { openDatabase } from '../storage/database.js';
+import { runBeside, serve, spawnServe } from '../testing/command-line.js';
+import { fakeConnector } from '../testing/fake-connector.js';
+import { callApi, dataFolderFor } from '../testing/running-guard.js';
+import { eventually } from '../testing/scratch.js';
+
+async function dataFolder() {
+  const connector = await fakeConnector();
+  return { connector, dataDir: await dataFolderFor(connector) };
+}
+
+const setFeeds = (url: string, value: number) =>
+  callApi(url, '/disable-feeds', { body: JSON.stringify({ disable_feed: value }) });
+const feeds = async (url: string) => {
+  const { body } = await callApi(url, '/fetch-options', { body: '{"page":"security"}' });
+  return (body.data as { disable_feed: number }).disable_feed;
+};
+
+/** Starts `serve`; `code` is null once it serves, and what it ended with when it does not. */
+async function tryToServe(dataDir: string) {
+  const { child, log } = spawnServe(dataDir);
+  let code: number | null = null;
+  child.once('close', (status) => {
+    code = status;
+  });
+  await eventually(() => code !== null || log().includes('guard-started'));
+  return { child, code, log };
+}
+
+describe('a second guard on a data folder', () => {
+  it('ends at once and leaves the first one as it was', async () => {
+    const { dataDir } = await dataFolder();
+    const first = await serve(dataDir);
+    expect((await setFeeds(first.url, 1)).http).toBe(200);
+    for (let turn = 0; turn < 3; turn++) {
+      expect(await runBeside('serve', '--data-dir', dataDir)).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: `Another guard runs on this data folder (process ${first.child.pid}).\n`,
+      });
+    }
+    expect(await readFile(join(dataDir, 'guard.pid'), 'utf8')).toBe(`${first.child.pid}\n`);
+    expect(await feeds(first.url)).toBe(1);
+    expect((await setFeeds(first.url, 0)).http).toBe(200);
+    expect(first.log()).not.toMatch(/"level":"(?:error|fatal)"/);
+  });
+
+  it('of six that start at the same time one serves, and each other says why it does not', async () => {
+    const { dataDir } = await dataFolder();
+    const all = await Promise.all(Array.from({ length: 6 }, () => tryToServe(dataDir)));
+    const [serving, ...more] = all.filter(({ code }) => code === null);
+    expect(more).toEqual([]);
+    expect(await readFile(join(dataDir, 'guard.pid'), 'utf8')).toBe(`${serving?.child.pid}\n`);
+    for (const { code, log } of all.filter((each) => each !== serving)) {
+      expect([code, log()]).toEqual([1, expect.stringMatching(/^Another guard runs on this data folder[^\n]*\.\n$/)]);
+    }
+  });
+
+  it('takes over at once from one that was killed, also when its process number belongs to another program now', async () => {
+    const { dataDir } = await dataFolder();
+    const first = await serve(dataDir);
+    expect((await setFeeds(first.url, 1)).http).toBe(200);
+    first.child.kill('SIGKILL');
+    await once(first.child, 'exit');
+    // The number of a program that lives: this one.
+    await writeFile(join(dataDir, 'guard.pid'), `${process.pid}\n`);
+    const { stdout } = await runBeside('status', '--data-dir', dataDir, '--json');
+    expect(JSON.parse(stdout).guard).toMatchObject({ running: false, pid: null });
+    const second = await serve(dataDir);
+    expect(await feeds(second.url)).toBe(1);
+    expect(await readFile(join(dataDir, 'guard.pid'), 'utf8')).toBe(`${second.child.pid}\n`);
+  });
+});
+
+describe('the command line beside a guard that answers requests', () => {
+  it('and owners change the same settings: no change that was acknowledged is lost, nobody gets an error', async () => {
+    const { connector, dataDir } = await dataFolder();
+    const { url, log } = await serve(dataDir);
+    await eventually(() => connector.policy !== null);
+    let over = false;
+    const odd: unknown[] = [];
+    const visits = (async () => {
+      while (!over) {
+        const { status } = await fetch(`${url}/xmlrpc.php`, { method: 'POST' });
+        if (status !== 403 && status !== 200) odd.push(status);
+      }
+    })();
+    let last = 0;
+    let changes = 0;
+    const owner = (async () => {
+      for (let turn = 0; !over; turn++) {
+        const { http, body } = await setFeeds(url, turn % 2);
+        if (http !== 200) odd.push([http, body]);
+        else {
+          last = turn % 2;
+          changes++;
+        }
+      }
+    })();
+    const commands = [
+      ['pause', '30'],
+      ['status'],
+      ['resume'],
+      ['login-url', 'reset'],
+      ['login-access', 'clear'],
+      ['unblock', '203.0.113.7'],
+      ['away-mode', 'off'],
+    ];
+    for (const words of [...commands, ...commands]) {
+      const { status, stderr } = await runBeside(...words, '--data-dir', dataDir);
+      if (status !== 0 && words[0] !== 'status') odd.push([words, status, stderr]);
+    }
+    over = true;
+    await Promise.all([visits, owner]);
+    expect(odd).toEqual([]);
+    expect(changes).toBeGreaterThan(5);
+    expect(await feeds(url)).toBe(last);
+    expect((await fetch(`${url}/xmlrpc.php`, { method: 'POST' })).status).toBe(403);
+    await eventually(
+      () => connector.policy?.policy.disable_feed === last && connector.policy.policy.disable_xml_rpc === 1,
+    );
+    expect(log()).not.toMatch(/"level":"(?:error|fatal)"/);
+    const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+    onTestFinished(() => db.destroy());
+    const rows = await db.selectFrom('audit').select(['name', 'actor_login']).execute();
+    // Each change of the owner turned the value, but for the first to what it was.
+    expect(rows.filter(({ name }) => name === 'disable_feed').length).toBeGreaterThanOrEqual(changes - 1);
+    const byCommand = rows.filter(({ actor_login }) => actor_login === 'command line').map(({ name }) => name);
+    const once = ['paused_until', 'paused_until', 'login_unblock'];
+    expect(byCommand.sort()).toEqual([...once, ...once].sort());
+  });
+});
