@@ -17,6 +17,7 @@ const tools = [
     packages: ['php-fpm'],
   },
   { what: 'nginx', programs: ['nginx'], packages: ['nginx-light'] },
+  { what: 'a clock of its own for a process', programs: ['faketime'], packages: ['faketime'] },
   { what: 'MariaDB', programs: ['mariadbd', 'mysqld'], packages: ['mariadb-server'] },
 ];
 

@@ -15,11 +15,12 @@ const pidFile = (stack: Stack) => join(stack.dir, 'run/guard.json');
 const logFile = (stack: Stack) => join(stack.dir, 'logs/guard.log');
 
 /** Starts `security-optimizer serve` and waits until it answers. Its log starts empty. */
-export async function startGuard(stack: Stack): Promise<void> {
+export async function startGuard(stack: Stack, env: Readonly<Record<string, string>> = {}): Promise<void> {
   await startService({
     name: 'guard',
     command: process.execPath,
     args: [cli, 'serve', '--data-dir', stack.guardDir],
+    env: { ...process.env, ...env },
     pidFile: pidFile(stack),
     logFile: logFile(stack),
     // A path that guard refuses by itself, so that a dead WordPress does not matter.

@@ -36,8 +36,16 @@ export interface OddSite extends Stack {
   readonly stop: () => Promise<void>;
 }
 
-/** Lays a WordPress out, starts it on PHP with SQLite, and puts guard in front of it. */
-export async function startOddInstall(dir: string, layout: Layout): Promise<OddSite> {
+/**
+ * Lays a WordPress out, starts it on PHP with SQLite, and puts guard in front of it.
+ *
+ * @param env more variables for the processes
+ */
+export async function startOddInstall(
+  dir: string,
+  layout: Layout,
+  env: { readonly guard?: Readonly<Record<string, string>>; readonly php?: Readonly<Record<string, string>> } = {},
+): Promise<OddSite> {
   const port = await freePort();
   const origin = layout.origin ?? (layout.network === true ? 'http://network.example' : `http://127.0.0.1:${port}`);
   const root = join(dir, 'root');
@@ -71,7 +79,7 @@ export async function startOddInstall(dir: string, layout: Layout): Promise<OddS
   const web = await startNativePhp({
     wordpressDir: root,
     dataDir: dir,
-    env: { SANDBOX_FRONT: front, ...(layout.network === true ? { SANDBOX_NETWORK: '1' } : {}) },
+    env: { ...env.php, SANDBOX_FRONT: front, ...(layout.network === true ? { SANDBOX_NETWORK: '1' } : {}) },
   });
   const stack: Stack = {
     kind: 'embedded',
@@ -105,7 +113,7 @@ export async function startOddInstall(dir: string, layout: Layout): Promise<OddS
       ...(layout.origin === undefined ? {} : { trustedProxies: ['127.0.0.1/32'] }),
       ...muPlugins,
     });
-    await startGuard(stack);
+    await startGuard(stack, env.guard);
   } catch (error) {
     await stop();
     throw error;

@@ -1,0 +1,33 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+
+/** libfaketime (package `faketime`), which gives single processes a clock of their own; null where it is not there. */
+export const fakeClockLibrary = find();
+
+function find(): string | null {
+  for (const folder of existsSync('/usr/lib') ? ['/usr/lib', '/usr/local/lib'] : []) {
+    const places = [folder, ...readdirSync(folder).map((name) => `${folder}/${name}`)];
+    const found = places.map((place) => `${place}/faketime/libfaketime.so.1`).find((file) => existsSync(file));
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** A clock for some processes, that can be set while they run. Timers go on as they do when a real clock is set. */
+export function fakeClock(file: string): {
+  readonly env: Readonly<Record<string, string>>;
+  set(seconds: number): void;
+} {
+  const set = (seconds: number) => writeFileSync(file, `${seconds < 0 ? '' : '+'}${seconds}\n`);
+  set(0);
+  return {
+    env: {
+      LD_PRELOAD: fakeClockLibrary ?? '',
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      DONT_FAKE_MONOTONIC: '1',
+      NO_FAKE_STAT: '1',
+    },
+    set,
+  };
+}
