@@ -7,9 +7,10 @@ export interface ExchangeWatch {
   /**
    * The head of the answer has come.
    * @param login what the connector says about passwords
+   * @param headers of the answer, as WordPress sent them
    * @returns what the answer has to wait for, or null; it never rejects
    */
-  onLogin(login: string | undefined): Promise<void> | null;
+  onLogin(login: string | undefined, status: number, headers: RawHeaders): Promise<void> | null;
   /** The head goes out now. May add headers. @returns true when the visitor gets another answer: this one is thrown away */
   onHead(status: number, headers: RawHeaders): boolean;
   /**

@@ -122,7 +122,7 @@ class Exchange implements UpstreamHandler, Ready {
     const { headers, signal, login } = forwardedHead(head);
     this.f.onSignal(signal);
     this.#headSeen = true;
-    const ready = this.f.watch.onLogin(login);
+    const ready = this.f.watch.onLogin(login, head.status, headers);
     if (this.#gone) {
       this.#over = true;
       this.#connection?.destroy();

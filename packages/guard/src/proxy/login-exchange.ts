@@ -77,10 +77,13 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
   let report: LoginReport | null = null;
   return {
     staysForHead: ticket !== null,
-    onLogin(login) {
+    onLogin(login, status, headers) {
       const read = login === undefined ? null : readLoginReport(secret, login, requestId);
       let right = false;
-      if (read === 'unreadable') failed(0);
+      // Without the connector the answer alone tells: whoever gets no session had a wrong password.
+      const isAlone = read === null && certain && road === 'login' && passage.signal().kind !== 'ok';
+      const gotNoSession = isAlone && status < 500 && !startsSession(headers);
+      if (read === 'unreadable' || gotNoSession) failed(0);
       else if (read !== null) {
         report = read;
         right = (read.ok !== null || read.factor !== null) && read.failed.length === 0;
@@ -90,7 +93,7 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
       }
       ticket?.release(right);
       // A check that was refused looks like one that failed, and takes as long.
-      const waits = read === 'unreadable' || (read !== null && read.failed.length + read.refused > 0);
+      const waits = read === 'unreadable' || gotNoSession || (read !== null && read.failed.length + read.refused > 0);
       return waits && limit !== 0 ? deps.settled(id) : null;
     },
     onHead(_status, headers) {
@@ -122,6 +125,15 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
       return counts ? deps.settled(id) : null;
     },
   };
+}
+
+/** Whether an answer sets the cookie by which WordPress knows who is logged in. */
+function startsSession(headers: RawHeaders): boolean {
+  for (let i = 0; i < headers.length; i += 2) {
+    if (/^set-cookie$/i.test(headers[i] as string) && /^\s*wordpress_logged_in_/.test(headers[i + 1] as string))
+      return true;
+  }
+  return false;
 }
 
 /** Roads on which a browser may log in and keep a cookie. */

@@ -66,6 +66,30 @@ describe('100 parallel wrong guesses from one address', () => {
   });
 });
 
+describe('without the connector', () => {
+  it('guesses at the login form are counted by their answers', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 5 });
+    gate.wordpress.bare = true;
+    gate.wordpress.checkMs = 20;
+    await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        gate.ask('/wp-login.php', { ...form(`wrong${i}`), leaveAfter: i % 2 ? 5 : 9999 }).catch(() => null),
+      ),
+    );
+    expect(gate.wordpress.checks.length).toBeLessThanOrEqual(5);
+    expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(429);
+  });
+
+  it('whoever gets a session, or only looks at the form, is not counted', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    gate.wordpress.bare = true;
+    for (let n = 0; n < 8; n++) {
+      expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(200);
+      expect((await gate.ask('/wp-login.php')).status).toBe(200);
+    }
+  });
+});
+
 describe('a locked address', () => {
   const locked = async () => {
     const gate = await loginGateUnderTest({ login_attempts: 3 });

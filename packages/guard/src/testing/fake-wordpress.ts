@@ -32,6 +32,8 @@ export interface FakeWordPress {
   factor: boolean;
   /** `/chat` gives no answer. */
   hangs: boolean;
+  /** No connector says anything. */
+  bare: boolean;
   /** Called before an answer to a request in which a password was checked. */
   mangle: (response: ServerResponse) => void;
 }
@@ -53,6 +55,7 @@ export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
     registration: true,
     factor: false,
     hangs: false,
+    bare: false,
     mangle: () => {},
   };
   onTestFinished(
@@ -144,6 +147,7 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
     response.setHeader('X-Security-Optimizer-Login', `${fields} ${mac(secret, `connector-login\n${fields}`)}`);
     fake.mangle(response);
   }
+  if (fake.bare) for (const name of ['Signal', 'Login']) response.removeHeader(`X-Security-Optimizer-${name}`);
   if (report.factor !== null) response.setHeader('Set-Cookie', 'wordpress_logged_in_x=must-not-leave; HttpOnly');
   else if (loggedIn) response.setHeader('Set-Cookie', 'wordpress_logged_in_x=1; HttpOnly');
 
