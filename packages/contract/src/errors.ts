@@ -31,6 +31,11 @@ export const errorTable = {
     message:
       'The connector plugin does not answer inside WordPress. Nothing was changed. Ask your hosting provider to attach it again.',
   },
+  connector_outdated: {
+    status: 503,
+    message:
+      'The connector plugin inside WordPress is too old for this. Nothing was changed. Ask your hosting provider to attach the site again.',
+  },
   connector_other_secret: {
     status: 503,
     message:

@@ -158,6 +158,27 @@ describe('who may call', () => {
   });
 });
 
+describe('when the connector is of an older version', () => {
+  it('what it does not know says so, and everything else works', async () => {
+    const { connector, call } = await start();
+    connector.version = '0.0.9';
+    for (const name of ['login-data', 'overview', 'log-out-users', 'users-info']) connector.unknown.add(name);
+    expect((await call('/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
+    expect((await call('/fetch-options', { body: '{"page":"security"}' })).http).toBe(200);
+    for (const [suffix, body] of [
+      ['/fetch-options', '{"page":"login"}'],
+      ['/logout-users', '{}'],
+    ] as const) {
+      const answer = await call(suffix, { body });
+      expect([suffix, answer.http, answer.body.code]).toEqual([suffix, 503, 'connector_outdated']);
+    }
+    const { body } = await call('/notifications', { body: '{}' });
+    const ids = (body.data as unknown as { id: string }[]).map(({ id }) => id);
+    expect(ids).toContain('connector-version');
+    expect(ids).not.toContain('wordpress-unreachable');
+  });
+});
+
 describe('when WordPress is in trouble', () => {
   const breakIt: readonly [string, (connector: FakeConnector) => void | Promise<void>, string][] = [
     ['is down', (connector) => connector.close(), 'wordpress_unreachable'],

@@ -67,7 +67,8 @@ function counted(text: string, plural: string, count: number, words: Readonly<Re
 
 function productNotifications(facts: NotificationFacts, { admin }: NotificationLinks): Found[] {
   const found: Found[] = [];
-  if (facts.wordpress === null) {
+  // An old connector answers; it only can't tell what is asked here, and has a notification of its own.
+  if (facts.wordpress === null && facts.oldConnector === null) {
     found.push({
       id: 'wordpress-unreachable',
       level: 'danger',

@@ -52,6 +52,8 @@ export interface FakeConnector {
   readonly endedSessions: { readonly body: unknown; readonly cookie: string | undefined }[];
   /** Commands that are answered with HTTP status 500. */
   readonly failing: Set<string>;
+  /** Commands that it does not know, as a connector of an older version. */
+  readonly unknown: Set<string>;
   readonly users: Map<string, FakeUser>;
   /** Rows of the outbox, oldest first. */
   outbox: FakeEvent[];
@@ -102,6 +104,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     usedPaths: new Map(),
     endedSessions: [],
     failing: new Set(),
+    unknown: new Set(),
     users: new Map([
       ['session=owner', { nonce: 'owner-nonce', can_manage: true, id: 1, login: 'owner' }],
       ['session=editor', { nonce: 'editor-nonce', can_manage: false, id: 2, login: 'editor' }],
@@ -153,7 +156,10 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
     return finish(response, 403, {});
   }
   const command = /rest_route=\/security-optimizer-connector\/v1\/([a-z-]+)$/.exec(request.url ?? '')?.[1];
-  const known = command && checkCommand(fake.secret, command, request.headers['x-security-optimizer-command'], body);
+  const known =
+    command &&
+    !fake.unknown.has(command) &&
+    checkCommand(fake.secret, command, request.headers['x-security-optimizer-command'], body);
   const done = known ? await run(fake, command, JSON.parse(body), request.headers.cookie) : null;
   const fields = `1 ${keyOf(fake.secret)} ${requestId} ${fake.policy?.hash ?? '-'} ${fake.version} ${fake.flags}`;
   response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(fake.secret, `connector-signal\n${fields}`)}`);

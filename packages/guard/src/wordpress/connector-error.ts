@@ -6,7 +6,12 @@ export type ConnectorFault =
   | { readonly kind: 'missing' }
   | { readonly kind: 'other_secret'; readonly keyId: string }
   /** `cause` in plain words, for example `connection refused`. */
-  | { readonly kind: 'unreachable'; readonly cause: string };
+  | {
+      readonly kind: 'unreachable';
+      readonly cause: string;
+      /** The connector is there and knows no such command. */
+      readonly outdated?: true;
+    };
 
 const codes = {
   missing: 'connector_missing',
@@ -26,7 +31,8 @@ export class ConnectorError extends ApiError {
 
   constructor(fault: ConnectorFault, options: { cause?: unknown; mayBeDone?: boolean } = {}) {
     const detail = describeFault(fault);
-    super(codes[fault.kind], { cause: new Error(detail, { cause: options.cause }) });
+    const outdated = fault.kind === 'unreachable' && fault.outdated === true;
+    super(outdated ? 'connector_outdated' : codes[fault.kind], { cause: new Error(detail, { cause: options.cause }) });
     this.name = 'ConnectorError';
     this.fault = fault;
     this.detail = detail;

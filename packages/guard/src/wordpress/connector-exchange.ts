@@ -138,6 +138,11 @@ export function parseAnswer<Schema extends z.ZodType>(
   command: string,
   { status, text }: Answer,
 ): z.output<Schema> {
+  // Signed, so it comes from the connector: to it the command is an address like any other that does not exist.
+  if (status === 404) {
+    const cause = `the connector does not know the command ${command}; attach the site again`;
+    throw new ConnectorError({ kind: 'unreachable', cause, outdated: true });
+  }
   if (status !== 200) throw unreachable(`the connector answered the command ${command} with HTTP status ${status}`);
   let json: unknown;
   try {
