@@ -204,3 +204,10 @@ describe('a head', () => {
     expect(heads[0]?.headers).toEqual(['X-A', 'voil\xc3\xa0', 'X-B', '', 'X-A', '2', 'Content-Length', '0']);
   });
 });
+
+it('does not wait for the end of what is no answer', () => {
+  for (const pieces of [['\x15\x03\x01'], ['220 mail.example ESMTP'], ['HTTP', '/2 200'], ['\r\n']]) {
+    expect(() => read(pieces)).toThrow('not an answer of HTTP/1');
+  }
+  expect(read(['H', 'TTP', '/1', '.1 200 OK\r\nContent-Length: 1\r\n\r\nx']).body).toBe('x');
+});

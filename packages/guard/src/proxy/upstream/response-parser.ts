@@ -125,6 +125,9 @@ export class ResponseParser {
     const end = data.indexOf('\r\n\r\n');
     if (end === -1) {
       if (data.length > MAX_HEAD) throw new ResponseSyntaxError('head too long');
+      // Another protocol, or garbage, may have no end for minutes.
+      const seen = data.toString('latin1', 0, START.length);
+      if (!START.startsWith(seen)) throw new ResponseSyntaxError('not an answer of HTTP/1');
       return this.#keep(data);
     }
     const head = parseHead(data.toString('latin1', 0, end));
@@ -187,6 +190,8 @@ export class ResponseParser {
 }
 
 const EMPTY = Buffer.alloc(0);
+/** How every answer starts. */
+const START = 'HTTP/1.';
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: (.*))?$/;
 /** RFC 9110 section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
