@@ -1,13 +1,12 @@
 import type { BlockedRow } from '@security-optimizer/contract/activity';
 import { useEffect, useId } from 'react';
 import { EmptyState } from '../../../components/empty-state.js';
-import { LoadFailed } from '../../../components/load-failed.js';
-import { TableSkeleton } from '../../../components/table-skeleton.js';
 import { useQueryClient } from '../../../data/use-query.js';
 import { __ } from '../../../i18n/translate.js';
 import { NOTHING_APPLIED } from '../list/applied.js';
 import { LoadMore } from '../list/load-more.js';
 import { LogTable } from '../list/log-table.js';
+import { MissingRows } from '../list/missing-rows.js';
 import { readBlockedRow, readList } from '../list/read-list.js';
 import { RefreshButton } from '../list/refresh-button.js';
 import { type ListSource, useLogList } from '../list/use-log-list.js';
@@ -28,7 +27,7 @@ export default function BlockedTab() {
   const list = useLogList(source, NOTHING_APPLIED);
   const unblock = useUnblock(list.reload);
   const id = useId();
-  const { rows, failure } = list;
+  const { rows } = list;
   const total = rows?.total;
 
   useEffect(() => {
@@ -77,16 +76,8 @@ export default function BlockedTab() {
             ))}
           </LogTable>
         )
-      ) : failure === null ? (
-        <TableSkeleton columns={columns} />
       ) : (
-        <div className="so-card__body so-card__sep">
-          <LoadFailed
-            text={__('We couldn’t load this list.', 'security-optimizer')}
-            failure={failure}
-            onRetry={list.retry}
-          />
-        </div>
+        <MissingRows columns={columns} list={list} />
       )}
       <LoadMore list={list} />
     </section>

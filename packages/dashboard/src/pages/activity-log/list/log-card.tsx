@@ -3,8 +3,6 @@ import { type ReactNode, useId, useRef, useState } from 'react';
 import { Button } from '../../../components/button.js';
 import { EmptyState } from '../../../components/empty-state.js';
 import { Lazy } from '../../../components/lazy.js';
-import { LoadFailed } from '../../../components/load-failed.js';
-import { TableSkeleton } from '../../../components/table-skeleton.js';
 import { useLeaving } from '../../../components/use-leaving.js';
 import { __ } from '../../../i18n/translate.js';
 import { Icon } from '../../../icons/icon.js';
@@ -12,6 +10,7 @@ import { type Applied, NOTHING_APPLIED } from './applied.js';
 import { AppliedChips } from './applied-chips.js';
 import { ExportMenu } from './export-menu.js';
 import { LoadMore } from './load-more.js';
+import { MissingRows } from './missing-rows.js';
 import { RefreshButton } from './refresh-button.js';
 import type { LogList } from './use-log-list.js';
 import { useNews } from './use-news.js';
@@ -35,7 +34,7 @@ const loadFilterPanel = () => import('../filter/filter-panel.js');
 /** A list of the log with its tools: refresh, export, filter, the applied filters, and more rows. */
 export function LogCard<Row extends { readonly id: number }>(props: LogCardProps<Row>) {
   const { title, name, list, applied, onApply } = props;
-  const { rows, fetching, failure } = list;
+  const { rows, fetching } = list;
   const [open, setOpen] = useState(false);
   const [openings, setOpenings] = useState(0);
   const panel = useLeaving(open, FILTER_CLOSE_MS);
@@ -100,16 +99,8 @@ export function LogCard<Row extends { readonly id: number }>(props: LogCardProps
       <AppliedChips applied={applied} onChange={apply} />
       {isReady ? (
         <Rows {...props} rows={rows.entries} onClear={() => apply(NOTHING_APPLIED)} />
-      ) : failure === null ? (
-        <TableSkeleton columns={props.columns} />
       ) : (
-        <div className="so-card__body so-card__sep">
-          <LoadFailed
-            text={__('We couldn’t load this list.', 'security-optimizer')}
-            failure={failure}
-            onRetry={list.retry}
-          />
-        </div>
+        <MissingRows columns={props.columns} list={list} />
       )}
       {isReady ? <LoadMore list={list} /> : null}
     </section>
