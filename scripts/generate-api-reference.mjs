@@ -88,7 +88,8 @@ Generated from \`packages/contract/src\` by \`npm run docs\`. Do not edit by han
 
 All calls are below \`/wp-json/${API_NAMESPACE}\` unless it says otherwise, also as \`/?rest_route=/${API_NAMESPACE}/…\`. A slash at the end is
 optional. A call needs the WordPress session cookie of an administrator and the header \`X-WP-Nonce\` (action \`wp_rest\`; the
-query parameter \`_wpnonce\` does too). GET takes its values from the query, the other methods from a JSON body of at most
+query parameter \`_wpnonce\` does too). GET takes its values from the query, as PHP reads it
+(\`filters[0][wp_name]=ip\`; filters may also stand there as JSON text), the other methods from a JSON body of at most
 ${MAX_BODY_BYTES / 1024} KB, whatever its Content-Type; an absent body is \`{}\`.
 
 Every answer is \`{ "data": …, "message": "…", "status": 200 }\`; the HTTP status is \`status\`. A refused call has \`data: null\`,

@@ -36,6 +36,23 @@ describe('the calls of the page Activity Log', () => {
     expect([broken.http, Object.keys(broken.body.fields ?? {})]).toEqual([400, ['filters']]);
   });
 
+  it('take the filters of a GET as PHP reads them too, and never leave out one that they can’t read', async () => {
+    const { visit, send, logged } = await activitySite();
+    await visit('/here');
+    await visit('/nowhere', { address: '192.0.2.2' });
+    await logged(2);
+    const child = 'filters[0][children][0]';
+    const chosen = `filters[0][wp_name]=ip&${child}[id]=ip&${child}[selectedValue]=`;
+    for (const query of [`${chosen}192.0.2.2`, encodeURI(`${chosen}192.0.2.2`).replaceAll('[', '%5B')]) {
+      const { body } = await send(`/activity-unknown?${query}`, undefined, { method: 'GET' });
+      expect(pages(body.data)).toEqual(['/nowhere']);
+    }
+    const faulty = await send(`/activity-unknown?${chosen}x`, undefined, { method: 'GET' });
+    expect([faulty.http, faulty.body.fields]).toEqual([400, { ip: 'Invalid format.' }]);
+    const nameless = await send(`/activity-unknown?${child}[id]=ip`, undefined, { method: 'GET' });
+    expect([nameless.http, Object.keys(nameless.body.fields ?? {})]).toEqual([400, ['filters']]);
+  });
+
   it.each([
     ['/activity-unknown', { page: 0 }, { page: 'Use a page number from 1.' }],
     ['/activity-unknown', { page: 1e15 }, { page: 'Use a page number from 1.' }],

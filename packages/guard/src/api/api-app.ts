@@ -16,6 +16,7 @@ import type { DownloadHandlers } from './download-handlers.js';
 import { apiErrorOf, failureOf } from './error-response.js';
 import type { Handlers } from './handlers.js';
 import { parseInput } from './parse-input.js';
+import { readQuery } from './read-query.js';
 import { sendFile } from './send-file.js';
 
 /** A client that was answered but goes on sending is cut off after this time, milliseconds. */
@@ -138,7 +139,7 @@ function mountDownloads(
       },
       handler: async (request, reply) => {
         const { call } = stateOf(deps.calls, request);
-        const input = parseInput(download.request, queryOf(call)) as never;
+        const input = parseInput(download.request, readQuery(call.query)) as never;
         const file = await deps.handlers[download.name](input, contextOf(deps.calls, request));
         return sendFile(reply, file, (error) => logFailure(deps.logger, call, apiErrorOf(error)));
       },
@@ -165,14 +166,10 @@ function routeOf(endpoint: Pick<Endpoint, 'suffix' | 'namespace'>): string {
 /** What the caller sent: body or query, and the parameters of the path, which win. */
 function inputOf(endpoint: Endpoint, request: FastifyRequest, call: ApiCall): unknown {
   const reads = request.method === 'GET' || request.method === 'HEAD';
-  const sent = reads ? queryOf(call) : (request.body ?? absent(request));
+  const sent = reads ? readQuery(call.query) : (request.body ?? absent(request));
   const named = endpoint.listField !== undefined && Array.isArray(sent) ? { [endpoint.listField]: sent } : sent;
   const isObject = typeof named === 'object' && named !== null && !Array.isArray(named);
   return isObject ? { ...named, ...(request.params as object) } : named;
-}
-
-function queryOf(call: ApiCall): Readonly<Record<string, string>> {
-  return Object.fromEntries(new URLSearchParams(call.query));
 }
 
 /** An absent body counts as an empty object; a body that says `null` is one. */
