@@ -25,6 +25,9 @@ const newNames = z
 /** A date, a time, or Unix seconds; guard's rule says which is allowed where. */
 const moment = z.union([z.string(), z.number(), z.null()], { error: messages.invalidFormat }).optional();
 
+/** A row of a list of addresses. What is no text is no address: a list in a row must not pass for an empty row. */
+const addressRow = z.string().catch('-');
+
 export const limitLoginAttempts = endpoint({
   name: 'update:login_attempts',
   suffix: '/limit-login-attempts',
@@ -43,7 +46,7 @@ export const loginAccess = endpoint({
     'The body may also be the bare list. A list without the address of the caller is refused unless `confirm` is true. ' +
     'In `fields` of a refusal, names are positions in the list, from 0.',
   request: z.object({
-    entries: z.array(z.coerce.string(), { error: 'Send a list of addresses.' }),
+    entries: z.array(addressRow, { error: 'Send a list of addresses.' }),
     confirm: toggleValue.optional(),
   }),
   listField: 'entries',

@@ -131,6 +131,15 @@ describe('the Login Access list', () => {
     expect((await options()).login_access).toEqual([]);
   });
 
+  it('is not emptied by rows that are no text', async () => {
+    const { call, options } = await loginSite();
+    await call('/login-access', ['127.0.0.1']);
+    for (const rows of [[[]], [[[]], ''], [['127.0.0.1']], [{}], [{ toString: 1 }], [null]]) {
+      expect(await call('/login-access', rows)).toMatchObject({ status: 400, fields: { 0: 'Invalid format.' } });
+    }
+    expect((await options()).login_access).toEqual(['127.0.0.1']);
+  });
+
   it('does not shut out the caller unless that is confirmed', async () => {
     const { call, options } = await loginSite();
     expect(await call('/login-access', ['203.0.113.0/24'])).toMatchObject({
