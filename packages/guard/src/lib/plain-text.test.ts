@@ -18,6 +18,22 @@ it('never holds a control character, never grows beyond its limit, never ends in
   );
 });
 
+it('shows characters that nobody sees, so that no name passes for another', () => {
+  for (const [text, shown] of [
+    ['own\u200ber', 'own\\u200ber'],
+    ['\ufeffowner', '\\ufeffowner'],
+    ['owner\u3164', 'owner\\u3164'],
+    ['ow\u2060ner', 'ow\\u2060ner'],
+  ] as const)
+    expect(plainText(text, 100)).toBe(shown);
+});
+
+it('stacks no marks on a letter until they cover other lines', () => {
+  const stacked = `Z${'\u0301'.repeat(90)}`;
+  expect(plainText(stacked, 300)).toBe(`Z${'\u0301'.repeat(5)}${'\\u0301'.repeat(49)}`.slice(0, 300));
+  for (const text of ['Việt', 'שָׁלוֹם', 'ที่นี่', '👨‍👩‍👧', 'می‌خواهم']) expect(plainText(text, 100)).toBe(text);
+});
+
 it('shows what it replaces', () => {
   expect(plainText('a\nb\u202ec', 20)).toBe('a\\u000ab\\u202ec');
   expect(plainText('ab\n\n', 9)).toBe('ab\\u000a');

@@ -1,6 +1,7 @@
 /**
- * Text from outside as one line that shows what it is: control characters and those that change the direction of
- * writing (UAX #9) stand as `\u000a`, and what is too long is cut.
+ * Text from outside as one line that shows what it is: control characters, those that change the direction of writing
+ * (UAX #9), those that nobody sees, and marks that pile up over other lines stand as `\u000a`, and what is too long is
+ * cut. The invisible joiners that scripts and emoji are written with stay.
  *
  * @param most characters, counted after escaping
  */
@@ -14,8 +15,11 @@ export function plainText(text: string, most: number): string {
 
 /** By far the most texts; they are recognised before anything is replaced. */
 const PRINTABLE = /^[\x20-\x7e]*$/;
-const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const UNSAFE =
+  /[\p{Cc}\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|(?<=[\p{Mn}\p{Me}]{5})[\p{Mn}\p{Me}]/gu;
 
 function escapedCharacter(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  let escaped = '';
+  for (let i = 0; i < character.length; i++) escaped += `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`;
+  return escaped;
 }
