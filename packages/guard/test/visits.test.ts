@@ -195,10 +195,18 @@ describe('the Activity Log gets', () => {
     ]);
   });
 
-  it('nothing of guard’s own API', async () => {
-    const gate = await site();
-    await get(gate, '/wp-json/security-optimizer/v1/fetch-options');
-    expect(gate.visits).toEqual([]);
+  it('a stranger’s calls of guard’s own API, and none of a member’s', async () => {
+    const { port } = await recordingServer();
+    const gate = await runningGate(port, {
+      api(request, response, call) {
+        if (call.route === '/by-a-member') call.onMember();
+        // As Fastify does when it finds the route.
+        request.url = '/elsewhere';
+        response.writeHead(403).end();
+      },
+    });
+    for (const route of ['by-a-member', 'by-a-stranger']) await get(gate, `/wp-json/security-optimizer/v1/${route}`);
+    await expect.poll(() => told(gate)).toEqual(['403 /wp-json/security-optimizer/v1/by-a-stranger null']);
   });
 });
 

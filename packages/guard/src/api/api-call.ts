@@ -17,6 +17,8 @@ export interface ApiCall {
   readonly host: string;
   /** 16 hexadecimal digits; the same id is in the log and in the header to WordPress. */
   readonly requestId: string;
+  /** Told as soon as WordPress says that a member calls, whatever becomes of the call. */
+  onMember(): void;
 }
 
 /** Answers a call of the API. Owns the response from then on: it always answers and never throws. */

@@ -26,6 +26,7 @@ export async function authenticate(
   const { host, scheme, address, requestId } = call;
   const user = await sessions.who(call.site, { cookie, nonce, sender: { host, scheme, address, requestId } }, fresh);
   if (user === null) throw new ApiError('rest_cookie_invalid_nonce');
+  call.onMember();
   if (!user.can_manage) throw new ApiError('rest_forbidden');
   return user;
 }

@@ -18,7 +18,14 @@ async function serve(write: () => ExportFile) {
     logger: log.logger,
   });
   const site = { id: 'site' } as never;
-  const facts = { site, namespace: 'plugin', address: '192.0.2.1', scheme: 'http', requestId: '0'.repeat(16) } as const;
+  const facts = {
+    site,
+    namespace: 'plugin',
+    address: '192.0.2.1',
+    scheme: 'http',
+    requestId: '0'.repeat(16),
+    onMember() {},
+  } as const;
   const server = createServer((request, response) => {
     const [, query = ''] = (request.url ?? '').split('?');
     const host = request.headers.host ?? '';

@@ -96,6 +96,15 @@ export function handleRequest(
       noRoute(response, headers);
     } else {
       for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i] as string, headers[i + 1] as string);
+      let member = false;
+      // The API rewrites the target of the request it is given.
+      const asked = { url: request.url, headers: request.headers };
+      const { cookie } = request.headers;
+      noteWhenDone(response, (status) => {
+        // A member's nonce may have grown old; a member may have left before WordPress was asked.
+        if (member || deps.members.knows(site.config.id, cookie, time)) return;
+        noteVisit(deps, examined, asked, status, null);
+      });
       deps.api(request, response, {
         site: site.config,
         namespace: own.namespace,
@@ -105,6 +114,10 @@ export function handleRequest(
         scheme: examined.scheme,
         host: examined.host,
         requestId,
+        onMember() {
+          member = true;
+          deps.members.saw(site.config.id, cookie, time);
+        },
       });
     }
     return;

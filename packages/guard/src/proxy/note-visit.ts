@@ -25,7 +25,7 @@ export interface Asked {
 export function noteVisit(
   deps: NoteDeps,
   { site, address }: Asked,
-  request: IncomingMessage,
+  request: Pick<IncomingMessage, 'url' | 'headers'>,
   status: number,
   rule: string | null,
 ): void {
