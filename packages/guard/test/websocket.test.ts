@@ -95,6 +95,29 @@ describe('a WebSocket', () => {
     await kept.send('still here').until((text) => text.endsWith('still here'));
   });
 
+  it('is no better than a stream of events, which is cut when its address is blocked', async () => {
+    const left: string[] = [];
+    const port = await webServer((request, response) => {
+      const from = String(request.headers['x-forwarded-for']);
+      response.on('close', () => left.push(from));
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write(`data: ${from}\n\n`);
+      setTimeout(() => response.write('data: again\n\n'), 500);
+    });
+    const gate = await runningGate(port, { trustedProxies: ['127.0.0.1'] });
+    const opened = async (address: string) => {
+      const client = new RawClient(gate.port).send(`GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${address}\r\n\r\n`);
+      await client.until((text) => text.includes(`data: ${address}`));
+      return client;
+    };
+    const kept = await opened('192.0.2.2');
+    const cut = await opened('192.0.2.1');
+    gate.rule({ blocked: ['192.0.2.1'] });
+    expect(await cut.end()).not.toContain('again');
+    await kept.until((text) => text.includes('data: again'));
+    expect(left).toEqual(['192.0.2.1']);
+  });
+
   it('to nowhere gets 502', async () => {
     const port = await rawServer((socket) => void socket.destroy());
     const gate = await runningGate(port);

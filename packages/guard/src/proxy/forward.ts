@@ -29,6 +29,8 @@ export interface Forwarding {
   onSignal(signal: string | undefined): void;
   /** The visitor gets this answer of WordPress, or, with `CLOSED_EARLY`, went away before there was one. */
   onAnswered(status: number): void;
+  /** The answer is a stream of events, which may never end. */
+  readonly onStream?: () => void;
   readonly watch: ExchangeWatch;
   /** Leaves the body out: this is not the first request to WordPress for the same visitor's one. */
   readonly withoutBody?: boolean;
@@ -161,7 +163,10 @@ class Exchange implements UpstreamHandler, Ready {
     this.#started = true;
     this.f.onAnswered(head.status);
     if (complete) this.#finish(undefined);
-    else if (headers.length > 0 && isStream(headers)) response.flushHeaders();
+    else if (headers.length > 0 && isStream(headers)) {
+      response.flushHeaders();
+      this.f.onStream?.();
+    }
   }
 
   onBody(piece: Buffer, last: boolean): void {

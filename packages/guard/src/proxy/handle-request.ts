@@ -161,6 +161,7 @@ export function handleRequest(
         else if (status === CLOSED_EARLY && deps.members.knows(site.config.id, cookie, time)) return;
         else if (!(signal.kind === 'missing' && isStaticFile(facts))) note(status, null);
       },
+      onStream: () => deps.tunnels.watch(response, { site: site.config.id, facts, cut: () => response.destroy() }),
       watch: watchLogin(deps.login, {
         pass: examined,
         requestId,

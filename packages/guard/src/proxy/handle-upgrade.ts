@@ -5,7 +5,6 @@ import { isMember, readSignal } from '../wordpress/signature.js';
 import { examine } from './examine.js';
 import { type GateDeps, handleRequest, noteFailure, visitorFacts } from './handle-request.js';
 import { noteVisit } from './note-visit.js';
-import type { OpenTunnel } from './open-tunnels.js';
 import { requestHead } from './request-head.js';
 import { tunnel } from './tunnel.js';
 
@@ -29,9 +28,7 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
   const note = (status: number): void => {
     if (!member) noteVisit(deps, examined, request, status, null);
   };
-  const open: OpenTunnel = { site: site.config.id, facts, cut: () => client.destroy() };
-  deps.tunnels.add(open);
-  client.once('close', () => deps.tunnels.delete(open));
+  deps.tunnels.watch(client, { site: site.config.id, facts, cut: () => client.destroy() });
   tunnel({
     client,
     socket: request.socket,

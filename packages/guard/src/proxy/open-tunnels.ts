@@ -1,8 +1,9 @@
+import type { EventEmitter } from 'node:events';
 import type { LivePolicy } from '../policy/live-policy.js';
 import type { SiteId } from '../site.js';
 import type { RequestFacts } from './request-facts.js';
 
-/** A WebSocket under way. */
+/** A WebSocket under way, or an answer that may never end. */
 export interface OpenTunnel {
   readonly site: SiteId;
   /** What the rules were asked about when it was opened. */
@@ -12,8 +13,8 @@ export interface OpenTunnel {
 }
 
 /**
- * Asks the rules again about WebSockets under way whenever a site's rules change: nothing comes through them that guard
- * would look at, so whoever is blocked would otherwise stay connected as long as he likes.
+ * Asks the rules again about WebSockets and streams of events under way whenever a site's rules change: nothing comes
+ * through them that guard would look at, so whoever is blocked would otherwise stay connected as long as he likes.
  */
 export class OpenTunnels {
   readonly #open = new Map<SiteId, Set<OpenTunnel>>();
@@ -26,14 +27,15 @@ export class OpenTunnels {
     live.onSwap((site) => this.#askAgain(site));
   }
 
-  add(tunnel: OpenTunnel): void {
+  /** @param end what closes when it has ended */
+  watch(end: Pick<EventEmitter, 'once'>, tunnel: OpenTunnel): void {
     const open = this.#open.get(tunnel.site);
     if (open === undefined) this.#open.set(tunnel.site, new Set([tunnel]));
     else open.add(tunnel);
+    end.once('close', () => this.#delete(tunnel));
   }
 
-  /** It has ended. */
-  delete(tunnel: OpenTunnel): void {
+  #delete(tunnel: OpenTunnel): void {
     const open = this.#open.get(tunnel.site);
     open?.delete(tunnel);
     if (open?.size === 0) this.#open.delete(tunnel.site);
