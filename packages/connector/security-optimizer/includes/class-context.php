@@ -12,6 +12,15 @@ final class Security_Optimizer_Context {
 	/** @var array Payload of the context header. */
 	private static $said = array();
 
+	/**
+	 * An address for which WordPress has a rule of its own (`WP_Rewrite::rewrite_rules`): it would lead from the old
+	 * registration to the present one.
+	 */
+	const RULED = '/wp-register\.php/i';
+
+	/** @var string|null The visitor's own address, while WordPress must not see it yet. */
+	private static $address = null;
+
 	/** @var string|null What `PHP_SELF` will be, once WordPress has looked up what the address stands for. */
 	private static $script = null;
 
@@ -21,7 +30,11 @@ final class Security_Optimizer_Context {
 	public static function take( array $said ) {
 		self::$said = $said;
 		if ( isset( $said['uri'] ) && is_string( $said['uri'] ) && 0 === strpos( $said['uri'], '/' ) ) {
-			self::show_address( $said['uri'] );
+			if ( ! self::came_by_slug() && preg_match( self::RULED, rawurldecode( $said['uri'] ) ) ) {
+				self::$address = $said['uri'];
+			} else {
+				self::show_address( $said['uri'] );
+			}
 		}
 	}
 
@@ -111,9 +124,13 @@ final class Security_Optimizer_Context {
 	}
 
 	/**
-	 * Action `parse_request`.
+	 * Action `parse_request`: WordPress has looked up what the address stands for.
 	 */
 	public static function show_script() {
+		if ( null !== self::$address ) {
+			self::show_address( self::$address );
+			self::$address = null;
+		}
 		if ( null !== self::$script ) {
 			$_SERVER['PHP_SELF'] = self::$script;
 		}

@@ -10,7 +10,7 @@ import type { LivePolicy } from '../policy/live-policy.js';
 import { canonicalPath } from './canonical-path.js';
 import { clientAddress } from './client-address.js';
 import { credentialsOf } from './credentials.js';
-import { decoyFor, loginTarget, mayKnowAddress } from './hide-login.js';
+import { decoyFor, loginTarget } from './hide-login.js';
 import { type RequestFacts, requestFacts } from './request-facts.js';
 import { requestTarget } from './request-target.js';
 import type { RoutedSite, SiteRouter } from './site-router.js';
@@ -127,7 +127,7 @@ export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
     facts,
     road,
     target: other ?? target.target,
-    uri: other === null || !mayKnowAddress(path.segments) ? null : target.target,
+    uri: other === null ? null : target.target,
     query,
     host,
     address,

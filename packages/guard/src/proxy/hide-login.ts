@@ -27,14 +27,6 @@ export function decoyFor(approach: Approach, random: () => number): string | nul
   return hidden ? decoyTarget(target, policy.login.hidden, random) : null;
 }
 
-/**
- * Whether WordPress may be given the visitor's own address of a hidden door. Not that of the old registration: a rule
- * of WordPress's own (`WP_Rewrite::rewrite_rules`, `.*wp-register.php$`) would lead to the present one.
- */
-export function mayKnowAddress(segments: readonly string[]): boolean {
-  return !segments.includes('wp-register.php');
-}
-
 /** Whether this browser was at the custom address lately, or has logged in before. Nobody else can hold such a mark. */
 export function wasLetIn({ secret, cookie, now }: Pick<Approach, 'secret' | 'cookie' | 'now'>): boolean {
   return holdsVisitMark(secret, cookie, now) || knownDevice(secret, cookie, now) !== null;

@@ -189,7 +189,8 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
   if (script === '/author/wp-admin/') return send(200, 'text/html', 'what a writer wrote');
   if (script === '/' || script === '/shop/account') return send(200, 'text/html', 'a page');
   if (script === '/members') return fake.custom && !asMember ? trace() : send(200, 'text/html', 'members');
-  if (/wp-register\.php\/?(?:\?|$)/.test(String(context?.uri ?? request.url))) {
+  // A rule of WordPress's own. The connector shows it the visitor's address when the rules have been asked.
+  if (/wp-register\.php\/?(?:\?|$)/.test(String(request.url))) {
     response.writeHead(301, { Location: '/wp-login.php?action=register' }).end();
     return;
   }

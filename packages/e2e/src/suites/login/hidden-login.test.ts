@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spelled, spellingsOf } from '../../attacks/spellings.js';
+import { sendRaw } from '../../http/raw.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { cookiesOf, logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
@@ -89,6 +90,16 @@ onEveryStack('a log-in at an address of its own', (stack) => {
         }
       }
     });
+
+    it.each(['/wp-login.php', '/wp-register.php', '/wp-signup.php'])(
+      '%s is sent on to the host of the site by its own name, as any missing page is',
+      async (target) => {
+        const location = async (path: string) =>
+          (await sendRaw(stack.port, `GET ${path} HTTP/1.0\r\n\r\n`)).headers.location ?? '';
+        const { target: other, name, sibling } = missing(target);
+        expect(await location(target)).toBe((await location(other)).replace(sibling, name));
+      },
+    );
 
     it('the admin folder behind index.php is a page that does not exist, by any method', async () => {
       for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT']) {
