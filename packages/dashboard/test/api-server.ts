@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { atEnd } from './at-end.js';
 import type { Handler, SeenCall } from './replies.js';
 
 export { type Handler, ok, type Reply, refused, type SeenCall, staleNonce } from './replies.js';
@@ -8,21 +9,15 @@ export interface ApiServer {
   readonly origin: string;
   readonly calls: SeenCall[];
   handler: Handler;
-  close(): Promise<void>;
 }
 
-/** A real HTTP server on loopback that plays the part of guard and WordPress. */
+/** A real HTTP server on loopback that plays the part of guard and WordPress, until the test ends. */
 export async function startApiServer(handler: Handler): Promise<ApiServer> {
   const server = createServer((request, response) => void answer(request, response));
   const api: ApiServer = {
     origin: '',
     calls: [],
     handler,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -36,6 +31,13 @@ export async function startApiServer(handler: Handler): Promise<ApiServer> {
     response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body));
   }
 
+  atEnd(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return Object.assign(api, { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
 }

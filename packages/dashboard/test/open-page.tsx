@@ -1,5 +1,6 @@
 import { act, screen, within } from '@testing-library/react';
 import { CONTAINER_ID, mount } from '../src/mount.js';
+import { atEnd } from './at-end.js';
 import type { FakeSite } from './fake-site.js';
 
 let close: (() => void) | null = null;
@@ -7,7 +8,7 @@ let close: (() => void) | null = null;
 /** Addresses that the dashboard went to, since the page was opened. */
 export const visited: string[] = [];
 
-/** Opens the dashboard as wp-admin does: a printed container, then the start of the client. */
+/** Opens the dashboard as wp-admin does: a printed container, then the start of the client. Closed when the test ends. */
 export async function openPage(
   site: FakeSite,
   config: Record<string, unknown> = {},
@@ -25,6 +26,7 @@ export async function openPage(
     ...config,
   });
   document.body.append(container);
+  atEnd(closePage);
   await act(async () => {
     close = await mount(container, {
       address: window.location.href,

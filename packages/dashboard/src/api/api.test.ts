@@ -1,5 +1,5 @@
 import { messages } from '@security-optimizer/contract/messages';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, ok, refused, staleNonce, startApiServer } from '../../test/api-server.js';
 import { type Api, createApi } from './api.js';
 import { ApiFailure } from './api-failure.js';
@@ -14,7 +14,6 @@ beforeEach(async () => {
     { first: 'oldnonce01', url: `${server.origin}/nonce` },
   );
 });
-afterEach(() => server.close());
 
 async function failureOf(promise: Promise<unknown>): Promise<ApiFailure> {
   const error = await promise.then(

@@ -1,10 +1,10 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { refused } from '../../test/api-server.js';
 import { PAGES } from '../../test/dashboard-page.js';
 import { type FakeSite, startFakeSite } from '../../test/fake-site.js';
-import { closePage, findSwitch, openPage } from '../../test/open-page.js';
+import { findSwitch, openPage } from '../../test/open-page.js';
 
 const TITLE = 'Get the Most of This Plugin';
 const PATH = '/wp-json/provider-settings/v1/update-settings';
@@ -12,10 +12,6 @@ const PATH = '/wp-json/provider-settings/v1/update-settings';
 let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 async function open(show_data_field: 0 | 1, show_email_field: 0 | 1, page = 'SITE_SECURITY'): Promise<HTMLElement> {

@@ -1,5 +1,5 @@
 import { render, waitFor } from '@testing-library/react';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, type Reply, startApiServer } from '../../test/api-server.js';
 import { testServices } from '../../test/test-services.js';
 import { readConfig } from '../config/read-config.js';
@@ -14,7 +14,6 @@ beforeEach(async () => {
   files = {};
   server = await startApiServer((call) => files[call.url] ?? { status: 404, body: 'Not found' });
 });
-afterEach(() => server.close());
 
 function draw(name: string): SVGElement {
   const container = document.createElement('div');

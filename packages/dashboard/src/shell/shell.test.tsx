@@ -1,5 +1,5 @@
 import { screen, waitFor } from '@testing-library/react';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type FakeSite, startFakeSite } from '../../test/fake-site.js';
 import { closePage, findSwitch, openPage } from '../../test/open-page.js';
 import { splitTitle } from './split-title.js';
@@ -7,10 +7,6 @@ import { splitTitle } from './split-title.js';
 let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 describe('the shell', () => {

@@ -2,7 +2,7 @@ import { act, screen, waitFor } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PAGES } from '../../test/dashboard-page.js';
 import { type FakeSite, startFakeSite } from '../../test/fake-site.js';
-import { closePage, findSwitch, openPage } from '../../test/open-page.js';
+import { findSwitch, openPage } from '../../test/open-page.js';
 import '../pages/login-settings/away-dialog.js';
 import '../pages/login-settings/login-access-dialog.js';
 
@@ -10,11 +10,7 @@ let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
 });
-afterEach(async () => {
-  closePage();
-  window.history.replaceState(null, '', window.location.pathname);
-  await site.server.close();
-});
+afterEach(() => void window.history.replaceState(null, '', window.location.pathname));
 
 async function openAt(hash: string, page = 'LOGIN_SETTINGS'): Promise<void> {
   window.history.replaceState(null, '', `#${hash}`);

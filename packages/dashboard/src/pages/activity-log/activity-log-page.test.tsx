@@ -1,18 +1,14 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { refused } from '../../../test/api-server.js';
 import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
 import { openLog, tableTexts } from '../../../test/log-page.js';
-import { closePage, toastTexts } from '../../../test/open-page.js';
+import { toastTexts } from '../../../test/open-page.js';
 
 let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 const tab = (name: string | RegExp) => screen.findByRole('tab', { name });

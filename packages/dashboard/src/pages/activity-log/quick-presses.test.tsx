@@ -1,19 +1,14 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
 import { choose, openFilter, openLog } from '../../../test/log-page.js';
-import { closePage } from '../../../test/open-page.js';
 
 /** What happens when somebody presses again before a closing animation has ended. */
 
 let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 const filterButton = () => screen.getByRole('button', { name: /^Filter/ });

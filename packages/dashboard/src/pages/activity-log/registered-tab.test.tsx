@@ -1,20 +1,15 @@
 import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { deed, words } from '../../../test/fake-log.js';
 import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
 import { choose, openLog, tableTexts } from '../../../test/log-page.js';
-import { closePage } from '../../../test/open-page.js';
 
 const TABLE = 'Registered Users Activity';
 
 let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 describe('the list of registered users', () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { refused } from '../../../test/api-server.js';
 import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
 import { openFilter, openLog } from '../../../test/log-page.js';
-import { closePage, toastTexts } from '../../../test/open-page.js';
+import { toastTexts } from '../../../test/open-page.js';
 
 const TABLE = 'Unknown Visitors Activity';
 
@@ -12,11 +12,7 @@ let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
 });
-afterEach(async () => {
-  vi.restoreAllMocks();
-  closePage();
-  await site.server.close();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 describe('the filter panel', () => {
   it('applies what was chosen, shows it as chips and counts it', async () => {

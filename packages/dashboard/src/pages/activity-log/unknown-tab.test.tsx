@@ -5,7 +5,7 @@ import { ok, refused } from '../../../test/api-server.js';
 import { freshLog, visit } from '../../../test/fake-log.js';
 import { type FakeSite, gate, startFakeSite } from '../../../test/fake-site.js';
 import { choose, openLog, tableTexts } from '../../../test/log-page.js';
-import { closePage, toastTexts } from '../../../test/open-page.js';
+import { toastTexts } from '../../../test/open-page.js';
 
 const TABLE = 'Unknown Visitors Activity';
 
@@ -13,11 +13,7 @@ let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
 });
-afterEach(async () => {
-  vi.restoreAllMocks();
-  closePage();
-  await site.server.close();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 const rowsShown = () => within(screen.getByRole('table', { name: TABLE })).getAllByRole('row').length - 1;
 

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { choose, optionsOf } from '../../../test/choose.js';
 import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
 import { errorsIn, openDialog } from '../../../test/login-page.js';
-import { closePage } from '../../../test/open-page.js';
 
 let site: FakeSite;
 beforeEach(async () => {
@@ -12,11 +11,7 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T10:00:00Z') });
   site = await startFakeSite();
 });
-afterEach(async () => {
-  closePage();
-  vi.useRealTimers();
-  await site.server.close();
-});
+afterEach(() => void vi.useRealTimers());
 
 const open = () => openDialog(site, 'Away Mode', { localeSlug: 'en-GB' });
 const field = (dialog: HTMLElement, label: string) => within(dialog).getByLabelText<HTMLInputElement>(label);

@@ -1,18 +1,13 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { refused } from '../../../test/api-server.js';
 import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
 import { errorsIn, openDialog, wrongFields } from '../../../test/login-page.js';
-import { closePage } from '../../../test/open-page.js';
 
 let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 const row = (dialog: HTMLElement, number: number) =>

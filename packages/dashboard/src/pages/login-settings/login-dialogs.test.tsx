@@ -1,19 +1,15 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { refused } from '../../../test/api-server.js';
 import { choose } from '../../../test/choose.js';
 import { type FakeSite, gate, pageOf, startFakeSite } from '../../../test/fake-site.js';
 import { errorsIn, openDialog, wrongFields } from '../../../test/login-page.js';
-import { closePage, findSwitch, openPage, toastTexts } from '../../../test/open-page.js';
+import { findSwitch, openPage, toastTexts } from '../../../test/open-page.js';
 
 let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 describe('a dialog', () => {

@@ -1,10 +1,10 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ok, refused } from '../../../test/api-server.js';
 import { choose, optionsOf } from '../../../test/choose.js';
 import { type FakeSite, gate, pageOf, startFakeSite } from '../../../test/fake-site.js';
-import { closePage, findSwitch, openPage, rowOf, toastTexts, visited } from '../../../test/open-page.js';
+import { findSwitch, openPage, rowOf, toastTexts, visited } from '../../../test/open-page.js';
 
 const TWO_FACTOR = 'Two-factor Authentication for Admin & Editors Users';
 const NAMES = 'Disable Common Usernames';
@@ -12,10 +12,6 @@ const NAMES = 'Disable Common Usernames';
 let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 const open = (config: Record<string, unknown> = {}) => openPage(site, config, 'LOGIN_SETTINGS');

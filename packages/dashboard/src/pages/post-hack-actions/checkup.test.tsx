@@ -1,8 +1,7 @@
 import { screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ok, refused } from '../../../test/api-server.js';
-import { closePage } from '../../../test/open-page.js';
 import {
   findButton,
   openPostHack,
@@ -14,10 +13,6 @@ import {
 let site: PostHackSite;
 beforeEach(async () => {
   site = await startPostHackSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 describe('the checkup', () => {

@@ -1,8 +1,8 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/api-server.js';
-import { closePage, toastTexts } from '../../../test/open-page.js';
+import { toastTexts } from '../../../test/open-page.js';
 import {
   findButton,
   openPostHack,
@@ -15,10 +15,6 @@ import { sampleItem, sampleJob } from '../../../test/sample-jobs.js';
 let site: PostHackSite;
 beforeEach(async () => {
   site = await startPostHackSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 const rowOf = async (name: string) => {

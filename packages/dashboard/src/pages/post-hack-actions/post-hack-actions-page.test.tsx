@@ -1,9 +1,8 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ok, refused } from '../../../test/api-server.js';
 import { gate } from '../../../test/fake-site.js';
-import { closePage } from '../../../test/open-page.js';
 import {
   findButton,
   openPostHack,
@@ -16,10 +15,6 @@ import { sampleJob } from '../../../test/sample-jobs.js';
 let site: PostHackSite;
 beforeEach(async () => {
   site = await startPostHackSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 describe('Post-hack Actions', () => {

@@ -1,20 +1,16 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ok, refused } from '../../../test/api-server.js';
 import { openDashboard, sectionTitles } from '../../../test/dashboard-page.js';
 import { notice } from '../../../test/fake-overview.js';
 import { type FakeSite, gate, startFakeSite } from '../../../test/fake-site.js';
 import { tableTexts } from '../../../test/log-page.js';
-import { closePage, toastTexts, visited } from '../../../test/open-page.js';
+import { toastTexts, visited } from '../../../test/open-page.js';
 
 let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 describe('the Security Dashboard', () => {

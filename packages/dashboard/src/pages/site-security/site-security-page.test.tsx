@@ -1,9 +1,9 @@
 import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ok, refused } from '../../../test/api-server.js';
 import { type FakeSite, gate, pageOf, startFakeSite, store } from '../../../test/fake-site.js';
-import { closePage, findSwitch, openPage, rowOf, toastTexts } from '../../../test/open-page.js';
+import { findSwitch, openPage, rowOf, toastTexts } from '../../../test/open-page.js';
 
 const XSS = 'Advanced XSS Protection';
 const RPC = 'Disable XML-RPC';
@@ -13,10 +13,6 @@ const README = 'Delete the Default Readme.html';
 let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 describe('the Site Security page', () => {

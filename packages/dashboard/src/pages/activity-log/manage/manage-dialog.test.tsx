@@ -1,21 +1,17 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ok, refused } from '../../../../test/api-server.js';
 import { LOG_NOW } from '../../../../test/fake-log.js';
 import { type FakeSite, gate, startFakeSite } from '../../../../test/fake-site.js';
 import { choose, openLog } from '../../../../test/log-page.js';
-import { closePage, toastTexts } from '../../../../test/open-page.js';
+import { toastTexts } from '../../../../test/open-page.js';
 
 const STATUS = '/get-visitor-status/1';
 
 let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 async function openDialog(): Promise<HTMLElement> {

@@ -1,19 +1,15 @@
 import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { refused } from '../../../../test/api-server.js';
 import { choose, optionsOf } from '../../../../test/choose.js';
 import { type FakeSite, startFakeSite } from '../../../../test/fake-site.js';
 import { openLog } from '../../../../test/log-page.js';
-import { closePage, findSwitch, rowOf } from '../../../../test/open-page.js';
+import { findSwitch, rowOf } from '../../../../test/open-page.js';
 
 let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 const open = () => openLog(site, 'log-settings');

@@ -1,19 +1,15 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ok, refused } from '../../../../test/api-server.js';
 import { openApply } from '../../../../test/dashboard-page.js';
 import { type FakeSite, gate, startFakeSite } from '../../../../test/fake-site.js';
 import { errorsIn } from '../../../../test/login-page.js';
-import { closePage, toastTexts, visited } from '../../../../test/open-page.js';
+import { toastTexts, visited } from '../../../../test/open-page.js';
 
 let site: FakeSite;
 beforeEach(async () => {
   site = await startFakeSite();
-});
-afterEach(async () => {
-  closePage();
-  await site.server.close();
 });
 
 const changes = ['/disable-feeds', '/2fa', '/custom-login-url', '/disable-admin-username', '/limit-login-attempts'];
