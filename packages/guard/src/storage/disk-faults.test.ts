@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cp, open, rm, writeFile } from 'node:fs/promises';
+import { cp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fakeConnector } from '../testing/fake-connector.js';
@@ -104,4 +104,30 @@ describe('a database whose pages were overwritten', () => {
     await expect(runningGuard(folder)).rejects.toMatchObject({ fault: 'corrupt' });
     await writeFile(join(folder, 'guard.sqlite'), '');
   });
+});
+
+describe('a data folder that is deleted or replaced while guard runs', () => {
+  it.each([
+    ['deleted', async (folder: string) => rm(folder, { recursive: true })],
+    [
+      'replaced by a copy, as from a back-up',
+      async (folder: string) => {
+        await cp(folder, `${folder}-copy`, { recursive: true });
+        await rm(folder, { recursive: true });
+        await rename(`${folder}-copy`, folder);
+      },
+    ],
+  ])(
+    'and %s: the site is served and protected, and no change is accepted that would be gone after a restart',
+    async (_how, lose) => {
+      const folder = await dataFolderFor(await fakeConnector());
+      const guard = await runningGuard(folder);
+      expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
+      await lose(folder);
+      const answer = await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":0}' });
+      expect([answer.http, answer.body.code]).toEqual([503, 'storage_unavailable']);
+      expect((await fetch(`${guard.url}/feed/`)).status).toBe(404);
+      expect((await fetch(`${guard.url}/`)).status).toBe(200);
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import { type Stats, statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import type { PackedAddresses } from '../../lib/address-set.js';
@@ -38,6 +39,16 @@ function run(statement: Statement, parameters: readonly unknown[]): StatementRes
   return { rows: [], changes, lastInsertRowid };
 }
 
+/**
+ * A file that was deleted or replaced goes on taking changes for as long as it is open; all of them would be gone with
+ * the process.
+ */
+function checkStillThere(file: string, opened: Stats): void {
+  const now = statSync(file, { throwIfNoEntry: false });
+  if (now?.ino === opened.ino && now.dev === opened.dev) return;
+  throw new Error(`unable to open: ${file} was deleted or replaced while guard runs; start guard again`);
+}
+
 /** Thread that owns the SQLite connection, so that no disk access ever runs on the thread that proxies requests. */
 function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): void {
   const reply = (message: WorkerReply<StatementResult>) => port.postMessage(message);
@@ -52,6 +63,7 @@ function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): 
     return;
   }
   const prepare = preparedStatements(database);
+  const opened = statSync(settings.file);
   port.on('message', (request: WorkerRequest<StatementCall | AddressesCall> | 'close' | 'crash') => {
     if (request === 'crash') throw new Error('The storage worker was told to fail.');
     if (request === 'close') {
@@ -70,6 +82,7 @@ function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): 
       return;
     }
     try {
+      if (call.sql === 'begin immediate') checkStillThere(settings.file, opened);
       reply({ kind: 'done', id, result: run(prepare(call.sql), call.parameters) });
     } catch (error) {
       fail(id, error);
