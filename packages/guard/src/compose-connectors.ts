@@ -13,7 +13,7 @@ import type { SiteFactsStore } from './storage/site-facts-store.js';
 import { factsOf } from './wordpress/connector-answers.js';
 import type { ConnectorClient } from './wordpress/connector-client.js';
 import { type ConnectorHealth, createConnectorHealth } from './wordpress/connector-health.js';
-import { writeConnectorSecret } from './wordpress/connector-secret.js';
+import { lacksConnectorSecret, writeConnectorSecret } from './wordpress/connector-secret.js';
 import { createPolicyPush, type PolicyPush } from './wordpress/policy-push.js';
 
 /** Guard's side of the connectors: how each one is, and which policy it runs. */
@@ -71,11 +71,14 @@ export function composeConnectors(parts: {
           () => undefined,
         );
       },
-      async restoreKey(site) {
+      async restoreKey(site, fault) {
         const { wordpressDir, muPluginsDir } = site;
-        if (wordpressDir === null) return;
-        await writeConnectorSecret({ wordpressDir, ...(muPluginsDir !== undefined && { muPluginsDir }) }, site);
+        if (wordpressDir === null) return false;
+        const folders = { wordpressDir, ...(muPluginsDir !== undefined && { muPluginsDir }) };
+        if (fault === 'missing' && !(await lacksConnectorSecret(folders, site.secret))) return false;
+        await writeConnectorSecret(folders, site);
         await factsStore.writeKeyRestored(site.id, clock());
+        return true;
       },
     },
   });

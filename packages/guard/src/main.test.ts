@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from './lib/logger.js';
@@ -134,6 +134,40 @@ describe('guard', () => {
     await eventually(() => log.events().includes('connector-ok'));
     expect(log.events().filter((event) => event === 'connector-other-secret')).toHaveLength(1);
     expect(log.text()).not.toContain(SECRET);
+  });
+
+  it('writes its key into WordPress again when the connector has lost it: without it WordPress refuses nobody', async () => {
+    const connector = await fakeConnector();
+    connector.mode = 'gone';
+    const wordpressDir = await scratchFolder();
+    const plugins = join(wordpressDir, 'wp-content', 'mu-plugins');
+    await mkdir(join(plugins, 'security-optimizer'), { recursive: true });
+    for (const file of [join(wordpressDir, 'wp-config.php'), join(plugins, 'security-optimizer.php')])
+      await writeFile(file, '<?php', { mode: 0o640 });
+    const log = recordedLog();
+    await runningGuard(await dataFolderFor(connector, { wordpressDir }), log.logger);
+    await eventually(() => log.events().includes('connector-key-restored'));
+    expect(await readFile(join(plugins, 'security-optimizer', 'secret.php'), 'utf8')).toContain(SECRET);
+    connector.mode = 'ok';
+    await eventually(() => log.events().includes('connector-ok'));
+  });
+
+  it('writes nothing where there is no connector, or one that has the key', async () => {
+    for (const files of [[], ['security-optimizer.php', 'security-optimizer/secret.php']]) {
+      const connector = await fakeConnector();
+      connector.mode = 'gone';
+      const wordpressDir = await scratchFolder();
+      const plugins = join(wordpressDir, 'wp-content', 'mu-plugins');
+      await mkdir(join(plugins, 'security-optimizer'), { recursive: true });
+      for (const file of files) await writeFile(join(plugins, file), `<?php // ${SECRET}`);
+      await writeFile(join(wordpressDir, 'wp-config.php'), '<?php');
+      const log = recordedLog();
+      const guard = await runningGuard(await dataFolderFor(connector, { wordpressDir }), log.logger);
+      await eventually(() => log.events().includes('connector-missing'));
+      await fetch(`${guard.url}/`);
+      expect(log.events().filter((event) => event.startsWith('connector-key'))).toEqual([]);
+      expect((await readdir(join(plugins, 'security-optimizer'))).length).toBe(files.length === 0 ? 0 : 1);
+    }
   });
 
   it('runs once on a data folder', async () => {

@@ -41,8 +41,13 @@ export interface HealthActions {
   onHello(site: SiteConfig, hello: HelloAnswer): void;
   /** WordPress says which policy it runs. */
   onPolicy(site: SiteConfig, hash: string | null): void;
-  /** Writes guard's key into WordPress's files; called only for sites with a known folder. */
-  restoreKey(site: SiteConfig): Promise<void>;
+  /**
+   * Writes guard's key into WordPress's files; called only for sites with a known folder.
+   *
+   * @param fault `missing`: nobody answered, which a connector that has lost its key does not either
+   * @returns false when the key is not what is wrong
+   */
+  restoreKey(site: SiteConfig, fault: 'missing' | 'other_secret'): Promise<boolean>;
 }
 
 /** Knows how things stand with the connector of each site and logs each change once, in plain words. */
@@ -113,7 +118,7 @@ export function createConnectorHealth(deps: {
       const fault =
         error instanceof ConnectorError ? error.fault : { kind: 'unreachable' as const, cause: String(error) };
       change(site, fault);
-      if (fault.kind === 'other_secret') await restore(site);
+      if (fault.kind === 'other_secret' || fault.kind === 'missing') await restore(site, fault.kind);
     }
   }
 
@@ -131,14 +136,15 @@ export function createConnectorHealth(deps: {
     void check(site);
   }
 
-  async function restore(site: SiteConfig): Promise<void> {
+  async function restore(site: SiteConfig, fault: 'missing' | 'other_secret'): Promise<void> {
     if (site.wordpressDir === null || within(lastRestore.get(site.id), RESTORE_PAUSE_MS)) return;
-    lastRestore.set(site.id, clock());
     try {
-      await actions.restoreKey(site);
+      if (!(await actions.restoreKey(site, fault))) return;
+      lastRestore.set(site.id, clock());
       logger.warn({ event: 'connector-key-restored', site: site.id }, 'Guard wrote its key into WordPress again.');
       later(AFTER_RESTORE_MS, () => check(site));
     } catch (error) {
+      lastRestore.set(site.id, clock());
       logger.error(
         { event: 'connector-key-not-restored', site: site.id, err: error },
         'Guard could not write its key into WordPress.',

@@ -1,5 +1,5 @@
-import { chown, mkdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chown, mkdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { type FileAccess, writeFileAtomically } from '../lib/write-file-atomically.js';
 
 /** Where a WordPress lies that is on this machine. */
@@ -37,6 +37,15 @@ export async function writeConnectorSecret(
     ...(await accessLike(folders.wordpressDir)),
     mode: (await stat(model)).mode & 0o644,
   });
+}
+
+/** Whether a connector is installed that has not this secret: its key file is missing, cut short or another one. */
+export async function lacksConnectorSecret(folders: WordPressFolders, secret: string): Promise<boolean> {
+  const folder = connectorFolder(folders);
+  const loader = await stat(join(dirname(folder), 'security-optimizer.php')).catch(() => null);
+  if (!loader?.isFile()) return false;
+  const text = await readFile(join(folder, 'secret.php'), 'utf8').catch(() => '');
+  return !text.includes(secret);
 }
 
 /** Owner and group of the site's files, where this process may set them. */
