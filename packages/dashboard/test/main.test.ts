@@ -8,7 +8,9 @@ beforeEach(() => {
   state.mockReturnValue('loading');
   vi.stubGlobal('fetch', () => new Promise(() => {}));
 });
-afterEach(() => {
+afterEach(async () => {
+  // The page comes in a file of its own.
+  await vi.dynamicImportSettled();
   vi.unstubAllGlobals();
 });
 

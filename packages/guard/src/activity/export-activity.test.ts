@@ -37,14 +37,15 @@ async function world(visits: readonly TestVisit[]) {
 }
 
 describe('a line of a CSV file', () => {
-  it('gives back every text that holds no control character, but never begins a cell as a formula', () => {
+  it('gives back every text in which all signs are seen, but never begins a cell as a formula', () => {
     const cell = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom('=1+1', '+1', '-1', '@SUM(A1)', 'a,b', 'say "hi"', '＝1+1', "'quoted'", ';x', ''),
     );
     fc.assert(
       fc.property(fc.array(cell, { minLength: 1, maxLength: 5 }), (cells) => {
-        fc.pre(cells.every((text) => !/[\p{Cc}\u061c\u200e-\u200f\u2028-\u202e\u2066-\u2069]/u.test(text)));
+        // The others are escaped, see lib/plain-text.
+        fc.pre(cells.every((text) => !/[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|[\p{Mn}\p{Me}]{6}/u.test(text)));
         const [read] = readCsv(csvLine(cells));
         expect(read).toHaveLength(cells.length);
         for (const [index, text] of cells.entries()) {

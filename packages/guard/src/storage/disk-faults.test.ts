@@ -113,7 +113,8 @@ describe('a data folder that is deleted or replaced while guard runs', () => {
       'replaced by a copy, as from a back-up',
       async (folder: string) => {
         await cp(folder, `${folder}-copy`, { recursive: true });
-        await rm(folder, { recursive: true });
+        // Guard may write into it meanwhile.
+        await rm(folder, { recursive: true, maxRetries: 5 });
         await rename(`${folder}-copy`, folder);
       },
     ],

@@ -7,8 +7,9 @@ import { allVisits, SITE, testStore, visitsUntilNow } from '../../testing/activi
 /** How nice each thread of this process is, the main one first; empty where threads have no priority of their own. */
 function niceness(): number[] {
   if (process.platform !== 'linux') return [];
-  const threads = readdirSync('/proc/self/task').map(Number);
-  return threads.sort((a, b) => a - b).map((thread) => getPriority(thread));
+  // The main one is not the lowest number where numbers have begun anew.
+  const others = readdirSync('/proc/self/task').filter((thread) => Number(thread) !== process.pid);
+  return [process.pid, ...others].map((thread) => getPriority(Number(thread)));
 }
 
 it('lets requests go first: the thread that writes gives way to all others, the one that reads to most', async () => {
