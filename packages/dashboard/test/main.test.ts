@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CONTAINER_ID } from '../src/mount.js';
 
 const state = vi.spyOn(document, 'readyState', 'get');
@@ -8,11 +8,12 @@ beforeEach(() => {
   state.mockReturnValue('loading');
   vi.stubGlobal('fetch', () => new Promise(() => {}));
 });
-afterEach(async () => {
-  // The page comes in a file of its own.
-  await vi.dynamicImportSettled();
+afterEach(() => {
   vi.unstubAllGlobals();
 });
+
+// Pages are in files of their own, which are still on their way.
+afterAll(() => vi.dynamicImportSettled());
 
 function printContainer(): HTMLElement {
   const container = document.createElement('div');
