@@ -21,6 +21,8 @@ import { sendFile } from './send-file.js';
 
 /** A client that was answered but goes on sending is cut off after this time, milliseconds. */
 const DRAIN_MS = 10_000;
+/** So long a client with too large a body may go on sending before it is answered, milliseconds. */
+const TOO_LARGE_MS = 2000;
 
 interface CallState {
   readonly call: ApiCall;
@@ -64,7 +66,10 @@ export async function createApi(deps: {
     parseBody(body),
   );
   app.setNotFoundHandler((request, reply) => refuse(logger, calls, new ApiError('rest_no_route'), request, reply));
-  app.setErrorHandler((error, request, reply) => refuse(logger, calls, error, request, reply));
+  app.setErrorHandler(async (error, request, reply) => {
+    if (apiErrorOf(error).code === 'body_too_large') await restOf(request.raw, TOO_LARGE_MS);
+    return refuse(logger, calls, error, request, reply);
+  });
   mountEndpoints(app, { handlers: deps.handlers, sessions, calls });
   mountDownloads(app, { handlers: deps.downloads, sessions, calls, logger });
   await app.ready();
@@ -201,6 +206,21 @@ function refuse(logger: Logger, calls: Calls, thrown: unknown, request: FastifyR
   const failure = failureOf(error);
   if (failure.status >= 500) logFailure(logger, calls.get(request.raw)?.call, error);
   return send(reply, failure);
+}
+
+/**
+ * Waits for the rest of a body, which nobody keeps. A connection that is closed while the other side still sends is
+ * reset, and the answer may be lost with it (RFC 9112 section 9.6).
+ */
+function restOf(request: IncomingMessage, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    request.once('end', end).once('close', end).resume();
+  });
 }
 
 function logFailure(logger: Logger, call: ApiCall | undefined, error: ApiError): void {

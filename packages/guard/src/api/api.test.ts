@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { fetchOptions, toggleEndpoints } from '@security-optimizer/contract/endpoints';
 import { defaultSecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
@@ -91,6 +93,19 @@ describe('a call of the API', () => {
     expect((await call('/disable-feeds', { body: big })).body).toMatchObject({ code: 'body_too_large', status: 413 });
     const chunked = await call('/disable-feeds', { body: new Blob([big]).stream() });
     expect(chunked.body).toMatchObject({ code: 'body_too_large', status: 413 });
+  });
+
+  it('is told so also when its connection is closed with the answer, once all of the body was sent', async () => {
+    const { guard } = await start();
+    const owner = { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' };
+    const headers = { ...owner, connection: 'close', 'content-length': 10_000_000 };
+    for (let turn = 0; turn < 10; turn++) {
+      const sent = request(`${guard.url}/wp-json/security-optimizer/v1/disable-feeds`, { method: 'POST', headers });
+      sent.end(Buffer.alloc(10_000_000, 'x'));
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      expect(answer.statusCode).toBe(413);
+      answer.resume();
+    }
   });
 
   it('is unknown by any other path or method, as in WordPress', async () => {
