@@ -13,7 +13,9 @@ async function opened(dataDir: string): Promise<string[]> {
   const files = (await readdir(dataDir, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   const open: string[] = [];
   for (const { name, parentPath } of files) {
-    if (((await stat(join(parentPath, name))).mode & 0o077) !== 0) open.push(name);
+    // SQLite takes files away again.
+    const file = await stat(join(parentPath, name)).catch(() => null);
+    if (file !== null && (file.mode & 0o077) !== 0) open.push(name);
   }
   return open.filter((name) => !OTHERS.includes(name)).sort();
 }

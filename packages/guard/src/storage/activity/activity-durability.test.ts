@@ -59,8 +59,8 @@ it('loses no acknowledged event and at most the last second of visits when the p
 
     const database = new DatabaseSync(join(dataDir, 'activity.sqlite'));
     expect(database.prepare('pragma integrity_check').get()).toEqual({ integrity_check: 'ok' });
-    const sums = `select (select sum(visits) from visitors) as visitors, (select sum(rows) from visit_stretches where kind = 0)
-      as stretches, (select sum(hits) from visit_hours) as hits, (select count(*) from visits) as rows`;
+    const sums = `select (select total(visits) from visitors) as visitors, (select total(rows) from visit_stretches where kind = 0)
+      as stretches, (select total(hits) from visit_hours) as hits, (select count(*) from visits) as rows`;
     const { visitors, stretches, hits, rows } = database.prepare(sums).get() as Record<string, number>;
     expect([visitors, stretches, hits]).toEqual([rows, rows, rows]);
     database.close();
