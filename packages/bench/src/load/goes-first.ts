@@ -23,12 +23,15 @@ export function goesFirst(turn: Turn): readonly string[] {
   return [...onItsProcessor(), 'chrt', '--fifo', String(TURN[turn])];
 }
 
-/** The same for a process that runs already, with all its threads. */
+/**
+ * The same for the main thread of a process that runs already. Not for its others: V8 waits for them without letting
+ * go of its processor, and they would never get it.
+ */
 export function letGoFirst(pid: number, turn: Turn): void {
   if (goesFirst(turn).length === 0) return;
-  spawnSync('chrt', ['--all-tasks', '--fifo', '--pid', String(TURN[turn]), String(pid)]);
+  spawnSync('chrt', ['--fifo', '--pid', String(TURN[turn]), String(pid)]);
   const [command, ...how] = onItsProcessor();
-  if (command !== undefined) spawnSync(command, ['--all-tasks', '--pid', ...how, String(pid)]);
+  if (command !== undefined) spawnSync(command, ['--pid', ...how, String(pid)]);
 }
 
 /** The last processor; none of its own where there is only one. */
