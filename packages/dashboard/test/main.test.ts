@@ -1,5 +1,12 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CONTAINER_ID } from '../src/mount.js';
+
+// Pages are in files of their own. Here they are on their way for ever: who starts them is tested, not they.
+vi.mock('../src/pages/registry.js', async (original) => {
+  const registry = await original<typeof import('../src/pages/registry.js')>();
+  const load = () => new Promise<never>(() => undefined);
+  return { ...registry, findPage: (id: string | null) => ({ ...registry.findPage(id), load }) };
+});
 
 const state = vi.spyOn(document, 'readyState', 'get');
 
@@ -11,9 +18,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.unstubAllGlobals();
 });
-
-// Pages are in files of their own, which are still on their way.
-afterAll(() => vi.dynamicImportSettled());
 
 function printContainer(): HTMLElement {
   const container = document.createElement('div');
