@@ -14,14 +14,16 @@ export interface LazyProps<Props> {
 /** A part of a page whose code is fetched when it is first shown. Says so when that fails, and tries again on request. */
 export function Lazy<Props extends object>({ load, props, children }: LazyProps<Props>) {
   const [loaded, setLoaded] = useState<{ readonly Part: ComponentType<Props>; readonly of: unknown } | null>(null);
-  const [failed, setFailed] = useState(false);
+  // The function that failed: what could not be fetched for one part says nothing about the next.
+  const [failedLoad, setFailedLoad] = useState<unknown>(null);
+  const failed = failedLoad === load;
 
   useEffect(() => {
     if (failed) return;
     let current = true;
     load().then(
       ({ default: Part }) => current && setLoaded({ Part, of: load }),
-      () => current && setFailed(true),
+      () => current && setFailedLoad(() => load),
     );
     return () => {
       current = false;
@@ -34,7 +36,7 @@ export function Lazy<Props extends object>({ load, props, children }: LazyProps<
     <section className="so-section">
       <Note
         kind="bad"
-        action={<Button onClick={() => setFailed(false)}>{__('Try again', 'security-optimizer')}</Button>}
+        action={<Button onClick={() => setFailedLoad(null)}>{__('Try again', 'security-optimizer')}</Button>}
       >
         <p>{__('This could not be loaded. Check your connection and try again.', 'security-optimizer')}</p>
       </Note>
