@@ -53,6 +53,13 @@ final class Security_Optimizer_Context {
 	}
 
 	/**
+	 * @return bool Whether a page of another site made the browser send this password.
+	 */
+	public static function is_from_other_site() {
+		return self::refuses_passwords() && isset( self::$said['why'] ) && 'other-site' === self::$said['why'];
+	}
+
+	/**
 	 * @return bool Whether the request came by the custom address of login or registration.
 	 */
 	public static function came_by_slug() {

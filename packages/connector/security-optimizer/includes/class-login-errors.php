@@ -23,6 +23,9 @@ final class Security_Optimizer_Login_Errors {
 	 * @return WP_Error The sentence. Its code is the one with which the form keeps the name that was typed.
 	 */
 	public static function sentence() {
+		if ( Security_Optimizer_Context::is_from_other_site() ) {
+			return new WP_Error( 'incorrect_password', __( '<strong>Error:</strong> Another website sent this password, so it was not checked. Log in here.', 'security-optimizer' ) );
+		}
 		// In WordPress's own words and translations.
 		return new WP_Error( 'incorrect_password', __( '<strong>Error:</strong> Invalid username, email address or incorrect password.' ) ); // phpcs:ignore WordPress.WP.I18n.MissingArgDomain
 	}

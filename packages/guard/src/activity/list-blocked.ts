@@ -1,6 +1,7 @@
 import type { BlockedRow } from '@security-optimizer/contract/activity';
 import { LIMITED_ROWS, PAGE_ROWS } from '@security-optimizer/contract/activity-limits';
 import type { Clock } from '../lib/clock.js';
+import { isAddressKey } from '../login/address-key.js';
 import type { StoredAttempt } from '../login/attempts.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore, Visitor } from './activity-store.js';
@@ -72,14 +73,14 @@ export async function countBlocked(
   return (await blocked.count(site, clock())) + Math.min(locks(site).length, LOCKS_MAX);
 }
 
-/** Addresses that are locked now; devices are no visitors, and with the limit off nobody is locked. */
+/** Addresses that are locked now; devices are no visitors, what other sites' pages send keeps nobody out, and with the limit off nobody is locked. */
 export function visibleLocks(
   attempts: { locked(site: SiteId, now: number): readonly StoredAttempt[] },
   limit: number,
   site: SiteId,
   now: number,
 ): readonly StoredAttempt[] {
-  return limit === 0 ? [] : attempts.locked(site, now).filter(({ key }) => !key.startsWith('device:'));
+  return limit === 0 ? [] : attempts.locked(site, now).filter(({ key }) => isAddressKey(key));
 }
 
 /** Page and anchor (milliseconds): by the cursor, by what is remembered of the list, else the list begins now. */

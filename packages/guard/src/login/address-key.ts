@@ -16,3 +16,8 @@ export function addressKey(address: Address): string {
   }
   return key;
 }
+
+/** Whether a lock of this key keeps an address out, as against a device, or what other sites' pages send. */
+export function isAddressKey(key: string): boolean {
+  return !/^(?:device|other-sites):/.test(key);
+}

@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
+import { isAddressKey } from './address-key.js';
 import { type AttemptStore, LoginAttempts, type StoredAttempt } from './attempts.js';
 import type { LoginEntry } from './lockout-rule.js';
 import { SlowAccounts } from './slow-accounts.js';
@@ -66,7 +67,7 @@ export function keepAttempts(deps: {
     batchOf(site).changes.set(key, entry);
     write();
     // A device that failed too often locks nobody else out.
-    const locked = entry !== null && entry.lockedUntil > clock() && !key.startsWith('device:');
+    const locked = entry !== null && entry.lockedUntil > clock() && isAddressKey(key);
     if (locked) onLocked?.(site, key, entry.lockedUntil);
   });
   const slow = new SlowAccounts(onSlowUsers);

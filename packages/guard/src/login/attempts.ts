@@ -13,7 +13,7 @@ import {
 } from './lockout-rule.js';
 import { type Claim, LoginSlots, type Slot, type SlotWaiter } from './login-slots.js';
 
-/** An entry with the address (or device) it belongs to: text that `addressKey` made, or `device:` and its id. */
+/** An entry with what it belongs to: text that `addressKey`, `otherSitesKey` or `deviceKey` made. */
 export interface StoredAttempt extends LoginEntry {
   readonly key: string;
 }

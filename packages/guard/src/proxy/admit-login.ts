@@ -4,6 +4,7 @@ import type { LoginAttempts, Ticket } from '../login/attempts.js';
 import { deviceKey, type KnownDevice, knownDevice } from '../login/device-cookie.js';
 import { lockStage } from '../login/lockout-rule.js';
 import { checksPassword } from '../login/login-policy.js';
+import { isFromOtherSite, otherSitesKey } from '../login/other-site.js';
 import type { SecondFactorDoor } from '../login/two-factor/second-factor-door.js';
 import type { LoginContext, RefuseReason } from '../wordpress/login-headers.js';
 import type { Pass } from './examine.js';
@@ -25,6 +26,8 @@ export interface Admitted {
   readonly ticket: Ticket | null;
   readonly certain: boolean;
   readonly device: KnownDevice | null;
+  /** What failures in it are kept under, beside the device's. */
+  readonly key: string;
 }
 
 export interface Admission {
@@ -40,6 +43,9 @@ export interface Admission {
  * address while it is under way; without one WordPress is ordered to refuse every check in it. Only a request that
  * holds a password for certain waits for a slot, and then for its turn among all strangers of the site, unless the
  * device has logged in before; everything else is decided at once.
+ *
+ * What a page of another site made the browser send is counted by itself, so that nobody locks out who opens a page. In
+ * the login form and in XML-RPC, which no such page can read an answer of, its passwords are not checked at all.
  */
 export function admitLogin(
   deps: AdmissionDeps,
@@ -52,17 +58,21 @@ export function admitLogin(
   const { limit } = policy.login;
   const siteId = site.config.id;
   const certain = checksPassword(facts, road);
-  const device = mayCarryPassword(facts) ? honouredDevice(deps, pass, request) : null;
+  const foreign = limit !== 0 && isFromOtherSite(request.headers, [pass.host, ...site.config.hosts]);
+  const device = !foreign && mayCarryPassword(facts) ? honouredDevice(deps, pass, request) : null;
+  const own = addressKey(address);
+  const key = foreign ? otherSitesKey(own) : own;
+  const order = foreign && certain && !facts.hasBasic ? 'other-site' : null;
   const go = (ticket: Ticket | null, why: RefuseReason | null): void => {
-    admission.admitted({ ticket, certain, device, context: contextOf(deps, pass, request, why, device) });
+    admission.admitted({ ticket, certain, device, key, context: contextOf(deps, pass, request, why, device) });
   };
 
   const closed = policy.login.away(facts.now).away ? 'away' : policy.login.mayLogIn(address) ? null : 'access';
-  const key = addressKey(address);
+  const locked = [own, key].find((each) => deps.attempts.isLocked(siteId, each, limit, facts.now));
   if (limit === 0) go(null, closed);
-  else if (deps.attempts.isLocked(siteId, key, limit, facts.now)) {
-    const page = road === 'login' && asksForForm(facts.query.all('action').at(-1));
-    if (certain || page) admission.refused(lockOf(deps, pass, key));
+  else if (locked !== undefined) {
+    const page = locked === own && road === 'login' && asksForForm(facts.query.all('action').at(-1));
+    if (certain || page) admission.refused(lockOf(deps, pass, locked));
     else go(null, closed ?? 'locked');
   } else if (closed !== null) go(null, closed);
   else {
@@ -70,12 +80,13 @@ export function admitLogin(
     const ticket = deps.attempts.take(siteId, key, limit, claim, facts.now);
     const check = (granted: Ticket): void => {
       // As many at once as the browser may fail itself: its cookie takes no crowd of addresses past the line.
-      const own = device && certain ? deps.attempts.take(siteId, deviceKey(device), limit, 'certain', facts.now) : null;
+      const mine =
+        device && certain ? deps.attempts.take(siteId, deviceKey(device), limit, 'certain', facts.now) : null;
       if (!certain) go(granted, null);
-      else if (own !== null) go(together(granted, own), null);
+      else if (mine !== null) go(together(granted, mine), null);
       else {
         takeTurn(deps, { site: siteId, key, ticket: granted, request, response }, facts.now + deps.waitMs, {
-          granted: (turn) => go(turn, null),
+          granted: (turn) => go(turn, order),
           expired: () => turnedAway(deps, pass, key, admission),
           left: () => admission.left(),
         });
@@ -83,7 +94,7 @@ export function admitLogin(
     };
     if (ticket !== null) check(ticket);
     else if (!certain) go(null, 'busy');
-    else standInLine(deps, pass, response, check, admission);
+    else standInLine(deps, pass, key, response, check, admission);
   }
 }
 
@@ -104,14 +115,14 @@ function turnedAway(deps: AdmissionDeps, pass: Pass, key: string, admission: Adm
 function standInLine(
   deps: AdmissionDeps,
   pass: Pass,
+  key: string,
   response: ServerResponse,
   go: (ticket: Ticket) => void,
   admission: Admission,
 ): void {
-  const { site, policy, facts, address } = pass;
+  const { site, policy, facts } = pass;
   const { limit } = policy.login;
   const siteId = site.config.id;
-  const key = addressKey(address);
   const waiter = {
     granted(ticket: Ticket): void {
       response.removeListener('close', gone);

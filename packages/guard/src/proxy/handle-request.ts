@@ -169,6 +169,7 @@ export function handleRequest(
         ticket: admitted.ticket,
         certain: admitted.certain,
         device: admitted.device,
+        key: admitted.key,
         signal: () => signal,
         onFactor(needed) {
           setHeaders(deps, response, examined);

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../lib/logger.js';
-import { addressKey } from '../login/address-key.js';
 import type { LoginAttempts, Ticket } from '../login/attempts.js';
 import { countSuccess } from '../login/count-success.js';
 import { deviceCookie, deviceKey, type KnownDevice } from '../login/device-cookie.js';
@@ -34,6 +33,8 @@ export interface LoginPassage {
   /** It holds a password for certain. */
   readonly certain: boolean;
   readonly device: KnownDevice | null;
+  /** What failures are kept under, beside the device's. */
+  readonly key: string;
   /** What the connector said with this answer; set before the head is looked at. */
   signal(): Signal;
   /** A second factor is needed: its pages answer the visitor. */
@@ -44,14 +45,14 @@ export interface LoginPassage {
 
 /** Counts what came of the passwords in a request, gives its slot back, and keeps in what must not go out. */
 export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): ExchangeWatch {
-  const { pass, ticket, certain, requestId, device } = passage;
+  const { pass, ticket, certain, requestId, device, key } = passage;
   const { site, policy, address, road } = pass;
   const { id, secret } = site.config;
   const { limit, custom } = policy.login;
 
   const failed = (user: number): void => {
     const now = deps.clock();
-    const entry = deps.attempts.failed(id, addressKey(address), limit, now, user);
+    const entry = deps.attempts.failed(id, key, limit, now, user);
     if (entry.lockedUntil > now && entry.lastFailure === now) {
       const until = new Date(entry.lockedUntil).toISOString();
       deps.logger.info(
@@ -88,8 +89,7 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
         report = read;
         right = (read.ok !== null || read.factor !== null) && read.failed.length === 0;
         for (const failure of read.failed) failed(failure.id);
-        if (read.ok !== null)
-          countSuccess(deps.attempts, { site: id, address, device, user: read.ok.id }, deps.clock());
+        if (read.ok !== null) countSuccess(deps.attempts, { site: id, key, device, user: read.ok.id }, deps.clock());
       }
       ticket?.release(right);
       // A check that was refused looks like one that failed, and takes as long.

@@ -4,7 +4,7 @@ import type { Generated, Kysely, Migration } from 'kysely';
 export interface LoginAttemptTables {
   login_attempts: {
     site: string;
-    /** `192.0.2.1`, `2001:db8:0:1::/64` or `device:` and an id. */
+    /** `192.0.2.1`, `2001:db8:0:1::/64`, one of both behind `other-sites:`, or `device:` and an id. */
     key: string;
     failures: number;
     /** 0 while it was never locked. */

@@ -1,3 +1,4 @@
+import { otherSitesKey } from '../login/other-site.js';
 import type { SiteId } from '../site.js';
 import { addAuditRows } from './audit-store.js';
 import type { Database } from './database.js';
@@ -22,9 +23,10 @@ export function removeLoginLocks(
   },
 ): Promise<number> {
   const { site, keys, actor, at } = remove;
+  const all = keys?.flatMap((key) => [key, otherSitesKey(key)]) ?? null;
   return db.transaction().execute(async (transaction) => {
     let deletion = transaction.deleteFrom('login_attempts').where('site', '=', site);
-    if (keys !== null) deletion = deletion.where('key', 'in', keys);
+    if (all !== null) deletion = deletion.where('key', 'in', all);
     const gone = Number((await deletion.executeTakeFirst()).numDeletedRows);
     const before = { who: keys ?? 'all', entries: gone };
     await addAuditRows(transaction, site, { actor, at }, [{ name: 'login_unblock', before, after: null }]);
@@ -33,7 +35,7 @@ export function removeLoginLocks(
     if (keys === null) await transaction.deleteFrom('login_unlocks').where('site', '=', site).execute();
     await transaction
       .insertInto('login_unlocks')
-      .values((keys ?? [EVERY_KEY]).map((key) => ({ site, key, version })))
+      .values((all ?? [EVERY_KEY]).map((key) => ({ site, key, version })))
       .onConflict((conflict) => conflict.columns(['site', 'key']).doUpdateSet({ version }))
       .execute();
     return gone;

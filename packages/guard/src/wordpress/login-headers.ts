@@ -9,7 +9,7 @@ export const CONTEXT_HEADER = 'X-Security-Optimizer-Context';
 export const LOGIN_HEADER = 'X-Security-Optimizer-Login';
 
 /** Why no password may be checked. */
-export type RefuseReason = 'locked' | 'access' | 'away' | 'busy';
+export type RefuseReason = 'locked' | 'access' | 'away' | 'busy' | 'other-site';
 
 export interface LoginContext {
   /** Every password check in this request is to be refused unchecked. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parseAddress } from '../../lib/address.js';
+import { addressKey } from '../address-key.js';
 import type { LoginAttempts } from '../attempts.js';
 import { countSuccess } from '../count-success.js';
 import { deviceCookie, knownDevice } from '../device-cookie.js';
@@ -21,6 +22,6 @@ export function noteLogin(
   const { user, cookieHeader, now } = login;
   const device = knownDevice(site.secret, cookieHeader, now);
   const from = parseAddress(address);
-  if (from !== null) countSuccess(attempts, { site: site.id, address: from, device, user }, now);
+  if (from !== null) countSuccess(attempts, { site: site.id, key: addressKey(from), device, user }, now);
   return deviceCookie(site.secret, { home, scheme, now, device, user, freshId: randomBytes(8).toString('hex') });
 }

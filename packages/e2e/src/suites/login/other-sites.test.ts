@@ -1,0 +1,139 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { launchChromium } from '../../browser/chromium.js';
+import { logIn, type Session, setOptions } from '../../http/session.js';
+import { onEveryStack, type Stack } from '../../stacks/stack.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { usersBlogs } from './programs.js';
+import { recover } from './visitors.js';
+
+const GUESSES = 8;
+
+/** What a page can make a visitor's browser send, in that page's own words. */
+const weapons: readonly [string, (stack: Stack) => string][] = [
+  [
+    'the login form',
+    ({ url }) =>
+      script(`const frame = Object.assign(document.createElement('iframe'), { name: 'f' + i });
+        document.body.appendChild(frame);
+        const form = document.body.appendChild(document.createElement('form'));
+        Object.assign(form, { method: 'POST', action: '${url}/wp-login.php', target: frame.name });
+        for (const [name, value] of [['log', 'owner-of-office'], ['pwd', 'guess' + i], ['testcookie', '1']]) {
+          form.appendChild(Object.assign(document.createElement('input'), { name, value }));
+        }
+        const loaded = new Promise((resolve) => { frame.onload = resolve; setTimeout(resolve, 2000); });
+        form.submit(); await loaded;`),
+  ],
+  [
+    'the login form, from a page that tells nothing of itself',
+    (stack) => `<meta name="referrer" content="no-referrer">${(weapons[0] as (typeof weapons)[0])[1](stack)}`,
+  ],
+  [
+    'XML-RPC',
+    (stack) =>
+      script(`const body = ${JSON.stringify(usersBlogs('owner-of-office', 'GUESS').body)}.replace('GUESS', 'guess' + i);
+        await fetch('${stack.url}/xmlrpc.php', { method: 'POST', mode: 'no-cors', body }).catch(() => {});`),
+  ],
+  [
+    'REST with basic authentication',
+    ({ url }) =>
+      script(`await fetch('${url}/wp-json/wp/v2/users/me', {
+        headers: { Authorization: 'Basic ' + btoa('owner-of-office:guess' + i) } }).catch(() => {});`),
+  ],
+  [
+    "a plugin's own form",
+    ({ url }) =>
+      script(`const body = new URLSearchParams({ shop_login: 'owner-of-office', shop_password: 'guess' + i });
+        await fetch('${url}/', { method: 'POST', mode: 'no-cors', body }).catch(() => {});`),
+  ],
+];
+
+function script(attempt: string): string {
+  return `<script>addEventListener('load', async () => {
+    for (let i = 0; i < ${GUESSES}; i++) { ${attempt} }
+    document.title = 'done';
+  });</script>`;
+}
+
+onEveryStack('passwords that pages of other sites make a browser send', (stack) => {
+  let browser: Browser;
+  let window: BrowserContext;
+  let elsewhere: Server;
+  let page = '';
+  let owner: Session;
+  const plugin = join(muPlugins(stack), 'other-roads.php');
+
+  beforeAll(async () => {
+    writeFileSync(
+      plugin,
+      `<?php
+add_filter( 'wp_is_application_passwords_available', '__return_true' );
+add_action( 'wp_loaded', function () {
+  if ( isset( $_POST['shop_login'], $_POST['shop_password'] ) ) {
+    wp_signon( array( 'user_login' => $_POST['shop_login'], 'user_password' => $_POST['shop_password'] ) );
+    exit( 'tried' );
+  }
+} );`,
+    );
+    browser = await launchChromium();
+    elsewhere = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><body>${page}`);
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    await runInWordPress(
+      stack,
+      `$id = wp_insert_user( array( 'user_login' => 'owner-of-office', 'user_pass' => '${stack.password}', 'user_email' => 'office@example.com', 'role' => 'subscriber' ) );
+       WP_Application_Passwords::create_new_application_password( $id, array( 'name' => 'phone' ) );`,
+    );
+    owner = await logIn(stack);
+    await setOptions(stack, owner, { disable_xml_rpc: 0 });
+  });
+
+  afterEach(async () => {
+    await window.close();
+    await recover(stack, 'unblock', '--all');
+  });
+
+  afterAll(async () => {
+    await setOptions(stack, owner, { disable_xml_rpc: 1 });
+    rmSync(plugin, { force: true });
+    await browser.close();
+    elsewhere.closeAllConnections();
+    await new Promise((resolve) => elsewhere.close(resolve));
+  });
+
+  for (const [road, weapon] of weapons) {
+    it(`do not lock the address of whoever opened them: ${road}`, async () => {
+      window = await browser.newContext();
+      page = weapon(stack);
+      const visitor = await window.newPage();
+      await visitor.goto(`http://localhost:${(elsewhere.address() as AddressInfo).port}/`);
+      await visitor.waitForFunction(() => document.title === 'done', undefined, { timeout: 60_000 });
+
+      await visitor.goto(`${stack.url}/wp-login.php`);
+      await visitor.fill('#user_login', 'owner-of-office');
+      await visitor.fill('#user_pass', stack.password);
+      await visitor.click('#wp-submit');
+      await visitor.waitForURL(/wp-admin/);
+      expect(await visitor.title()).toContain('Profile');
+    });
+  }
+
+  it('get the form itself with a word about it, where the right password logs in', async () => {
+    window = await browser.newContext();
+    page = `<form method="POST" action="${stack.url}/wp-login.php">
+      <input name="log" value="owner-of-office"><input name="pwd" value="${stack.password}"><button>Log in</button></form>`;
+    const visitor = await window.newPage();
+    await visitor.goto(`http://localhost:${(elsewhere.address() as AddressInfo).port}/`);
+    await visitor.click('button');
+    expect(await visitor.textContent('#login_error')).toContain('Another website sent this password');
+    expect(await visitor.inputValue('#user_login')).toBe('owner-of-office');
+    await visitor.fill('#user_pass', stack.password);
+    await visitor.click('#wp-submit');
+    await visitor.waitForURL(/wp-admin/);
+  });
+});
