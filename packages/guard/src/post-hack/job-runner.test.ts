@@ -141,6 +141,35 @@ describe('a job', () => {
     expect(await ended(jobs)).toMatchObject({ state: 'stopped', error: 'WordPress is down.' });
   });
 
+  it('whose state can’t be stored holds up no later start, and a restart does not go back to it', async () => {
+    const jobs = await store();
+    let full = true;
+    const run = runner(
+      {
+        ...jobs,
+        save: (job) =>
+          full && (job.done > 0 || job.state === 'stopped')
+            ? Promise.reject(new Error('The disk is full.'))
+            : jobs.save(job),
+      },
+      async (_site, job) => ({ ...job, state: 'done', done: 1 }),
+    );
+    const start = () => run.startAndStep(site, async () => ({ ...threeSteps, total: 1 }), 'log-out-users');
+    await expect(start()).rejects.toThrow('The disk is full.');
+
+    full = false;
+    const later = await start();
+    expect(later).toMatchObject({ state: 'done', done: 1 });
+    const steps: string[] = [];
+    await runner(jobs, async (_site, job) => {
+      steps.push(job.id);
+      return { ...job, state: 'done' };
+    }).resume();
+    await pause(50);
+    expect(steps).toEqual([]);
+    expect((await jobs.latest('site'))[0]?.id).toBe(later.id);
+  });
+
   it('keeps the last ten starts of a kind', async () => {
     const jobs = await store();
     const run = runner(jobs, async (_site, job) => ({ ...job, state: 'done' }));

@@ -113,6 +113,10 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     }
   };
 
+  /** One whose end could not be stored, and that was started anew since, must not be done a second time. */
+  const isLatest = async ({ id, site, kind }: StoredJob): Promise<boolean> =>
+    (await store.latest(site)).some((latest) => latest.kind === kind && latest.id === id);
+
   const begin = (
     site: SiteConfig,
     make: () => Promise<NewJob>,
@@ -127,7 +131,11 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
       const fresh = { id: randomUUID(), site: site.id, kind, startedAt, endedAt: null, actor, cursor, items, total };
       const job = await keep({ ...fresh, state: 'running', done: 0, summary: [], error: '' });
       deps.onChanged(job);
-      const after = await first(job);
+      const after = await first(job).catch((error: unknown) => {
+        // Perhaps its end could not be stored either: it must hold up no later start.
+        running.delete(keyOf(job));
+        throw error;
+      });
       if (after.state === 'running') void run(site, after);
       return after;
     });
@@ -158,7 +166,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     async resume() {
       for (const job of await store.running()) {
         const site = deps.siteOf(job.site);
-        if (site === null) continue;
+        if (site === null || !(await isLatest(job))) continue;
         running.set(keyOf(job), job);
         void run(site, job);
       }
