@@ -100,6 +100,32 @@ describe('a slow visitor', () => {
     await expect.poll(() => closed, { timeout: 6000 }).toBe(true);
   });
 
+  it('who takes nothing at all is let go although the rest of the upload came meanwhile', async () => {
+    let closed = false;
+    const port = await webServer((_request, response) => {
+      response.on('close', () => {
+        closed = true;
+      });
+      response.write(Buffer.alloc(30_000_000));
+    });
+    const gate = await runningGate(port, { limits: { idleSeconds: 0.6 } });
+    const client = new RawClient(gate.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
+    client.socket.pause();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    client.send('def');
+    await expect.poll(() => closed, { timeout: 6000 }).toBe(true);
+  });
+
+  it('whose upload falls silent is let go although an early answer had to wait for them', async () => {
+    const port = await webServer((_request, response) => void response.write(Buffer.alloc(30_000_000)));
+    const gate = await runningGate(port, { limits: { idleSeconds: 0.6 } });
+    const client = new RawClient(gate.port);
+    const got = client.readSlowly(300);
+    client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
+    await client.end(8000);
+    expect(got()).toBeGreaterThan(30_000_000);
+  });
+
   it('may pause in an upload for longer than WordPress may in its answer', async () => {
     const { port, seen } = await recordingServer();
     const gate = await runningGate(port, { limits: { upstreamSeconds: 0.3, idleSeconds: 3 } });

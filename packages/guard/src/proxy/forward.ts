@@ -243,7 +243,8 @@ class Exchange implements UpstreamHandler, Ready {
     visitor.setTimeout(this.f.idleMs);
     this.f.response.once('drain', () => {
       this.#visitorLags = false;
-      visitor.setTimeout(0);
+      // What is left of the body has its time still.
+      visitor.setTimeout(this.#sentWhole ? 0 : this.f.idleMs);
       if (!this.#over) upstream?.resume();
     });
   }

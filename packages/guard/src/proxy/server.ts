@@ -194,8 +194,10 @@ function watchBody(request: IncomingMessage, response: ServerResponse, idleMs: n
     if (request.readableFlowing === true || request.socket.destroyed) socket.destroy();
     else socket.setTimeout(idleMs);
   });
-  const stop = (): void => void socket.setTimeout(0);
-  request.once('end', stop);
+  request.once('end', () => {
+    // Else the answer waits for the visitor, who has as long for taking it.
+    if (!response.writableNeedDrain) socket.setTimeout(0);
+  });
   // Answered before the body was whole: the rest is thrown away, and has the same time to arrive in full.
   response.once('close', () => {
     if (request.complete || socket.destroyed) return;
