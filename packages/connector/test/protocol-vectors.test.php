@@ -35,7 +35,7 @@ foreach ( $vectors['guardHeaders']['accepted'] as $sample ) {
 			'scheme'     => $sample['scheme'],
 			'address'    => $sample['address'],
 		),
-		Security_Optimizer_Protocol::read_guard_header( $sample['header'], $secret, $vectors['guardHeaders']['now'] )
+		Security_Optimizer_Protocol::read_guard_header( $sample['header'], $secret, $vectors['guardHeaders']['now'], isset( $sample['bytes'] ) ? $sample['bytes'] : 0 )
 	);
 }
 
@@ -43,7 +43,7 @@ foreach ( $vectors['guardHeaders']['refused'] as $sample ) {
 	$check(
 		'guard header is refused: ' . $sample['name'],
 		null,
-		Security_Optimizer_Protocol::read_guard_header( $sample['header'], $secret, $vectors['guardHeaders']['now'] )
+		Security_Optimizer_Protocol::read_guard_header( $sample['header'], $secret, $vectors['guardHeaders']['now'], isset( $sample['bytes'] ) ? $sample['bytes'] : 0 )
 	);
 }
 

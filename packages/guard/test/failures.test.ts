@@ -72,6 +72,18 @@ describe('when WordPress does not answer', () => {
     expect(answers.filter((status) => status === 200)).toHaveLength(9);
     expect(answers.filter((status) => status === 503)).toHaveLength(3);
   });
+
+  it('fast enough, who waited in line comes with the time of now: WordPress believes no old header', async () => {
+    const times: number[] = [];
+    const port = await webServer((request, response) => {
+      times.push(Number(String(request.headers['x-security-optimizer-guard']).split(' ')[2]));
+      setTimeout(() => response.end('ok'), 2100);
+    });
+    const gate = await runningGate(port, { limits: { upstreamConnections: 1 } });
+    const clients = Array.from({ length: 2 }, () => new RawClient(gate.port).send(closing('GET / HTTP/1.1')));
+    await Promise.all(clients.map((client) => client.end(8000)));
+    expect((times[1] as number) - (times[0] as number)).toBeGreaterThanOrEqual(2);
+  });
 });
 
 describe('a slow visitor', () => {

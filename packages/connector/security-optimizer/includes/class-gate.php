@@ -32,7 +32,9 @@ final class Security_Optimizer_Gate {
 		self::$secret = $secret;
 
 		$header = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] : null;
-		$known  = null === $header ? null : Security_Optimizer_Protocol::read_guard_header( $header, $secret, time() );
+		$bytes  = isset( $_SERVER['CONTENT_LENGTH'] ) ? (int) $_SERVER['CONTENT_LENGTH'] : 0;
+		$known  = null === $header ? null : Security_Optimizer_Protocol::read_guard_header( $header, $secret, time(), $bytes );
+
 		$context = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_CONTEXT'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_CONTEXT'] : null;
 		unset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'], $_SERVER['HTTP_X_SECURITY_OPTIMIZER_CONTEXT'] );
 

@@ -13,6 +13,12 @@ final class Security_Optimizer_Protocol {
 	/** Seconds by which the clocks of guard and WordPress may differ. */
 	const CLOCK_TOLERANCE = 60;
 
+	/** Bytes of a body that come in a second on the slowest way that is waited for. */
+	const SLOWEST_BODY = 4096;
+
+	/** Seconds after which no body is waited for any more, however long it is. */
+	const LONGEST_BODY = 21600;
+
 	/**
 	 * Names a secret without showing it.
 	 *
@@ -33,14 +39,16 @@ final class Security_Optimizer_Protocol {
 	}
 
 	/**
-	 * Reads the header that guard adds to each request.
+	 * Reads the header that guard adds to each request. Guard signs it before the body goes on its way, and most web servers
+	 * start PHP when all of the body has come: it may be older by the time that such a body takes.
 	 *
 	 * @param string $header Value of X-Security-Optimizer-Guard.
 	 * @param string $secret The site's secret.
 	 * @param int    $now    Unix seconds.
+	 * @param int    $bytes  Length of the request's body.
 	 * @return array|null `request_id`, `scheme` and `address`; null when the header is not to be believed.
 	 */
-	public static function read_guard_header( $header, $secret, $now ) {
+	public static function read_guard_header( $header, $secret, $now, $bytes = 0 ) {
 		$form = '/\A(1 ([0-9a-f]{8}) ([0-9]{1,12}) ([0-9a-f]{16}) (https?) ([0-9a-f.:]{2,45})) ([0-9a-f]{64})\z/';
 		if ( ! is_string( $header ) || ! preg_match( $form, $header, $part ) ) {
 			return null;
@@ -49,7 +57,8 @@ final class Security_Optimizer_Protocol {
 
 		if ( ! hash_equals( self::key_id( $secret ), $key_id )
 			|| ! hash_equals( self::mac( "guard-request\n" . $signed, $secret ), $mac )
-			|| abs( $now - (int) $time ) > self::CLOCK_TOLERANCE
+			|| (int) $time - $now > self::CLOCK_TOLERANCE
+			|| $now - (int) $time > self::CLOCK_TOLERANCE + min( self::LONGEST_BODY, max( 0, $bytes ) / self::SLOWEST_BODY )
 			|| false === filter_var( $address, FILTER_VALIDATE_IP )
 		) {
 			return null;

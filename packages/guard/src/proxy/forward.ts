@@ -16,7 +16,8 @@ export interface Forwarding {
   readonly response: ServerResponse;
   readonly pool: UpstreamPool;
   readonly target: string;
-  readonly visitor: VisitorFacts;
+  /** Asked when the request goes out: it may have stood in line for long, and WordPress believes no old header. */
+  visitor(): VisitorFacts;
   /** Lower-case names of request headers to leave out, or null. */
   readonly stopped: ReadonlySet<string> | null;
   readonly timeoutMs: number;
@@ -70,14 +71,14 @@ class Exchange implements UpstreamHandler, Ready {
   }
 
   #send(connection: UpstreamConnection): void {
-    const { request, target, visitor, stopped } = this.f;
+    const { request, target, stopped } = this.f;
     this.#connection = connection;
     const body = this.f.withoutBody === true ? 'none' : framingOf(request);
     const head = requestHead({
       method: request.method as string,
       target,
       rawHeaders: request.rawHeaders,
-      visitor,
+      visitor: this.f.visitor(),
       body,
       stopped,
       upstreamHost: this.f.pool.host,

@@ -145,7 +145,7 @@ export function handleRequest(
       response,
       pool: site.pool,
       target: examined.target,
-      visitor: visitorFacts(examined, requestId, time, admitted.context),
+      visitor: () => visitorFacts(examined, requestId, deps.clock(), admitted.context),
       stopped: policy.stopHeaders(facts, deps.onFault),
       timeoutMs: deps.timeoutMs,
       idleMs: deps.idleMs,

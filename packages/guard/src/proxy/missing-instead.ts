@@ -48,7 +48,7 @@ export function missingInstead(
     response,
     pool: site.pool,
     target,
-    visitor: visitorFacts(pass, requestId, deps.clock(), context),
+    visitor: () => visitorFacts(pass, requestId, deps.clock(), context),
     stopped: new Set([...(policy.stopHeaders(facts, deps.onFault) ?? []), ...OF_THE_BODY]),
     timeoutMs: deps.timeoutMs,
     idleMs: deps.idleMs,
