@@ -3,10 +3,13 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isMember, readSignal } from '../wordpress/signature.js';
 import { examine } from './examine.js';
-import { type GateDeps, handleRequest, noteFailure, visitorFacts } from './handle-request.js';
+import type { GateDeps } from './gate-deps.js';
+import { handleRequest } from './handle-request.js';
 import { noteVisit } from './note-visit.js';
 import { requestHead } from './request-head.js';
 import { tunnel } from './tunnel.js';
+import { noteFailure } from './upstream-failures.js';
+import { visitorFacts } from './visitor-facts.js';
 
 /**
  * A request that asks for another protocol. Only WebSocket is passed on; any other wish (`h2c` above all, which would
@@ -59,7 +62,7 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
     plainAnswer: () => plainAnswer(deps, request, client),
     onAnswered: note,
     onFailure(kind, cause, started) {
-      noteFailure(deps, site.config, kind, cause, requestId);
+      noteFailure(deps.logger, site.config, kind, cause, requestId);
       if (!started) note(502);
       if (!started) client.write('HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
       client.end();

@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { PageName } from '../pages/visitor-pages.js';
 import { readSignal, type Signal } from '../wordpress/signature.js';
 import { canonicalPath } from './canonical-path.js';
 import { decoyTarget, siblingTarget } from './decoy-target.js';
 import type { Pass } from './examine.js';
 import { forward } from './forward.js';
-import { FAILURE_PAGES, type GateDeps, noteFailure, visitorFacts } from './handle-request.js';
+import type { GateAnswers } from './gate-answers.js';
+import type { GateDeps } from './gate-deps.js';
 import { requestFacts } from './request-facts.js';
+import { FAILURE_PAGES, noteFailure } from './upstream-failures.js';
+import { visitorFacts } from './visitor-facts.js';
 
 /**
  * Answers with the missing page beside the one that was asked for, after WordPress has shown that the one asked for
@@ -17,8 +19,7 @@ export function missingInstead(
   pass: Pass,
   request: IncomingMessage,
   response: ServerResponse,
-  answer: (page: PageName | 'away', rule?: string | null) => void,
-  note: (status: number, rule: string | null) => void,
+  answers: GateAnswers,
 ): void {
   const { site, policy } = pass;
   const asked = pass.uri ?? pass.target;
@@ -29,7 +30,7 @@ export function missingInstead(
   const target = named !== asked ? named : atDoor ? asked : siblingTarget(asked, deps.random);
   const missing = canonicalPath(target);
   if (!missing.ok) {
-    answer('not-found');
+    answers.page('not-found', null);
     return;
   }
   const { method, address, now } = pass.facts;
@@ -37,7 +38,7 @@ export function missingInstead(
   const facts = requestFacts({ method, address, now, path, query, paths: policy.paths, credentials: pass.facts });
   const verdict = policy.decide(facts, deps.onFault);
   if (verdict !== null) {
-    answer(verdict.refusal.page, verdict.rule);
+    answers.page(verdict.refusal.page, verdict.rule);
     return;
   }
   const requestId = deps.nextId();
@@ -59,21 +60,21 @@ export function missingInstead(
       signal = readSignal(site.config.secret, value, requestId);
       deps.onSignal(site.config, signal);
     },
-    onAnswered: (status) => note(status, null),
+    onAnswered: (status) => answers.note(status, null),
     watch: {
       staysForHead: false,
       onLogin: () => null,
       onHead() {
         if (signal.kind !== 'ok' || !signal.flags.includes('a')) return false;
-        answer('not-found');
+        answers.page('not-found', null);
         return true;
       },
       onNoHead: () => null,
     },
     onFailure(kind, cause, started) {
-      noteFailure(deps, site.config, kind, cause, requestId);
+      noteFailure(deps.logger, site.config, kind, cause, requestId);
       if (started) response.destroy();
-      else answer(FAILURE_PAGES[kind]);
+      else answers.page(FAILURE_PAGES[kind], null);
     },
   });
 }

@@ -104,10 +104,15 @@ function tidy(segments: readonly string[]): string {
   return `/${segments.filter((segment) => segment !== '').join('/')}`.toLowerCase();
 }
 
-/** Which of guard's own namespaces a REST route belongs to, and the rest of the route. */
-export function ownNamespace(
-  restRoute: string | null,
-): { readonly namespace: 'plugin' | 'provider' | 'connector'; readonly route: string } | null {
+/** A route below one of guard's own namespaces. */
+export interface OwnRoute {
+  readonly namespace: 'plugin' | 'provider' | 'connector';
+  /** The rest of it, with a slash in front. */
+  readonly route: string;
+}
+
+/** Which of guard's own namespaces a REST route belongs to; null for none. */
+export function ownRoute(restRoute: string | null): OwnRoute | null {
   if (restRoute === null) return null;
   for (const [namespace, prefix] of OWN) {
     if (restRoute === prefix || restRoute.startsWith(`${prefix}/`)) {

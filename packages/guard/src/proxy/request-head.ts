@@ -1,4 +1,5 @@
 import { HEADER_PREFIX } from '../wordpress/signature.js';
+import type { BodyFraming } from './send-body.js';
 
 /**
  * Headers that end at guard: those of one connection (RFC 9110 section 7.6.1), those that claim an address, scheme or
@@ -66,8 +67,8 @@ export interface HeadInput {
   readonly target: string;
   readonly rawHeaders: readonly string[];
   readonly visitor: VisitorFacts;
-  /** How the body is framed on the way to WordPress; `none` for requests without one. */
-  readonly body: 'none' | 'length' | 'chunked';
+  /** How the body is framed on the way to WordPress. */
+  readonly body: BodyFraming;
   /** Lower-case names of further headers to leave out, or null. */
   readonly stopped: ReadonlySet<string> | null;
   /** Authority of WordPress's web server, for requests that name no host. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { UpstreamConnection } from './upstream/upstream-connection.js';
 
-/** How a request's body is framed: by `Content-Length`, or in chunks of unknown number. */
-type BodyFraming = 'none' | 'length' | 'chunked';
+/** How a request's body is framed: by `Content-Length`, or in chunks of unknown number; `none` without one. */
+export type BodyFraming = 'none' | 'length' | 'chunked';
 
 /** Node's parser has already refused a request that has both, or either one twice (RFC 9112 section 6.3). */
 export function framingOf(request: IncomingMessage): BodyFraming {

@@ -22,7 +22,7 @@ export interface ResponseSink {
   onComplete(reusable: boolean, rest: Buffer | null): void;
 }
 
-export class ResponseSyntaxError extends Error {
+class ResponseSyntaxError extends Error {
   override readonly name = 'ResponseSyntaxError';
 }
 
