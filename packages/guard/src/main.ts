@@ -9,6 +9,7 @@ import { composePostHack } from './compose-post-hack.js';
 import { composeSecondFactor } from './compose-second-factor.js';
 import { composeWeeklyReport } from './compose-weekly-report.js';
 import type { Config } from './config.js';
+import { authorityOf } from './lib/authority.js';
 import { systemClock } from './lib/clock.js';
 import { createLogger, type Logger } from './lib/logger.js';
 import { KeyedMutex } from './lib/mutex.js';
@@ -249,12 +250,12 @@ async function assemble(
   });
   await reading;
   await Promise.race([policiesPushed, pause(POLICY_WAIT_MS, undefined, { ref: false })]);
-  const { host, port } = await server.listen();
+  const address = await server.listen();
   taken.push(() => server.close());
   log.start();
   weekly.sender.start();
   await postHack.runner.resume();
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `http://${authorityOf(address)}`;
 }
 
 /** A pause is dangerous to forget, so each one stands in the log. */

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ConfigFile, configFile } from '../config-file.js';
+import { authorityOf } from '../lib/authority.js';
 import { writeFileAtomically } from '../lib/write-file-atomically.js';
 import { CONFIG_FILE, ConfigError, readConfigFile } from '../load-config.js';
 
@@ -23,8 +24,6 @@ export async function readConfig(dataDir: string): Promise<ConfigFile> {
 
 /** Writes the configuration file; the old one stays whole until the new one is on the disk. */
 export async function writeConfig(dataDir: string, config: ConfigFile): Promise<void> {
-  const { host, port } = config.listen;
-  const listen = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const text = `${JSON.stringify({ ...config, listen }, null, 2)}\n`;
+  const text = `${JSON.stringify({ ...config, listen: authorityOf(config.listen) }, null, 2)}\n`;
   await writeFileAtomically(join(dataDir, CONFIG_FILE), text, { mode: 0o600 });
 }

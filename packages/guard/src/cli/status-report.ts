@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { resolve } from 'node:path';
 import type { Config } from '../config.js';
+import { authorityOf } from '../lib/authority.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { version } from '../lib/version.js';
@@ -62,13 +63,12 @@ export interface StatusReport {
 /** Looks at every part from outside, whether guard runs or not. */
 export async function statusReport(config: Config): Promise<StatusReport> {
   const problems: string[] = [];
-  const { host, port } = config.listen;
   const running = isDataDirInUse(config.dataDir);
   const guard = {
     running,
     pid: running ? await runningGuard(config.dataDir) : null,
     answers: running && (await guardAnswers(config)),
-    listen: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    listen: authorityOf(config.listen),
   };
   if (!running) problems.push('Guard is not running. Start it with `security-optimizer serve`.');
   else if (!guard.answers) problems.push(`Guard is running, but does not answer on ${guard.listen}.`);
@@ -157,13 +157,15 @@ async function askConnector(site: SiteConfig, facts: SiteFacts | null): Promise<
 
 /** Guard refuses a call of its API without a session by itself, so this starts no PHP. */
 async function guardAnswers({ listen, sites }: Config): Promise<boolean> {
-  const host = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[listen.host] ?? listen.host;
-  const name = sites[0]?.hosts.find((entry) => entry !== '*') ?? host;
+  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[listen.host] ?? listen.host;
+  const authority = authorityOf({ host, port: listen.port });
+  const name = sites[0]?.hosts.find((entry) => entry !== '*') ?? authority;
   try {
-    const asked = request(
-      `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${listen.port}/?rest_route=/security-optimizer/v1/fetch-options`,
-      { method: 'POST', headers: { host: name }, signal: AbortSignal.timeout(5000) },
-    );
+    const asked = request(`http://${authority}/?rest_route=/security-optimizer/v1/fetch-options`, {
+      method: 'POST',
+      headers: { host: name },
+      signal: AbortSignal.timeout(5000),
+    });
     await once(asked.end(), 'response');
     asked.destroy();
     return true;

@@ -13,7 +13,7 @@ export function clientAddress(peer: Address, forwardedFor: string | undefined, t
   let client = peer;
   for (let end = forwardedFor.length; end >= 0; ) {
     const comma = end === 0 ? -1 : forwardedFor.lastIndexOf(',', end - 1);
-    const entry = parseAddress(withoutPort(forwardedFor.slice(comma + 1, end).trim()));
+    const entry = parseAddress(addressPart(forwardedFor.slice(comma + 1, end).trim()));
     if (entry === null) return client;
     client = entry;
     if (!trusted.has(entry)) return client;
@@ -23,7 +23,7 @@ export function clientAddress(peer: Address, forwardedFor: string | undefined, t
 }
 
 /** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
-function withoutPort(entry: string): string {
+function addressPart(entry: string): string {
   if (!entry.startsWith('[') && !(entry.includes('.') && entry.includes(':'))) return entry;
   const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(entry);
   if (bracketed !== null) return bracketed[1] as string;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { withoutPort } from '../lib/authority.js';
 import { awayPage, type ClosedLogin, lockedPage } from '../pages/login-pages.js';
 import { dayAndTime, timeLeft } from '../pages/time-words.js';
 import type { RawHeaders } from '../protections/protection.js';
@@ -79,8 +80,4 @@ function sentence(closed: Closed, facts: ClosedLogin & Pick<ClosedFacts, 'langua
 
 function unixSeconds(ms: number | null): number | null {
   return ms === null ? null : Math.floor(ms / 1000);
-}
-
-function withoutPort(host: string): string {
-  return host.replace(/:\d+$/, '');
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { withoutPort } from '../lib/authority.js';
 import { type PageName, visitorPage, visitorPages } from '../pages/visitor-pages.js';
 import type { RawHeaders } from '../protections/protection.js';
 import type { Language } from '../texts/language.js';
@@ -78,8 +79,4 @@ function plainLine(title: string): Buffer {
     plainLines.set(title, line);
   }
   return line;
-}
-
-function withoutPort(host: string): string {
-  return host.replace(/:\d+$/, '');
 }

@@ -1,3 +1,4 @@
+import { withoutPort } from '../../lib/authority.js';
 import type { Clock } from '../../lib/clock.js';
 import type { Logger } from '../../lib/logger.js';
 import type { FormFacts, FrameFacts } from '../../pages/second-factor/frame.js';
@@ -69,7 +70,7 @@ export function formOf({ visit, challenge, cookie }: VisitStep): FormFacts {
 
 /** The host as people know it, and the language of the pages. */
 export function pageFacts({ host, language }: DoorVisit): Omit<FrameFacts, 'nonce'> {
-  return { host: host.replace(/:\d+$/, ''), language };
+  return { host: withoutPort(host), language };
 }
 
 /** What the visitor has to do next, by what is stored now. Throws StorageError. */

@@ -1,3 +1,4 @@
+import { authorityOf } from '../../lib/authority.js';
 import { type UpstreamAddress, UpstreamConnection, type UpstreamFailure } from './upstream-connection.js';
 
 /** Idle connections are closed after this time, well before a web server would: a request never meets a closing one. */
@@ -21,7 +22,7 @@ export class UpstreamPool {
     readonly address: UpstreamAddress,
     private readonly maxConnections: number,
   ) {
-    this.host = `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`;
+    this.host = authorityOf(address);
   }
 
   /** Hands over a connection now or when one is free. `fail('busy')` when the line is too long. */
