@@ -1,5 +1,4 @@
-import type { RequestFacts } from '../proxy/request-facts.js';
-import type { SitePaths } from '../site.js';
+import { insideWordPress } from './inside-wordpress.js';
 import { NOT_FOUND, type Protection } from './protection.js';
 
 /** WordPress's own readme in the folder of the site. The connector deletes the file; meanwhile nobody reads it. */
@@ -12,13 +11,3 @@ export const readme: Protection = {
     return { check: (facts) => (facts.routeSegments.at(-1) === 'readme.html' && inside(facts) ? NOT_FOUND : null) };
   },
 };
-
-/**
- * Whether the last name of a path is right in the folder of the site or of WordPress, which may have a folder of its
- * own. Until the connector has told where, any first folder counts.
- */
-export function insideWordPress({ admin }: SitePaths): (facts: RequestFacts) => boolean {
-  const root = admin.slice(0, admin.lastIndexOf('/'));
-  return ({ segments, routeSegments }) =>
-    routeSegments.length <= 2 || (root !== '' && segments.slice(0, -1).join('/') === root.slice(1));
-}

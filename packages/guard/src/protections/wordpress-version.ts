@@ -1,6 +1,6 @@
+import { insideWordPress } from './inside-wordpress.js';
 import { NOT_FOUND, type Protection } from './protection.js';
-import { insideWordPress } from './readme.js';
-import { removeHeader } from './xml-rpc.js';
+import { removeHeader } from './remove-header.js';
 
 /**
  * Files in WordPress's folder that name its version: the readme, the licence and their translations in localised

@@ -1,4 +1,5 @@
-import { FORBIDDEN, type Protection, type RawHeaders } from './protection.js';
+import { FORBIDDEN, type Protection } from './protection.js';
+import { removeHeader } from './remove-header.js';
 
 /**
  * XML-RPC is one script, `xmlrpc.php`, in the WordPress folder; a multisite serves it below every site's path too.
@@ -16,11 +17,3 @@ export const xmlRpc: Protection = {
     };
   },
 };
-
-/** Removes every header of that lower-case name. */
-export function removeHeader(headers: RawHeaders, name: string): void {
-  for (let i = headers.length - 2; i >= 0; i -= 2) {
-    const header = headers[i] as string;
-    if (header.length === name.length && header.toLowerCase() === name) headers.splice(i, 2);
-  }
-}
