@@ -1,4 +1,5 @@
 import { ApiError } from '../lib/api-error.js';
+import { setBounded } from '../lib/set-bounded.js';
 import type { Counted } from './activity-store.js';
 
 /**
@@ -49,8 +50,7 @@ export class ListReadings {
   /** A list is read from its first page on. */
   begin(key: string, anchor: number, now: number): void {
     this.#readings.delete(key);
-    this.#readings.set(key, { anchor, ends: new Map(), counted: null, at: now });
-    if (this.#readings.size > READINGS_MAX) this.#readings.delete(this.#readings.keys().next().value as string);
+    setBounded(this.#readings, key, { anchor, ends: new Map(), counted: null, at: now }, READINGS_MAX);
   }
 
   /** Where a page begins, or null for a list that is not being read. */
@@ -67,8 +67,7 @@ export class ListReadings {
   ended(key: string, anchor: number, page: number, last: number, now: number): void {
     const reading = this.#reading(key, now);
     if (reading === null || reading.anchor !== anchor) return;
-    reading.ends.set(page, last);
-    if (reading.ends.size > ENDS_MAX) reading.ends.delete(reading.ends.keys().next().value as number);
+    setBounded(reading.ends, page, last, ENDS_MAX);
   }
 
   /** How many rows the list has, when they were counted at this anchor. */

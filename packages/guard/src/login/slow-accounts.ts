@@ -1,3 +1,5 @@
+import { setBounded } from '../lib/set-bounded.js';
+
 /** More failures of strangers than this within the time make an account slow. */
 export const SLOW_AFTER = 20;
 export const SLOW_WINDOW_MS = 15 * 60_000;
@@ -37,8 +39,7 @@ export class SlowAccounts {
     const account = this.#watched.get(key) ?? { site, user, times: [] };
     account.times = withFailure(account.times, now);
     this.#watched.delete(key);
-    this.#watched.set(key, account);
-    if (this.#watched.size > WATCHED_MAX) this.#watched.delete(this.#watched.keys().next().value as string);
+    setBounded(this.#watched, key, account, WATCHED_MAX);
     if (slowUntil(account.times, now) !== 0) this.#tell(site, now);
   }
 

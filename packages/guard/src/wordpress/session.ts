@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.js';
+import { setBounded } from '../lib/set-bounded.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { SessionAnswer, WordPressUser } from './connector-answers.js';
 import type { ConnectorClient } from './connector-client.js';
@@ -57,8 +58,7 @@ export function createSessions(deps: { client: Pick<ConnectorClient, 'session'>;
       const { user } = await question;
       known.delete(key);
       if (user === null) return null;
-      known.set(key, { site: site.id, user, at: clock() });
-      if (known.size > CACHE_ENTRIES) known.delete(known.keys().next().value as string);
+      setBounded(known, key, { site: site.id, user, at: clock() }, CACHE_ENTRIES);
       return user;
     },
 

@@ -1,4 +1,5 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
+import { setBounded } from '../../lib/set-bounded.js';
 
 /** Prepared statements kept for the next use; the product has few more different ones than this. */
 const STATEMENTS_KEPT = 200;
@@ -14,8 +15,7 @@ export function preparedStatements(database: DatabaseSyncInstance): Prepare {
     const known = kept.get(sql);
     if (known) return known;
     const fresh = database.prepare(sql);
-    kept.set(sql, fresh);
-    if (kept.size > STATEMENTS_KEPT) kept.delete(kept.keys().next().value as string);
+    setBounded(kept, sql, fresh, STATEMENTS_KEPT);
     return fresh;
   };
 }

@@ -1,4 +1,5 @@
 import { endOfLocalDay, localDate, startOfLocalDay } from '../../../activity/local-days.js';
+import { setBounded } from '../../../lib/set-bounded.js';
 import type { Prepare } from '../../sqlite-worker/prepared-statements.js';
 import type { TopWhat } from '../activity-schema.js';
 import { firstIdOf, hourOf, lastIdOf, ROWS_PER_SECOND } from '../row-id.js';
@@ -50,8 +51,7 @@ export class SiteBook {
     const next = this.#seconds.get(second) ?? this.#nextInStorage(second);
     if (next >= ROWS_PER_SECOND) return this.newId(second + 1);
     this.#seconds.delete(second);
-    this.#seconds.set(second, next + 1);
-    if (this.#seconds.size > SECONDS_KEPT) this.#seconds.delete(this.#seconds.keys().next().value as number);
+    setBounded(this.#seconds, second, next + 1, SECONDS_KEPT);
     return firstIdOf(second) + next;
   }
 
