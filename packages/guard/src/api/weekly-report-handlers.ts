@@ -1,15 +1,10 @@
 import type { weeklyReportEndpoints } from '@security-optimizer/contract/activity-endpoints';
+import type { ReportRecipients } from '../activity/weekly-report/set-recipients.js';
 import type { SiteConfig } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
 import type { HandlersOf } from './handlers.js';
 
 type Caller = { readonly site: SiteConfig; readonly actor: Actor };
-
-/** Who gets the weekly report, as the API tells it. */
-export interface ReportRecipients {
-  readonly entries: readonly { readonly id: number; readonly email: string }[];
-  readonly max_emails: number;
-}
 
 /** The use cases behind the tab Weekly Reports. Texts are for the owner. */
 export interface WeeklyReportUseCases {

@@ -1,4 +1,3 @@
-import type { ReportRecipients } from '../../api/weekly-report-handlers.js';
 import type { Clock } from '../../lib/clock.js';
 import { type ChangeDeps, changeSettings } from '../../settings/change-settings.js';
 import type { SiteConfig, SiteId } from '../../site.js';
@@ -8,6 +7,12 @@ import { readRecipients, recipientId } from './recipients.js';
 import { reportsArePossible } from './report-sender.js';
 import type { ReportSends } from './report-sends.js';
 import { dueSendTime } from './send-time.js';
+
+/** Who gets the weekly report, as the API tells it. */
+export interface ReportRecipients {
+  readonly entries: readonly { readonly id: number; readonly email: string }[];
+  readonly max_emails: number;
+}
 
 export interface RecipientDeps {
   readonly change: ChangeDeps;
