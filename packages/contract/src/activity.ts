@@ -5,7 +5,7 @@ import { flag } from './login.js';
 export const filterOption = z.object({ label: z.string(), value: z.union([z.string(), z.number()]) });
 
 /** One field of a filter. `value` is what is applied now; a client sends its choice as `selectedValue`. */
-export const filterChild = z.object({
+const filterChild = z.object({
   id: z.string(),
   label: z.string(),
   value: z.union([z.string(), z.number(), z.null()]),
@@ -18,7 +18,7 @@ export const filterChild = z.object({
 });
 
 /** A group of the filter panel; `wp_name` names it in requests: `date`, `type`, `code`, `ip`, `user` or `activity`. */
-export const activityFilter = z.object({
+const activityFilter = z.object({
   type: z.enum(['datepicker', 'dropdown']),
   groupTitle: z.string().optional(),
   wp_name: z.string(),
@@ -51,7 +51,7 @@ const rowBase = {
   do_not_block: flag,
 };
 
-export const unknownRow = z.object({
+const unknownRow = z.object({
   ...rowBase,
   /** `Human`, `Unknown`, or the name of a bot. */
   type: z.string(),
@@ -64,7 +64,7 @@ export const unknownRow = z.object({
   rule: z.string().nullable(),
 });
 
-export const registeredRow = z.object({
+const registeredRow = z.object({
   ...rowBase,
   user: z.string(),
   /** What was done, in words. */
@@ -103,7 +103,7 @@ export const unknownList = z.object({ entries: z.array(unknownRow), ...listed })
 export const registeredList = z.object({ entries: z.array(registeredRow), ...listed });
 export const blockedList = z.object({ entries: z.array(blockedRow), ...listed });
 
-export const lifetimeOption = z.object({ value: z.number().int(), label: z.string(), selected: flag });
+const lifetimeOption = z.object({ value: z.number().int(), label: z.string(), selected: flag });
 
 /** Options of the page Activity Log. */
 export const activityOptionsSchema = z.object({

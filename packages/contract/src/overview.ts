@@ -18,7 +18,7 @@ export const notification = z.object({
 });
 export type Notification = z.infer<typeof notification>;
 
-export const hardeningItem = z.object({
+const hardeningItem = z.object({
   id: z.string(),
   title: z.string(),
   text: z.string(),

@@ -6,7 +6,7 @@ import { toggleValue } from './settings.js';
 export const JOB_KINDS = ['reinstall-plugins', 'force-password-reset', 'log-out-users'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-export const jobItem = z.object({
+const jobItem = z.object({
   /** Unique within the job, for example a plugin's file. */
   id: z.string(),
   name: z.string(),
