@@ -1,3 +1,4 @@
+import type { LogLevel } from './lib/logger.js';
 import type { SmtpServer } from './mail/smtp-mailer.js';
 import type { SiteConfig } from './site.js';
 
@@ -5,7 +6,7 @@ import type { SiteConfig } from './site.js';
 export interface Config {
   readonly dataDir: string;
   readonly listen: { readonly host: string; readonly port: number };
-  /** `sqlite:<file>` (relative to the data folder) or `postgres://…`. */
+  /** `sqlite:<file>`, the file relative to the data folder. */
   readonly database: string;
   /** Addresses and CIDR ranges of proxies in front of guard whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
@@ -57,5 +58,5 @@ export interface Config {
     /** Where reviews are written; empty when nobody is asked for one. */
     readonly rateLink: string;
   };
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly logLevel: LogLevel;
 }

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SiteConfig } from '../site.js';
 import { activityInFile } from '../testing/activity-in-file.js';
-import type { FakeEvent } from '../testing/fake-activity.js';
+import { type FakeEvent, fakeEvent } from '../testing/fake-activity.js';
 import { fakeConnector } from '../testing/fake-connector.js';
 import { recordedLog } from '../testing/log-lines.js';
 import { eventually } from '../testing/scratch.js';
@@ -10,19 +9,7 @@ import { siteConfig } from '../testing/site-config.js';
 import { connectorClient } from '../wordpress/connector-client.js';
 import { createEventDrain } from './drain-events.js';
 
-const uid = () => randomBytes(16).toString('hex');
-const row = (more: object = {}): FakeEvent => ({
-  uid: uid(),
-  at: 1_700_000_000,
-  kind: 'post.updated',
-  user: { id: 1, login: 'owner' },
-  address: '192.0.2.1',
-  origin: 'web',
-  object: { type: 'post', id: '12', name: 'Hello' },
-  before: null,
-  after: null,
-  ...more,
-});
+const row = (more: object = {}): FakeEvent => fakeEvent({ at: 1_700_000_000, ...more });
 
 async function world() {
   const connector = await fakeConnector();

@@ -40,32 +40,11 @@ const LONGEST = 200;
 /** The last second of the year 9999, the last that formats of four digits can show. */
 const LAST_SECOND = 253_402_300_799;
 
-/** Choices by filter and child, as texts: `date.from`, `type`. */
-type Sent = (filter: string, child?: string) => string | null;
-
 /**
  * The filters of the unknown visitors' list. Filters and children that nobody knows are left alone.
  * @throws ApiError invalid_input naming each child that can't be read
  */
 export function readVisitFilters(sent: SentFilters, dates: DateReading): ReadFilters<VisitChoices, VisitFilter> {
-  return readVisitChoices(sentChoices(sent), dates);
-}
-
-/** The same for the registered users' list. */
-export function readEventFilters(sent: SentFilters, dates: DateReading): ReadFilters<EventChoices, EventFilter> {
-  return readEventChoices(sentChoices(sent), dates);
-}
-
-/** Filters that stand as plain parameters, each under the name of its child; for links. */
-export function plainFilters(parameters: Readonly<Record<string, unknown>>): SentFilters {
-  const filter = (wp_name: string, ids: readonly string[]) => ({
-    wp_name,
-    children: ids.map((id) => ({ id, value: parameters[id] })),
-  });
-  return [filter('date', ['from', 'to']), ...['type', 'code', 'ip', 'user', 'activity'].map((id) => filter(id, [id]))];
-}
-
-function readVisitChoices(sent: Sent, dates: DateReading): ReadFilters<VisitChoices, VisitFilter> {
   const read = reader(sent);
   const from = read('from', seconds, 'date');
   const to = read('to', seconds, 'date');
@@ -81,7 +60,8 @@ function readVisitChoices(sent: Sent, dates: DateReading): ReadFilters<VisitChoi
   };
 }
 
-function readEventChoices(sent: Sent, dates: DateReading): ReadFilters<EventChoices, EventFilter> {
+/** The same for the registered users' list. */
+export function readEventFilters(sent: SentFilters, dates: DateReading): ReadFilters<EventChoices, EventFilter> {
   const read = reader(sent);
   const from = read('from', seconds, 'date');
   const to = read('to', seconds, 'date');
@@ -94,11 +74,20 @@ function readEventChoices(sent: Sent, dates: DateReading): ReadFilters<EventChoi
   };
 }
 
+/** Filters that stand as plain parameters, each under the name of its child; for links. */
+export function plainFilters(parameters: Readonly<Record<string, unknown>>): SentFilters {
+  const filter = (wp_name: string, ids: readonly string[]) => ({
+    wp_name,
+    children: ids.map((id) => ({ id, value: parameters[id] })),
+  });
+  return [filter('date', ['from', 'to']), ...['type', 'code', 'ip', 'user', 'activity'].map((id) => filter(id, [id]))];
+}
+
 /** Reads children one by one and remembers which can't be read. */
-function reader(sent: Sent) {
+function reader(sent: SentFilters) {
   const fields: Record<string, string> = {};
   const read = <Value>(child: string, parse: (text: string) => Value | null, filter = child): Value | null => {
-    const text = sent(filter, filter === child ? undefined : child);
+    const text = sentChoice(sent, filter, filter === child ? undefined : child);
     if (text === null) return null;
     const value = text.length > LONGEST ? null : parse(text);
     if (value === null) fields[child] = messages.invalidFormat;
@@ -111,12 +100,11 @@ function reader(sent: Sent) {
   });
 }
 
-function sentChoices(sent: SentFilters): Sent {
-  return (name, childId) => {
-    const children = (sent ?? []).find(({ wp_name }) => wp_name === name)?.children ?? [];
-    const child = childId === undefined ? children[0] : children.find(({ id }) => id === childId);
-    return textOf(unwrapped(child?.selectedValue) ?? unwrapped(child?.value));
-  };
+/** What is chosen in a child of a filter, in its first one when none is named; null for nothing. */
+function sentChoice(sent: SentFilters, filter: string, childId: string | undefined): string | null {
+  const children = (sent ?? []).find(({ wp_name }) => wp_name === filter)?.children ?? [];
+  const child = childId === undefined ? children[0] : children.find(({ id }) => id === childId);
+  return textOf(unwrapped(child?.selectedValue) ?? unwrapped(child?.value));
 }
 
 /** A drop-down may send the whole option in place of its value. */
@@ -142,11 +130,7 @@ function wholeNumber(text: string, least: number, most: number): number | null {
 }
 
 function shortText(text: string): string | null {
-  return hasControls(text) ? null : text;
-}
-
-function hasControls(text: string): boolean {
-  return /\p{Cc}/u.test(text);
+  return /\p{Cc}/u.test(text) ? null : text;
 }
 
 /** Spaces around a hyphen are the only ones that mean something to people. */

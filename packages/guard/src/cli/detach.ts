@@ -59,7 +59,7 @@ async function forgetInWordPress(dataDir: string, id: SiteId): Promise<boolean> 
     // Stopped, moved, or without its key: its files can be removed still.
     return false;
   } finally {
-    await client.close();
+    client.close();
   }
 }
 

@@ -71,15 +71,15 @@ export async function runCheckup(deps: CheckupDeps, site: SiteConfig): Promise<C
   ];
 }
 
-const PARTS = {
-  core: { title: 'WordPress files' },
-  administrators: { title: 'Administrators' },
-  options: { title: 'Settings' },
-  tasks: { title: 'Scheduled tasks' },
+const TITLES = {
+  core: 'WordPress files',
+  administrators: 'Administrators',
+  options: 'Settings',
+  tasks: 'Scheduled tasks',
 } as const;
 
 async function look(part: CheckupPart['part'], find: () => Promise<CheckupFinding[]>): Promise<CheckupPart> {
-  const { title } = PARTS[part];
+  const title = TITLES[part];
   try {
     return { part, title, error: '', findings: await find() };
   } catch (error) {

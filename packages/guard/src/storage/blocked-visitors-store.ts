@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { BlockChange, BlockedVisitor, BlockedVisitorsStore, BlockVersions } from '../activity/blocked-visitors.js';
 import type { SiteId } from '../site.js';
+import { addAuditRows } from './audit-store.js';
 import { RANGE_IDS } from './blocked-visitors-table.js';
 import { type Database, withThread } from './database.js';
 import type { EarlyBlocks } from './early-blocks.js';
@@ -144,13 +144,7 @@ async function noteChange(
   before: JsonValue,
   after: JsonValue,
 ): Promise<BlockVersions> {
-  await db
-    .insertInto('audit')
-    .values({
-      ...{ id: randomUUID(), site, at, name, before: JSON.stringify(before), after: JSON.stringify(after) },
-      ...{ actor_id: actor.id, actor_login: actor.login, address: actor.address },
-    })
-    .execute();
+  await addAuditRows(db, site, { actor, at }, [{ name, before, after }]);
   const { version } = await db
     .insertInto('blocked_versions')
     .values({ site, version: 1 })
