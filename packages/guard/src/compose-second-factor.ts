@@ -21,7 +21,7 @@ import type { ConnectorClient } from './wordpress/connector-client.js';
 export async function composeSecondFactor(parts: {
   readonly db: Database;
   readonly dataDir: string;
-  readonly client: Pick<ConnectorClient, 'issueSession' | 'whoIs'>;
+  readonly client: Pick<ConnectorClient, 'issueSession' | 'whoIs' | 'user'>;
   readonly sites: LiveSites;
   readonly configured: readonly SiteConfig[];
   readonly attempts: Pick<LoginAttempts, 'succeeded'>;

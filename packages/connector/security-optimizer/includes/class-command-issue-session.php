@@ -13,12 +13,17 @@ final class Security_Optimizer_Command_Issue_Session {
 
 	/**
 	 * @param array $body `user`, `remember`, `redirect` (where the visitor wanted to go, '' for the usual place),
-	 *                    `interim` and `new_factor` (true: the factor was set up in this log-in).
+	 *                    `interim`, `new_factor` (true: the factor was set up in this log-in) and `stamp` (what the
+	 *                    user's must still be, or '').
 	 * @return array|string The answer described in docs/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		$user = isset( $body['user'] ) && is_int( $body['user'] ) ? get_userdata( $body['user'] ) : false;
 		if ( ! $user || Security_Optimizer_Blocked_Users::has( $user->ID ) || ( is_multisite() && is_user_spammy( $user ) ) ) {
+			return 'unknown_user';
+		}
+		$stamp = isset( $body['stamp'] ) && is_string( $body['stamp'] ) ? $body['stamp'] : '';
+		if ( '' !== $stamp && ! hash_equals( Security_Optimizer_Second_Factor::stamp( $user->ID ), $stamp ) ) {
 			return 'unknown_user';
 		}
 		$wanted = isset( $body['redirect'] ) && is_string( $body['redirect'] ) ? $body['redirect'] : '';

@@ -23,6 +23,7 @@ final class Security_Optimizer_Command_User {
 			'login'        => $user->user_login,
 			'email'        => $user->user_email,
 			'needs_factor' => Security_Optimizer_Second_Factor::concerns( $user ),
+			'stamp'        => Security_Optimizer_Second_Factor::stamp( $user->ID ),
 		);
 	}
 }

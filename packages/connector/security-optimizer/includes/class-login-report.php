@@ -82,6 +82,7 @@ final class Security_Optimizer_Login_Report {
 			'remember' => $remember,
 			'redirect' => strlen( $redirect ) > self::MAX_REDIRECT ? '' : $redirect,
 			'interim'  => $interim,
+			'stamp'    => Security_Optimizer_Second_Factor::stamp( $user->ID ),
 		);
 		self::send();
 	}

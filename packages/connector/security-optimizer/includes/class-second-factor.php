@@ -145,6 +145,18 @@ final class Security_Optimizer_Second_Factor {
 	}
 
 	/**
+	 * What a log-in rests on between password and second factor.
+	 *
+	 * @param int $user_id A user. Read anew: WordPress may have just written the password's hash in a better way.
+	 * @return string Another one once the user has another password, or needs a second factor no longer.
+	 */
+	public static function stamp( $user_id ) {
+		$user = get_userdata( $user_id );
+		$said = $user ? array( $user->ID, $user->user_pass, (int) self::concerns( $user ) ) : array();
+		return wp_hash( "security-optimizer-factor\n" . implode( "\n", $said ) );
+	}
+
+	/**
 	 * @return WP_Error For programs, which cannot be asked for a second factor.
 	 */
 	public static function refusal() {

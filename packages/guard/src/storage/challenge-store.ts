@@ -15,6 +15,8 @@ export interface StoredChallenge {
   readonly remember: boolean;
   readonly redirect: string;
   readonly interim: boolean;
+  /** What WordPress said of the user's password and role when it began; empty when it said nothing. */
+  readonly stamp: string;
   readonly createdAt: number;
   readonly expiresAt: number;
   /** Whether the first code of a new factor was right and the back-up codes wait for the tick. */
@@ -59,6 +61,7 @@ export function sqlChallengeStore(db: Database): ChallengeStore {
             remember: challenge.remember ? 1 : 0,
             redirect: challenge.redirect,
             interim: challenge.interim ? 1 : 0,
+            stamp: challenge.stamp,
             created_at: createdAt,
             expires_at: challenge.expiresAt,
             tries: 0,
@@ -107,6 +110,7 @@ export function sqlChallengeStore(db: Database): ChallengeStore {
         remember: row.remember === 1,
         redirect: row.redirect,
         interim: row.interim === 1,
+        stamp: row.stamp,
         createdAt: Number(row.created_at),
         expiresAt: Number(row.expires_at),
         confirmed: row.confirmed_at !== null,

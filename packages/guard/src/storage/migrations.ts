@@ -6,7 +6,7 @@ import { jobsMigration } from './jobs-table.js';
 import { attemptAccountsMigration, loginAttemptsMigration, loginUnlocksMigration } from './login-attempts-table.js';
 import { reportSendsMigration } from './report-sends-table.js';
 import type { Schema } from './schema.js';
-import { secondFactorMigration } from './second-factor-tables.js';
+import { challengeStampMigration, secondFactorMigration } from './second-factor-tables.js';
 import { slowUsersMigration } from './slow-users-store.js';
 
 /** Steps from an empty database to the present tables, in order. A step that was released is never edited. */
@@ -65,6 +65,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '021_first_starts': firstStartMigration,
   '022_report_sends': reportSendsMigration,
   '023_attempt_accounts': attemptAccountsMigration,
+  '024_challenge_stamps': challengeStampMigration,
 };
 
 /** Brings the database to the present tables. Throws what the failing step threw; that step is then undone. */

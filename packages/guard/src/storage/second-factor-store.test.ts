@@ -40,6 +40,7 @@ describe.each(dialects)('second factors on $name', ({ open }) => {
     remember: false,
     redirect: '',
     interim: false,
+    stamp: '',
     createdAt,
     expiresAt: createdAt + 100,
   });

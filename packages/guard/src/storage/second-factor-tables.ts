@@ -1,4 +1,4 @@
-import type { Kysely, Migration } from 'kysely';
+import type { Generated, Kysely, Migration } from 'kysely';
 
 /** Tables of the second factor. Codes, cookies and keys are in them only hashed or encrypted; times are milliseconds. */
 export interface SecondFactorTables {
@@ -48,6 +48,8 @@ interface SecondFactorChallengesTable {
   remember: number;
   redirect: string;
   interim: number;
+  /** What WordPress said of password and role when it began; empty in one that a setting-up administrator began. */
+  stamp: Generated<string>;
   created_at: number;
   expires_at: number;
   /** Codes tried, right or wrong. */
@@ -138,6 +140,16 @@ export const secondFactorMigration: Migration = {
       .addColumn('tries', 'integer', (column) => column.notNull())
       .addColumn('paused_until', 'bigint', (column) => column.notNull())
       .addPrimaryKeyConstraint('second_factor_tries_key', ['site', 'user_id'])
+      .execute();
+  },
+};
+
+/** A challenge from before can't be compared; it lives ten minutes. */
+export const challengeStampMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .alterTable('second_factor_challenges')
+      .addColumn('stamp', 'text', (column) => column.notNull().defaultTo(''))
       .execute();
   },
 };

@@ -76,7 +76,13 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
         };
       },
     },
-    visitors: { whoIs: async (_site, { cookie }) => site.signedIn.get(cookie) ?? null },
+    visitors: {
+      async whoIs(_site, { cookie }) {
+        const wp = cookie.split('; ').find((pair) => pair.startsWith('wp=')) ?? cookie;
+        return site.signedIn.get(wp) ?? null;
+      },
+      user: async () => (site.needed.stamp === 'deleted' ? null : { stamp: site.needed.stamp }),
+    },
     noteLogin: (visit, login) => noteLogin(attempts, '', visit, login),
     adminPath: () => '/wp-admin',
     keyFile,
@@ -114,7 +120,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     ...{ dataDir: folder, keyFile, db, door, factors, attempts, log },
     now: Date.UTC(2026, 4, 4, 12, 0, 5),
-    needed: { userId: 1, login: 'owner', remember: true, redirect: '/wp-admin/edit.php', interim: false },
+    needed: { userId: 1, login: 'owner', remember: true, redirect: '/wp-admin/edit.php', interim: false, stamp: 'old' },
     redirect: '/wp-admin/edit.php',
     wordpressAnswers: true,
     language: english,

@@ -81,6 +81,7 @@ export const userAnswer = z.union([
     login: z.string(),
     needs_factor: z.boolean(),
     email: z.string().default(''),
+    stamp: z.string().max(64).default(''),
   }),
 ]);
 

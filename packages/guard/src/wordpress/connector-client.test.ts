@@ -109,7 +109,15 @@ describe('the commands of Login Security', () => {
 
   it('make a session and bring back every cookie', async () => {
     const { client, site, connector } = await setUp();
-    const ask = { user: 1, remember: true, redirect: '', interim: false, newFactor: false, sender: visitor.sender };
+    const ask = {
+      user: 1,
+      remember: true,
+      redirect: '',
+      interim: false,
+      stamp: 'stamp',
+      newFactor: false,
+      sender: visitor.sender,
+    };
     expect(await client.issueSession(site, ask)).toEqual({
       redirect: 'https://example.com/wp-admin/',
       setCookies: ['first=1; HttpOnly', 'second=2; HttpOnly'],
@@ -124,6 +132,7 @@ describe('the commands of Login Security', () => {
       login: 'owner',
       needsFactor: true,
       email: 'owner@example.com',
+      stamp: '',
     });
     expect(await client.user(site, 99)).toBeNull();
   });

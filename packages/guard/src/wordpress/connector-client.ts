@@ -62,7 +62,7 @@ export interface ConnectorClient extends SessionIssuer, SessionOfVisitor {
   }>;
   /** Ends the sessions of these users, or of all who need a second factor. @param keep whose own session stays */
   endSessions(site: SiteConfig, users: readonly number[] | 'needs_factor', keep?: Visitor): Promise<void>;
-  /** A user by ID, or null; `email` is empty when WordPress does not tell it. */
+  /** A user by ID, or null; `email` and `stamp` are empty when WordPress does not tell them. */
   user(
     site: SiteConfig,
     id: number,
@@ -71,6 +71,8 @@ export interface ConnectorClient extends SessionIssuer, SessionOfVisitor {
     readonly login: string;
     readonly needsFactor: boolean;
     readonly email: string;
+    /** Another one when the password, or whether a second factor is needed, has changed. */
+    readonly stamp: string;
   } | null>;
   /**
    * Any other command; see post-hack-commands.ts. Whatever the connector answered comes back, verified.
@@ -225,9 +227,9 @@ export function connectorClient(options: {
     },
     async user(site, id) {
       const answer = await noticed(site, command(site, 'user', { user: id }, userAnswer));
-      return answer.id === 0 || !('login' in answer)
-        ? null
-        : { id: answer.id, login: answer.login, needsFactor: answer.needs_factor, email: answer.email };
+      if (answer.id === 0 || !('login' in answer)) return null;
+      const { login, needs_factor: needsFactor, email, stamp } = answer;
+      return { id: answer.id, login, needsFactor, email, stamp };
     },
     async whoIs(site, visitor) {
       const body = { nonce: null, cookie_only: true };

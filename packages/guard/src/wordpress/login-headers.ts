@@ -40,7 +40,14 @@ const reportSchema = z.object({
   failed: z.array(z.object({ user: z.string(), id: z.number().int().nonnegative(), road })).max(1000),
   refused: z.number().int().nonnegative(),
   ok: user.extend({ road }).nullable(),
-  factor: user.extend({ remember: z.boolean(), redirect: z.string(), interim: z.boolean() }).nullable(),
+  factor: user
+    .extend({
+      remember: z.boolean(),
+      redirect: z.string(),
+      interim: z.boolean(),
+      stamp: z.string().max(64).default(''),
+    })
+    .nullable(),
 });
 
 /** What came of the passwords in one request. */

@@ -110,6 +110,7 @@ async function beginChallenge(
       remember: needed.remember,
       redirect: needed.redirect.length > MAX_REDIRECT ? '' : needed.redirect,
       interim: needed.interim,
+      stamp: needed.stamp,
       createdAt: now,
       expiresAt: now + CHALLENGE_MS,
     },
@@ -145,7 +146,35 @@ async function act(deps: StepDeps, request: IncomingMessage, visit: DoorVisit, q
   if (!isFormToken(step.cookie, fields.get('token') ?? '')) {
     return redirectReply(linksOf(visit.loginPath, step.challenge.interim).self);
   }
+  if (!(await isStillTheirs(deps, step))) {
+    const { site, userId: user, login, idHash } = step.challenge;
+    await deps.challenges.end(site, idHash, step.now);
+    const { address, requestId } = visit;
+    deps.logger.warn(
+      { event: 'second-factor-outdated', site, user, login, address, requestId },
+      'A log-in was continued after password, role or session of its user had changed, and was refused.',
+    );
+    return ended(visit, query);
+  }
   return actOnForm(deps, step, fields);
+}
+
+/**
+ * Whether whoever began the challenge could begin it now: the password is still the same, and the role; or, who sets up
+ * the own factor, still has the session.
+ */
+async function isStillTheirs(deps: StepDeps, { visit, challenge, cookieHeader }: VisitStep): Promise<boolean> {
+  if (challenge.purpose === 'setup')
+    return (await signedInAdministrator(deps, visit, cookieHeader))?.id === challenge.userId;
+  const user = await deps.visitors.user(visit.site, challenge.userId);
+  return user !== null && (challenge.stamp === '' || user.stamp === challenge.stamp);
+}
+
+async function signedInAdministrator(deps: StepDeps, visit: DoorVisit, cookie: string | undefined) {
+  const { site, host, scheme, address, requestId } = visit;
+  const sender = { host, scheme, address, requestId };
+  const visitor = cookie === undefined ? null : await deps.visitors.whoIs(site, { cookie, sender });
+  return visitor?.administrator === true ? visitor : null;
 }
 
 async function stepOf(deps: StepDeps, request: IncomingMessage, visit: DoorVisit): Promise<VisitStep | null> {
@@ -169,15 +198,12 @@ async function stepOf(deps: StepDeps, request: IncomingMessage, visit: DoorVisit
 
 /** An administrator with a session sets up the own factor now. */
 async function setUpOwn(deps: StepDeps, request: IncomingMessage, visit: DoorVisit): Promise<Reply> {
-  const { site, host, scheme, address, requestId } = visit;
-  const sender = { host, scheme, address, requestId };
-  const cookie = request.headers.cookie;
-  const visitor = cookie === undefined ? null : await deps.visitors.whoIs(site, { cookie, sender });
-  if (visitor === null || !visitor.administrator) {
+  const visitor = await signedInAdministrator(deps, visit, request.headers.cookie);
+  if (visitor === null) {
     return notice(visit, 403, notices.logInFirst(linksOf(visit.loginPath, false).again));
   }
   const { id: userId, login } = visitor;
-  const needed = { userId, login, remember: false, redirect: '', interim: false, purpose: 'setup' } as const;
+  const needed = { userId, login, remember: false, redirect: '', interim: false, stamp: '', purpose: 'setup' } as const;
   return beginChallenge(deps, request, visit, needed);
 }
 

@@ -35,6 +35,7 @@ export async function finish(deps: StepDeps, step: VisitStep, trust: boolean): P
       remember: challenge.remember,
       redirect: challenge.redirect,
       interim: challenge.interim,
+      stamp: challenge.stamp,
       newFactor: challenge.confirmed,
       sender: { host, scheme, address, requestId },
     });

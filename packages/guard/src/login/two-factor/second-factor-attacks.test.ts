@@ -187,3 +187,30 @@ describe('pages', () => {
     expect(codes.html).toContain('data:text/plain');
   });
 });
+
+describe('a challenge that waits while its user changes', () => {
+  it.each(['new password', 'deleted'])('ends: %s', async (stamp) => {
+    const { site, browser, page, secret } = await atChallenge();
+    site.needed = { ...site.needed, stamp };
+    const late = await browser.send(page, 'code', { code: appCode(secret, site.now) });
+    expect(late.status).toBe(403);
+    expect(late.html).toContain('Log in again');
+    expect(site.issued).toHaveLength(1);
+    // It has ended for good, even if the old password came back.
+    site.needed = { ...site.needed, stamp: 'old' };
+    expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(403);
+    expect(site.issued).toHaveLength(1);
+    expect(site.log.events().filter((event) => event === 'second-factor-outdated')).toHaveLength(1);
+  });
+
+  it('gives nobody a factor who has just lost the password', async () => {
+    const site = await secondFactorSite();
+    const thief = new PlainBrowser(site);
+    const page = await thief.logIn();
+    site.needed = { ...site.needed, stamp: 'new password' };
+    await thief.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
+    expect(await site.factors.read({ site: 'site', userId: 1 })).not.toMatchObject({ enabled: true });
+    const owner = new PlainBrowser(site);
+    expect((await owner.logIn()).html).toContain('<code>');
+  });
+});

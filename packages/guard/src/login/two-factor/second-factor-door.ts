@@ -25,6 +25,8 @@ export interface FactorNeeded {
   readonly redirect: string;
   /** The log-in dialog inside wp-admin (`interim-login`). */
   readonly interim: boolean;
+  /** Another one once the user has another password, or another role by which it is needed or not. */
+  readonly stamp: string;
 }
 
 /**
