@@ -46,14 +46,8 @@ describe('the request that WordPress gets', () => {
     'x-forwarded-host',
     'X-FORWARDED-PROTO',
     'X-Forwarded-Anything',
-    'X-Real-IP',
-    'Forwarded',
     'Via',
-    'CF-Connecting-IP',
     'CF-Visitor',
-    'True-Client-IP',
-    'X-Client-IP',
-    'Client-IP',
     'X-Original-URL',
     'X-Rewrite-URL',
     'X-Security-Optimizer-Guard',
@@ -76,6 +70,20 @@ describe('the request that WordPress gets', () => {
     'HTTP2-Settings',
   ])('never holds the visitor’s %s', (name) => {
     expect(passes(name)).toBe(false);
+  });
+
+  it.each([
+    // WordPress itself (WP_Community_Events), and what plugins copy from it
+    ...['Client-IP', 'X-Forwarded-For', 'X-Forwarded', 'X-Cluster-Client-IP', 'Forwarded-For', 'Forwarded'],
+    // proxies, load balancers and delivery networks
+    ...['X-Real-IP', 'X-Client-IP', 'X-Remote-IP', 'X-Remote-Addr', 'X-Originating-IP', 'X-Original-Forwarded-For'],
+    ...['CF-Connecting-IP', 'CF-Connecting-IPv6', 'CF-Pseudo-IPv4', 'True-Client-IP', 'Fastly-Client-IP'],
+    ...['X-ProxyUser-Ip', 'WL-Proxy-Client-IP', 'Ali-CDN-Real-IP', 'X-Azure-ClientIP', 'X-Azure-SocketIP'],
+    ...['Fly-Client-IP', 'DO-Connecting-IP', 'X-Sucuri-ClientIP', 'Incap-Client-IP', 'X-Envoy-External-Address'],
+    ...['X-NF-Client-Connection-IP', 'X-Vercel-Forwarded-For', 'X-Appengine-User-IP', 'CloudFront-Viewer-Address'],
+  ])('never holds an address that the visitor claims by %s, in any spelling', (name) => {
+    const spellings = [name, name.toLowerCase(), name.toUpperCase(), name.replaceAll('-', '_'), name.replace('-', '.')];
+    expect(spellings.filter((each) => passes(each))).toEqual([]);
   });
 
   it.each([

@@ -1,11 +1,13 @@
 import { HEADER_PREFIX } from '../wordpress/signature.js';
+import { ADDRESS_HEADERS } from './address-headers.js';
 import type { BodyFraming } from './send-body.js';
 
 /**
- * Headers that end at guard: those of one connection (RFC 9110 section 7.6.1), those that claim an address, scheme or
- * other target (guard writes its own), and `Proxy`, which PHP would take for an environment setting (CVE-2016-5385).
+ * Headers that end at guard: those of one connection (RFC 9110 section 7.6.1), those that claim a scheme or another
+ * target (guard writes its own), and `Proxy`, which PHP would take for an environment setting (CVE-2016-5385).
  */
-const STOPPED = new Set([
+const STOPPED: ReadonlySet<string> = new Set([
+  ...ADDRESS_HEADERS,
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -16,38 +18,16 @@ const STOPPED = new Set([
   'upgrade',
   'expect',
   'http2-settings',
-  'forwarded',
   'via',
   'proxy',
-  'x-real-ip',
-  'x-client-ip',
-  'x-cluster-client-ip',
-  'x-original-forwarded-for',
   'x-original-url',
   'x-original-host',
   'x-rewrite-url',
   'x-host',
-  'client-ip',
-  'true-client-ip',
-  'cf-connecting-ip',
-  'cf-connecting-ipv6',
-  'cf-pseudo-ipv4',
-  'fastly-client-ip',
-  'incap-client-ip',
   'front-end-https',
   'cf-visitor',
-  'x-true-client-ip',
-  'x-forward-for',
-  'x-remote-ip',
-  'x-remote-addr',
-  'x-originating-ip',
-  'x-sucuri-clientip',
-  'x-azure-clientip',
   'x-scheme',
   'x-url-scheme',
-  'fly-client-ip',
-  'proxy-client-ip',
-  'wl-proxy-client-ip',
 ]);
 
 /** What guard tells WordPress about the visitor. */
