@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
 import { rawServer, recordingServer, runningGate, scriptedServer, webServer } from './running-gate.js';
@@ -54,6 +55,56 @@ describe('when WordPress does not answer', () => {
     const gate = await runningGate(await webServer(() => {}), { limits: { upstreamSeconds: 0.3 } });
     const received = await new RawClient(gate.port).send(closing('GET / HTTP/1.1')).end();
     expect(statusOf(received)).toBe(504);
+  });
+
+  /** A server that sends its answer byte by byte. */
+  const dripping = (answer: string, ms: number) =>
+    rawServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', async () => {
+        for (const byte of answer) {
+          if (socket.destroyed) return;
+          socket.write(byte);
+          await sleep(ms);
+        }
+      });
+    });
+
+  it('but drips the head of its answer, the visitor gets 504: that is no silence, and would go on for ever', async () => {
+    const port = await dripping(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(300)}`, 20);
+    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.5 } });
+    const received = await new RawClient(gate.port).send(closing('GET / HTTP/1.1')).end();
+    expect(statusOf(received)).toBe(504);
+  });
+
+  it('but drips the body, the visitor gets it as it comes', async () => {
+    const port = await rawServer((socket) => {
+      socket.once('data', async () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n');
+        for (let i = 0; i < 20; i++) {
+          await sleep(50);
+          socket.write('x');
+        }
+      });
+    });
+    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.5 } });
+    const received = await new RawClient(gate.port).send(closing('GET / HTTP/1.1')).end();
+    expect(bodyOf(received)).toBe('x'.repeat(20));
+  });
+
+  it('at once, but hints at it first, the visitor gets it', async () => {
+    const port = await rawServer((socket) => {
+      socket.once('data', async () => {
+        for (let i = 0; i < 3; i++) {
+          socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n');
+          await sleep(300);
+        }
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+      });
+    });
+    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.5 } });
+    const received = await new RawClient(gate.port).send(closing('GET / HTTP/1.1')).end();
+    expect(received).toMatch(/HTTP\/1.1 200 OK[\s\S]*ok$/);
   });
 
   it('in the middle of its answer, the visitor is cut off', async () => {

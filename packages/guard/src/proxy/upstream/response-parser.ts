@@ -54,6 +54,11 @@ export class ResponseParser {
     return this.#state !== 'done';
   }
 
+  /** Whether a head has begun to arrive and is not whole yet. */
+  get isInsideHead(): boolean {
+    return this.#state === 'head' && this.#buffer !== null;
+  }
+
   /** @throws ResponseSyntaxError */
   execute(input: Buffer): void {
     let data = this.#buffer === null ? input : Buffer.concat([this.#buffer, input]);

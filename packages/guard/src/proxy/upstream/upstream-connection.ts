@@ -16,6 +16,12 @@ export interface UpstreamAddress {
   readonly port: number;
 }
 
+/**
+ * A head that has begun is whole after this time, milliseconds: web servers send it in one piece. Bytes that come one
+ * by one are no silence, so they would hold a connection for ever.
+ */
+const HEAD_MS = 30_000;
+
 /** One connection to WordPress's web server, used for one request after another. */
 export class UpstreamConnection implements Ready {
   readonly socket: Socket;
@@ -31,6 +37,7 @@ export class UpstreamConnection implements Ready {
   #bodySent = true;
   #connected = false;
   #timeoutMs = 0;
+  #headTimer: NodeJS.Timeout | null = null;
 
   /**
    * @param onIdle called when the connection can take another request
@@ -54,6 +61,7 @@ export class UpstreamConnection implements Ready {
       }
       try {
         this.#parser.execute(data);
+        this.#watchHead();
       } catch (cause) {
         this.#fail('syntax', cause);
       }
@@ -120,7 +128,24 @@ export class UpstreamConnection implements Ready {
 
   destroy(): void {
     this.#handler = null;
+    this.#forgetHead();
     this.socket.destroy();
+  }
+
+  #watchHead(): void {
+    if (!this.#parser.isInsideHead) {
+      if (this.#headTimer !== null) this.#forgetHead();
+      return;
+    }
+    this.#headTimer ??= setTimeout(
+      () => this.#fail('timeout', new Error('the head of the answer came too slowly')),
+      Math.min(HEAD_MS, this.#timeoutMs),
+    );
+  }
+
+  #forgetHead(): void {
+    if (this.#headTimer !== null) clearTimeout(this.#headTimer);
+    this.#headTimer = null;
   }
 
   #complete(reusable: boolean, rest: Buffer | null): void {
@@ -147,6 +172,7 @@ export class UpstreamConnection implements Ready {
   #fail(kind: UpstreamFailure, cause: unknown): void {
     const handler = this.#handler;
     this.#handler = null;
+    this.#forgetHead();
     this.socket.destroy();
     handler?.onFailure(kind, cause);
   }
