@@ -124,6 +124,34 @@ describe('the request for a review', () => {
     expect((await again('/rate', { show: 0 })).data).toEqual({ show: 0, link: branding.rateLink });
     expect((await again('/rate')).data).toMatchObject({ show: 0 });
   });
+
+  it('can be dismissed by GET, as every call can that mostly reads, but not by a page of another site', async () => {
+    const { guard, db, call } = await overviewSite({ branding });
+    await db
+      .updateTable('first_starts')
+      .set({ at: Date.now() - RATE_AFTER_MS })
+      .execute();
+    const isDismissed = async () =>
+      (await db.selectFrom('settings').select('name').where('name', 'like', '%rate%').execute()).length > 0;
+    const cookie = 'session=owner';
+    const nonce = { 'x-wp-nonce': 'owner-nonce' };
+    const attempts: Record<string, string>[] = [
+      { cookie },
+      { cookie, 'sec-fetch-site': 'cross-site' },
+      { cookie, ...nonce, 'sec-fetch-site': 'cross-site' },
+      { cookie, ...nonce, origin: 'https://evil.example' },
+      nonce,
+    ];
+    for (const headers of attempts) {
+      for (const method of ['GET', 'HEAD', 'POST']) {
+        const response = await fetch(`${guard.url}/wp-json/security-optimizer/v1/rate?show=0`, { method, headers });
+        expect(response.status).toBe(403);
+      }
+    }
+    expect(await isDismissed()).toBe(false);
+    expect((await call('/rate?show=0', undefined, 'GET')).http).toBe(200);
+    expect(await isDismissed()).toBe(true);
+  });
 });
 
 describe('consent', () => {
