@@ -40,6 +40,7 @@ it('takes over what was blocked before there was an Activity Log', async () => {
   await sql`drop index audit_untold`.execute(old);
   await sql`alter table audit drop column told`.execute(old);
   await sql`alter table login_attempts drop column accounts`.execute(old);
+  await sql`alter table second_factor_challenges drop column stamp`.execute(old);
   await old.destroy();
 
   const store = sqlBlockedVisitorsStore(await database(dataDir));
