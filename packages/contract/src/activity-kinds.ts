@@ -133,8 +133,8 @@ export const activityKinds = [
   {
     id: 'product.setting',
     label: 'Security setting changed',
-    sentence: 'Changed {object} in Security Optimizer from {before} to {after}',
-    sentenceBare: 'Changed {object} in Security Optimizer',
+    sentence: 'Changed “{object}” in Security Optimizer from {before} to {after}',
+    sentenceBare: 'Changed “{object}” in Security Optimizer',
   },
   { id: 'product.blocked', label: 'Visitor blocked', sentence: 'Blocked {object}' },
   { id: 'product.unblocked', label: 'Visitor unblocked', sentence: 'Unblocked {object}' },

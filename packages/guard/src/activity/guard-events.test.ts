@@ -25,8 +25,8 @@ const sentence = (name: string, before: JsonValue, after: JsonValue) => {
 describe('a change is told in words', () => {
   const custom = { type: 'custom', login: 'my-door', signup: 'join' };
   it.each<[string, JsonValue, JsonValue, string]>([
-    ['disable_xml_rpc', 0, 1, 'Changed Disable XML-RPC in Security Optimizer from Off to On'],
-    ['login_attempts', 5, 0, 'Changed Limit Login Attempts in Security Optimizer from 5 to Off'],
+    ['disable_xml_rpc', 0, 1, 'Changed “Disable XML-RPC” in Security Optimizer from Off to On'],
+    ['login_attempts', 5, 0, 'Changed “Limit Login Attempts” in Security Optimizer from 5 to Off'],
     ['login_access', [], ['192.0.2.1', '10.*.*.*'], 'from everyone to 192.0.2.1, 10.*.*.*'],
     ['login_url', { ...custom, type: 'default' }, custom, 'from Default to /my-door'],
     ['away_mode', { type: 'off' }, { type: 'weekly', weekly: ['monday', 'friday'] }, 'from Off to monday, friday'],
@@ -35,9 +35,9 @@ describe('a change is told in words', () => {
       'paused_until',
       0,
       Date.UTC(2026, 10, 21, 8, 5),
-      'Changed Pause in Security Optimizer from Off to On until 2026-11-21 09:05',
+      'Changed “Pause” in Security Optimizer from Off to On until 2026-11-21 09:05',
     ],
-    ['disable_activity_log', 0, 1, 'Changed Activity log in Security Optimizer from On to Off'],
+    ['disable_activity_log', 0, 1, 'Changed “Activity log” in Security Optimizer from On to Off'],
     ['log_lifetime', 12, 7, 'from 12 to 7'],
     ['username:7', 'Admin', 'first', 'Renamed user “Admin” to “first”'],
     ['reset_2fa', { user: 7, login: 'editor', on: true }, null, 'Reset the second factor of editor'],
@@ -51,7 +51,7 @@ describe('a change is told in words', () => {
       { action: 'Reinstall all', state: 'done', outcome: '2 plugins have a clean copy.' },
       'Ran Reinstall all. 2 plugins have a clean copy.',
     ],
-    ['something_new', 1, 2, 'Changed something_new in Security Optimizer from 1 to 2'],
+    ['something_new', 1, 2, 'Changed “something_new” in Security Optimizer from 1 to 2'],
   ])('%s from %j to %j', (name, before, after, words) => {
     expect(sentence(name, before, after)).toContain(words);
   });

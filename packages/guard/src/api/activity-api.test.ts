@@ -137,8 +137,8 @@ describe('the settings of the log', () => {
     expect(connector.policy?.policy.activity_events).toBe(1);
     expect(pages(await unknown())).toEqual(['/after', '/before']);
     expect((await registered()).entries.map(({ activity }) => activity)).toEqual([
-      'Changed Activity log in Security Optimizer from Off to On',
-      'Changed Activity log in Security Optimizer from On to Off',
+      'Changed “Activity log” in Security Optimizer from Off to On',
+      'Changed “Activity log” in Security Optimizer from On to Off',
     ]);
   });
 

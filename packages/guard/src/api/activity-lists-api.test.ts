@@ -115,7 +115,7 @@ describe('the list of registered users', () => {
     const { entries, filters } = await registered();
     expect(entries.map(({ user, activity }) => [user, activity]).sort()).toEqual([
       ['editor', 'Changed the role of “editor-1” from Editor to Administrator'],
-      ['owner', 'Changed Disable RSS and ATOM Feeds in Security Optimizer from Off to On'],
+      ['owner', 'Changed “Disable RSS and ATOM Feeds” in Security Optimizer from Off to On'],
     ]);
     const mine = entries.find(({ user }) => user === 'owner');
     expect(mine).toMatchObject({ you: 1, actions: 'product.setting', do_not_block: 1, ip: '127.0.0.1' });

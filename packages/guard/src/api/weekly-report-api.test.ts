@@ -77,7 +77,7 @@ describe('the calls of the tab Weekly Reports', () => {
     await call('/notification-emails', ['anna@example.com']);
     await noted(1);
     expect((await registered()).entries[0]?.activity).toBe(
-      'Changed Recipients of weekly reports in Security Optimizer from nobody to anna@example.com',
+      'Changed “Recipients of weekly reports” in Security Optimizer from nobody to anna@example.com',
     );
   });
 

@@ -47,12 +47,12 @@ describe('the list of registered users', () => {
   it('says that it was the command line or a task, which nobody can block', async () => {
     site.log.registered = [
       deed(2, { origin: 'cli', ip: '', hostname: '' }),
-      deed(1, { user: '', visitor_id: 0, origin: 'cron', ip: '', hostname: '' }),
+      deed(1, { user: 'Scheduled task', visitor_id: 0, origin: 'cron', ip: '', hostname: '' }),
     ];
-    await openLog(site, 'registered');
+    await openLog(site, 'registered', { locale: JSON.stringify({ '': {}, 'Scheduled task': ['Aufgabe'] }) });
     const [, first, second] = await tableTexts(TABLE);
     expect(first?.[1]).toBe('editor-1Command line');
-    expect(second?.[1]).toBe('Scheduled task');
+    expect(second?.[1]).toBe('Aufgabe');
     expect(screen.getAllByRole('button', { name: /^Actions for/ })).toHaveLength(1);
   });
 

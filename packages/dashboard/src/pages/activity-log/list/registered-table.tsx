@@ -61,14 +61,18 @@ function sentenceOf({ words, activity }: RegisteredRow, texts: DateTexts): strin
 }
 
 function UserCell({ row }: { readonly row: RegisteredRow }) {
-  const origin = originText(row.origin);
+  // What was done without a user is told by where it came from, in the reader's language.
+  const isNobody = row.visitor_id === 0;
+  const pill = originText(row.origin);
   return (
     <Cell className="so-td-who">
       <span className="so-who so-who--user">
-        <Icon name={row.user === '' ? 'sliders' : 'user'} />
-        {row.user === '' ? null : <bdi>{row.user}</bdi>}
-        {row.you === 1 ? <span className="so-pill">{__('You', 'security-optimizer')}</span> : null}
-        {origin === '' ? null : <span className="so-pill">{origin}</span>}
+        <Icon name={isNobody ? 'sliders' : 'user'} />
+        <span className="so-who__name">
+          {isNobody ? pill || __('Visitor', 'security-optimizer') : <bdi>{row.user}</bdi>}
+          {row.you === 1 ? <span className="so-pill">{__('You', 'security-optimizer')}</span> : null}
+          {isNobody || pill === '' ? null : <span className="so-pill">{pill}</span>}
+        </span>
       </span>
     </Cell>
   );
