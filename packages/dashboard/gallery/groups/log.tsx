@@ -34,7 +34,7 @@ const unknownRows = [
 const registeredRows = [
   ...freshLog().registered,
   deed(48, { user: LONG, words: words('login.failed', ''), activity: 'Failed login' }),
-  deed(47, { user: '', origin: 'cron', words: words('plugin.updated', LONG) }),
+  deed(47, { user: 'Scheduled task', visitor_id: 0, origin: 'cron', words: words('plugin.updated', LONG) }),
 ];
 
 const list: LogList<{ id: number }> = {

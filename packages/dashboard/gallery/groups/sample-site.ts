@@ -46,7 +46,8 @@ export function busy(site: SiteState): void {
     ...log.registered,
     deed(48, { user: 'customer-31', words: words('login.failed', ''), activity: 'Failed login' }),
     deed(47, {
-      user: '',
+      user: 'Scheduled task',
+      visitor_id: 0,
       origin: 'cron',
       words: words('plugin.updated', 'Contact form'),
       activity: 'Updated plugin “Contact form”',

@@ -71,15 +71,16 @@ export async function runCheckup(deps: CheckupDeps, site: SiteConfig): Promise<C
   ];
 }
 
-const TITLES = {
-  core: 'WordPress files',
-  administrators: 'Administrators',
-  options: 'Settings',
-  tasks: 'Scheduled tasks',
+// What is called `title` is taken into the catalogue of texts.
+const PARTS = {
+  core: { title: 'WordPress files' },
+  administrators: { title: 'Administrators' },
+  options: { title: 'Settings' },
+  tasks: { title: 'Scheduled tasks' },
 } as const;
 
 async function look(part: CheckupPart['part'], find: () => Promise<CheckupFinding[]>): Promise<CheckupPart> {
-  const title = TITLES[part];
+  const { title } = PARTS[part];
   try {
     return { part, title, error: '', findings: await find() };
   } catch (error) {
