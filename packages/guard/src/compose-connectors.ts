@@ -65,6 +65,19 @@ export function composeConnectors(parts: {
           logger.warn({ event: 'site-facts-not-stored', site: site.id, err: error }, 'Site facts were not stored.');
         });
       },
+      onBack(site) {
+        // Whoever logged in while the connector was away did so by a password alone.
+        ready
+          .then(async () => {
+            if (sites.inForce(site.id).login.sg2fa === 1) await client.endSessions(site, 'without_factor');
+          })
+          .catch((error: unknown) => {
+            logger.warn(
+              { event: 'sessions-not-ended', site: site.id, err: error },
+              'Sessions that were made without the second factor could not be ended.',
+            );
+          });
+      },
       onPolicy(site, hash) {
         ready.then(
           () => policyPush.heal(site, hash),

@@ -10,11 +10,15 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_End_Sessions {
 
 	/**
-	 * @param array $body `users` (ids) or `needs_factor` (true: everybody whom the second factor concerns), and
+	 * @param array $body `users` (ids), `needs_factor` (true: everybody whom the second factor concerns) or
+	 *                    `without_factor` (true: whoever of them has a session that was made without it), and
 	 *                    `keep_cookie` (true: the session of the browser's cookie stays).
 	 * @return array|string The answer described in docs/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
+		if ( isset( $body['without_factor'] ) && true === $body['without_factor'] ) {
+			return array( 'ended' => Security_Optimizer_Second_Factor::end_unmarked() );
+		}
 		if ( isset( $body['needs_factor'] ) && true === $body['needs_factor'] ) {
 			$users = self::concerned();
 		} elseif ( isset( $body['users'] ) && is_array( $body['users'] ) ) {
@@ -33,6 +37,7 @@ final class Security_Optimizer_Command_End_Sessions {
 			}
 			if ( $id === $owner ) {
 				$sessions->destroy_others( $keep['token'] );
+				Security_Optimizer_Second_Factor::keep( $id, $keep['token'] );
 			} else {
 				$sessions->destroy_all();
 			}

@@ -176,6 +176,7 @@ final class Security_Optimizer_Hooks {
 	private static function add_second_factor() {
 		$factor = 'Security_Optimizer_Second_Factor';
 		add_filter( 'send_auth_cookies', array( $factor, 'hold_back_cookies' ), PHP_INT_MAX, 6 );
+		add_filter( 'attach_session_information', array( $factor, 'mark' ), PHP_INT_MAX, 2 );
 		add_filter( 'xmlrpc_login_error', array( $factor, 'explain_in_xml_rpc' ), PHP_INT_MAX, 2 );
 		// Whoever gets a role that asks for a second factor has sessions that were made without.
 		add_filter( 'add_user_metadata', array( $factor, 'notice_roles' ), PHP_INT_MAX, 4 );

@@ -16,6 +16,9 @@ final class Security_Optimizer_Second_Factor {
 	/** When a pause began in which nobody was asked, Unix seconds. Stored until it is over. */
 	const PAUSED_AT = 'security_optimizer_paused_at';
 
+	/** What a session holds for whom the second factor was asked, or need not be. */
+	const PASSED = 'security_optimizer_factor';
+
 	/** @var int User whose session guard is having issued right now. */
 	private static $issuing = 0;
 
@@ -111,6 +114,54 @@ final class Security_Optimizer_Second_Factor {
 			}
 		}
 		delete_site_option( self::PAUSED_AT );
+	}
+
+	/**
+	 * Filter `attach_session_information`: sessions that nobody made while the connector was away, or another policy was
+	 * in force, can be told from the others.
+	 *
+	 * @param array $session What is stored of a new session.
+	 * @param int   $user_id Whose it is.
+	 * @return array
+	 */
+	public static function mark( $session, $user_id ) {
+		$user_id = (int) $user_id;
+		if ( self::$issuing === $user_id || Security_Optimizer_Member::id() === $user_id || Security_Optimizer_Context::trusts_device( $user_id ) ) {
+			$session[ self::PASSED ] = 1;
+		}
+		return $session;
+	}
+
+	/**
+	 * Lets a session stay that was made before a second factor was asked for.
+	 *
+	 * @param int    $user_id Whose.
+	 * @param string $token   Which.
+	 */
+	public static function keep( $user_id, $token ) {
+		$sessions = WP_Session_Tokens::get_instance( $user_id );
+		$session  = $sessions->get( $token );
+		if ( is_array( $session ) ) {
+			$sessions->update( $token, array( self::PASSED => 1 ) + $session );
+		}
+	}
+
+	/**
+	 * Ends the sessions of all who need a second factor and have one that was made without: while the connector was
+	 * away, or in a database that was restored. Single ones can't be taken out, so whoever has one logs in again.
+	 *
+	 * @return int How many users it were.
+	 */
+	public static function end_unmarked() {
+		$ended = 0;
+		foreach ( array_unique( Security_Optimizer_Command_End_Sessions::concerned() ) as $user_id ) {
+			$sessions = WP_Session_Tokens::get_instance( $user_id )->get_all();
+			if ( count( array_column( $sessions, self::PASSED ) ) < count( $sessions ) ) {
+				self::end_sessions( $user_id );
+				++$ended;
+			}
+		}
+		return $ended;
 	}
 
 	/**

@@ -85,6 +85,16 @@ export const userAnswer = z.union([
   }),
 ]);
 
+/** A user as guard knows it from that answer. */
+export interface FoundUser {
+  readonly id: number;
+  readonly login: string;
+  readonly needsFactor: boolean;
+  readonly email: string;
+  /** Another one when the password, or whether a second factor is needed, has changed. */
+  readonly stamp: string;
+}
+
 /** Answer to `events`. Rows are read one by one, so that a broken one spoils no other; see outbox.ts. */
 export const eventsAnswer = z.object({ events: z.array(z.unknown()).max(1000), more: z.boolean() });
 export type OutboxBatch = z.infer<typeof eventsAnswer>;

@@ -7,6 +7,7 @@ import type { SiteConfig, SiteFacts } from '../site.js';
 import {
   endSessionsAnswer,
   eventsAnswer,
+  type FoundUser,
   forgetAnswer,
   type HelloAnswer,
   helloAnswer,
@@ -42,8 +43,11 @@ export interface ConnectorClient extends SessionIssuer, SessionOfVisitor {
   hello(site: SiteConfig): Promise<HelloAnswer>;
   /** Who sent this cookie and nonce? */
   session(site: SiteConfig, ask: Visitor & { readonly nonce: string | null }): Promise<SessionAnswer>;
-  /** Hands over a policy; resolves once WordPress has stored it. */
-  policy(site: SiteConfig, push: { readonly hash: string; readonly policy: object }): Promise<PolicyNotes>;
+  /** Hands over a policy; resolves once it is stored. @param push `healing`: WordPress ran another one by itself */
+  policy(
+    site: SiteConfig,
+    push: { readonly hash: string; readonly policy: object; readonly healing?: boolean },
+  ): Promise<PolicyNotes>;
   /** Users, administrators with a common username, and where WordPress itself would log in and sign up. */
   loginData(site: SiteConfig): Promise<LoginData>;
   /** What uses a path of the site, for example `a page`, or null. */
@@ -60,20 +64,18 @@ export interface ConnectorClient extends SessionIssuer, SessionOfVisitor {
     readonly faults: Readonly<Record<string, RenameFault>> | null;
     readonly setCookies: readonly string[];
   }>;
-  /** Ends the sessions of these users, or of all who need a second factor. @param keep whose own session stays */
-  endSessions(site: SiteConfig, users: readonly number[] | 'needs_factor', keep?: Visitor): Promise<void>;
-  /** A user by ID, or null; `email` and `stamp` are empty when WordPress does not tell them. */
-  user(
+  /**
+   * Ends the sessions of these users, of all who need a second factor, or of those of them who have one that was made
+   * without.
+   * @param keep whose own session stays
+   */
+  endSessions(
     site: SiteConfig,
-    id: number,
-  ): Promise<{
-    readonly id: number;
-    readonly login: string;
-    readonly needsFactor: boolean;
-    readonly email: string;
-    /** Another one when the password, or whether a second factor is needed, has changed. */
-    readonly stamp: string;
-  } | null>;
+    users: readonly number[] | 'needs_factor' | 'without_factor',
+    keep?: Visitor,
+  ): Promise<void>;
+  /** A user by ID, or null; `email` and `stamp` are empty when WordPress does not tell them. */
+  user(site: SiteConfig, id: number): Promise<FoundUser | null>;
   /**
    * Any other command; see post-hack-commands.ts. Whatever the connector answered comes back, verified.
    * @param options `visitor`: whose browser it is for; `timeoutMs`: how long it may take, 20 s otherwise
@@ -214,7 +216,7 @@ export function connectorClient(options: {
     },
     async endSessions(site, users, keep) {
       const body = {
-        ...(users === 'needs_factor' ? { needs_factor: true } : { users }),
+        ...(typeof users === 'string' ? { [users]: true } : { users }),
         ...(keep && { keep_cookie: true }),
       };
       await noticed(site, command(site, 'end-sessions', body, endSessionsAnswer, keep));

@@ -39,6 +39,8 @@ export interface ConnectorHealth {
 export interface HealthActions {
   /** The connector answered `hello`. */
   onHello(site: SiteConfig, hello: HelloAnswer): void;
+  /** The connector answers, for the first time or again. */
+  onBack(site: SiteConfig): void;
   /** WordPress says which policy it runs. */
   onPolicy(site: SiteConfig, hash: string | null): void;
   /**
@@ -76,6 +78,7 @@ export function createConnectorHealth(deps: {
     states.set(site.id, state);
     if (state.kind === 'ok') lastGood.set(site.id, clock());
     if (summary(before) !== summary(state)) log(site, state);
+    if (state.kind === 'ok' && before.kind !== 'ok') actions.onBack(site);
   }
 
   function log(site: SiteConfig, state: ConnectorState): void {

@@ -38,14 +38,14 @@ export function createPolicyPush(deps: {
   /** How often a policy was acknowledged, by site: a report from before an acknowledgement says nothing any more. */
   const acknowledged = new Map<SiteId, number>();
 
-  async function push(site: SiteConfig, policy: ConnectorPolicy): Promise<PolicyNotes> {
-    const notes = await client.policy(site, { hash: policyHash(policy), policy });
+  async function push(site: SiteConfig, policy: ConnectorPolicy, healing = false): Promise<PolicyNotes> {
+    const notes = await client.policy(site, { hash: policyHash(policy), policy, ...(healing && { healing }) });
     acknowledged.set(site.id, (acknowledged.get(site.id) ?? 0) + 1);
     return notes;
   }
 
   return {
-    push,
+    push: (site, policy) => push(site, policy),
     heal: function heal(site, reported) {
       if (stopped || reported === policyHash(current(site.id)) || waiting.has(site.id)) return;
       const now = clock();
@@ -68,7 +68,7 @@ export function createPolicyPush(deps: {
         .run(site.id, async () => {
           if (acknowledged.get(site.id) !== acknowledgedThen) return;
           if (reported === policyHash(current(site.id))) return;
-          const notes = await push(site, current(site.id));
+          const notes = await push(site, current(site.id), true);
           logger.info(
             { event: 'policy-pushed', site: site.id, notes },
             'WordPress ran another policy; it has the present one now.',

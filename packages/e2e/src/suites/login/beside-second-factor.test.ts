@@ -1,0 +1,104 @@
+import { hotp, stepAt } from '@security-optimizer/guard/login/two-factor/totp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fromBase32 } from '../../browser/authenticator.js';
+import { logIn, readOptions, type Session } from '../../http/session.js';
+import { killGuard, startGuard } from '../../stacks/guard-process.js';
+import { people } from '../../stacks/prepare-site.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
+import { FormBrowser, SECOND_FACTOR } from './form-browser.js';
+import { askFrom, change, letsIn, recover } from './visitors.js';
+
+const FROM = '127.0.33.2';
+
+onEveryStack('what happens beside the second factor', (stack) => {
+  const { editor } = people;
+  let owner: Session;
+  let codes: string[] = [];
+  /** A visitor whose password was right, at the page that asks for the code. */
+  const halfWay = async () => {
+    const someone = new FormBrowser(stack, FROM, 'A browser');
+    await someone.logIn(editor);
+    return { someone, page: await someone.look(SECOND_FACTOR) };
+  };
+
+  beforeAll(async () => {
+    owner = await logIn(stack);
+    await change(stack, owner, '/2fa', { sg2fa: 1 });
+    const { someone, page } = await halfWay();
+    const secret = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
+    const shown = await someone.send(page, 'enrol', { code: hotp(secret, stepAt(Date.now())) });
+    codes = [...shown.body.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map(([, code]) => code ?? '');
+    expect(letsIn(await someone.send(shown, 'continue', { saved: '1' }))).toBe(true);
+  });
+  afterAll(async () => {
+    await change(stack, owner, '/2fa', { sg2fa: 0 });
+    await recover(stack, 'two-factor', 'reset', editor);
+    await recover(stack, 'unblock', '--all');
+  });
+
+  it.each([
+    ['gets a new password', `wp_set_password( '${stack.password}', $user->ID );`],
+    ['loses the role for a while', `$user->set_role( 'subscriber' );`],
+  ])('ends a log-in that waits for the code, when the user %s', async (_what, happens) => {
+    const { someone, page } = await halfWay();
+    const user = `$user = get_user_by( 'login', '${editor}' ); `;
+    await runInWordPress(stack, user + happens);
+    const late = await someone.send(page, 'backup', { code: codes[5] ?? '' });
+    expect([late.status, letsIn(late)]).toEqual([403, false]);
+    await runInWordPress(stack, `${user} $user->set_role( 'editor' );`);
+    expect((await someone.send(page, 'backup', { code: codes[5] ?? '' })).status).toBe(403);
+  });
+
+  it('still takes the code that came too late', async () => {
+    const { someone, page } = await halfWay();
+    expect(letsIn(await someone.send(page, 'backup', { code: codes[5] ?? '' }))).toBe(true);
+  });
+
+  describe('a session that was made without it', () => {
+    const isIn = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status === 200;
+    /** What a plain WordPress makes of a right password: a session without any mark. */
+    const plainSession = async (login: string) => {
+      const cookie = await runInWordPress(
+        stack,
+        `$id = get_user_by( 'login', '${login}' )->ID;
+        $end = time() + 600;
+        $token = WP_Session_Tokens::get_instance( $id )->create( $end );
+        echo LOGGED_IN_COOKIE, '=', rawurlencode( wp_generate_auth_cookie( $id, $end, 'logged_in', $token ) ), '; ',
+          AUTH_COOKIE, '=', rawurlencode( wp_generate_auth_cookie( $id, $end, 'auth', $token ) );`,
+      );
+      const profile = { target: '/wp-admin/profile.php', headers: { cookie: cookie.trim() } };
+      return async () => (await askFrom(stack, FROM, profile)).status === 200;
+    };
+
+    it('ends when guard starts; those with it stay', async () => {
+      const passed = await halfWay();
+      await passed.someone.send(passed.page, 'backup', { code: codes[6] ?? '' });
+      const author = await plainSession(people.author);
+      await runInWordPress(
+        stack,
+        `wp_insert_user( array( 'user_login' => 'second-owner', 'user_pass' => wp_generate_password(), 'user_email' => 'second@example.com', 'role' => 'administrator' ) );`,
+      );
+      const plain = await plainSession('second-owner');
+      expect([await isIn(passed.someone), await author(), await plain()]).toEqual([true, true, true]);
+      await killGuard(stack);
+      await startGuard(stack);
+      await until('the session without the factor is over', async () => !(await plain()));
+      expect([await isIn(passed.someone), await author()]).toEqual([true, true]);
+      // That of whoever switched it on stays, too.
+      await readOptions(stack, owner);
+      await runInWordPress(
+        stack,
+        `require_once ABSPATH . 'wp-admin/includes/user.php'; wp_delete_user( get_user_by( 'login', 'second-owner' )->ID );`,
+      );
+    });
+
+    it('ends when WordPress gets the policy again that it had lost', async () => {
+      const plain = await plainSession(editor);
+      expect(await plain()).toBe(true);
+      await runInWordPress(stack, `delete_option( 'security_optimizer_policy' );`);
+      await until('the session without the factor is over', async () => !(await plain()));
+    });
+  });
+});
