@@ -33,6 +33,9 @@ describe('the type of a visitor', () => {
   it('is the name of a bot', () => {
     const agents = {
       'curl/8.5.0': 'curl',
+      'WordPress/6.5.5; https://example.com': 'WordPress',
+      // As Hide WordPress Version lets it go out.
+      'WordPress; https://example.com': 'WordPress',
       'Wget/1.21.4': 'Wget',
       'python-requests/2.32.3': 'python-requests',
       'sqlmap/1.8#stable (https://sqlmap.org)': 'sqlmap',
