@@ -5,15 +5,16 @@ import type { IncomingHttpHeaders } from 'node:http';
  * W3C), where the site is reached by HTTPS; else Origin (RFC 6454) names the page's own site, or is `null` for a page
  * that hides it. Programs send neither.
  *
- * @param own host names of the site, with or without port: the one that was asked for, and what else it goes by
+ * @param host the host that was asked for, with or without port
+ * @param hosts what else the site goes by
  */
-export function isFromOtherSite(headers: IncomingHttpHeaders, own: readonly string[]): boolean {
+export function isFromOtherSite(headers: IncomingHttpHeaders, host: string, hosts: readonly string[]): boolean {
   const fetchSite = headers['sec-fetch-site'];
   if (typeof fetchSite === 'string' && OWN.has(fetchSite)) return false;
   const { origin } = headers;
   if (origin === undefined) return fetchSite === 'cross-site';
   const from = hostOf(origin);
-  return from === null || !own.some((host) => areRelated(from, nameOf(host)));
+  return from === null || !(areRelated(from, nameOf(host)) || hosts.some((name) => areRelated(from, nameOf(name))));
 }
 
 /** What browsers say of pages of the same site (the same registrable domain), and of what the visitor typed. */

@@ -58,7 +58,7 @@ export function admitLogin(
   const { limit } = policy.login;
   const siteId = site.config.id;
   const certain = checksPassword(facts, road);
-  const foreign = limit !== 0 && isFromOtherSite(request.headers, [pass.host, ...site.config.hosts]);
+  const foreign = limit !== 0 && isFromOtherSite(request.headers, pass.host, site.config.hosts);
   const device = !foreign && mayCarryPassword(facts) ? honouredDevice(deps, pass, request) : null;
   const own = addressKey(address);
   const key = foreign ? otherSitesKey(own) : own;
