@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // The system tests start whole servers: one file after the other keeps their times honest on small machines.
     fileParallelism: false,
+    // Each has folders and processes of its own.
+    isolate: false,
     // Real sockets and processes on a busy machine may miss a time once; twice in a row is a fault.
     retry: 1,
   },
