@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { phpSettingArgs, phpSettings } from '@security-optimizer/sandbox/php/settings';
+import { phpScriptArgs, phpSettingArgs, phpSettings } from '@security-optimizer/sandbox/php/settings';
 import { answersHttp } from '@security-optimizer/sandbox/process/http-ready';
 import { endLeftOver, startService } from '@security-optimizer/sandbox/process/service';
 import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
@@ -16,13 +16,7 @@ export async function runInWordPress(stack: Stack, code: string): Promise<string
   const { host } = new URL(stack.url);
   const script = `$_SERVER['HTTP_HOST'] = '${host}'; $_SERVER['REQUEST_METHOD'] = 'GET';
 require '${join(stack.wordpressDir, 'wp-load.php')}'; ob_end_clean(); echo "\\n<<<"; ${code}`;
-  const args = [
-    ...phpSettingArgs(phpSettings(stack.dir)),
-    '-d',
-    'display_errors=stderr',
-    '-r',
-    `ob_start(); ${script}`,
-  ];
+  const args = [...phpScriptArgs(stack.dir), '-r', `ob_start(); ${script}`];
   const { stdout } = await run('php', args, { timeout: 60_000, maxBuffer: 16 * 1024 * 1024 });
   return stdout.slice(stdout.indexOf('<<<') + 3);
 }

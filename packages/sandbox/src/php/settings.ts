@@ -26,3 +26,8 @@ export function phpSettings(dataDir: string): Readonly<Record<string, string>> {
 export function phpSettingArgs(settings: Readonly<Record<string, string>>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-d', `${name}="${value}"`]);
 }
+
+/** Arguments for a script that runs once: keeping what is compiled for a next time would double its work. */
+export function phpScriptArgs(dataDir: string): string[] {
+  return phpSettingArgs({ ...phpSettings(dataDir), 'opcache.enable_cli': '0', display_errors: 'stderr' });
+}
