@@ -45,6 +45,20 @@ export async function openPage(
   return { answer, config: JSON.parse(unescaped(text)) as Record<string, string> };
 }
 
+/** Addresses of the API that pages gave to the dashboard. */
+const bases = new WeakMap<OddSite, URL>();
+
+/** The address of the API that the page gives to the dashboard, read once: each page costs WordPress more than a call. */
+async function baseOf(site: OddSite, owner: Session): Promise<URL> {
+  const known = bases.get(site);
+  if (known !== undefined) return known;
+  const { config } = await openPage(site, owner);
+  const base = new URL(config.rest_base as string);
+  if (base.origin !== new URL(site.url).origin) throw new Error(`The dashboard would call ${base.href}`);
+  bases.set(site, base);
+  return base;
+}
+
 /** A call of the API by the address that the page gives to the dashboard. */
 export async function call(
   site: OddSite,
@@ -53,9 +67,7 @@ export async function call(
   body: object,
   namespace = 'security-optimizer/v1',
 ): Promise<ApiAnswer> {
-  const { config } = await openPage(site, owner);
-  const base = new URL(config.rest_base as string);
-  if (base.origin !== new URL(site.url).origin) throw new Error(`The dashboard would call ${base.href}`);
+  const base = await baseOf(site, owner);
   return callApi(site, {
     path: `${base.pathname}${base.search}${namespace}${suffix}`,
     body: JSON.stringify(body),

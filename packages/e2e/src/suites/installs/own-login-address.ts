@@ -1,0 +1,92 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Session } from '../../http/session.js';
+import { securityOptimizer } from '../../stacks/guard-process.js';
+import type { OddSite } from '../../stacks/odd-install.js';
+import { until } from '../../stacks/until.js';
+import { call, enter, openPage, seen, visit } from './odd-site.js';
+
+/** URL paths of an odd install, and what is there once its tests run. */
+export interface OddPlace {
+  /** URL path of WordPress's own folder, '' at the root. */
+  readonly core: string;
+  /** URL path of the site, '' at the root. */
+  readonly home: string;
+  /** Every address of the site below which WordPress answers. */
+  readonly homes: readonly string[];
+  readonly site: () => OddSite;
+  readonly owner: () => Session;
+}
+
+/** With a log-in address of its own nobody finds the old one, and the owner works by the new one. */
+export function ownLoginAddress(place: OddPlace): void {
+  const { core, home, homes } = place;
+  describe('with a log-in address of its own', () => {
+    let site: OddSite;
+
+    beforeAll(async () => {
+      site = place.site();
+      const answer = await call(site, place.owner(), '/custom-login-url', {
+        type: 'custom',
+        login: 'my-door',
+        signup: 'join-us',
+      });
+      expect(answer.body).toMatchObject({ status: 200 });
+    });
+
+    it('no stranger can tell the old one from a missing page', async () => {
+      for (const at of new Set([core, ...homes])) {
+        for (const [old, twin] of [
+          ['wp-login.php', 'xq-vkwfj.php'],
+          ['wp-admin/', 'xq-vkwfj/'],
+          ['wp-admin', 'xq-vkwfj'],
+          ['wp-admin/index.php', 'xq-vkwfj/index.php'],
+          ['wp-signup.php', 'xq-vkwfjg.php'],
+          ['login', 'xqvkw'],
+          ['admin', 'xqvkw'],
+          ['dashboard', 'xqvkwfjgh'],
+        ] as const) {
+          const [real, missing] = [
+            await visit(site, { target: `${at}/${old}` }),
+            await visit(site, { target: `${at}/${twin}` }),
+          ];
+          const [shown, expected] = [seen(real), seen(missing, twin.replace(/\/.*/, ''), old.replace(/\/.*/, ''))];
+          expect({ at, old, ...shown }).toEqual({ at, old, ...expected });
+          expect(real.head + real.body).not.toContain('my-door');
+        }
+      }
+    });
+
+    it('nothing public holds it', async () => {
+      for (const at of homes) {
+        for (const target of [`${at}/`, `${at}/?rest_route=/`, `${at}/?feed=rss2`, `${at}/?p=1`, `${at}/?author=1`]) {
+          const answer = await visit(site, { target });
+          expect([target, (answer.head + answer.body).includes('my-door')]).toEqual([target, false]);
+        }
+      }
+    });
+
+    it('the owner comes in by it, works, and logs out', async () => {
+      const door = `${home}/my-door`;
+      const page = await visit(site, { target: door });
+      expect(page.status).toBe(200);
+      expect(page.body).toContain(`action="${site.url}${door}"`);
+      const session = await enter(site, door);
+      const { answer, config } = await openPage(site, session, 'login-settings');
+      expect(config.login_url).toContain(`${site.url}${door}`);
+      const logOut =
+        /href='?"?([^'"]*action=logout[^'"]*)/.exec(answer.body)?.[1]?.replace(/&(?:amp|#038);/g, '&') ?? '';
+      expect(logOut).toContain(door);
+      const at = new URL(logOut);
+      const left = await visit(site, { target: at.pathname + at.search, headers: { cookie: session.cookie } });
+      expect([left.status, left.headers.location]).toEqual([302, expect.stringContaining(door)]);
+    });
+
+    it('the command line brings the old one back', async () => {
+      expect(await securityOptimizer('login-url', 'reset', '--data-dir', site.guardDir)).toMatchObject({ code: 0 });
+      await until('the old address answers', async () =>
+        // Its form, not only a status: WordPress learns of it a moment after guard.
+        (await visit(site, { target: `${core}/wp-login.php` })).body.includes('name="log"'),
+      );
+    });
+  });
+}
