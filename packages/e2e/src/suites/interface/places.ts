@@ -26,5 +26,10 @@ export async function openPlace(page: Page, stack: Stack, place: string, ready: 
   await page.locator(ready).first().waitFor();
   // It is another control, and comes with an answer of its own.
   if (place !== 'security-optimizer') await page.locator('.so-status').waitFor();
+  await nothingLoads(page);
+}
+
+/** Waits until nothing stands for what is still to come. */
+export async function nothingLoads(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector('.so .so-sk, .so [class*="--sk"]') === null);
 }

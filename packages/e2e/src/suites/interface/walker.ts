@@ -8,6 +8,7 @@ import { shownTexts } from '../../browser/shown-texts.js';
 import type { Session } from '../../http/session.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
+import { nothingLoads } from './places.js';
 import type { Tongue } from './tongues.js';
 
 /** A desk, a tablet, a phone, and the narrowest screen, which is also a desk of 1280 px at 400 % (WCAG 2.1, 1.4.10). */
@@ -50,12 +51,13 @@ export class Walker {
     return this.page.context().close();
   }
 
-  /** Opens a page of ours and waits for something on it. */
+  /** Opens a page of ours and waits for something on it, and until nothing stands for what is still to come. */
   async open(slug: string, ready: Locator, hash = ''): Promise<void> {
     // From elsewhere, so that the address with its hash is really loaded.
     if (hash !== '') await this.page.goto('about:blank');
     await this.page.goto(`${this.stack.url}/wp-admin/admin.php?page=${slug}${hash}`);
     await ready.first().waitFor();
+    await nothingLoads(this.page);
   }
 
   button(text: string, ...words: string[]): Locator {
