@@ -17,6 +17,8 @@ export default defineConfig({
     globalSetup: ['src/stacks/global-setup.ts'],
     pool: 'forks',
     fileParallelism: false,
+    // A process anew for each file would load everything again: seconds each, longer than most files take.
+    isolate: false,
     testTimeout: 60_000,
     // Real sockets and processes on a busy machine may miss a time once; twice in a row is a fault.
     retry: 1,

@@ -5,7 +5,12 @@ import { run } from './run.mjs';
 
 /** What the tests use beside Node: the program that shows it is there, and Debian's package for it. */
 const tools = [
-  { what: 'Chromium', programs: ['chromium', 'chromium-browser', 'google-chrome'], packages: ['chromium'] },
+  {
+    what: 'Chromium',
+    programs: ['chromium', 'chromium-browser', 'google-chrome'],
+    // The second is the same without windows: the end-to-end tests take it where it is there, since it needs less.
+    packages: ['chromium', 'chromium-headless-shell'],
+  },
   {
     what: 'PHP',
     programs: ['php'],

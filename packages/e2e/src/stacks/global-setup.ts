@@ -6,7 +6,9 @@ import { startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wor
 import { nativePhpProblem } from '@security-optimizer/sandbox/php/native';
 import { freePort } from '@security-optimizer/sandbox/process/free-port';
 import { productionStackProblem, startProductionStack } from '@security-optimizer/sandbox/production-stack';
+import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
+import { startChromium } from '../browser/chromium.js';
 import { answerConsent, logIn } from '../http/session.js';
 import { startGuard, stopGuard } from './guard-process.js';
 import { prepareSite } from './prepare-site.js';
@@ -15,7 +17,7 @@ import { stopWordPress } from './wordpress.js';
 
 /**
  * Starts each stack that can run here, once for the whole run, and hands it to the test files. `E2E_STACK` names one of
- * them, so that two runs with one stack each can go side by side.
+ * them, so that two runs with one stack each can go side by side. Chromium is started once, too.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = mkdtempSync(join(tmpdir(), 'so-e2e-'));
@@ -26,7 +28,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   try {
     const wanted = process.env.E2E_STACK ?? '';
-    const stacks = await Promise.all([
+    const [chromium, ...stacks] = await Promise.all([
+      browser(ends),
       ...(wanted === 'production' ? [] : [embedded(join(dir, 'e'), ends)]),
       ...(wanted === 'embedded' ? [] : [production(join(dir, 'p'), ends)]),
     ]);
@@ -35,10 +38,22 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (wanted !== 'production' && stacks.every((stack) => 'problem' in stack))
       throw new Error('No stack can run on this machine.');
     project.provide('stacks', stacks);
+    project.provide('chromium', chromium);
     return end;
   } catch (error) {
     await end();
     throw error;
+  }
+}
+
+/** Suites that need none run all the same where it is missing. */
+async function browser(ends: (() => Promise<void>)[]): Promise<ProvidedContext['chromium']> {
+  try {
+    const server = await startChromium();
+    ends.push(() => server.close());
+    return { endpoint: server.wsEndpoint() };
+  } catch (error) {
+    return { problem: (error as Error).message };
   }
 }
 

@@ -8,7 +8,7 @@ import { loadConfig } from '@security-optimizer/guard/load-config';
 import { openDatabase } from '@security-optimizer/guard/storage/database';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../browser/chromium.js';
+import { openChromium } from '../browser/chromium.js';
 import { ask } from '../http/request.js';
 import { startGuard, stopGuard } from '../stacks/guard-process.js';
 import { onEveryStack, type Stack } from '../stacks/stack.js';
@@ -24,7 +24,7 @@ onEveryStack('a blocked visitor', (stack) => {
     mkdirSync(screenshots, { recursive: true });
     // The tests speak for a proxy in front of guard, so that visitors can come from any address.
     await restart(stack, ['127.0.0.1'], [BLOCKED, '2001:db8::/32']);
-    browser = await launchChromium();
+    browser = await openChromium();
   });
   afterAll(async () => {
     await browser?.close();

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium, windowOf } from '../browser/chromium.js';
+import { openChromium, windowOf } from '../browser/chromium.js';
 import { expectAccessible } from '../browser/expect-accessible.js';
 import { openSiteSecurity, SITE_SECURITY, stateOf, switchOf } from '../browser/site-security-page.js';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
@@ -25,7 +25,7 @@ onEveryStack('the Site Security page', (stack) => {
   beforeAll(async () => {
     mkdirSync(screenshots, { recursive: true });
     owner = await logIn(stack);
-    browser = await launchChromium();
+    browser = await openChromium();
   });
   afterAll(() => browser?.close());
 

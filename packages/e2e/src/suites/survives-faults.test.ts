@@ -5,7 +5,7 @@ import { attach } from '@security-optimizer/guard/cli/attach';
 import { detach } from '@security-optimizer/guard/cli/detach';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium, windowOf } from '../browser/chromium.js';
+import { openChromium, windowOf } from '../browser/chromium.js';
 import { clickSwitch, openSiteSecurity, stateOf, switchOf } from '../browser/site-security-page.js';
 import { ask, askUpstream } from '../http/request.js';
 import { allOptions, authorised, callApi, logIn, readOptions, type Session, setOptions } from '../http/session.js';
@@ -24,7 +24,7 @@ onEveryStack('guard and WordPress through faults', (stack) => {
   beforeAll(async () => {
     owner = await logIn(stack);
     await setOptions(stack, owner, { ...allOptions(0), disable_xml_rpc: 1, lock_system_folders: 1 });
-    browser = await launchChromium();
+    browser = await openChromium();
     page = await (await windowOf(browser, stack, owner)).newPage();
   });
   afterAll(() => browser?.close());

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../browser/chromium.js';
+import { openChromium } from '../browser/chromium.js';
 import { ask, form } from '../http/request.js';
 import { allOptions, logIn, setOptions } from '../http/session.js';
 import { onEveryStack } from '../stacks/stack.js';
@@ -16,7 +16,7 @@ onEveryStack('A site with all seven toggles on, for its visitors', (stack) => {
 
   beforeAll(async () => {
     await setOptions(stack, await logIn(stack), allOptions(1));
-    browser = await launchChromium();
+    browser = await openChromium();
   });
   afterAll(() => browser?.close());
 

@@ -3,7 +3,7 @@ import { silentLogger } from '@security-optimizer/guard/lib/logger';
 import { openDatabase } from '@security-optimizer/guard/storage/database';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium, windowOf } from '../browser/chromium.js';
+import { openChromium, windowOf } from '../browser/chromium.js';
 import { clickSwitch, openSiteSecurity } from '../browser/site-security-page.js';
 import { sendRaw } from '../http/raw.js';
 import {
@@ -248,7 +248,7 @@ onEveryStack('who may call the API', (stack) => {
   describe('when the nonce of the open page has grown old', () => {
     let browser: Browser;
     beforeAll(async () => {
-      browser = await launchChromium();
+      browser = await openChromium();
     });
     afterAll(() => browser?.close());
 

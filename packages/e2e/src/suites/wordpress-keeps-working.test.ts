@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../browser/chromium.js';
+import { openChromium } from '../browser/chromium.js';
 import { picture } from '../browser/picture.js';
 import { watchPage } from '../browser/watch-page.js';
 import { ask } from '../http/request.js';
@@ -38,7 +38,7 @@ onEveryStack('WordPress with all seven toggles on', (stack) => {
   beforeAll(async () => {
     owner = await logIn(stack);
     await setOptions(stack, owner, allOptions(1));
-    browser = await launchChromium();
+    browser = await openChromium();
     window = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     page = await window.newPage();
   });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import type { UnknownRow } from '@security-optimizer/contract/activity';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -150,9 +150,7 @@ asOwner('the page Activity Log', (owner) => {
       })(),
     ]);
     expect(file.suggestedFilename()).toMatch(/\.csv$/);
-    const lines = readFileSync(await file.path(), 'utf8')
-      .trim()
-      .split('\n');
+    const lines = (await text(await file.createReadStream())).trim().split('\n');
     expect(lines.filter((line) => line.includes('xmlrpc.php?n=') && line.includes(CROWD))).toHaveLength(35);
     expect(lines).toHaveLength(36);
   });

@@ -1,6 +1,6 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { launchChromium } from '../../browser/chromium.js';
+import { openChromium } from '../../browser/chromium.js';
 import { focusedStop, tabStops } from '../../browser/tab-stops.js';
 import { answerConsent, logIn } from '../../http/session.js';
 import type { Stack } from '../../stacks/stack.js';
@@ -24,7 +24,7 @@ function define(stack: Stack): void {
   beforeAll(async () => {
     const [, pseudo] = await tongues([]);
     beSilent = await speak(stack);
-    browser = await launchChromium();
+    browser = await openChromium();
     const owner = await logIn(stack);
     await answerConsent(stack, owner);
     walker = await Walker.arrive(browser, stack, owner, pseudo);

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { launchChromium } from '../../browser/chromium.js';
+import { openChromium } from '../../browser/chromium.js';
 import type { Session } from '../../http/session.js';
 import type { Stack } from '../../stacks/stack.js';
 import { showSite, valuesOf } from './shown-site.js';
@@ -35,7 +35,7 @@ function defineWalks(stack: Stack): void {
   beforeAll(async () => {
     both = await tongues(valuesOf(stack));
     beSilent = await speak(stack);
-    [site, browser] = await Promise.all([showSite(stack), launchChromium()]);
+    [site, browser] = await Promise.all([showSite(stack), openChromium()]);
     owner = site.owner;
   });
   afterAll(async () => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { LoginOptions } from '@security-optimizer/contract/login';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, inject } from 'vitest';
-import { launchChromium, windowOf } from '../../browser/chromium.js';
+import { openChromium, windowOf } from '../../browser/chromium.js';
 import { expectAccessible } from '../../browser/expect-accessible.js';
 import { expectNoOverflow } from '../../browser/expect-no-overflow.js';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
@@ -46,7 +46,7 @@ export class Owner {
 
   async arrive(): Promise<void> {
     mkdirSync(screenshots, { recursive: true });
-    const [session, browser] = await Promise.all([logIn(this.stack), launchChromium()]);
+    const [session, browser] = await Promise.all([logIn(this.stack), openChromium()]);
     this.#session = session;
     this.#browser = browser;
     const page = await (await windowOf(browser, this.stack, session)).newPage();

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../../browser/chromium.js';
+import { openChromium } from '../../browser/chromium.js';
 import { logIn, type Session, setOptions } from '../../http/session.js';
 import { onEveryStack, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
@@ -79,7 +79,7 @@ add_action( 'wp_loaded', function () {
   }
 } );`,
     );
-    browser = await launchChromium();
+    browser = await openChromium();
     elsewhere = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><body>${page}`);
     });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { launchChromium, windowOf } from '../../browser/chromium.js';
+import { openChromium, windowOf } from '../../browser/chromium.js';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
 import { logIn } from '../../http/session.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
@@ -48,7 +48,7 @@ function defineFlow(stack: Stack): void {
     put('contact-form', { 'cache/door.php': '<?php // a door left open' });
     put('paid-gallery', { 'paid-gallery.php': pluginHeader('Paid gallery', '4.0.2') });
     handOver();
-    const [session, started] = await Promise.all([logIn(stack), launchChromium()]);
+    const [session, started] = await Promise.all([logIn(stack), openChromium()]);
     browser = started;
     page = await (await windowOf(browser, stack, session)).newPage();
   });

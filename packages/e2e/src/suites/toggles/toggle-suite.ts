@@ -1,7 +1,7 @@
 import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium, windowOf } from '../../browser/chromium.js';
+import { openChromium, windowOf } from '../../browser/chromium.js';
 import { clickSwitch, openSiteSecurity } from '../../browser/site-security-page.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { ask, askUpstream, type TypedRequest } from '../../http/request.js';
@@ -50,7 +50,7 @@ export function toggleSuite(suite: ToggleSuite): void {
       await withoutConnector(stack, async () => {
         for (const probe of probes) baseline.push(await askUpstream(stack, probe));
       });
-      browser = await launchChromium();
+      browser = await openChromium();
       page = await (await windowOf(browser, stack, owner)).newPage();
       await openSiteSecurity(page, stack);
     });
