@@ -62,11 +62,11 @@ export const hostName = z
   .regex(/^(?:\*|[a-zA-Z0-9_](?:[a-zA-Z0-9_.-]*[a-zA-Z0-9_])?|\[[0-9a-fA-F:.]+\])$/, { error: HOST_HELP })
   .transform((name) => name.toLowerCase());
 
-const UPSTREAM_HELP = 'use the origin of the web server without a path, for example http://127.0.0.1:8081';
-/** Origin of WordPress's web server. */
+const UPSTREAM_HELP = 'use the http origin of the web server without a path, for example http://127.0.0.1:8081';
+/** Origin of WordPress's web server. Not https: guard speaks plain HTTP to it, on one machine or in a closed network. */
 export const upstreamOrigin = z.string({ error: UPSTREAM_HELP }).transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : null;
-  const plain = url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/' && !/[?#@]/.test(text);
+  const plain = url !== null && url.protocol === 'http:' && url.pathname === '/' && !/[?#@]/.test(text);
   if (url === null || !plain) {
     context.addIssue({ code: 'custom', message: UPSTREAM_HELP });
     return z.NEVER;

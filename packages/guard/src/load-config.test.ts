@@ -82,10 +82,17 @@ it('reports all mistakes together, each with its key and what is allowed', async
     'guard.json: limits.targetBytes: use a whole number from 1024 to 65536 (bytes)',
     'guard.json: sites[0].id: use letters, digits and hyphens',
     'guard.json: sites[0].hosts[0]: use host names without port, for example example.com, or * for every other host',
-    'guard.json: sites[0].upstream: use the origin of the web server without a path, for example http://127.0.0.1:8081',
+    'guard.json: sites[0].upstream: use the http origin of the web server without a path, for example http://127.0.0.1:8081',
     'guard.json: sites[0].secret: unknown key; see docs/configuration.md',
     'guard.json: colour: unknown key; see docs/configuration.md',
     'SECURITY_OPTIMIZER_LOG_LEVEL: use debug, info, warn, error or silent',
+  ]);
+});
+
+it('takes no encrypted upstream, since the way to WordPress speaks plain HTTP only', async () => {
+  const dataDir = await folder({ sites: [{ ...site, upstream: 'https://wordpress.internal' }] }, { site: secret });
+  expect(await mistakesOf(dataDir, {})).toEqual([
+    'guard.json: sites[0].upstream: use the http origin of the web server without a path, for example http://127.0.0.1:8081',
   ]);
 });
 

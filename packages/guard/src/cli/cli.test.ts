@@ -55,7 +55,7 @@ describe('the command line', () => {
     [['serve'], '--data-dir or --config is missing'],
     [
       ['attach', '--data-dir', 'd', '--wordpress', 'w', '--upstream', 'x', '--listen', '1'],
-      '--upstream: use the origin',
+      '--upstream: use the http origin',
     ],
   ])('refuses %j with exit code 2, naming what is wrong', (args, message) => {
     const result = run(...args);
