@@ -97,6 +97,18 @@ describe('the list of unknown visitors', () => {
     await waitFor(() => expect(rowsShown()).toBe(5));
   });
 
+  it('keeps the rows when they could not be read again, and says nothing about more', async () => {
+    site.log.unknown = Array.from({ length: 5 }, (_, place) => visit(100 - place));
+    site.log.pageRows = 3;
+    await openLog(site);
+    await tableTexts(TABLE);
+    site.replies.set('/activity-unknown', () => refused(500, 'internal', 'No.'));
+    await userEvent.click(screen.getByRole('button', { name: 'Refresh' }));
+    await waitFor(() => expect(toastTexts().join()).toContain('No.'));
+    expect(rowsShown()).toBe(3);
+    expect(screen.queryByText('We couldn’t load more. Try again.')).toBeNull();
+  });
+
   it('never lets a slow answer take the place of a newer one', async () => {
     const held = gate();
     await openLog(site);

@@ -89,7 +89,9 @@ export function useLogList<Row extends { readonly id: string | number }>(
       } catch (error) {
         ignoreFailure(error);
         if (abort.signal.aborted) return;
-        setState((last) => ({ ...last, fetching: null, failure: error as ApiFailure }));
+        // Rows that are shown and could not be read again stay; the request's own message has said so.
+        const failure = kind === 'again' && latest.current.state.of === wanted ? null : (error as ApiFailure);
+        setState((last) => ({ ...last, fetching: null, failure }));
       }
     },
     [run, source],
