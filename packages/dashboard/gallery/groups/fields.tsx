@@ -1,7 +1,8 @@
 import type { ReactElement } from 'react';
+import { ErrorText } from '../../src/components/error-text.js';
 import { AffixInput } from '../../src/forms/affix-input.js';
 import { ChipInput, type ChipInputProps } from '../../src/forms/chip-input.js';
-import { Field, FieldError, type FieldProps } from '../../src/forms/field.js';
+import { Field, type FieldProps } from '../../src/forms/field.js';
 import { Segmented } from '../../src/forms/segmented.js';
 import { Select } from '../../src/forms/select.js';
 import { Icon } from '../../src/icons/icon.js';
@@ -121,7 +122,7 @@ export const fields: Group = {
     field('error-focus', { value: '' }, { error: WRONG }, 'focus'),
     field('label-hidden', { value: '203.0.113.10' }, { labelHidden: true }),
     field('long-text', { value: LONG }, { label: LONG, help: `${LONG}.`, error: `${LONG}.` }),
-    { id: 'field-message', title: 'message alone', draw: () => <FieldError id="alone" text={WRONG} /> },
+    { id: 'field-message', title: 'message alone', draw: () => <ErrorText>{WRONG}</ErrorText> },
     {
       id: 'affix-address',
       title: 'fixed part in front',

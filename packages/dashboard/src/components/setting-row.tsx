@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { __ } from '../i18n/translate.js';
-import { Icon } from '../icons/icon.js';
 import { classes } from './classes.js';
+import { ErrorText } from './error-text.js';
 import { IconTile, type TileState } from './icon-tile.js';
 
 export interface SettingRowProps {
@@ -55,15 +55,12 @@ export function SettingRow(props: SettingRowProps) {
         <p id={`${id}-help`}>{help}</p>
         {props.note ? <div className="so-row__note">{props.note}</div> : null}
         {error !== undefined ? (
-          <p className="so-error" role="alert">
-            <Icon name="error" />
-            <span>
-              {error}{' '}
-              <button type="button" className="so-link" onClick={props.onRetry}>
-                {__('Try again', 'security-optimizer')}
-              </button>
-            </span>
-          </p>
+          <ErrorText>
+            {error}{' '}
+            <button type="button" className="so-link" onClick={props.onRetry}>
+              {__('Try again', 'security-optimizer')}
+            </button>
+          </ErrorText>
         ) : null}
       </div>
       <div className="so-row__ctl">{props.children}</div>

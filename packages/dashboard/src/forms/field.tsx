@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react';
 import { classes } from '../components/classes.js';
-import { Icon } from '../icons/icon.js';
+import { ErrorText } from '../components/error-text.js';
 
 /** Attributes of the control inside a field. */
 export interface ControlProps {
@@ -32,23 +32,12 @@ export function Field({ label, labelHidden, help, error, children }: FieldProps)
         'aria-describedby': describedBy.join(' ').trim() || undefined,
         'aria-invalid': error === undefined ? undefined : true,
       })}
-      <FieldError id={`${id}-error`} text={error} />
+      {error === undefined ? null : <ErrorText id={`${id}-error`}>{error}</ErrorText>}
       {help === undefined ? null : (
         <p className="so-help" id={`${id}-help`}>
           {help}
         </p>
       )}
     </div>
-  );
-}
-
-/** The message below a field. */
-export function FieldError({ id, text }: { readonly id: string; readonly text: string | undefined }) {
-  if (text === undefined) return null;
-  return (
-    <p className="so-error" role="alert" id={id}>
-      <Icon name="error" />
-      <span>{text}</span>
-    </p>
   );
 }

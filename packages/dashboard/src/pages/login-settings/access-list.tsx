@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { classes } from '../../components/classes.js';
-import { FieldError } from '../../forms/field.js';
+import { ErrorText } from '../../components/error-text.js';
 import type { Messages } from '../../forms/use-form-errors.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { Icon } from '../../icons/icon.js';
@@ -58,7 +58,7 @@ export function AccessList({ list, labelledBy, errors, onTouch }: AccessListProp
                   onTouch(key);
                 }}
               />
-              <FieldError id={`${key}-error`} text={error} />
+              {error === undefined ? null : <ErrorText id={`${key}-error`}>{error}</ErrorText>}
             </div>
             <button
               type="button"

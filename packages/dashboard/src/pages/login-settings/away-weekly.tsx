@@ -1,8 +1,8 @@
 import { WEEKDAYS, type Weekday } from '@security-optimizer/contract/login-limits';
 import { useId } from 'react';
 import { classes } from '../../components/classes.js';
+import { ErrorText } from '../../components/error-text.js';
 import type { DateTexts } from '../../dates/date-texts.js';
-import { FieldError } from '../../forms/field.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import type { AwayFieldsProps } from './away-dialog.js';
 import { scheduleText, weekdayNumber, weekdayOf } from './away-words.js';
@@ -53,7 +53,7 @@ export function AwayWeekly(props: AwayFieldsProps & { readonly texts: DateTexts 
           </fieldset>
         ))}
       </div>
-      <FieldError id={`${id}-error`} text={errors.weekly} />
+      {errors.weekly === undefined ? null : <ErrorText id={`${id}-error`}>{errors.weekly}</ErrorText>}
       <p className="so-help" id={`${id}-help`} aria-live="polite">
         {form.weekly.length === 0 ? null : scheduleText({ type: 'weekly', weekly: form.weekly }, texts)}{' '}
         {startsNow ? (

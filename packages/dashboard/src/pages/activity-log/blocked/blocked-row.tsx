@@ -1,5 +1,6 @@
 import type { BlockedRow } from '@security-optimizer/contract/activity';
 import { Button } from '../../../components/button.js';
+import { ErrorText } from '../../../components/error-text.js';
 import { Tip } from '../../../components/tip.js';
 import { useDateTexts } from '../../../dates/use-date-texts.js';
 import { __, sprintf } from '../../../i18n/translate.js';
@@ -45,12 +46,7 @@ export function BlockedRowView({ row, state, onUnblock }: BlockedRowViewProps) {
             {sprintf(__('Failed logins, locked until %s', 'security-optimizer'), momentText(row.until, texts))}
           </small>
         )}
-        {state === 'failed' ? (
-          <span className="so-error" role="alert">
-            <Icon name="error" />
-            <span>{__('Still blocked. Try again.', 'security-optimizer')}</span>
-          </span>
-        ) : null}
+        {state === 'failed' ? <ErrorText>{__('Still blocked. Try again.', 'security-optimizer')}</ErrorText> : null}
       </Cell>
       <Cell className="so-c-actions">
         {state === 'leaving' ? null : (

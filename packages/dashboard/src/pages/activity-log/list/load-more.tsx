@@ -1,7 +1,7 @@
 import { Button } from '../../../components/button.js';
+import { ErrorText } from '../../../components/error-text.js';
 import { formatNumber } from '../../../i18n/format-number.js';
 import { __, sprintf } from '../../../i18n/translate.js';
-import { Icon } from '../../../icons/icon.js';
 import { useServices } from '../../../services.js';
 import type { LogList } from './use-log-list.js';
 
@@ -27,12 +27,7 @@ export function LoadMore<Row>({ list }: { readonly list: LogList<Row> }) {
           number(rows.pages),
         )}
       </span>
-      {failure === null ? null : (
-        <p className="so-error" role="alert">
-          <Icon name="error" />
-          <span>{__('We couldn’t load more. Try again.', 'security-optimizer')}</span>
-        </p>
-      )}
+      {failure === null ? null : <ErrorText>{__('We couldn’t load more. Try again.', 'security-optimizer')}</ErrorText>}
     </div>
   );
 }

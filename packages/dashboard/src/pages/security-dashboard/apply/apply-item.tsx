@@ -1,5 +1,6 @@
 import { type ReactNode, useId } from 'react';
 import { classes } from '../../../components/classes.js';
+import { ErrorText } from '../../../components/error-text.js';
 import { ServerText } from '../../../components/server-text.js';
 import { __ } from '../../../i18n/translate.js';
 import { Icon } from '../../../icons/icon.js';
@@ -53,12 +54,9 @@ export function ApplyItem({ step, ticked, result, locked, onTick, children }: Ap
         </fieldset>
       ) : null}
       {result?.state === 'failed' ? (
-        <p className="so-error so-apply__error" role="alert">
-          <Icon name="error" />
-          <span>
-            {__('Not done.', 'security-optimizer')} <ServerText text={result.text} />
-          </span>
-        </p>
+        <ErrorText className="so-apply__error">
+          {__('Not done.', 'security-optimizer')} <ServerText text={result.text} />
+        </ErrorText>
       ) : null}
     </li>
   );

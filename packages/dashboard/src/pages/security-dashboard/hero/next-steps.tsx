@@ -1,10 +1,10 @@
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { type RefObject, useEffect, useRef } from 'react';
 import { Button } from '../../../components/button.js';
+import { ErrorText } from '../../../components/error-text.js';
 import { IconTile } from '../../../components/icon-tile.js';
 import { notSavedText } from '../../../components/not-saved-text.js';
 import { __, sprintf } from '../../../i18n/translate.js';
-import { Icon } from '../../../icons/icon.js';
 import { loginOptions } from '../../../options/options-source.js';
 import { ignoreFailure } from '../../../options/use-changes.js';
 import { recommendedAttempts, type Step } from '../../../protection/steps.js';
@@ -125,12 +125,7 @@ function StepRow({ step: { icon, title, benefit, asks }, state, onStart }: StepR
       <div className="so-next__text">
         <b>{title}</b>
         <small>{benefit}</small>
-        {state === 'failed' ? (
-          <p className="so-error" role="alert">
-            <Icon name="error" />
-            <span>{notSavedText(0)}</span>
-          </p>
-        ) : null}
+        {state === 'failed' ? <ErrorText>{notSavedText(0)}</ErrorText> : null}
       </div>
       <Button
         small
