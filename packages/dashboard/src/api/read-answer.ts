@@ -1,5 +1,6 @@
 import { STATUS_NOT_JSON } from '@security-optimizer/contract/limits';
 import { messages } from '@security-optimizer/contract/messages';
+import { type Fields, isFields, textOf } from '../data/fields.js';
 import { ApiFailure, type ServerNotification } from './api-failure.js';
 
 /** A call that succeeded. */
@@ -8,8 +9,6 @@ export interface Answer<Data> {
   readonly message: string;
   readonly notification: ServerNotification;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the body of an answer (specification sections 7 and 8). A call has succeeded only when the field `status`
@@ -20,13 +19,13 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function readAnswer<Data>(body: string, httpStatus: number): Answer<Data> {
   const fields = parse(body);
-  const message = asText(fields.message);
+  const message = textOf(fields.message);
   const notification = readNotification(fields);
   if (fields.status === 200) return { data: fields.data as Data, message, notification };
   throw new ApiFailure('refused', {
     status: statusOf(fields, httpStatus),
     message,
-    code: asText(fields.code),
+    code: textOf(fields.code),
     fields: readFieldTexts(fields.fields),
     notification,
   });
@@ -52,20 +51,12 @@ function statusOf(fields: Fields, httpStatus: number): number {
 function readNotification(fields: Fields): ServerNotification {
   const metadata = isFields(fields.metadata) ? fields.metadata : {};
   const notification = isFields(metadata.notification) ? metadata.notification : {};
-  const success = asText(notification.success);
-  const error = asText(notification.error);
+  const success = textOf(notification.success);
+  const error = textOf(notification.error);
   return { ...(success === '' ? {} : { success }), ...(error === '' ? {} : { error }) };
 }
 
 function readFieldTexts(value: unknown): Record<string, string> {
   if (!isFields(value)) return {};
-  return Object.fromEntries(Object.entries(value).map(([name, text]) => [name, asText(text)]));
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  return Object.fromEntries(Object.entries(value).map(([name, text]) => [name, textOf(text)]));
 }

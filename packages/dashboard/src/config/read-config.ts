@@ -1,7 +1,7 @@
 import { type PageId, pages } from '@security-optimizer/contract/pages';
+import { type Fields, isFields } from '../data/fields.js';
+import { readFlag } from '../options/read-flag.js';
 import type { Config, MenuPage } from './config.js';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the configuration that the connector printed into the container (specification section 3).
@@ -13,7 +13,7 @@ type Raw = Readonly<Record<string, unknown>>;
 export function readConfig(container: HTMLElement, address: string): Config {
   const raw = parseObject(container.dataset.config) ?? {};
   const site = siteAddress(address);
-  const popup = isObject(raw.data_consent_popup) ? raw.data_consent_popup : {};
+  const popup = isFields(raw.data_consent_popup) ? raw.data_consent_popup : {};
   return {
     page: pageId(container.dataset.page),
     restBase: text(raw.rest_base, `${site}/index.php?rest_route=/`),
@@ -26,7 +26,10 @@ export function readConfig(container: HTMLElement, address: string): Config {
     nonceUrl: text(raw.nonce_url, `${site}/wp-admin/admin-ajax.php?action=rest-nonce`),
     loginUrl: text(raw.login_url, `${site}/wp-login.php?redirect_to=${encodeURIComponent(address)}`),
     pages: menuPages(raw.pages),
-    consent: { showDataField: isOn(popup.show_data_field), showEmailField: isOn(popup.show_email_field) },
+    consent: {
+      showDataField: readFlag(popup.show_data_field) === 1,
+      showEmailField: readFlag(popup.show_email_field) === 1,
+    },
   };
 }
 
@@ -44,24 +47,20 @@ function pageId(value: string | undefined): PageId | null {
 function menuPages(value: unknown): MenuPage[] {
   if (!Array.isArray(value)) return [];
   return value.filter((item): item is MenuPage => {
-    return isObject(item) && typeof item.slug === 'string' && typeof item.url === 'string';
+    return isFields(item) && typeof item.slug === 'string' && typeof item.url === 'string';
   });
 }
 
 /** An object, or the JSON text of one; null for anything else. */
-function parseObject(value: unknown): Raw | null {
-  if (isObject(value)) return value;
+function parseObject(value: unknown): Fields | null {
+  if (isFields(value)) return value;
   if (typeof value !== 'string') return null;
   try {
     const parsed: unknown = JSON.parse(value);
-    return isObject(parsed) ? parsed : null;
+    return isFields(parsed) ? parsed : null;
   } catch {
     return null;
   }
-}
-
-function isObject(value: unknown): value is Raw {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function text(value: unknown, fallback: string): string {
@@ -70,8 +69,4 @@ function text(value: unknown, fallback: string): string {
 
 function withSlash(path: string): string {
   return path === '' || path.endsWith('/') ? path : `${path}/`;
-}
-
-function isOn(value: unknown): boolean {
-  return value === 1 || value === '1' || value === true;
 }

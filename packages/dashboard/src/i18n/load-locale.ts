@@ -1,7 +1,6 @@
+import { type Fields, isFields } from '../data/fields.js';
 import { i18n } from './i18n.js';
 import { TEXT_DOMAIN } from './translate.js';
-
-type Messages = Record<string, unknown>;
 
 /**
  * Gives Jed locale data to @wordpress/i18n. Takes the whole Jed file (`{ locale_data: { domain: {…} } }`) or the
@@ -9,7 +8,7 @@ type Messages = Record<string, unknown>;
  */
 export function loadLocale(data: object | null): void {
   i18n.resetLocaleData({}, TEXT_DOMAIN);
-  const messages = data === null ? null : findMessages(data as Messages);
+  const messages = data === null ? null : findMessages(data as Fields);
   if (messages === null) return;
   i18n.setLocaleData(usable(messages), TEXT_DOMAIN);
   try {
@@ -20,21 +19,17 @@ export function loadLocale(data: object | null): void {
   }
 }
 
-function findMessages(data: Messages): Messages | null {
+function findMessages(data: Fields): Fields | null {
   const domains = data.locale_data;
-  if (!isMessages(domains)) return data;
+  if (!isFields(domains)) return data;
   const messages = domains[TEXT_DOMAIN] ?? domains.messages;
-  return isMessages(messages) ? messages : null;
+  return isFields(messages) ? messages : null;
 }
 
-function usable(messages: Messages): Record<string, string[]> {
+function usable(messages: Fields): Record<string, string[]> {
   const kept = Object.entries(messages).filter(([key, value]) => {
-    if (key === '') return isMessages(value);
+    if (key === '') return isFields(value);
     return Array.isArray(value) && value.every((item) => typeof item === 'string');
   });
   return Object.fromEntries(kept) as Record<string, string[]>;
-}
-
-function isMessages(value: unknown): value is Messages {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import type { ApiCall } from '../api/send.js';
+import { isFields } from '../data/fields.js';
 import { type KnownActivityOptions, readActivityOptions } from './read-activity-options.js';
 import { type KnownLoginOptions, readLoginOptions } from './read-login-options.js';
 import { type KnownOptions, readSecurityOptions } from './read-security-options.js';
@@ -36,5 +37,5 @@ export const activityOptions: OptionsSource<KnownActivityOptions> = {
 export const postHackSource: OptionsSource<{ readonly jobs?: unknown; readonly facts?: unknown }> = {
   key: ['post-hack'],
   call: { suffix: '/post-hack-jobs', body: {} },
-  read: (data) => (typeof data === 'object' && data !== null && 'jobs' in data ? data : {}),
+  read: (data) => (isFields(data) && 'jobs' in data ? data : {}),
 };

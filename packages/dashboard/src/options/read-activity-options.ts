@@ -1,4 +1,5 @@
 import type { ActivityOptions } from '@security-optimizer/contract/activity';
+import { isFields } from '../data/fields.js';
 import { readFlag } from './read-flag.js';
 
 /** Options of the activity log that the server knows. An older server may not know all of them. */
@@ -27,8 +28,4 @@ export function keptDays({ log_lifetime }: KnownActivityOptions): number | null 
 
 function isLifetime(value: unknown): value is ActivityOptions['log_lifetime'][number] {
   return isFields(value) && typeof value.value === 'number' && typeof value.label === 'string';
-}
-
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,10 @@
 import type { LoginOptions } from '@security-optimizer/contract/login';
+import { type Fields, isFields } from '../data/fields.js';
 import { readFlag } from './read-flag.js';
 
 /** Login options that the server knows. An older server may not know all of them. */
 export type KnownLoginOptions = Readonly<Partial<LoginOptions>>;
 
-type Fields = Readonly<Record<string, unknown>>;
 type Readers = { readonly [Name in keyof LoginOptions]: (value: unknown) => LoginOptions[Name] | undefined };
 
 const readers: Readers = {
@@ -83,8 +83,4 @@ function isLoginUrl(value: unknown): value is LoginOptions['login_url'][number] 
 
 function isAwayState(value: unknown): value is LoginOptions['away_mode'] {
   return isFields(value) && isFields(value.schedule) && typeof value.schedule.type === 'string';
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

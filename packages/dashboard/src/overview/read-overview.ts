@@ -1,13 +1,12 @@
 import type { Ebook, HardeningItem, Notification } from '@security-optimizer/contract/overview';
 import type { Phrase } from '@security-optimizer/contract/say-phrase';
+import { type Fields, isFields, textOf } from '../data/fields.js';
 import { readFlag } from '../options/read-flag.js';
 
 /** What a text says in parts, so that it can be said in another language. */
 export interface ReadNotification extends Omit<Notification, 'phrases'> {
   readonly phrases: { readonly title: Phrase | null; readonly text: Phrase | null };
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** What the prompt for a review needs. */
 export interface RateState {
@@ -26,24 +25,24 @@ export interface Facts {
 /** Reads the answered notifications. One without a title says nothing and is left out. */
 export function readNotifications(data: unknown): readonly ReadNotification[] {
   return list(data).flatMap((item, place) => {
-    if (text(item.title) === '') return [];
+    if (textOf(item.title) === '') return [];
     const level = item.level === 'danger' || item.level === 'info' ? item.level : 'warning';
     const parts = isFields(item.phrases) ? item.phrases : {};
     const phrases = { title: readPhrase(parts.title), text: readPhrase(parts.text) };
-    return [{ ...linked(item), id: text(item.id) || `notice-${place}`, level, phrases }];
+    return [{ ...linked(item), id: textOf(item.id) || `notice-${place}`, level, phrases }];
   });
 }
 
 /** Reads the answered cards. The specification's own fields are enough; the count is an extra. */
 export function readHardening(data: unknown): readonly HardeningItem[] {
   return list(data).flatMap((item, place) => {
-    if (text(item.title) === '') return [];
+    if (textOf(item.title) === '') return [];
     const [on, total] = [whole(item.on), whole(item.total)];
     return [
       {
         ...linked(item),
-        id: text(item.id) || `card-${place}`,
-        icon: text(item.icon) || 'shield',
+        id: textOf(item.id) || `card-${place}`,
+        icon: textOf(item.icon) || 'shield',
         on: on ?? 0,
         total: on === undefined ? 0 : (total ?? 0),
       },
@@ -53,13 +52,13 @@ export function readHardening(data: unknown): readonly HardeningItem[] {
 
 /** @returns null when there is none */
 export function readEbook(data: unknown): Ebook | null {
-  if (!isFields(data) || text(data.title) === '') return null;
-  return { title: text(data.title), link: text(data.link), text: text(data.text), image: text(data.image) };
+  if (!isFields(data) || textOf(data.title) === '') return null;
+  return { title: textOf(data.title), link: textOf(data.link), text: textOf(data.text), image: textOf(data.image) };
 }
 
 export function readRate(data: unknown): RateState {
   if (!isFields(data)) return { show: false, link: '' };
-  return { show: readFlag(data.show) === 1, link: text(data.link) };
+  return { show: readFlag(data.show) === 1, link: textOf(data.link) };
 }
 
 export function readFacts(data: unknown): Facts {
@@ -73,21 +72,21 @@ export function readFacts(data: unknown): Facts {
 }
 
 function readPhrase(value: unknown): Phrase | null {
-  if (!isFields(value) || text(value.text) === '' || !isFields(value.words)) return null;
+  if (!isFields(value) || textOf(value.text) === '' || !isFields(value.words)) return null;
   return {
-    text: text(value.text),
-    plural: text(value.plural) || null,
+    text: textOf(value.text),
+    plural: textOf(value.plural) || null,
     count: whole(value.count) ?? null,
-    words: Object.fromEntries(Object.entries(value.words).map(([name, word]) => [name, text(word)])),
+    words: Object.fromEntries(Object.entries(value.words).map(([name, word]) => [name, textOf(word)])),
   };
 }
 
 function linked(item: Fields) {
   return {
-    title: text(item.title),
-    text: text(item.text),
-    button_link: text(item.button_link),
-    button_text: text(item.button_text),
+    title: textOf(item.title),
+    text: textOf(item.text),
+    button_link: textOf(item.button_link),
+    button_text: textOf(item.button_text),
   };
 }
 
@@ -97,12 +96,4 @@ function list(data: unknown): readonly Fields[] {
 
 function whole(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import { eventSentence } from '@security-optimizer/contract/activity-kinds';
 import type { CheckupFinding } from '@security-optimizer/contract/post-hack';
+import { isFields, textOf, textsOf } from '../../data/fields.js';
 import { translate } from '../../i18n/translate.js';
-import { isFields, text, texts } from './read-post-hack.js';
 
 /** A part of the checkup with what was found. */
 export interface CheckupPart {
@@ -18,9 +18,9 @@ const LEVELS: readonly CheckupFinding['level'][] = ['problem', 'note', 'fine'];
 export function readCheckup(data: unknown): CheckupPart[] | null {
   if (!isFields(data) || !Array.isArray(data.parts)) return null;
   const parts = data.parts.filter(isFields).map((part) => ({
-    part: text(part.part),
-    title: translate(text(part.title)),
-    error: translate(text(part.error)),
+    part: textOf(part.part),
+    title: translate(textOf(part.title)),
+    error: translate(textOf(part.error)),
     findings: Array.isArray(part.findings) ? part.findings.map(readFinding).filter((found) => found !== null) : [],
   }));
   return parts.length === 0 ? null : parts;
@@ -29,14 +29,14 @@ export function readCheckup(data: unknown): CheckupPart[] | null {
 function readFinding(data: unknown): CheckupFinding | null {
   if (!isFields(data)) return null;
   return {
-    id: text(data.id),
+    id: textOf(data.id),
     // What is not understood should rather be looked at.
     level: LEVELS.find((level) => level === data.level) ?? 'note',
-    title: translate(text(data.title)),
-    text: translate(text(data.text)),
-    link: text(data.link),
-    link_text: translate(text(data.link_text)),
-    items: texts(data.items).map(translateItem),
+    title: translate(textOf(data.title)),
+    text: translate(textOf(data.text)),
+    link: textOf(data.link),
+    link_text: translate(textOf(data.link_text)),
+    items: textsOf(data.items).map(translateItem),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack';
+import { isFields, textOf, textsOf } from '../../data/fields.js';
 import { translate } from '../../i18n/translate.js';
 
 /** What is known of the actions. A fact that is null is not known and not shown. */
@@ -27,17 +28,17 @@ export function readJob(data: unknown): Job | null {
   const state = JOB_STATES.find((known) => known === data.state);
   if (kind === undefined || state === undefined) return null;
   return {
-    id: text(data.id),
+    id: textOf(data.id),
     kind,
     state,
     started: count(data.started) ?? 0,
     ended: count(data.ended),
-    actor: text(data.actor),
+    actor: textOf(data.actor),
     done: count(data.done) ?? 0,
     total: count(data.total) ?? 0,
     items: Array.isArray(data.items) ? data.items.map(readItem).filter((item) => item !== null) : [],
-    summary: texts(data.summary).map(translate),
-    error: translate(text(data.error)),
+    summary: textsOf(data.summary).map(translate),
+    error: translate(textOf(data.error)),
   };
 }
 
@@ -47,25 +48,13 @@ function readItem(data: unknown): JobItem | null {
   if (state === undefined) return null;
   const { id, name, version, reason } = data;
   return {
-    id: text(id),
-    name: text(name) || text(id),
-    version: text(version),
+    id: textOf(id),
+    name: textOf(name) || textOf(id),
+    version: textOf(version),
     state,
-    reason: translate(text(reason)),
-    files: texts(data.files),
+    reason: translate(textOf(reason)),
+    files: textsOf(data.files),
   };
-}
-
-export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-export function texts(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
 }
 
 function count(value: unknown): number | null {

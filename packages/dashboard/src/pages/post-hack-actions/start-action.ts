@@ -1,6 +1,7 @@
 import type { Job, JobKind } from '@security-optimizer/contract/post-hack';
+import { isFields } from '../../data/fields.js';
 import type { TrackedRequest } from '../../requests/run-request.js';
-import { isFields, readJob } from './read-post-hack.js';
+import { readJob } from './read-post-hack.js';
 
 const CALLS: Readonly<Record<JobKind, { readonly name: string; readonly suffix: string }>> = {
   'reinstall-plugins': { name: 'reinstallPlugins', suffix: '/reinstall-plugins' },

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { isFields } from '../../../data/fields.js';
 import type { ComboOption } from '../../../forms/combo-box.js';
 import { ignoreFailure } from '../../../options/use-changes.js';
 import { useServices } from '../../../services.js';
@@ -42,7 +43,7 @@ export function useFilterOptions(
 }
 
 function isOption(value: unknown): value is ComboOption {
-  if (typeof value !== 'object' || value === null) return false;
-  const { value: id, label } = value as { value?: unknown; label?: unknown };
+  if (!isFields(value)) return false;
+  const { value: id, label } = value;
   return (typeof id === 'string' || typeof id === 'number') && typeof label === 'string';
 }

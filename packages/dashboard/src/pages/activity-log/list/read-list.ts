@@ -1,4 +1,5 @@
 import type { ActivityFilter, BlockedRow, RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity';
+import { type Fields, isFields } from '../../../data/fields.js';
 import { readFlag } from '../../../options/read-flag.js';
 
 /** What was read of a list so far. */
@@ -12,7 +13,6 @@ export interface LogRows<Row> {
   readonly total: number | null;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
 type ReadRow<Row> = (row: Fields, place: number) => Row;
 
 /**
@@ -99,8 +99,4 @@ function number(value: unknown): number | null {
 function text(value: unknown): string {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value : '';
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

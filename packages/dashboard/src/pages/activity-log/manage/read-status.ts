@@ -1,3 +1,4 @@
+import { type Fields, isFields, textOf, textsOf } from '../../../data/fields.js';
 import { readFlag } from '../../../options/read-flag.js';
 
 /** What is known of a visitor. The flag `block` alone is enough; everything else is an extra. */
@@ -16,20 +17,18 @@ export interface VisitorStatus {
 }
 
 export function readStatus(data: unknown): VisitorStatus {
-  const sent = (typeof data === 'object' && data !== null ? data : {}) as Readonly<Record<string, unknown>>;
+  const sent: Fields = isFields(data) ? data : {};
   const number = (value: unknown): number | null => (typeof value === 'number' && value >= 0 ? value : null);
-  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-  const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
   return {
     block: readFlag(sent.block) ?? 0,
-    name: text(sent.name) || null,
-    hostname: text(sent.hostname),
+    name: textOf(sent.name) || null,
+    hostname: textOf(sent.hostname),
     doNotBlock: readFlag(sent.do_not_block) === 1,
-    reason: text(sent.reason),
+    reason: textOf(sent.reason),
     visitsToday: number(sent.visits_today),
-    visitsHours: list(sent.visits_hours).filter((item): item is number => typeof item === 'number'),
+    visitsHours: Array.isArray(sent.visits_hours) ? sent.visits_hours.filter((item) => typeof item === 'number') : [],
     firstSeen: number(sent.first_seen),
     lastSeen: number(sent.last_seen),
-    roles: list(sent.roles).filter((item): item is string => typeof item === 'string'),
+    roles: textsOf(sent.roles),
   };
 }

@@ -1,3 +1,5 @@
+import { isFields } from '../../../data/fields.js';
+
 /** Visits of a day or an hour. */
 export interface TrafficBar {
   /** Unix seconds; `to` is the beginning of the next. */
@@ -18,8 +20,8 @@ export interface Traffic {
 
 /** Reads the answered sums. @returns null when they are not known, or when there was no visit at all */
 export function readTraffic(data: unknown): Traffic | null {
-  if (typeof data !== 'object' || data === null) return null;
-  const { bars: sent, step } = data as { bars?: unknown; step?: unknown };
+  if (!isFields(data)) return null;
+  const { bars: sent, step } = data;
   const bars = Array.isArray(sent) ? sent.filter(isBar) : [];
   const sum = (name: 'humans' | 'bots' | 'blocked'): number => bars.reduce((all, bar) => all + bar[name], 0);
   const sums = { humans: sum('humans'), bots: sum('bots'), blocked: sum('blocked') };
@@ -28,7 +30,5 @@ export function readTraffic(data: unknown): Traffic | null {
 }
 
 function isBar(value: unknown): value is TrafficBar {
-  if (typeof value !== 'object' || value === null) return false;
-  const bar = value as Record<string, unknown>;
-  return ['from', 'to', 'humans', 'bots', 'blocked'].every((name) => Number.isFinite(bar[name]));
+  return isFields(value) && ['from', 'to', 'humans', 'bots', 'blocked'].every((name) => Number.isFinite(value[name]));
 }

@@ -1,4 +1,5 @@
 import { ApiFailure } from '../../../api/api-failure.js';
+import { isFields } from '../../../data/fields.js';
 import { useQuery, useQueryClient } from '../../../data/use-query.js';
 import type { TrackedRequest } from '../../../requests/run-request.js';
 import { useServices } from '../../../services.js';
@@ -47,14 +48,11 @@ export function replaceRecipients(emails: readonly string[]): Pick<TrackedReques
 
 /** Reads the answered list. @returns null when it is none */
 function readRecipients(data: unknown): Recipients | null {
-  if (typeof data !== 'object' || data === null) return null;
-  const { entries, max_emails: max } = data as { entries?: unknown; max_emails?: unknown };
-  if (!Array.isArray(entries)) return null;
+  if (!isFields(data) || !Array.isArray(data.entries)) return null;
+  const { entries, max_emails: max } = data;
   return { entries: entries.filter(isRecipient), max: typeof max === 'number' ? max : Number.POSITIVE_INFINITY };
 }
 
 function isRecipient(value: unknown): value is Recipient {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, email } = value as { id?: unknown; email?: unknown };
-  return typeof id === 'number' && typeof email === 'string';
+  return isFields(value) && typeof value.id === 'number' && typeof value.email === 'string';
 }
