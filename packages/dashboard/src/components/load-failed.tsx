@@ -1,6 +1,6 @@
 import type { ApiFailure } from '../api/api-failure.js';
 import { __ } from '../i18n/translate.js';
-import { failureNotice } from '../requests/outcome-notice.js';
+import { failureReason } from '../requests/outcome-notice.js';
 import { Button } from './button.js';
 import { Note } from './note.js';
 import { ServerText } from './server-text.js';
@@ -25,12 +25,7 @@ export function LoadFailed({ text, failure, retrying = false, onRetry }: LoadFai
       }
     >
       <p>
-        <strong>{text}</strong>{' '}
-        {failure.kind === 'session_gone' ? (
-          __('You are logged out', 'security-optimizer')
-        ) : (
-          <ServerText text={failureNotice(failure, undefined).text} />
-        )}
+        <strong>{text}</strong> <ServerText text={failureReason(failure)} />
       </p>
     </Note>
   );

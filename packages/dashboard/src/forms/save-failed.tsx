@@ -2,7 +2,7 @@ import type { ApiFailure } from '../api/api-failure.js';
 import { Note } from '../components/note.js';
 import { ServerText } from '../components/server-text.js';
 import { __ } from '../i18n/translate.js';
-import { failureNotice } from '../requests/outcome-notice.js';
+import { failureReason } from '../requests/outcome-notice.js';
 
 /**
  * Says inside a dialog that saving failed. What belongs to a field stands at the field instead.
@@ -15,11 +15,7 @@ export function SaveFailed({ failure, text }: { readonly failure: ApiFailure | n
       <Note kind="bad">
         <p>
           <strong>{text ?? __('We couldn’t save this.', 'security-optimizer')}</strong>{' '}
-          {failure.kind === 'session_gone' ? (
-            __('You are logged out', 'security-optimizer')
-          ) : (
-            <ServerText text={failureNotice(failure, undefined).text} />
-          )}
+          <ServerText text={failureReason(failure)} />
         </p>
       </Note>
     </div>

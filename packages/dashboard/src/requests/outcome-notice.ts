@@ -1,6 +1,6 @@
 import { messages } from '@security-optimizer/contract/messages';
 import type { ApiFailure, ServerNotification } from '../api/api-failure.js';
-import { translate } from '../i18n/translate.js';
+import { __, translate } from '../i18n/translate.js';
 import type { Notice } from '../notices/notice.js';
 
 /**
@@ -22,6 +22,13 @@ export function failureNotice(failure: ApiFailure, customText: string | undefine
     };
   }
   return { type: 'error', text: translate(message), autoClose: false };
+}
+
+/** Why a request failed, for what says so in its own place, beside or in place of the notice. */
+export function failureReason(failure: ApiFailure): string {
+  return failure.kind === 'session_gone'
+    ? __('You are logged out', 'security-optimizer')
+    : failureNotice(failure, undefined).text;
 }
 
 /**

@@ -1,11 +1,10 @@
 import { useState } from 'react';
 import { ApiFailure } from '../../../api/api-failure.js';
 import type { ApiCall } from '../../../api/send.js';
-import { __ } from '../../../i18n/translate.js';
 import { loginOptions, type OptionsSource, securityOptions } from '../../../options/options-source.js';
 import { ignoreFailure } from '../../../options/use-changes.js';
 import { openSteps, type StepId } from '../../../protection/steps.js';
-import { failureNotice } from '../../../requests/outcome-notice.js';
+import { failureReason } from '../../../requests/outcome-notice.js';
 import { useServices } from '../../../services.js';
 import type { HeroProps } from '../hero/hero.js';
 
@@ -57,7 +56,7 @@ export function useApply({ security, login }: Pick<HeroProps, 'security' | 'logi
       return null;
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
-      mark(id, 'failed', reasonOf(error), error.fields);
+      mark(id, 'failed', failureReason(error), error.fields);
       return error;
     }
   }
@@ -75,7 +74,7 @@ export function useApply({ security, login }: Pick<HeroProps, 'security' | 'logi
     let gone: ApiFailure | null = null;
     for (const [id, call] of calls) {
       if (gone !== null) {
-        mark(id, 'failed', reasonOf(gone));
+        mark(id, 'failed', failureReason(gone));
         continue;
       }
       const failure = await make(id, call);
@@ -101,10 +100,4 @@ export function useApply({ security, login }: Pick<HeroProps, 'security' | 'logi
   }
 
   return { results, running, setUpUrl, start };
-}
-
-function reasonOf(failure: ApiFailure): string {
-  return failure.kind === 'session_gone'
-    ? __('You are logged out', 'security-optimizer')
-    : failureNotice(failure, undefined).text;
 }
