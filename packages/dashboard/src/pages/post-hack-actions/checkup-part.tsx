@@ -1,6 +1,6 @@
 import type { CheckupFinding } from '@security-optimizer/contract/post-hack';
 import { safeHref } from '../../components/server-text.js';
-import { __, _n, sprintf, translate } from '../../i18n/translate.js';
+import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Icon } from '../../icons/icon.js';
 import type { CheckupPart } from './read-checkup.js';
 
@@ -11,11 +11,11 @@ const SHOWN = 5;
 export function CheckupPartView({ part }: { readonly part: CheckupPart }) {
   return (
     <div className="so-found so-card__sep">
-      <h3>{translate(part.title)}</h3>
+      <h3>{part.title}</h3>
       {part.error === '' ? null : (
         <p className="so-error">
           <Icon name="error" />
-          <span>{translate(part.error)}</span>
+          <span>{part.error}</span>
         </p>
       )}
       {part.findings.map((found) => (
@@ -47,9 +47,9 @@ function Finding({ found }: { readonly found: CheckupFinding }) {
       <div>
         <p>
           <span className="so-vh">{levelText(found.level)}: </span>
-          <b>{translate(found.title)}</b>
+          <b>{found.title}</b>
         </p>
-        {found.text === '' ? null : <p className="so-muted">{translate(found.text)}</p>}
+        {found.text === '' ? null : <p className="so-muted">{found.text}</p>}
         <Items items={found.items.slice(0, SHOWN)} />
         {rest.length === 0 ? null : (
           <details>
@@ -66,7 +66,7 @@ function Finding({ found }: { readonly found: CheckupFinding }) {
         {href === null ? null : (
           <p>
             <a className="so-link" href={href}>
-              {translate(found.link_text) || __('Open', 'security-optimizer')}
+              {found.link_text || __('Open', 'security-optimizer')}
             </a>
           </p>
         )}

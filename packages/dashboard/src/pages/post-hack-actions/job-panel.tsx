@@ -4,7 +4,7 @@ import { siteNow, timeOfDay } from '../../dates/site-now.js';
 import { useDateTexts } from '../../dates/use-date-texts.js';
 import { useSiteZone } from '../../dates/use-site-zone.js';
 import { formatNumber } from '../../i18n/format-number.js';
-import { __, sprintf, translate } from '../../i18n/translate.js';
+import { __, sprintf } from '../../i18n/translate.js';
 import { useServices } from '../../services.js';
 import { actionTexts } from './action-texts.js';
 import { progressText } from './job-words.js';
@@ -36,7 +36,7 @@ export function JobPanel({ job, disabled, onRetry }: JobPanelProps) {
       {job.state === 'stopped' ? (
         <div className="so-run__stopped">
           <p>
-            {translate(job.error) || __('It stopped before its end.', 'security-optimizer')}{' '}
+            {job.error || __('It stopped before its end.', 'security-optimizer')}{' '}
             {disabled || onRetry === null ? null : (
               <button type="button" className="so-link" onClick={() => retry()}>
                 {__('Try again', 'security-optimizer')}
@@ -101,7 +101,7 @@ function Outcome({ job }: { readonly job: Job }) {
       {job.summary.length > 0 ? (
         <ul className="so-run__summary">
           {job.summary.map((sentence) => (
-            <li key={sentence}>{translate(sentence)}</li>
+            <li key={sentence}>{sentence}</li>
           ))}
         </ul>
       ) : null}

@@ -1,5 +1,5 @@
 import type { Job } from '@security-optimizer/contract/post-hack';
-import { __, _n, sprintf, translate } from '../../i18n/translate.js';
+import { __, _n, sprintf } from '../../i18n/translate.js';
 
 /** How far a running job is, for example "3 of 12 plugins done". @param number writes a number in the owner's language */
 export function progressText(job: Job, number: (value: number) => string): string {
@@ -30,9 +30,8 @@ export function progressText(job: Job, number: (value: number) => string): strin
  * would hear nothing else.
  */
 export function announcement(job: Job, title: string): string {
-  if (job.state === 'stopped') return `${title}: ${__('Stopped', 'security-optimizer')}. ${translate(job.error)}`;
-  if (job.state === 'done')
-    return `${title}: ${__('Done', 'security-optimizer')}. ${job.summary.map(translate).join(' ')}`;
+  if (job.state === 'stopped') return `${title}: ${__('Stopped', 'security-optimizer')}. ${job.error}`;
+  if (job.state === 'done') return `${title}: ${__('Done', 'security-optimizer')}. ${job.summary.join(' ')}`;
   const quarter = job.total === 0 ? 0 : Math.floor((job.done * 4) / job.total);
   if (quarter === 0) return `${title}: ${__('started', 'security-optimizer')}`;
   /* translators: %d: a number from 25 to 100 */

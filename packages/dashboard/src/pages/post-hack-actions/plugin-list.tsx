@@ -1,5 +1,5 @@
 import type { JobItem } from '@security-optimizer/contract/post-hack';
-import { __, _n, sprintf, translate } from '../../i18n/translate.js';
+import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Icon } from '../../icons/icon.js';
 
 export interface PluginListProps {
@@ -43,14 +43,14 @@ function State({ item, onRetry }: { readonly item: JobItem; readonly onRetry: Pl
       return (
         <span className="is-ok">
           <Icon name="check" size={16} />
-          {[__('Clean copy in place', 'security-optimizer'), translate(item.reason)].filter(Boolean).join('. ')}
+          {[__('Clean copy in place', 'security-optimizer'), item.reason].filter(Boolean).join('. ')}
         </span>
       );
     case 'skipped':
       return (
         <span>
           <Icon name="minus" size={16} />
-          {[__('Skipped', 'security-optimizer'), translate(item.reason)].filter(Boolean).join('. ')}
+          {[__('Skipped', 'security-optimizer'), item.reason].filter(Boolean).join('. ')}
         </span>
       );
     case 'failed':
@@ -58,7 +58,7 @@ function State({ item, onRetry }: { readonly item: JobItem; readonly onRetry: Pl
         <span className="is-bad">
           <Icon name="error" size={16} />
           <span>
-            {translate(item.reason) || __('It could not be reinstalled.', 'security-optimizer')}{' '}
+            {item.reason || __('It could not be reinstalled.', 'security-optimizer')}{' '}
             {onRetry === null ? null : (
               <button
                 type="button"
