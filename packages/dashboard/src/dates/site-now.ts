@@ -1,3 +1,5 @@
+import { twoDigits } from './two-digits.js';
+
 export interface SiteNow {
   /** `YYYY-MM-DD` */
   readonly day: string;
@@ -47,6 +49,5 @@ export function offsetOf(timeZone: string, ms: number): number {
 
 /** Minutes since midnight as `HH:MM`. */
 export function timeOfDay(minutes: number): string {
-  const two = (value: number): string => (value < 10 ? `0${value}` : String(value));
-  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+  return `${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
 }

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 
 /**
- * Gives the focus back to where it was when the dialog opened, once the dialog is gone and the page behind it takes
- * the focus again. React Aria does so only for a dialog that leaves without an animation.
+ * Gives the focus back to where it was when the dialog opened, once the dialog is gone and the page behind it can
+ * take it again.
  */
 export function useFocusReturn(): void {
   const [opener] = useState(() => document.activeElement);

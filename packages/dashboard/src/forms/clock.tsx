@@ -1,5 +1,6 @@
 import type { KeyboardEvent } from 'react';
 import type { DateTexts } from '../dates/date-texts.js';
+import { twoDigits } from '../dates/two-digits.js';
 import { __ } from '../i18n/translate.js';
 import { Wheel } from './wheel.js';
 
@@ -13,8 +14,8 @@ export interface ClockProps {
   readonly onDone: () => void;
 }
 
-const MINUTES = Array.from({ length: 60 }, (_, minute) => two(minute));
-const HOURS_24 = Array.from({ length: 24 }, (_, hour) => two(hour));
+const MINUTES = Array.from({ length: 60 }, (_, minute) => twoDigits(minute));
+const HOURS_24 = Array.from({ length: 24 }, (_, hour) => twoDigits(hour));
 const HOURS_12 = ['12', ...Array.from({ length: 11 }, (_, hour) => String(hour + 1))];
 
 /** Columns for hour and minute, and for the half of the day where the language counts twelve hours. */
@@ -22,7 +23,7 @@ export function Clock({ id, value, texts, onChange, onDone }: ClockProps) {
   const hour = value === '' ? -1 : Number(value.slice(0, 2));
   const minute = value === '' ? -1 : Number(value.slice(3, 5));
   const set = (newHour: number, newMinute: number): void => {
-    onChange(`${two(Math.max(newHour, 0))}:${two(Math.max(newMinute, 0))}`);
+    onChange(`${twoDigits(Math.max(newHour, 0))}:${twoDigits(Math.max(newMinute, 0))}`);
   };
   const half = hour >= 12 ? 12 : 0;
 
@@ -70,8 +71,4 @@ export function Clock({ id, value, texts, onChange, onDone }: ClockProps) {
       ) : null}
     </div>
   );
-}
-
-function two(value: number): string {
-  return value < 10 ? `0${value}` : String(value);
 }

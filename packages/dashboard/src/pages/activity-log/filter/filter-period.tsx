@@ -28,7 +28,7 @@ export function FilterPeriod({ choices, onChange }: FilterPeriodProps) {
     return typeof value === 'number' ? siteDay(zone, value) : '';
   };
   const [from, to] = [dayOf('from'), dayOf('to')];
-  const first = addDays(today, -LOG_LIFETIMES.length);
+  const first = addDays(today, -Math.max(...LOG_LIFETIMES));
   const calendar = {
     max: today,
     today,

@@ -1,4 +1,5 @@
 import type { DateTexts } from '../../../dates/date-texts.js';
+import { twoDigits } from '../../../dates/two-digits.js';
 
 /**
  * Day and time of a row in the owner's language.
@@ -10,8 +11,7 @@ export function momentTexts(ts: string, seconds: number, texts: DateTexts): { da
   const match = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})/.exec(ts);
   if (match === null) return null;
   const [, day = '', minute = ''] = match;
-  const rest = seconds % 60;
-  const time = seconds > 0 ? texts.fullTime(`${minute}:${rest < 10 ? '0' : ''}${rest}`) : texts.time(minute);
+  const time = seconds > 0 ? texts.fullTime(`${minute}:${twoDigits(seconds % 60)}`) : texts.time(minute);
   return { day: texts.shortDay(day), time };
 }
 

@@ -1,6 +1,7 @@
 import { type CSSProperties, type KeyboardEvent, type ReactNode, type RefObject, useRef, useState } from 'react';
 import { classes } from '../../../components/classes.js';
 import type { DateTexts } from '../../../dates/date-texts.js';
+import { partsOf } from '../../../dates/day.js';
 import { siteNow, timeOfDay } from '../../../dates/site-now.js';
 import { formatNumber } from '../../../i18n/format-number.js';
 import { __, sprintf } from '../../../i18n/translate.js';
@@ -40,8 +41,7 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
   const isWeek = step === 'day' && bars.length <= WEEK;
 
   const hourText = (minutes: number): string => texts.time(timeOfDay(minutes));
-  const weekday = (day: string, form: 'long' | 'short'): string =>
-    texts.weekday(new Date(`${day}T00:00:00Z`).getUTCDay(), form);
+  const weekday = (day: string, form: 'long' | 'short'): string => texts.weekday(partsOf(day).weekday, form);
   function longText(bar: TrafficBar): string {
     const { day, minutes } = siteNow(zone, bar.from * 1000);
     const name = `${weekday(day, 'long')} ${texts.shortDay(day)}`;
