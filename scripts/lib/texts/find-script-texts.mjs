@@ -16,8 +16,6 @@ const NAMED = new Set([
   'help',
   'intro',
   'sentence',
-  'successTitle',
-  'errorTitle',
 ]);
 /** Members whose text is for developers. */
 const NOT_SHOWN = new Set(['summary', 'answer', 'cause', 'event']);
