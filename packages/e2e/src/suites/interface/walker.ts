@@ -11,8 +11,8 @@ import { until } from '../../stacks/until.js';
 import { nothingLoads } from './places.js';
 import type { Tongue } from './tongues.js';
 
-/** A desk, a tablet, a phone, and the narrowest screen, which is also a desk of 1280 px at 400 % (WCAG 2.1, 1.4.10). */
 const TABLET = 1000;
+/** A desk, a tablet, a phone, and the narrowest screen, which is also a desk of 1280 px at 400 % (WCAG 2.1, 1.4.10). */
 const WIDTHS = [320, 390, TABLET, 1440] as const;
 /** What is shown, and how axe finds it, is the same on the other two: only the room for it is not. */
 const LAYOUTS: readonly number[] = [390, 1440];
