@@ -159,6 +159,7 @@ export const configFile = z.strictObject({
   database: databaseUrl.default('sqlite:guard.sqlite'),
   trustedProxies: z.array(trustedProxy, { error: RANGE_HELP }).default([]),
   logLevel: logLevel.default('info'),
+  metrics: z.strictObject({ listen: listenAddress.nullable().default(null) }).prefault({}),
   limits: z
     .strictObject({
       targetBytes: limit(8192, 1024, 65_536, 'bytes'),

@@ -27,6 +27,8 @@ export interface Config {
     /** Connections to one WordPress at the same time; further requests wait. */
     readonly upstreamConnections: number;
   };
+  /** Where metrics and the health of guard are told; nowhere when it is null. */
+  readonly metrics: { readonly listen: { readonly host: string; readonly port: number } | null };
   readonly activity: {
     /** Most visits of a site that the Activity Log keeps; the oldest go first. */
     readonly maxRows: number;

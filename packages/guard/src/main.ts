@@ -239,8 +239,11 @@ async function assemble(
     waitMs: LOGIN_WAIT_MS,
     settled: keeper.settled,
   };
+  const { listen } = config.metrics;
+  const metrics = listen === null ? null : (await import('./compose-metrics.js')).composeMetrics(listen, logger);
   const server = createGuardServer({
     ...{ config, live, login, logger, clock },
+    ...(metrics && { observer: metrics.observer }),
     api: api.handle,
     visits: log.visits,
     onSignal(site, signal) {
@@ -252,6 +255,12 @@ async function assemble(
   await Promise.race([policiesPushed, pause(POLICY_WAIT_MS, undefined, { ref: false })]);
   const address = await server.listen();
   taken.push(() => server.close());
+  await metrics?.serve({
+    connections: () => server.connections,
+    loginLocks: () => attempts.locks,
+    connectors: () => ids.map((id) => health.state(id).kind),
+  });
+  taken.push(() => metrics?.stop());
   log.start();
   weekly.sender.start();
   await postHack.runner.resume();

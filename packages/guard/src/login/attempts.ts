@@ -73,6 +73,11 @@ export class LoginAttempts {
     return this.#open.size + this.#locked.size;
   }
 
+  /** Locks in memory, of all sites; some may be over for half a minute. */
+  get locks(): number {
+    return this.#locked.size;
+  }
+
   entry(site: SiteId, key: string): LoginEntry {
     return this.#entry(`${site} ${key}`);
   }

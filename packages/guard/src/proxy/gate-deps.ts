@@ -5,6 +5,7 @@ import type { LoginGate } from '../login/login-gate.js';
 import type { SiteConfig } from '../site.js';
 import type { Signal } from '../wordpress/signature.js';
 import type { ExamineDeps } from './examine.js';
+import type { GateObserver } from './gate-observer.js';
 import type { KnownMembers } from './known-members.js';
 import type { OpenTunnels } from './open-tunnels.js';
 import type { RefusalCounts } from './refusal-counts.js';
@@ -15,6 +16,7 @@ export interface GateDeps extends ExamineDeps {
   readonly logger: Logger;
   readonly nextId: () => string;
   readonly refusals: RefusalCounts;
+  readonly observer: GateObserver;
   readonly timeoutMs: number;
   readonly idleMs: number;
   readonly login: LoginGate;

@@ -108,6 +108,7 @@ function toWordPress(deps: GateDeps, passage: Passage, { context, ticket, certai
       deps.onSignal(site.config, signal);
     },
     onAnswered(status) {
+      if (status !== CLOSED_EARLY) deps.observer.forwarded(status, deps.clock() - time);
       if (isMember(signal)) deps.members.saw(site.config.id, cookie, time);
       else if (status === CLOSED_EARLY && deps.members.knows(site.config.id, cookie, time)) return;
       else if (!(signal.kind === 'missing' && isStaticFile(facts))) answers.note(status, null);
@@ -122,6 +123,7 @@ function toWordPress(deps: GateDeps, passage: Passage, { context, ticket, certai
       device,
       key,
       signal: () => signal,
+      onFailed: deps.observer.loginFailed,
       onFactor(needed) {
         prepareAnswer(deps, pass, response, answers.note);
         deps.login.door.begin(request, response, door, needed);
@@ -129,7 +131,7 @@ function toWordPress(deps: GateDeps, passage: Passage, { context, ticket, certai
       onHidden: () => missingInstead(deps, pass, request, response, answers),
     }),
     onFailure(kind, cause, started) {
-      noteFailure(deps.logger, site.config, kind, cause, requestId);
+      noteFailure(deps, site.config, kind, cause, requestId);
       if (started) response.destroy();
       else answers.page(FAILURE_PAGES[kind], null);
     },

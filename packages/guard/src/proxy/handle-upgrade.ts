@@ -62,7 +62,7 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
     plainAnswer: () => plainAnswer(deps, request, client),
     onAnswered: note,
     onFailure(kind, cause, started) {
-      noteFailure(deps.logger, site.config, kind, cause, requestId);
+      noteFailure(deps, site.config, kind, cause, requestId);
       if (!started) note(502);
       if (!started) client.write('HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
       client.end();

@@ -37,6 +37,8 @@ export interface LoginPassage {
   readonly key: string;
   /** What the connector said with this answer; set before the head is looked at. */
   signal(): Signal;
+  /** A password was wrong. */
+  onFailed(): void;
   /** A second factor is needed: its pages answer the visitor. */
   onFactor(needed: FactorNeeded): void;
   /** WordPress would have shown that a login exists: a missing page answers the visitor. */
@@ -51,6 +53,7 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
   const { limit, custom } = policy.login;
 
   const failed = (user: number): void => {
+    passage.onFailed();
     const now = deps.clock();
     const entry = deps.attempts.failed(id, key, limit, now, user);
     if (entry.lockedUntil > now && entry.lastFailure === now) {

@@ -72,7 +72,7 @@ export function missingInstead(
       onNoHead: () => null,
     },
     onFailure(kind, cause, started) {
-      noteFailure(deps.logger, site.config, kind, cause, requestId);
+      noteFailure(deps, site.config, kind, cause, requestId);
       if (started) response.destroy();
       else answers.page(FAILURE_PAGES[kind], null);
     },

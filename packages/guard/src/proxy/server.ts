@@ -14,6 +14,7 @@ import type { Signal } from '../wordpress/signature.js';
 import { blockedLane } from './blocked-lane.js';
 import { peerAddress } from './examine.js';
 import type { GateDeps } from './gate-deps.js';
+import { type GateObserver, noObserver } from './gate-observer.js';
 import { handleRequest } from './handle-request.js';
 import { handleUpgrade } from './handle-upgrade.js';
 import { KnownMembers } from './known-members.js';
@@ -31,10 +32,14 @@ export interface GuardServerDeps {
   readonly clock: Clock;
   readonly login: LoginGate;
   readonly visits: VisitSink;
+  /** Nobody counts unless one is given. */
+  readonly observer?: GateObserver;
   onSignal(site: SiteConfig, signal: Signal): void;
 }
 
 export interface GuardServer {
+  /** Connections of visitors that are open. */
+  readonly connections: number;
   listen(): Promise<{ host: string; port: number }>;
   /** Takes no new connections, lets running requests finish within `limits.shutdownSeconds`, then ends the rest. */
   close(): Promise<void>;
@@ -42,10 +47,10 @@ export interface GuardServer {
 
 /** The door: an HTTP server whose every request goes through `handleRequest`. */
 export function createGuardServer(parts: GuardServerDeps): GuardServer {
-  const { config, live, api, logger, clock, login, visits, onSignal } = parts;
+  const { config, live, api, logger, clock, login, visits, observer = noObserver, onSignal } = parts;
   const { limits } = config;
   const router = new SiteRouter(config);
-  const refusals = new RefusalCounts(logger);
+  const refusals = new RefusalCounts(logger, observer);
   const onFault = (rule: string, cause: unknown): void => {
     logger.error({ event: 'rule-failed', rule, err: cause }, 'a rule failed');
   };
@@ -59,6 +64,7 @@ export function createGuardServer(parts: GuardServerDeps): GuardServer {
     visits,
     random: Math.random,
     refusals,
+    observer,
     onSignal,
     trusted: AddressSet.from(config.trustedProxies),
     targetBytes: limits.targetBytes,
@@ -84,6 +90,7 @@ export function createGuardServer(parts: GuardServerDeps): GuardServer {
   const onRequest = (request: IncomingMessage, response: ServerResponse, continueFirst: boolean): void => {
     const socket: Tracked = request.socket;
     if (socket[NO_MORE]) return;
+    observer.requested();
     track(socket, response);
     watchBody(request, response, limits.idleSeconds * 1000);
     try {
@@ -103,9 +110,11 @@ export function createGuardServer(parts: GuardServerDeps): GuardServer {
       socket.destroy();
       return;
     }
+    observer.requested();
     handleUpgrade(deps, request, socket, head);
   });
   server.on('connect', (request, socket) => {
+    observer.requested();
     if (isBusy(socket as Tracked)) socket.destroy();
     else {
       const address = peerAddress(socket as Socket);
@@ -123,6 +132,9 @@ export function createGuardServer(parts: GuardServerDeps): GuardServer {
   });
 
   return {
+    get connections() {
+      return sockets.size;
+    },
     listen: () =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
@@ -168,6 +180,7 @@ function installBlockedLane(server: Server, deps: GateDeps, config: Config): voi
     headerMs: config.limits.headerSeconds * 1000,
     onFault: deps.onFault,
     onRefused(address: Address, head: string) {
+      deps.observer.requested();
       deps.refusals.add('blocked-visitor');
       noteBlocked(deps, address, head);
     },
@@ -231,6 +244,7 @@ function answerClientError(deps: GateDeps, error: ParserError, socket: Tracked):
     socket.destroy();
     return;
   }
+  deps.observer.requested();
   deps.refusals.add(`malformed:${error.code ?? 'unknown'}`);
   if (isBusy(socket)) {
     socket.destroy();
