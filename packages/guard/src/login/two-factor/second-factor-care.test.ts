@@ -110,6 +110,20 @@ describe('a trusted browser', () => {
     expect(await trustedUsers(same)).toEqual([]);
   });
 
+  it('is one of 20 of its user at most: with one more the oldest is asked again, at once', async () => {
+    const site = await secondFactorSite();
+    const { secret } = await enrol(site, new PlainBrowser(site));
+    const [oldest, newest] = [new PlainBrowser(site), new PlainBrowser(site)];
+    await trust(site, oldest, secret);
+    const others = Array.from({ length: 19 }, (_, at) => ({
+      ...{ site: 'site', token_hash: `${at}`, user_id: 1, created_at: site.now + 1, expires_at: site.now + 86_400_000 },
+    }));
+    await site.db.insertInto('second_factor_devices').values(others).execute();
+    expect(await trustedUsers(oldest)).toEqual([1]);
+    await trust(site, newest, secret);
+    expect([await trustedUsers(oldest), await trustedUsers(newest)]).toEqual([[], [1]]);
+  });
+
   it('keeps a cookie that scripts cannot read and the database does not hold', async () => {
     const site = await secondFactorSite();
     const { secret } = await enrol(site, new PlainBrowser(site));

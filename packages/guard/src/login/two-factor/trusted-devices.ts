@@ -19,14 +19,13 @@ export class TrustedDevices {
   readonly #sites = new Map<SiteId, Map<string, StoredDevice>>();
   readonly #mutex = new KeyedMutex();
 
-  constructor(readonly store: TrustedDeviceStore) {}
+  constructor(private readonly store: TrustedDeviceStore) {}
 
   /** Reads a site's devices again. When that fails none is trusted, and the error is thrown. */
   load(site: SiteId, now: number): Promise<void> {
     return this.#mutex.run(site, async () => {
       try {
-        const devices = await this.store.read(site, now);
-        this.#sites.set(site, new Map(devices.map((device) => [device.tokenHash, device])));
+        this.#sites.set(site, await this.#stored(site, now));
       } catch (error) {
         this.#sites.delete(site);
         throw error;
@@ -59,14 +58,20 @@ export class TrustedDevices {
     return this.#mutex.run(site, async () => {
       const device = { tokenHash: hashOf(token), userId, expiresAt: now + TRUSTED_SECONDS * 1000 };
       await this.store.add(site, device, { now, keep: DEVICES_PER_USER });
-      const devices = this.#sites.get(site) ?? new Map<string, StoredDevice>();
+      // Read again: the store has let go of the user's oldest, and of those whose time is over.
+      const devices = await this.#stored(site, now);
+      this.#sites.set(site, devices);
       const others = tokensOf(site, cookieHeader).filter((other) => {
         const known = devices.get(hashOf(other));
         return known !== undefined && known.userId !== userId;
       });
-      this.#sites.set(site, devices.set(device.tokenHash, device));
       return [token, ...others].slice(0, TOKENS_PER_COOKIE).join('.');
     });
+  }
+
+  async #stored(site: SiteId, now: number): Promise<Map<string, StoredDevice>> {
+    const devices = await this.store.read(site, now);
+    return new Map(devices.map((device) => [device.tokenHash, device]));
   }
 
   /** Trusts no browser for this user any more, from now on. */
