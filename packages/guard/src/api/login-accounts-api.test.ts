@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { loginSite } from '../testing/login-site.js';
 import { callApi } from '../testing/running-guard.js';
@@ -69,6 +70,27 @@ describe('disabling common usernames', () => {
     expect([http, headers.getSetCookie()]).toEqual([200, ['renamed=1; HttpOnly']]);
   });
 
+  it('renames nobody while the setting can’t be stored', async () => {
+    const { connector, db, call } = await withAdmins();
+    await sql`CREATE TRIGGER full BEFORE UPDATE ON settings BEGIN SELECT RAISE(ABORT, 'full'); END`.execute(db);
+    const admin_names = [
+      { ID: 7, user_login: 'first' },
+      { ID: 8, user_login: 'second' },
+    ];
+    expect(await call('/disable-admin-username', { admin_names })).toMatchObject({ status: 503 });
+    expect(connector.commands).not.toContain('rename-users');
+    expect(connector.policy?.policy.disable_usernames).toBe(0);
+  });
+
+  it('keeps the caller signed in, also when the new names can’t be written down', async () => {
+    const { connector, guard, db } = await loginSite();
+    connector.members.set(1, { login: 'admin', administrator: true });
+    await sql`CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END`.execute(db);
+    const body = JSON.stringify({ admin_names: [{ ID: 1, user_login: 'boss' }] });
+    const { http, headers } = await callApi(guard.url, '/disable-admin-username', { body });
+    expect([http, headers.getSetCookie()]).toEqual([200, ['renamed=1; HttpOnly']]);
+  });
+
   it('passes on what WordPress itself refuses, and stores nothing', async () => {
     const { connector, call, options } = await withAdmins();
     connector.hiddenNames.add('second');
@@ -103,6 +125,21 @@ describe('the second factor', () => {
     expect(await call('/2fa', { sg2fa: 1 })).toMatchObject({ status: 503 });
     expect((await options()).sg2fa).toBe(0);
     expect(connector.policy?.policy.sg2fa).toBe(0);
+  });
+
+  it('is off again when WordPress goes away before the sessions could be ended', async () => {
+    const { connector, call, options } = await loginSite();
+    connector.beforePolicy = () => {
+      // Behind the answer to this very policy.
+      setTimeout(() => {
+        connector.mode = 'broken';
+      });
+    };
+    expect(await call('/2fa', { sg2fa: 1 })).toMatchObject({ status: 503, code: 'wordpress_unreachable' });
+    expect(connector.policy?.policy.sg2fa).toBe(1);
+    connector.beforePolicy = () => undefined;
+    connector.mode = 'ok';
+    expect((await options()).sg2fa).toBe(0);
   });
 
   it('is set up at the custom address', async () => {

@@ -1,6 +1,7 @@
 import type { LoginOptions } from '@security-optimizer/contract/login';
 import { ApiError } from '../lib/api-error.js';
 import { type ChangeDeps, changeSettings } from '../settings/change-settings.js';
+import { putBackSettings } from '../settings/put-back-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { AuditEntry } from '../storage/audit-store.js';
 import type { Actor } from '../storage/settings-store.js';
@@ -35,7 +36,7 @@ export interface UsernamesChange {
 }
 
 export interface UsernamesOutcome {
-  /** As it is after a rename; left out when nobody was renamed. */
+  /** As it is after a rename; null when nobody was renamed, or WordPress does not tell it. */
   readonly usernames: LoginOptions['usernames_data'] | null;
   /** Cookies for the caller's browser, whose session holds the old name when the caller was renamed too. */
   readonly setCookies: readonly string[];
@@ -46,20 +47,17 @@ export interface UsernamesOutcome {
  * Forbids or allows common usernames. It can't be forbidden while an administrator has one, unless each gets a new
  * name with the same call; all are renamed or none.
  *
- * @throws ApiError common_usernames_in_use, or invalid_input with texts by user ID; ConnectorError, StorageError
+ * @throws ApiError common_usernames_in_use, or invalid_input with texts by user ID; ConnectorError, StorageError. Then
+ *   nobody was renamed and the setting is as it was, but for an answer to the renaming that got lost
  */
 export async function setDisableUsernames(deps: UsernamesDeps, change: UsernamesChange): Promise<UsernamesOutcome> {
   const { site, actor, value, names } = change;
-  const setCookies = names.length > 0 ? await rename(deps, change) : [];
-  if (names.length === 0 && value === 1) refuseWhileInUse(await deps.loginData(site));
+  if (names.length > 0) return setAndRename(deps, change);
+  if (value === 1) refuseWhileInUse(await deps.loginData(site));
   await changeSettings(deps, { site, actor }, () => ({ disable_usernames: value }));
-  if (names.length > 0) {
-    const message = names.length === 1 ? 'The username is changed.' : 'The usernames are changed.';
-    return { usernames: usernamesData(await deps.loginData(site)), setCookies, message };
-  }
   return {
     usernames: null,
-    setCookies,
+    setCookies: [],
     message: value === 1 ? 'Common usernames are disabled.' : 'Common usernames are allowed.',
   };
 }
@@ -76,29 +74,69 @@ function refuseWhileInUse({ matches }: LoginData): void {
   });
 }
 
-async function rename(deps: UsernamesDeps, { site, actor, names }: UsernamesChange): Promise<readonly string[]> {
+/**
+ * The setting comes first: it can be taken back, while renamed users can't, and whoever is renamed needs the cookies of
+ * the answer. Hence nothing that comes after the renaming may fail the call.
+ */
+async function setAndRename(deps: UsernamesDeps, change: UsernamesChange): Promise<UsernamesOutcome> {
+  const { site, actor, value, names } = change;
   const users = names.map(({ ID, user_login }) => ({ ID, user_login: user_login.trim() }));
-  const before = await deps.loginData(site);
-  refuse(checkNewUsernames(users, before));
-  const { faults, setCookies } = await deps.renameUsers(site, users);
-  if (faults !== null) {
-    const nameOf = (id: string) => users.find(({ ID }) => String(ID) === id)?.user_login ?? '';
-    refuse(Object.fromEntries(Object.entries(faults).map(([id, fault]) => [id, usernameText(fault, nameOf(id))])));
+  const present = await deps.loginData(site);
+  const fields = checkNewUsernames(users, present);
+  if (Object.keys(fields).length > 0) throw new ApiError('invalid_input', { fields });
+  const { before } = await changeSettings(deps, { site, actor }, () => ({ disable_usernames: value }));
+  const { disable_usernames } = before.login;
+  let setCookies: readonly string[];
+  try {
+    setCookies = await rename(deps, site, users);
+  } catch (error) {
+    if (disable_usernames !== value) await putBackSettings(deps, { site, actor }, { disable_usernames });
+    throw error;
   }
-  for (const user of users) await deps.onRenamed(site.id, user);
-  const oldName = (id: number) => before.matches.find(({ ID }) => ID === id)?.user_login ?? '';
-  await deps.audit(
-    site.id,
-    { actor, at: deps.clock() },
-    users.map(({ ID, user_login }) => ({ name: `username:${ID}`, before: oldName(ID), after: user_login })),
-  );
+  await noteRenaming(deps, change, users, present);
+  return {
+    // The page asks again by itself where they are missing.
+    usernames: await deps.loginData(site).then(usernamesData, () => null),
+    setCookies,
+    message: users.length === 1 ? 'The username is changed.' : 'The usernames are changed.',
+  };
+}
+
+/** @returns the cookies that keep the caller signed in */
+async function rename(deps: UsernamesDeps, site: SiteConfig, users: readonly NewName[]): Promise<readonly string[]> {
+  const { faults, setCookies } = await deps.renameUsers(site, users);
+  if (faults === null) return setCookies;
+  const nameOf = (id: string) => users.find(({ ID }) => String(ID) === id)?.user_login ?? '';
+  const fields = Object.entries(faults).map(([id, fault]) => [id, usernameText(fault, nameOf(id))]);
+  throw new ApiError('invalid_input', { fields: Object.fromEntries(fields) });
+}
+
+/** Lets what guard keeps by name follow, and writes the new names down. That it can't be done is logged. */
+async function noteRenaming(
+  deps: UsernamesDeps,
+  { site, actor }: UsernamesChange,
+  users: readonly NewName[],
+  { matches }: LoginData,
+): Promise<void> {
+  const oldName = (id: number) => matches.find(({ ID }) => ID === id)?.user_login ?? '';
+  const entries = users.map(({ ID, user_login }) => ({
+    name: `username:${ID}`,
+    before: oldName(ID),
+    after: user_login,
+  }));
+  const noted = await Promise.allSettled([
+    ...users.map((user) => deps.onRenamed(site.id, user)),
+    deps.audit(site.id, { actor, at: deps.clock() }, entries),
+  ]);
+  for (const outcome of noted) {
+    if (outcome.status === 'fulfilled') continue;
+    deps.logger.error(
+      { event: 'audit-not-stored', site: site.id, name: 'username', err: outcome.reason },
+      'Not written down.',
+    );
+  }
   deps.logger.info(
     { event: 'users-renamed', site: site.id, users: users.map(({ ID }) => ID), user: actor.id },
     'Administrators with a common username were renamed.',
   );
-  return setCookies;
-}
-
-function refuse(fields: Readonly<Record<string, string>>): void {
-  if (Object.keys(fields).length > 0) throw new ApiError('invalid_input', { fields });
 }

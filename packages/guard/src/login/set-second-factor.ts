@@ -1,4 +1,5 @@
 import { type ChangeDeps, changeSettings } from '../settings/change-settings.js';
+import { putBackSettings } from '../settings/put-back-settings.js';
 import type { SiteConfig } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
 
@@ -12,7 +13,8 @@ export interface SecondFactorDeps extends ChangeDeps {
  * that no old one goes on without a factor; that of the caller stays.
  *
  * @returns the text for the owner
- * @throws ApiError when WordPress or the store can't take the change; then it is as it was
+ * @throws ApiError when WordPress or the store can't take the change, or the sessions can't be ended; then it is as it
+ *   was
  */
 export async function setSecondFactor(
   deps: SecondFactorDeps,
@@ -24,7 +26,7 @@ export async function setSecondFactor(
     try {
       await deps.endOtherSessions(site);
     } catch (error) {
-      await changeSettings(deps, { site, actor }, () => ({ sg2fa: 0 }));
+      await putBackSettings(deps, { site, actor }, { sg2fa: 0 });
       throw error;
     }
   }
