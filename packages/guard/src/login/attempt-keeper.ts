@@ -21,14 +21,14 @@ export interface AttemptKeeper {
   load(site: SiteId): Promise<void>;
   /**
    * Forgets what another process has lifted. Asks for that alone: 100,000 stored entries would hold up the thread that
-   * proxies requests for a third of a second. Throws StorageError.
+   * proxies requests for a quarter of a second. Throws StorageError.
    */
   lift(site: SiteId): Promise<void>;
   /**
-   * What the answer to a failed log-in waits for, so that no crash gives a guess back: every change of the site so far
-   * is stored. A store that fails, or takes longer than `STORE_WAIT_MS`, holds nobody up: the count in memory is right,
-   * and the log says so. Without a change it takes as long as the last write did, so that an answer without a count
-   * does not stand out. Never rejects.
+   * What the answer to a failed log-in waits for, so that no crash gives a guess back. To be asked right behind the
+   * count, in the same turn of the event loop; resolves once that count is stored. A store that fails, or takes longer
+   * than `STORE_WAIT_MS`, holds nobody up: the count in memory is right, and the log says so. Without a change it takes
+   * as long as the last write did, so that an answer without a count does not stand out. Never rejects.
    */
   settled(site: SiteId): Promise<void>;
   /** Resolves when every change so far is stored. */

@@ -82,8 +82,8 @@ interface SiteLine {
 
 /**
  * The line in which strangers stand for a password check, for each site. However many addresses guess, only a few
- * checks are made at once, and they leave WordPress time for everybody else. While nobody guesses there is no line. Who has failed less often goes first, so
- * that every address that guesses goes behind the owner's sooner or later.
+ * checks are made at once, and they leave WordPress time for everybody else. While nobody guesses there is no line. Who
+ * has failed less often goes first, so that every address that guesses goes behind the owner's sooner or later.
  */
 export class CheckLine {
   readonly #sites = new Map<string, SiteLine>();
@@ -123,8 +123,12 @@ export class CheckLine {
   /** Sends away everyone whose time is over. To be called several times a second. */
   expire(now: number): void {
     for (const { waiting } of this.#sites.values()) {
-      for (const place of waiting.filter(({ until }) => until <= now)) {
-        waiting.splice(waiting.indexOf(place), 1);
+      const over = waiting.filter(({ until }) => until <= now);
+      for (const place of over) {
+        const at = waiting.indexOf(place);
+        // Sending one away may have sent away another.
+        if (at === -1) continue;
+        waiting.splice(at, 1);
         place.waiter.expired();
       }
     }
