@@ -13,7 +13,7 @@ export async function loginSite() {
   await eventually(() => connector.policy !== null);
   const db: Database = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
   onTestFinished(() => db.destroy());
-  const call = async (suffix: string, body?: unknown, options: { method?: string; address?: string } = {}) => {
+  const call = async (suffix: string, body?: unknown, options: { method?: string } = {}) => {
     const { http, body: answer } = await callApi(guard.url, suffix, {
       ...(options.method && { method: options.method }),
       body: body === undefined ? null : JSON.stringify(body),
