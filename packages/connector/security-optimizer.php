@@ -9,7 +9,8 @@
  * Text Domain: security-optimizer
  *
  * The loader. It lives in wp-content/mu-plugins, everything else in the folder of the same name beside it.
- * What the connector hooks into WordPress is listed in includes/class-hooks.php.
+ * What the connector hooks into WordPress is listed in class-hooks.php. Each installed version has a folder of its own
+ * for its classes, `includes-…`, which is written into this file in place of `includes`.
  *
  * @package Security_Optimizer
  */

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { packageFolder } from '../lib/package-folder.js';
 import { writeFileAtomically } from '../lib/write-file-atomically.js';
 import {
@@ -12,6 +13,8 @@ import {
 import { CommandError } from './command.js';
 
 const LOADER = 'security-optimizer.php';
+/** Folder of the connector's classes among the sources. Installed, it has a name of its own for each content. */
+const CLASSES = 'includes';
 
 interface SourceFile {
   readonly from: string;
@@ -55,7 +58,9 @@ export async function findConnectorSources(): Promise<ConnectorSources> {
 
 /**
  * Installs or updates the connector as a must-use plugin. Each file is replaced at once; the secret comes before the
- * loader, so that WordPress never runs the connector without it.
+ * loader, so that WordPress never runs the connector without it. Classes of two versions must never meet in a request,
+ * not even when this ends halfway or PHP keeps old files in memory: each version has a folder of its own, and the
+ * loader, which comes last, names it. The folder of the version before stays until the next time.
  */
 export async function installConnector(
   folders: WordPressFolders,
@@ -64,15 +69,43 @@ export async function installConnector(
 ): Promise<void> {
   const access = await accessLike(folders.wordpressDir);
   const folder = connectorFolder(folders);
+  const loader = join(dirname(folder), LOADER);
+  const before = classesOf(await readFile(loader, 'utf8').catch(() => ''));
+  const contents = await Promise.all(sources.files.map(async ({ from, to }) => ({ to, bytes: await readFile(from) })));
+  const classes = `${CLASSES}-${hashOf(contents.filter(({ to }) => topOf(to) === CLASSES))}`;
+  const files = contents.map(({ to, bytes }) => ({
+    to: topOf(to) === CLASSES ? to.replace(CLASSES, classes) : to,
+    bytes,
+  }));
   for (const path of [dirname(folder), folder]) await makeSiteFolder(path, access);
-  for (const path of foldersOf(sources.files)) await makeSiteFolder(join(folder, path), access);
-  for (const { from, to } of sources.files) {
-    await writeFileAtomically(join(folder, to), await readFile(from), { ...access, mode: 0o644 });
+  for (const path of foldersOf(files)) await makeSiteFolder(join(folder, path), access);
+  for (const { to, bytes } of files) {
+    await writeFileAtomically(join(folder, to), bytes, { ...access, mode: 0o644 });
   }
   await writeConnectorSecret(folders, settings);
-  await writeFileAtomically(join(dirname(folder), LOADER), await readFile(sources.loader), { ...access, mode: 0o644 });
-  const current = new Set([...sources.files.map(({ to }) => to), 'secret.php']);
-  for (const name of await filesBelow(folder)) if (!current.has(name)) await rm(join(folder, name), { force: true });
+  const text = (await readFile(sources.loader, 'utf8')).replaceAll(`/${CLASSES}/`, `/${classes}/`);
+  await writeFileAtomically(loader, text, { ...access, mode: 0o644 });
+  const current = new Set([...files.map(({ to }) => to), 'secret.php']);
+  for (const name of await filesBelow(folder)) {
+    if (!current.has(name) && topOf(name) !== before) await rm(join(folder, name), { force: true });
+  }
+  for (const name of await readdir(folder))
+    if (name.startsWith(CLASSES)) await rmdir(join(folder, name)).catch(() => {});
+}
+
+/** Folder of the classes that an installed loader runs, or null. */
+function classesOf(loader: string): string | null {
+  return new RegExp(`/(${CLASSES}[-0-9a-f]*)/class-hooks\\.php`).exec(loader)?.[1] ?? null;
+}
+
+function hashOf(files: readonly { readonly to: string; readonly bytes: Buffer }[]): string {
+  const hash = createHash('sha256');
+  for (const { to, bytes } of files) hash.update(`${to}\n${bytes.length}\n`).update(bytes);
+  return hash.digest('hex').slice(0, 12);
+}
+
+function topOf(path: string): string {
+  return path.split(sep)[0] as string;
 }
 
 /** Removes everything that `installConnector` wrote. The loader goes first, so that no half of it runs. */
@@ -101,7 +134,7 @@ async function filesBelow(folder: string): Promise<string[]> {
 }
 
 /** Every folder that the files need, parents before children. */
-function foldersOf(files: readonly SourceFile[]): string[] {
+function foldersOf(files: readonly Pick<SourceFile, 'to'>[]): string[] {
   const folders = new Set<string>();
   for (const { to } of files) {
     for (let folder = dirname(to); folder !== '.'; folder = dirname(folder)) folders.add(folder);

@@ -1,0 +1,91 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { scratchFolder } from '../testing/scratch.js';
+import { type ConnectorSources, installConnector } from './connector-files.js';
+
+const settings = { secret: 'a'.repeat(64), onlyThroughGuard: true };
+const LOADER = `<?php // version
+if ( is_readable( __DIR__ . '/security-optimizer/includes/class-hooks.php' ) ) {
+	require __DIR__ . '/security-optimizer/includes/class-hooks.php';
+}`;
+
+/** A WordPress, and a connector whose two classes name their version. */
+async function site() {
+  const [wordpressDir, sources] = [await scratchFolder(), await scratchFolder()];
+  await mkdir(join(wordpressDir, 'wp-content'));
+  await writeFile(join(wordpressDir, 'wp-config.php'), '<?php');
+  await mkdir(join(sources, 'includes'));
+  const plugins = join(wordpressDir, 'wp-content', 'mu-plugins');
+  const folder = join(plugins, 'security-optimizer');
+  const version = async (name: string): Promise<ConnectorSources> => {
+    await writeFile(join(sources, 'loader.php'), LOADER.replace('version', name));
+    for (const each of ['class-gate.php', 'class-hooks.php']) await writeFile(join(sources, 'includes', each), name);
+    const files = ['includes/class-gate.php', 'includes/class-hooks.php'].map((to) => ({
+      from: join(sources, to),
+      to,
+    }));
+    return { loader: join(sources, 'loader.php'), files };
+  };
+  const loader = () => readFile(join(plugins, 'security-optimizer.php'), 'utf8');
+  /** What the loader would run: the versions of both classes. */
+  const runs = async () => {
+    const [, classes] = /security-optimizer\/([^/]+)\/class-hooks/.exec(await loader()) as RegExpExecArray;
+    const of = (name: string) => readFile(join(folder, classes as string, name), 'utf8');
+    return [await of('class-gate.php'), await of('class-hooks.php')];
+  };
+  const kept = async () => (await readdir(folder)).filter((name) => name.startsWith('includes')).length;
+  return { wordpressDir, folder, version, loader, runs, kept, sources };
+}
+
+describe('the files of the connector', () => {
+  it('change all at once: an update that ends halfway leaves every one of the version before', async () => {
+    const { wordpressDir, folder, version, runs, loader } = await site();
+    await installConnector({ wordpressDir }, await version('one'), settings);
+    const before = await loader();
+    const next = await version('two');
+    // What can't be written, in the middle of the others.
+    await mkdir(join(folder, 'languages', 'x.mo'), { recursive: true });
+    const [file] = next.files;
+    const files = [...next.files, { from: file?.from as string, to: 'languages/x.mo' }];
+    await expect(installConnector({ wordpressDir }, { ...next, files }, settings)).rejects.toThrow();
+    expect(await loader()).toBe(before);
+    expect(await runs()).toEqual(['one', 'one']);
+  });
+
+  it('of the version before stay for requests that still run it, and go with the next update', async () => {
+    const { wordpressDir, version, runs, kept } = await site();
+    for (const [name, folders] of [
+      ['one', 1],
+      ['two', 2],
+      ['three', 2],
+      ['three', 1],
+    ] as const) {
+      await installConnector({ wordpressDir }, await version(name), settings);
+      expect(await runs()).toEqual([name, name]);
+      expect(await kept()).toBe(folders);
+    }
+  });
+
+  it('take the place of those of a connector that had one folder for all versions', async () => {
+    const { wordpressDir, folder, version, runs, kept } = await site();
+    await mkdir(join(folder, 'includes'), { recursive: true });
+    for (const name of ['class-hooks.php', 'class-old.php']) await writeFile(join(folder, 'includes', name), 'old');
+    await writeFile(join(folder, '..', 'security-optimizer.php'), LOADER);
+    await installConnector({ wordpressDir }, await version('one'), settings);
+    expect(await runs()).toEqual(['one', 'one']);
+    expect(await kept()).toBe(2);
+    await installConnector({ wordpressDir }, await version('one'), settings);
+    expect(await kept()).toBe(1);
+  });
+
+  it('are written again where one was lost or cut short', async () => {
+    const { wordpressDir, folder, version, runs } = await site();
+    await installConnector({ wordpressDir }, await version('one'), settings);
+    const [classes] = await readdir(folder);
+    await rm(join(folder, classes as string, 'class-gate.php'));
+    await writeFile(join(folder, classes as string, 'class-hooks.php'), 'on');
+    await installConnector({ wordpressDir }, await version('one'), settings);
+    expect(await runs()).toEqual(['one', 'one']);
+  });
+});
