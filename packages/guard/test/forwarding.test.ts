@@ -223,7 +223,7 @@ describe('an answer before the upload is whole', () => {
     const gate = await runningGate(port);
     const first = await exchange(
       gate.port,
-      'POST /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 20\r\n\r\n',
+      'GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 20\r\n\r\n',
     );
     expect(statusOf(first)).toBe(400);
     await exchange(gate.port, closing('GET /victim HTTP/1.1'));

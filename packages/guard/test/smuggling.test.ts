@@ -57,7 +57,6 @@ const unclear: Record<string, string> = {
   'HTTP/2.0': 'GET / HTTP/2.0\r\nHost: a\r\n\r\n',
   'no version': 'GET /\r\nHost: a\r\n\r\n',
   'the preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-  'a body behind a wish for h2c': `POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\nContent-Length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`,
   'a body behind a wish for a WebSocket': `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`,
   'two routes of the REST API': 'GET /?rest_route=/a&rest.route=/b HTTP/1.1\r\nHost: a\r\n\r\n',
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exchange, RawClient, statusOf } from './raw-client.js';
+import { answersIn, exchange, RawClient, statusOf } from './raw-client.js';
 import { rawServer, recordingServer, runningGate, webServer } from './running-gate.js';
 
 const HANDSHAKE =
@@ -124,6 +124,32 @@ describe('a WebSocket', () => {
     expect(statusOf(await exchange(gate.port, HANDSHAKE))).toBe(502);
   });
 
+  it('takes one of the connections to WordPress until it is answered, and none once it is open', async () => {
+    const heads: string[] = [];
+    const agree: (() => void)[] = [];
+    const port = await rawServer((socket) => {
+      socket.once('data', (data) => {
+        heads.push(data.toString('latin1').split('\r\n')[0] as string);
+        agree.push(() => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\nwelcome'));
+      });
+    });
+    const gate = await runningGate(port, { limits: { upstreamConnections: 2 } });
+    const clients = Array.from({ length: 19 }, (_, i) =>
+      new RawClient(gate.port).send(HANDSHAKE.replace('/ws', `/ws${i}`)),
+    );
+    // Two under way, sixteen in line, and one too many.
+    await expect.poll(() => clients.filter(({ received }) => statusOf(received) === 503)).toHaveLength(1);
+    expect(heads).toHaveLength(2);
+    const [gone] = clients.filter(({ received }) => received === '').slice(-1);
+    gone?.socket.destroy();
+    for (let opened = 0; opened < 17; opened++) {
+      await expect.poll(() => agree.length).toBeGreaterThan(opened);
+      agree[opened]?.();
+    }
+    await expect.poll(() => clients.filter(({ received }) => received.includes('welcome'))).toHaveLength(17);
+    expect(heads).toHaveLength(17);
+  });
+
   it('behind a request that is not answered yet is not opened', async () => {
     const { port, seen } = await recordingServer(
       (_request, response) => void setTimeout(() => response.end('slow'), 200),
@@ -147,6 +173,62 @@ describe('a wish for another protocol', () => {
     expect(seen).toHaveLength(1);
     expect(seen[0]?.headers).not.toHaveProperty('upgrade');
     expect(seen[0]?.headers).not.toHaveProperty('http2-settings');
+  });
+
+  const WISHES = ['h2c', 'websocket, h2c', 'TLS/1.0'];
+  const BODY = 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n';
+  const framed = {
+    'with its length': [`Content-Length: ${BODY.length}`, BODY],
+    'in chunks': ['Transfer-Encoding: chunked', `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`],
+  } as const;
+  const posts = WISHES.flatMap((wish) =>
+    Object.entries(framed).map(([how, [header, body]]) => ({ wish, how, header, body })),
+  );
+
+  it.each(posts)(
+    'of a program that posts a body $how ($wish): it is taken for a body and for nothing else',
+    async (post) => {
+      const { port, seen } = await recordingServer();
+      const gate = await runningGate(port);
+      const client = new RawClient(gate.port);
+      client.send(
+        `POST /pay HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: ${post.wish}\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n${post.header}\r\n\r\n`,
+      );
+      // In pieces, as a network may bring it.
+      for (const piece of [post.body.slice(0, 7), post.body.slice(7)]) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        client.send(piece);
+      }
+      await client.until((text) => statusOf(text) === 200);
+      expect(seen).toMatchObject([{ method: 'POST', url: '/pay', body: BODY }]);
+      for (const name of ['upgrade', 'http2-settings']) expect(seen[0]?.headers).not.toHaveProperty(name);
+      // The connection goes on in HTTP/1.1.
+      await client.send('GET /next HTTP/1.1\r\nHost: a\r\n\r\n').until((text) => answersIn(text) === 2);
+      expect(seen.map(({ url }) => url)).toEqual(['/pay', '/next']);
+    },
+  );
+
+  it('with a body is asked about by the rules like any other request', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    gate.rule({ options: { disable_xml_rpc: 1 } });
+    const received = await exchange(
+      gate.port,
+      'POST /xmlrpc.php HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\nab',
+    );
+    expect(statusOf(received)).toBe(403);
+    expect(seen).toEqual([]);
+  });
+
+  it('with a body that is to be asked for first gets the word to go on', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    const client = new RawClient(gate.port).send(
+      'POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n',
+    );
+    await client.until((text) => statusOf(text) === 100);
+    await client.send('ab').until((text) => text.includes(' 200 '));
+    expect(seen).toMatchObject([{ body: 'ab' }]);
   });
 });
 

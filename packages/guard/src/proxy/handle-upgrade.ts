@@ -14,7 +14,8 @@ import { visitorFacts } from './visitor-facts.js';
 /**
  * A request that asks for another protocol. Only WebSocket is passed on; any other wish (`h2c` above all, which would
  * hide further requests from every rule) is ignored and the request answered as if it had not been voiced
- * (RFC 9110 section 7.8). The rules are asked first in either case.
+ * (RFC 9110 section 7.8); one with a body comes here without its wish (`plain-wish`). The rules are asked first in
+ * either case.
  */
 export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: Duplex, early: Buffer): void {
   client.on('error', () => client.destroy());
@@ -36,17 +37,18 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
     client,
     socket: request.socket,
     early,
-    upstream: site.pool.address,
-    head: requestHead({
-      method: 'GET',
-      target: examined.target,
-      rawHeaders: request.rawHeaders,
-      visitor: visitorFacts(examined, requestId, deps.clock(), NO_PASSWORDS),
-      body: 'none',
-      stopped: policy.stopHeaders(facts, deps.onFault),
-      upstreamHost: site.pool.host,
-      upgrade: 'websocket',
-    }),
+    pool: site.pool,
+    head: () =>
+      requestHead({
+        method: 'GET',
+        target: examined.target,
+        rawHeaders: request.rawHeaders,
+        visitor: visitorFacts(examined, requestId, deps.clock(), NO_PASSWORDS),
+        body: 'none',
+        stopped: policy.stopHeaders(facts, deps.onFault),
+        upstreamHost: site.pool.host,
+        upgrade: 'websocket',
+      }),
     timeoutMs: deps.timeoutMs,
     idleMs: deps.idleMs,
     editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),
@@ -63,8 +65,11 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
     onAnswered: note,
     onFailure(kind, cause, started) {
       noteFailure(deps, site.config, kind, cause, requestId);
-      if (!started) note(502);
-      if (!started) client.write('HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+      if (!started) {
+        const [status, reason] = kind === 'busy' ? [503, 'Service Unavailable'] : [502, 'Bad Gateway'];
+        note(status);
+        client.write(`HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      }
       client.end();
     },
   });

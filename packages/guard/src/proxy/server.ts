@@ -20,6 +20,7 @@ import { handleUpgrade } from './handle-upgrade.js';
 import { KnownMembers } from './known-members.js';
 import { noteBlocked, noteMalformed, noteVisit } from './note-visit.js';
 import { OpenTunnels } from './open-tunnels.js';
+import { headWithoutWish, isPlainWish } from './plain-wish.js';
 import { RefusalCounts } from './refusal-counts.js';
 import { requestIds } from './request-id.js';
 import { SiteRouter } from './site-router.js';
@@ -84,7 +85,11 @@ export function createGuardServer(parts: GuardServerDeps): GuardServer {
     keepAliveTimeout: 65_000,
     noDelay: true,
     insecureHTTPParser: false,
+    // Newer releases of Node ask, and read the body of a request whose wish is not heard by themselves.
+    ...{ shouldUpgradeCallback: (request: IncomingMessage) => !isPlainWish(request) },
   });
+  // Sets up the HTTP parser of a connection.
+  const [accept] = server.listeners('connection') as [Accept];
   // Node would otherwise stop reading headers at 2,000 and drop the rest unseen.
   server.maxHeadersCount = 0;
   const onRequest = (request: IncomingMessage, response: ServerResponse, continueFirst: boolean): void => {
@@ -110,6 +115,11 @@ export function createGuardServer(parts: GuardServerDeps): GuardServer {
       socket.destroy();
       return;
     }
+    // Read again it is counted like any other.
+    if (isPlainWish(request)) {
+      readAgain(server, accept, request, socket as Socket, head);
+      return;
+    }
     observer.requested();
     handleUpgrade(deps, request, socket, head);
   });
@@ -123,7 +133,7 @@ export function createGuardServer(parts: GuardServerDeps): GuardServer {
     }
   });
   server.on('clientError', (error: ParserError, socket) => answerClientError(deps, error, socket as Socket));
-  installBlockedLane(server, deps, config);
+  installBlockedLane(server, accept, deps, config);
   // Node's server does not know tunnels and blocked visitors, and waits for visitors who have not asked anything yet.
   const sockets = new Set<Tracked>();
   server.on('connection', (socket: Tracked) => {
@@ -165,12 +175,24 @@ export function createGuardServer(parts: GuardServerDeps): GuardServer {
   };
 }
 
+type Accept = (this: Server, socket: Socket) => void;
+
+/**
+ * Lets Node's parser read a request once more, without the wish at which it stopped: it finds the body's end then, and
+ * what follows it.
+ *
+ * @param early bytes behind the head
+ */
+function readAgain(server: Server, accept: Accept, request: IncomingMessage, socket: Socket, early: Buffer): void {
+  accept.call(server, socket);
+  socket.unshift(Buffer.concat([Buffer.from(headWithoutWish(request), 'latin1'), early]));
+}
+
 /** With one site, a connection's address alone tells whether it is blocked: such connections take the short way. */
-function installBlockedLane(server: Server, deps: GateDeps, config: Config): void {
+function installBlockedLane(server: Server, accept: Accept, deps: GateDeps, config: Config): void {
   const site = deps.router.only;
   if (site === null) return;
-  // Node's own listener sets up the HTTP parser; it is called for every connection that is not blocked.
-  const [accept] = server.listeners('connection') as [(socket: Socket) => void];
+  // Node's own listener is called for every connection that is not blocked.
   server.removeAllListeners('connection');
   const lane = {
     policy: () => deps.live.get(site.config.id),

@@ -4,7 +4,8 @@ import type { Duplex } from 'node:stream';
 import type { RawHeaders } from '../protections/protection.js';
 import { forwardedHead } from './response-head.js';
 import type { ResponseHead } from './upstream/response-parser.js';
-import { type UpstreamAddress, UpstreamConnection, type UpstreamFailure } from './upstream/upstream-connection.js';
+import type { UpstreamConnection, UpstreamFailure } from './upstream/upstream-connection.js';
+import type { UpstreamPool } from './upstream/upstream-pool.js';
 
 export interface Tunnelling {
   readonly client: Duplex;
@@ -12,9 +13,9 @@ export interface Tunnelling {
   readonly socket: Socket;
   /** Bytes that the client sent behind the request head. */
   readonly early: Buffer;
-  readonly upstream: UpstreamAddress;
-  /** Request head that asks for the switch. */
-  readonly head: string;
+  readonly pool: UpstreamPool;
+  /** Request head that asks for the switch, made when it goes out: WordPress believes no old one. */
+  head(): string;
   readonly timeoutMs: number;
   /** Longest time in which the client takes nothing of a plain answer. */
   readonly idleMs: number;
@@ -30,21 +31,44 @@ export interface Tunnelling {
 
 /**
  * Passes a WebSocket handshake on (RFC 6455 section 4) and, once WordPress's server has agreed with 101, joins the two
- * sockets. A refusal is passed back as a plain answer, framed like any other, and the connection ends.
+ * sockets. A refusal is passed back as a plain answer, framed like any other, and the connection ends. Until it is
+ * answered a handshake is a request like any other and takes one of the pool's connections: WordPress makes a whole page
+ * for one that it does not understand.
  */
 export function tunnel(t: Tunnelling): void {
-  let started = false;
-  let answer: ServerResponse | null = null;
-  const connection = new UpstreamConnection(
-    t.upstream,
-    () => connection.destroy(),
-    () => {},
-  );
-  const end = (): void => connection.destroy();
+  let connection: UpstreamConnection | null = null;
+  const waiting = {
+    use(granted: UpstreamConnection): void {
+      connection = granted;
+      shakeHands(t, granted, end);
+    },
+    fail: (kind: UpstreamFailure, cause: unknown): void => t.onFailure(kind, cause, false),
+  };
+  const end = (): void => {
+    if (connection === null) t.pool.leave(waiting);
+    else connection.destroy();
+  };
   t.client.on('error', end);
   t.client.on('close', end);
+  t.client.on('readable', lookForEnd);
+  t.client.on('end', leave);
+  t.pool.take(waiting);
+}
+
+/** Nobody reads from a client while its handshake is under way, so nobody would see it leave. */
+function lookForEnd(this: Duplex): void {
+  if (this.readableLength === 0) this.read();
+}
+
+function leave(this: Duplex): void {
+  this.destroy();
+}
+
+function shakeHands(t: Tunnelling, connection: UpstreamConnection, end: () => void): void {
+  let started = false;
+  let answer: ServerResponse | null = null;
   connection.send(
-    t.head,
+    t.head(),
     {
       onInformation() {},
       onDrain() {},
@@ -79,12 +103,16 @@ export function tunnel(t: Tunnelling): void {
         });
       },
       onComplete(_reusable, rest) {
-        if (answer !== null) answer.end();
-        else if (rest === null) t.client.end();
-        else {
+        if (rest !== null) {
+          t.pool.letGo(connection);
           t.socket.setTimeout(0);
           join(t.client, t.early, connection.socket, rest);
+          return;
         }
+        // The client, whose end ends it, has nothing more to do with it.
+        connection.destroy();
+        if (answer !== null) answer.end();
+        else t.client.end();
       },
       onFailure: (kind, cause) => t.onFailure(kind, cause, started),
     },
@@ -93,6 +121,7 @@ export function tunnel(t: Tunnelling): void {
 }
 
 function join(client: Duplex, early: Buffer, upstream: Socket, rest: Buffer): void {
+  client.removeListener('readable', lookForEnd).removeListener('end', leave);
   upstream.setTimeout(0);
   upstream.removeAllListeners('data');
   if (rest.length > 0) client.write(rest);

@@ -45,6 +45,11 @@ export class UpstreamPool {
     if (at !== -1) this.#waiting.splice(at, 1);
   }
 
+  /** A connection that is no longer one for requests, and lives as long as its visitor likes. It counts no more. */
+  letGo(connection: UpstreamConnection): void {
+    this.#forget(connection);
+  }
+
   close(): void {
     this.#closed = true;
     for (const connection of this.#idle.splice(0)) connection.destroy();
@@ -77,7 +82,7 @@ export class UpstreamPool {
   }
 
   #forget(connection: UpstreamConnection): void {
-    this.#all.delete(connection);
+    if (!this.#all.delete(connection)) return;
     const at = this.#idle.indexOf(connection);
     if (at !== -1) this.#idle.splice(at, 1);
     const next = this.#waiting.shift();
