@@ -5,6 +5,7 @@ import { build } from './lib/build.mjs';
 import { installPackages } from './lib/install.mjs';
 import { requireNode } from './lib/require-node.mjs';
 import { root, run } from './lib/run.mjs';
+import { stopWithNpm } from './lib/stop-with-npm.mjs';
 import { installSystemPackages } from './lib/system-packages.mjs';
 import { installNode, nodeBinary } from './lib/tests/other-node.mjs';
 import { sideBySide } from './lib/tests/side-by-side.mjs';
@@ -17,6 +18,7 @@ npm test -- --at-a-time 1         how many parts run side by side (2)
 `;
 
 requireNode();
+stopWithNpm();
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },

@@ -1,6 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, run } from '../run.mjs';
+import { clearAway } from './clear-away.mjs';
 
 /**
  * Runs the tests of one package.
@@ -24,7 +26,10 @@ export async function vitest({ package: name, config, report: file, node = proce
     '--reporter=json',
     `--outputFile.json=${file}`,
   ];
-  const code = await run(node, args, { ...process.env, ...colours, ...env }, output);
+  // A folder of its own for whatever the tests start and write: what they could not end themselves is found there.
+  const home = mkdtempSync(join(tmpdir(), 'so-'));
+  const code = await run(node, args, { ...process.env, ...colours, TMPDIR: home, ...env }, output);
+  await clearAway(home);
   const report = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
   const failed = report?.numFailedTests ?? 0;
   // A file that does not even load, or a crash, has no failed test of its own.
