@@ -70,9 +70,14 @@ async function run(options: BenchOptions): Promise<Results[]> {
 async function withBench<T>(options: BenchOptions, use: (bench: Bench) => Promise<T>): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), 'so-bench-'));
   const taken: { stop(): Promise<void> }[] = [];
-  const stopAll = async () => {
-    for (let last = taken.pop(); last !== undefined; last = taken.pop()) await last.stop();
-    rmSync(dir, { recursive: true, force: true });
+  const stopAll = async (): Promise<void> => {
+    try {
+      for (let last = taken.pop(); last !== undefined; last = taken.pop()) await last.stop();
+    } finally {
+      // What can't be stopped must not keep the others running.
+      if (taken.length > 0) await stopAll();
+      else rmSync(dir, { recursive: true, force: true });
+    }
   };
   const interrupted = () => void stopAll().finally(() => process.exit(130));
   process.on('SIGINT', interrupted).on('SIGTERM', interrupted);

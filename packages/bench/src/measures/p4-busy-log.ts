@@ -110,9 +110,8 @@ function measure({ at, busy }: Situation, seconds: number): Promise<Turn> {
     const before = rows();
     const flood = busy.includes('flood') ? floodOf(at, around) : null;
     const lists = busy.includes('lists') ? listsOf(at, around) : null;
-    await sleep(AROUND_MS);
     const [forwarded, flooded, listed] = await Promise.all([
-      evenLoad({ url: `${at.url}/`, seconds, ...FORWARDED, expect: 'allowed' }),
+      sleep(AROUND_MS).then(() => evenLoad({ url: `${at.url}/`, seconds, ...FORWARDED, expect: 'allowed' })),
       flood,
       lists,
     ]);
