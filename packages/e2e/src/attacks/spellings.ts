@@ -55,7 +55,7 @@ export function spellingsOf(path: string): Spelling[] {
     ['a NUL at the end', `${path}%00`],
     ['a NUL before another ending', `${path}%00.txt`],
     ['a line feed at the end', `${path}%0a`],
-    ['capitals', folder + (file === file.toUpperCase() ? file : `/${file.toUpperCase()}`)],
+    ['capitals', `${folder}/${file.toUpperCase()}`],
     ['mixed case', `${folder}/${file[0]?.toUpperCase()}${file.slice(1)}`],
     ['path info', `${path}/x`],
     ['path info of another kind', `${path}/x.jpg`],

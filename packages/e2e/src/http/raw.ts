@@ -9,30 +9,29 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-export interface RawOptions {
-  /** Address to go to; 127.0.0.1 unless said. */
-  readonly to?: string;
-  /** Address of this machine to come from, for example 127.0.0.9. */
-  readonly from?: string;
-  readonly seconds?: number;
-}
+/** An answer that takes longer is none. */
+const SECONDS = 30;
 
 /**
- * Writes bytes on a socket of their own and reads the answer until the other side closes or the answer is whole.
- * Nothing is tidied on the way: what the test spells is what travels.
+ * Writes bytes on a socket of their own and reads the answer until the other side closes. Nothing is tidied on the
+ * way: what the test spells is what travels.
+ *
+ * @param way `to`: the address to go to, 127.0.0.1 unless said; `from`: the one of this machine to come from, for
+ *   example 127.0.0.9
  */
-export function sendRaw(port: number, bytes: string | Uint8Array, options: RawOptions = {}): Promise<RawAnswer> {
+export function sendRaw(
+  port: number,
+  bytes: string | Uint8Array,
+  { to = '127.0.0.1', from }: { readonly to?: string; readonly from?: string } = {},
+): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const socket = connect({
-      host: options.to ?? '127.0.0.1',
-      port,
-      ...(options.from === undefined ? {} : { localAddress: options.from }),
-    });
+    const socket = connect({ host: to, port, ...(from === undefined ? {} : { localAddress: from }) });
     const chunks: Buffer[] = [];
-    const timer = setTimeout(
-      () => socket.destroy(new Error('No whole answer came in time.')),
-      (options.seconds ?? 30) * 1000,
-    );
+    const timer = setTimeout(() => {
+      // Also when a part has come.
+      reject(new Error(`No whole answer came within ${SECONDS} s.`));
+      socket.destroy();
+    }, SECONDS * 1000);
     socket.on('connect', () => socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes));
     socket.on('data', (chunk) => chunks.push(chunk));
     // A server that refuses in the midst of a body resets the connection; what it said before still counts.

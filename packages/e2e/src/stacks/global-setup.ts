@@ -28,11 +28,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   try {
     const wanted = process.env.E2E_STACK ?? '';
-    const [chromium, ...stacks] = await Promise.all([
+    const starting = [
       browser(ends),
       ...(wanted === 'production' ? [] : [embedded(join(dir, 'e'), ends)]),
       ...(wanted === 'embedded' ? [] : [production(join(dir, 'p'), ends)]),
-    ]);
+    ] as const;
+    // Where one fails the others go on starting: only then can all of them be ended.
+    await Promise.allSettled(starting);
+    const [chromium, ...stacks] = await Promise.all(starting);
     for (const stack of stacks) if ('problem' in stack) say(`The ${stack.kind} stack does not run: ${stack.problem}`);
     // One that is asked for by name may be missing where the other runs: its suites say that they did not run.
     if (wanted !== 'production' && stacks.every((stack) => 'problem' in stack))
