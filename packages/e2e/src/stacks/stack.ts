@@ -34,6 +34,23 @@ const names = {
   production: 'nginx, PHP-FPM and MariaDB',
 } as const;
 
+/**
+ * Defines a suite for the stack that is quickest to start: what an owner sees is the same on every one. Where it can't
+ * run the suite is listed as skipped, with the reason.
+ */
+export function onQuickestStack(
+  title: string,
+  define: (stack: Stack) => void,
+  options: { readonly timeout?: number } = {},
+): void {
+  const stack = inject('stacks').find(({ kind }) => kind === 'embedded');
+  if (stack === undefined || 'problem' in stack) {
+    describe.skip(`${title} not run: ${stack?.problem ?? 'there is no such stack'}`, () => {});
+  } else {
+    describe(`${title} [${names.embedded}]`, options, () => define(stack));
+  }
+}
+
 /** Defines the same suite for every stack. One that can't run here is listed as skipped, with the reason. */
 export function onEveryStack(title: string, define: (stack: Stack) => void): void {
   for (const stack of inject('stacks')) {

@@ -6,6 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openChromium, windowOf } from '../browser/chromium.js';
 import { expectAccessible } from '../browser/expect-accessible.js';
+import { movingParts } from '../browser/moving-parts.js';
 import { openSiteSecurity, SITE_SECURITY, stateOf, switchOf } from '../browser/site-security-page.js';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
 import { onEveryStack } from '../stacks/stack.js';
@@ -182,21 +183,7 @@ onEveryStack('the Site Security page', (stack) => {
       await openSiteSecurity(page, stack);
       await switchOf(page, xmlRpc.title).click();
       await page.getByText(xmlRpc.messages.on, { exact: true }).waitFor();
-      const moving = await page.evaluate(() =>
-        document
-          .getAnimations()
-          .filter(
-            ({ effect }) =>
-              (effect as KeyframeEffect | null)?.target?.closest('.so') &&
-              Number(effect?.getComputedTiming().duration) > 20,
-          )
-          .map((animation) => [
-            (animation as CSSAnimation).animationName,
-            (animation.effect as KeyframeEffect).target?.className,
-          ]),
-      );
-      // What remains is the line that shows how long a message stays; it tells the time and is no decoration.
-      expect(moving.filter(([, target]) => target !== 'so-toast__life')).toEqual([]);
+      expect(await movingParts(page)).toEqual([]);
     }));
 });
 

@@ -1,12 +1,13 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { form, type TypedRequest } from '../../http/request.js';
+import { form } from '../../http/request.js';
 import { cookiesOf, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { people } from '../../stacks/prepare-site.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { restBasic, usersBlogs } from '../login/programs.js';
 import { askFrom, change, letsIn, loginForm, recover } from '../login/visitors.js';
 import { newestEvents } from './events-during.js';
 
@@ -21,29 +22,18 @@ onEveryStack('a blocked user', (stack) => {
   let phone = '';
   let visitor = 0;
 
-  const rpc = (password: string): TypedRequest => {
-    const text = (value: string) => `<param><value><string>${value}</string></value></param>`;
-    const call = `<methodName>wp.getUsersBlogs</methodName><params>${text(author)}${text(password)}</params>`;
-    return {
-      method: 'POST',
-      target: '/xmlrpc.php',
-      headers: { 'content-type': 'text/xml' },
-      body: `<?xml version="1.0"?><methodCall>${call}</methodCall>`,
-    };
-  };
-  const basic = (password: string): TypedRequest => ({
-    target: '/wp-json/wp/v2/users/me',
-    headers: { authorization: `Basic ${Buffer.from(`${author}:${password}`).toString('base64')}` },
-  });
   /** The roads to being signed in, and how many of them lead there now. */
   const roads: readonly [string, () => Promise<boolean>][] = [
     ['the login form', async () => letsIn(await askFrom(stack, FROM, loginForm(author, stack.password)))],
-    ['XML-RPC', async () => (await askFrom(stack, FROM, rpc(stack.password))).body.includes('isAdmin')],
+    ['XML-RPC', async () => (await askFrom(stack, FROM, usersBlogs(author, stack.password))).body.includes('isAdmin')],
     [
       'XML-RPC with an application password',
-      async () => (await askFrom(stack, FROM, rpc(phone))).body.includes('isAdmin'),
+      async () => (await askFrom(stack, FROM, usersBlogs(author, phone))).body.includes('isAdmin'),
     ],
-    ['REST with an application password', async () => (await askFrom(stack, FROM, basic(phone))).status === 200],
+    [
+      'REST with an application password',
+      async () => (await askFrom(stack, FROM, restBasic(author, phone))).status === 200,
+    ],
     [
       'a plugin that logs in by itself',
       async () => letsIn(await askFrom(stack, FROM, { target: `/?let-in=${author}` })),

@@ -1,19 +1,14 @@
 import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../../browser/chromium.js';
 import { focusedStop, tabStops } from '../../browser/tab-stops.js';
 import { answerConsent, logIn } from '../../http/session.js';
-import type { Stack } from '../../stacks/stack.js';
+import { onQuickestStack, type Stack } from '../../stacks/stack.js';
 import { openPlace, PLACES } from './places.js';
 import { speak, tongues } from './tongues.js';
 import { Walker } from './walker.js';
 
-const stack = inject('stacks').find(({ kind }) => kind === 'embedded');
-if (stack === undefined || 'problem' in stack) {
-  describe.skip(`right to left not run: ${stack?.problem ?? 'there is no such stack'}`, () => {});
-} else {
-  describe('by keyboard, right to left [PHP with SQLite]', { timeout: 120_000 }, () => define(stack));
-}
+onQuickestStack('by keyboard, right to left', define, { timeout: 120_000 });
 
 function define(stack: Stack): void {
   let browser: Browser;

@@ -33,7 +33,6 @@ export function valuesOf(stack: Stack): string[] {
     'name@example.com',
     'agency-with-a-long-name@example.net',
     'my house',
-    'agency-with-a-long-name@example.net',
     GUIDE.title,
     GUIDE.text,
   ];

@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../../browser/chromium.js';
 import type { Session } from '../../http/session.js';
-import type { Stack } from '../../stacks/stack.js';
+import { onQuickestStack, type Stack } from '../../stacks/stack.js';
 import { showSite, valuesOf } from './shown-site.js';
 import { speak, type Tongue, tongues } from './tongues.js';
 import { walkBlocked, walkLogSettings, walkRegistered, walkUnknown, walkWeekly } from './walk-activity-log.js';
@@ -14,16 +14,9 @@ import { Walker } from './walker.js';
 /** A walk looks at up to ten states on three screens in two languages; a busy machine takes its time. */
 const WALK_MS = 120_000;
 
-const stack = inject('stacks').find(({ kind }) => kind === 'embedded');
-if (stack === undefined || 'problem' in stack) {
-  describe.skip(`the whole interface not run: ${stack?.problem ?? 'there is no such stack'}`, () => {});
-} else {
-  describe(
-    'the whole interface in German and right to left, on a desk and on phones [PHP with SQLite]',
-    { timeout: WALK_MS },
-    () => defineWalks(stack),
-  );
-}
+onQuickestStack('the whole interface in German and right to left, on a desk and on phones', defineWalks, {
+  timeout: WALK_MS,
+});
 
 function defineWalks(stack: Stack): void {
   let owner: Session;

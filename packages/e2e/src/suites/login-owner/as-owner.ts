@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LoginOptions } from '@security-optimizer/contract/login';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, inject } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { openChromium, windowOf } from '../../browser/chromium.js';
 import { expectAccessible } from '../../browser/expect-accessible.js';
 import { expectNoOverflow } from '../../browser/expect-no-overflow.js';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
 import { logIn, type Session } from '../../http/session.js';
-import type { Stack } from '../../stacks/stack.js';
+import { onQuickestStack, type Stack } from '../../stacks/stack.js';
 import { change } from '../login/visitors.js';
 
 const LOGIN_SECURITY = '/wp-admin/admin.php?page=login-settings';
@@ -117,14 +117,9 @@ function known<T>(value: T | undefined): T {
   return value;
 }
 
-/** Defines a suite for the stack that is quickest to start: what an owner sees is the same on every one. */
+/** Defines a suite of what an owner sees. */
 export function asOwner(title: string, define: (owner: Owner) => void): void {
-  const stack = inject('stacks').find(({ kind }) => kind === 'embedded');
-  if (stack === undefined || 'problem' in stack) {
-    describe.skip(`${title} not run: ${stack?.problem ?? 'there is no such stack'}`, () => {});
-    return;
-  }
-  describe(`${title} [PHP with SQLite]`, () => {
+  onQuickestStack(title, (stack) => {
     const owner = new Owner(stack);
     beforeAll(() => owner.arrive());
     afterAll(() => owner.leave());

@@ -7,6 +7,7 @@ import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { restBasic, usersBlogs } from './programs.js';
+import { SHOP_PLUGIN, shopForm } from './shop-form.js';
 import { askFrom, change, letsIn, loginForm, looks, recover } from './visitors.js';
 
 /** One row of each kind; the tests themselves come from 127.0.0.1. */
@@ -24,17 +25,7 @@ onEveryStack('who may log in from where', (stack) => {
   let programKey = '';
 
   beforeAll(async () => {
-    writeFileSync(
-      plugin,
-      `<?php
-add_filter( 'wp_is_application_passwords_available', '__return_true' );
-add_action( 'wp_loaded', function () {
-  if ( isset( $_POST['shop_login'], $_POST['shop_password'] ) ) {
-    $user = wp_signon( array( 'user_login' => $_POST['shop_login'], 'user_password' => $_POST['shop_password'] ) );
-    exit( is_wp_error( $user ) ? 'Not logged in' : 'Logged in' );
-  }
-} );`,
-    );
+    writeFileSync(plugin, `<?php\n${SHOP_PLUGIN}`);
     owner = await logIn(stack);
     programKey = await runInWordPress(
       stack,
@@ -55,8 +46,7 @@ add_action( 'wp_loaded', function () {
 
   const login = (): TypedRequest => ({ target: '/wp-login.php' });
   const signIn = () => loginForm(stack.user, stack.password);
-  const shop = () =>
-    form('/', new URLSearchParams({ shop_login: stack.user, shop_password: stack.password }).toString());
+  const shop = () => shopForm(stack.user, stack.password);
 
   it.each(INSIDE)('lets %s in', async (from) => {
     expect(letsIn(await askFrom(stack, from, signIn()))).toBe(true);

@@ -9,6 +9,7 @@ import { logIn, type Session, setOptions } from '../../http/session.js';
 import { onEveryStack, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { usersBlogs } from './programs.js';
+import { SHOP_PLUGIN } from './shop-form.js';
 import { recover } from './visitors.js';
 
 const GUESSES = 8;
@@ -68,17 +69,7 @@ onEveryStack('passwords that pages of other sites make a browser send', (stack) 
   const plugin = join(muPlugins(stack), 'other-roads.php');
 
   beforeAll(async () => {
-    writeFileSync(
-      plugin,
-      `<?php
-add_filter( 'wp_is_application_passwords_available', '__return_true' );
-add_action( 'wp_loaded', function () {
-  if ( isset( $_POST['shop_login'], $_POST['shop_password'] ) ) {
-    wp_signon( array( 'user_login' => $_POST['shop_login'], 'user_password' => $_POST['shop_password'] ) );
-    exit( 'tried' );
-  }
-} );`,
-    );
+    writeFileSync(plugin, `<?php\n${SHOP_PLUGIN}`);
     browser = await openChromium();
     elsewhere = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><body>${page}`);

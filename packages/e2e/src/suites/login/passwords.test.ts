@@ -2,22 +2,20 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RawAnswer } from '../../http/raw.js';
-import { form, type TypedRequest } from '../../http/request.js';
+import type { TypedRequest } from '../../http/request.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { multicall, restBasic, usersBlogs } from './programs.js';
+import { SHOP_PLUGIN, shopForm } from './shop-form.js';
 import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
 
 const LIMIT = 5;
 /** Each attack has an account of its own, since many failures make an account slow for strangers. */
 const VICTIMS = ['form', 'xmlrpc', 'multicall', 'rest', 'plugin', 'locked', 'kept', 'timing', 'forger'] as const;
 const victim = (name: (typeof VICTIMS)[number]) => `victim-${name}`;
-
-const shopForm = (login: string, password: string) =>
-  form('/', new URLSearchParams({ shop_login: login, shop_password: password }).toString());
 
 const attacks: [string, (typeof VICTIMS)[number], (login: string, turn: number) => TypedRequest][] = [
   ['the login form', 'form', (login, turn) => loginForm(login, `guess${turn}`)],
@@ -57,17 +55,13 @@ onEveryStack('guessing passwords', (stack) => {
     writeFileSync(
       plugin,
       `<?php
-add_filter( 'wp_is_application_passwords_available', '__return_true' );
+${SHOP_PLUGIN}
 add_filter( 'check_password', function ( $right, $password ) {
   file_put_contents( '${record}', "$password\\n", FILE_APPEND | LOCK_EX );
   return $right;
 }, -1000, 2 );
 add_action( 'wp_loaded', function () {
   if ( isset( $_GET['chat'] ) ) { sleep( 3 ); exit( 'nothing new' ); }
-  if ( isset( $_POST['shop_login'], $_POST['shop_password'] ) ) {
-    $user = wp_signon( array( 'user_login' => $_POST['shop_login'], 'user_password' => $_POST['shop_password'] ) );
-    exit( is_wp_error( $user ) ? 'Not logged in' : 'Logged in' );
-  }
 } );`,
     );
     await runInWordPress(

@@ -1,27 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ask, type TypedRequest } from '../../http/request.js';
+import { ask } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { people } from '../../stacks/prepare-site.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
+import { restBasic, usersBlogs } from '../login/programs.js';
 import { askFrom, letsIn, loginForm, recover } from '../login/visitors.js';
 import { choosePassword } from './choose-password.js';
 import { act, endedJob, takeBackReset } from './post-hack-calls.js';
 
 const member = people.author;
-const basic = (login: string, password: string): TypedRequest => ({
-  target: '/wp-json/wp/v2/users/me',
-  headers: { authorization: `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}` },
-});
-const xmlRpc = (login: string, password: string): TypedRequest => ({
-  method: 'POST',
-  target: '/xmlrpc.php',
-  headers: { 'content-type': 'text/xml' },
-  body: `<?xml version="1.0"?><methodCall><methodName>wp.getUsersBlogs</methodName><params><param><value><string>${login}</string></value></param><param><value><string>${password}</string></value></param></params></methodCall>`,
-});
 
 onEveryStack('Force password reset', (stack) => {
   const config = () => readFileSync(join(stack.wordpressDir, 'wp-config.php'), 'utf8');
@@ -93,10 +84,10 @@ onEveryStack('Force password reset', (stack) => {
     // Passwords: by the form, XML-RPC, REST, and the application password.
     expect(letsIn(await tryPassword(stack.password))).toBe(false);
     expect(letsIn(await tryPassword(stack.password, stack.user))).toBe(false);
-    expect((await askFrom(stack, '127.0.45.1', xmlRpc(member, stack.password))).body).toContain('faultCode');
-    expect((await askFrom(stack, '127.0.45.2', basic(member, stack.password))).status).toBe(401);
-    expect((await askFrom(stack, '127.0.45.3', basic(member, applicationPassword))).status).toBe(401);
-    expect((await askFrom(stack, '127.0.45.4', xmlRpc(member, applicationPassword))).body).toContain('faultCode');
+    expect((await askFrom(stack, '127.0.45.1', usersBlogs(member, stack.password))).body).toContain('faultCode');
+    expect((await askFrom(stack, '127.0.45.2', restBasic(member, stack.password))).status).toBe(401);
+    expect((await askFrom(stack, '127.0.45.3', restBasic(member, applicationPassword))).status).toBe(401);
+    expect((await askFrom(stack, '127.0.45.4', usersBlogs(member, applicationPassword))).body).toContain('faultCode');
   });
 
   it('answers the old password like a wrong one', async () => {

@@ -2,12 +2,12 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium, windowOf } from '../../browser/chromium.js';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
 import { logIn } from '../../http/session.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
-import type { Stack } from '../../stacks/stack.js';
+import { onQuickestStack, type Stack } from '../../stacks/stack.js';
 import { looksRight } from '../login-owner/as-owner.js';
 import { pluginHeader, pluginsOnDisk } from './plugins-on-disk.js';
 
@@ -25,12 +25,7 @@ const offered = [
   offer('image-optimiser', 'Image optimiser', '3.2.1'),
 ];
 
-const stack = inject('stacks').find(({ kind }) => kind === 'embedded');
-if (stack === undefined || 'problem' in stack) {
-  describe.skip(`Post-hack Actions as the owner sees it not run: ${stack?.problem ?? 'there is no such stack'}`, () => {});
-} else {
-  describe('Post-hack Actions as the owner sees it [PHP with SQLite]', () => defineFlow(stack));
-}
+onQuickestStack('Post-hack Actions as the owner sees it', defineFlow);
 
 function defineFlow(stack: Stack): void {
   const { path, put, remove, handOver } = pluginsOnDisk(stack);

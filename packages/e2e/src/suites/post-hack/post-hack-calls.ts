@@ -2,6 +2,7 @@ import type { Job, JobKind } from '@security-optimizer/contract/post-hack';
 import { type ApiAnswer, authorised, callApi, type Session } from '../../http/session.js';
 import { people } from '../../stacks/prepare-site.js';
 import type { Stack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 
 const API = '/wp-json/security-optimizer/v1';
@@ -19,14 +20,12 @@ export async function latestJob(stack: Stack, session: Session, kind: JobKind): 
 }
 
 /** Waits until the latest job of a kind has ended. */
-export async function endedJob(stack: Stack, session: Session, kind: JobKind, seconds = 60): Promise<Job> {
-  const late = Date.now() + seconds * 1000;
-  for (;;) {
+export function endedJob(stack: Stack, session: Session, kind: JobKind): Promise<Job> {
+  const look = async () => {
     const job = await latestJob(stack, session, kind);
-    if (job !== null && job.state !== 'running') return job;
-    if (Date.now() > late) throw new Error(`The job did not end: ${JSON.stringify(job)}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+    return job !== null && job.state !== 'running' ? job : null;
+  };
+  return until(`the job ${kind} has ended`, look, 60);
 }
 
 /** Gives everyone the password of before again, as if there had been no reset. */
