@@ -185,6 +185,20 @@ onEveryStack('the Site Security page', (stack) => {
       await page.getByText(xmlRpc.messages.on, { exact: true }).waitFor();
       expect(await movingParts(page)).toEqual([]);
     }));
+
+  it('shows another look at once, not a picture later, for those who asked for less motion', () =>
+    withPage({ reducedMotion: 'reduce' }, async (page) => {
+      await openSiteSecurity(page, stack);
+      const padding = await switchOf(page, xmlRpc.title).evaluate((control) => {
+        const row = control.closest<HTMLElement>('.so-row');
+        if (row === null) return '';
+        const look = getComputedStyle(row);
+        const before = look.paddingLeft;
+        row.style.paddingLeft = '7px';
+        return `${before}, ${look.paddingLeft}`;
+      });
+      expect(padding).toMatch(/^\d+px, 7px$/);
+    }));
 });
 
 function gate(): { readonly opened: Promise<void>; open(): void } {

@@ -11,9 +11,8 @@ import { until } from '../../stacks/until.js';
 import { nothingLoads } from './places.js';
 import type { Tongue } from './tongues.js';
 
-const TABLET = 1000;
 /** A desk, a tablet, a phone, and the narrowest screen, which is also a desk of 1280 px at 400 % (WCAG 2.1, 1.4.10). */
-const WIDTHS = [320, 390, TABLET, 1440] as const;
+const WIDTHS = [320, 390, 1000, 1440] as const;
 /** What is shown, and how axe finds it, is the same on the other two: only the room for it is not. */
 const LAYOUTS: readonly number[] = [390, 1440];
 const HEIGHT = 900;
@@ -105,12 +104,10 @@ export class Walker {
   async look(name: string, part = '.so'): Promise<void> {
     const { page, tongue } = this;
     for (const width of WIDTHS) {
-      // The other language is made longer than any real one; beside a menu it may need more room than there is.
-      if (width === TABLET && tongue.name !== 'German') continue;
       await page.setViewportSize({ width, height: HEIGHT });
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
       const note = (fault: string): void => this.note(`${name}, ${width} px`, fault);
-      for (const fault of await this.#lastingCuts()) note(fault);
+      for (const fault of await cutTexts(page)) note(fault);
       // The other language is made longer than any real one.
       if (tongue.name === 'German') for (const fault of await crampedTexts(page)) note(fault);
       if (!LAYOUTS.includes(width)) continue;
@@ -122,13 +119,6 @@ export class Walker {
         for (const fault of await accessFaults(page, part)) note(`axe: ${fault.id} ${fault.nodes[0]}`);
       }
     }
-  }
-
-  /** Looked at again a moment later: after another width, parts of the page settle one after the other. */
-  async #lastingCuts(): Promise<string[]> {
-    if ((await cutTexts(this.page)).length === 0) return [];
-    await this.page.waitForTimeout(500);
-    return cutTexts(this.page);
   }
 
   /** Shows something else in place of a call's answer, until `work` is done. */
