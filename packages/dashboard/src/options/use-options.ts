@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '../data/use-query.js';
 import { useServices } from '../services.js';
 import { optionsQuery } from './options-query.js';
 import type { OptionsSource } from './options-source.js';
+import { ignoreFailure } from './use-changes.js';
 
 export type OptionsState<Options> =
   | { readonly state: 'loading' }
@@ -13,13 +14,15 @@ export type OptionsState<Options> =
 export interface OptionsStore<Options> {
   /** Writes down what the server answered to a change. */
   readonly store: (change: Partial<Options>) => void;
+  /** Reads them again, without a word; when that fails they stay as they are. */
+  readonly readAgain: () => Promise<void>;
 }
 
 /** The stored options of the page. */
 export function useOptions<Options extends object>(
   source: OptionsSource<Options>,
 ): OptionsState<Options> & OptionsStore<Options> {
-  const { run } = useServices();
+  const { run, api } = useServices();
   const client = useQueryClient();
   const query = useQuery<Options, ApiFailure>(optionsQuery(source, run));
 
@@ -30,7 +33,13 @@ export function useOptions<Options extends object>(
     [client, source],
   );
 
-  if (query.data !== undefined) return { state: 'ready', options: query.data, store };
-  if (query.error === null) return { state: 'loading', store };
-  return { state: 'failed', failure: query.error, retrying: query.isFetching, retry: () => query.refetch(), store };
+  async function readAgain(): Promise<void> {
+    const answer = await api.call<unknown>(source.call).catch(ignoreFailure);
+    if (answer !== undefined) store(source.read(answer.data));
+  }
+
+  const acts = { store, readAgain };
+  if (query.data !== undefined) return { state: 'ready', options: query.data, ...acts };
+  if (query.error === null) return { state: 'loading', ...acts };
+  return { state: 'failed', failure: query.error, retrying: query.isFetching, retry: () => query.refetch(), ...acts };
 }

@@ -4,10 +4,9 @@ import { __ } from '../../i18n/translate.js';
 import { OptionsFailed } from '../../options/options-failed.js';
 import { OptionsSkeleton } from '../../options/options-skeleton.js';
 import { loginOptions } from '../../options/options-source.js';
-import { ignoreFailure, withPending } from '../../options/use-changes.js';
+import { withPending } from '../../options/use-changes.js';
 import { useOptions } from '../../options/use-options.js';
 import { countLoginEssentials } from '../../protection/essentials.js';
-import { useServices } from '../../services.js';
 import { useHashTarget } from '../../shell/use-hash-target.js';
 import { AwayRow } from './away-row.js';
 import { dialogOf } from './login-dialogs.js';
@@ -19,7 +18,6 @@ const ROWS = 5;
 
 /** Login Security: who may reach the login, and how they prove who they are. */
 export default function LoginSettingsPage() {
-  const { api } = useServices();
   const options = useOptions(loginOptions);
   const changes = useLoginChanges(options.store);
   const { Current, open, closed } = useLoginDialogs();
@@ -51,12 +49,6 @@ export default function LoginSettingsPage() {
     );
   }
 
-  const { store } = options;
-  async function readAgain(): Promise<void> {
-    const answer = await api.call<unknown>(loginOptions.call).catch(ignoreFailure);
-    if (answer !== undefined) store(loginOptions.read(answer.data));
-  }
-
   const shown = withPending(options.options, changes.changes);
   return (
     <>
@@ -73,7 +65,12 @@ export default function LoginSettingsPage() {
         </Section>
       )}
       {Current === null ? null : (
-        <Current options={options.options} store={store} readAgain={() => void readAgain()} onClosed={closed} />
+        <Current
+          options={options.options}
+          store={options.store}
+          readAgain={() => void options.readAgain()}
+          onClosed={closed}
+        />
       )}
     </>
   );

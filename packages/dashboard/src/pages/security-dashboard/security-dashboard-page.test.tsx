@@ -153,6 +153,28 @@ describe('a next step', () => {
     expect(await screen.findByRole('dialog', { name: 'Configure Login URL' })).toBeDefined();
     expect(site.calls('/custom-login-url')).toHaveLength(0);
   });
+
+  it('that is the last one lets its dialog close as any other, and leaves the focus on what is said then', async () => {
+    site.options.disable_feed = 1;
+    site.login.sg2fa = 1;
+    await openDashboard(site);
+    await userEvent.click(await screen.findByRole('button', { name: 'Configure: Custom Login URL' }));
+    const dialog = await screen.findByRole('dialog', { name: 'Configure Login URL' });
+    await userEvent.click(within(dialog).getByRole('radio', { name: /^Custom/ }));
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
+    await screen.findByText('Nothing left to do');
+    expect(document.querySelector('.so-scrim.is-leaving')).not.toBeNull();
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Nothing left to do'));
+  });
+
+  it('that is the last one and needs no dialog leaves the focus there, too', async () => {
+    site.login.sg2fa = 1;
+    site.login.login_url = site.login.login_url.map((item) => ({ ...item, selected: item.type === 'custom' ? 1 : 0 }));
+    await openDashboard(site);
+    await userEvent.click(await screen.findByRole('button', { name: 'Turn on: Disable RSS and ATOM Feeds' }));
+    await screen.findByText('Nothing left to do');
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Nothing left to do'));
+  });
 });
 
 describe('a notification', () => {

@@ -1,4 +1,4 @@
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { classes } from '../../../components/classes.js';
 import { essentialsText } from '../../../components/essentials-meter.js';
 import { IconTile } from '../../../components/icon-tile.js';
@@ -14,6 +14,7 @@ import { openSteps } from '../../../protection/steps.js';
 import { ALL_ESSENTIALS } from '../../../protection/use-essentials.js';
 import { verdictOf } from '../../../protection/verdict.js';
 import { useServices } from '../../../services.js';
+import { useLoginDialogs } from '../../login-settings/use-login-dialogs.js';
 import type { ApplyDialogProps } from '../apply/apply-dialog.js';
 import { HeroFacts } from './hero-facts.js';
 import { NextSteps } from './next-steps.js';
@@ -35,7 +36,8 @@ const dialogs = { apply: () => import('../apply/apply-dialog.js') };
 /** The protection score with its verdict, and the next steps beside it. */
 export function Hero({ security, login, onChanged }: HeroProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const { Current, open, closed } = useDialogs<'apply', ApplyDialogProps>(dialogs);
+  const all = useDialogs<'apply', ApplyDialogProps>(dialogs);
+  const one = useLoginDialogs();
   const first = countSecurityEssentials(security.options);
   const second = countLoginEssentials(login.options);
   const count = { on: first.on + second.on, total: first.total + second.total };
@@ -45,6 +47,14 @@ export function Hero({ security, login, onChanged }: HeroProps) {
     security: { ...security, store: withNews(security.store, onChanged) },
     login: { ...login, store: withNews(login.store, onChanged) },
   };
+
+  const ids = steps.map(({ id }) => id).join();
+  const before = useRef(ids);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each step that goes, its button goes
+  useEffect(() => {
+    if (before.current !== ids) keepFocus();
+    before.current = ids;
+  }, [ids]);
 
   /** The button that was pressed may have gone away with what it did. */
   function keepFocus(): void {
@@ -75,17 +85,29 @@ export function Hero({ security, login, onChanged }: HeroProps) {
               {...stores}
               steps={steps}
               heading={heading}
-              onApplyAll={() => open('apply')}
-              keepFocus={keepFocus}
+              onApplyAll={() => all.open('apply')}
+              onOpen={one.open}
             />
           )}
         </div>
       </div>
-      {Current === null ? null : (
-        <Current
+      {all.Current === null ? null : (
+        <all.Current
           {...stores}
           onClosed={() => {
-            closed();
+            all.closed();
+            keepFocus();
+          }}
+        />
+      )}
+      {/* Not beside the steps: with the last of them it would go before it has closed. */}
+      {one.Current === null ? null : (
+        <one.Current
+          options={login.options}
+          store={stores.login.store}
+          readAgain={() => void login.readAgain().then(onChanged)}
+          onClosed={() => {
+            one.closed();
             keepFocus();
           }}
         />

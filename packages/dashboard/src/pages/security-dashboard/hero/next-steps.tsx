@@ -1,16 +1,13 @@
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
-import { type RefObject, useEffect, useRef } from 'react';
+import type { RefObject } from 'react';
 import { Button } from '../../../components/button.js';
 import { ErrorText } from '../../../components/error-text.js';
 import { IconTile } from '../../../components/icon-tile.js';
 import { notSavedText } from '../../../components/not-saved-text.js';
 import { __, sprintf } from '../../../i18n/translate.js';
-import { loginOptions } from '../../../options/options-source.js';
-import { ignoreFailure } from '../../../options/use-changes.js';
 import { recommendedAttempts, type Step } from '../../../protection/steps.js';
-import { useServices } from '../../../services.js';
+import type { LoginDialogName } from '../../login-settings/login-dialogs.js';
 import { useLoginChanges } from '../../login-settings/use-login-changes.js';
-import { useLoginDialogs } from '../../login-settings/use-login-dialogs.js';
 import { type Toggle, useToggles } from '../../site-security/use-toggles.js';
 import type { HeroProps } from './hero.js';
 
@@ -22,41 +19,26 @@ export interface NextStepsProps extends Pick<HeroProps, 'security' | 'login'> {
   readonly steps: readonly Step[];
   readonly heading: RefObject<HTMLHeadingElement | null>;
   readonly onApplyAll: () => void;
-  /** Gives the focus a place when its own has gone. */
-  readonly keepFocus: () => void;
+  /** Opens the dialog of a row. */
+  readonly onOpen: (name: LoginDialogName) => void;
 }
 
 /** The most valuable essentials that are off, each with the button of its own row. */
-export function NextSteps({ steps, security, login, heading, onApplyAll, keepFocus }: NextStepsProps) {
-  const { api } = useServices();
+export function NextSteps({ steps, security, login, heading, onApplyAll, onOpen }: NextStepsProps) {
   const rows = useToggles(security.store);
   const loginRows = useLoginChanges(login.store);
-  const { Current, open, closed } = useLoginDialogs();
   const changes = { ...rows.changes, ...loginRows.changes };
-  const isPressed = useRef(false);
   const shown = steps.slice(0, MOST_STEPS);
 
-  const ids = steps.map(({ id }) => id).join();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: with each step that goes, its button goes
-  useEffect(() => {
-    if (isPressed.current) keepFocus();
-  }, [ids]);
-
   function start({ id, asks }: Step): void {
-    isPressed.current = true;
-    if (id === 'login_url') open('url');
-    else if (id === 'disable_usernames' && asks) open('usernames');
+    if (id === 'login_url') onOpen('url');
+    else if (id === 'disable_usernames' && asks) onOpen('usernames');
     else if (id === 'login_attempts') loginRows.setAttempts(login.options, recommendedAttempts(login.options));
     else if (id === 'sg2fa' || id === 'disable_usernames') loginRows.toggle(id, 1);
     else {
       const toggle = toggles.find(({ field }) => field === id);
       if (toggle !== undefined) rows.change(toggle, 1);
     }
-  }
-
-  async function readAgain(): Promise<void> {
-    const answer = await api.call<unknown>(loginOptions.call).catch(ignoreFailure);
-    if (answer !== undefined) login.store(loginOptions.read(answer.data));
   }
 
   return (
@@ -92,17 +74,6 @@ export function NextSteps({ steps, security, login, heading, onApplyAll, keepFoc
           />
         ))}
       </ul>
-      {Current === null ? null : (
-        <Current
-          options={login.options}
-          store={login.store}
-          readAgain={() => void readAgain()}
-          onClosed={() => {
-            closed();
-            keepFocus();
-          }}
-        />
-      )}
     </>
   );
 }
