@@ -17,6 +17,14 @@ export function isFromOtherSite(headers: IncomingHttpHeaders, host: string, host
   return from === null || !(areRelated(from, nameOf(host)) || hosts.some((name) => areRelated(from, nameOf(name))));
 }
 
+/**
+ * Whether it may be a page of the site all the same: the page hides where it is (`Referrer-Policy: no-referrer`, a
+ * sandboxed frame), and a browser without Fetch Metadata, or without HTTPS, says `null` of any such page.
+ */
+export function hidesOrigin(headers: IncomingHttpHeaders): boolean {
+  return headers.origin === 'null' && headers['sec-fetch-site'] === undefined;
+}
+
 /** What browsers say of pages of the same site (the same registrable domain), and of what the visitor typed. */
 const OWN: ReadonlySet<string> = new Set(['same-origin', 'same-site', 'none']);
 

@@ -4,7 +4,7 @@ import type { LoginAttempts, Ticket } from '../login/attempts.js';
 import { deviceKey, type KnownDevice, knownDevice } from '../login/device-cookie.js';
 import { lockStage } from '../login/lockout-rule.js';
 import { checksPassword } from '../login/login-policy.js';
-import { isFromOtherSite, otherSitesKey } from '../login/other-site.js';
+import { hidesOrigin, isFromOtherSite, otherSitesKey } from '../login/other-site.js';
 import type { SecondFactorDoor } from '../login/two-factor/second-factor-door.js';
 import type { LoginContext, RefuseReason } from '../wordpress/login-headers.js';
 import type { Pass } from './examine.js';
@@ -45,7 +45,8 @@ export interface Admission {
  * device has logged in before; everything else is decided at once.
  *
  * What a page of another site made the browser send is counted by itself, so that nobody locks out who opens a page. In
- * the login form and in XML-RPC, which no such page can read an answer of, its passwords are not checked at all.
+ * the login form and in XML-RPC, which no such page can read an answer of, its passwords are not checked at all, unless
+ * it may be a form of the site that hides where it is.
  */
 export function admitLogin(
   deps: AdmissionDeps,
@@ -62,7 +63,8 @@ export function admitLogin(
   const device = !foreign && mayCarryPassword(facts) ? honouredDevice(deps, pass, request) : null;
   const own = addressKey(address);
   const key = foreign ? otherSitesKey(own) : own;
-  const order = foreign && certain && !facts.hasBasic ? 'other-site' : null;
+  const ownForm = road === 'login' && hidesOrigin(request.headers);
+  const order = foreign && certain && !facts.hasBasic && !ownForm ? 'other-site' : null;
   const go = (ticket: Ticket | null, why: RefuseReason | null): void => {
     admission.admitted({ ticket, certain, device, key, context: contextOf(deps, pass, request, why, device) });
   };

@@ -85,6 +85,49 @@ describe('passwords that a page of another site makes a browser send', () => {
   });
 });
 
+describe('passwords from a page that hides where it is, in a browser that does not say it either', () => {
+  const HIDDEN = { origin: 'null' };
+  const pages = forms.slice(0, 2);
+
+  it.each(pages)('are checked, since it may be the owner at a form of the site: %s', async (_name, path, guess) => {
+    const gate = await loginGateUnderTest({ login_attempts: 5 });
+    await gate.ask(path, from(HIDDEN, guess(PASSWORD)));
+    expect(gate.wordpress.checks).toHaveLength(1);
+    expect(gate.wordpress.refused).toBe(0);
+  });
+
+  it.each(pages)('lock nobody else out: %s', async (_name, path, guess) => {
+    const gate = await loginGateUnderTest({ login_attempts: 5 });
+    for (let i = 0; i < 12; i++) await gate.ask(path, from(HIDDEN, guess(`wrong${i}`)));
+    expect(gate.wordpress.checks).toHaveLength(5);
+    expect(await letsOwnerIn(gate)).toBe(true);
+  });
+
+  it('are not checked more often than those that name another site: both have one count', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 5 });
+    gate.wordpress.checkMs = 20;
+    const roads = [...forms, ...others];
+    const guesses = Array.from({ length: 100 }, (_, i) => {
+      const [, path, guess] = roads[i % roads.length] as (typeof roads)[0];
+      return gate.ask(path, from(i % 2 === 0 ? HIDDEN : FOREIGN, guess(`wrong${i}`)));
+    });
+    await Promise.all(guesses);
+    expect(gate.wordpress.checks).toHaveLength(5);
+  });
+
+  it('are not checked in XML-RPC, which no form of the site posts to', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 5 });
+    await gate.ask('/xmlrpc.php', from(HIDDEN, { method: 'POST', body: PASSWORD }));
+    expect([gate.wordpress.checks, gate.wordpress.refused]).toEqual([[], 1]);
+  });
+
+  it('are not checked when the browser says that it is another site', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: 5 });
+    await gate.ask('/wp-login.php', from({ ...HIDDEN, 'sec-fetch-site': 'cross-site' }, form(PASSWORD)));
+    expect(gate.wordpress.checks).toEqual([]);
+  });
+});
+
 describe('what comes from elsewhere and is meant so', () => {
   it('a link to the login shows the form, whatever other pages have sent', async () => {
     const gate = await loginGateUnderTest({ login_attempts: 3 });
