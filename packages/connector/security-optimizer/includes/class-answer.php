@@ -46,6 +46,10 @@ final class Security_Optimizer_Answer {
 	}
 
 	private static function start( $status, $type ) {
+		// Page caches keep what is printed for everybody, whatever its headers say; by this word they leave it alone.
+		if ( ! defined( 'DONOTCACHEPAGE' ) ) {
+			define( 'DONOTCACHEPAGE', true );
+		}
 		// Notices that some other plugin printed must not spoil the answer.
 		while ( ob_get_level() > 0 && ob_end_clean() ) {
 			continue;

@@ -164,6 +164,10 @@ final class Security_Optimizer_Hooks {
 		add_action( 'application_password_failed_authentication', array( $checks, 'fail_application' ), PHP_INT_MAX, 0 );
 		add_action( 'application_password_did_authenticate', array( $checks, 'accept_application' ), PHP_INT_MIN );
 		add_filter( 'check_password', array( $checks, 'count_check' ), PHP_INT_MAX, 4 );
+		// For plugins that replace wp_authenticate() itself.
+		$replaced = 'Security_Optimizer_Replaced_Authentication';
+		add_action( 'wp_authenticate', array( $replaced, 'refuse' ), PHP_INT_MAX, 2 );
+		add_action( 'wp_login_failed', array( $replaced, 'notice' ), PHP_INT_MIN );
 	}
 
 	private static function add_lost_password() {

@@ -15,6 +15,9 @@ final class Security_Optimizer_Password_Checks {
 	/** @var bool Whether a log-in is being examined, so that single checks belong to it. */
 	private static $examining = false;
 
+	/** @var bool Whether a log-in was examined in this request. */
+	private static $examined = false;
+
 	/** @var bool Whether the log-in being examined was refused unchecked. */
 	private static $refused = false;
 
@@ -189,6 +192,7 @@ final class Security_Optimizer_Password_Checks {
 
 	private static function examine() {
 		self::$examining      = true;
+		self::$examined       = true;
 		self::$refused        = false;
 		self::$hashes         = 0;
 		self::$right          = false;
@@ -196,9 +200,19 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
-	 * A check whose end could not be reported is not made: hence the look at the head of the answer.
+	 * @return bool Whether a log-in came by here in this request.
 	 */
-	private static function must_refuse( $user ) {
+	public static function has_examined() {
+		return self::$examined;
+	}
+
+	/**
+	 * A check whose end could not be reported is not made: hence the look at the head of the answer.
+	 *
+	 * @param WP_User|null $user Whose password it would be.
+	 * @return bool Whether no password of theirs may be checked now.
+	 */
+	public static function must_refuse( $user ) {
 		return self::is_blocked( $user ) || ( Security_Optimizer_Gate::came_through_guard() && (
 			Security_Optimizer_Context::refuses_passwords()
 			|| Security_Optimizer_Login_Report::has_failed()

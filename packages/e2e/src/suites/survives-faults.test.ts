@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { attach } from '@security-optimizer/guard/cli/attach';
@@ -69,6 +69,36 @@ onEveryStack('guard and WordPress through faults', (stack) => {
     expect((await askUpstream(stack, { target: '/', headers: { 'x-security-optimizer-guard': forged } })).status).toBe(
       403,
     );
+  });
+
+  it('lets no page cache keep what it answers to those who come past guard', async () => {
+    const content = join(stack.wordpressDir, 'wp-content');
+    const [configuration, cache] = [join(stack.wordpressDir, 'wp-config.php'), join(content, 'advanced-cache.php')];
+    const before = readFileSync(configuration, 'utf8');
+    const kept = join(stack.dir, 'kept-pages');
+    mkdirSync(kept, { mode: 0o777 });
+    writeFileSync(configuration, before.replace('<?php', "<?php define( 'WP_CACHE', true );"));
+    writeFileSync(
+      cache,
+      `<?php
+$kept_page = '${kept}/' . md5( $_SERVER['REQUEST_URI'] );
+if ( is_file( $kept_page ) ) { header( 'X-Kept: yes' ); readfile( $kept_page ); exit; }
+ob_start( function ( $page ) use ( $kept_page ) {
+  if ( ! defined( 'DONOTCACHEPAGE' ) ) { file_put_contents( $kept_page, $page ); }
+  return $page;
+} );`,
+    );
+    try {
+      expect((await askUpstream(stack, { target: '/hello-world/' })).status).toBe(403);
+      const pages = [await ask(stack, { target: '/hello-world/' }), await ask(stack, { target: '/hello-world/' })];
+      expect(pages.map(({ status }) => status)).toEqual([200, 200]);
+      for (const { body } of pages) expect(body).toContain('Hello world!');
+      expect(pages.map(({ headers }) => headers['x-kept'])).toEqual([undefined, 'yes']);
+    } finally {
+      rmSync(cache);
+      writeFileSync(configuration, before);
+      rmSync(kept, { recursive: true });
+    }
   });
 
   describe('while WordPress is down', () => {

@@ -14,7 +14,7 @@ import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
 
 const LIMIT = 5;
 /** Each attack has an account of its own, since many failures make an account slow for strangers. */
-const VICTIMS = ['form', 'xmlrpc', 'multicall', 'rest', 'plugin', 'locked', 'kept', 'timing', 'forger'] as const;
+const VICTIMS = ['form', 'xmlrpc', 'multicall', 'rest', 'plugin', 'locked', 'kept', 'timing', 'forger', 'own'] as const;
 const victim = (name: (typeof VICTIMS)[number]) => `victim-${name}`;
 
 const attacks: [string, (typeof VICTIMS)[number], (login: string, turn: number) => TypedRequest][] = [
@@ -164,6 +164,45 @@ add_action( 'wp_loaded', function () {
       }
       expect(letsIn(await askFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
     }
+  });
+
+  describe("where a plugin has put its own function in the place of WordPress's wp_authenticate()", () => {
+    const replacement = join(muPlugins(stack), 'own-authentication.php');
+    // Asks nobody of WordPress, like one that looks names up in a directory elsewhere.
+    beforeAll(() =>
+      writeFileSync(
+        replacement,
+        `<?php
+function wp_authenticate( $username, $password ) {
+  file_put_contents( '${record}', "$password\\n", FILE_APPEND | LOCK_EX );
+  if ( '${stack.password}' === $password ) { return get_user_by( 'login', $username ); }
+  $error = new WP_Error( 'refused', 'No.' );
+  do_action( 'wp_login_failed', $username, $error );
+  return $error;
+}`,
+      ),
+    );
+    afterAll(() => rmSync(replacement, { force: true }));
+
+    it.each([
+      ['the login form', loginForm],
+      ["a plugin's own form", shopForm],
+    ])('lets it check five, too, and the right one no more: %s', async (_road, request) => {
+      const from = stranger();
+      writeFileSync(record, '');
+      await Promise.all(
+        Array.from({ length: 12 }, (_, turn) => askFrom(stack, from, request(victim('own'), `guess${turn}`))),
+      );
+      const compared = () => readFileSync(record, 'utf8').split('\n');
+      const guessed = () => compared().filter((line) => line.startsWith('guess'));
+      expect(guessed().length).toBeLessThanOrEqual(LIMIT);
+      for (let turn = 12; turn < 20; turn++) await askFrom(stack, from, request(victim('own'), `guess${turn}`));
+      expect(guessed()).toHaveLength(LIMIT);
+      const answer = await askFrom(stack, from, shopForm(victim('own'), stack.password));
+      expect(answer.body).toContain('Not logged in');
+      expect(compared()).not.toContain(stack.password);
+      expect(letsIn(await askFrom(stack, stranger(), loginForm(victim('own'), stack.password)))).toBe(true);
+    });
   });
 
   it('says and costs the same for an unknown name and a wrong password', async () => {
