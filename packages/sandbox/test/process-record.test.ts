@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readCommandLine, recordOf, stillRuns } from '@security-optimizer/sandbox/process/process-record';
+import { recordOf, stillRuns } from '@security-optimizer/sandbox/process/process-record';
 import { expect, it, vi } from 'vitest';
+import { readCommandLine } from './read-command-line.js';
 
 it('knows a process again after it has rewritten its command line, as nginx does, until it ends', async () => {
   const code = 'process.once("message", () => { process.title = "renamed"; }); setInterval(() => {}, 1000);';

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
 import { nativePhpProblem } from '@security-optimizer/sandbox/php/native';
-import { readCommandLine, readRecord } from '@security-optimizer/sandbox/process/process-record';
+import { readRecord } from '@security-optimizer/sandbox/process/process-record';
 import { productionStackProblem, startProductionStack } from '@security-optimizer/sandbox/production-stack';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addressCases, ask } from './addresses.js';
+import { readCommandLine } from './read-command-line.js';
 
 const siteUrl = 'http://127.0.0.1:8999';
 const log = () => {};

@@ -4,9 +4,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readCommandLine, readRecord } from '@security-optimizer/sandbox/process/process-record';
+import { readRecord } from '@security-optimizer/sandbox/process/process-record';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from './addresses.js';
+import { readCommandLine } from './read-command-line.js';
 
 const program = fileURLToPath(new URL('../dist/start.js', import.meta.url));
 
