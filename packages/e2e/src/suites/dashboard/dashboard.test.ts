@@ -1,4 +1,5 @@
 import { type SecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import type { Response } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
 import { ask, form } from '../../http/request.js';
@@ -106,14 +107,28 @@ asOwner('the Security Dashboard', (owner) => {
   it('repeats early calls once when the nonce of the page has grown old', async () => {
     const { page } = owner;
     const isPage = (url: URL) => url.pathname.endsWith('/admin.php');
+    let nonces = 0;
     await page.route(isPage, async (route) => {
       const answer = await route.fetch();
-      // In the loader's configuration and in the container's.
-      const body = (await answer.text()).replace(/(wp_nonce&quot;:&quot;)\w+/g, (_all, name) => `${name}0123456789`);
+      const body = (await answer.text()).replace(/(wp_nonce&quot;:&quot;)\w+/g, (_all, name) => {
+        nonces++;
+        return `${name}0123456789`;
+      });
       await route.fulfill({ response: answer, body });
     });
+    const refused: string[] = [];
+    const note = (response: Response) => {
+      if (response.status() === 403) refused.push(`${response.url()} ${response.request().postData()}`);
+    };
+    page.on('response', note);
     await open();
+    await page.getByRole('table').first().waitFor();
+    page.off('response', note);
     await page.unroute(isPage);
+    // In the loader's configuration and in the container's.
+    expect(nonces).toBe(2);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused).toEqual([...new Set(refused)]);
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
