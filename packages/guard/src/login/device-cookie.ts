@@ -1,4 +1,4 @@
-import { COOKIE_NAMES, cookieValue, setCookie, signValue, verifiedValue } from './signed-cookie.js';
+import { signedCookie, signedCookies } from './signed-cookie.js';
 
 /** A browser that logged in before. */
 export interface KnownDevice {
@@ -22,12 +22,12 @@ const VALUE = /^([0-9a-f]{16})-(\d{1,12})-(\d{1,15}(?:_\d{1,15})*)$/;
  * @param now milliseconds since the Unix epoch
  */
 export function knownDevice(secret: string, cookieHeader: string | undefined, now: number): KnownDevice | null {
-  const signed = cookieValue(cookieHeader, COOKIE_NAMES.device);
-  if (signed === null) return null;
-  const [, id, time, users] = VALUE.exec(verifiedValue(secret, 'device', signed) ?? '') ?? [];
-  if (id === undefined || users === undefined) return null;
-  if (now / 1000 - Number(time) > KNOWN_SECONDS) return null;
-  return { id, users: users.split('_').map(Number) };
+  for (const value of signedCookies(secret, 'device', cookieHeader)) {
+    const [, id, time, users] = VALUE.exec(value) ?? [];
+    if (id === undefined || users === undefined || now / 1000 - Number(time) > KNOWN_SECONDS) continue;
+    return { id, users: users.split('_').map(Number) };
+  }
+  return null;
 }
 
 /** What the failures of a device are kept under, beside those of addresses. */
@@ -55,5 +55,5 @@ export function deviceCookie(
   const { device, user, freshId, now, home, scheme } = login;
   const users = [user, ...(device?.users ?? []).filter((known) => known !== user)].slice(0, USERS_MAX);
   const value = `${device?.id ?? freshId}-${Math.floor(now / 1000)}-${users.join('_')}`;
-  return setCookie('device', signValue(secret, 'device', value), { home, scheme, seconds: KNOWN_SECONDS });
+  return signedCookie(secret, 'device', value, { home, scheme, seconds: KNOWN_SECONDS });
 }

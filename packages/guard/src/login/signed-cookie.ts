@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { cookieValues, writeCookie } from '../lib/cookies.js';
 
 /** What a cookie is good for. Each has a key of its own, derived from the site's secret. */
 export type CookiePurpose = 'device' | 'visit';
@@ -7,7 +8,7 @@ export type CookiePurpose = 'device' | 'visit';
  * Names of the cookies. They name neither the product nor WordPress, so that no cache in front takes visitors who
  * carry one for signed-in users.
  */
-export const COOKIE_NAMES: Readonly<Record<CookiePurpose, string>> = { device: 'known_device', visit: 'visit_mark' };
+const COOKIE_NAMES: Readonly<Record<CookiePurpose, string>> = { device: 'known_device', visit: 'visit_mark' };
 
 /** Keys by secret and purpose. Bounded by the number of configured sites. */
 const keys = new Map<string, Buffer>();
@@ -41,26 +42,31 @@ function signature(secret: string, purpose: CookiePurpose, value: string): strin
   return createHmac('sha256', keyFor(secret, purpose)).update(value).digest('base64url');
 }
 
-/** The value of a cookie, or null when the header has none or more than one of that name. */
-export function cookieValue(header: string | undefined, name: string): string | null {
-  if (header === undefined || !header.includes(name)) return null;
-  let found: string | null = null;
-  for (const pair of header.split(';')) {
-    const equals = pair.indexOf('=');
-    if (equals === -1 || pair.slice(0, equals).trim() !== name) continue;
-    if (found !== null) return null;
-    found = pair.slice(equals + 1).trim();
-  }
-  return found;
+/** Of the cookies of a name that a browser sends, so many are looked at: each costs a signature. */
+const LOOKED_AT = 4;
+
+/**
+ * Values of the cookies of this purpose that were signed with this secret, those of longer paths first. There may be
+ * others of the same name: of a site in a folder of the same host, or whatever a host above or beside has set.
+ */
+export function signedCookies(secret: string, purpose: CookiePurpose, header: string | undefined): string[] {
+  return cookieValues(header, COOKIE_NAMES[purpose])
+    .slice(0, LOOKED_AT)
+    .flatMap((signed) => verifiedValue(secret, purpose, signed) ?? []);
 }
 
-/** Text of a `Set-Cookie` header. @param seconds how long the browser keeps it */
-export function setCookie(
+/** Text of a `Set-Cookie` header, its value signed. @param seconds how long the browser keeps it */
+export function signedCookie(
+  secret: string,
   purpose: CookiePurpose,
   value: string,
   where: { readonly home: string; readonly scheme: 'http' | 'https'; readonly seconds: number },
 ): string {
-  const secure = where.scheme === 'https' ? '; Secure' : '';
-  const path = where.home === '' ? '/' : where.home;
-  return `${COOKIE_NAMES[purpose]}=${value}; Path=${path}; Max-Age=${where.seconds}; HttpOnly; SameSite=Lax${secure}`;
+  return writeCookie({
+    name: COOKIE_NAMES[purpose],
+    value: signValue(secret, purpose, value),
+    path: where.home === '' ? '/' : where.home,
+    maxAge: where.seconds,
+    secure: where.scheme === 'https',
+  });
 }

@@ -1,4 +1,4 @@
-import { COOKIE_NAMES, cookieValue, setCookie, signValue, verifiedValue } from './signed-cookie.js';
+import { signedCookie, signedCookies } from './signed-cookie.js';
 
 /** How long someone who came by the custom login address gets the files that the login page needs, seconds. */
 const VISIT_SECONDS = 24 * 3600;
@@ -10,10 +10,9 @@ const VISIT_SECONDS = 24 * 3600;
  * @param now milliseconds since the Unix epoch
  */
 export function holdsVisitMark(secret: string, cookieHeader: string | undefined, now: number): boolean {
-  const signed = cookieValue(cookieHeader, COOKIE_NAMES.visit);
-  if (signed === null) return false;
-  const value = verifiedValue(secret, 'visit', signed);
-  return value !== null && /^\d{1,12}$/.test(value) && Number(value) * 1000 > now;
+  return signedCookies(secret, 'visit', cookieHeader).some(
+    (value) => /^\d{1,12}$/.test(value) && Number(value) * 1000 > now,
+  );
 }
 
 /** `Set-Cookie` text of the mark. */
@@ -22,5 +21,5 @@ export function visitCookie(
   visit: { readonly now: number; readonly home: string; readonly scheme: 'http' | 'https' },
 ): string {
   const value = String(Math.floor(visit.now / 1000) + VISIT_SECONDS);
-  return setCookie('visit', signValue(secret, 'visit', value), { ...visit, seconds: VISIT_SECONDS });
+  return signedCookie(secret, 'visit', value, { ...visit, seconds: VISIT_SECONDS });
 }

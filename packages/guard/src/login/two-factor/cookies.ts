@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { cookieValues } from '../../lib/cookies.js';
 
 /** Name of the cookie that binds a challenge to a browser. */
 export const CHALLENGE_COOKIE = 'sf_challenge';
@@ -8,23 +9,7 @@ export function deviceCookie(site: string): string {
   return `sf_device_${createHash('sha256').update(site).digest('hex').slice(0, 8)}`;
 }
 
-/** Value of the first cookie of this name, or null. (RFC 6265 section 4.2) */
+/** Value of the first cookie of this name, or null. */
 export function readCookie(header: string | undefined, name: string): string | null {
-  for (const pair of (header ?? '').split(';')) {
-    const equals = pair.indexOf('=');
-    if (equals !== -1 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
-  }
-  return null;
-}
-
-/** A `Set-Cookie` value that scripts can't read and other sites' forms don't send. @param maxAge seconds; 0 deletes */
-export function writeCookie(cookie: {
-  readonly name: string;
-  readonly value: string;
-  readonly path: string;
-  readonly maxAge: number;
-  readonly secure: boolean;
-}): string {
-  const { name, value, path, maxAge, secure } = cookie;
-  return `${name}=${value}; Path=${path}; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  return cookieValues(header, name)[0] ?? null;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isSameSite } from '../../api/same-site.js';
+import { writeCookie } from '../../lib/cookies.js';
 import { type Notice, noticePage } from '../../pages/second-factor/notice-page.js';
 import { notices } from '../../pages/second-factor/notices.js';
 import { reference } from '../../proxy/request-id.js';
@@ -15,7 +16,7 @@ import {
   ID_BYTES,
   isFormToken,
 } from './challenge.js';
-import { CHALLENGE_COOKIE, readCookie, writeCookie } from './cookies.js';
+import { CHALLENGE_COOKIE, readCookie } from './cookies.js';
 import { FactorKeyProblem } from './factor-key.js';
 import { readForm } from './read-form.js';
 import { pageReply, type Reply, redirectReply, sendReply } from './reply.js';

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { writeCookie } from '../../lib/cookies.js';
 import { noticePage } from '../../pages/second-factor/notice-page.js';
 import { notices } from '../../pages/second-factor/notices.js';
 import { reference } from '../../proxy/request-id.js';
 import { ID_BYTES } from './challenge.js';
-import { CHALLENGE_COOKIE, deviceCookie, writeCookie } from './cookies.js';
+import { CHALLENGE_COOKIE, deviceCookie } from './cookies.js';
 import { pageReply, type Reply, redirectReply } from './reply.js';
 import { safeRedirect } from './safe-redirect.js';
 import { TRUSTED_SECONDS } from './trusted-devices.js';
