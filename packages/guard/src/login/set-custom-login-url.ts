@@ -45,7 +45,9 @@ export async function setCustomLoginUrl(
   const { login_url } = after.login;
   const message =
     type === 'custom'
-      ? english.translate('The log-in is at /{path} now.', { path: login_url.login })
+      ? english.translate('The log-in is at /{path} now.', {
+          path: `${deps.paths(site.id).home}/${login_url.login}`.slice(1),
+        })
       : 'The log-in is at the address that WordPress gives it.';
   return { options: loginUrlOptions(login_url, wordpress), message };
 }

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import { KeyedMutex } from '../lib/mutex.js';
+import { defaultSitePaths } from '../site.js';
+import { siteConfig } from '../testing/site-config.js';
+import { setCustomLoginUrl } from './set-custom-login-url.js';
+
+/** Moves the log-in of a site whose home is there. @returns what the owner is told */
+async function told(home: string): Promise<string> {
+  const { message } = await setCustomLoginUrl(
+    {
+      settings: { read: async () => new Map(), readAll: async () => new Map(), write: async () => 1 },
+      pushPolicy: async () => ({}),
+      apply: () => {},
+      publish: () => {},
+      mutex: new KeyedMutex(),
+      clock: () => 0,
+      logger: silentLogger(),
+      loginData: async () => ({ users: [], matches: [], registration: false, login_url: '', signup_url: '' }),
+      pathInUse: async () => null,
+      paths: () => ({ ...defaultSitePaths, home }),
+    },
+    {
+      site: siteConfig(),
+      actor: { id: 1, login: 'owner', address: '192.0.2.1' },
+      type: 'custom',
+      login: 'my-door',
+      signup: '',
+    },
+  );
+  return message;
+}
+
+it('tells the whole path of the log-in, also of a site in a sub-directory', async () => {
+  expect(await told('')).toBe('The log-in is at /my-door now.');
+  expect(await told('/blog')).toBe('The log-in is at /blog/my-door now.');
+});
