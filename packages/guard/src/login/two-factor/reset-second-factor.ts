@@ -5,7 +5,7 @@ import type { SecondFactorStore } from '../../storage/second-factor-store.js';
 import type { Actor } from '../../storage/settings-store.js';
 
 export interface ResetDeps {
-  readonly store: Pick<SecondFactorStore, 'remove'>;
+  readonly store: Pick<SecondFactorStore, 'read' | 'remove'>;
   /** Ends the user's sessions in WordPress; a failure stops the reset, so that nothing is half done. */
   readonly endSessions: (site: SiteId, user: number) => Promise<void>;
   /** Forgets the user’s trusted devices in this process at once; absent where nothing serves requests. */
@@ -28,6 +28,8 @@ export async function resetSecondFactor(
   reset: { readonly site: SiteId; readonly user: number; readonly actor: Actor },
 ): Promise<{ readonly login: string } | null> {
   const { site, user, actor } = reset;
+  // Who has no factor keeps the sessions.
+  if ((await deps.store.read({ site, userId: user })) === null) return null;
   await deps.endSessions(site, user);
   const removed = await deps.store.remove({ site, userId: user }, { actor, at: deps.clock() });
   if (removed === null) return null;

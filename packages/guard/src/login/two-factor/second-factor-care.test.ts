@@ -223,9 +223,11 @@ describe('a reset', () => {
     expect(await site.factors.listEnabled('site')).toHaveLength(1);
   });
 
-  it('says when there is nothing to reset', async () => {
+  it('says when there is nothing to reset, and leaves the sessions of that user alone', async () => {
     const site = await secondFactorSite();
-    expect(await reset(site, 7)).toBeNull();
+    const ended: number[] = [];
+    expect(await reset(site, 7, async () => void ended.push(7))).toBeNull();
+    expect(ended).toEqual([]);
   });
 
   it('makes room for a new key once nobody has a factor', async () => {
