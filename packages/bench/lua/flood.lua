@@ -1,13 +1,13 @@
 -- As report.lua, and asks as a flood does: each request for another path, all of which guard refuses, from one of
 -- BENCH_ADDRESSES addresses as a proxy names them, of one of BENCH_HOSTS sites, one after the other, as fast as they are
--- answered.
+-- answered. It goes on behind the first BENCH_SENT requests, which an earlier run has sent.
 package.path = (os.getenv('BENCH_LUA') or '.') .. '/?.lua;' .. package.path
 require('report')
 
 local addresses = tonumber(os.getenv('BENCH_ADDRESSES')) or 1
 local hosts = tonumber(os.getenv('BENCH_HOSTS')) or 0
 
-local made = 0
+local made = tonumber(os.getenv('BENCH_SENT')) or 0
 request = function()
   made = made + 1
   local host = hosts > 0 and string.format('site-%d.example.com', made % hosts) or wrk.headers['Host']

@@ -29,6 +29,8 @@ export interface Flood {
   readonly addresses: number;
   /** Sites that are asked, `site-0.example.com` and so on; the one of the URL unless given. */
   readonly sites?: number;
+  /** Requests that were sent before: it goes on behind them, with the next addresses and paths. None unless given. */
+  readonly sent?: number;
 }
 
 export interface LoadResult {
@@ -68,8 +70,8 @@ export async function wrk(load: Load): Promise<LoadResult> {
   };
 }
 
-function floodVariables({ addresses, sites }: Flood): NodeJS.ProcessEnv {
-  return { BENCH_ADDRESSES: String(addresses), BENCH_HOSTS: String(sites ?? '') };
+function floodVariables({ addresses, sites, sent = 0 }: Flood): NodeJS.ProcessEnv {
+  return { BENCH_ADDRESSES: String(addresses), BENCH_HOSTS: String(sites ?? ''), BENCH_SENT: String(sent) };
 }
 
 interface Counted {
