@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CLOSED_EARLY } from '../activity/visit.js';
 import type { RawHeaders } from '../protections/protection.js';
+import { awaitBody } from './await-body.js';
 import type { ExchangeWatch } from './exchange-watch.js';
 import { requestHead, type VisitorFacts } from './request-head.js';
 import { forwardedHead } from './response-head.js';
 import { endAnswer } from './send-answer.js';
-import { framingOf, sendBody } from './send-body.js';
+import { type BodyFraming, framingOf, sendBody } from './send-body.js';
 import { type Ready, sendTogether } from './send-together.js';
 import type { ResponseHead } from './upstream/response-parser.js';
 import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from './upstream/upstream-connection.js';
@@ -15,6 +16,8 @@ export interface Forwarding {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly pool: UpstreamPool;
+  /** Whose it is: what comes from one address has the same. */
+  readonly from: string;
   readonly target: string;
   /** Asked when the request goes out: it may have stood in line for long, and WordPress believes no old header. */
   visitor(): VisitorFacts;
@@ -63,17 +66,31 @@ class Exchange implements UpstreamHandler, Ready {
     fail: (kind: UpstreamFailure, cause: unknown): void => this.onFailure(kind, cause),
   };
 
+  /** Nothing is taken up any longer for a body that is to come. */
+  #bodyIsOver: () => void = () => {};
+
   constructor(private readonly f: Forwarding) {}
 
   start(): void {
-    this.f.response.on('close', () => this.#abandoned());
-    this.f.pool.take(this.#waiting);
+    const { request, response, pool, from } = this.f;
+    response.on('close', () => this.#abandoned());
+    if (request.complete || this.#framing() === 'none') pool.take(this.#waiting);
+    else {
+      this.#bodyIsOver = awaitBody(request, pool.bodies, from, {
+        ready: () => pool.take(this.#waiting),
+        refused: () => this.onFailure('busy', new Error('too many bodies are waiting for WordPress')),
+      });
+    }
+  }
+
+  #framing(): BodyFraming {
+    return this.f.withoutBody === true ? 'none' : framingOf(this.f.request);
   }
 
   #send(connection: UpstreamConnection): void {
     const { request, target, stopped } = this.f;
     this.#connection = connection;
-    const body = this.f.withoutBody === true ? 'none' : framingOf(request);
+    const body = this.#framing();
     const head = requestHead({
       method: request.method as string,
       target,
@@ -95,6 +112,7 @@ class Exchange implements UpstreamHandler, Ready {
     sendBody(request, connection, body, {
       onSent: () => {
         this.#sentWhole = true;
+        this.#bodyIsOver();
       },
       onTooShort: (cause) => this.#fail(cause),
     });
@@ -187,6 +205,7 @@ class Exchange implements UpstreamHandler, Ready {
   onComplete(): void {
     // From here on the connection may be somebody else's.
     this.#connection = null;
+    this.#bodyIsOver();
     // Answered before the body was whole: the rest is read and thrown away, so that the visitor gets to the answer.
     if (!this.f.request.complete) this.f.request.resume();
   }
@@ -204,6 +223,7 @@ class Exchange implements UpstreamHandler, Ready {
       return;
     }
     this.#over = true;
+    this.#bodyIsOver();
     this.f.request.resume();
     const ready = this.#headSeen ? null : this.f.watch.onNoHead(this.#sent(kind));
     if (this.#gone) {
@@ -252,6 +272,7 @@ class Exchange implements UpstreamHandler, Ready {
 
   /** The visitor has gone, or has the whole answer. */
   #abandoned(): void {
+    this.#bodyIsOver();
     if (this.#over) return;
     if (this.f.watch.staysForHead && this.#sentWhole && !this.#headSeen) {
       this.#gone = true;

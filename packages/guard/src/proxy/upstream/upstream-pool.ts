@@ -1,4 +1,5 @@
 import { authorityOf } from '../../lib/authority.js';
+import { BodyLane } from './body-lane.js';
 import { type UpstreamAddress, UpstreamConnection, type UpstreamFailure } from './upstream-connection.js';
 
 /** Idle connections are closed after this time, well before a web server would: a request never meets a closing one. */
@@ -17,12 +18,15 @@ export class UpstreamPool {
   #closed = false;
   /** Authority for requests that name no host. */
   readonly host: string;
+  /** Leave for requests whose bodies are long in coming. */
+  readonly bodies: BodyLane;
 
   constructor(
     readonly address: UpstreamAddress,
     private readonly maxConnections: number,
   ) {
     this.host = authorityOf(address);
+    this.bodies = new BodyLane(maxConnections);
   }
 
   /** Hands over a connection now or when one is free. `fail('busy')` when the line is too long. */
