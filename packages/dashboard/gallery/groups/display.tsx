@@ -6,6 +6,7 @@ import { IconTile } from '../../src/components/icon-tile.js';
 import { LoadFailed } from '../../src/components/load-failed.js';
 import { Meter } from '../../src/components/meter.js';
 import { Note } from '../../src/components/note.js';
+import { RetryButton } from '../../src/components/retry-button.js';
 import { Ring } from '../../src/components/ring.js';
 import { Section } from '../../src/components/section.js';
 import { ServerText, ServerTitle } from '../../src/components/server-text.js';
@@ -84,6 +85,7 @@ export const messages: Group = {
         ),
       },
     ]),
+    { id: 'retry-button', title: 'try again', ground: 'page', draw: () => <RetryButton onRetry={nothing} /> },
     {
       id: 'load-failed',
       title: 'not loaded',

@@ -1,7 +1,7 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 import { __ } from '../i18n/translate.js';
-import { Button } from './button.js';
 import { Note } from './note.js';
+import { RetryButton } from './retry-button.js';
 
 export interface LazyProps<Props> {
   /** Fetches the code; must stay the same function. */
@@ -33,13 +33,10 @@ export function Lazy<Props extends object>({ load, props, children }: LazyProps<
   if (loaded?.of === load) return <loaded.Part {...props} />;
   if (!failed) return children;
   return (
-    <section className="so-section">
-      <Note
-        kind="bad"
-        action={<Button onClick={() => setFailedLoad(null)}>{__('Try again', 'security-optimizer')}</Button>}
-      >
+    <div className="so-section">
+      <Note kind="bad" action={<RetryButton onRetry={() => setFailedLoad(null)} />}>
         <p>{__('This could not be loaded. Check your connection and try again.', 'security-optimizer')}</p>
       </Note>
-    </section>
+    </div>
   );
 }

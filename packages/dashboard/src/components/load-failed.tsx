@@ -1,8 +1,7 @@
 import type { ApiFailure } from '../api/api-failure.js';
-import { __ } from '../i18n/translate.js';
 import { failureReason } from '../requests/outcome-notice.js';
-import { Button } from './button.js';
 import { Note } from './note.js';
+import { RetryButton } from './retry-button.js';
 import { ServerText } from './server-text.js';
 
 export interface LoadFailedProps {
@@ -16,14 +15,7 @@ export interface LoadFailedProps {
 /** Stands in for what could not be read, with the reason and a way to try again. */
 export function LoadFailed({ text, failure, retrying = false, onRetry }: LoadFailedProps) {
   return (
-    <Note
-      kind="bad"
-      action={
-        <Button onClick={onRetry} pendingText={retrying ? __('Loading…', 'security-optimizer') : undefined}>
-          {__('Try again', 'security-optimizer')}
-        </Button>
-      }
-    >
+    <Note kind="bad" action={<RetryButton retrying={retrying} onRetry={onRetry} />}>
       <p>
         <strong>{text}</strong> <ServerText text={failureReason(failure)} />
       </p>

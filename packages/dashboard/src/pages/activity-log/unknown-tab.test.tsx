@@ -62,6 +62,7 @@ describe('the list of unknown visitors', () => {
     site.replies.clear();
     await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
     expect((await tableTexts(TABLE)).length).toBe(4);
+    expect(document.activeElement?.textContent).toBe(TABLE);
   });
 
   it('survives an answer that is no list', async () => {

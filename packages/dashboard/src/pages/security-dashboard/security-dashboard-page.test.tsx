@@ -213,6 +213,7 @@ describe('a notification', () => {
     site.replies.clear();
     await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
     await waitFor(() => expect(screen.queryByText('Important Notifications')).toBeNull());
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Security Optimizer'));
   });
 });
 

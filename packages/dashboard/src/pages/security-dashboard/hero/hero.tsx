@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react';
 import { classes } from '../../../components/classes.js';
 import { essentialsText } from '../../../components/essentials-meter.js';
 import { IconTile } from '../../../components/icon-tile.js';
+import { keepFocus } from '../../../components/keep-focus.js';
 import { Ring } from '../../../components/ring.js';
 import { useDialogs } from '../../../dialogs/use-dialogs.js';
 import { __, _n, sprintf } from '../../../i18n/translate.js';
@@ -50,18 +51,11 @@ export function Hero({ security, login, onChanged }: HeroProps) {
 
   const ids = steps.map(({ id }) => id).join();
   const before = useRef(ids);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: with each step that goes, its button goes
   useEffect(() => {
-    if (before.current !== ids) keepFocus();
+    // With each step that goes, its button goes.
+    if (before.current !== ids) keepFocus(() => heading.current);
     before.current = ids;
   }, [ids]);
-
-  /** The button that was pressed may have gone away with what it did. */
-  function keepFocus(): void {
-    setTimeout(() => {
-      if (document.activeElement === null || document.activeElement === document.body) heading.current?.focus();
-    });
-  }
 
   return (
     <>
@@ -96,7 +90,7 @@ export function Hero({ security, login, onChanged }: HeroProps) {
           {...stores}
           onClosed={() => {
             all.closed();
-            keepFocus();
+            keepFocus(() => heading.current);
           }}
         />
       )}
@@ -108,7 +102,7 @@ export function Hero({ security, login, onChanged }: HeroProps) {
           readAgain={() => void login.readAgain().then(onChanged)}
           onClosed={() => {
             one.closed();
-            keepFocus();
+            keepFocus(() => heading.current);
           }}
         />
       )}
