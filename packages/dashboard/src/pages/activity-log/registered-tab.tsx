@@ -1,11 +1,11 @@
 import type { RegisteredRow } from '@security-optimizer/contract/activity';
-import { __, translate } from '../../i18n/translate.js';
-import { withChoice } from './list/applied.js';
+import { __ } from '../../i18n/translate.js';
 import { LogCard } from './list/log-card.js';
 import { registeredSource } from './list/log-sources.js';
 import { RegisteredTable, registeredColumns } from './list/registered-table.js';
 import { RowMenu } from './list/row-menu.js';
 import { useLogList } from './list/use-log-list.js';
+import { withSubject } from './list/with-subject.js';
 import type { ListTabProps } from './list-tab.js';
 import { useManageDialog } from './manage/use-manage-dialog.js';
 
@@ -15,11 +15,8 @@ export default function RegisteredTab({ applied, onApply }: ListTabProps) {
   const manage = useManageDialog(list.reload);
 
   function view(row: RegisteredRow): void {
-    const filter = list.rows?.filters.find(({ wp_name }) => wp_name === 'user')?.children[0];
-    const field = { group: 'user', child: filter?.id ?? 'user' };
-    const name = filter === undefined ? __('User', 'security-optimizer') : translate(filter.label);
-    const choice = { ...field, name, value: row.visitor_id, text: row.user };
-    onApply({ ...applied, choices: withChoice(applied.choices, field, choice) });
+    const name = __('User', 'security-optimizer');
+    onApply(withSubject(applied, list.rows?.filters ?? [], 'user', name, { value: row.visitor_id, text: row.user }));
   }
 
   return (

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { refused } from '../../../test/api-server.js';
 import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
-import { openFilter, openLog } from '../../../test/log-page.js';
+import { choose, openFilter, openLog } from '../../../test/log-page.js';
 import { toastTexts } from '../../../test/open-page.js';
 
 const TABLE = 'Unknown Visitors Activity';
@@ -33,6 +33,12 @@ describe('the filter panel', () => {
     expect(screen.getByRole('button', { name: 'Filter 2' })).toBe(document.activeElement);
     await userEvent.click(screen.getByRole('button', { name: 'Clear all' }));
     await waitFor(() => expect(site.sent('/activity-unknown').pop()).toEqual({ page: 1, filters: [] }));
+  });
+
+  it('names what a row was filtered by in the language of the owner', async () => {
+    await openLog(site, 'unknown', { locale: JSON.stringify({ '': {}, 'IP address': ['IP-Adresse'] }) });
+    await choose('198.51.100.140', 'View activity');
+    await waitFor(() => expect(document.querySelector('.so-chip')?.textContent).toBe('IP-Adresse:198.51.100.140'));
   });
 
   it('chooses days of the site, and clears a To that is before the new From', async () => {

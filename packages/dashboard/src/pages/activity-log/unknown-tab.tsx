@@ -3,12 +3,13 @@ import { useDateTexts } from '../../dates/use-date-texts.js';
 import { useSiteZone } from '../../dates/use-site-zone.js';
 import { __ } from '../../i18n/translate.js';
 import { chartPeriod, withPeriod } from './filter/period-choices.js';
-import { choiceOf, periodEnd, withChoice } from './list/applied.js';
+import { choiceOf, periodEnd } from './list/applied.js';
 import { LogCard } from './list/log-card.js';
 import { unknownSource } from './list/log-sources.js';
 import { RowMenu } from './list/row-menu.js';
 import { UnknownTable, unknownColumns } from './list/unknown-table.js';
 import { useLogList } from './list/use-log-list.js';
+import { withSubject } from './list/with-subject.js';
 import type { ListTabProps } from './list-tab.js';
 import { useManageDialog } from './manage/use-manage-dialog.js';
 import { TrafficPlace } from './traffic/traffic-place.js';
@@ -29,10 +30,8 @@ export function UnknownTab({ applied, onApply }: ListTabProps) {
   }
 
   function view(ip: string): void {
-    const filter = list.rows?.filters.find(({ wp_name }) => wp_name === 'ip')?.children[0];
-    const field = { group: 'ip', child: filter?.id ?? 'ip' };
-    const name = filter?.label ?? __('IP address', 'security-optimizer');
-    onApply({ ...applied, choices: withChoice(applied.choices, field, { ...field, name, value: ip, text: ip }) });
+    const name = __('IP address', 'security-optimizer');
+    onApply(withSubject(applied, list.rows?.filters ?? [], 'ip', name, { value: ip, text: ip }));
   }
 
   return (
