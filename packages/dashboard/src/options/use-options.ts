@@ -1,6 +1,7 @@
-import { useCallback } from 'react';
+import { useCallback, useRef } from 'react';
 import type { ApiFailure } from '../api/api-failure.js';
 import { useQuery, useQueryClient } from '../data/use-query.js';
+import { useShownAgain } from '../data/use-shown-again.js';
 import { useServices } from '../services.js';
 import { optionsQuery } from './options-query.js';
 import type { OptionsSource } from './options-source.js';
@@ -26,17 +27,27 @@ export function useOptions<Options extends object>(
   const client = useQueryClient();
   const query = useQuery<Options, ApiFailure>(optionsQuery(source, run));
 
+  /** Grows with each change that is written down. */
+  const stored = useRef(0);
+
   const store = useCallback(
     (change: Partial<Options>) => {
+      stored.current += 1;
       client.setQueryData<Options>(source.key, (options) => ({ ...options, ...change }) as Options);
     },
     [client, source],
   );
 
   async function readAgain(): Promise<void> {
+    const before = stored.current;
     const answer = await api.call<unknown>(source.call).catch(ignoreFailure);
-    if (answer !== undefined) store(source.read(answer.data));
+    // What was changed meanwhile is newer than what was read.
+    if (answer !== undefined && stored.current === before) store(source.read(answer.data));
   }
+
+  useShownAgain(() => {
+    if (query.data !== undefined) void readAgain();
+  });
 
   const acts = { store, readAgain };
   if (query.data !== undefined) return { state: 'ready', options: query.data, ...acts };

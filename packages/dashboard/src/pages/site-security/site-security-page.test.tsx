@@ -1,4 +1,4 @@
-import { screen, waitFor } from '@testing-library/react';
+import { fireEvent, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ok, refused } from '../../../test/api-server.js';
@@ -99,6 +99,28 @@ describe('the Site Security page', () => {
     site.replies.clear();
     await userEvent.click(again);
     expect(await screen.findAllByRole('switch')).toHaveLength(7);
+    // The button is gone; the keyboard goes on at the rows.
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Site Security'));
+  });
+
+  it('shows what another tab has changed once this one is shown again, and nothing older than its own changes', async () => {
+    await openPage(site);
+    const feeds = await findSwitch(FEEDS);
+    site.options.disable_feed = 1;
+    fireEvent(document, new Event('visibilitychange'));
+    await waitFor(() => expect(feeds.getAttribute('aria-checked')).toBe('true'));
+    const held = gate();
+    site.replies.set('/fetch-options', async () => {
+      await held.opened;
+      return ok({ ...site.options, disable_feed: 1 });
+    });
+    fireEvent(document, new Event('visibilitychange'));
+    await userEvent.click(feeds);
+    await waitFor(() => expect(site.options.disable_feed).toBe(0));
+    await waitFor(() => expect(feeds.getAttribute('aria-busy')).toBeNull());
+    held.open();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(feeds.getAttribute('aria-checked')).toBe('false');
   });
 
   it('says so when the answer holds no options at all', async () => {

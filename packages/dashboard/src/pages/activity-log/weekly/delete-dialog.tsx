@@ -13,9 +13,9 @@ export function DeleteDialog({ recipient, recipients, onChanged, onClosed }: Rec
   const closing = useClosing(onClosed);
 
   function submit(): void {
-    const left = recipients.entries.filter(({ id }) => id !== recipient.id);
+    const left = recipients.entries.map(({ email }) => email).filter((email) => email !== recipient.email);
     save<unknown>({
-      ...replaceRecipients(left.map(({ email }) => email)),
+      ...replaceRecipients(left),
       onSuccess: () => {
         closing.close();
         onChanged();

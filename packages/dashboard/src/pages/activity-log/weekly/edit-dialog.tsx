@@ -15,7 +15,9 @@ import type { RecipientDialogProps } from './weekly-tab.js';
 /** Edit Notification Email: another address in the place of this one. */
 export function EditDialog({ recipient, recipients, onChanged, onClosed }: RecipientDialogProps) {
   const [text, setText] = useState(recipient.email);
-  const [others] = useState(() => recipients.entries.filter(({ id }) => id !== recipient.id).map((item) => item.email));
+  const [others] = useState(() =>
+    recipients.entries.map((item) => item.email).filter((other) => other !== recipient.email),
+  );
   const body = useRef<HTMLDivElement>(null);
   const email = text.trim().toLowerCase();
   const wrong = emailError(email, others);
@@ -26,7 +28,7 @@ export function EditDialog({ recipient, recipients, onChanged, onClosed }: Recip
   function submit(): void {
     if (!errors.check()) return;
     save<unknown>({
-      ...replaceRecipients(recipients.entries.map((item) => (item.id === recipient.id ? email : item.email))),
+      ...replaceRecipients(recipients.entries.map((item) => (item.email === recipient.email ? email : item.email))),
       onSuccess: () => {
         closing.close();
         onChanged();

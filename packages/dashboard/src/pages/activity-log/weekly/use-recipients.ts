@@ -1,6 +1,8 @@
 import { ApiFailure } from '../../../api/api-failure.js';
 import { isFields } from '../../../data/fields.js';
 import { useQuery, useQueryClient } from '../../../data/use-query.js';
+import { useShownAgain } from '../../../data/use-shown-again.js';
+import { ignoreFailure } from '../../../options/use-changes.js';
 import type { TrackedRequest } from '../../../requests/run-request.js';
 import { useServices } from '../../../services.js';
 
@@ -18,7 +20,7 @@ const KEY = ['weekly-report'];
 
 /** Who gets the weekly report. */
 export function useRecipients() {
-  const { run } = useServices();
+  const { run, api } = useServices();
   const client = useQueryClient();
   const query = useQuery<Recipients, ApiFailure>({
     queryKey: KEY,
@@ -28,6 +30,11 @@ export function useRecipients() {
       if (recipients === null) throw new ApiFailure('refused');
       return recipients;
     },
+  });
+  // The whole list is sent with each change: an old one would take away what was added elsewhere.
+  useShownAgain(async () => {
+    const answer = await api.call<unknown>({ suffix: '/weekly-report' }).catch(ignoreFailure);
+    client.setQueryData<Recipients>(KEY, (before) => (before && readRecipients(answer?.data)) ?? undefined);
   });
   return {
     recipients: query.data ?? null,

@@ -28,6 +28,23 @@ describe('the recipients of the weekly report', () => {
     expect(screen.getByText('2 of 5 used')).toBeDefined();
   });
 
+  it('keep whom another tab has added once this one is shown again', async () => {
+    await open();
+    const input = await field();
+    site.log.emails = ['owner@example.com', 'elsewhere@example.com', 'agency@example.net'];
+    fireEvent(document, new Event('visibilitychange'));
+    await screen.findByText('3 of 5 used');
+    await userEvent.type(input, 'a@example.com');
+    await create();
+    await waitFor(() => expect(lists()).toHaveLength(1));
+    expect(site.log.emails).toEqual([
+      'owner@example.com',
+      'elsewhere@example.com',
+      'agency@example.net',
+      'a@example.com',
+    ]);
+  });
+
   it('are added several at a time: split, lower-cased, without brackets, each once', async () => {
     await open();
     await userEvent.type(await field(), 'A@Example.com b@example.com,');
