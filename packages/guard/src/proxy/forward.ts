@@ -3,6 +3,7 @@ import { CLOSED_EARLY } from '../activity/visit.js';
 import type { RawHeaders } from '../protections/protection.js';
 import { awaitBody } from './await-body.js';
 import type { ExchangeWatch } from './exchange-watch.js';
+import { LagWatch } from './lag-watch.js';
 import { requestHead, type VisitorFacts } from './request-head.js';
 import { forwardedHead } from './response-head.js';
 import { endAnswer } from './send-answer.js';
@@ -61,6 +62,7 @@ class Exchange implements UpstreamHandler, Ready {
   #held: { readonly piece: Buffer; readonly last: boolean }[] | null = null;
   #ready: Promise<void> | null = null;
   #lastPiece: Buffer | undefined;
+  #lag: LagWatch | null = null;
   readonly #waiting = {
     use: (connection: UpstreamConnection): void => this.#send(connection),
     fail: (kind: UpstreamFailure, cause: unknown): void => this.onFailure(kind, cause),
@@ -262,7 +264,10 @@ class Exchange implements UpstreamHandler, Ready {
     upstream?.pause();
     // A visitor who takes nothing at all for that long is gone; any progress starts the time anew.
     visitor.setTimeout(this.f.idleMs);
+    this.#lag ??= new LagWatch(() => this.#setAside());
+    this.#lag.begin();
     this.f.response.once('drain', () => {
+      this.#lag?.end();
       this.#visitorLags = false;
       // What is left of the body has its time still.
       visitor.setTimeout(this.#sentWhole ? 0 : this.f.idleMs);
@@ -270,8 +275,15 @@ class Exchange implements UpstreamHandler, Ready {
     });
   }
 
+  /** An answer that is taken slowly does not keep others from WordPress, and ends when there are too many such. */
+  #setAside(): void {
+    if (this.#over || this.#connection === null) return;
+    if (!this.f.pool.setAside(this.#connection, this.f.from)) this.f.response.destroy();
+  }
+
   /** The visitor has gone, or has the whole answer. */
   #abandoned(): void {
+    this.#lag?.end();
     this.#bodyIsOver();
     if (this.#over) return;
     if (this.f.watch.staysForHead && this.#sentWhole && !this.#headSeen) {

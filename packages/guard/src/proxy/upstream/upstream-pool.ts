@@ -1,4 +1,5 @@
 import { authorityOf } from '../../lib/authority.js';
+import { Aside } from './aside.js';
 import { BodyLane } from './body-lane.js';
 import { type UpstreamAddress, UpstreamConnection, type UpstreamFailure } from './upstream-connection.js';
 
@@ -15,6 +16,7 @@ export class UpstreamPool {
   readonly #idle: UpstreamConnection[] = [];
   readonly #all = new Set<UpstreamConnection>();
   readonly #waiting: Waiting[] = [];
+  readonly #aside: Aside;
   #closed = false;
   /** Authority for requests that name no host. */
   readonly host: string;
@@ -27,6 +29,7 @@ export class UpstreamPool {
   ) {
     this.host = authorityOf(address);
     this.bodies = new BodyLane(maxConnections);
+    this.#aside = new Aside(maxConnections);
   }
 
   /** Hands over a connection now or when one is free. `fail('busy')` when the line is too long. */
@@ -54,6 +57,17 @@ export class UpstreamPool {
     this.#forget(connection);
   }
 
+  /**
+   * The visitor takes the answer slowly: it goes on without counting among the connections, and ends with the answer.
+   * @param from whose it is
+   * @returns false when too many answers of that address are taken slowly: this one cannot go on
+   */
+  setAside(connection: UpstreamConnection, from: string): boolean {
+    const aside = this.#aside.add(connection, from);
+    if (aside === 'yes') this.letGo(connection);
+    return aside !== 'too-many';
+  }
+
   close(): void {
     this.#closed = true;
     for (const connection of this.#idle.splice(0)) connection.destroy();
@@ -62,20 +76,27 @@ export class UpstreamPool {
   /** Ends everything at once, running requests included. */
   destroy(): void {
     this.close();
-    for (const connection of this.#all) connection.socket.destroy();
+    for (const connection of [...this.#all, ...this.#aside.all()]) connection.socket.destroy();
   }
 
   #open(): UpstreamConnection {
     const connection = new UpstreamConnection(
       this.address,
       (idle) => this.#release(idle),
-      (gone) => this.#forget(gone),
+      (gone) => {
+        this.#aside.delete(gone);
+        this.#forget(gone);
+      },
     );
     this.#all.add(connection);
     return connection;
   }
 
   #release(connection: UpstreamConnection): void {
+    if (this.#aside.has(connection)) {
+      connection.destroy();
+      return;
+    }
     const next = this.#waiting.shift();
     if (next !== undefined) next.use(connection);
     else if (this.#closed) connection.destroy();
