@@ -39,7 +39,8 @@ if ( $new ) {
 	global $wp_rewrite;
 	$wp_rewrite->init();
 	$wp_rewrite->set_permalink_structure( '/%postname%/' );
-	$wp_rewrite->flush_rules( false );
+	// Categories and tags were set up without pretty addresses: the first request makes the rules, with theirs.
+	delete_option( 'rewrite_rules' );
 	// Avatars come from gravatar.com; the sandbox asks nothing of other servers.
 	update_option( 'show_avatars', 0 );
 } elseif ( ! empty( $sandbox['reset'] ) ) {
