@@ -7,6 +7,8 @@ import type { Save } from './use-save.js';
 
 export interface FormDialogProps extends Omit<DialogProps, 'pending' | 'footer'> {
   readonly saving: Save;
+  /** What the button that saves does is dangerous. */
+  readonly danger?: boolean;
   /** "Save" unless told otherwise. */
   readonly submitText?: string;
   /** "Saving…" unless told otherwise. */
@@ -19,6 +21,7 @@ export interface FormDialogProps extends Omit<DialogProps, 'pending' | 'footer'>
 /** A dialog with a form that is saved: the button that does it at the foot, and below the fields why it failed. */
 export function FormDialog({
   saving,
+  danger,
   submitText,
   pendingText,
   submitDisabled,
@@ -33,7 +36,7 @@ export function FormDialog({
         <>
           {otherAction}
           <Button
-            kind="primary"
+            kind={danger ? 'danger' : 'primary'}
             submit
             disabled={submitDisabled ?? false}
             pendingText={saving.pending ? (pendingText ?? __('Saving…', 'security-optimizer')) : undefined}

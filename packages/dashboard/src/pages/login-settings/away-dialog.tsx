@@ -29,7 +29,7 @@ export interface AwayFieldsProps {
 }
 
 /** Configure Away Mode: for some dates, on some weekdays, or at some hours of each day. */
-export default function AwayDialog({ options, store, onClosed }: LoginDialogProps) {
+export default function AwayDialog({ options, store, readAgain, onClosed }: LoginDialogProps) {
   const state = options.away_mode as AwayState;
   const { config } = useServices();
   const [first] = useState(() => awayFormOf(state.schedule));
@@ -51,6 +51,7 @@ export default function AwayDialog({ options, store, onClosed }: LoginDialogProp
         closing.close();
       },
       onFailure: (reason) => errors.showServerErrors(reason.fields),
+      onUnclear: readAgain,
     });
   }
 

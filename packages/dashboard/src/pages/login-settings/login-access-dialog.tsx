@@ -17,7 +17,7 @@ import type { LoginDialogProps } from './login-dialogs.js';
 import { useAccessRows } from './use-access-rows.js';
 
 /** Manage Login Access: the addresses from which one may log in. */
-export default function LoginAccessDialog({ options, store, onClosed }: LoginDialogProps) {
+export default function LoginAccessDialog({ options, store, readAgain, onClosed }: LoginDialogProps) {
   const list = useAccessRows(options.login_access ?? []);
   const body = useRef<HTMLDivElement>(null);
   const errors = useFormErrors(accessErrors(list.rows), () => focusFirstError(body.current));
@@ -44,6 +44,7 @@ export default function LoginAccessDialog({ options, store, onClosed }: LoginDia
         store({ login_access: entries, ...readLoginOptions(data) });
         closing.close();
       },
+      onUnclear: readAgain,
       onFailure: ({ code, fields }) => {
         // The server knows the address of this call better than the page, which was opened earlier.
         if (code === 'would_shut_you_out') setAsking(true);

@@ -124,6 +124,22 @@ describe('Configure Login URL', () => {
     );
   });
 
+  it('lets its row tell the truth when no answer came to a change that was made', async () => {
+    site.replies.set('/custom-login-url', () => {
+      site.login.login_url = site.login.login_url.map((item) => ({
+        ...item,
+        selected: item.type === 'custom' ? 1 : 0,
+      }));
+      return null;
+    });
+    const dialog = await openDialog(site, 'Custom Login URL');
+    await userEvent.click(within(dialog).getByRole('radio', { name: /^Custom/ }));
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
+    await within(dialog).findByText('We couldn’t save this.');
+    const [title] = Array.from(document.querySelectorAll('.so-row h3'));
+    await waitFor(() => expect(title?.textContent).toBe('Custom Login URL'));
+  });
+
   it('shows at the field what the server says about it, until the field is changed', async () => {
     const text = 'WordPress uses this address itself. Choose another one.';
     site.replies.set('/custom-login-url', () => ({

@@ -43,6 +43,7 @@ export default function UsernamesDialog({ options, store, readAgain, onClosed }:
         closing.close();
       },
       onFailure: (reason) => errors.showServerErrors(reason.fields),
+      onUnclear: readAgain,
     });
   }
 

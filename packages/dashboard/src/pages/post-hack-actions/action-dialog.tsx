@@ -8,7 +8,6 @@ import { SaveFailed } from '../../forms/save-failed.js';
 import { useSave } from '../../forms/use-save.js';
 import { formatNumber } from '../../i18n/format-number.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
-import { mayHaveBeenSaved } from '../../options/use-changes.js';
 import { useServices } from '../../services.js';
 import { actionTexts } from './action-texts.js';
 import type { PostHackState } from './read-post-hack.js';
@@ -39,9 +38,7 @@ export default function ActionDialog({ kind, facts, onBegan, onUnclear, onClosed
         closing.close();
         onBegan(startedJob(data), kind !== 'reinstall-plugins' && !keeps);
       },
-      onFailure: (reason) => {
-        if (mayHaveBeenSaved(reason)) onUnclear();
-      },
+      onUnclear,
     });
   }
 

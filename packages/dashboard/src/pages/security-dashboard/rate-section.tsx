@@ -1,4 +1,5 @@
 import { useId, useRef, useState } from 'react';
+import { keepFocus } from '../../components/keep-focus.js';
 import { safeHref } from '../../components/server-text.js';
 import { useQueryClient } from '../../data/use-query.js';
 import { __ } from '../../i18n/translate.js';
@@ -31,8 +32,7 @@ export function RateSection() {
       onSuccess: () => {
         client.setQueryData<RateState>([OVERVIEW_KEY, rateSource.name], { show: false, link: '' });
         // The button goes away with its section; the next one takes the focus.
-        next?.setAttribute('tabindex', '-1');
-        next?.focus();
+        keepFocus(() => next);
       },
       onComplete: () => setPending(false),
     }).catch(ignoreFailure);

@@ -1,10 +1,8 @@
 import { useRef, useState } from 'react';
-import { Button } from '../../../components/button.js';
-import { Dialog } from '../../../dialogs/dialog.js';
 import { useClosing } from '../../../dialogs/use-closing.js';
 import { Field } from '../../../forms/field.js';
 import { focusFirstError } from '../../../forms/focus-first-error.js';
-import { SaveFailed } from '../../../forms/save-failed.js';
+import { FormDialog } from '../../../forms/form-dialog.js';
 import { useFormErrors } from '../../../forms/use-form-errors.js';
 import { useSave } from '../../../forms/use-save.js';
 import { __ } from '../../../i18n/translate.js';
@@ -22,12 +20,12 @@ export function EditDialog({ recipient, recipients, onChanged, onClosed }: Recip
   const email = text.trim().toLowerCase();
   const wrong = emailError(email, others);
   const errors = useFormErrors(wrong === null ? {} : { email: wrong }, () => focusFirstError(body.current));
-  const { pending, failure, save } = useSave();
+  const saving = useSave();
   const closing = useClosing(onClosed);
 
   function submit(): void {
     if (!errors.check()) return;
-    save<unknown>({
+    saving.save<unknown>({
       ...replaceRecipients(recipients.entries.map((item) => (item.email === recipient.email ? email : item.email))),
       onSuccess: () => {
         closing.close();
@@ -41,22 +39,13 @@ export function EditDialog({ recipient, recipients, onChanged, onClosed }: Recip
   }
 
   return (
-    <Dialog
+    <FormDialog
       title={__('Edit Notification Email', 'security-optimizer')}
       closing={closing}
-      pending={pending}
+      saving={saving}
       dirty={email !== recipient.email}
       onSubmit={submit}
-      footer={
-        <Button
-          kind="primary"
-          submit
-          disabled={email === recipient.email}
-          pendingText={pending ? __('Saving…', 'security-optimizer') : undefined}
-        >
-          {__('Save', 'security-optimizer')}
-        </Button>
-      }
+      submitDisabled={email === recipient.email}
     >
       <div ref={body}>
         <Field label={__('Email', 'security-optimizer')} error={errors.shown.email}>
@@ -75,7 +64,6 @@ export function EditDialog({ recipient, recipients, onChanged, onClosed }: Recip
           )}
         </Field>
       </div>
-      <SaveFailed failure={failure} />
-    </Dialog>
+    </FormDialog>
   );
 }
