@@ -144,6 +144,18 @@ describe('invalidating', () => {
     expect([hidden.calls.length, other.calls.length]).toEqual([1, 0]);
   });
 
+  it('take no answer of a call that was sent before', async () => {
+    const client = createQueryClient();
+    const shown = pendingQuery(['one']);
+    client.observe(['one'], shownBy(shown.query));
+    void client.prefetchQuery(shown.query);
+    void client.invalidateQueries({ queryKey: ['one'] });
+    expect(shown.calls.length).toBe(2);
+    await shown.calls[1]?.answer('new');
+    await shown.calls[0]?.answer('old');
+    expect(client.getQueryData(['one'])).toBe('new');
+  });
+
   it('fetches nothing for a part that only shows', async () => {
     const client = createQueryClient();
     client.setQueryData(['one'], 'known');

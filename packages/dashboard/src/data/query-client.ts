@@ -154,7 +154,10 @@ export function createQueryClient(now: () => number = Date.now): QueryClient {
         .map((entry) => {
           entry.updatedAt = Number.NEGATIVE_INFINITY;
           const query = Array.from(entry.observers, (observer) => observer.query()).find((one) => one !== null);
-          return query == null ? undefined : refetch(entry, query);
+          if (query == null) return undefined;
+          // Also when it is the first one that is on its way: it may say what was true before.
+          entry.run?.controller.abort();
+          return start(entry, query);
         });
       await Promise.all(begun);
     },
