@@ -94,12 +94,17 @@ onEveryStack('a log-in at an address of its own', (stack) => {
     it.each(['/wp-login.php', '/wp-register.php', '/wp-signup.php'])(
       '%s is sent on to the host of the site by its own name, as any missing page is',
       async (target) => {
-        const location = async (path: string) =>
-          (await sendRaw(stack.port, `GET ${path} HTTP/1.0\r\n\r\n`)).headers.location ?? '';
+        const answer = (path: string) => sendRaw(stack.port, `GET ${path} HTTP/1.0\r\n\r\n`);
         const { target: other, name, sibling } = missing(target);
-        const there = await location(other);
-        expect(there).toContain(other);
-        expect(await location(target)).toBe(there.replace(sibling, name));
+        const there = await answer(other);
+        // nginx leaves no missing script to WordPress, which alone knows the host.
+        expect([301, 404]).toContain(there.status);
+        if (there.status === 301) expect(there.headers.location).toContain(other);
+        const here = await answer(target);
+        expect([here.status, here.headers.location]).toEqual([
+          there.status,
+          there.headers.location?.replace(sibling, name),
+        ]);
       },
     );
 
