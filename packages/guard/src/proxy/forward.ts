@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CLOSED_EARLY } from '../activity/visit.js';
 import type { RawHeaders } from '../protections/protection.js';
 import { awaitBody } from './await-body.js';
+import { isEventStream } from './event-stream.js';
 import type { ExchangeWatch } from './exchange-watch.js';
 import { LagWatch } from './lag-watch.js';
 import { requestHead, type VisitorFacts } from './request-head.js';
@@ -184,7 +185,7 @@ class Exchange implements UpstreamHandler, Ready {
     this.#started = true;
     this.f.onAnswered(head.status);
     if (complete) this.#finish(undefined);
-    else if (headers.length > 0 && isStream(headers)) {
+    else if (headers.length > 0 && isEventStream(headers)) {
       response.flushHeaders();
       this.f.onStream?.();
     }
@@ -303,14 +304,4 @@ class Exchange implements UpstreamHandler, Ready {
     if (this.#connection === null || failure === 'connect' || failure === 'busy') return 'nothing';
     return this.#sentWhole ? 'whole' : 'part';
   }
-}
-
-/** Server-sent events must reach the visitor before the first event does. */
-function isStream(headers: readonly string[]): boolean {
-  for (let i = 0; i < headers.length; i += 2) {
-    if (headers[i]?.length === 12 && headers[i]?.toLowerCase() === 'content-type') {
-      return (headers[i + 1] as string).startsWith('text/event-stream');
-    }
-  }
-  return false;
 }
