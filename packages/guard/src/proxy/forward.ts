@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CLOSED_EARLY } from '../activity/visit.js';
+import type { Address } from '../lib/address.js';
+import { addressKey } from '../login/address-key.js';
 import type { RawHeaders } from '../protections/protection.js';
 import { awaitBody } from './await-body.js';
 import { isEventStream } from './event-stream.js';
@@ -18,8 +20,8 @@ export interface Forwarding {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly pool: UpstreamPool;
-  /** Whose it is: what comes from one address has the same. */
-  readonly from: string;
+  /** Whose it is: bodies and answers that take long are counted for it as failed log-ins are. */
+  readonly address: Address;
   readonly target: string;
   /** Asked when the request goes out: it may have stood in line for long, and WordPress believes no old header. */
   visitor(): VisitorFacts;
@@ -75,11 +77,11 @@ class Exchange implements UpstreamHandler, Ready {
   constructor(private readonly f: Forwarding) {}
 
   start(): void {
-    const { request, response, pool, from } = this.f;
+    const { request, response, pool, address } = this.f;
     response.on('close', () => this.#abandoned());
     if (request.complete || this.#framing() === 'none') pool.take(this.#waiting);
     else {
-      this.#bodyIsOver = awaitBody(request, pool.bodies, from, {
+      this.#bodyIsOver = awaitBody(request, pool.bodies, addressKey(address), {
         ready: () => pool.take(this.#waiting),
         refused: () => this.onFailure('busy', new Error('too many bodies are waiting for WordPress')),
       });
@@ -279,7 +281,7 @@ class Exchange implements UpstreamHandler, Ready {
   /** An answer that is taken slowly does not keep others from WordPress, and ends when there are too many such. */
   #setAside(): void {
     if (this.#over || this.#connection === null) return;
-    if (!this.f.pool.setAside(this.#connection, this.f.from)) this.f.response.destroy();
+    if (!this.f.pool.setAside(this.#connection, addressKey(this.f.address))) this.f.response.destroy();
   }
 
   /** The visitor has gone, or has the whole answer. */

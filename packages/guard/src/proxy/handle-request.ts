@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CLOSED_EARLY } from '../activity/visit.js';
-import { addressKey } from '../login/address-key.js';
 import type { DoorVisit } from '../login/two-factor/second-factor-door.js';
 import { isMember, readSignal, type Signal } from '../wordpress/signature.js';
 import { type Admitted, admitLogin } from './admit-login.js';
@@ -97,7 +96,7 @@ function toWordPress(deps: GateDeps, passage: Passage, { context, ticket, certai
     request,
     response,
     pool: site.pool,
-    from: addressKey(pass.address),
+    address: pass.address,
     target: pass.target,
     visitor: () => visitorFacts(pass, requestId, deps.clock(), context),
     stopped: policy.stopHeaders(facts, deps.onFault),

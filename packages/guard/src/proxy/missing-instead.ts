@@ -48,7 +48,7 @@ export function missingInstead(
     request,
     response,
     pool: site.pool,
-    from: pass.address.text,
+    address,
     target,
     visitor: () => visitorFacts(pass, requestId, deps.clock(), context),
     stopped: new Set([...(policy.stopHeaders(facts, deps.onFault) ?? []), ...OF_THE_BODY]),
