@@ -169,6 +169,8 @@ export const configFile = z.strictObject({
       upstreamSeconds: limit(300, 1, 3600, 'seconds'),
       shutdownSeconds: limit(30, 1, 600, 'seconds'),
       upstreamConnections: limit(128, 1, 10_000, 'connections'),
+      connections: limit(10_000, 10, 1_000_000, 'connections'),
+      connectionsPerAddress: limit(500, 10, 1_000_000, 'connections'),
     })
     .prefault({}),
   activity: z

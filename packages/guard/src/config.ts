@@ -26,6 +26,10 @@ export interface Config {
     readonly shutdownSeconds: number;
     /** Connections to one WordPress at the same time; further requests wait. */
     readonly upstreamConnections: number;
+    /** Connections of all clients at the same time; beyond them idle ones are closed. */
+    readonly connections: number;
+    /** Connections of one address at the same time, IPv6 by /64; trusted proxies have no limit of their own. */
+    readonly connectionsPerAddress: number;
   };
   /** Where metrics and the health of guard are told; nowhere when it is null. */
   readonly metrics: { readonly listen: { readonly host: string; readonly port: number } | null };

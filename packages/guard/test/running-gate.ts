@@ -73,6 +73,8 @@ export async function runningGate(upstream: number | string, options: GateOption
       upstreamSeconds: 5,
       shutdownSeconds: 5,
       upstreamConnections: 64,
+      connections: 10_000,
+      connectionsPerAddress: 10_000,
       ...options.limits,
     },
     activity: { maxRows: 1000, dns: [], monitors: [] },

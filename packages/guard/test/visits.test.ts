@@ -125,7 +125,7 @@ describe('the Activity Log gets', () => {
     expect(gate.visits.map(({ address, target }) => [address, target])).toEqual([['192.0.2.9', '/good']]);
   });
 
-  it('every request of a blocked address, answered before it is parsed or after', async () => {
+  it('every request of a blocked address, and what no parser understands', async () => {
     const gate = await site();
     const open = new RawClient(gate.port);
     await open.send('GET /first HTTP/1.1\r\nHost: a\r\n\r\n').until((text) => text.includes('hello'));
@@ -139,7 +139,7 @@ describe('the Activity Log gets', () => {
       [200, '/first', null, null],
       [403, '/second', 'blocked-visitor', 'Bad'],
       [403, '/third', 'blocked-visitor', 'Bad/2.0'],
-      [403, '-', 'blocked-visitor', null],
+      [400, '-', 'malformed:400', null],
     ]);
   });
 

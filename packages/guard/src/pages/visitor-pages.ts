@@ -78,6 +78,16 @@ export const visitorPages = {
     details: true,
     foot: MISTAKE,
   },
+  expectation: {
+    status: 417,
+    title: 'Not allowed',
+    heading: 'This can’t be done here',
+    text: '{host} doesn’t accept this kind of request.',
+    tone: 'quiet',
+    icon: 'lock',
+    details: true,
+    foot: MISTAKE,
+  },
   'too-long': {
     status: 414,
     title: 'Address too long',

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
-import { type Address, parseAddress } from '../lib/address.js';
+import type { Address } from '../lib/address.js';
 import type { AddressSet } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
 import type { LoginRoad } from '../login/login-road.js';
@@ -60,9 +59,11 @@ export type Examined =
 
 export type Pass = Extract<Examined, { kind: 'pass' }>;
 
-/** Reads the request and asks the rules. No waiting, no storage: everything it needs is in memory. */
-export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
-  const peer = peerAddress(request.socket);
+/**
+ * Reads the request and asks the rules. No waiting, no storage: everything it needs is in memory.
+ * @param peer address at the other end of the connection
+ */
+export function examine(deps: ExamineDeps, request: IncomingMessage, peer: Address): Examined {
   const proxied = deps.trusted.size > 0 && deps.trusted.has(peer);
   const address = proxied ? clientAddress(peer, headerText(request, 'x-forwarded-for'), deps.trusted) : peer;
   const target = requestTarget(request, deps.targetBytes);
@@ -138,15 +139,6 @@ export function examine(deps: ExamineDeps, request: IncomingMessage): Examined {
 /** Whose headers an answer gets that belongs to no site: those of the only one, else those of a fresh one. */
 function policyOfNoSite({ live, router }: ExamineDeps): Policy {
   return live.get(router.only?.config.id ?? '');
-}
-
-const NOBODY: Address = { words: [0, 0, 0xffff, 0], text: '0.0.0.0', family: 4 };
-const PEER = Symbol('peer address');
-
-/** Address at the other end of the socket, read once per connection. */
-export function peerAddress(socket: Socket & { [PEER]?: Address }): Address {
-  socket[PEER] ??= parseAddress(socket.remoteAddress ?? '') ?? NOBODY;
-  return socket[PEER];
 }
 
 /** The last entry is what the trusted proxy itself says; earlier ones came with the request. */

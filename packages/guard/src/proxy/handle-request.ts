@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CLOSED_EARLY } from '../activity/visit.js';
+import type { Address } from '../lib/address.js';
 import type { DoorVisit } from '../login/two-factor/second-factor-door.js';
 import { isMember, readSignal, type Signal } from '../wordpress/signature.js';
 import { type Admitted, admitLogin } from './admit-login.js';
@@ -30,22 +31,24 @@ interface Passage {
 
 /**
  * One request, from its head to its answer: facts, rules, then guard's own API or WordPress. Reads top to bottom.
+ * @param peer address at the other end of the connection
  * @param continueFirst the visitor waits for `100 Continue`
  */
 export function handleRequest(
   deps: GateDeps,
   request: IncomingMessage,
   response: ServerResponse,
+  peer: Address,
   continueFirst: boolean,
 ): void {
-  const examined = examine(deps, request);
+  const examined = examine(deps, request, peer);
   const requestId = deps.nextId();
   const time = deps.clock();
   const answers = gateAnswers(deps, examined, request, response, { requestId, time });
   if (examined.kind === 'refuse') {
     noteRefusal(deps, examined, requestId);
     // Where this request ends is unclear, and so is where a next one would begin (RFC 9112 section 6.1).
-    if (examined.rule === UNCLEAR_END) response.shouldKeepAlive = false;
+    if (UNCLEAR_END.has(examined.rule)) response.shouldKeepAlive = false;
     answers.page(examined.page, examined.rule);
     return;
   }
@@ -75,7 +78,7 @@ export function handleRequest(
   });
 }
 
-const UNCLEAR_END = 'ambiguous:framing';
+const UNCLEAR_END = new Set(['ambiguous:framing', 'ambiguous:host', 'ambiguous:expectation']);
 
 /** Actions of the login address that guard answers itself. */
 const SECOND_FACTOR = new Set(['second-factor', 'second-factor-setup']);

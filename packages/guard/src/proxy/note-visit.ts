@@ -56,20 +56,3 @@ export function noteMalformed(deps: NoteDeps, address: Address, piece: Buffer | 
 const LINE_BYTES = 1024;
 /** Stands for a target that could not be read. */
 const NO_TARGET = '-';
-
-/** A request of a blocked address that was answered before it was parsed. */
-export function noteBlocked(deps: NoteDeps, address: Address, head: string): void {
-  const site = deps.router.only;
-  if (site === null) return;
-  const from = head.indexOf(' ') + 1;
-  const to = head.indexOf(' ', from);
-  const line = head.indexOf('\r\n');
-  const target = from > 0 && to !== -1 && to < line ? head.slice(from, to) : NO_TARGET;
-  const agent = (): string | null => copied(/\r\nuser-agent:[ \t]*([^\r\n]*)/i.exec(head)?.[1]);
-  deps.visits.add(site.config.id, { address, target, status: 403, rule: 'blocked-visitor', agent });
-}
-
-/** A text of its own: a part of the head would keep the whole head in memory. */
-function copied(text: string | undefined): string | null {
-  return text === undefined ? null : Buffer.from(text.trimEnd(), 'latin1').toString('latin1');
-}

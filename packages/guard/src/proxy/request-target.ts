@@ -1,11 +1,12 @@
-import type { IncomingMessage as NodeRequest } from 'node:http';
-
-/** Node sets `upgrade` on every request of its server; its types leave it out. */
-export type IncomingMessage = NodeRequest & { readonly upgrade?: boolean };
+import type { IncomingMessage } from 'node:http';
 
 export type Target =
   | { readonly ok: true; readonly target: string; readonly host: string }
-  | { readonly ok: false; readonly page: 'bad-request' | 'bad-method' | 'too-long'; readonly reason: string };
+  | {
+      readonly ok: false;
+      readonly page: 'bad-request' | 'bad-method' | 'expectation' | 'too-long';
+      readonly reason: string;
+    };
 
 /** Methods that only make sense between a client and a forward proxy, or that echo the request. */
 const REFUSED_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK']);
@@ -21,6 +22,7 @@ export function requestTarget(request: IncomingMessage, maxBytes: number): Targe
   if (url.length > maxBytes) return { ok: false, page: 'too-long', reason: 'target-too-long' };
   if (REFUSED_METHODS.has(request.method as string)) return { ok: false, page: 'bad-method', reason: 'method' };
   if (!isFramedPlainly(request)) return { ok: false, page: 'bad-request', reason: 'framing' };
+  if (!isExpectationKnown(request)) return { ok: false, page: 'expectation', reason: 'expectation' };
   const host = hostOf(request);
   if (host === null) return { ok: false, page: 'bad-request', reason: 'host' };
   if (url.startsWith('/')) return { ok: true, target: url, host };
@@ -33,16 +35,22 @@ export function requestTarget(request: IncomingMessage, maxBytes: number): Targe
 
 /**
  * Whether every reader finds the end of the body in the same place (RFC 9112 section 6). Node's parser refuses most of
- * what is unclear; left over are codings below `chunked`, `chunked` in HTTP/1.0, other versions of HTTP, and a body
- * behind a wish for another protocol, where it stops reading.
+ * what is unclear; left over are codings below `chunked`, `chunked` in HTTP/1.0, other versions of HTTP, and WebSocket
+ * handshakes with a body.
  */
 function isFramedPlainly(request: IncomingMessage): boolean {
   const { headers, httpVersion } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return false;
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) return false;
-  if (!request.upgrade) return true;
-  return coding === undefined && Number(headers['content-length'] ?? 0) === 0;
+  const hasBody = coding !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+  return !(hasBody && request.method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket');
+}
+
+/** Only one expectation is defined, and only HTTP/1.1 has it (RFC 9110 section 10.1.1). */
+function isExpectationKnown({ headers, httpVersion }: IncomingMessage): boolean {
+  const { expect } = headers;
+  return expect === undefined || httpVersion === '1.0' || expect.toLowerCase() === '100-continue';
 }
 
 function hostOf(request: IncomingMessage): string | null {

@@ -88,6 +88,8 @@ export async function loginGateUnderTest(
       upstreamSeconds: 10,
       shutdownSeconds: 1,
       upstreamConnections: 200,
+      connections: 10_000,
+      connectionsPerAddress: 10_000,
     },
     activity: { maxRows: 1000, dns: [], monitors: [] },
     mail: { smtp: null },

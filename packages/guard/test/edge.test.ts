@@ -1,0 +1,222 @@
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { answersIn, exchange, RawClient, statusOf } from './raw-client.js';
+import { type Gate, rawServer, recordingServer, runningGate } from './running-gate.js';
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+/** A web server that reads requests and never answers; counts the connections that are open to it. */
+async function silentServer(): Promise<{ port: number; open: () => number }> {
+  const open = new Set<Socket>();
+  const port = await rawServer((socket) => {
+    open.add(socket);
+    socket.on('data', () => {});
+    socket.on('close', () => open.delete(socket));
+  });
+  return { port, open: () => open.size };
+}
+
+/** Leaves with a reset, not with an orderly end. */
+function reset(client: RawClient): void {
+  client.socket.resetAndDestroy();
+}
+
+async function expectServing(gate: Gate): Promise<void> {
+  expect(statusOf(await exchange(gate.port, 'GET /plain HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'))).toBe(200);
+}
+
+const HANDSHAKE = 'GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+
+describe('a client that resets its connection', () => {
+  it.each([
+    ['after CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'],
+    ['after CONNECT with bytes behind it', `CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n${GET}`],
+    ['after a broken request', 'BROKEN\r\n\r\n'],
+    ['after a WebSocket handshake', HANDSHAKE],
+    ['after a wish for h2c', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'],
+    ['inside a head', 'GET / HTTP/1.1\r\nHo'],
+    ['inside a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc'],
+    ['before the answer', GET],
+    ['after several requests', GET.repeat(20)],
+  ])('%s leaves the service as it was', async (_when, bytes) => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    for (let i = 0; i < 20; i++) {
+      const client = new RawClient(gate.port);
+      await new Promise((resolve) => client.socket.write(bytes, 'latin1', resolve));
+      // At other moments of what guard does with it.
+      await new Promise((resolve) => setTimeout(resolve, i % 5));
+      reset(client);
+    }
+    await expect.poll(() => gate.server.connections).toBe(0);
+    await expectServing(gate);
+    expect(seen.at(-1)?.url).toBe('/plain');
+  });
+});
+
+describe('several requests in one packet', () => {
+  const handshakes = [HANDSHAKE, HANDSHAKE.replace('websocket', 'h2c'), 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'];
+  const first = {
+    'without a host': 'GET / HTTP/1.1\r\n\r\n',
+    'with an unknown expectation': 'GET / HTTP/1.1\r\nHost: a\r\nExpect: the-impossible\r\n\r\n',
+    'with a broken host': 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n',
+  };
+  const pairs = Object.entries(first).flatMap(([how, bytes]) => handshakes.map((next) => ({ how, bytes, next })));
+
+  it.each(pairs)('of which the first is one $how leave the service as it was: $next', async ({ bytes, next }) => {
+    const { port } = await recordingServer();
+    const gate = await runningGate(port);
+    const received = await new RawClient(gate.port).send(bytes + next).end();
+    expect(statusOf(received)).toBeGreaterThanOrEqual(400);
+    expect(answersIn(received)).toBe(1);
+    await expectServing(gate);
+  });
+
+  it('are answered by guard where Node would answer itself: 400 without a host, 417 for an expectation', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    const noHost = await exchange(gate.port, first['without a host']);
+    const expectation = await exchange(gate.port, first['with an unknown expectation']);
+    expect([statusOf(noHost), statusOf(expectation)]).toEqual([400, 417]);
+    expect(noHost).toContain('Cache-Control: no-store');
+    expect(expectation).toContain('Cache-Control: no-store');
+    expect(gate.visits.map(({ rule }) => rule)).toEqual(['ambiguous:host', 'ambiguous:expectation']);
+    expect(seen).toEqual([]);
+  });
+
+  it('are forwarded one at a time', async () => {
+    let most = 0;
+    let now = 0;
+    const { port, seen } = await recordingServer((_request, response) => {
+      most = Math.max(most, ++now);
+      setTimeout(() => {
+        now--;
+        response.end('ok');
+      }, 10);
+    });
+    const gate = await runningGate(port);
+    const client = new RawClient(gate.port).send(GET.repeat(10));
+    await client.until((text) => answersIn(text) === 10);
+    expect(seen).toHaveLength(10);
+    expect(most).toBe(1);
+  });
+
+  it('are too many when hundreds wait: those behind are not answered, and the connection ends', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    const client = new RawClient(gate.port).send(GET.repeat(1000));
+    const received = await client.end();
+    expect(answersIn(received)).toBe(seen.length);
+    expect(seen.length).toBeGreaterThan(50);
+    expect(seen.length).toBeLessThan(200);
+    expect(received.slice(received.lastIndexOf('HTTP/1.1 '))).toContain('Connection: close');
+    await expectServing(gate);
+  });
+});
+
+describe('what is held for a client', () => {
+  it('who sends many requests at once and leaves is given back: the site goes on', async () => {
+    const { port, open } = await silentServer();
+    const gate = await runningGate(port, { limits: { upstreamConnections: 4, upstreamSeconds: 60 } });
+    const clients = Array.from({ length: 4 }, () => new RawClient(gate.port).send(GET.repeat(100)));
+    await expect.poll(open).toBe(4);
+    for (const client of clients) reset(client);
+    await expect.poll(open).toBe(0);
+    await expect.poll(() => gate.server.connections).toBe(0);
+    const next = new RawClient(gate.port).send(GET);
+    await expect.poll(open).toBe(1);
+    next.socket.destroy();
+  });
+
+  it.each([
+    ['h2c', HANDSHAKE.replace('websocket', 'h2c')],
+    ['a WebSocket', HANDSHAKE],
+    ['nothing else', GET],
+  ])('who asks for %s and ends the connection is given back before WordPress has answered', async (_what, bytes) => {
+    const { port, open } = await silentServer();
+    const gate = await runningGate(port, { limits: { upstreamSeconds: 60 } });
+    const clients = Array.from({ length: 10 }, () => new RawClient(gate.port).send(bytes));
+    await expect.poll(open).toBe(10);
+    for (const { socket } of clients) socket.end();
+    await expect.poll(open).toBe(0);
+    await expect.poll(() => gate.server.connections).toBe(0);
+  });
+});
+
+/** A client that does not end its side when guard has ended its own. */
+function stubborn(gate: Gate, bytes: string): { client: RawClient; ended: Promise<unknown> } {
+  const client = new RawClient(gate.port);
+  client.socket.allowHalfOpen = true;
+  const ended = new Promise((resolve) => client.socket.once('end', resolve));
+  if (bytes !== '') client.send(bytes);
+  return { client, ended };
+}
+
+describe('a client that ignores the end of its connection', () => {
+  const LIMITS = { headerSeconds: 1, idleSeconds: 1 };
+  it.each([
+    ['nothing at all', ''],
+    ['half a head', 'GET / HTTP/1.1\r\nHo'],
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'],
+    ['a broken request', 'BROKEN\r\n\r\n'],
+    ['a request without a host', 'GET / HTTP/1.1\r\n\r\n'],
+    ['its last request', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+    ['a WebSocket handshake that is refused', HANDSHAKE],
+  ])('after %s is released within seconds', async (_what, bytes) => {
+    const { port } = await recordingServer();
+    const gate = await runningGate(port, { limits: LIMITS });
+    const clients = Array.from({ length: 5 }, () => stubborn(gate, bytes));
+    await Promise.all(clients.map(({ ended }) => ended));
+    await expect.poll(() => gate.server.connections, { timeout: 8000 }).toBe(0);
+  });
+
+  it('and goes on sending is released all the same', async () => {
+    const { port } = await recordingServer();
+    const gate = await runningGate(port, { limits: LIMITS });
+    const { client, ended } = stubborn(gate, 'BROKEN\r\n\r\n');
+    const more = setInterval(() => client.socket.writable && client.send(GET), 50);
+    await ended;
+    await expect.poll(() => gate.server.connections, { timeout: 8000 }).toBe(0);
+    clearInterval(more);
+    expect(answersIn(client.received)).toBe(1);
+  });
+});
+
+describe('connections', () => {
+  it('of one address are limited; those of a trusted proxy are not', async () => {
+    const { port } = await recordingServer();
+    const limits = { connectionsPerAddress: 5 };
+    const gate = await runningGate(port, { limits });
+    const clients = Array.from({ length: 8 }, () => new RawClient(gate.port));
+    await expect.poll(() => clients.filter(({ closed }) => closed)).toHaveLength(3);
+    expect(gate.server.connections).toBe(5);
+    for (const { socket } of clients) socket.destroy();
+    await expect.poll(() => gate.server.connections).toBe(0);
+    await expectServing(gate);
+
+    const behindProxy = await runningGate(port, { limits, trustedProxies: ['127.0.0.1'] });
+    const proxied = Array.from({ length: 8 }, () => new RawClient(behindProxy.port));
+    await expect.poll(() => behindProxy.server.connections).toBe(8);
+    expect(proxied.filter(({ closed }) => closed)).toEqual([]);
+  });
+
+  it('in all are limited: the one that has been idle longest goes first, one with a request under way never', async () => {
+    const { port, open } = await silentServer();
+    const gate = await runningGate(port, { limits: { connections: 3, upstreamSeconds: 60 } });
+    const busy = new RawClient(gate.port).send(GET);
+    await expect.poll(open).toBe(1);
+    const idle = [new RawClient(gate.port)];
+    await expect.poll(() => gate.server.connections).toBe(2);
+    idle.push(new RawClient(gate.port));
+    await expect.poll(() => gate.server.connections).toBe(3);
+    idle.push(new RawClient(gate.port));
+    await expect.poll(() => idle.map(({ closed }) => closed)).toEqual([true, false, false]);
+    expect(busy.closed).toBe(false);
+    for (const { socket } of idle.slice(1)) socket.write(GET);
+    await expect.poll(open).toBe(3);
+    // All have a request under way: nobody else gets in.
+    const refused = new RawClient(gate.port);
+    await refused.end();
+    expect(open()).toBe(3);
+  });
+});
