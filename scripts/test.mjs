@@ -48,6 +48,7 @@ const long = {
   e2e: [
     testsOf('e2e', 'embedded', { env: { E2E_STACK: 'embedded', E2E_SUITES: 'others' } }),
     testsOf('e2e', 'production', { env: { E2E_STACK: 'production', E2E_SUITES: 'others' } }),
+    testsOf('e2e', 'nginx-defaults', { env: { E2E_STACK: 'nginx-defaults', E2E_SUITES: 'others' } }),
     testsOf('e2e', 'walks', { env: { E2E_STACK: 'embedded', E2E_SUITES: 'walks' } }),
   ],
   'other-node': onOtherNode(values['also-node']),

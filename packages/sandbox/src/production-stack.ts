@@ -4,7 +4,7 @@ import { systemPhpRunner } from './php/run-script.js';
 import type { Service } from './process/service.js';
 import { findPrograms } from './production/find-programs.js';
 import { startMariaDb } from './production/mariadb.js';
-import { startNginx } from './production/nginx.js';
+import { type NginxSetup, startNginx } from './production/nginx.js';
 import { startPhpFpm } from './production/php-fpm.js';
 import { installWordPress } from './wordpress/install.js';
 import { layOutWordPress } from './wordpress/lay-out.js';
@@ -15,6 +15,8 @@ export interface ProductionStackOptions {
   /** Address under which visitors see the site, without a slash at the end. */
   readonly siteUrl: string;
   readonly wordpressVersion?: string;
+  /** `tuned` where it is left out. */
+  readonly nginx?: NginxSetup;
   readonly log?: (line: string) => void;
   readonly cacheDir?: string;
 }
@@ -67,7 +69,13 @@ export async function startProductionStack(options: ProductionStackOptions): Pro
     const owner = await installWordPress({ wordpressDir, dataDir: dir, siteUrl: options.siteUrl, runPhp });
     const phpFpm = await startPhpFpm(programs.phpFpm, { dir, socket: phpSocket, asRoot });
     started.push(phpFpm);
-    const { service: nginx, upstream } = await startNginx(programs.nginx, { dir, wordpressDir, phpSocket, asRoot });
+    const { service: nginx, upstream } = await startNginx(programs.nginx, {
+      dir,
+      wordpressDir,
+      phpSocket,
+      asRoot,
+      setup: options.nginx ?? 'tuned',
+    });
     started.push(nginx);
     return { wordpressDir, upstream, ...owner, services: { nginx, phpFpm, mariadb }, stop };
   } catch (error) {

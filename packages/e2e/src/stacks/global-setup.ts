@@ -12,8 +12,14 @@ import { startChromium } from '../browser/chromium.js';
 import { answerConsent, logIn } from '../http/session.js';
 import { startGuard, stopGuard } from './guard-process.js';
 import { prepareSite } from './prepare-site.js';
-import type { MissingStack, Stack } from './stack.js';
+import { type MissingStack, type Stack, type StackKind, stackKinds } from './stack.js';
 import { stopWordPress } from './wordpress.js';
+
+const starters: Record<StackKind, (dir: string, ends: (() => Promise<void>)[]) => Promise<Stack | MissingStack>> = {
+  embedded,
+  production: (dir, ends) => production('production', dir, ends),
+  'nginx-defaults': (dir, ends) => production('nginx-defaults', dir, ends),
+};
 
 /**
  * Starts each stack that can run here, once for the whole run, and hands it to the test files. `E2E_STACK` names one of
@@ -27,18 +33,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
     rmSync(dir, { recursive: true, force: true });
   };
   try {
-    const wanted = process.env.E2E_STACK ?? '';
-    const starting = [
-      browser(ends),
-      ...(wanted === 'production' ? [] : [embedded(join(dir, 'e'), ends)]),
-      ...(wanted === 'embedded' ? [] : [production(join(dir, 'p'), ends)]),
-    ] as const;
+    const kinds = wantedKinds(process.env.E2E_STACK ?? '');
+    // Short names, since paths of socket files may not be long.
+    const starting = [browser(ends), ...kinds.map((kind) => starters[kind](join(dir, kind.charAt(0)), ends))] as const;
     // Where one fails the others go on starting: only then can all of them be ended.
     await Promise.allSettled(starting);
     const [chromium, ...stacks] = await Promise.all(starting);
     for (const stack of stacks) if ('problem' in stack) say(`The ${stack.kind} stack does not run: ${stack.problem}`);
     // One that is asked for by name may be missing where the other runs: its suites say that they did not run.
-    if (wanted !== 'production' && stacks.every((stack) => 'problem' in stack))
+    if (kinds.includes('embedded') && stacks.every((stack) => 'problem' in stack))
       throw new Error('No stack can run on this machine.');
     project.provide('stacks', stacks);
     project.provide('chromium', chromium);
@@ -47,6 +50,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await end();
     throw error;
   }
+}
+
+function wantedKinds(wanted: string): readonly StackKind[] {
+  if (wanted === '') return stackKinds;
+  const kind = stackKinds.find((known) => known === wanted);
+  if (kind === undefined) throw new Error(`E2E_STACK is ${wanted}; it can be ${stackKinds.join(', ')}.`);
+  return [kind];
 }
 
 /** Suites that need none run all the same where it is missing. */
@@ -69,17 +79,22 @@ async function embedded(dir: string, ends: (() => Promise<void>)[]): Promise<Sta
   return putGuardInFront({ kind: 'embedded', dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
 }
 
-async function production(dir: string, ends: (() => Promise<void>)[]): Promise<Stack | MissingStack> {
+async function production(
+  kind: 'production' | 'nginx-defaults',
+  dir: string,
+  ends: (() => Promise<void>)[],
+): Promise<Stack | MissingStack> {
   const problem = productionStackProblem();
-  if (problem !== null) return { kind: 'production', problem };
+  if (problem !== null) return { kind, problem };
   const port = await freePort();
   const siteUrl = `http://127.0.0.1:${port}`;
-  const wordpress = await startProductionStack({ dir, siteUrl, log: say });
-  return putGuardInFront({ kind: 'production', dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
+  const nginx = kind === 'production' ? 'tuned' : 'defaults';
+  const wordpress = await startProductionStack({ dir, siteUrl, nginx, log: say });
+  return putGuardInFront({ kind, dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
 }
 
 async function putGuardInFront(parts: {
-  readonly kind: Stack['kind'];
+  readonly kind: StackKind;
   readonly dir: string;
   readonly port: number;
   readonly siteUrl: string;

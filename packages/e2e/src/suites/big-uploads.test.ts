@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { allOptions, logIn, type Session, setOptions } from '../http/session.js';
 import { guardMemory } from '../stacks/guard-process.js';
-import { onEveryStack } from '../stacks/stack.js';
+import { onBothDatabases } from '../stacks/stack.js';
 
 const MB = 1024 * 1024;
 const SIZE = 200 * MB;
@@ -21,7 +21,7 @@ const head = Buffer.from(
 );
 const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
 
-onEveryStack('an upload of 200 MB with all seven toggles on', (stack) => {
+onBothDatabases('an upload of 200 MB with all seven toggles on', (stack) => {
   let owner: Session;
   beforeAll(async () => {
     owner = await logIn(stack);

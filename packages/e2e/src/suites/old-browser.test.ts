@@ -6,7 +6,7 @@ import { oldChromium, type RunningOldChromium, startOldChromium } from '../brows
 import { type OldPage, openOldPage } from '../browser/old-page.js';
 import { SITE_SECURITY } from '../browser/site-security-page.js';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
-import { onEveryStack } from '../stacks/stack.js';
+import { onBothDatabases } from '../stacks/stack.js';
 import { until } from '../stacks/until.js';
 
 const screenshots = fileURLToPath(new URL('../../screenshots/', import.meta.url));
@@ -16,7 +16,7 @@ const feeds = siteSecurityToggles[4];
 if ('problem' in found) {
   describe.skip(`the dashboard in Chromium 64 not run: ${found.problem}`, () => {});
 } else {
-  onEveryStack('the dashboard in Chromium 64', (stack) => {
+  onBothDatabases('the dashboard in Chromium 64', (stack) => {
     let owner: Session;
     let chromium: RunningOldChromium;
     let page: OldPage;

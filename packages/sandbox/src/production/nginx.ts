@@ -4,6 +4,12 @@ import { freePort } from '../process/free-port.js';
 import { answersHttp } from '../process/http-ready.js';
 import { type Service, startService } from '../process/service.js';
 
+/**
+ * How nginx is set up beyond what WordPress needs. `defaults`: not at all, so an answer's head may take one page of
+ * memory, and redirects to folders name nginx's own port. `tuned`: room for long heads, and redirects without a host.
+ */
+export type NginxSetup = 'tuned' | 'defaults';
+
 export interface NginxSettings {
   readonly dir: string;
   readonly port: number;
@@ -11,11 +17,12 @@ export interface NginxSettings {
   readonly phpSocket: string;
   /** Run the workers as root too, which only the superuser may ask for. */
   readonly asRoot: boolean;
+  readonly setup: NginxSetup;
 }
 
 /** nginx as usual for WordPress: try_files, path-info for PHP, uploads up to 1 GB; slashes merged as by default. */
 function nginxConfig(settings: NginxSettings): string {
-  const { dir, port, wordpressDir, phpSocket, asRoot } = settings;
+  const { dir, port, wordpressDir, phpSocket, asRoot, setup } = settings;
   return `${asRoot ? 'user root;\n' : ''}worker_processes 2;
 daemon off;
 pid "${dir}/run/nginx.pid";
@@ -37,9 +44,7 @@ http {
     server_name _;
     root "${wordpressDir}";
     index index.php index.html;
-    # Redirects without host and port, because visitors come by another address.
-    absolute_redirect off;
-
+${setup === 'tuned' ? redirectsWithoutHost : ''}
     location / {
       try_files $uri $uri/ /index.php?$args;
     }
@@ -48,15 +53,21 @@ http {
       fastcgi_split_path_info ^(.+?\\.php)(/.*)$;
       if (!-f $document_root$fastcgi_script_name) { return 404; }
 ${fastcgiParams()}
-      fastcgi_read_timeout 300s;
-      fastcgi_buffer_size 32k;
-      fastcgi_buffers 16 32k;
-      fastcgi_pass "unix:${phpSocket}";
+${setup === 'tuned' ? roomForHeads : ''}      fastcgi_pass "unix:${phpSocket}";
     }
   }
 }
 `;
 }
+
+const redirectsWithoutHost = `    # Redirects without host and port, because visitors come by another address.
+    absolute_redirect off;
+`;
+
+const roomForHeads = `      fastcgi_read_timeout 300s;
+      fastcgi_buffer_size 32k;
+      fastcgi_buffers 16 32k;
+`;
 
 /** Starts nginx on a free loopback port; answers its origin. */
 export async function startNginx(

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { form } from '../../http/request.js';
 import { cookiesOf, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { people } from '../../stacks/prepare-site.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onBothDatabases } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { restBasic, usersBlogs } from '../login/programs.js';
@@ -13,7 +13,7 @@ import { newestEvents } from './events-during.js';
 
 const FROM = '127.0.42.1';
 
-onEveryStack('a blocked user', (stack) => {
+onBothDatabases('a blocked user', (stack) => {
   const author = people.author;
   const helper = join(muPlugins(stack), 'other-doors.php');
   let owner: Session;

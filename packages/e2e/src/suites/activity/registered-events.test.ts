@@ -6,7 +6,7 @@ import { ask, form } from '../../http/request.js';
 import { authorised, callApi, cookiesOf, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { people } from '../../stacks/prepare-site.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onBothDatabases } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { askFrom, change, loginForm } from '../login/visitors.js';
 import { bytes, type EventRow, eventsDuring } from './events-during.js';
@@ -14,7 +14,7 @@ import { bytes, type EventRow, eventsDuring } from './events-during.js';
 const FROM = '127.0.41.7';
 const PLUGIN = 'my-tool/my-tool.php';
 
-onEveryStack('what registered users do', (stack) => {
+onBothDatabases('what registered users do', (stack) => {
   let owner: Session;
   let editorsBefore: 0 | 1;
 

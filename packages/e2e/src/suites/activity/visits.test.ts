@@ -6,7 +6,7 @@ import { sendRaw } from '../../http/raw.js';
 import { ask } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onBothDatabases } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { behindProxy, visitFrom } from './behind-proxy.js';
 
@@ -15,7 +15,7 @@ const API = '/wp-json/security-optimizer/v1';
 const NO_PROXY = '127.0.43.1';
 const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
-onEveryStack('the log of visits', (stack) => {
+onBothDatabases('the log of visits', (stack) => {
   behindProxy(stack);
   let owner: Session;
 

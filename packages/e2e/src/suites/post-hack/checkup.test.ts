@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
 import { people } from '../../stacks/prepare-site.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onBothDatabases } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { act } from './post-hack-calls.js';
 
-onEveryStack('the checkup', (stack) => {
+onBothDatabases('the checkup', (stack) => {
   let owner: Session;
   let directory: PluginDirectory;
   let restore: () => Promise<void>;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { logIn, type Session } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onBothDatabases } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { pluginHeader, pluginsOnDisk } from './plugins-on-disk.js';
@@ -35,7 +35,7 @@ const namesake = {
 };
 const own = { 'our-own.php': pluginHeader('Our own', '1.0').replace('Author: Example', 'Author: Ourselves') };
 
-onEveryStack('Reinstall all', (stack) => {
+onBothDatabases('Reinstall all', (stack) => {
   let owner: Session;
   let directory: PluginDirectory;
   let restore: () => Promise<void>;
