@@ -28,8 +28,6 @@ export interface Forwarding {
   /** Lower-case names of request headers to leave out, or null. */
   readonly stopped: ReadonlySet<string> | null;
   readonly timeoutMs: number;
-  /** Longest time in which the visitor takes nothing of the answer. */
-  readonly idleMs: number;
   /** The visitor waits for `100 Continue` before sending the body (RFC 9110 section 10.1.1). */
   readonly continueFirst: boolean;
   /** Changes the headers of the answer in place. */
@@ -162,12 +160,21 @@ class Exchange implements UpstreamHandler, Ready {
     this.#connection?.socket.pause();
     const held: { piece: Buffer; last: boolean }[] = [];
     this.#held = held;
-    this.#ready = ready.then(() => {
+    this.#ready = this.#after(ready, () => {
       this.#held = null;
       if (this.#over) return;
       answer();
       for (const { piece, last } of held) this.onBody(piece, last);
       if (!this.#visitorLags) this.#connection?.socket.resume();
+    });
+  }
+
+  /** Goes on when something is settled. What goes wrong there or then ends this exchange, and nothing else. */
+  #after(ready: Promise<void>, next: () => void): Promise<void> {
+    return ready.then(next).catch((cause: unknown) => {
+      this.#over = true;
+      this.#connection?.destroy();
+      this.f.onFailure('syntax', cause, true);
     });
   }
 
@@ -224,7 +231,7 @@ class Exchange implements UpstreamHandler, Ready {
   onFailure(kind: UpstreamFailure, cause: unknown): void {
     if (this.#over) return;
     if (this.#held !== null) {
-      void this.#ready?.then(() => this.onFailure(kind, cause));
+      if (this.#ready !== null) void this.#after(this.#ready, () => this.onFailure(kind, cause));
       return;
     }
     this.#over = true;
@@ -237,7 +244,7 @@ class Exchange implements UpstreamHandler, Ready {
     }
     const answer = (): void => this.f.onFailure(kind, cause, this.#started);
     if (ready === null) answer();
-    else void ready.then(answer);
+    else void this.#after(ready, answer);
   }
 
   #finish(piece: Buffer | undefined): void {
@@ -263,17 +270,12 @@ class Exchange implements UpstreamHandler, Ready {
     if (this.#visitorLags) return;
     this.#visitorLags = true;
     const upstream = this.#connection?.socket;
-    const visitor = this.f.request.socket;
     upstream?.pause();
-    // A visitor who takes nothing at all for that long is gone; any progress starts the time anew.
-    visitor.setTimeout(this.f.idleMs);
     this.#lag ??= new LagWatch(() => this.#setAside());
     this.#lag.begin();
     this.f.response.once('drain', () => {
       this.#lag?.end();
       this.#visitorLags = false;
-      // What is left of the body has its time still.
-      visitor.setTimeout(this.#sentWhole ? 0 : this.f.idleMs);
       if (!this.#over) upstream?.resume();
     });
   }
@@ -295,7 +297,7 @@ class Exchange implements UpstreamHandler, Ready {
     }
     this.#over = true;
     if (!this.#headSeen) {
-      this.f.watch.onNoHead(this.#sent('closed'));
+      void this.f.watch.onNoHead(this.#sent('closed'));
       this.f.onAnswered(CLOSED_EARLY);
     } else if (this.#held !== null) this.f.onAnswered(CLOSED_EARLY);
     if (this.#connection === null) this.f.pool.leave(this.#waiting);

@@ -1,0 +1,75 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { parseAddress } from '../src/lib/address.js';
+import type { ExchangeWatch } from '../src/proxy/exchange-watch.js';
+import { forward } from '../src/proxy/forward.js';
+import { UpstreamPool } from '../src/proxy/upstream/upstream-pool.js';
+import { closing, exchange, statusOf } from './raw-client.js';
+import { rawServer, recordingServer } from './running-gate.js';
+
+/** A server that forwards everything with this watch, and says what became of it. */
+async function forwarding(upstream: number, watch: Partial<ExchangeWatch>) {
+  const failures: unknown[] = [];
+  const pool = new UpstreamPool({ host: '127.0.0.1', port: upstream }, 2);
+  const server = createServer((request, response) => {
+    forward({
+      request,
+      response,
+      pool,
+      address: parseAddress('192.0.2.1') as never,
+      target: request.url as string,
+      visitor: () => ({ address: '192.0.2.1', scheme: 'http', host: 'a', signed: ['X-A', 'b'], context: null }),
+      stopped: null,
+      timeoutMs: 5000,
+      continueFirst: false,
+      editHeaders() {},
+      onSignal() {},
+      onAnswered() {},
+      watch: { staysForHead: false, onLogin: () => null, onHead: () => false, onNoHead: () => null, ...watch },
+      onFailure(_kind, cause, started) {
+        failures.push(cause);
+        if (started) response.destroy();
+        else response.writeHead(502).end();
+      },
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    pool.destroy();
+  });
+  return { port: (server.address() as AddressInfo).port, failures };
+}
+
+const broken = new Error('could not be stored');
+
+it('an answer that waits for something that fails ends the connection of its client alone, and is told', async () => {
+  const { port: upstream } = await recordingServer();
+  let fails = true;
+  const onLogin = (): Promise<void> | null => (fails ? Promise.reject(broken) : null);
+  const { port, failures } = await forwarding(upstream, { onLogin });
+  expect(await exchange(port, closing('GET / HTTP/1.1'))).toBe('');
+  expect(failures).toEqual([broken]);
+  fails = false;
+  expect(statusOf(await exchange(port, closing('GET / HTTP/1.1')))).toBe(200);
+});
+
+it('an answer that cannot be given once its wait is over ends the connection of its client alone, and is told', async () => {
+  const { port: upstream } = await recordingServer();
+  const { port, failures } = await forwarding(upstream, {
+    onLogin: async () => {},
+    onHead() {
+      throw broken;
+    },
+  });
+  expect(await exchange(port, closing('GET / HTTP/1.1'))).toBe('');
+  expect(failures).toEqual([broken]);
+});
+
+it('a failure of WordPress that waits for something that fails ends the connection, and is told', async () => {
+  const upstream = await rawServer((socket) => void socket.once('data', () => socket.destroy()));
+  const { port, failures } = await forwarding(upstream, { onNoHead: () => Promise.reject(broken) });
+  expect(await exchange(port, closing('GET / HTTP/1.1'))).toBe('');
+  expect(failures).toEqual([broken]);
+});
