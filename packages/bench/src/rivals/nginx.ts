@@ -55,9 +55,11 @@ ${http}
 `;
 }
 
-/** Refuses everyone by `deny`. */
-export function startNginxDeny(bench: Bench): Promise<Server> {
-  return startNginx(bench, 'deny', (port) => `server { listen 127.0.0.1:${port}; location / { deny all; } }`);
+/** Refuses by `deny`: the whole of loopback, or this client of a proxy on loopback (`set_real_ip_from`). */
+export function startNginxDeny(bench: Bench, client?: string): Promise<Server> {
+  const realIp = 'set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For; real_ip_recursive on;';
+  const denied = client === undefined ? 'deny all;' : `deny ${client}; ${realIp}`;
+  return startNginx(bench, 'deny', (port) => `server { listen 127.0.0.1:${port}; location / { ${denied} } }`);
 }
 
 /** Passes everything but `xmlrpc.php` on by `proxy_pass`, streaming bodies both ways as guard does. */
