@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocket } from 'undici';
+
+/** A TCP connection of a process, as the kernel lists it. */
+export interface OpenSocket {
+  readonly localPort: number;
+  readonly remotePort: number;
+  readonly state: string;
+}
+
+const LISTENING = '0A';
+
+/** Connections that a process holds, without those it listens on. Linux only: it is read from /proc. */
+export function socketsOf(pid: number): OpenSocket[] {
+  const inodes = new Set<string>();
+  for (const fd of readdirSync(`/proc/${pid}/fd`)) {
+    try {
+      const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1];
+      if (inode !== undefined) inodes.add(inode);
+    } catch {
+      // Closed since the folder was read.
+    }
+  }
+  return ['tcp', 'tcp6']
+    .flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n').slice(1))
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[3] !== LISTENING && inodes.has(fields[9] ?? ''))
+    .map(([, local, remote, state]) => ({ localPort: portOf(local), remotePort: portOf(remote), state: state ?? '' }));
+}
+
+const portOf = (address = ''): number => Number.parseInt(address.slice(address.lastIndexOf(':') + 1), 16);
+
+/** Descriptors that a process has open, of any kind. */
+export function descriptorsOf(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** Memory of a process that is really in use, in bytes. */
+export function residentMemory(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+}
+
+/** What a process holds once its garbage is collected. */
+export interface Held {
+  /** Bytes on the main thread's heap, and outside of it. */
+  readonly heap: number;
+  readonly external: number;
+  readonly timers: number;
+}
+
+/** Asks a process that runs with Node's inspector; needs nothing of the program itself. */
+export async function heldBy(inspector: string): Promise<Held> {
+  const socket = new WebSocket(inspector);
+  await new Promise<void>((resolve, reject) => {
+    socket.addEventListener('open', () => resolve());
+    socket.addEventListener('error', () => reject(new Error('The inspector does not answer.')));
+  });
+  let id = 0;
+  const call = (method: string, params: object = {}): Promise<Record<string, unknown>> =>
+    new Promise((resolve, reject) => {
+      const mine = ++id;
+      const listen = (event: { data: unknown }): void => {
+        const answer = JSON.parse(String(event.data));
+        if (answer.id !== mine) return;
+        socket.removeEventListener('message', listen);
+        clearTimeout(late);
+        resolve(answer.result);
+      };
+      const late = setTimeout(() => reject(new Error(`The inspector does not answer ${method}.`)), 20_000);
+      socket.addEventListener('message', listen);
+      socket.send(JSON.stringify({ id: mine, method, params }));
+    });
+  try {
+    // What a finalizer lets go of is garbage for the next round only.
+    for (let round = 0; round < 3; round++) {
+      await call('HeapProfiler.collectGarbage');
+      await sleep(50);
+    }
+    const expression = `(() => { const { heapUsed, external } = process.memoryUsage();
+      return { heap: heapUsed, external, timers: process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length };
+    })()`;
+    const { result } = await call('Runtime.evaluate', { expression, returnByValue: true });
+    return (result as { value: Held }).value;
+  } finally {
+    socket.close();
+  }
+}

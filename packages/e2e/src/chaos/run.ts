@@ -1,0 +1,278 @@
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sendRaw } from '../http/raw.js';
+import { openVisit } from './client.js';
+import { addresses, type GuardProcess, limits } from './guard.js';
+import { kinds as allKinds, type Kind } from './kinds.js';
+import { descriptorsOf, type Held, heldBy, residentMemory, socketsOf } from './observe.js';
+import { createRandom, type Random } from './random.js';
+import { behaviours } from './upstream.js';
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly connections: number;
+  /** Only kinds and behaviours whose names hold one of these; all without any. */
+  readonly only?: readonly string[];
+  readonly behaviours?: readonly string[];
+  /** Port of the web server behind guard. */
+  readonly upstreamPort: number;
+  /** What each connection of guard was last asked, where the web server can tell. */
+  readonly upstreamOpen?: () => string[];
+  /** The host that requests name. */
+  readonly host: string;
+  /** Whether the web server is a real WordPress, which fails commands when it is overrun. */
+  readonly realSite?: boolean;
+}
+
+export interface ChaosReport {
+  readonly seed: number;
+  /** How often each kind was there, and the first status codes that it saw. */
+  readonly kinds: Readonly<Record<string, { visits: number; statuses: Record<string, number> }>>;
+  readonly visits: number;
+  readonly before: Measured;
+  readonly after: Measured | null;
+  /** Everything that is not as it must be; empty when guard has held. */
+  readonly faults: readonly string[];
+  /** Milliseconds until a plain page came, right after chaos and at the end. */
+  readonly pageMs: readonly (number | null)[];
+}
+
+interface Measured extends Held {
+  readonly descriptors: number;
+  readonly resident: number;
+}
+
+/** A held connection more than these, and the oldest goes. */
+const MOST_HELD = 300;
+/** Everything that guard waits for at most, one after the other, with its idle connections to WordPress behind. */
+const SETTLE_MS = (limits.headerSeconds + limits.idleSeconds + limits.upstreamSeconds + 4) * 1000 + 9000;
+/** How much more of the heap may be in use afterwards: compiled code and tables that are bounded by their size. */
+const HEAP_GROWTH = 24 * 1024 * 1024;
+const RESIDENT_GROWTH = 160 * 1024 * 1024;
+
+/** What may be said at level error when WordPress is overrun: its faults, not guard's. */
+const WORDPRESS_FAULTS = new Set(['wordpress-unreachable', 'api-failed', 'connector-missing']);
+
+/** Lets visitors of every kind loose on a guard, and looks at what is left of it. */
+export async function runChaos(guard: GuardProcess, options: ChaosOptions): Promise<ChaosReport> {
+  const { seed, seconds, connections } = options;
+  const kinds = chosen(allKinds, ([name]) => name, options.only);
+  const ways = chosen(Object.keys(behaviours), (name) => name, options.behaviours);
+  const crew = new Crew(guard, { ...options, kinds, ways });
+  // Caches are filled and code is compiled before anything is measured.
+  await crew.work(seed ^ 0x5eed, connections, Math.min(3, seconds));
+  await settled(guard, options, crew);
+  const before = guard.ended() === null ? await measure(guard) : null;
+  if (before !== null) await crew.work(seed, connections, seconds);
+  const faults: string[] = [];
+  const pageMs: (number | null)[] = [];
+  let after: Measured | null = null;
+  if (guard.ended() === null) {
+    pageMs.push(await plainPage(guard, options, faults, 'right after chaos'));
+    faults.push(...(await settled(guard, options, crew)));
+  }
+  crew.letGo();
+  if (guard.ended() === null) {
+    pageMs.push(await plainPage(guard, options, faults, 'at the end'));
+    await sleep(100);
+    after = await measure(guard);
+  }
+  if (guard.ended() !== null) {
+    faults.push(`guard ended (${guard.ended()}) while there were: ${crew.underWay().join('; ')}`);
+  }
+  if (before !== null && after !== null) faults.push(...grown(before, after));
+  faults.push(...faultsInLog(guard.log(), options.realSite === true));
+  const none = { descriptors: 0, resident: 0, heap: 0, external: 0, timers: 0 };
+  return { seed, kinds: crew.counts, visits: crew.visits, before: before ?? none, after, faults, pageMs };
+}
+
+function chosen<T>(all: readonly T[], nameOf: (one: T) => string, parts: readonly string[] | undefined): readonly T[] {
+  const some = parts === undefined ? all : all.filter((one) => parts.some((part) => nameOf(one).includes(part)));
+  if (some.length === 0) throw new Error(`Nothing is called ${parts?.join(' or ')}.`);
+  return some;
+}
+
+/** The visitors at work. */
+class Crew {
+  readonly counts: Record<string, { visits: number; statuses: Record<string, number> }> = {};
+  visits = 0;
+  /** Which kind each port of ours belongs to, for naming what guard still holds. */
+  readonly #ports = new Map<number, string>();
+  readonly #held: Socket[] = [];
+  readonly #busy = new Map<number, string>();
+
+  constructor(
+    private readonly guard: GuardProcess,
+    private readonly parts: ChaosOptions & { readonly kinds: readonly Kind[]; readonly ways: readonly string[] },
+  ) {}
+
+  /** Sends visits on so many connections at a time, each connection with a sequence of choices of its own. */
+  async work(seed: number, connections: number, seconds: number): Promise<void> {
+    const until = Date.now() + seconds * 1000;
+    const worker = async (number: number): Promise<void> => {
+      const random = createRandom(seed, number);
+      while (Date.now() < until && this.guard.ended() === null) await this.#visit(number, random);
+      if (this.guard.ended() === null) this.#busy.delete(number);
+    };
+    await Promise.all(Array.from({ length: connections }, (_, number) => worker(number)));
+  }
+
+  async #visit(worker: number, random: Random): Promise<void> {
+    // Everything is chosen before the first byte, so that no answer changes what comes next.
+    const [name, ...steps] = random.pick(this.parts.kinds);
+    const behaviour = random.chance(0.4) ? 'normal' : random.pick(this.parts.ways);
+    const from = random.pick([...addresses.visitors, ...addresses.visitors, addresses.blocked, addresses.proxy]);
+    const extra = from === addresses.proxy ? `X-Forwarded-For: ${forwarded(random)}\r\n` : '';
+    const own = createRandom(random.between(0, 2 ** 31));
+    this.#busy.set(worker, `${name} (${behaviour})`);
+    this.visits += 1;
+    this.counts[name] ??= { visits: 0, statuses: {} };
+    const count = this.counts[name];
+    count.visits += 1;
+    const { port } = this.guard;
+    let held = false;
+    const visit = await openVisit(
+      { port, from, random: own, host: this.parts.host, behaviour, kind: name, extra },
+      (socket) => {
+        held = true;
+        this.#hold(socket);
+      },
+    );
+    this.#remember(visit.socket, name);
+    for (const step of steps) await step(visit);
+    const status = /^HTTP\/1\.1 (\d{3})/.exec(visit.received())?.[1] ?? (visit.received() === '' ? 'nothing' : 'other');
+    count.statuses[status] = (count.statuses[status] ?? 0) + 1;
+    if (!held) visit.socket.destroy();
+  }
+
+  #remember(socket: Socket, name: string): void {
+    if (socket.localPort === undefined) return;
+    this.#ports.delete(socket.localPort);
+    this.#ports.set(socket.localPort, name);
+    if (this.#ports.size > 30_000) this.#ports.delete(this.#ports.keys().next().value as number);
+  }
+
+  #hold(socket: Socket): void {
+    this.#held.push(socket);
+    if (this.#held.length > MOST_HELD) this.#held.shift()?.destroy();
+  }
+
+  /** Ends the connections that were held. */
+  letGo(): void {
+    for (const socket of this.#held.splice(0)) socket.destroy();
+  }
+
+  kindOf(port: number): string {
+    return this.#ports.get(port) ?? 'unknown';
+  }
+
+  /** What each worker did last. */
+  underWay(): string[] {
+    return [...this.#busy.values()];
+  }
+}
+
+function forwarded(random: Random): string {
+  return random.pick([
+    `198.51.100.${random.between(1, 254)}`,
+    `2001:db8::${random.between(1, 9999)}`,
+    addresses.blocked,
+    `203.0.113.9, 198.51.100.${random.between(1, 254)}`,
+    'unknown',
+    '198.51.100.7:4711, garbage',
+  ]);
+}
+
+/** Waits until guard holds no connection any more. @returns what it still holds when the time is over */
+async function settled(guard: GuardProcess, options: ChaosOptions, crew: Crew): Promise<string[]> {
+  const end = Date.now() + SETTLE_MS;
+  for (;;) {
+    if (guard.ended() !== null) return [];
+    const open = socketsOf(guard.pid);
+    const toVisitors = open.filter(({ localPort }) => localPort === guard.port);
+    const toUpstream = open.filter(({ remotePort }) => remotePort === options.upstreamPort);
+    if (toVisitors.length === 0 && toUpstream.length === 0) return [];
+    if (Date.now() >= end) {
+      const visitors = tally(toVisitors.map(({ remotePort, state }) => `${crew.kindOf(remotePort)}, state ${state}`));
+      const upstream = tally(options.upstreamOpen?.() ?? toUpstream.map(() => 'a connection'));
+      return [
+        ...visitors.map((line) => `still open to a visitor after ${SETTLE_MS / 1000} s: ${line}`),
+        ...upstream.map((line) => `still open to WordPress after ${SETTLE_MS / 1000} s: ${line}`),
+      ];
+    }
+    await sleep(100);
+  }
+}
+
+function tally(names: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].map(([name, count]) => `${count} x ${name}`);
+}
+
+async function measure(guard: GuardProcess): Promise<Measured> {
+  const held = await heldBy(guard.inspector);
+  await sleep(100);
+  return { ...held, descriptors: descriptorsOf(guard.pid), resident: residentMemory(guard.pid) };
+}
+
+/** @returns the milliseconds it took, or null when it did not come within five seconds */
+async function plainPage(
+  guard: GuardProcess,
+  options: ChaosOptions,
+  faults: string[],
+  when: string,
+): Promise<number | null> {
+  const began = Date.now();
+  const bytes = `GET / HTTP/1.1\r\nHost: ${options.host}\r\nConnection: close\r\n\r\n`;
+  try {
+    const answer = await sendRaw(guard.port, bytes, { from: addresses.bystander });
+    const took = Date.now() - began;
+    if (answer.status !== 200) faults.push(`a plain page ${when} was answered with ${answer.status}`);
+    if (took > 5000) faults.push(`a plain page ${when} took ${took} ms`);
+    return took;
+  } catch (error) {
+    faults.push(`a plain page ${when} was not answered: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+function grown(before: Measured, after: Measured): string[] {
+  const faults: string[] = [];
+  const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
+  const bytes = (name: string, one: number, other: number, most: number) => {
+    if (other - one > most) faults.push(`${name} grew from ${megabytes(one)} to ${megabytes(other)} MB`);
+  };
+  bytes('the heap', before.heap, after.heap, HEAP_GROWTH);
+  bytes('memory outside the heap', before.external, after.external, HEAP_GROWTH);
+  bytes('resident memory', before.resident, after.resident, RESIDENT_GROWTH);
+  // Jobs that run now and then, and a connection that ends at this very moment.
+  if (after.timers > before.timers + 5) faults.push(`timers grew from ${before.timers} to ${after.timers}`);
+  if (after.descriptors > before.descriptors + 3) {
+    faults.push(`descriptors grew from ${before.descriptors} to ${after.descriptors}`);
+  }
+  return faults;
+}
+
+/** Lines that must not be there: errors, and anything that is not a line of guard's log. */
+function faultsInLog(lines: readonly string[], realSite: boolean): string[] {
+  const ofInspector = /^(Debugger (listening|attached|ending)|For help, see: |Waiting for the debugger)/;
+  const faults: string[] = [];
+  for (const line of lines) {
+    if (ofInspector.test(line)) continue;
+    const entry = parseLine(line);
+    if (entry === null) faults.push(line);
+    else if (entry.level === 'fatal') faults.push(line);
+    else if (entry.level === 'error' && !(realSite && WORDPRESS_FAULTS.has(entry.event ?? ''))) faults.push(line);
+  }
+  return faults.slice(0, 20).map((line) => `in the log: ${line.slice(0, 2000)}`);
+}
+
+function parseLine(line: string): { level?: string; event?: string } | null {
+  try {
+    return JSON.parse(line) as { level?: string; event?: string };
+  } catch {
+    return null;
+  }
+}
