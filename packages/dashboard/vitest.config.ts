@@ -7,8 +7,6 @@ export default defineConfig({
     name: 'dashboard',
     environment: 'jsdom',
     testTimeout: 30_000,
-    // A busy machine may miss a time once; twice in a row is a fault.
-    retry: 1,
     environmentOptions: { jsdom: { url: 'http://example.com/wp-admin/admin.php?page=site-security' } },
     include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.{ts,tsx}'],
     // jsdom and React once for all files instead of once for each: they took longer to load than most files to run.

@@ -20,8 +20,6 @@ export default defineConfig({
     // A process anew for each file would load everything again: seconds each, longer than most files take.
     isolate: false,
     testTimeout: 60_000,
-    // Real sockets and processes on a busy machine may miss a time once; twice in a row is a fault.
-    retry: 1,
     hookTimeout: 180_000,
     teardownTimeout: 30_000,
   },

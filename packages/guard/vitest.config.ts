@@ -10,7 +10,5 @@ export default defineConfig({
     maxWorkers: 3,
     // Each test has folders, sockets and processes of its own; a process anew for each file would only cost time.
     isolate: false,
-    // Real sockets and processes on a busy machine may miss a time once; twice in a row is a fault.
-    retry: 1,
   },
 });

@@ -7,7 +7,5 @@ export default defineConfig({
     fileParallelism: false,
     // Each has folders and processes of its own.
     isolate: false,
-    // Real sockets and processes on a busy machine may miss a time once; twice in a row is a fault.
-    retry: 1,
   },
 });

@@ -22,7 +22,6 @@ export async function vitest({ package: name, config, report: file, node = proce
     `packages/${name}`,
     ...(config === undefined ? [] : ['--config', join(root, 'packages', name, config)]),
     '--reporter=dot',
-    `--reporter=${join(root, 'scripts/lib/tests/repeats-reporter.mjs')}`,
     '--reporter=json',
     `--outputFile.json=${file}`,
   ];

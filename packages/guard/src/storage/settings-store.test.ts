@@ -96,6 +96,34 @@ describe.each(dialects)('settings on $name', ({ open }) => {
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
   });
 
+  it('stores no change of a stored setting that was decided on another version than the one it has', async () => {
+    const { db, settings } = await store();
+    for (const [before, after, version] of [
+      [1, 0, 0],
+      [0, 5, 1],
+    ] as const) {
+      await settings.write({ site: 'a', changes: [change('x', before, after, version)], actor: owner, at: 5 });
+    }
+    for (const version of [1, 3]) {
+      const late = settings.write({ site: 'a', changes: [change('x', 0, 9, version)], actor: owner, at: 6 });
+      await expect(late).rejects.toBeInstanceOf(SettingsConflict);
+    }
+    expect([...(await settings.read('a'))]).toEqual([['x', { value: 5, version: 2 }]]);
+    expect(await db.selectFrom('audit').select('id').execute()).toHaveLength(2);
+  });
+
+  it('lets one of many win who change a stored setting at the same time, and tells the others', async () => {
+    const { settings } = await store();
+    await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 5 });
+    const writes = Array.from({ length: 10 }, (_, at) =>
+      settings.write({ site: 'a', changes: [change('x', 0, at, 1)], actor: owner, at }),
+    );
+    const results = await Promise.allSettled(writes);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const winner = results.findIndex(({ status }) => status === 'fulfilled');
+    expect((await settings.read('a')).get('x')).toEqual({ value: winner, version: 2 });
+  });
+
   it('numbers changes over all sites without a gap or a repeat', async () => {
     const { settings } = await store();
     const versions = await Promise.all(

@@ -7,7 +7,13 @@ const bin = fileURLToPath(new URL('../../dist/program/security-optimizer.js', im
 
 /** Runs a command in a process of its own until it ends. */
 export function run(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { encoding: 'utf8' });
+  return runIn({}, ...args);
+}
+
+/** The same with more in its environment. */
+export function runIn(env: Readonly<Record<string, string>>, ...args: string[]) {
+  const options = { encoding: 'utf8', env: { ...process.env, ...env } } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], options);
   return { status, stdout, stderr };
 }
 

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  COMMAND_HEADER,
+  commandHeader,
+  GUARD_HEADER,
+  guardHeader,
+} from '@security-optimizer/guard/wordpress/signature';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RawAnswer } from '../http/raw.js';
+import { askUpstream } from '../http/request.js';
+import { onEveryStack } from '../stacks/stack.js';
+import { runInWordPress } from '../stacks/wordpress.js';
+
+/** What makes one command differ from another. */
+interface Sent {
+  readonly command: string;
+  readonly body: string;
+  readonly nonce: string;
+  /** Seconds from now at which it was signed. */
+  readonly signed: number;
+  /** What is sent in place of what was signed. */
+  readonly forged?: { readonly command?: string; readonly body?: string; readonly method?: string };
+  readonly secret?: string;
+  readonly withoutGuard?: boolean;
+}
+
+onEveryStack('commands to the connector', (stack) => {
+  let secret: string;
+
+  beforeAll(() => {
+    const sites = join(stack.guardDir, 'sites');
+    const [file] = readdirSync(sites).filter((name) => name.endsWith('.secret'));
+    secret = readFileSync(join(sites, file as string), 'utf8').trim();
+  });
+
+  const send = (changed: Partial<Sent>): Promise<RawAnswer> => {
+    const nonce = randomBytes(16).toString('hex');
+    const sent: Sent = { command: 'hello', body: '{}', nonce, signed: 0, ...changed };
+    const time = Math.floor(Date.now() / 1000) + sent.signed;
+    const key = sent.secret ?? secret;
+    const facts = { requestId: randomBytes(8).toString('hex'), scheme: 'http', address: '127.0.0.1' } as const;
+    // Fresh and of the right key, so that nothing but the command's own header decides.
+    const guard = guardHeader(secret, { ...facts, time: Math.floor(Date.now() / 1000) });
+    return askUpstream(stack, {
+      method: sent.forged?.method ?? 'POST',
+      target: `/index.php?rest_route=/security-optimizer-connector/v1/${sent.forged?.command ?? sent.command}`,
+      headers: {
+        'content-type': 'application/json',
+        ...(!sent.withoutGuard && { [GUARD_HEADER]: guard }),
+        [COMMAND_HEADER]: commandHeader(key, { command: sent.command, time, nonce: sent.nonce, body: sent.body }),
+      },
+      body: sent.forged?.body ?? sent.body,
+    });
+  };
+  const carriedOut = ({ status, body }: RawAnswer) => status === 200 && body.includes('"connector"');
+
+  it('are carried out once: sent again, the same command is a route that does not exist', async () => {
+    const nonce = randomBytes(16).toString('hex');
+    expect(carriedOut(await send({ nonce }))).toBe(true);
+    for (const again of [{}, { signed: 1 }, { command: 'user', body: '{"user":1}' }]) {
+      const answer = await send({ nonce, ...again });
+      expect([answer.status, JSON.parse(answer.body).code]).toEqual([404, 'rest_no_route']);
+    }
+  });
+
+  it('are carried out once when the same one comes ten times at once', async () => {
+    const nonce = randomBytes(16).toString('hex');
+    const answers = await Promise.all(Array.from({ length: 10 }, () => send({ nonce })));
+    expect(answers.filter(carriedOut)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(9);
+  });
+
+  it('keep their nonce for as long as their signature is believed', async () => {
+    const nonce = randomBytes(16).toString('hex');
+    expect(carriedOut(await send({ nonce, signed: 50 }))).toBe(true);
+    // Each command clears away nonces of commands that are too old to be believed.
+    for (const signed of [-50, 0, 50]) expect(carriedOut(await send({ signed }))).toBe(true);
+    expect((await send({ nonce, signed: 50 })).status).toBe(404);
+    const old = randomBytes(16).toString('hex');
+    const stored = (name: string) =>
+      runInWordPress(
+        stack,
+        `global $wpdb; echo $wpdb->get_var( $wpdb->prepare( "SELECT COUNT(*) FROM {$wpdb->base_prefix}options WHERE option_name = %s", 'security_optimizer_nonce_${name}' ) );`,
+      );
+    await runInWordPress(stack, `Security_Optimizer_Nonces::take( '${old}', time() - 121 );`);
+    expect(carriedOut(await send({}))).toBe(true);
+    expect([await stored(old), await stored(nonce)]).toEqual(['0', '1']);
+  });
+
+  describe('do not exist', () => {
+    it.each<[string, Partial<Sent>]>([
+      ['signed more than a minute ago', { signed: -63 }],
+      ['signed more than a minute ahead', { signed: 63 }],
+      ['with another body than the one that was signed', { forged: { body: '{"x":1}' } }],
+      ['under another name than the one that was signed', { forged: { command: 'checkup' } }],
+      ['with another method', { forged: { method: 'PUT' } }],
+      ['signed with another key', { secret: 'a1'.repeat(32) }],
+      ['with a nonce of another form', { nonce: 'A'.repeat(32) }],
+    ])('when they come %s', async (_how, sent) => {
+      const answer = await send(sent);
+      expect([answer.status, JSON.parse(answer.body).code]).toEqual([404, 'rest_no_route']);
+    });
+
+    it('when they come without guard’s own header', async () => {
+      expect((await send({ withoutGuard: true })).status).toBe(403);
+    });
+  });
+
+  it('are carried out when they were signed within the minute, early or late', async () => {
+    for (const signed of [-55, 55]) expect(carriedOut(await send({ signed }))).toBe(true);
+  });
+});

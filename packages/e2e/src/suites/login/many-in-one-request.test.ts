@@ -1,0 +1,106 @@
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { form } from '../../http/request.js';
+import { logIn, type Session } from '../../http/session.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
+
+const LIMIT = 5;
+const VICTIM = 'victim-of-many';
+
+/** A plugin that takes a list of passwords in one request, as an importer or an API of its own may. */
+const importer = (record: string) => `<?php
+add_filter( 'check_password', function ( $right, $password ) {
+  file_put_contents( '${record}', "$password\\n", FILE_APPEND | LOCK_EX );
+  return $right;
+}, -1000, 2 );
+add_action( 'wp_loaded', function () {
+  if ( ! isset( $_POST['guesses'], $_POST['by'] ) ) { return; }
+  $user = get_user_by( 'login', '${VICTIM}' );
+  foreach ( $_POST['guesses'] as $guess ) {
+    if ( 'wp_authenticate' === $_POST['by'] ) { $right = ! is_wp_error( wp_authenticate( '${VICTIM}', $guess ) ); }
+    else { $right = wp_check_password( $guess, $user->user_pass, $user->ID ); }
+    echo $right ? '[right]' : '[wrong]';
+  }
+  exit;
+} );`;
+
+onEveryStack('many passwords in one request', (stack) => {
+  const plugin = join(muPlugins(stack), 'importer.php');
+  const record = join(stack.dir, 'many-checks');
+  /** Guesses that WordPress compared and told the plugin of; it compares some of them with several hashes. */
+  const compared = () => [...new Set(readFileSync(record, 'utf8').split('\n').filter(Boolean))];
+  let owner: Session;
+  let last = 0;
+  const stranger = () => `127.0.43.${++last}`;
+  const guess = (by: string, guesses: readonly string[]) =>
+    form('/', new URLSearchParams([['by', by], ...guesses.map((each) => ['guesses[]', each])]).toString());
+
+  beforeAll(async () => {
+    writeFileSync(record, '');
+    chmodSync(record, 0o666);
+    writeFileSync(plugin, importer(record));
+    await runInWordPress(
+      stack,
+      `wp_insert_user( array( 'user_login' => '${VICTIM}', 'user_pass' => '${stack.password}', 'user_email' => '${VICTIM}@example.com', 'role' => 'subscriber' ) );`,
+    );
+    owner = await logIn(stack);
+    await change(stack, owner, '/limit-login-attempts', { login_attempts: LIMIT });
+  });
+  beforeEach(() => writeFileSync(record, ''));
+  afterAll(async () => {
+    await recover(stack, 'unblock', '--all');
+    rmSync(plugin, { force: true });
+    rmSync(record, { force: true });
+    await runInWordPress(
+      stack,
+      `require_once ABSPATH . 'wp-admin/includes/user.php';
+      $user = get_user_by( 'login', '${VICTIM}' ); if ( $user ) { wp_delete_user( $user->ID ); }`,
+    );
+  });
+
+  describe.each(['wp_authenticate', 'wp_check_password'])('by %s()', (by) => {
+    it('are compared until one is wrong; the right one behind it is not believed', async () => {
+      const from = stranger();
+      const guesses = [stack.password, 'wrong-1', 'wrong-2', stack.password];
+      const answer = await askFrom(stack, from, guess(by, guesses));
+      expect(answer.body).toBe('[right][wrong][wrong][wrong]');
+      if (by === 'wp_authenticate') expect(compared()).toEqual([stack.password, 'wrong-1']);
+    });
+
+    it('let nobody find out with five requests more than five guesses tell', async () => {
+      const from = stranger();
+      for (let turn = 0; turn < LIMIT; turn++) {
+        const guesses = Array.from({ length: 20 }, (_, each) => `wrong-${turn}-${each}`);
+        const answer = await askFrom(stack, from, guess(by, [...guesses, stack.password]));
+        expect(answer.body).not.toContain('right');
+      }
+      expect((await askFrom(stack, from, loginForm(VICTIM, stack.password))).status).toBe(429);
+    });
+  });
+
+  it('are one failure each where a plugin puts its own function in the place of wp_authenticate()', async () => {
+    const replacement = join(muPlugins(stack), 'own-authentication.php');
+    // One that compares with WordPress's own function: both the comparison and the action tell of the same failure.
+    writeFileSync(
+      replacement,
+      `<?php
+function wp_authenticate( $username, $password ) {
+  $user = get_user_by( 'login', $username );
+  if ( $user && wp_check_password( $password, $user->user_pass, $user->ID ) ) { return $user; }
+  $error = new WP_Error( 'refused', 'No.' );
+  do_action( 'wp_login_failed', $username, $error );
+  return $error;
+}`,
+    );
+    try {
+      const from = stranger();
+      for (let turn = 0; turn < LIMIT - 1; turn++) await askFrom(stack, from, loginForm(VICTIM, `wrong-${turn}`));
+      expect(letsIn(await askFrom(stack, from, loginForm(VICTIM, stack.password)))).toBe(true);
+    } finally {
+      rmSync(replacement, { force: true });
+    }
+  });
+});

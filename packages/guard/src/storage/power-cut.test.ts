@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { silentLogger } from '../lib/logger.js';
+import { runIn, serve } from '../testing/command-line.js';
+import { fakeEvent } from '../testing/fake-activity.js';
+import { fakeConnector } from '../testing/fake-connector.js';
+import { callApi, dataFolderFor } from '../testing/running-guard.js';
+import { eventually } from '../testing/scratch.js';
+import { openDatabase } from './database.js';
+import { type JsonValue, sqlSettingsStore } from './settings-store.js';
+
+/** What `PRAGMA synchronous` answers. With OFF a power cut may take back, or tear, what was acknowledged. */
+const NORMAL = 1;
+const FULL = 2;
+const recorder = new URL('../testing/record-commits.mjs', import.meta.url);
+
+interface Commit {
+  readonly file: string;
+  readonly synchronous: number;
+  readonly tables: readonly string[];
+}
+
+/** What the commands that come back in will find to change. */
+async function store(dataDir: string, values: Readonly<Record<string, JsonValue>>): Promise<void> {
+  const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+  const changes = Object.entries(values).map(([name, after]) => ({ name, before: null, after, expectedVersion: 0 }));
+  await sqlSettingsStore(db).write({
+    site: 'site',
+    changes,
+    actor: { id: 1, login: 'owner', address: null },
+    at: Date.now(),
+  });
+  await db.destroy();
+}
+
+/**
+ * A power cut can't be made here, and a killed process proves nothing about it: what SQLite gave to the system survives
+ * that. So this looks at what SQLite was told, at each commit of each connection of every thread, whoever opened it.
+ * That the disk keeps its word is not tested.
+ */
+it('waits for the disk at every commit of every connection; only visits in the log may lie in memory for a moment', async () => {
+  const connector = await fakeConnector();
+  const dataDir = await dataFolderFor(connector);
+  await store(dataDir, {
+    login_url: { type: 'custom', login: 'my-door', signup: '' },
+    login_access: ['192.0.2.1'],
+    away_mode: { type: 'period', from_date: '2020-01-01', to_date: '2999-01-01' },
+  });
+  const records = join(dataDir, 'commits');
+  await mkdir(records);
+  const env = { RECORD_COMMITS: records, NODE_OPTIONS: `--import=${recorder}` };
+  const commitsOf = async (pid: number): Promise<Commit[]> => {
+    const text = await readFile(join(records, String(pid)), 'utf8').catch(() => '');
+    return text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Commit);
+  };
+
+  const guard = await serve(dataDir, env);
+  const pid = guard.child.pid as number;
+  const written = async (table: string) => (await commitsOf(pid)).some(({ tables }) => tables.includes(table));
+  expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
+  expect((await callApi(guard.url, '/block-addresses', { body: '{"address":"192.0.2.9"}' })).http).toBe(200);
+  connector.outbox.push(fakeEvent());
+  connector.flags = 'o';
+  await fetch(`${guard.url}/`);
+  await eventually(async () => (await written('visits')) && connector.outbox.length === 0);
+  guard.child.kill('SIGTERM');
+  await once(guard.child, 'close');
+  const others = [
+    ['login-url', 'reset'],
+    ['login-access', 'clear'],
+    ['away-mode', 'off'],
+  ];
+  for (const words of others) expect(runIn(env, ...words, '--data-dir', dataDir).status).toBe(0);
+
+  const pids = (await readdir(records)).map(Number);
+  expect(pids).toHaveLength(1 + others.length);
+  const commits = (await Promise.all(pids.map(commitsOf))).flat();
+  expect([...new Set(commits.map(({ file }) => file))].sort()).toEqual(['activity.sqlite', 'guard.sqlite']);
+  for (const table of ['settings', 'audit', 'blocked_visitors']) expect(await written(table)).toBe(true);
+  const early = commits.filter(({ synchronous }) => synchronous !== FULL);
+  expect(early.filter(({ file, synchronous }) => file === 'guard.sqlite' || synchronous !== NORMAL)).toEqual([]);
+  expect(early.filter(({ tables }) => tables.includes('events'))).toEqual([]);
+  expect(commits.filter(({ tables }) => tables.includes('events')).length).toBeGreaterThan(0);
+});
