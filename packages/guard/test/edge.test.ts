@@ -152,6 +152,39 @@ function stubborn(gate: Gate, bytes: string): { client: RawClient; ended: Promis
   return { client, ended };
 }
 
+describe('an open WebSocket', () => {
+  /** Agrees to every handshake and then ignores that the client ends; reads what comes only if asked to. */
+  async function openWebSocket(reads: boolean): Promise<{ gate: Gate; client: RawClient; open: () => number }> {
+    const open = new Set<Socket>();
+    const port = await rawServer((socket) => {
+      open.add(socket);
+      socket.allowHalfOpen = true;
+      socket.on('close', () => open.delete(socket));
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\nwelcome');
+        if (reads) socket.on('data', () => {});
+        else socket.pause();
+      });
+    });
+    const gate = await runningGate(port, { limits: { idleSeconds: 1 } });
+    const client = new RawClient(gate.port).send(HANDSHAKE);
+    await client.until((text) => text.includes('welcome'));
+    return { gate, client, open: () => open.size };
+  }
+
+  it('whose client has ended is released, even if the other side stays open', async () => {
+    const { gate, client, open } = await openWebSocket(true);
+    client.socket.end();
+    await expect.poll(() => [gate.server.connections, open()], { timeout: 9000 }).toEqual([0, 0]);
+  });
+
+  it('of which one side takes nothing for the idle time is released', async () => {
+    const { gate, client } = await openWebSocket(false);
+    client.send(Buffer.alloc(16_000_000));
+    await expect.poll(() => gate.server.connections, { timeout: 9000 }).toBe(0);
+  });
+});
+
 describe('a client that ignores the end of its connection', () => {
   const LIMITS = { headerSeconds: 1, idleSeconds: 1 };
   it.each([

@@ -22,6 +22,7 @@ async function forwarding(upstream: number, watch: Partial<ExchangeWatch>) {
       visitor: () => ({ address: '192.0.2.1', scheme: 'http', host: 'a', signed: ['X-A', 'b'], context: null }),
       stopped: null,
       timeoutMs: 5000,
+      idleMs: 5000,
       continueFirst: false,
       editHeaders() {},
       onSignal() {},

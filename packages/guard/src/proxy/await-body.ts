@@ -11,19 +11,21 @@ const BODY_MS = 1000;
  * lane for long and slow bodies has a place. Reads nothing.
  *
  * @param from whose it is
+ * @param idleMs longest silence of a client
  * @returns to be called when the body is sent, and when the request is over; gives the place back
  */
 export function awaitBody(
   request: IncomingMessage,
   lane: BodyLane,
   from: string,
+  idleMs: number,
   then: { ready(): void; refused(): void },
 ): () => void {
   let entered = false;
   const uploader: Uploader = {
     from,
     granted() {
-      stop = cutSlowBody(request);
+      stop = cutSlowBody(request, idleMs);
       then.ready();
     },
     refused: then.refused,

@@ -31,6 +31,7 @@ export class ClientConnection {
   #isLast = false;
   #isEnding = false;
   #isTunnel = false;
+  #lateBody: NodeJS.Timeout | undefined;
 
   constructor(
     readonly socket: Socket,
@@ -94,11 +95,17 @@ export class ClientConnection {
 
   closed(): void {
     this.#waiting = [];
+    clearTimeout(this.#lateBody);
   }
 
-  /** Whether the silence is the client's; WordPress has a time limit of its own. */
+  /**
+   * Whether the silence is the client's: it does not take what was sent, or there is room for more of its body. WordPress
+   * has a time limit of its own.
+   */
   #isClientSilent({ request }: Exchange): boolean {
-    return this.socket.writableLength > 0 || (!request.complete && request.readableFlowing === true);
+    if (this.socket.writableLength > 0) return true;
+    const hasRoom = request.readableFlowing !== false && request.readableLength < request.readableHighWaterMark;
+    return !request.complete && hasRoom;
   }
 
   #begin(exchange: Exchange): void {
@@ -134,12 +141,10 @@ export class ClientConnection {
 
   /** Answered before the body was whole: the rest is thrown away, and has a limited time to arrive. */
   #discardBody(request: IncomingMessage): void {
-    const { socket } = this;
-    const late = setTimeout(() => socket.destroy(), this.idleMs);
-    socket.once('close', () => clearTimeout(late));
+    this.#lateBody = setTimeout(() => this.socket.destroy(), this.idleMs);
     request.once('end', () => {
-      clearTimeout(late);
-      if (this.#isLast) socket.destroySoon();
+      clearTimeout(this.#lateBody);
+      if (this.#isLast) this.socket.destroySoon();
     });
     request.resume();
   }

@@ -28,6 +28,8 @@ export interface Forwarding {
   /** Lower-case names of request headers to leave out, or null. */
   readonly stopped: ReadonlySet<string> | null;
   readonly timeoutMs: number;
+  /** Longest silence of the client, milliseconds. */
+  readonly idleMs: number;
   /** The visitor waits for `100 Continue` before sending the body (RFC 9110 section 10.1.1). */
   readonly continueFirst: boolean;
   /** Changes the headers of the answer in place. */
@@ -79,7 +81,7 @@ class Exchange implements UpstreamHandler, Ready {
     response.on('close', () => this.#abandoned());
     if (request.complete || this.#framing() === 'none') pool.take(this.#waiting);
     else {
-      this.#bodyIsOver = awaitBody(request, pool.bodies, addressKey(address), {
+      this.#bodyIsOver = awaitBody(request, pool.bodies, addressKey(address), this.f.idleMs, {
         ready: () => pool.take(this.#waiting),
         refused: () => this.onFailure('busy', new Error('too many bodies are waiting for WordPress')),
       });

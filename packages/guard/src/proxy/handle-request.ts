@@ -104,6 +104,7 @@ function toWordPress(deps: GateDeps, passage: Passage, { context, ticket, certai
     visitor: () => visitorFacts(pass, requestId, deps.clock(), context),
     stopped: policy.stopHeaders(facts, deps.onFault),
     timeoutMs: deps.timeoutMs,
+    idleMs: deps.idleMs,
     continueFirst,
     editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),
     onSignal(value) {

@@ -53,6 +53,7 @@ export function missingInstead(
     visitor: () => visitorFacts(pass, requestId, deps.clock(), context),
     stopped: new Set([...(policy.stopHeaders(facts, deps.onFault) ?? []), ...OF_THE_BODY]),
     timeoutMs: deps.timeoutMs,
+    idleMs: deps.idleMs,
     continueFirst: false,
     withoutBody: true,
     editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),

@@ -21,6 +21,8 @@ import { visitorFacts } from './visitor-facts.js';
 const EARLY_BYTES = 64 * 1024;
 /** Open WebSockets may be silent; that the other side has vanished shows by TCP keep-alive after this time, milliseconds. */
 const KEEP_ALIVE_MS = 60_000;
+/** How long one side of a WebSocket may stay open when the other has ended, milliseconds. */
+const HALF_OPEN_MS = 5000;
 /** Nothing counts what comes of a password in a handshake, so none is checked. */
 const NO_PASSWORDS = { login: 'refuse', why: 'busy' } as const;
 
@@ -101,9 +103,11 @@ class Handshake implements UpstreamHandler {
       if (this.#upstream !== null) this.#upstream.destroy();
       else this.pass.site.pool.leave(this.#waiting);
     });
+    // A WebSocket may be silent for as long as it likes, but what is sent must be taken by the other side.
     client.on('timeout', () => {
-      if (client.writableLength > 0) client.destroy();
-      else if (!this.#joined) client.setTimeout(this.deps.idleMs);
+      const isStuck = client.writableLength > 0 || (this.#joined && this.#upstream?.socket.writableLength !== 0);
+      if (isStuck) client.destroy();
+      else client.setTimeout(this.deps.idleMs);
     });
     client.setTimeout(deps.idleMs);
   }
@@ -235,13 +239,16 @@ class Handshake implements UpstreamHandler {
     this.#joined = true;
     this.pass.site.pool.letGo(upstream);
     client.removeListener('data', this.#keepEarly).removeListener('end', this.#leave);
-    client.setTimeout(0);
     client.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.setTimeout(0);
     socket.removeAllListeners('data');
     if (rest.length > 0) client.write(rest);
     for (const piece of this.#early.splice(0)) socket.write(piece);
     socket.on('close', () => this.connection.end());
+    client.on('end', () => {
+      const late = setTimeout(() => client.destroy(), HALF_OPEN_MS);
+      client.once('close', () => clearTimeout(late));
+    });
     socket.pipe(client);
     client.pipe(socket);
   }

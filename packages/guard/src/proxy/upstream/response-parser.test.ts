@@ -168,6 +168,13 @@ describe('interim answers', () => {
     }
   });
 
+  it('may not go on for ever', () => {
+    const hint = answer('103 Early Hints\r\nLink: </a.css>');
+    const end = answer('200 OK\r\nContent-Length: 2', 'ok');
+    expect(read([hint.repeat(32) + end]).body).toBe('ok');
+    expect(() => read([hint.repeat(33) + end])).toThrow('too many interim answers');
+  });
+
   it('101 hands over the bytes behind it', () => {
     expect(read([answer('101 Switching Protocols', 'abc')])).toMatchObject({ rest: 'abc', reusable: false });
   });

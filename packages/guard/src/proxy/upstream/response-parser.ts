@@ -28,6 +28,8 @@ class ResponseSyntaxError extends Error {
 
 /** Longest head of an answer, bytes. */
 const MAX_HEAD = 256 * 1024;
+/** Most interim answers (1xx) before one answer: without a bound they could go on for ever. */
+const MAX_INTERIM = 32;
 /** Longest line in front of a chunk, bytes. */
 const MAX_CHUNK_LINE = 1024;
 
@@ -39,6 +41,7 @@ export class ResponseParser {
   #remaining = 0;
   #keepAlive = false;
   #headRequest = false;
+  #interim = 0;
   #sink: ResponseSink | null = null;
 
   /** Gets ready for the answer to one request. */
@@ -47,6 +50,7 @@ export class ResponseParser {
     this.#headRequest = headRequest;
     this.#state = 'head';
     this.#buffer = null;
+    this.#interim = 0;
   }
 
   /** Whether an answer is still expected or under way. */
@@ -138,6 +142,8 @@ export class ResponseParser {
     const head = parseHead(data.toString('latin1', 0, end));
     const rest = data.subarray(end + 4);
     if (head.status < 200 && head.status !== 101) {
+      this.#interim += 1;
+      if (this.#interim > MAX_INTERIM) throw new ResponseSyntaxError('too many interim answers');
       this.#sink?.onInformation(head);
       return rest;
     }
