@@ -19,7 +19,9 @@ export default defineConfig({
     fileParallelism: false,
     // A process anew for each file would load everything again: seconds each, longer than most files take.
     isolate: false,
-    testTimeout: 60_000,
+    // Waits end when what they wait for is there; on a busy machine that may take long.
+    testTimeout: 120_000,
+    expect: { poll: { timeout: 45_000 } },
     hookTimeout: 180_000,
     teardownTimeout: 30_000,
   },

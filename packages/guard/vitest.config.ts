@@ -6,6 +6,7 @@ export default defineConfig({
     // The storage worker and the command line run from the compiled files.
     globalSetup: ['src/testing/build.ts'],
     testTimeout: 60_000,
+    expect: { poll: { timeout: 40_000 } },
     // Much of the time goes into waiting for processes; the cores would be left idle otherwise.
     maxWorkers: 3,
     // Each test has folders, sockets and processes of its own; a process anew for each file would only cost time.

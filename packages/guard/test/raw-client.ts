@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { PATIENCE_MS } from '../src/testing/scratch.js';
 
 /** A visitor who writes bytes and sees bytes. */
 export class RawClient {
@@ -42,7 +43,7 @@ export class RawClient {
   }
 
   /** Waits until what was received fits, and returns it. Fails when the connection ends before, or after `ms`. */
-  async until(test: (received: string) => boolean, ms = 4000): Promise<string> {
+  async until(test: (received: string) => boolean, ms = PATIENCE_MS): Promise<string> {
     const end = Date.now() + ms;
     while (!test(this.received)) {
       if (this.closed) throw new Error(`closed after: ${this.received.slice(0, 400)}`);
@@ -52,7 +53,7 @@ export class RawClient {
   }
 
   /** Waits for the end of the connection and returns all that was received. */
-  async end(ms = 4000): Promise<string> {
+  async end(ms = PATIENCE_MS): Promise<string> {
     const end = Date.now() + ms;
     while (!this.closed) await this.#change(end);
     return this.received;

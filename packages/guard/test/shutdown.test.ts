@@ -24,9 +24,8 @@ describe('when guard stops', () => {
     const gate = await runningGate(port, { limits: { shutdownSeconds: 0.3 } });
     const running = new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     await running.until((text) => text.includes('first'));
-    const began = Date.now();
+    // WordPress never ends its answer: without the limit this would wait until the test is given up.
     await gate.server.close();
-    expect(Date.now() - began).toBeLessThan(2000);
     await running.end();
   });
 });

@@ -4,55 +4,46 @@ import { runningGate, webServer } from './running-gate.js';
 
 const SIZE = 500 * 1024 * 1024;
 const PIECE = Buffer.alloc(256 * 1024, 97);
-const MOST_MORE = 150 * 1024 * 1024;
-
-/** Highest resident memory above the start while `work` runs; sender, guard and receiver share this process. */
-async function growthDuring(work: () => Promise<void>): Promise<number> {
-  const before = process.memoryUsage().rss;
-  let most = before;
-  const timer = setInterval(() => {
-    most = Math.max(most, process.memoryUsage().rss);
-  }, 20);
-  await work();
-  clearInterval(timer);
-  return most - before;
-}
+/**
+ * What may be under way between the two ends: buffers of two connections in the system, and what guard takes before it
+ * waits for the other side. How much memory that costs is measured by the bench (P2).
+ */
+const MOST_UNDER_WAY = 64 * 1024 * 1024;
 
 describe('500 MB', () => {
-  it('up pass through in constant memory', async () => {
+  it('up pass through, and never much of it is under way', async () => {
     let arrived = 0;
+    let sent = 0;
+    let most = 0;
     const port = await webServer((request, response) => {
       request.on('data', (piece: Buffer) => {
         arrived += piece.length;
+        most = Math.max(most, sent - arrived);
       });
       request.on('end', () => response.end(String(arrived)));
     });
     const gate = await runningGate(port);
-    const growth = await growthDuring(
-      () =>
-        new Promise<void>((resolve, reject) => {
-          const socket = connect(gate.port, '127.0.0.1');
-          socket.on('error', reject);
-          socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${SIZE}\r\n\r\n`);
-          let sent = 0;
-          const more = (): void => {
-            while (sent < SIZE) {
-              sent += PIECE.length;
-              if (!socket.write(PIECE)) return void socket.once('drain', more);
-            }
-          };
-          more();
-          socket.once('data', () => {
-            socket.destroy();
-            resolve();
-          });
-        }),
-    );
+    await new Promise<void>((resolve, reject) => {
+      const socket = connect(gate.port, '127.0.0.1');
+      socket.on('error', reject);
+      socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${SIZE}\r\n\r\n`);
+      const more = (): void => {
+        while (sent < SIZE) {
+          sent += PIECE.length;
+          if (!socket.write(PIECE)) return void socket.once('drain', more);
+        }
+      };
+      more();
+      socket.once('data', () => {
+        socket.destroy();
+        resolve();
+      });
+    });
     expect(arrived).toBe(SIZE);
-    expect(growth).toBeLessThan(MOST_MORE);
-  }, 60_000);
+    expect(most).toBeLessThan(MOST_UNDER_WAY);
+  });
 
-  it('down pass through in constant memory, also to a visitor who stops in between', async () => {
+  it('down pass through, and never much of it is under way, also to a visitor who stops in between', async () => {
     let produced = 0;
     const port = await webServer((_request, response) => {
       response.writeHead(200, { 'Content-Length': SIZE });
@@ -67,30 +58,24 @@ describe('500 MB', () => {
     });
     const gate = await runningGate(port);
     let arrived = 0;
-    let producedWhilePaused = 0;
-    const growth = await growthDuring(
-      () =>
-        new Promise<void>((resolve, reject) => {
-          const socket = connect(gate.port, '127.0.0.1');
-          socket.on('error', reject);
-          socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
-          let paused = false;
-          socket.on('data', (piece) => {
-            arrived += piece.length;
-            if (paused || arrived < 10_000_000) return;
-            paused = true;
-            socket.pause();
-            setTimeout(() => {
-              producedWhilePaused = produced;
-              socket.resume();
-            }, 500);
-          });
-          socket.on('close', () => resolve());
-        }),
-    );
+    let most = 0;
+    let paused = false;
+    await new Promise<void>((resolve, reject) => {
+      const socket = connect(gate.port, '127.0.0.1');
+      socket.on('error', reject);
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      socket.on('data', (piece) => {
+        most = Math.max(most, produced - arrived);
+        arrived += piece.length;
+        if (paused || arrived < 10_000_000) return;
+        paused = true;
+        socket.pause();
+        setTimeout(() => socket.resume(), 500);
+      });
+      socket.on('close', () => resolve());
+    });
     expect(arrived).toBeGreaterThan(SIZE);
-    // Back-pressure reached the sender: most was still to be made when the visitor went on reading.
-    expect(producedWhilePaused).toBeLessThan(SIZE / 4);
-    expect(growth).toBeLessThan(MOST_MORE);
-  }, 60_000);
+    expect(paused).toBe(true);
+    expect(most).toBeLessThan(MOST_UNDER_WAY);
+  });
 });

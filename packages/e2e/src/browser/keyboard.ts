@@ -34,7 +34,7 @@ export async function typeAnew(page: Page, text: string): Promise<void> {
 
 /** The element has the focus, or gets it soon. */
 export async function expectFocus(where: Locator): Promise<void> {
-  await until(`${where} has the focus`, () => hasFocus(where), 5);
+  await until(`${where} has the focus`, () => hasFocus(where));
 }
 
 function hasFocus(where: Locator): Promise<boolean> {

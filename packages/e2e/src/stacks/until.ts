@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,
-  seconds = 20,
+  seconds = 45,
 ): Promise<Exclude<Awaited<T>, false | null | undefined>> {
   const end = Date.now() + seconds * 1000;
   let fault: unknown;

@@ -164,6 +164,28 @@ describe('who may call', () => {
     expect(inQuery.http).toBe(200);
   });
 
+  it.each([
+    ['has logged out', null, 'rest_cookie_invalid_nonce'],
+    [
+      'is no administrator any more',
+      { nonce: 'owner-nonce', can_manage: false, id: 1, login: 'owner' },
+      'rest_forbidden',
+    ],
+  ])('not who %s a moment ago: a change asks WordPress again, whatever is remembered', async (_who, user, code) => {
+    const { connector, call } = await start();
+    expect((await call('/fetch-options', { body: '{"page":"security"}' })).http).toBe(200);
+    if (user === null) connector.users.delete('session=owner');
+    else connector.users.set('session=owner', user);
+    for (const suffix of ['/disable-feeds', '/block-addresses', '/logout-users']) {
+      const { http, body } = await call(suffix, { body: on });
+      expect([suffix, http, body.code]).toEqual([suffix, 403, code]);
+    }
+    connector.users.set('session=second', { nonce: 'second-nonce', can_manage: true, id: 3, login: 'second' });
+    const headers = { cookie: 'session=second', 'x-wp-nonce': 'second-nonce' };
+    const { body } = await call('/fetch-options', { body: '{"page":"security"}', headers });
+    expect(body.data).toEqual(defaultSecurityOptions);
+  });
+
   it('asks WordPress once for calls that follow each other', async () => {
     const { connector, call } = await start();
     const many = () => call('/fetch-options', { body: '{"page":"security"}' });

@@ -75,6 +75,13 @@ describe('the lockout rule', () => {
     expect(afterSuccess(entry, OWNER, entry.lockedUntil)).toBe(NO_FAILURES);
   });
 
+  it('prolongs nothing by any number of checks that were under way when the lock began', () => {
+    const { entry, now } = failing(5, 5);
+    let late = entry;
+    for (let turn = 1; turn <= 30; turn++) late = afterFailure(late, OWNER, 5, now + turn);
+    expect(late).toMatchObject({ failures: 35, lockedUntil: now + HOUR });
+  });
+
   it('allows at most n failures at an account before a lock, whoever else logs in between', () => {
     const users = fc.array(fc.record({ user: fc.constantFrom(0, 1, 2, 3), right: fc.boolean() }), { maxLength: 80 });
     fc.assert(

@@ -7,6 +7,7 @@ import { sqlAttemptStore } from '../storage/login-attempts-store.js';
 import { serve } from '../testing/command-line.js';
 import { fakeWordPress } from '../testing/fake-wordpress.js';
 import { dataFolderFor } from '../testing/running-guard.js';
+import { eventually } from '../testing/scratch.js';
 import { SECRET } from '../testing/site-config.js';
 
 /** Guard in a process of its own, and a way to hold up every write to its database. */
@@ -46,17 +47,14 @@ it('loses no answered guess when guard is killed the moment the answer is there'
   expect(await stored()).toBe(5);
 });
 
-it('answers within seconds while the database is held, says so in the log, and locks all the same', async () => {
+it('answers while the database is held, says so in the log, and locks all the same', async () => {
   const { guard, other, guess } = await processUnderTest();
   other.exec('BEGIN IMMEDIATE');
-  const times: number[] = [];
-  for (let turn = 0; turn < 5; turn++) {
-    const began = performance.now();
-    expect((await guess()).status).toBe(200);
-    times.push(performance.now() - began);
-  }
+  expect((await guess()).status).toBe(200);
+  await eventually(() => guard.log().includes('"event":"login-attempts-late"'));
+  // Answered because it was late, not because the database had given up waiting.
+  expect(guard.log()).not.toMatch(/"login-attempts-not-stored"[\s\S]*"login-attempts-late"/);
+  for (let turn = 1; turn < 5; turn++) expect((await guess()).status).toBe(200);
   expect((await guess()).status).toBe(429);
-  expect(Math.max(...times)).toBeLessThan(3000);
-  expect(guard.log()).toContain('"event":"login-attempts-late"');
   other.exec('ROLLBACK');
 });

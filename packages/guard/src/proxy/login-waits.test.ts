@@ -34,27 +34,34 @@ describe('a log-in', () => {
   it('does not wait for pages, streams and chats that hang', async () => {
     const gate = await loginGateUnderTest({ login_attempts: 5 });
     gate.wordpress.hangs = true;
-    const chat = (options: AskOptions) => gate.ask('/chat', { ...options, leaveAfter: 1500 }).catch(() => 'gone');
-    const hanging = [chat({ method: 'POST', body: 'poll=1' }), ...Array.from({ length: 8 }, () => chat({}))];
+    let over = 0;
+    const chat = (options: AskOptions) => {
+      const count = (): number => over++;
+      gate.ask('/chat', options).then(count, count);
+    };
+    chat({ method: 'POST', body: 'poll=1' });
+    for (let i = 0; i < 8; i++) chat({});
     await eventually(() => gate.wordpress.reached.length === 9);
     gate.advance(HANGS_AFTER_MS);
-    for (let i = 0; i < 8; i++) hanging.push(chat({ method: 'POST', body: 'poll=1' }));
+    for (let i = 0; i < 8; i++) chat({ method: 'POST', body: 'poll=1' });
     await eventually(() => gate.wordpress.reached.length === 17);
-    const began = performance.now();
     expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(200);
-    expect(performance.now() - began).toBeLessThan(1000);
     expect(gate.wordpress.checks).toHaveLength(1);
-    await Promise.all(hanging);
+    expect(over).toBe(0);
   });
 
   it('that can’t be checked now is asked to try again soon, without a lock', async () => {
     const gate = await loginGateUnderTest({ login_attempts: 3 });
-    gate.wordpress.checkMs = 2500;
+    let free = (): void => {};
+    gate.wordpress.held = new Promise((resolve) => {
+      free = resolve;
+    });
     const slow = Array.from({ length: 3 }, () => gate.ask('/wp-login.php', form(PASSWORD)));
     await eventually(() => gate.wordpress.checks.length === 3);
     const told = await gate.ask('/wp-login.php', { ...form(PASSWORD), headers: { accept: 'text/html' } });
     expect([told.status, told.header('retry-after')]).toEqual([429, '10']);
     expect(told.body).toContain('You are not locked out');
+    free();
     await Promise.all(slow);
     expect(gate.attempts.size).toBe(0);
     expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(200);

@@ -75,6 +75,18 @@ describe.each(dialects)('second factors on $name', ({ open }) => {
     expect(await factors.spendCode(owner, 'h2', 4)).toBe(true);
   });
 
+  it('let one of ten confirm a set-up with the same code: the back-up codes that it is shown stay good', async () => {
+    const all = await stores();
+    await begin(all);
+    const confirmations = Array.from({ length: 10 }, (_, n) =>
+      all.factors.confirmSetup(owner, { challenge: 'c', step: 5, codes: [`h${n}`], at: 2 }),
+    );
+    const answers = await Promise.all(confirmations);
+    expect(answers.filter(Boolean)).toHaveLength(1);
+    await all.factors.enable(owner, { challenge: 'c', at: 3 });
+    expect(await all.factors.spendCode(owner, `h${answers.indexOf(true)}`, 4)).toBe(true);
+  });
+
   it('let one of ten end a challenge, and at most three of ten try when three are allowed', async () => {
     const { challenges } = await enabled();
     await challenges.create(challenge('d'), 5);

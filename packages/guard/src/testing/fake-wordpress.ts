@@ -24,6 +24,10 @@ export interface FakeWordPress {
   refused: number;
   /** Time that one check takes, milliseconds. */
   checkMs: number;
+  /** A check that begins while this is set ends when it does, too. */
+  held: Promise<void> | null;
+  /** Most checks that were under way at the same time. */
+  readonly most: number;
   /** A custom login is set in the policy. */
   custom: boolean;
   /** Strangers may register. */
@@ -43,14 +47,24 @@ export const PASSWORD = 'right';
 const USERS: Readonly<Record<string, number>> = { owner: 1, reader: 2 };
 
 export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
-  const server = createServer((request, response) => void answer(fake, secret, request, response));
+  const server = createServer((request, response) => void answer(fake, secret, request, response, checking));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  let most = 0;
+  let underWay = 0;
+  const checking: CheckCount = (step) => {
+    underWay += step;
+    most = Math.max(most, underWay);
+  };
   const fake: FakeWordPress = {
     upstream: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     reached: [],
     checks: [],
     refused: 0,
     checkMs: 5,
+    held: null,
+    get most() {
+      return most;
+    },
     custom: false,
     registration: true,
     factor: false,
@@ -75,7 +89,16 @@ interface Report {
   factor: { id: number; login: string; remember: boolean; redirect: string; interim: boolean } | null;
 }
 
-async function answer(fake: FakeWordPress, secret: string, request: IncomingMessage, response: ServerResponse) {
+/** Told when a check begins (1) and when it ends (-1). */
+type CheckCount = (step: 1 | -1) => void;
+
+async function answer(
+  fake: FakeWordPress,
+  secret: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  checking: CheckCount,
+) {
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -104,7 +127,9 @@ async function answer(fake: FakeWordPress, secret: string, request: IncomingMess
       return false;
     }
     fake.checks.push(road);
-    await new Promise((resolve) => setTimeout(resolve, fake.checkMs));
+    checking(1);
+    await Promise.all([new Promise((resolve) => setTimeout(resolve, fake.checkMs)), fake.held]);
+    checking(-1);
     const id = USERS[user] ?? 0;
     if (id === 0 || password !== PASSWORD) {
       report.failed.push({ user, id, road });

@@ -215,7 +215,7 @@ describe('the list of unknown visitors', () => {
     const cell = screen.getByText('203.0.113.24').parentElement as HTMLElement;
     fireEvent.mouseEnter(cell);
     expect(screen.queryByRole('tooltip')).toBeNull();
-    await waitFor(() => expect(screen.getByRole('tooltip').textContent).toBe('host-24.example.net'), { timeout: 1500 });
+    await waitFor(() => expect(screen.getByRole('tooltip').textContent).toBe('host-24.example.net'));
     fireEvent.keyDown(document, { key: 'Escape' });
     expect(screen.queryByRole('tooltip')).toBeNull();
   });

@@ -63,7 +63,7 @@ asOwner('what a screen reader is told', (owner) => {
     const page = await open();
     for (const [at, name] of [FEEDS, 'Disable XML-RPC'].entries()) {
       await pressOn(page, page.getByRole('switch', { name }), 'Space', at === 0 ? 'Tab' : 'Shift+Tab');
-      await expect.poll(() => page.locator('.so-toast [role="status"] p').count(), { timeout: 5000 }).toBe(at + 1);
+      await expect.poll(() => page.locator('.so-toast [role="status"] p').count()).toBe(at + 1);
     }
     const said = (await heardOn(page)).filter(({ role, what }) => role === 'status' && what !== 'there');
     expect(said).toHaveLength(2);

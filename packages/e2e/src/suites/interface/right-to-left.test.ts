@@ -155,5 +155,5 @@ function boxOfFocus(page: Page): Promise<Box> {
 }
 
 async function isOn(where: Locator, attribute: string): Promise<void> {
-  await expect.poll(() => where.getAttribute(attribute), { timeout: 5000 }).toBe('true');
+  await expect.poll(() => where.getAttribute(attribute)).toBe('true');
 }

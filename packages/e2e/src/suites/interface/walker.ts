@@ -43,7 +43,7 @@ export class Walker {
     const window = await windowOf(browser, stack, owner, { reducedMotion: 'reduce' });
     await window.addCookies([{ name: 'tongue', value: tongue.locale, url: stack.url }]);
     const page = await window.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(30_000);
     return new Walker(page, stack, tongue);
   }
 

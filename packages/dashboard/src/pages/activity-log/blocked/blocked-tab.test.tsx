@@ -33,7 +33,7 @@ describe('the tab Blocked', () => {
     await waitFor(() => expect(site.sent('/login-unblock')).toEqual([{ ip: '2001:db8:77::9', block: 0 }]));
     expect(site.sent('/block-ip/1')).toEqual([{ block: 0 }]);
     expect(site.sent('/block-user/31')).toEqual([{ block: 0 }]);
-    expect(await screen.findByText('Nobody is blocked at the moment.', {}, { timeout: 3000 })).toBeDefined();
+    expect(await screen.findByText('Nobody is blocked at the moment.')).toBeDefined();
   });
 
   it('lets the row fade, reads the list again and counts anew, with the focus on the heading', async () => {
@@ -41,7 +41,7 @@ describe('the tab Blocked', () => {
     await unblock('customer-31');
     await waitFor(() => expect(document.querySelector('tr.is-leaving')?.textContent).toContain('customer-31'));
     expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Blocked' }));
-    await waitFor(() => expect(screen.queryByText('customer-31')).toBeNull(), { timeout: 3000 });
+    await waitFor(() => expect(screen.queryByText('customer-31')).toBeNull());
     expect(await screen.findByRole('tab', { name: 'Blocked 2' })).toBeDefined();
   });
 

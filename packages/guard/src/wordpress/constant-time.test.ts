@@ -1,0 +1,48 @@
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { expect, it, onTestFinished } from 'vitest';
+import { signValue, verifiedValue } from '../login/signed-cookie.js';
+import { formToken, isFormToken } from '../login/two-factor/challenge.js';
+import { hotp, matchingStep, stepAt } from '../login/two-factor/totp.js';
+import { SECRET } from '../testing/site-config.js';
+import { equalText } from './signature.js';
+
+const NOW = 1_700_000_000_000;
+const secret = Buffer.from('12345678901234567890');
+const code = hotp(secret, stepAt(NOW));
+const signed = signValue(SECRET, 'device', 'value');
+const token = formToken('cookie');
+const at = { now: NOW, lastStep: 0 };
+
+/** The same text with another character at a place. */
+function other(text: string, place: number): string {
+  const at = (place + text.length) % text.length;
+  return `${text.slice(0, at)}${text[at] === '1' ? '2' : '1'}${text.slice(at + 1)}`;
+}
+
+/** How often texts were compared in constant time while `work` ran. */
+function comparisons(work: () => unknown): number {
+  const { timingSafeEqual } = crypto;
+  let count = 0;
+  const put = (compare: typeof timingSafeEqual): void => {
+    crypto.timingSafeEqual = compare;
+    syncBuiltinESMExports();
+  };
+  onTestFinished(() => put(timingSafeEqual));
+  put((a, b) => {
+    count++;
+    return timingSafeEqual(a, b);
+  });
+  work();
+  put(timingSafeEqual);
+  return count;
+}
+
+it.each<[string, string, (given: string) => unknown, number]>([
+  ['a signature of the connector', 'f'.repeat(64), (given) => equalText(given, 'f'.repeat(64)), 1],
+  ['a signed cookie', signed, (given) => verifiedValue(SECRET, 'device', given), 1],
+  ['the token of a form', token, (given) => isFormToken('cookie', given), 1],
+  ['the code of an app, with those of three steps', code, (given) => matchingStep(secret, given, at), 3],
+])('%s is compared in constant time, right or wrong from whichever place on', (_what, right, check, times) => {
+  for (const given of [right, other(right, -5), other(right, -1)]) expect(comparisons(() => check(given))).toBe(times);
+});
