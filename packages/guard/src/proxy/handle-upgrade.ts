@@ -6,6 +6,7 @@ import { examine } from './examine.js';
 import type { GateDeps } from './gate-deps.js';
 import { handleRequest } from './handle-request.js';
 import { noteVisit } from './note-visit.js';
+import { editAnswer } from './prepare-answer.js';
 import { requestHead } from './request-head.js';
 import { tunnel } from './tunnel.js';
 import { noteFailure } from './upstream-failures.js';
@@ -51,7 +52,7 @@ export function handleUpgrade(deps: GateDeps, request: IncomingMessage, client: 
       }),
     timeoutMs: deps.timeoutMs,
     idleMs: deps.idleMs,
-    editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),
+    editHeaders: (headers) => editAnswer(deps, examined, facts, headers),
     onSignal(value) {
       const signal = readSignal(site.config.secret, value, requestId);
       member = isMember(signal);
