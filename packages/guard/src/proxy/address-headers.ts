@@ -1,3 +1,5 @@
+import { setBounded } from '../lib/set-bounded.js';
+
 /** Words for the one who sends a request, as proxies, load balancers and delivery networks put them before an address. */
 const WHO =
   'c|client|real|remote|true|connect(?:ing|ion)|source|src|visitor|viewer|customer|user|enduser|proxyuser|proxied|' +
@@ -27,14 +29,23 @@ const OTHERS: ReadonlySet<string> = new Set(['x-coming-from', 'coming-from', 'rl
  * @param name lower-case, of letters, digits and hyphens
  */
 export function isAddressHeader(name: string): boolean {
-  if (!MAY_BE.test(name) || name.length > LONGEST) return false;
+  const known = KNOWN.get(name);
+  if (known !== undefined) return known;
+  const is = namesAddress(name);
+  if (name.length <= LONGEST) setBounded(KNOWN, name, is, MOST_KNOWN);
+  return is;
+}
+
+/** Answers for names that have come, since this is asked of every header. Clients choose names, so it is bounded. */
+const KNOWN = new Map<string, boolean>();
+const MOST_KNOWN = 1000;
+
+/** No program looks for a longer name, and looking through it could take long. */
+const LONGEST = 100;
+
+function namesAddress(name: string): boolean {
+  if (name.length > LONGEST) return false;
   if (FORWARDED.test(name) || OTHERS.has(name)) return true;
   if (IP.test(name)) return !PLACE.test(name);
   return ADDRESS.test(name) && !OF_ANOTHER_KIND.test(name) && !PLACE.test(name);
 }
-
-/** Every name above has one of these; hardly any other has. Asked of every header, so it is quick. */
-const MAY_BE = /ip|addr|f(?:orward|wd)|xff|proxied|coming/;
-
-/** No program looks for a longer one, and looking through it could take long. */
-const LONGEST = 100;

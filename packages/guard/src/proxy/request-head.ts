@@ -88,9 +88,11 @@ export function requestHead(input: HeadInput): string {
 }
 
 const ODD_NAME = /[^a-z0-9-]/;
+const X = 'x'.charCodeAt(0);
 
 function isStopped(name: string, nominated: ReadonlySet<string> | null, trusted: ReadonlySet<string> | null): boolean {
-  if (STOPPED.has(name) || ODD_NAME.test(name) || name.startsWith(HEADER_PREFIX)) return true;
+  if (STOPPED.has(name) || ODD_NAME.test(name)) return true;
+  if (name.charCodeAt(0) === X && name.startsWith(HEADER_PREFIX)) return true;
   if (nominated?.has(name) === true) return true;
   return isAddressHeader(name) && trusted?.has(name) !== true;
 }
