@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { DEFAULT_MAX_EMAILS } from '@security-optimizer/contract/activity-limits';
 import { z } from 'zod';
+import { isAddressHeader } from './proxy/address-headers.js';
 
 /**
  * What may stand in `guard.json`. Each schema says in its error what is allowed, so that a mistake can be reported
@@ -38,6 +39,21 @@ function isAddressOrRange(text: string): boolean {
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
+
+const HEADER_HELP =
+  'use names of headers with an address that proxies write, for example CF-Connecting-IP; guard writes X-Forwarded-* and X-Real-IP itself';
+
+/** Any other header passes anyway, or is nobody's but guard's. */
+const addressHeader = z
+  .string({ error: HEADER_HELP })
+  .transform((name) => name.toLowerCase())
+  .refine((name) => /^[a-z0-9-]{1,100}$/.test(name) && isAddressHeader(name) && !isWrittenByGuard(name), {
+    error: HEADER_HELP,
+  });
+
+function isWrittenByGuard(name: string): boolean {
+  return /^(?:x-forwarded|x-security-optimizer)/.test(name) || name === 'x-real-ip';
 }
 
 const DNS_HELP = 'use addresses of DNS servers, for example 192.0.2.53 or 192.0.2.53:5353';
@@ -158,6 +174,7 @@ export const configFile = z.strictObject({
   listen: listenAddress.default({ host: '127.0.0.1', port: 8080 }),
   database: databaseUrl.default('sqlite:guard.sqlite'),
   trustedProxies: z.array(trustedProxy, { error: RANGE_HELP }).default([]),
+  trustedProxyHeaders: z.array(addressHeader, { error: HEADER_HELP }).default([]),
   logLevel: logLevel.default('info'),
   metrics: z.strictObject({ listen: listenAddress.nullable().default(null) }).prefault({}),
   limits: z

@@ -10,6 +10,8 @@ export interface Config {
   readonly database: string;
   /** Addresses and CIDR ranges of proxies in front of guard whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+  /** Lower-case names of headers with the visitor's address that WordPress gets as a trusted proxy sent them. */
+  readonly trustedProxyHeaders: readonly string[];
   readonly sites: readonly SiteConfig[];
   readonly limits: {
     /** Longest request line target in bytes; more is 414. */

@@ -47,6 +47,19 @@ it('fills in defaults, makes folders absolute and reads the secret from its own 
   ]);
 });
 
+it('takes names of address headers of trusted proxies in any letter case, and none that guard writes or that pass anyway', async () => {
+  const names = (...trustedProxyHeaders: unknown[]) => folder({ trustedProxyHeaders, sites: [site] });
+  const config = await loadConfig({ dataDir: await names('CF-Connecting-IP', 'forwarded'), env: {} });
+  expect(config.trustedProxyHeaders).toEqual(['cf-connecting-ip', 'forwarded']);
+  for (const name of ['X-Forwarded-For', 'X-Real-IP', 'X-WP-Nonce', 'X-Security-Optimizer-Guard', 'Client_IP', '', 7]) {
+    const mistakes = await mistakesOf(await names(name));
+    expect([name, mistakes]).toEqual([
+      name,
+      [expect.stringMatching(/^guard\.json: trustedProxyHeaders\[0\]: use names/)],
+    ]);
+  }
+});
+
 it('lets the environment win over the file', async () => {
   const dataDir = await folder({ listen: '127.0.0.1:1', sites: [site] });
   const config = await loadConfig({

@@ -46,6 +46,24 @@ describe('who WordPress is told is asking', () => {
     expect(fields[6]).toBe(mac(`guard-request\n${fields.slice(0, 6).join(' ')}`));
   });
 
+  it.each([
+    { from: 'anybody', trustedProxies: [], trustedProxyHeaders: ['x-varnish-client-ip'], passes: false },
+    { from: 'a proxy', trustedProxies: ['127.0.0.0/8'], trustedProxyHeaders: [], passes: false },
+    { from: 'a proxy', trustedProxies: ['127.0.0.0/8'], trustedProxyHeaders: ['x-varnish-client-ip'], passes: true },
+  ])(
+    'is in no further header, X-Varnish-Client-IP and its kind, unless a trusted proxy sent it and it is configured ($from, $trustedProxyHeaders)',
+    async ({ passes, ...options }) => {
+      const { port, seen } = await recordingServer();
+      const gate = await runningGate(port, options);
+      const names = ['X-Varnish-Client-IP', 'X-Sg-Real-Ip', 'Cdn-Real-Ip', 'True-Client-IP'];
+      const forged = names.map((name) => `${name}: 203.0.113.9\r\n`).join('');
+      await exchange(gate.port, closing(`GET / HTTP/1.1\r\n${forged}X-A: b`));
+      const got = names.filter((name) => seen[0]?.headers[name.toLowerCase()] !== undefined);
+      expect(got).toEqual(passes ? ['X-Varnish-Client-IP'] : []);
+      expect(seen[0]?.headers['x-a']).toBe('b');
+    },
+  );
+
   it('is the visitor behind a trusted proxy', async () => {
     const { port, seen } = await recordingServer();
     const gate = await runningGate(port, { trustedProxies: ['127.0.0.0/8'] });

@@ -40,6 +40,7 @@ const OFF = Object.fromEntries(Object.keys(defaultSecurityOptions).map((name) =>
 export interface GateOptions {
   readonly limits?: Partial<Config['limits']>;
   readonly trustedProxies?: readonly string[];
+  readonly trustedProxyHeaders?: readonly string[];
   readonly sites?: readonly (Pick<SiteConfig, 'id' | 'hosts' | 'upstream'> & Partial<SiteConfig>)[];
   readonly api?: ApiHandler;
 }
@@ -64,6 +65,7 @@ export async function runningGate(upstream: number | string, options: GateOption
     listen: { host: '127.0.0.1', port: 0 },
     database: 'sqlite:none',
     trustedProxies: options.trustedProxies ?? [],
+    trustedProxyHeaders: options.trustedProxyHeaders ?? [],
     sites,
     limits: {
       targetBytes: 8192,

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { readRecord } from '@security-optimizer/sandbox/process/process-record';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from './addresses.js';
+import { leftOf, membersOf, watchdogsOf } from './process-table.js';
 import { readCommandLine } from './read-command-line.js';
 
 const program = fileURLToPath(new URL('../dist/start.js', import.meta.url));
@@ -81,15 +82,28 @@ describe('npm start', () => {
     120_000,
   );
 
-  it('ends what a killed start left behind and goes on with the same login', async () => {
+  it('leaves no PHP running when it is killed, and goes on with the same login', async () => {
     const first = await ready();
-    const left = phpPid();
+    const group = phpPid();
+    expect(membersOf(group).length).toBeGreaterThan(1);
     first.child.kill('SIGKILL');
     await exit(first.child);
-    expect(readCommandLine(left)).toContain('php');
+    expect(await leftOf(() => membersOf(group))).toEqual([]);
     const second = await ready();
-    expect(readCommandLine(left)).toBeNull();
     expect(second.site.password).toBe(first.site.password);
+  }, 120_000);
+
+  it('ends what a start left behind whose watchdog was killed too', async () => {
+    const first = await ready();
+    const group = phpPid();
+    const [watchdog] = watchdogsOf(first.child.pid) as [number];
+    process.kill(watchdog, 'SIGSTOP');
+    first.child.kill('SIGKILL');
+    await exit(first.child);
+    process.kill(watchdog, 'SIGKILL');
+    expect(membersOf(group).length).toBeGreaterThan(1);
+    await ready();
+    expect(membersOf(group)).toEqual([]);
   }, 120_000);
 
   it('refuses a data folder that another start uses', async () => {

@@ -27,6 +27,8 @@ export async function startGuard(stack: Stack, env: Readonly<Record<string, stri
     ready: () => answersHttp(`http://127.0.0.1:${stack.port}/%zz`),
     readySeconds: 15,
     stopSeconds: 10,
+    // Test files have processes that end; the set-up ends guard.
+    outlives: true,
   });
 }
 

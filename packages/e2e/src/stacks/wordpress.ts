@@ -45,6 +45,8 @@ export async function startWordPress(stack: Stack): Promise<void> {
     ...webServer(stack),
     ready: () => answersHttp(`http://127.0.0.1:${stack.upstreamPort}/wp-includes/css/buttons.min.css`),
     readySeconds: 15,
+    // Test files have processes that end; the set-up ends the web server.
+    outlives: true,
   });
 }
 

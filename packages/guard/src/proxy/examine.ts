@@ -18,6 +18,8 @@ export interface ExamineDeps {
   readonly router: SiteRouter;
   readonly live: LivePolicy;
   readonly trusted: AddressSet;
+  /** Lower-case names of address headers that trusted proxies may pass on. */
+  readonly trustedHeaders: ReadonlySet<string>;
   readonly targetBytes: number;
   readonly clock: Clock;
   /** From 0 up to, but without, 1. */
@@ -55,6 +57,8 @@ export type Examined =
       readonly host: string;
       readonly address: Address;
       readonly scheme: 'http' | 'https';
+      /** Address headers of this request that WordPress gets as they came; null for none. */
+      readonly trustedHeaders: ReadonlySet<string> | null;
     };
 
 export type Pass = Extract<Examined, { kind: 'pass' }>;
@@ -133,6 +137,7 @@ export function examine(deps: ExamineDeps, request: IncomingMessage, peer: Addre
     host,
     address,
     scheme,
+    trustedHeaders: proxied ? deps.trustedHeaders : null,
   };
 }
 

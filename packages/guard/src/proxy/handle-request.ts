@@ -11,7 +11,7 @@ import type { GateDeps } from './gate-deps.js';
 import { watchLogin } from './login-exchange.js';
 import { missingInstead } from './missing-instead.js';
 import { answerOwnCall } from './own-call.js';
-import { prepareAnswer } from './prepare-answer.js';
+import { editAnswer, prepareAnswer } from './prepare-answer.js';
 import { ownRoute } from './request-facts.js';
 import { isStaticFile } from './static-file.js';
 import { FAILURE_PAGES, noteFailure } from './upstream-failures.js';
@@ -106,7 +106,7 @@ function toWordPress(deps: GateDeps, passage: Passage, { context, ticket, certai
     timeoutMs: deps.timeoutMs,
     idleMs: deps.idleMs,
     continueFirst,
-    editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),
+    editHeaders: (headers) => editAnswer(deps, pass, facts, headers),
     onSignal(value) {
       signal = readSignal(site.config.secret, value, requestId);
       deps.onSignal(site.config, signal);

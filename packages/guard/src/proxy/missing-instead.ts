@@ -6,6 +6,7 @@ import type { Pass } from './examine.js';
 import { forward } from './forward.js';
 import type { GateAnswers } from './gate-answers.js';
 import type { GateDeps } from './gate-deps.js';
+import { editAnswer } from './prepare-answer.js';
 import { requestFacts } from './request-facts.js';
 import { FAILURE_PAGES, noteFailure } from './upstream-failures.js';
 import { visitorFacts } from './visitor-facts.js';
@@ -56,7 +57,7 @@ export function missingInstead(
     idleMs: deps.idleMs,
     continueFirst: false,
     withoutBody: true,
-    editHeaders: (headers) => policy.editHeaders(facts, headers, deps.onFault),
+    editHeaders: (headers) => editAnswer(deps, pass, facts, headers),
     onSignal(value) {
       signal = readSignal(site.config.secret, value, requestId);
       deps.onSignal(site.config, signal);

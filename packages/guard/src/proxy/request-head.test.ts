@@ -6,6 +6,7 @@ const visitor = {
   scheme: 'https',
   host: 'example.com',
   signed: ['X-Security-Optimizer-Guard', 'signed'],
+  trustedHeaders: null,
   context: null,
 } as const;
 const base: HeadInput = {
@@ -81,6 +82,9 @@ describe('the request that WordPress gets', () => {
     ...['X-ProxyUser-Ip', 'WL-Proxy-Client-IP', 'Ali-CDN-Real-IP', 'X-Azure-ClientIP', 'X-Azure-SocketIP'],
     ...['Fly-Client-IP', 'DO-Connecting-IP', 'X-Sucuri-ClientIP', 'Incap-Client-IP', 'X-Envoy-External-Address'],
     ...['X-NF-Client-Connection-IP', 'X-Vercel-Forwarded-For', 'X-Appengine-User-IP', 'CloudFront-Viewer-Address'],
+    // the same with another vendor's name in front, and names that nobody has listed yet
+    ...['X-Varnish-Client-IP', 'X-Sg-Real-Ip', 'Cdn-Real-Ip', 'X-Cdn-Client-Address', 'X-New-Vendor-Connecting-IPv6'],
+    ...['X-IP', 'IP', 'X-IP-Address', 'X-Peer-Addr', 'Remote-Address', 'X-Forwarded-Client-IP', 'X-Up-Forwarded-For'],
   ])('never holds an address that the visitor claims by %s, in any spelling', (name) => {
     const spellings = [name, name.toLowerCase(), name.toUpperCase(), name.replaceAll('-', '_'), name.replace('-', '.')];
     expect(spellings.filter((each) => passes(each))).toEqual([]);
@@ -110,6 +114,19 @@ describe('the request that WordPress gets', () => {
     const signed = lines({ rawHeaders: ['Connection', 'X-Security-Optimizer-Guard, X-Forwarded-For'] });
     expect(signed).toContain('X-Security-Optimizer-Guard: signed');
     expect(signed).toContain('X-Forwarded-For: 192.0.2.7');
+  });
+
+  it('holds the address headers that a trusted proxy sent and that are configured, and no other', () => {
+    const trustedHeaders = new Set(['cf-connecting-ip']);
+    const head = lines({
+      visitor: { ...visitor, trustedHeaders },
+      rawHeaders: ['CF-Connecting-IP', '192.0.2.7', 'True-Client-IP', '192.0.2.8', 'CF_Connecting_IP', '192.0.2.9'],
+    });
+    expect(head.filter((line) => /192\.0\.2\.[789]/.test(line))).toEqual([
+      'CF-Connecting-IP: 192.0.2.7',
+      'X-Forwarded-For: 192.0.2.7',
+      'X-Real-IP: 192.0.2.7',
+    ]);
   });
 
   it('leaves out what a rule stops', () => {

@@ -1,13 +1,25 @@
 import { HEADER_PREFIX } from '../wordpress/signature.js';
-import { ADDRESS_HEADERS } from './address-headers.js';
+import { isAddressHeader } from './address-headers.js';
 import type { BodyFraming } from './send-body.js';
 
+/** Headers that claim a scheme, a host or another target. Guard writes its own of that meaning. */
+export const CLAIMS = [
+  'x-original-url',
+  'x-original-host',
+  'x-rewrite-url',
+  'x-host',
+  'front-end-https',
+  'cf-visitor',
+  'x-scheme',
+  'x-url-scheme',
+] as const;
+
 /**
- * Headers that end at guard: those of one connection (RFC 9110 section 7.6.1), those that claim a scheme or another
- * target (guard writes its own), and `Proxy`, which PHP would take for an environment setting (CVE-2016-5385).
+ * Headers that end at guard, beside those that name an address: those of one connection (RFC 9110 section 7.6.1), those
+ * that claim another target, and `Proxy`, which PHP would take for an environment setting (CVE-2016-5385).
  */
 const STOPPED: ReadonlySet<string> = new Set([
-  ...ADDRESS_HEADERS,
+  ...CLAIMS,
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -20,14 +32,6 @@ const STOPPED: ReadonlySet<string> = new Set([
   'http2-settings',
   'via',
   'proxy',
-  'x-original-url',
-  'x-original-host',
-  'x-rewrite-url',
-  'x-host',
-  'front-end-https',
-  'cf-visitor',
-  'x-scheme',
-  'x-url-scheme',
 ]);
 
 /** What guard tells WordPress about the visitor. */
@@ -37,6 +41,8 @@ export interface VisitorFacts {
   readonly host: string;
   /** Signed header for the connector, name and value. */
   readonly signed: readonly [string, string];
+  /** Lower-case names of address headers that pass as they came, because a trusted proxy sent them; null for none. */
+  readonly trustedHeaders: ReadonlySet<string> | null;
   /** Signed header with what WordPress must know about log-ins in this request, when there is anything to say. */
   readonly context: readonly [string, string] | null;
 }
@@ -69,7 +75,7 @@ export function requestHead(input: HeadInput): string {
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
     const lower = name.toLowerCase();
-    if (isStopped(lower, nominated) || stopped?.has(lower)) continue;
+    if (isStopped(lower, nominated, visitor.trustedHeaders) || stopped?.has(lower)) continue;
     head += `${name}: ${rawHeaders[i + 1]}\r\n`;
   }
   if (body === 'chunked') head += 'Transfer-Encoding: chunked\r\n';
@@ -82,11 +88,13 @@ export function requestHead(input: HeadInput): string {
 }
 
 const ODD_NAME = /[^a-z0-9-]/;
+const X = 'x'.charCodeAt(0);
 
-function isStopped(name: string, nominated: ReadonlySet<string> | null): boolean {
+function isStopped(name: string, nominated: ReadonlySet<string> | null, trusted: ReadonlySet<string> | null): boolean {
   if (STOPPED.has(name) || ODD_NAME.test(name)) return true;
-  if (name.charCodeAt(0) === 120 && (name.startsWith('x-forwarded') || name.startsWith(HEADER_PREFIX))) return true;
-  return nominated?.has(name) === true;
+  if (name.charCodeAt(0) === X && name.startsWith(HEADER_PREFIX)) return true;
+  if (nominated?.has(name) === true) return true;
+  return isAddressHeader(name) && trusted?.has(name) !== true;
 }
 
 /** Headers that `Connection` names end here too, but never those that frame the message or name the host. */

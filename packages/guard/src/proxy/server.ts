@@ -67,6 +67,7 @@ export function createGuardServer(parts: GuardServerDeps): GuardServer {
     observer,
     onSignal,
     trusted,
+    trustedHeaders: new Set(config.trustedProxyHeaders),
     targetBytes: limits.targetBytes,
     timeoutMs: limits.upstreamSeconds * 1000,
     idleMs: limits.idleSeconds * 1000,

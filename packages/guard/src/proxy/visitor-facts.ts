@@ -8,7 +8,13 @@ import type { VisitorFacts } from './request-head.js';
  * @param time milliseconds since the Unix epoch, when the request goes out
  */
 export function visitorFacts(
-  { host, scheme, site, address }: Pick<Pass, 'host' | 'scheme' | 'site' | 'address'>,
+  {
+    host,
+    scheme,
+    site,
+    address,
+    trustedHeaders,
+  }: Pick<Pass, 'host' | 'scheme' | 'site' | 'address' | 'trustedHeaders'>,
   requestId: string,
   time: number,
   said: LoginContext | null,
@@ -17,5 +23,5 @@ export function visitorFacts(
   const { text } = address;
   const signed = guardHeader(secret, { time: Math.floor(time / 1000), requestId, scheme, address: text });
   const context = said === null ? null : ([CONTEXT_HEADER, contextHeader(secret, requestId, said)] as const);
-  return { address: text, scheme, host, signed: [GUARD_HEADER, signed], context };
+  return { address: text, scheme, host, signed: [GUARD_HEADER, signed], trustedHeaders, context };
 }

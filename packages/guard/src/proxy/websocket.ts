@@ -8,6 +8,7 @@ import { siblingTarget } from './decoy-target.js';
 import { examine, type Pass } from './examine.js';
 import type { GateDeps } from './gate-deps.js';
 import { noteVisit } from './note-visit.js';
+import { editAnswer } from './prepare-answer.js';
 import { refusal } from './refuse.js';
 import { type RequestFacts, requestFacts } from './request-facts.js';
 import { requestHead } from './request-head.js';
@@ -162,7 +163,7 @@ class Handshake implements UpstreamHandler {
       return;
     }
     if (!isMember(signal)) noteVisit(deps, pass, request, head.status, null);
-    pass.policy.editHeaders(this.#facts, headers, deps.onFault);
+    editAnswer(deps, pass, this.#facts, headers);
     this.#started = true;
     if (head.status === 101) {
       headers.push('Connection', 'Upgrade', 'Upgrade', 'websocket');

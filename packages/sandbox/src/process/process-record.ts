@@ -35,6 +35,11 @@ export function stillRuns(record: ProcessRecord): boolean {
   return record.pid !== process.pid && record.started !== '' && startOf(record.pid) === record.started;
 }
 
+/** Whether no process has the recorded number any more, so that only members of its group can be left. */
+export function isGone(record: ProcessRecord): boolean {
+  return record.started !== '' && startOf(record.pid) === null;
+}
+
 /** Reads a record; null when the file is missing or not a record. */
 export function readRecord(file: string): ProcessRecord | null {
   try {

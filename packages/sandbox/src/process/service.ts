@@ -2,7 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readRecord, recordOf, removeRecord, stillRuns, writeRecord } from './process-record.js';
+import {
+  isGone,
+  type ProcessRecord,
+  readRecord,
+  recordOf,
+  removeRecord,
+  stillRuns,
+  writeRecord,
+} from './process-record.js';
+import { endWithThisProcess, forgetProcess, startWatchdog } from './watchdog.js';
 
 export interface ServiceOptions {
   readonly name: string;
@@ -20,6 +29,8 @@ export interface ServiceOptions {
   /** Signal for a clean end; SIGKILL follows when it is ignored. */
   readonly stopSignal?: NodeJS.Signals;
   readonly stopSeconds?: number;
+  /** It goes on when this process ends. Unless this is said, it ends with it, however that ends. */
+  readonly outlives?: boolean;
 }
 
 export interface Service {
@@ -36,6 +47,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   mkdirSync(dirname(options.pidFile), { recursive: true });
   mkdirSync(dirname(options.logFile), { recursive: true });
   await endLeftOver(options.pidFile);
+  // Before there is anything to end: between its start and what is said of it no moment is lost.
+  if (options.outlives !== true) startWatchdog();
   const log = openSync(options.logFile, 'w');
   const child = spawn(options.command, options.args, {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
@@ -48,10 +61,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   child.once('error', (error) => {
     failure = error;
   });
-  if (child.pid !== undefined) writeRecord(options.pidFile, recordOf(child.pid));
+  if (child.pid !== undefined) {
+    const record = recordOf(child.pid);
+    if (options.outlives !== true) endWithThisProcess(options.pidFile, record);
+    writeRecord(options.pidFile, record);
+  }
   const running = () => failure === null && child.exitCode === null && child.signalCode === null;
   const stop = async () => {
     await endGroup(child, options.stopSignal ?? 'SIGTERM', options.stopSeconds ?? 3);
+    forgetProcess(options.pidFile);
     removeRecord(options.pidFile);
   };
   try {
@@ -67,12 +85,23 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 /** Ends the process (and its group) that a pid file names, if it still is that process. */
 export async function endLeftOver(pidFile: string): Promise<void> {
   const record = readRecord(pidFile);
-  if (record !== null && stillRuns(record)) {
-    signalGroup(record.pid, 'SIGTERM');
-    if (!(await within(3, () => !stillRuns(record)))) signalGroup(record.pid, 'SIGKILL');
-    await within(2, () => !stillRuns(record));
-  }
+  if (record !== null) await endRecorded(record);
   removeRecord(pidFile);
+}
+
+/**
+ * Ends a recorded process and its group.
+ * @param options `remains`: also what is left of the group of one that has gone, which only somebody may say who knows
+ *   that the record is recent: numbers are used again
+ */
+export async function endRecorded(record: ProcessRecord, options: { readonly remains?: boolean } = {}): Promise<void> {
+  if (stillRuns(record)) {
+    signalGroup(record.pid, 'SIGTERM');
+    await within(3, () => !stillRuns(record));
+    // Workers can outlive their master here as well.
+    signalGroup(record.pid, 'SIGKILL');
+    await within(2, () => !stillRuns(record));
+  } else if (options.remains === true && isGone(record)) signalGroup(record.pid, 'SIGKILL');
 }
 
 async function untilReady(options: ServiceOptions, running: () => boolean): Promise<void> {

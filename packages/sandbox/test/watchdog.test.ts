@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { leftOf, membersOf, watchdogsOf } from './process-table.js';
+
+const service = fileURLToPath(new URL('../dist/process/service.js', import.meta.url));
+
+let dir: string;
+let child: ChildProcess;
+let group: number;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'watchdog-'));
+});
+
+afterEach(() => {
+  if (child.exitCode === null) child.kill('SIGKILL');
+  if (membersOf(group).length > 0) process.kill(-group, 'SIGKILL');
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const pidFile = () => join(dir, 'run/service.json');
+
+/** Starts a process that starts a service with a worker, as PHP's web server is. @returns once the service is ready */
+async function startParent(options: { readonly service?: object; readonly worker?: string } = {}): Promise<void> {
+  const worker = options.worker ?? 'setInterval(() => {}, 1000);';
+  writeFileSync(join(dir, 'worker.mjs'), worker);
+  writeFileSync(
+    join(dir, 'service.mjs'),
+    `import { spawn } from 'node:child_process';
+    import { writeFileSync } from 'node:fs';
+    spawn(process.execPath, [${JSON.stringify(join(dir, 'worker.mjs'))}], { stdio: 'inherit' });
+    writeFileSync(${JSON.stringify(join(dir, 'ready'))}, '');
+    ${worker}`,
+  );
+  writeFileSync(
+    join(dir, 'parent.mjs'),
+    `import { existsSync } from 'node:fs';
+    import { startService } from ${JSON.stringify(service)};
+    const service = await startService({
+      name: 'service', command: process.execPath, args: [${JSON.stringify(join(dir, 'service.mjs'))}],
+      pidFile: ${JSON.stringify(pidFile())}, logFile: ${JSON.stringify(join(dir, 'log'))},
+      ready: async () => existsSync(${JSON.stringify(join(dir, 'ready'))}), readySeconds: 20,
+      ...${JSON.stringify(options.service ?? {})},
+    });
+    process.send(service.pid);
+    process.on('message', async (message) => {
+      if (message === 'throw') setTimeout(() => { throw new Error('a fault'); });
+      if (message === 'stop') { await service.stop(); process.disconnect(); }
+    });`,
+  );
+  child = spawn(process.execPath, [join(dir, 'parent.mjs')], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  group = await new Promise<number>((resolve, reject) => {
+    child.once('message', (pid) => resolve(Number(pid)));
+    child.once('exit', () => reject(new Error('the parent ended')));
+  });
+  expect(membersOf(group)).toHaveLength(2);
+}
+
+const exited = () => new Promise<void>((resolve) => child.once('exit', () => resolve()));
+
+describe('what a process has started', { timeout: 30_000 }, () => {
+  it('ends when that process is killed', async () => {
+    await startParent();
+    child.kill('SIGKILL');
+    expect(await leftOf(() => membersOf(group))).toEqual([]);
+    expect(existsSync(pidFile())).toBe(false);
+  });
+
+  it('ends when a fault ends that process', async () => {
+    await startParent();
+    child.send('throw');
+    expect(await leftOf(() => membersOf(group))).toEqual([]);
+  });
+
+  it('ends although it does not listen to signals', async () => {
+    await startParent({ worker: "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);" });
+    child.kill('SIGKILL');
+    expect(await leftOf(() => membersOf(group))).toEqual([]);
+  });
+
+  it('ends with its workers when it is killed together with that process', async () => {
+    await startParent();
+    process.kill(group, 'SIGKILL');
+    child.kill('SIGKILL');
+    expect(await leftOf(() => membersOf(group))).toEqual([]);
+  });
+
+  it('ends when the watchdog was killed before, since there is another', async () => {
+    await startParent();
+    const first = watchdogsOf(child.pid);
+    expect(first).toHaveLength(1);
+    process.kill(first[0] as number, 'SIGKILL');
+    while (watchdogsOf(child.pid).filter((pid) => pid !== first[0]).length === 0)
+      await new Promise((r) => setTimeout(r, 20));
+    child.kill('SIGKILL');
+    expect(await leftOf(() => membersOf(group))).toEqual([]);
+  });
+
+  it('goes on where that is wanted, and its next start ends it', async () => {
+    await startParent({ service: { outlives: true } });
+    expect(watchdogsOf(child.pid)).toEqual([]);
+    const over = exited();
+    child.kill('SIGKILL');
+    await over;
+    const first = group;
+    expect(membersOf(first)).toHaveLength(2);
+    rmSync(join(dir, 'ready'));
+    await startParent();
+    expect(membersOf(first)).toEqual([]);
+  });
+
+  it('leaves no watchdog behind, and none keeps the process from ending', async () => {
+    await startParent();
+    const watchdog = watchdogsOf(child.pid);
+    expect(watchdog).toHaveLength(1);
+    const over = exited();
+    child.send('stop');
+    await over;
+    expect(await leftOf(() => watchdog.filter((pid) => membersOf(pid).length > 0))).toEqual([]);
+    expect(membersOf(group)).toEqual([]);
+  });
+});
