@@ -163,7 +163,7 @@ final class Security_Optimizer_Protocol {
 	 * @return array|null The payload; null when the header is not to be believed.
 	 */
 	public static function read_context_header( $header, $request_id, $secret ) {
-		$form = '/\A(1 ([0-9a-f]{16}) ([A-Za-z0-9_-]{1,16384})) ([0-9a-f]{64})\z/';
+		$form = '/\A(1 ([0-9a-f]{16}) ([A-Za-z0-9_-]{1,6000})) ([0-9a-f]{64})\z/';
 		if ( ! is_string( $header ) || ! preg_match( $form, $header, $part ) ) {
 			return null;
 		}

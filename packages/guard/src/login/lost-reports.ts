@@ -63,7 +63,6 @@ interface Lane {
   readonly waiting: Map<string, Waiting>;
   timer: NodeJS.Timeout | null;
   asking: boolean;
-  askedAt: number;
   /** The last question failed. */
   failing: boolean;
 }
@@ -75,6 +74,7 @@ interface Lane {
 export function createLostReports(deps: LostReportsDeps): LostReports {
   const { clock, logger } = deps;
   const lanes = new Map<SiteId, Lane>();
+  const lastAsked = new Map<SiteId, number>();
   const lastMissing = new Map<SiteId, number>();
   let count = 0;
   let stopped = false;
@@ -95,7 +95,7 @@ export function createLostReports(deps: LostReportsDeps): LostReports {
         lane.timer = null;
         void run(lane);
       },
-      Math.max(0, Math.min(pause, lane.askedAt + pause - clock())),
+      Math.max(0, Math.min(pause, (lastAsked.get(lane.site.id) ?? 0) + pause - clock())),
     );
   }
 
@@ -103,7 +103,7 @@ export function createLostReports(deps: LostReportsDeps): LostReports {
     const { site } = lane;
     const requests = [...lane.waiting.keys()].slice(0, AT_ONCE);
     lane.asking = true;
-    lane.askedAt = clock();
+    lastAsked.set(site.id, clock());
     let pause = PAUSE_MS;
     try {
       const found = await deps.ask(site, requests);
@@ -155,7 +155,6 @@ export function createLostReports(deps: LostReportsDeps): LostReports {
         waiting: new Map(),
         timer: null,
         asking: false,
-        askedAt: Number.NEGATIVE_INFINITY,
         failing: false,
       };
       lanes.set(site.id, lane);

@@ -1,8 +1,9 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RawAnswer } from '../../http/raw.js';
-import { ask, form, type TypedRequest } from '../../http/request.js';
+import { ask, askUpstream, form, type TypedRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
@@ -119,6 +120,57 @@ onEveryStack('a hidden log-in and very long requests', (stack) => {
     }
     // The same from an address that is not locked logs in: the plugin works.
     expect((await askFrom(stack, '127.0.42.10', anywhere('/?field', stack.password))).body).toBe('Logged in');
+  });
+
+  describe('a request whose orders do not arrive whole', () => {
+    const secret = () => {
+      const folder = join(stack.guardDir, 'sites');
+      const file = readdirSync(folder).find((name) => name.endsWith('.secret')) as string;
+      return readFileSync(join(folder, file), 'utf8').trim();
+    };
+    const mac = (text: string) => createHmac('sha256', secret()).update(text).digest('hex');
+    const id = () => randomBytes(8).toString('hex');
+    const guardHeader = (requestId: string, purpose: string) => {
+      const keyId = createHash('sha256').update(`security-optimizer key id\n${secret()}`).digest('hex').slice(0, 8);
+      const fields = `1 ${keyId} ${Math.floor(Date.now() / 1000)} ${requestId} http 192.0.2.9`;
+      return `${fields} ${mac(`${purpose}\n${fields}`)}`;
+    };
+    const contextHeader = (requestId: string, context: object) => {
+      const fields = `1 ${requestId} ${Buffer.from(JSON.stringify(context)).toString('base64url')}`;
+      return `${fields} ${mac(`guard-context\n${fields}`)}`;
+    };
+    /** Straight to WordPress, as guard would. */
+    const send = (purpose: string, context: ((requestId: string) => string) | null) => {
+      const requestId = id();
+      const request = anywhere('/', stack.password);
+      return askUpstream(stack, {
+        ...request,
+        headers: {
+          ...request.headers,
+          'x-security-optimizer-guard': guardHeader(requestId, purpose),
+          ...(context === null ? {} : { 'x-security-optimizer-context': context(requestId) }),
+        },
+      });
+    };
+
+    it('is refused by WordPress', async () => {
+      const order = { login: 'refuse', why: 'locked' };
+      expect((await send('guard-request', null)).body).toBe('Logged in');
+      expect((await send('guard-request context', (of) => contextHeader(of, order))).body).toBe('Not logged in');
+      const unreadable: [string, string, ((requestId: string) => string) | null][] = [
+        ['missing', 'guard-request context', null],
+        ['missing beside a decoy', 'guard-request decoy context', null],
+        ['cut off', 'guard-request context', (of) => contextHeader(of, order).slice(0, -1)],
+        ['of another request', 'guard-request', () => contextHeader(id(), order)],
+        // nginx takes no longer line.
+        ['too long', 'guard-request context', (of) => contextHeader(of, { ...order, z: 'z'.repeat(5200) })],
+        ['no JSON', 'guard-request context', (of) => `1 ${of} e30x ${mac(`guard-context\n1 ${of} e30x`)}`],
+      ];
+      for (const [how, purpose, context] of unreadable) {
+        const answer = await send(purpose, context);
+        expect([answer.status, answer.body.includes('ogged in')], how).toEqual([400, false]);
+      }
+    });
   });
 
   it('the log-in works at its own address, spelled long or with a long query', async () => {
