@@ -46,8 +46,8 @@ const RETRY_MS = 3000;
 /** The connector keeps its records for 10 minutes. */
 const GIVE_UP_MS = 8 * 60_000;
 const AT_ONCE = 500;
-/** Of all sites together. */
-const MOST = 20_000;
+/** Of all sites together. Each keeps its request in memory. */
+const MOST = 5000;
 /** An outage is over when no report has been missing for so long, milliseconds. */
 const QUIET_MS = 10 * 60_000;
 

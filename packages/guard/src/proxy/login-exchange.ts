@@ -72,6 +72,10 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
     if (limit === 0) return;
     // Whatever account it tried: a cookie that many addresses guess with is no known device for long.
     if (device !== null) deps.attempts.failed(id, deviceKey(device), limit, now, user);
+    slowDown(user, now);
+  };
+
+  const slowDown = (user: number, now: number): void => {
     if (user !== 0 && !device?.users.includes(user)) deps.slow.failed(id, user, now);
   };
 
@@ -111,17 +115,24 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
       status,
       startsSession: (road === 'login' || road === 'signup') && startsSession(headers),
     });
-    if (verdict === 'ask') {
-      const asked = deps.lost.find(site.config, requestId, whenFound);
+    if (verdict === 'ask' && !(claim === 'view' && deps.lost.pending > VIEWS_MOST)) {
+      const asked = deps.lost.find(site.config, requestId, whenFound).then(() => deps.settled(id));
       // An error may wait for what it hides, an answer that the web server gives by itself need not.
       return status === null || status >= 500 ? atMost(asked, WAIT_FOR_REPORT_MS) : null;
     }
-    if (verdict === 'failure') {
-      if (status !== null || whole) deps.lost.note(site.config, requestId, status);
-      failed(0);
-    }
+    if (verdict === 'failure') countUnreported();
     ticket?.release();
-    return verdict === 'failure' ? deps.settled(id) : null;
+    if (verdict !== 'failure') return null;
+    if (status !== null || whole) deps.lost.note(site.config, requestId, status);
+    return deps.settled(id);
+  };
+
+  /** One failure, of whichever account; the connector may know of which. */
+  const countUnreported = (): void => {
+    failed(0);
+    void deps.lost.find(site.config, requestId, (found) => {
+      if (typeof found === 'object') for (const failure of found.failed) slowDown(failure.id, deps.clock());
+    });
   };
 
   let report: LoginReport | null = null;
@@ -177,6 +188,9 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
     },
   };
 }
+
+/** Page views that end with an error are not asked for while more reports than these are missing. */
+const VIEWS_MOST = 2000;
 
 /** How long an error waits for what the connector knows of the passwords behind it, milliseconds. */
 const WAIT_FOR_REPORT_MS = 3000;

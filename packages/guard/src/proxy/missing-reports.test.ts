@@ -104,6 +104,18 @@ describe('an answer whose report is lost on its way', () => {
     expect((await gate.ask('/wp-login.php')).status).toBe(429);
   });
 
+  it('makes an account slow that many addresses try, as reports do', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    gate.wordpress.lose = { status: 502, when: 'checked' };
+    for (let turn = 0; turn < 21; turn++) {
+      const [path, options] =
+        turn % 2 === 0 ? shop(`wrong${turn}`) : (['/wp-login.php', form(`wrong${turn}`)] as const);
+      await gate.ask(path, { ...options, from: `192.0.2.${turn + 10}` });
+    }
+    await gate.asked();
+    expect(gate.slowUsers.at(-1)).toEqual([1]);
+  });
+
   it('leaves the account of its right password as it was: a success behind it is one', async () => {
     const gate = await loginGateUnderTest({ login_attempts: LIMIT });
     for (let turn = 0; turn < LIMIT - 1; turn++) await gate.ask(...shop(`wrong${turn}`));
