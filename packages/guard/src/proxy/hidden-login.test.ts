@@ -125,6 +125,13 @@ describe('with a custom login address', () => {
     }
   });
 
+  it('so does the order of the Login Access list', async () => {
+    const gate = await hiddenGate({ login_access: ['198.51.100.1'] });
+    await gate.ask(`/wp-admin/?field&z=${'"'.repeat(6500)}`, { method: 'POST', body: `log=owner&pwd=${PASSWORD}` });
+    expect(gate.wordpress.reached.at(-1)?.context).toEqual({ login: 'refuse', why: 'access' });
+    expect(gate.wordpress.checks).toEqual([]);
+  });
+
   it('the old registration looks missing, though WordPress has a rule of its own for it', async () => {
     const gate = await hiddenGate();
     for (const door of ['/wp-register.php', '/blog/wp-register.php?x=1', '/WP-register.php/']) {
