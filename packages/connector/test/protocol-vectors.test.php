@@ -7,7 +7,9 @@
  * @package Security_Optimizer
  */
 
+define( 'ABSPATH', __DIR__ );
 require dirname( __DIR__ ) . '/security-optimizer/includes/class-protocol.php';
+require dirname( __DIR__ ) . '/security-optimizer/includes/class-decoy.php';
 
 $vectors = json_decode( file_get_contents( dirname( __DIR__ ) . '/protocol-vectors.json' ), true );
 $secret  = $vectors['secret'];
@@ -28,12 +30,16 @@ foreach ( $vectors['keyIds'] as $sample ) {
 }
 
 foreach ( $vectors['guardHeaders']['accepted'] as $sample ) {
+	$note = isset( $sample['note'] ) ? explode( ' ', $sample['note'] ) : array();
 	$check(
 		'guard header is accepted: ' . $sample['name'],
 		array(
-			'request_id' => $sample['requestId'],
-			'scheme'     => $sample['scheme'],
-			'address'    => $sample['address'],
+			'request_id'  => $sample['requestId'],
+			'scheme'      => $sample['scheme'],
+			'address'     => $sample['address'],
+			'has_context' => in_array( 'context', $note, true ),
+			'is_decoy'    => in_array( 'decoy', $note, true ),
+			'is_repeated' => in_array( 'repeated', $note, true ),
 		),
 		Security_Optimizer_Protocol::read_guard_header( $sample['header'], $secret, $vectors['guardHeaders']['now'], isset( $sample['bytes'] ) ? $sample['bytes'] : 0 )
 	);
@@ -110,6 +116,15 @@ foreach ( $vectors['contextHeaders']['refused'] as $sample ) {
 		null,
 		Security_Optimizer_Protocol::read_context_header( $sample['header'], $vectors['contextHeaders']['requestId'], $secret )
 	);
+}
+
+foreach ( $vectors['decoys']['samples'] as $sample ) {
+	$key = Security_Optimizer_Decoy::key( $secret, $vectors['decoys']['requestId'] );
+	$raw = static function ( $text ) {
+		return mb_convert_encoding( $text, 'ISO-8859-1', 'UTF-8' );
+	};
+	$check( 'decoy of ' . $sample['asked'], $raw( $sample['asked'] ), Security_Optimizer_Decoy::reveal( $raw( $sample['target'] ), $key ) );
+	$check( 'no decoy: ' . $sample['asked'], '/a/wp-loginx.php', Security_Optimizer_Decoy::reveal( '/a/wp-loginx.php', $key ) );
 }
 
 foreach ( $vectors['loginHeaders']['accepted'] as $sample ) {

@@ -17,6 +17,7 @@ import { version } from './lib/version.js';
 import { loadSites, readRefused } from './load-state.js';
 import { keepAttempts } from './login/attempt-keeper.js';
 import { LOGIN_WAIT_MS } from './login/login-gate.js';
+import { createLostReports } from './login/lost-reports.js';
 import { LivePolicy } from './policy/live-policy.js';
 import { createGuardServer } from './proxy/server.js';
 import type { ChangeDeps } from './settings/change-settings.js';
@@ -230,6 +231,14 @@ async function assemble(
   }, logger);
   taken.push(() => api.close());
 
+  const lost = createLostReports({
+    ask: (site, requests) => client.loginReports(site, requests),
+    state: health.state,
+    recheck: health.recheck,
+    clock,
+    logger,
+  });
+  taken.push(() => lost.stop());
   const login = {
     attempts,
     slow: keeper.slow,
@@ -238,6 +247,7 @@ async function assemble(
     logger,
     waitMs: LOGIN_WAIT_MS,
     settled: keeper.settled,
+    lost,
   };
   const { listen } = config.metrics;
   const metrics = listen === null ? null : (await import('./compose-metrics.js')).composeMetrics(listen, logger);

@@ -110,6 +110,7 @@ export async function runningGate(upstream: number | string, options: GateOption
       logger,
       waitMs: 1000,
       settled: async () => {},
+      lost: { pending: 0, note: () => {}, find: async (_site, _requestId, then) => then('unknown'), stop: () => {} },
     },
     visits: {
       add: (site, { address, target, status, rule, agent }) => {

@@ -20,6 +20,7 @@ final class Security_Optimizer_Commands {
 		'hello'         => array( 'Security_Optimizer_Command_Hello', 'run' ),
 		'session'       => array( 'Security_Optimizer_Command_Session', 'run' ),
 		'policy'        => array( 'Security_Optimizer_Command_Policy', 'run' ),
+		'login-reports' => array( 'Security_Optimizer_Command_Login_Reports', 'run' ),
 		'user'          => array( 'Security_Optimizer_Command_User', 'run' ),
 		'issue-session' => array( 'Security_Optimizer_Command_Issue_Session', 'run' ),
 		'end-sessions'  => array( 'Security_Optimizer_Command_End_Sessions', 'run' ),
@@ -44,7 +45,7 @@ final class Security_Optimizer_Commands {
 	const LATE = array( 'issue-session', 'path-in-use', 'send-mail', 'mail-password-links', 'checkup', 'overview' );
 
 	/** Errors that are not the command's fault. */
-	const FAULTS = array( 'policy_not_stored', 'not_stored', 'not_sent' );
+	const FAULTS = array( 'policy_not_stored', 'not_stored', 'not_sent', 'not_read' );
 
 	/** @var array|null `name`, `time`, `nonce` and `body` of a command that guard has signed. */
 	private static $received = null;

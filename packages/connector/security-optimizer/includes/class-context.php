@@ -24,25 +24,56 @@ final class Security_Optimizer_Context {
 	/** @var string|null What `PHP_SELF` will be, once WordPress has looked up what the address stands for. */
 	private static $script = null;
 
+	/** @var bool Whether the visitor asked for a hidden address, and guard has put another name in its place. */
+	private static $decoy = false;
+
+	/** @var bool Whether WordPress has had this request before. */
+	private static $repeated = false;
+
 	/**
-	 * @param array $said Payload of a context header that was believed.
+	 * @param array  $said   Payload of a context header that was believed, empty when there was none.
+	 * @param array  $known  What the guard header says.
+	 * @param string $secret The site's secret.
 	 */
-	public static function take( array $said ) {
-		self::$said = $said;
-		if ( isset( $said['uri'] ) && is_string( $said['uri'] ) && 0 === strpos( $said['uri'], '/' ) ) {
-			if ( ! self::came_by_slug() && preg_match( self::RULED, rawurldecode( $said['uri'] ) ) ) {
-				self::$address = $said['uri'];
-			} else {
-				self::show_address( $said['uri'] );
-			}
+	public static function take( array $said, array $known, $secret ) {
+		self::$said     = $said;
+		self::$repeated = $known['is_repeated'];
+		$asked          = self::asked( $known, $secret );
+		self::$decoy    = $known['is_decoy'] || ( null !== $asked && ! self::came_by_slug() );
+		if ( null === $asked ) {
+			return;
 		}
+		if ( ! self::came_by_slug() && preg_match( self::RULED, rawurldecode( $asked ) ) ) {
+			self::$address = $asked;
+		} else {
+			self::show_address( $asked );
+		}
+	}
+
+	/**
+	 * @return string|null Path and query that the visitor asked for; null when WordPress has got them.
+	 */
+	private static function asked( array $known, $secret ) {
+		$target = isset( $_SERVER['REQUEST_URI'] ) ? (string) $_SERVER['REQUEST_URI'] : '/';
+		if ( $known['is_decoy'] ) {
+			return Security_Optimizer_Decoy::reveal( $target, Security_Optimizer_Decoy::key( $secret, $known['request_id'] ) );
+		}
+		if ( ! isset( self::$said['path'] ) || ! is_string( self::$said['path'] ) || 0 !== strpos( self::$said['path'], '/' ) ) {
+			return null;
+		}
+		$query = (string) strstr( $target, '?' );
+		if ( self::came_by_signup() && ! is_multisite() ) {
+			// Guard's own, which makes wp-login.php the registration.
+			$query = preg_replace( '/[?&]action=register\z/', '', $query );
+		}
+		return self::$said['path'] . $query;
 	}
 
 	/**
 	 * @return bool Whether no password may be checked in this request.
 	 */
 	public static function refuses_passwords() {
-		return isset( self::$said['login'] ) && 'refuse' === self::$said['login'];
+		return self::$repeated || ( isset( self::$said['login'] ) && 'refuse' === self::$said['login'] );
 	}
 
 	/**
@@ -74,10 +105,10 @@ final class Security_Optimizer_Context {
 	}
 
 	/**
-	 * @return bool Whether the visitor asked for a hidden address, and guard has put a random name in its place.
+	 * @return bool Whether the visitor asked for a hidden address, and guard has put another name in its place.
 	 */
 	public static function is_decoy() {
-		return isset( self::$said['uri'] ) && ! self::came_by_slug();
+		return self::$decoy;
 	}
 
 	/**
@@ -103,10 +134,9 @@ final class Security_Optimizer_Context {
 	/**
 	 * Gives WordPress back the address that the visitor asked for.
 	 *
-	 * @param string $uri Path and query, one character for each byte of the request line.
+	 * @param string $uri Path and query.
 	 */
 	private static function show_address( $uri ) {
-		$uri                    = function_exists( 'mb_convert_encoding' ) ? mb_convert_encoding( $uri, 'ISO-8859-1', 'UTF-8' ) : $uri;
 		$forwarded              = rawurldecode( (string) strtok( $_SERVER['REQUEST_URI'], '?' ) );
 		$asked                  = rawurldecode( (string) strtok( $uri, '?' ) );
 		$_SERVER['REQUEST_URI'] = $uri;

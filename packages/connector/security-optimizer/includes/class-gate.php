@@ -41,10 +41,13 @@ final class Security_Optimizer_Gate {
 		if ( null !== $known ) {
 			self::$request_id = $known['request_id'];
 			self::set_visitor( $known['address'], $known['scheme'] );
-			$context = Security_Optimizer_Protocol::read_context_header( $context, $known['request_id'], $secret );
-			if ( null !== $context ) {
-				Security_Optimizer_Context::take( $context );
+			$said = Security_Optimizer_Protocol::read_context_header( $context, $known['request_id'], $secret );
+			if ( null === $said && ( null !== $context || $known['has_context'] ) ) {
+				// It may have said that no password may be checked here, or that nobody may log in now.
+				self::send_signal();
+				Security_Optimizer_Answer::page( 400, 'Bad Request', 'This request could not be read.' );
 			}
+			Security_Optimizer_Context::take( null === $said ? array() : $said, $known, $secret );
 			self::send_signal();
 			return;
 		}
@@ -114,6 +117,17 @@ final class Security_Optimizer_Gate {
 	public static function send_login_report( array $report ) {
 		if ( self::came_through_guard() ) {
 			self::send( 'Login', Security_Optimizer_Protocol::login_header( self::$secret, self::$request_id, $report ) );
+		}
+	}
+
+	/**
+	 * Writes down how far the password checks of this request have come, in case the header does not arrive.
+	 *
+	 * @param array|null $report `failed`, `refused`, `ok` and `factor`; null before a check.
+	 */
+	public static function record_checks( $report ) {
+		if ( self::came_through_guard() ) {
+			Security_Optimizer_Check_Records::write( self::$request_id, $report );
 		}
 	}
 

@@ -3,7 +3,7 @@
  * How the password checks of this request have ended, for guard.
  *
  * Written into a header of the answer as soon as there is something to say, so that it is there however the request
- * ends. Once the head of the answer has gone out nothing more can be told; so no password is checked after that.
+ * ends, and into the database, where guard finds it when the header gets lost. Once the head of the answer has gone out nothing more can be told; so no password is checked after that.
  *
  * @package Security_Optimizer
  */
@@ -88,9 +88,17 @@ final class Security_Optimizer_Login_Report {
 	}
 
 	/**
+	 * A password is about to be checked.
+	 */
+	public static function begin() {
+		Security_Optimizer_Gate::record_checks( null );
+	}
+
+	/**
 	 * Also called by itself: a password was checked, and there is nothing else to tell.
 	 */
 	public static function send() {
+		Security_Optimizer_Gate::record_checks( self::$report );
 		Security_Optimizer_Gate::send_login_report( self::$report );
 	}
 }

@@ -59,6 +59,7 @@ final class Security_Optimizer_Password_Checks {
 		}
 		self::examine();
 		if ( ! self::must_refuse( self::find( $username ) ) ) {
+			Security_Optimizer_Login_Report::begin();
 			return $user;
 		}
 		self::$refused = true;
@@ -116,6 +117,8 @@ final class Security_Optimizer_Password_Checks {
 			self::refuse( $_SERVER['PHP_AUTH_PW'] );
 			self::answer_rest();
 			remove_filter( 'determine_current_user', 'wp_validate_application_password', 20 );
+		} else {
+			Security_Optimizer_Login_Report::begin();
 		}
 		return $user_id;
 	}

@@ -10,6 +10,9 @@
 
 final class Security_Optimizer_Protocol {
 
+	/** What guard may have to say of a request, likeliest first. It is part of what is signed, and takes no byte. */
+	const NOTES = array( '', 'context', 'decoy', 'decoy context', 'repeated', 'repeated decoy' );
+
 	/** Seconds by which the clocks of guard and WordPress may differ. */
 	const CLOCK_TOLERANCE = 60;
 
@@ -46,7 +49,8 @@ final class Security_Optimizer_Protocol {
 	 * @param string $secret The site's secret.
 	 * @param int    $now    Unix seconds.
 	 * @param int    $bytes  Length of the request's body.
-	 * @return array|null `request_id`, `scheme` and `address`; null when the header is not to be believed.
+	 * @return array|null `request_id`, `scheme` and `address`, and what guard says of the request without a byte for it:
+	 *                    `has_context`, `is_decoy` and `is_repeated`; null when the header is not to be believed.
 	 */
 	public static function read_guard_header( $header, $secret, $now, $bytes = 0 ) {
 		$form = '/\A(1 ([0-9a-f]{8}) ([0-9]{1,12}) ([0-9a-f]{16}) (https?) ([0-9a-f.:]{2,45})) ([0-9a-f]{64})\z/';
@@ -55,8 +59,8 @@ final class Security_Optimizer_Protocol {
 		}
 		list( , $signed, $key_id, $time, $request_id, $scheme, $address, $mac ) = $part;
 
-		if ( ! hash_equals( self::key_id( $secret ), $key_id )
-			|| ! hash_equals( self::mac( "guard-request\n" . $signed, $secret ), $mac )
+		$note = hash_equals( self::key_id( $secret ), $key_id ) ? self::note( $signed, $mac, $secret ) : null;
+		if ( null === $note
 			|| (int) $time - $now > self::CLOCK_TOLERANCE
 			|| $now - (int) $time > self::CLOCK_TOLERANCE + min( self::LONGEST_BODY, max( 0, $bytes ) / self::SLOWEST_BODY )
 			|| false === filter_var( $address, FILTER_VALIDATE_IP )
@@ -64,10 +68,25 @@ final class Security_Optimizer_Protocol {
 			return null;
 		}
 		return array(
-			'request_id' => $request_id,
-			'scheme'     => $scheme,
-			'address'    => $address,
+			'request_id'  => $request_id,
+			'scheme'      => $scheme,
+			'address'     => $address,
+			'has_context' => false !== strpos( $note, 'context' ),
+			'is_decoy'    => false !== strpos( $note, 'decoy' ),
+			'is_repeated' => false !== strpos( $note, 'repeated' ),
 		);
+	}
+
+	/**
+	 * @return string|null One of `NOTES`: what the header was signed for.
+	 */
+	private static function note( $signed, $mac, $secret ) {
+		foreach ( self::NOTES as $note ) {
+			if ( hash_equals( self::mac( rtrim( 'guard-request ' . $note ) . "\n" . $signed, $secret ), $mac ) ) {
+				return $note;
+			}
+		}
+		return null;
 	}
 
 	/**
@@ -144,7 +163,7 @@ final class Security_Optimizer_Protocol {
 	 * @return array|null The payload; null when the header is not to be believed.
 	 */
 	public static function read_context_header( $header, $request_id, $secret ) {
-		$form = '/\A(1 ([0-9a-f]{16}) ([A-Za-z0-9_-]{1,16384})) ([0-9a-f]{64})\z/';
+		$form = '/\A(1 ([0-9a-f]{16}) ([A-Za-z0-9_-]{1,6000})) ([0-9a-f]{64})\z/';
 		if ( ! is_string( $header ) || ! preg_match( $form, $header, $part ) ) {
 			return null;
 		}

@@ -17,11 +17,14 @@ final class Security_Optimizer_Replaced_Authentication {
 	 * @param string $password What was typed, by reference.
 	 */
 	public static function refuse( &$username, &$password ) {
-		if ( self::is_replaced() && '' !== (string) $password
-			&& Security_Optimizer_Password_Checks::must_refuse( Security_Optimizer_Password_Checks::find( $username ) )
-		) {
+		if ( ! self::is_replaced() || '' === (string) $password ) {
+			return;
+		}
+		if ( Security_Optimizer_Password_Checks::must_refuse( Security_Optimizer_Password_Checks::find( $username ) ) ) {
 			$password = wp_generate_password( 64 );
 			Security_Optimizer_Login_Report::add_refused();
+		} else {
+			Security_Optimizer_Login_Report::begin();
 		}
 	}
 

@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
 import type { LoginAttempts } from './attempts.js';
+import type { LostReports } from './lost-reports.js';
 import type { SlowAccounts } from './slow-accounts.js';
 import type { SecondFactorDoor } from './two-factor/second-factor-door.js';
 
@@ -14,6 +15,7 @@ export interface LoginGate {
   readonly logger: Logger;
   /** Longest time in line for a password check, milliseconds. */
   readonly waitMs: number;
+  readonly lost: LostReports;
   /** What the answer to a failed log-in waits for; see `AttemptKeeper.settled`. */
   settled(site: SiteId): Promise<void>;
 }

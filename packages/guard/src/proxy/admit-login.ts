@@ -4,11 +4,13 @@ import type { LoginAttempts, Ticket } from '../login/attempts.js';
 import { deviceKey, type KnownDevice, knownDevice } from '../login/device-cookie.js';
 import { lockStage } from '../login/lockout-rule.js';
 import { checksPassword } from '../login/login-policy.js';
+import type { Claim } from '../login/login-slots.js';
 import { hidesOrigin, isFromOtherSite, otherSitesKey } from '../login/other-site.js';
 import type { SecondFactorDoor } from '../login/two-factor/second-factor-door.js';
 import type { LoginContext, RefuseReason } from '../wordpress/login-headers.js';
 import type { Pass } from './examine.js';
 import type { Closed } from './refuse-login.js';
+import { shownPath } from './shown-path.js';
 import { takeTurn } from './take-turn.js';
 
 export interface AdmissionDeps {
@@ -78,8 +80,7 @@ export function admitLogin(
     else go(null, closed ?? 'locked');
   } else if (closed !== null) go(null, closed);
   else {
-    const claim = certain ? 'certain' : mayCarryPassword(facts) ? 'possible' : 'view';
-    const ticket = deps.attempts.take(siteId, key, limit, claim, facts.now);
+    const ticket = deps.attempts.take(siteId, key, limit, claimOf(facts, road), facts.now);
     const check = (granted: Ticket): void => {
       // As many at once as the browser may fail itself: its cookie takes no crowd of addresses past the line.
       const mine =
@@ -154,6 +155,12 @@ function lockOf(deps: AdmissionDeps, { site, policy }: Pass, key: string): Close
   return { kind: 'locked', until: entry.lockedUntil, stage: lockStage(entry, policy.login.limit) };
 }
 
+/** How likely a request holds a password. */
+export function claimOf(facts: Pass['facts'], road: Pass['road']): Claim {
+  if (checksPassword(facts, road)) return 'certain';
+  return mayCarryPassword(facts) ? 'possible' : 'view';
+}
+
 function mayCarryPassword(facts: Pass['facts']): boolean {
   return facts.hasAuthorization || (facts.method !== 'GET' && facts.method !== 'HEAD');
 }
@@ -173,20 +180,21 @@ function contextOf(
   why: RefuseReason | null,
   device: KnownDevice | null,
 ): LoginContext | null {
-  const { facts, road, uri, site, policy } = pass;
-  const trusted = mayCarryPassword(facts) ? deps.door.trustedUsers(site.config, request.headers.cookie) : [];
+  const { facts, road, uri, decoy, site, policy } = pass;
+  const users = mayCarryPassword(facts) ? deps.door.trustedUsers(site.config, request.headers.cookie) : [];
+  const trusted = users.slice(0, USERS_MAX);
+  // What stands for a missing page says by itself what was asked for.
+  const path = uri === null || decoy?.reversible === true ? undefined : shownPath(uri);
   const door = policy.login.custom && (road === 'login' || road === 'signup') ? road : null;
-  if (why === null && uri === null && door === null && device === null && trusted.length === 0) return null;
+  if (why === null && path === undefined && door === null && device === null && trusted.length === 0) return null;
   return {
     ...(why === null ? {} : { login: 'refuse', why }),
-    ...(uri === null ? {} : { uri: encoded(uri) }),
+    ...(path === undefined ? {} : { path }),
     ...(door === null ? {} : { door }),
     ...(device === null ? {} : { devices: device.users }),
     ...(trusted.length === 0 ? {} : { trusted }),
   };
 }
 
-/** Raw bytes of a target, which Node shows as one character each, would not survive JSON as they are. */
-function encoded(target: string): string {
-  return target.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
-}
+/** Users of one browser that WordPress is told of. */
+const USERS_MAX = 32;

@@ -1,25 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hiddenNames } from '../login/login-road.js';
 import { defaultSitePaths } from '../site.js';
 import { canonicalPath } from './canonical-path.js';
-import { decoyTarget, siblingTarget } from './decoy-target.js';
+import { decoyKey, decoyTarget as disguise, siblingTarget } from './decoy-target.js';
 
 const hidden = hiddenNames(defaultSitePaths);
+const decoyTarget = (target: string, names: ReadonlySet<string>, id: string) =>
+  disguise(target, names, decoyKey('secret', id))?.target ?? target;
 const shape = (target: string) => target.replace(/[a-z]/g, 'x').replace(/[A-Z]/g, 'X');
 
 describe('the decoy of a hidden address', () => {
   it('keeps spelling, ending, path and query', () => {
-    expect(decoyTarget('//WP-login.php;x/y?a=b', hidden, Math.random)).toMatch(
-      /^\/\/[A-Z]{2}-[a-z]{5}\.php;x\/y\?a=b$/,
-    );
-    expect(decoyTarget('/blog/wp-admin/install.php', hidden, Math.random)).toMatch(
+    expect(decoyTarget('//WP-login.php;x/y?a=b', hidden, 'id')).toMatch(/^\/\/[A-Z]{2}-[a-z]{5}\.php;x\/y\?a=b$/);
+    expect(decoyTarget('/blog/wp-admin/install.php', hidden, 'id')).toMatch(
       /^\/blog\/[a-z]{2}-[a-z]{5}\/install\.php$/,
     );
-    expect(decoyTarget('/%77p-login%2ephp', hidden, Math.random)).toMatch(/^\/%[67][0-9a-f][a-z]-[a-z]{5}%2ephp$/);
-    expect(decoyTarget('/x%2F..%2Fwp-login.php%20', hidden, Math.random)).toMatch(
-      /^\/x%2F\.\.%2F[a-z]{2}-[a-z]{5}\.php%20$/,
-    );
+    expect(decoyTarget('/%77p-login%2ephp', hidden, 'id')).toMatch(/^\/%[67][0-9a-f][a-z]-[a-z]{5}%2ephp$/);
+    expect(decoyTarget('/x%2F..%2Fwp-login.php%20', hidden, 'id')).toMatch(/^\/x%2F\.\.%2F[a-z]{2}-[a-z]{5}\.php%20$/);
   });
 
   it('holds no hidden name, however the name was spelled, and has as many segments', () => {
@@ -36,31 +36,42 @@ describe('the decoy of a hidden address', () => {
     const around = fc.constantFrom('/', '//', '/./', '/a/../', '/blog/', '/index.php/', '/x%2f..%2f');
     const behind = fc.constantFrom('', '/', ';x', '.', '%20', '/x', '::$DATA', '?a=/wp-login.php');
     fc.assert(
-      fc.property(
-        around,
-        spelled,
-        behind,
-        fc.double({ min: 0, max: 0.999, noNaN: true }),
-        (before, name, after, luck) => {
-          const target = before + name + after;
-          const asked = canonicalPath(target);
-          const decoy = decoyTarget(target, hidden, () => luck);
-          const seen = canonicalPath(decoy);
-          if (!asked.ok || !seen.ok) throw new Error(`${target} -> ${decoy}`);
-          expect(seen.path.segments.some((segment) => hidden.has(segment))).toBe(false);
-          expect(seen.path.segments).toHaveLength(asked.path.segments.length);
-          expect(decoy).toHaveLength(target.length);
-          if (!name.includes('%')) expect(shape(decoy)).toBe(shape(target));
-        },
-      ),
+      fc.property(around, spelled, behind, fc.string(), (before, name, after, id) => {
+        const target = before + name + after;
+        const asked = canonicalPath(target);
+        const decoy = decoyTarget(target, hidden, id);
+        const seen = canonicalPath(decoy);
+        if (!asked.ok || !seen.ok) throw new Error(`${target} -> ${decoy}`);
+        expect(seen.path.segments.some((segment) => hidden.has(segment))).toBe(false);
+        expect(seen.path.segments).toHaveLength(asked.path.segments.length);
+        expect(decoy).toHaveLength(target.length);
+        if (!name.includes('%')) expect(shape(decoy)).toBe(shape(target));
+      }),
       { numRuns: 500 },
     );
   });
 
   it('leaves every other target alone', () => {
     for (const target of ['/', '/wp-login', '/wp-admins/', '/a/wp-content/x.php?f=wp-login.php', '/wp-login.phpx']) {
-      expect(decoyTarget(target, hidden, Math.random)).toBe(target);
+      expect(decoyTarget(target, hidden, 'id')).toBe(target);
     }
+  });
+});
+
+describe('the connector, by the samples that both sides share', () => {
+  const file = createRequire(import.meta.url).resolve('@security-optimizer/connector/protocol-vectors.json');
+  const { secret, decoys } = JSON.parse(readFileSync(file, 'utf8')) as {
+    secret: string;
+    decoys: { requestId: string; samples: { asked: string; target: string }[] };
+  };
+  for (const { asked, target } of decoys.samples) {
+    it(`can tell what was asked for: ${asked}`, () => {
+      expect(disguise(asked, hidden, decoyKey(secret, decoys.requestId))).toEqual({ target, reversible: true });
+    });
+  }
+
+  it('cannot for an admin folder of another name, and is told', () => {
+    expect(disguise('/office/', new Set([...hidden, 'office']), decoyKey(secret, 'x'))?.reversible).toBe(false);
   });
 });
 
@@ -68,6 +79,8 @@ describe('the page beside one without a name to hide', () => {
   it('is in the same folder and has the same query', () => {
     expect(siblingTarget('/a/b/?x=1', Math.random)).toMatch(/^\/a\/[a-z]{8}\/\?x=1$/);
     expect(siblingTarget('/members', Math.random)).toMatch(/^\/[a-z]{8}$/);
+    const long = `/members?${'a'.repeat(2000)}`;
+    expect(siblingTarget(long, Math.random)).toHaveLength(long.length);
     expect(siblingTarget('/', Math.random)).toMatch(/^\/[a-z]{8}\/$/);
   });
 });

@@ -1,59 +1,152 @@
+import { createHmac } from 'node:crypto';
 import { canonicalPath } from './canonical-path.js';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
+/** The target of a missing page in place of one that must not be seen to exist. */
+export interface Decoy {
+  readonly target: string;
+  /** The connector, which has the same key, can tell from it what was asked for. */
+  readonly reversible: boolean;
+}
+
+/** The key under which the names of one request are disguised. */
+export function decoyKey(secret: string, requestId: string): Uint8Array {
+  return createHmac('sha256', secret).update(`guard-decoy\n${requestId}`).digest();
+}
+
 /**
- * The same target with a random name of the same shape in place of each hidden one: `//WP-login.php;x?a` becomes
- * `//KQ-zhfwu.php;x?a`. Spelling, path and query stay, so that the web server and WordPress treat it as they treat any
- * missing path spelled like this.
+ * The same target with another name of the same shape in place of each hidden one: `//WP-login.php;x?a` becomes
+ * `//KQ-zhfwu.php;x?a`. Spelling, length, path and query stay, so that the web server and WordPress treat it as they
+ * treat any missing path spelled like this. The letters are shifted by a key that the connector has, too: so what was
+ * asked for travels with no byte more than a missing page takes. Where a decoy is needed names beyond ASCII are always
+ * disguised, since the connector cannot tell which of those a file system would take for a hidden one.
  *
  * @param target origin-form, accepted by `canonicalPath`
  * @param hidden lower-case names to replace
- * @param random gives numbers from 0 up to, but without, 1
+ * @param key of this request; see `decoyKey`
+ * @returns null when the target holds no hidden name
  */
-export function decoyTarget(target: string, hidden: ReadonlySet<string>, random: () => number): string {
+export function decoyTarget(target: string, hidden: ReadonlySet<string>, key: Uint8Array): Decoy | null {
   const mark = target.indexOf('?');
   const path = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? '' : target.slice(mark);
-  const decoy = path.replace(/%2f|(?:(?!%2f)[^/])+/gi, (piece) => {
-    if (/^%2f$/i.test(piece)) return piece;
-    const canonical = canonicalPath(`/${piece}`);
-    const name = canonical.ok && canonical.path.segments.length === 1 ? (canonical.path.segments[0] as string) : '';
-    return hidden.has(name) ? disguised(piece, name, random) : piece;
+  let reversible = true;
+  const names = pieces(path).map((piece) => hiddenName(piece, hidden));
+  if (names.every((name) => name === null)) return null;
+  const disguised = pieces(path).map((piece, i) => {
+    const name = names[i] as string | null;
+    if (name !== null && !REVERSIBLE.has(name)) reversible = false;
+    return name !== null || isBeyondAscii(piece) ? shifted(piece, key) : piece;
   });
+  const decoy = disguised.join('');
   const result = canonicalPath(decoy);
-  if (result.ok && !result.path.segments.some((segment) => hidden.has(segment))) return decoy + query;
-  return `/${disguised('xx-xxxxx.php', 'xx-xxxxx.php', random)}${query}`;
+  if (result.ok && !result.path.segments.some((segment) => hidden.has(segment))) {
+    return { target: decoy + query, reversible };
+  }
+  return { target: `/${shifted('xx-xxxxx.php', key)}${query}`, reversible: false };
 }
 
-/** A target beside this one that does not exist: another name in place of the last one of its path. */
+/**
+ * A target beside this one that does not exist: another name in place of the last one of its path. When that makes it
+ * longer, a long query loses as much at its end.
+ */
 export function siblingTarget(target: string, random: () => number): string {
   const mark = target.indexOf('?');
   const path = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? '' : target.slice(mark);
   const slash = path.endsWith('/') ? '/' : '';
   const parent = path.slice(0, path.lastIndexOf('/', path.length - 1 - slash.length) + 1);
-  return `${parent === '' ? '/' : parent}${disguised('xxxxxxxx', 'xxxxxxxx', random)}${slash}${query}`;
+  const name = Array.from({ length: 8 }, () => LETTERS[Math.floor(random() * LETTERS.length)]).join('');
+  const sibling = `${parent === '' ? '/' : parent}${name}${slash}`;
+  const longer = Math.max(0, sibling.length - path.length);
+  return sibling + (query.length > LONG_QUERY ? query.slice(0, query.length - longer) : query);
 }
 
-/** Replaces letters and digits of the name at the start of a piece, but those of its ending. Encoded ones stay encoded. */
-function disguised(piece: string, name: string, random: () => number): string {
-  const pick = (letters: string): string => letters[Math.floor(random() * letters.length)] as string;
-  const ending = name.lastIndexOf('.');
-  let at = 0;
+/** A query that is cut nobody would tell from a whole one. */
+const LONG_QUERY = 1000;
+
+/** Hidden names that the connector knows of. An admin folder of another name is none. */
+const REVERSIBLE = new Set(['wp-login.php', 'wp-admin', 'wp-register.php', 'wp-signup.php', 'wp-activate.php']);
+
+/** Segments of a raw path and the slashes between them, plain or encoded. */
+function pieces(path: string): string[] {
+  return path.match(/%2f|\/|(?:(?!%2f)[^/])+/gi) ?? [];
+}
+
+function hiddenName(piece: string, hidden: ReadonlySet<string>): string | null {
+  const canonical = /^(?:\/|%2f)$/i.test(piece) ? null : canonicalPath(`/${piece}`);
+  if (canonical === null || !canonical.ok || canonical.path.segments.length !== 1) return null;
+  const name = canonical.path.segments[0] as string;
+  return hidden.has(name) ? name : null;
+}
+
+/** One byte of a path as it stands there. */
+interface Unit {
+  readonly text: string;
+  readonly byte: number;
+}
+
+function unitsOf(piece: string): Unit[] {
+  return (piece.match(/%[0-9a-f]{2}|[\s\S]/gi) ?? []).map((text) => ({
+    text,
+    byte: text.length === 3 ? Number.parseInt(text.slice(1), 16) : text.charCodeAt(0),
+  }));
+}
+
+/** Where the part of a name ends that is disguised: before its ending, a parameter, a stream. */
+const STOPS = new Set(['.', ';', ':', '?'].map((stop) => stop.charCodeAt(0)));
+
+function isBeyondAscii(piece: string): boolean {
+  const units = unitsOf(piece);
+  const end = units.findIndex(({ byte }) => STOPS.has(byte));
+  return units.slice(0, end === -1 ? units.length : end).some(({ byte }) => byte >= 0x80);
+}
+
+/** Shifts letters, digits and the last byte of each other character within their kind; their spelling stays. */
+function shifted(piece: string, key: Uint8Array): string {
+  const units = unitsOf(piece);
   let result = '';
-  for (let i = 0; i < (ending === -1 ? name.length : ending); i++) {
-    const encoded = piece[at] === '%';
-    const letter = encoded ? String.fromCharCode(Number.parseInt(piece.slice(at + 1, at + 3), 16)) : piece[at];
-    at += encoded ? 3 : 1;
-    const other = disguisedLetter(letter as string, pick);
-    result += encoded ? `%${other.charCodeAt(0).toString(16)}` : other;
+  for (const [i, unit] of units.entries()) {
+    if (STOPS.has(unit.byte)) return result + units.slice(i).reduce((rest, { text }) => rest + text, '');
+    const isLast = !isContinuation(units[i + 1]?.byte ?? 0);
+    result += shiftedUnit(unit, isLast, key[i % key.length] as number);
   }
-  return result + piece.slice(at);
+  return result;
 }
 
-function disguisedLetter(letter: string, pick: (letters: string) => string): string {
-  if (/[a-z]/.test(letter)) return pick(LETTERS);
-  if (/[A-Z]/.test(letter)) return pick(LETTERS).toUpperCase();
-  return /\d/.test(letter) ? pick('0123456789') : letter;
+function isContinuation(byte: number): boolean {
+  return byte >= 0x80 && byte < 0xc0;
+}
+
+function shiftedUnit({ text, byte }: Unit, isLast: boolean, by: number): string {
+  if (text.length === 1) {
+    if (isContinuation(byte) && isLast) return String.fromCharCode((byte & 0xf0) | (((byte & 15) + by) & 15));
+    return rotated(text, PLAIN_KINDS, by);
+  }
+  const kinds = ENCODED_KINDS[text[1] as string];
+  if (kinds === undefined || (byte >= 0x80 && !isLast)) return text;
+  return `%${text[1]}${rotated(text[2] as string, kinds, by)}`;
+}
+
+const PLAIN_KINDS = [LETTERS, LETTERS.toUpperCase(), '0123456789'];
+const HEX_KINDS = ['0123456789', 'abcdef', 'ABCDEF'];
+/** Second digits of an encoded byte that stay letters, digits or continuation bytes, by the first digit. */
+const ENCODED_KINDS: Readonly<Record<string, readonly string[]>> = {
+  3: ['0123456789'],
+  4: ['123456789', 'abcdef', 'ABCDEF'],
+  5: ['0123456789'],
+  6: ['123456789', 'abcdef', 'ABCDEF'],
+  7: ['0123456789'],
+  8: HEX_KINDS,
+  9: HEX_KINDS,
+  a: HEX_KINDS,
+  A: HEX_KINDS,
+  b: HEX_KINDS,
+  B: HEX_KINDS,
+};
+
+function rotated(character: string, kinds: readonly string[], by: number): string {
+  const kind = kinds.find((letters) => letters.includes(character));
+  return kind === undefined ? character : (kind[(kind.indexOf(character) + by) % kind.length] as string);
 }

@@ -9,7 +9,9 @@ import type { LivePolicy } from '../policy/live-policy.js';
 import { canonicalPath } from './canonical-path.js';
 import { clientAddress } from './client-address.js';
 import { credentialsOf } from './credentials.js';
+import type { Decoy } from './decoy-target.js';
 import { decoyFor, loginTarget } from './hide-login.js';
+import { echoFault, loginEchoFault } from './repeated-values.js';
 import { type RequestFacts, requestFacts } from './request-facts.js';
 import { requestTarget } from './request-target.js';
 import type { RoutedSite, SiteRouter } from './site-router.js';
@@ -22,6 +24,7 @@ export interface ExamineDeps {
   readonly trustedHeaders: ReadonlySet<string>;
   readonly targetBytes: number;
   readonly clock: Clock;
+  readonly nextId: () => string;
   /** From 0 up to, but without, 1. */
   random(): number;
   onFault(rule: string, cause: unknown): void;
@@ -53,6 +56,8 @@ export type Examined =
       readonly target: string;
       /** What the visitor asked for, when that is something else than `target`; else null. */
       readonly uri: string | null;
+      /** A missing page in the place of `uri`, and the id under which it goes to WordPress; else null. */
+      readonly decoy: (Decoy & { readonly requestId: string }) | null;
       readonly query: string;
       readonly host: string;
       readonly address: Address;
@@ -96,6 +101,9 @@ export function examine(deps: ExamineDeps, request: IncomingMessage, peer: Addre
     const rule = `ambiguous:${canonical.reason}`;
     return { kind: 'refuse', page: 'bad-request', rule, site, host, address, policy, facts: null };
   }
+  if (echoFault(request)) {
+    return { kind: 'refuse', page: 'bad-request', rule: 'ambiguous:origin', site, host, address, policy, facts: null };
+  }
   const { path, query } = canonical;
   const method = request.method as string;
   const { paths } = policy;
@@ -109,10 +117,11 @@ export function examine(deps: ExamineDeps, request: IncomingMessage, peer: Addre
   let road = policy.login.road(facts);
   const { secret } = site.config;
   const { cookie } = request.headers;
-  const decoy = decoyFor({ policy, road, target: target.target, now, secret, cookie }, deps.random);
+  const requestId = policy.login.custom ? deps.nextId() : '';
+  const decoy = decoyFor({ policy, road, target: target.target, now, secret, cookie }, requestId);
   if (decoy !== null) {
     // From here on it is a request for that missing page, to every rule and to WordPress.
-    const missing = canonicalPath(decoy);
+    const missing = canonicalPath(decoy.target);
     if (missing.ok) {
       facts = requestFacts({ method, address, paths, now, credentials, path: missing.path, query: missing.query });
     }
@@ -122,9 +131,11 @@ export function examine(deps: ExamineDeps, request: IncomingMessage, peer: Addre
   if (verdict !== null) {
     return { kind: 'refuse', page: verdict.refusal.page, rule: verdict.rule, site, host, address, policy, facts };
   }
+  const echo = road === 'login' || road === 'signup' ? loginEchoFault(facts, query) : null;
+  if (echo !== null) return { kind: 'refuse', ...echo, site, host, address, policy, facts };
   const scheme = proxied ? forwardedScheme(headerText(request, 'x-forwarded-proto')) : 'http';
   const atDoor = policy.login.custom && (road === 'login' || road === 'signup');
-  const other = atDoor ? loginTarget(policy, road as 'login' | 'signup', query) : decoy;
+  const other = atDoor ? loginTarget(policy, road as 'login' | 'signup', query) : (decoy?.target ?? null);
   return {
     kind: 'pass',
     site,
@@ -133,6 +144,7 @@ export function examine(deps: ExamineDeps, request: IncomingMessage, peer: Addre
     road,
     target: other ?? target.target,
     uri: other === null ? null : target.target,
+    decoy: decoy === null ? null : { ...decoy, requestId },
     query,
     host,
     address,

@@ -14,7 +14,6 @@ import type { RefusalCounts } from './refusal-counts.js';
 export interface GateDeps extends ExamineDeps {
   readonly api: ApiHandler;
   readonly logger: Logger;
-  readonly nextId: () => string;
   readonly refusals: RefusalCounts;
   readonly observer: GateObserver;
   readonly timeoutMs: number;

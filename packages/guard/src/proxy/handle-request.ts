@@ -15,7 +15,7 @@ import { editAnswer, prepareAnswer } from './prepare-answer.js';
 import { ownRoute } from './request-facts.js';
 import { isStaticFile } from './static-file.js';
 import { FAILURE_PAGES, noteFailure } from './upstream-failures.js';
-import { visitorFacts } from './visitor-facts.js';
+import { fits, visitorFacts } from './visitor-facts.js';
 
 /** A request under way whose rules have let it pass. */
 interface Passage {
@@ -42,7 +42,8 @@ export function handleRequest(
   continueFirst: boolean,
 ): void {
   const examined = examine(deps, request, peer);
-  const requestId = deps.nextId();
+  // Names in a decoy are disguised under the id with which it goes to WordPress.
+  const requestId = (examined.kind === 'pass' ? examined.decoy?.requestId : undefined) ?? deps.nextId();
   const time = deps.clock();
   const answers = gateAnswers(deps, examined, request, response, { requestId, time });
   if (examined.kind === 'refuse') {
@@ -94,6 +95,14 @@ function toWordPress(deps: GateDeps, passage: Passage, { context, ticket, certai
   const { site, policy, facts } = pass;
   const { requestId } = door;
   const { cookie } = request.headers;
+  if (!fits(pass, requestId, context)) {
+    // Without it WordPress would not know what to refuse.
+    ticket?.release();
+    deps.refusals.add('ambiguous:context');
+    answers.page('too-long', 'ambiguous:context');
+    return;
+  }
+  const more = { decoy: pass.decoy?.reversible === true };
   let signal: Signal = { kind: 'missing' };
   forward({
     request,
@@ -101,7 +110,7 @@ function toWordPress(deps: GateDeps, passage: Passage, { context, ticket, certai
     pool: site.pool,
     address: pass.address,
     target: pass.target,
-    visitor: () => visitorFacts(pass, requestId, deps.clock(), context),
+    visitor: () => visitorFacts(pass, requestId, deps.clock(), context, more),
     stopped: policy.stopHeaders(facts, deps.onFault),
     timeoutMs: deps.timeoutMs,
     idleMs: deps.idleMs,

@@ -79,6 +79,59 @@ describe('with a custom login address', () => {
     });
   }
 
+  for (const [who, options] of Object.entries(visitors)) {
+    it(`${who} costs WordPress's web server not one byte more at a hidden door than at a missing path`, async () => {
+      const gate = await hiddenGate({ login_attempts: 0 });
+      const query = `z=${'"'.repeat(3000)}`;
+      for (const [path, name, missing] of doors) {
+        if (path.includes('?')) continue;
+        const reached = async (target: string) => {
+          gate.wordpress.reached.length = 0;
+          await gate.ask(`${target}?${query}`, options);
+          return gate.wordpress.reached.map(({ bytes }) => bytes);
+        };
+        const [atDoor, again] = await reached(path.replace('%s', name));
+        const [beside] = await reached(path.replace('%s', missing));
+        expect(atDoor, path).toEqual(beside);
+        const sum = (lines: readonly number[] = []) => lines.reduce((total, line) => total + line + 2, 0);
+        expect(sum(again), path).toBeLessThanOrEqual(sum(beside));
+      }
+    });
+  }
+
+  it('a request that the web server itself finds too long looks so at a hidden door as well', async () => {
+    const gate = await hiddenGate({ login_attempts: 0 });
+    const options = { headers: { cookie: 'wordpress_logged_in_x=invented' } };
+    for (const status of [400, 413, 414, 431]) {
+      gate.wordpress.lose = { status, when: 'always' };
+      const [at, beside] = [await gate.ask('/wp-admin/', options), await gate.ask('/xy-abcde/', options)];
+      expect(at.status).toBe(status);
+      expect(seen(at, '/wp-admin/')).toEqual(seen(beside, '/xy-abcde/'));
+    }
+  });
+
+  it('the order to refuse passwords goes with a request of any length, and takes few bytes', async () => {
+    const gate = await hiddenGate({ login_attempts: 3 });
+    for (let i = 0; i < 3; i++) await gate.ask(`/${SLUG}`, { method: 'POST', body: `log=owner&pwd=wrong${i}` });
+    const right = { method: 'POST', body: `log=owner&pwd=${PASSWORD}` };
+    for (const target of [`/wp-admin/?z=${'"'.repeat(6500)}`, `/${'./'.repeat(3000)}wp-admin/?field`]) {
+      const checks = gate.wordpress.checks.length;
+      await gate.ask(target, right);
+      const reached = gate.wordpress.reached.at(-1);
+      expect(reached?.context).toEqual({ login: 'refuse', why: 'locked' });
+      expect(reached?.note).toBe('decoy context');
+      expect(Math.max(...(reached?.bytes.slice(1) ?? []))).toBeLessThan(400);
+      expect(gate.wordpress.checks).toHaveLength(checks);
+    }
+  });
+
+  it('so does the order of the Login Access list', async () => {
+    const gate = await hiddenGate({ login_access: ['198.51.100.1'] });
+    await gate.ask(`/wp-admin/?field&z=${'"'.repeat(6500)}`, { method: 'POST', body: `log=owner&pwd=${PASSWORD}` });
+    expect(gate.wordpress.reached.at(-1)?.context).toEqual({ login: 'refuse', why: 'access' });
+    expect(gate.wordpress.checks).toEqual([]);
+  });
+
   it('the old registration looks missing, though WordPress has a rule of its own for it', async () => {
     const gate = await hiddenGate();
     for (const door of ['/wp-register.php', '/blog/wp-register.php?x=1', '/WP-register.php/']) {

@@ -2,7 +2,7 @@ import { knownDevice } from '../login/device-cookie.js';
 import type { LoginRoad } from '../login/login-road.js';
 import { holdsVisitMark } from '../login/visit-cookie.js';
 import type { Policy } from '../policy/compile-policy.js';
-import { decoyTarget } from './decoy-target.js';
+import { type Decoy, decoyKey, decoyTarget } from './decoy-target.js';
 
 /** What the road is decided by, once the facts are known. */
 export interface Approach {
@@ -17,14 +17,16 @@ export interface Approach {
 /**
  * With a custom login address: the target of a missing page beside the one that was asked for, when that one must not
  * be seen to exist; else null.
+ *
+ * @param requestId of the request that the decoy stands for
  */
-export function decoyFor(approach: Approach, random: () => number): string | null {
+export function decoyFor(approach: Approach, requestId: string): Decoy | null {
   const { policy, road, target } = approach;
   if (!policy.login.custom) return null;
   // While the owner is away no page of wp-admin gets as far as WordPress, which alone knows what a cookie is worth.
   const forKnown = road === 'asset' || (road === 'admin' && policy.login.away(approach.now).away);
   const hidden = road === 'hidden' || (forKnown && !wasLetIn(approach));
-  return hidden ? decoyTarget(target, policy.login.hidden, random) : null;
+  return hidden ? decoyTarget(target, policy.login.hidden, decoyKey(approach.secret, requestId)) : null;
 }
 
 /** Whether this browser was at the custom address lately, or has logged in before. Nobody else can hold such a mark. */

@@ -3,6 +3,9 @@ import type { Logger } from '../lib/logger.js';
 import type { LoginAttempts, Ticket } from '../login/attempts.js';
 import { countSuccess } from '../login/count-success.js';
 import { deviceCookie, deviceKey, type KnownDevice } from '../login/device-cookie.js';
+import { checksPassword } from '../login/login-policy.js';
+import type { FoundReport, LostReports } from '../login/lost-reports.js';
+import { judgeUnsigned } from '../login/missing-report.js';
 import type { SlowAccounts } from '../login/slow-accounts.js';
 import type { FactorNeeded } from '../login/two-factor/second-factor-door.js';
 import { visitCookie } from '../login/visit-cookie.js';
@@ -10,6 +13,7 @@ import type { RawHeaders } from '../protections/protection.js';
 import type { SiteId } from '../site.js';
 import { type LoginReport, readLoginReport } from '../wordpress/login-headers.js';
 import { isMember, type Signal } from '../wordpress/signature.js';
+import { claimOf } from './admit-login.js';
 import type { Pass } from './examine.js';
 import type { ExchangeWatch } from './exchange-watch.js';
 import { wasLetIn } from './hide-login.js';
@@ -19,6 +23,7 @@ export interface LoginExchangeDeps {
   readonly slow: SlowAccounts;
   readonly clock: () => number;
   readonly logger: Logger;
+  readonly lost: LostReports;
   /** See `AttemptKeeper.settled`. */
   settled(site: SiteId): Promise<void>;
 }
@@ -51,6 +56,7 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
   const { site, policy, address, road } = pass;
   const { id, secret } = site.config;
   const { limit, custom } = policy.login;
+  const claim = claimOf(pass.facts, road);
 
   const failed = (user: number): void => {
     passage.onFailed();
@@ -66,6 +72,10 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
     if (limit === 0) return;
     // Whatever account it tried: a cookie that many addresses guess with is no known device for long.
     if (device !== null) deps.attempts.failed(id, deviceKey(device), limit, now, user);
+    slowDown(user, now);
+  };
+
+  const slowDown = (user: number, now: number): void => {
     if (user !== 0 && !device?.users.includes(user)) deps.slow.failed(id, user, now);
   };
 
@@ -78,28 +88,75 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
     if (marks) headers.push('Set-Cookie', visitCookie(secret, where));
   };
 
+  /** @returns whether every password was right */
+  const count = (read: LoginReport): boolean => {
+    for (const failure of read.failed) failed(failure.id);
+    if (read.ok !== null) countSuccess(deps.attempts, { site: id, key, device, user: read.ok.id }, deps.clock());
+    return (read.ok !== null || read.factor !== null) && read.failed.length === 0;
+  };
+
+  const whenFound = (found: FoundReport): void => {
+    if (found === 'none' || found === 'unknown' || (found === 'lost' && claim === 'view')) ticket?.release();
+    else if (typeof found === 'object') ticket?.release(count(found));
+    else {
+      failed(0);
+      ticket?.release();
+    }
+  };
+
+  /** Nothing vouches for what came of the passwords: counts the request, or finds out before another may try. */
+  const withoutReport = (status: number | null, headers: RawHeaders, whole = true): Promise<void> | null => {
+    const verdict = judgeUnsigned({
+      method: pass.facts.method,
+      allowed: ticket !== null && limit !== 0,
+      claim,
+      byForm: certain && !isByHeaderOnly(pass),
+      rest: pass.facts.restRoute !== null,
+      status,
+      startsSession: (road === 'login' || road === 'signup') && startsSession(headers),
+    });
+    if (verdict === 'ask' && !(claim === 'view' && deps.lost.pending > VIEWS_MOST)) {
+      const asked = deps.lost.find(site.config, requestId, whenFound).then(() => deps.settled(id));
+      // An error may wait for what it hides, an answer that the web server gives by itself need not.
+      return status === null || status >= 500 ? atMost(asked, WAIT_FOR_REPORT_MS) : null;
+    }
+    if (verdict === 'failure') countUnreported();
+    ticket?.release();
+    if (verdict !== 'failure') return null;
+    if (status !== null || whole) deps.lost.note(site.config, requestId, status);
+    return deps.settled(id);
+  };
+
+  /** One failure, of whichever account; the connector may know of which. */
+  const countUnreported = (): void => {
+    failed(0);
+    void deps.lost.find(site.config, requestId, (found) => {
+      if (typeof found === 'object') for (const failure of found.failed) slowDown(failure.id, deps.clock());
+    });
+  };
+
   let report: LoginReport | null = null;
   return {
     staysForHead: ticket !== null,
     onLogin(login, status, headers) {
       const read = login === undefined ? null : readLoginReport(secret, login, requestId);
-      let right = false;
-      // Without the connector the answer alone tells: whoever gets no session had a wrong password.
-      const isAlone = read === null && certain && road === 'login' && passage.signal().kind !== 'ok';
-      const gotNoSession = isAlone && status < 500 && !startsSession(headers);
-      if (read === 'unreadable' || gotNoSession) failed(0);
-      else if (read !== null) {
-        report = read;
-        right = (read.ok !== null || read.factor !== null) && read.failed.length === 0;
-        for (const failure of read.failed) failed(failure.id);
-        if (read.ok !== null) countSuccess(deps.attempts, { site: id, key, device, user: read.ok.id }, deps.clock());
+      if (read === null) {
+        if (passage.signal().kind !== 'ok') return withoutReport(status, headers);
+        ticket?.release(false);
+        return null;
       }
-      ticket?.release(right);
+      if (read === 'unreadable') {
+        failed(0);
+        ticket?.release(false);
+      } else {
+        report = read;
+        ticket?.release(count(read));
+      }
       // A check that was refused looks like one that failed, and takes as long.
-      const waits = read === 'unreadable' || gotNoSession || (read !== null && read.failed.length + read.refused > 0);
+      const waits = read === 'unreadable' || read.failed.length + read.refused > 0;
       return waits && limit !== 0 ? deps.settled(id) : null;
     },
-    onHead(_status, headers) {
+    onHead(status, headers) {
       if (report !== null && report.factor !== null) {
         const { id: userId, ...needed } = report.factor;
         passage.onFactor({ userId, ...needed });
@@ -114,6 +171,9 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
       // A page of wp-admin goes to someone unknown only when the connector vouches that WordPress took the cookie. Its
       // name may stand in other addresses, too (`/author/wp-admin/`): what is there tells nothing of the cookie.
       const isKnown = letIn || isMember(signal);
+      // The web server found the request too long or not well formed: it would say so of a missing page as well, whose
+      // request has the same length.
+      if (!isKnown && signal.kind === 'missing' && OF_THE_WEB_SERVER.has(status)) return false;
       if (!isKnown || (signal.kind === 'ok' && signal.flags.includes('a'))) {
         passage.onHidden();
         return true;
@@ -122,12 +182,36 @@ export function watchLogin(deps: LoginExchangeDeps, passage: LoginPassage): Exch
       return false;
     },
     onNoHead(sent) {
-      const counts = certain && ticket !== null && sent !== 'nothing';
-      if (counts) failed(0);
+      if (sent === 'whole' || (sent === 'part' && certain)) return withoutReport(null, [], sent === 'whole');
       ticket?.release();
-      return counts ? deps.settled(id) : null;
+      return null;
     },
   };
+}
+
+/** Page views that end with an error are not asked for while more reports than these are missing. */
+const VIEWS_MOST = 2000;
+
+/** How long an error waits for what the connector knows of the passwords behind it, milliseconds. */
+const WAIT_FOR_REPORT_MS = 3000;
+
+/** Resolves with a promise, or when the time is over. */
+function atMost(promise: Promise<void>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(resolve, ms);
+    void promise.then(() => {
+      clearTimeout(late);
+      resolve();
+    });
+  });
+}
+
+/** Answers of web servers to requests that they would not read: 400, 413, 414, 431. */
+const OF_THE_WEB_SERVER: ReadonlySet<number> = new Set([400, 413, 414, 431]);
+
+/** Whether nothing but `Authorization: Basic` says that the request holds a password. */
+function isByHeaderOnly({ facts, road }: Pass): boolean {
+  return !checksPassword({ ...facts, hasBasic: false }, road);
 }
 
 /** Whether an answer sets the cookie by which WordPress knows who is logged in. */

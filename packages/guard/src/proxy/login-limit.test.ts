@@ -181,13 +181,16 @@ describe('counting', () => {
     expect(gate.attempts.slots.size).toBe(0);
   });
 
-  it('takes a certain guess that WordPress never answers for a failure, and a page view not', async () => {
+  it('takes a guess that WordPress never answers for a failure, and a page view not', async () => {
     const gate = await loginGateUnderTest({ login_attempts: 3 });
     gate.wordpress.mangle = (response) => void response.destroy();
     expect((await gate.ask('/wp-login.php', form('wrong'))).status).toBe(502);
     expect(gate.attempts.entry('site', '192.0.2.1').failures).toBe(1);
     expect((await gate.ask('/shop/account', form('wrong'))).status).toBe(502);
-    expect(gate.attempts.entry('site', '192.0.2.1').failures).toBe(1);
+    expect(gate.attempts.entry('site', '192.0.2.1').failures).toBe(2);
+    gate.wordpress.lose = { status: 'cut off', when: 'always' };
+    expect((await gate.ask('/shop/account')).status).toBe(502);
+    expect(gate.attempts.entry('site', '192.0.2.1').failures).toBe(2);
     expect(gate.attempts.slots.size).toBe(0);
   });
 

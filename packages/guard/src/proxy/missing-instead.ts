@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readSignal, type Signal } from '../wordpress/signature.js';
 import { canonicalPath } from './canonical-path.js';
-import { decoyTarget, siblingTarget } from './decoy-target.js';
+import { decoyKey, decoyTarget, siblingTarget } from './decoy-target.js';
 import type { Pass } from './examine.js';
 import { forward } from './forward.js';
 import type { GateAnswers } from './gate-answers.js';
 import type { GateDeps } from './gate-deps.js';
 import { editAnswer } from './prepare-answer.js';
 import { requestFacts } from './request-facts.js';
+import { shownPath } from './shown-path.js';
 import { FAILURE_PAGES, noteFailure } from './upstream-failures.js';
 import { visitorFacts } from './visitor-facts.js';
 
@@ -24,11 +25,12 @@ export function missingInstead(
 ): void {
   const { site, policy } = pass;
   const asked = pass.uri ?? pass.target;
-  const named = decoyTarget(asked, policy.login.hidden, deps.random);
+  const requestId = deps.nextId();
+  const named = decoyTarget(asked, policy.login.hidden, decoyKey(site.config.secret, requestId));
   // A custom address without its door is a missing page itself. Any other page may send strangers to the login and has
   // no name to disguise: a page beside it answers.
   const atDoor = pass.road === 'login' || pass.road === 'signup';
-  const target = named !== asked ? named : atDoor ? asked : siblingTarget(asked, deps.random);
+  const target = named !== null ? named.target : atDoor ? asked : siblingTarget(asked, deps.random);
   const missing = canonicalPath(target);
   if (!missing.ok) {
     answers.page('not-found', null);
@@ -42,8 +44,10 @@ export function missingInstead(
     answers.page(verdict.refusal.page, verdict.rule);
     return;
   }
-  const requestId = deps.nextId();
-  const context = { login: 'refuse', why: 'busy', ...(named === asked ? {} : { uri: asked }) } as const;
+  // No byte more than the request before it took, or the web server would find this one too long.
+  const shown = named === null || named.reversible ? undefined : shownPath(asked);
+  const context = shown === undefined ? null : ({ login: 'refuse', why: 'busy', path: shown } as const);
+  const more = { decoy: named?.reversible === true, repeated: true };
   let signal: Signal = { kind: 'missing' };
   forward({
     request,
@@ -51,7 +55,7 @@ export function missingInstead(
     pool: site.pool,
     address,
     target,
-    visitor: () => visitorFacts(pass, requestId, deps.clock(), context),
+    visitor: () => visitorFacts(pass, requestId, deps.clock(), context, more),
     stopped: new Set([...(policy.stopHeaders(facts, deps.onFault) ?? []), ...OF_THE_BODY]),
     timeoutMs: deps.timeoutMs,
     idleMs: deps.idleMs,

@@ -55,6 +55,8 @@ export interface FakeConnector {
   /** Commands that it does not know, as a connector of an older version. */
   readonly unknown: Set<string>;
   readonly users: Map<string, FakeUser>;
+  /** What was written down of password checks, by request; null for one that did not end. */
+  readonly checks: Map<string, object | null>;
   /** Rows of the outbox, oldest first. */
   outbox: FakeEvent[];
   /** Bodies of `events`, in order. */
@@ -109,6 +111,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
       ['session=owner', { nonce: 'owner-nonce', can_manage: true, id: 1, login: 'owner' }],
       ['session=editor', { nonce: 'editor-nonce', can_manage: false, id: 2, login: 'editor' }],
     ]),
+    checks: new Map(),
     outbox: [],
     drains: [],
     mails: [],

@@ -22,6 +22,10 @@ export function runLoginCommand(
         signup_url: `${fake.home}/wp-login.php?action=register`,
       };
     }
+    case 'login-reports': {
+      const wanted = (body.requests as string[]).filter((id) => fake.checks.has(id));
+      return { reports: Object.fromEntries(wanted.map((id) => [id, fake.checks.get(id)])) };
+    }
     case 'path-in-use': {
       const by = fake.usedPaths.get(body.path as string);
       return by === undefined ? { used: false, by: null } : { used: true, by };

@@ -2,6 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import type { LoginReport } from '../wordpress/login-headers.js';
 
 /** One request as it reached the fake. */
 export interface Reached {
@@ -10,6 +11,12 @@ export interface Reached {
   readonly url: string;
   readonly context: Record<string, unknown> | null;
   readonly body: string;
+  /** What guard has signed with the request and sent no byte for. */
+  readonly note: string;
+  /** What WordPress takes for the address. */
+  readonly shown: string;
+  /** Length of the request line and of each header line. */
+  readonly bytes: readonly number[];
 }
 
 /**
@@ -38,6 +45,12 @@ export interface FakeWordPress {
   hangs: boolean;
   /** No connector says anything. */
   bare: boolean;
+  /** What the connector has written down of the checks in a request, by its id. */
+  readonly records: Map<string, LoginReport | 'unfinished'>;
+  /** The connector can't be asked. */
+  down: boolean;
+  /** The web server's own answer in place of that of a request in which a password was checked, or of any. */
+  lose: { status: number | 'cut off'; when: 'checked' | 'always'; unfinished?: true } | null;
   /** Called before an answer to a request in which a password was checked. */
   mangle: (response: ServerResponse) => void;
 }
@@ -70,6 +83,9 @@ export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
     factor: false,
     hangs: false,
     bare: false,
+    records: new Map(),
+    down: false,
+    lose: null,
     mangle: () => {},
   };
   onTestFinished(
@@ -108,7 +124,10 @@ async function answer(
   const body = Buffer.concat(chunks).toString();
   const requestId = String(request.headers['x-security-optimizer-guard']).split(' ')[3] ?? '';
   const context = readContext(secret, requestId, request.headers['x-security-optimizer-context']);
-  fake.reached.push({ method: request.method ?? '', url: request.url ?? '', context, body });
+  const note = noteOf(secret, String(request.headers['x-security-optimizer-guard']));
+  const shown = shownTo(secret, request.url ?? '/', requestId, context, note);
+  const bytes = headBytes(request);
+  fake.reached.push({ method: request.method ?? '', url: request.url ?? '', context, body, note, shown, bytes });
   const signal = (flags: string): void => {
     const fields = `1 ${keyId(secret)} ${requestId} - 0.1.0 ${flags}`;
     response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(secret, `connector-signal\n${fields}`)}`);
@@ -121,12 +140,13 @@ async function answer(
   const asked = form.get('action') ?? query.getAll('action').pop() ?? 'login';
   const report: Report = { failed: [], refused: 0, ok: null, factor: null };
   const check = async (user: string, password: string, road: string): Promise<boolean> => {
-    if (context?.login === 'refuse' || report.failed.length > 0) {
+    if (context?.login === 'refuse' || note.startsWith('repeated') || report.failed.length > 0) {
       report.refused++;
       fake.refused++;
       return false;
     }
     fake.checks.push(road);
+    if (!fake.bare) fake.records.set(requestId, 'unfinished');
     checking(1);
     await Promise.all([new Promise((resolve) => setTimeout(resolve, fake.checkMs)), fake.held]);
     checking(-1);
@@ -171,6 +191,15 @@ async function answer(
     const fields = `1 ${requestId} ${payload}`;
     response.setHeader('X-Security-Optimizer-Login', `${fields} ${mac(secret, `connector-login\n${fields}`)}`);
     fake.mangle(response);
+    if (fake.lose?.unfinished !== true && fake.records.has(requestId))
+      fake.records.set(requestId, report as LoginReport);
+  }
+  if (fake.lose !== null && (fake.lose.when === 'always' || fake.records.has(requestId) || fake.bare)) {
+    // Nothing of PHP's own head is left.
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    if (fake.lose.status === 'cut off') request.socket.destroy();
+    else response.writeHead(fake.lose.status, { 'Content-Type': 'text/html', 'Content-Length': 3 }).end('own');
+    return;
   }
   if (fake.bare) for (const name of ['Signal', 'Login']) response.removeHeader(`X-Security-Optimizer-${name}`);
   if (report.factor !== null) response.setHeader('Set-Cookie', 'wordpress_logged_in_x=must-not-leave; HttpOnly');
@@ -186,12 +215,10 @@ async function answer(
   if (script === '/wp-login.php') {
     if (fake.custom && context?.door === undefined && asked !== 'postpass' && asked !== 'confirmaction') return trace();
     if (context?.door === 'signup' && !fake.registration) return trace();
-    return send(200, 'text/html', `login page, action ${asked}, seen as ${String(context?.uri ?? request.url)}`);
+    return send(200, 'text/html', `login page, action ${asked}, seen as ${shown}`);
   }
   if (script === '/wp-signup.php') {
-    return context?.door === 'signup'
-      ? send(200, 'text/html', `sign-up of a network, seen as ${context.uri}`)
-      : trace();
+    return context?.door === 'signup' ? send(200, 'text/html', `sign-up of a network, seen as ${shown}`) : trace();
   }
   if (script === '/wp-activate.php') {
     return query.get('key') === 'right' ? send(200, 'text/html', 'account activated') : trace();
@@ -223,7 +250,7 @@ async function answer(
   // Its length is not known beforehand, as with PHP.
   response.writeHead(404, { 'Content-Type': 'text/html' });
   response.write('nothing at ');
-  response.end(String(context?.uri ?? request.url));
+  response.end(shown);
 }
 
 function readContext(secret: string, requestId: string, value: string | string[] | undefined) {
@@ -232,6 +259,75 @@ function readContext(secret: string, requestId: string, value: string | string[]
   if (version !== '1' || request !== requestId) throw new Error('a context of another request');
   if (signed !== mac(secret, `guard-context\n1 ${request} ${payload}`)) throw new Error('a context with a wrong MAC');
   return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
+}
+
+/** Which purpose the guard header was signed for, beyond the plain one. */
+function noteOf(secret: string, header: string): string {
+  const cut = header.lastIndexOf(' ');
+  const notes = ['', 'context', 'decoy', 'decoy context', 'repeated', 'repeated decoy'];
+  const note = notes.find((each) => {
+    const purpose = each === '' ? 'guard-request' : `guard-request ${each}`;
+    return header.slice(cut + 1) === mac(secret, `${purpose}\n${header.slice(0, cut)}`);
+  });
+  if (note === undefined) throw new Error('a guard header with a wrong MAC');
+  return note;
+}
+
+function shownTo(
+  secret: string,
+  target: string,
+  requestId: string,
+  context: Record<string, unknown> | null,
+  note: string,
+): string {
+  const query = target.includes('?') ? target.slice(target.indexOf('?')) : '';
+  if (typeof context?.path === 'string') {
+    const own = context.door === 'signup' ? query.replace(/[?&]action=register$/, '') : query;
+    return context.path + own;
+  }
+  if (!note.includes('decoy')) return target;
+  const key = createHmac('sha256', secret).update(`guard-decoy\n${requestId}`).digest();
+  const path = target.slice(0, target.length - query.length);
+  return (
+    path.replace(/%2f|(?:(?!%2f)[^/])+/gi, (name) => {
+      if (/^%2f$/i.test(name)) return name;
+      const back = unshifted(name, key);
+      const stem =
+        decodeURIComponent(back.replace(/[\x80-\xff]/g, ''))
+          .split(/[.;:?]/)[0]
+          ?.trim()
+          .toLowerCase() ?? '';
+      return ['wp-login', 'wp-admin', 'wp-register', 'wp-signup', 'wp-activate'].includes(stem) ? back : name;
+    }) + query
+  );
+}
+
+/** Turns letters back, plain and encoded ones; enough for the names in ASCII that the tests use. */
+function unshifted(name: string, key: Uint8Array): string {
+  const kinds = ['abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', '0123456789'];
+  const turn = (letter: string, alphabets: readonly string[], by: number): string => {
+    const kind = alphabets.find((each) => each.includes(letter)) ?? letter;
+    return kind.at((kind.indexOf(letter) - by) % kind.length) as string;
+  };
+  let over = false;
+  return (name.match(/%[0-9a-f]{2}|./gi) ?? []).reduce((back, unit, i) => {
+    const by = key[i % 32] as number;
+    over ||= /^(?:[.;:?]|%2e|%3[abf])$/i.test(unit);
+    if (over) return back + unit;
+    if (unit.length === 1) return back + turn(unit, kinds, by);
+    const high = unit[1] as string;
+    if (!/[3-7]/.test(high)) return back + unit;
+    const low = high === '4' || high === '6' ? ['123456789', 'abcdef', 'ABCDEF'] : ['0123456789'];
+    return `${back}%${high}${turn(unit[2] as string, low, by)}`;
+  }, '');
+}
+
+function headBytes(request: IncomingMessage): number[] {
+  const lines = [`${request.method} ${request.url} HTTP/1.1`];
+  for (let i = 0; i < request.rawHeaders.length; i += 2) {
+    lines.push(`${request.rawHeaders[i]}: ${request.rawHeaders[i + 1]}`);
+  }
+  return lines.map((line) => line.length);
 }
 
 function keyId(secret: string): string {

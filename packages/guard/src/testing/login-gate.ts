@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import type { Config } from '../config.js';
 import { configFile } from '../config-file.js';
 import { AddressSet } from '../lib/address-set.js';
@@ -9,6 +9,7 @@ import { silentLogger } from '../lib/logger.js';
 import { LoginAttempts } from '../login/attempts.js';
 import { CheckLine, type LineLimits } from '../login/check-line.js';
 import { defaultLoginSettings, type LoginSettings } from '../login/login-settings.js';
+import { createLostReports } from '../login/lost-reports.js';
 import { SlowAccounts } from '../login/slow-accounts.js';
 import type { SecondFactorDoor } from '../login/two-factor/second-factor-door.js';
 import { compilePolicy } from '../policy/compile-policy.js';
@@ -27,6 +28,8 @@ export interface LoginGateUnderTest {
   readonly slowUsers: (readonly number[])[];
   /** Paths and users that the second factor's pages were called with. */
   readonly doorCalls: string[];
+  /** Sites whose connector was looked at because a report was missing. */
+  readonly lostNotes: readonly string[];
   /** Status, target and rule of each request that was left for the Activity Log. */
   readonly visits: readonly string[];
   readonly port: number;
@@ -34,6 +37,8 @@ export interface LoginGateUnderTest {
   advance(ms: number): void;
   settings(change: Partial<LoginSettings>): void;
   ask(path: string, options?: AskOptions): Promise<Told>;
+  /** Resolves once the connector has been asked for every report that was lost. */
+  asked(): Promise<void>;
 }
 
 export interface AskOptions {
@@ -128,6 +133,22 @@ export async function loginGateUnderTest(
   };
   const logger = silentLogger();
   const slow = new SlowAccounts((_site, users) => slowUsers.push(users));
+  const lostNotes: string[] = [];
+  const lost = createLostReports({
+    async ask(_site, requests) {
+      if (wordpress.down) throw new Error('down');
+      return new Map(
+        requests.flatMap((id) => {
+          const record = wordpress.records.get(id);
+          return record === undefined ? [] : [[id, record] as const];
+        }),
+      );
+    },
+    state: () => (wordpress.bare ? { kind: 'missing' } : { kind: 'ok', version: '0.1.0', policy: null }),
+    recheck: ({ id }) => void lostNotes.push(id),
+    clock,
+    logger,
+  });
   const guard = createGuardServer({
     config,
     live,
@@ -136,12 +157,13 @@ export async function loginGateUnderTest(
     api: (_request, response) => void response.writeHead(404).end(),
     visits: { add: (_site, { target, status, rule }) => void visits.push(`${status} ${target} ${rule}`) },
     onSignal: () => {},
-    login: { attempts, slow, door, clock, logger, waitMs: 2000, settled: () => gate.settled() },
+    login: { attempts, slow, door, clock, logger, waitMs: 2000, settled: () => gate.settled(), lost },
   });
   const { port } = await guard.listen();
   const tick = setInterval(() => attempts.tick(clock()), 50);
   onTestFinished(async () => {
     clearInterval(tick);
+    lost.stop();
     await guard.close();
   });
   const gate: LoginGateUnderTest = {
@@ -150,6 +172,7 @@ export async function loginGateUnderTest(
     settled: async () => {},
     slowUsers,
     doorCalls,
+    lostNotes,
     visits,
     port,
     advance: (ms) => {
@@ -157,6 +180,7 @@ export async function loginGateUnderTest(
     },
     settings: set,
     ask: (path, options = {}) => ask(port, path, options),
+    asked: () => vi.waitFor(() => expect(lost.pending).toBe(0), 10_000),
   };
   return gate;
 }

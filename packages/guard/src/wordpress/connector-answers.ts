@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { SiteFacts } from '../site.js';
+import { reportSchema } from './login-headers.js';
 
 /** A URL path as the connector reports it: '' or `/…` without a slash at the end. */
 const urlPath = z.string().regex(/^(?:\/[^?#\s]*[^/?#\s])?$/);
@@ -143,3 +144,6 @@ export function factsOf(hello: HelloAnswer): SiteFacts {
     },
   };
 }
+
+/** Answer to `login-reports`: by request; null where a check began and did not end. */
+export const loginReportsAnswer = z.object({ reports: z.record(z.string(), reportSchema.nullable()) });

@@ -37,6 +37,16 @@ describe('a command', () => {
     });
   });
 
+  it('finds out what came of password checks', async () => {
+    const { connector, client, site } = await setUp();
+    const report = { failed: [{ user: 'owner', id: 1, road: 'form' }], refused: 0, ok: null, factor: null };
+    connector.checks.set('00112233445566ff', report).set('ff66554433221100', null);
+    expect([...(await client.loginReports(site, ['00112233445566ff', 'ff66554433221100', 'none']))]).toEqual([
+      ['00112233445566ff', report],
+      ['ff66554433221100', 'unfinished'],
+    ]);
+  });
+
   it('goes to the host under which WordPress knows itself', async () => {
     const paths = factsOfHome();
     const facts = { homeUrl: 'https://example.com', paths, timeZone: 'UTC', locale: 'en_US', multisite: false };

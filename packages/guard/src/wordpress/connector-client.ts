@@ -14,6 +14,7 @@ import {
   issueSessionAnswer,
   type LoginData,
   loginDataAnswer,
+  loginReportsAnswer,
   type OutboxBatch,
   pathInUseAnswer,
   policyAnswer,
@@ -30,6 +31,7 @@ import {
 } from './connector-answers.js';
 import { ConnectorError } from './connector-error.js';
 import { type Answer, CommandConnections, hostToAsk, parseAnswer, unreachable } from './connector-exchange.js';
+import type { LoginReport } from './login-headers.js';
 import type { Sender, Visitor } from './sender.js';
 import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader, keyId, readSignal } from './signature.js';
 
@@ -74,6 +76,8 @@ export interface ConnectorClient extends SessionIssuer, SessionOfVisitor {
     users: readonly number[] | 'needs_factor' | 'without_factor',
     keep?: Visitor,
   ): Promise<void>;
+  /** What came of the password checks in these requests. Requests without any are left out. */
+  loginReports(site: SiteConfig, requests: readonly string[]): Promise<ReadonlyMap<string, LoginReport | 'unfinished'>>;
   /** A user by ID, or null; `email` and `stamp` are empty when WordPress does not tell them. */
   user(site: SiteConfig, id: number): Promise<FoundUser | null>;
   /**
@@ -226,6 +230,11 @@ export function connectorClient(options: {
       const answer = await noticed(site, send(site, 'issue-session', body, { sender }));
       const { redirect } = parseAnswer(issueSessionAnswer, 'issue-session', answer);
       return { redirect, setCookies: answer.setCookies };
+    },
+    // Not noticed: whoever asks looks at the site's state by itself.
+    async loginReports(site, requests) {
+      const { reports } = await command(site, 'login-reports', { requests }, loginReportsAnswer);
+      return new Map(Object.entries(reports).map(([id, report]) => [id, report ?? 'unfinished']));
     },
     async user(site, id) {
       const answer = await noticed(site, command(site, 'user', { user: id }, userAnswer));

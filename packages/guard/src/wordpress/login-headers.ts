@@ -15,8 +15,8 @@ export interface LoginContext {
   /** Every password check in this request is to be refused unchecked. */
   readonly login?: 'refuse';
   readonly why?: RefuseReason;
-  /** Path and query that WordPress must see as `REQUEST_URI`. */
-  readonly uri?: string;
+  /** Path that WordPress must see in `REQUEST_URI`, with the query that it gets anyway. */
+  readonly path?: string;
   /** The request came by the custom address. */
   readonly door?: 'login' | 'signup';
   /** Users to whom this device logged in before. */
@@ -25,10 +25,17 @@ export interface LoginContext {
   readonly trusted?: readonly number[];
 }
 
-/** Value of the context header. The connector takes it only beside a guard header of the same request. */
-export function contextHeader(secret: string, requestId: string, context: LoginContext): string {
+/** Longest payload, bytes. Usual web servers take 8 KB for a line of the head. */
+export const CONTEXT_MAX = 6000;
+
+/**
+ * Value of the context header. The connector takes it only beside a guard header of the same request.
+ * @returns null when it would be too long to be sure to arrive: such a request must not go on without it
+ */
+export function contextHeader(secret: string, requestId: string, context: LoginContext): string | null {
   // JSON escapes nothing above 127, and a target holds raw bytes as latin1: both travel as UTF-8.
   const payload = Buffer.from(JSON.stringify(context)).toString('base64url');
+  if (payload.length > CONTEXT_MAX) return null;
   const fields = `1 ${requestId} ${payload}`;
   return `${fields} ${signedText(secret, `guard-context\n${fields}`)}`;
 }
@@ -36,7 +43,7 @@ export function contextHeader(secret: string, requestId: string, context: LoginC
 const user = z.object({ id: z.number().int().nonnegative(), login: z.string() });
 const road = z.string();
 
-const reportSchema = z.object({
+export const reportSchema = z.object({
   failed: z.array(z.object({ user: z.string(), id: z.number().int().nonnegative(), road })).max(1000),
   refused: z.number().int().nonnegative(),
   ok: user.extend({ road }).nullable(),

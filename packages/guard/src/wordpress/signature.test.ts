@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commandHeader, guardHeader, keyId, policyHash, readSignal } from './signature.js';
+import { commandHeader, type GuardNote, guardHeader, keyId, policyHash, readSignal } from './signature.js';
 
 interface Vectors {
   readonly secret: string;
   readonly otherSecret: string;
   readonly keyIds: readonly { secret: string; keyId: string }[];
   readonly guardHeaders: {
-    readonly accepted: readonly (Parameters<typeof guardHeader>[1] & { name: string; header: string })[];
+    readonly accepted: readonly (Parameters<typeof guardHeader>[1] & {
+      name: string;
+      note?: GuardNote;
+      header: string;
+    })[];
   };
   readonly signals: readonly {
     name: string;
@@ -34,7 +38,7 @@ describe('the headers between guard and the connector', () => {
   });
 
   it.each(vectors.guardHeaders.accepted)('tells who is visiting: $name', (vector) => {
-    expect(guardHeader(secret, vector)).toBe(vector.header);
+    expect(guardHeader(secret, vector, vector.note)).toBe(vector.header);
   });
 
   it.each(vectors.commands.accepted)('proves a command: $name', (vector) => {

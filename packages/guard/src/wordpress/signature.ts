@@ -44,11 +44,20 @@ export interface GuardHeaderFacts {
   readonly address: string;
 }
 
+/**
+ * What the connector has to know of a request and no byte may tell, since a hidden page must take as many as a missing
+ * one. It is part of what is signed.
+ * - `context`: a context header belongs to it.
+ * - `decoy`: names in the path are disguised; see `decoy-target.ts`.
+ * - `repeated`: the second request for the same one of the visitor. No password is checked in it.
+ */
+export type GuardNote = '' | 'context' | 'decoy' | 'decoy context' | 'repeated' | 'repeated decoy';
+
 /** Value of the header that tells the connector who is visiting. */
-export function guardHeader(secret: string, facts: GuardHeaderFacts): string {
+export function guardHeader(secret: string, facts: GuardHeaderFacts, note: GuardNote = ''): string {
   const key = keyOf(secret);
   const fields = `1 ${key.id} ${facts.time} ${facts.requestId} ${facts.scheme} ${facts.address}`;
-  return `${fields} ${key.mac(`guard-request\n${fields}`)}`;
+  return `${fields} ${key.mac(`guard-request${note === '' ? '' : ` ${note}`}\n${fields}`)}`;
 }
 
 export interface CommandFacts {

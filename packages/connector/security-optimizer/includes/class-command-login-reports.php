@@ -1,0 +1,23 @@
+<?php
+/**
+ * Command `login-reports`: how password checks have ended, of which guard got no report.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Command_Login_Reports {
+
+	const MAX_REQUESTS = 500;
+
+	/**
+	 * @param array $body `requests`: ids that guard gave them.
+	 * @return array|string The answer described in docs/login-security.md, or an error's code.
+	 */
+	public static function run( array $body ) {
+		$requests = isset( $body['requests'] ) && is_array( $body['requests'] ) ? array_filter( $body['requests'], 'is_string' ) : array();
+		$reports  = Security_Optimizer_Check_Records::read( array_slice( array_values( $requests ), 0, self::MAX_REQUESTS ) );
+		return null === $reports ? 'not_read' : array( 'reports' => (object) $reports );
+	}
+}

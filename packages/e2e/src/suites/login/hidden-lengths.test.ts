@@ -1,0 +1,187 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RawAnswer } from '../../http/raw.js';
+import { ask, askUpstream, form, type TypedRequest } from '../../http/request.js';
+import { logIn, type Session } from '../../http/session.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { muPlugins } from '../../stacks/wordpress.js';
+import { askFrom, change, letsIn, loginForm, looks, recover } from './visitors.js';
+
+const DOOR = 'silent-door';
+const LIMIT = 3;
+
+/** Logs in wherever a password comes, and says so. */
+const ANYWHERE = `<?php
+add_action( 'wp_loaded', function () {
+  if ( isset( $_POST['any_login'] ) ) {
+    $user = wp_signon( array( 'user_login' => $_POST['any_login'], 'user_password' => $_POST['any_password'] ) );
+    exit( is_wp_error( $user ) ? 'Not logged in' : 'Logged in' );
+  }
+} );
+`;
+
+const pairs: [hidden: string, missing: string][] = [
+  ['/wp-login.php', '/wp-logix.php'],
+  ['/wp-admin/', '/wp-admix/'],
+  ['/wp-admin/profile.php', '/wp-admix/profile.php'],
+  ['/wp-signup.php', '/wp-signux.php'],
+  ['/index.php/wp-admin/', '/index.php/wp-admix/'],
+];
+
+onEveryStack('a hidden log-in and very long requests', (stack) => {
+  const plugin = join(muPlugins(stack), 'log-in-anywhere.php');
+  let owner: Session;
+  const anywhere = (target: string, password: string): TypedRequest =>
+    form(target, new URLSearchParams({ any_login: stack.user, any_password: password }).toString());
+
+  beforeAll(async () => {
+    writeFileSync(plugin, ANYWHERE);
+    owner = await logIn(stack);
+    await change(stack, owner, '/custom-login-url', { type: 'custom', login: DOOR, signup: '' });
+    await change(stack, owner, '/limit-login-attempts', { login_attempts: LIMIT });
+  });
+  afterAll(async () => {
+    await recover(stack, 'unblock', '--all');
+    await recover(stack, 'login-url', 'reset');
+    rmSync(plugin, { force: true });
+    await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
+    await change(stack, await logIn(stack), '/limit-login-attempts', { login_attempts: 5 });
+  });
+
+  /** What a visitor can compare, with the name that was asked for in place of its sibling's. */
+  const shape = (answer: RawAnswer) =>
+    JSON.stringify(looks(answer))
+      .replaceAll('wp-logix', 'wp-login')
+      .replaceAll('wp-admix', 'wp-admin')
+      .replaceAll('wp-signux', 'wp-signup');
+  const expectAlike = async (hidden: TypedRequest, missing: TypedRequest, what: string) => {
+    const [there, nothing] = [await askFrom(stack, '127.0.42.1', hidden), await askFrom(stack, '127.0.42.1', missing)];
+    expect(there.status, what).toBe(nothing.status);
+    expect(shape(there), what).toBe(shape(nothing));
+  };
+
+  /** The greatest length that the missing page takes: longer ones are refused by the web server, or by guard. */
+  const room = async (request: (length: number) => TypedRequest, from: number, to: number) => {
+    let [fits, tooLong] = [from, to];
+    const { status: usual } = await askFrom(stack, '127.0.42.1', request(from));
+    expect([404, 301]).toContain(usual);
+    while (tooLong - fits > 1) {
+      const middle = Math.floor((fits + tooLong) / 2);
+      const { status } = await askFrom(stack, '127.0.42.1', request(middle));
+      if (status === usual) fits = middle;
+      else tooLong = middle;
+    }
+    return fits;
+  };
+  const around = (length: number) => [length - 400, length - 100, length - 1, length, length + 1, length + 100];
+
+  describe.each(pairs)('%s', (hidden, missing) => {
+    it('looks missing with a query of any length', async () => {
+      const request = (path: string) => (length: number) => ({ target: `${path}?${'a'.repeat(length)}` });
+      const most = await room(request(missing), 3000, 8400);
+      for (const length of [6200, ...around(most)]) {
+        await expectAlike(request(hidden)(length), request(missing)(length), `${length}`);
+      }
+    });
+
+    it.each([{}, { cookie: 'wordpress_logged_in_x=invented' }])(
+      'looks missing with as many other headers as are taken, and a few more: %j',
+      async (cookie) => {
+        // Three lines that fill a buffer of a usual web server each, and one that fills what is left.
+        const full = Object.fromEntries(['a', 'b', 'c'].map((name) => [`x-${name}`, name.repeat(7900)]));
+        const request = (target: string) => (length: number) => ({
+          target,
+          headers: { ...full, 'x-rest': 'r'.repeat(length), ...cookie },
+        });
+        const most = await room(request(missing), 3000, 8600);
+        for (const length of around(most)) {
+          await expectAlike(request(hidden)(length), request(missing)(length), `${length}`);
+        }
+      },
+    );
+  });
+
+  it('a locked address gets no password checked by a plugin at a hidden page, however long the request', async () => {
+    const from = '127.0.42.9';
+    for (let turn = 0; turn < LIMIT; turn++) {
+      await askFrom(stack, from, loginForm(stack.user, `wrong${turn}`, { path: `/${DOOR}` }));
+    }
+    for (const target of [
+      '/wp-admin/?field',
+      `/wp-admin/?field&z=${'"'.repeat(6500)}`,
+      `/wp-admin/?field&z=${'a'.repeat(6500)}`,
+      `/wp-login.php?field&z=${'"'.repeat(6500)}`,
+      `/wp-login.php?field&z=${'\xff'.repeat(2600)}`,
+      `/${'./'.repeat(3000)}wp-admin/?field`,
+    ]) {
+      const answer = await askFrom(stack, from, anywhere(target, stack.password));
+      expect(answer.body, target.slice(0, 40)).not.toContain('Logged in');
+      expect(letsIn(answer), target.slice(0, 40)).toBe(false);
+    }
+    // The same from an address that is not locked logs in: the plugin works.
+    expect((await askFrom(stack, '127.0.42.10', anywhere('/?field', stack.password))).body).toBe('Logged in');
+  });
+
+  describe('a request whose orders do not arrive whole', () => {
+    const secret = () => {
+      const folder = join(stack.guardDir, 'sites');
+      const file = readdirSync(folder).find((name) => name.endsWith('.secret')) as string;
+      return readFileSync(join(folder, file), 'utf8').trim();
+    };
+    const mac = (text: string) => createHmac('sha256', secret()).update(text).digest('hex');
+    const id = () => randomBytes(8).toString('hex');
+    const guardHeader = (requestId: string, purpose: string) => {
+      const keyId = createHash('sha256').update(`security-optimizer key id\n${secret()}`).digest('hex').slice(0, 8);
+      const fields = `1 ${keyId} ${Math.floor(Date.now() / 1000)} ${requestId} http 192.0.2.9`;
+      return `${fields} ${mac(`${purpose}\n${fields}`)}`;
+    };
+    const contextHeader = (requestId: string, context: object) => {
+      const fields = `1 ${requestId} ${Buffer.from(JSON.stringify(context)).toString('base64url')}`;
+      return `${fields} ${mac(`guard-context\n${fields}`)}`;
+    };
+    /** Straight to WordPress, as guard would. */
+    const send = (purpose: string, context: ((requestId: string) => string) | null) => {
+      const requestId = id();
+      const request = anywhere('/', stack.password);
+      return askUpstream(stack, {
+        ...request,
+        headers: {
+          ...request.headers,
+          'x-security-optimizer-guard': guardHeader(requestId, purpose),
+          ...(context === null ? {} : { 'x-security-optimizer-context': context(requestId) }),
+        },
+      });
+    };
+
+    it('is refused by WordPress', async () => {
+      const order = { login: 'refuse', why: 'locked' };
+      expect((await send('guard-request', null)).body).toBe('Logged in');
+      expect((await send('guard-request context', (of) => contextHeader(of, order))).body).toBe('Not logged in');
+      const unreadable: [string, string, ((requestId: string) => string) | null][] = [
+        ['missing', 'guard-request context', null],
+        ['missing beside a decoy', 'guard-request decoy context', null],
+        ['cut off', 'guard-request context', (of) => contextHeader(of, order).slice(0, -1)],
+        ['of another request', 'guard-request', () => contextHeader(id(), order)],
+        // nginx takes no longer line.
+        ['too long', 'guard-request context', (of) => contextHeader(of, { ...order, z: 'z'.repeat(5200) })],
+        ['no JSON', 'guard-request context', (of) => `1 ${of} e30x ${mac(`guard-context\n1 ${of} e30x`)}`],
+      ];
+      for (const [how, purpose, context] of unreadable) {
+        const answer = await send(purpose, context);
+        expect([answer.status, answer.body.includes('ogged in')], how).toEqual([400, false]);
+      }
+    });
+  });
+
+  it('the log-in works at its own address, spelled long or with a long query', async () => {
+    for (const path of [`/${DOOR}?x=${'"'.repeat(3000)}`, `/${'./'.repeat(3000)}${DOOR}`]) {
+      const page = await askFrom(stack, '127.0.42.11', { target: path });
+      expect(page.body, path.slice(0, 20)).toContain('loginform');
+    }
+    const answer = await askFrom(stack, '127.0.42.11', loginForm(stack.user, stack.password, { path: `/${DOOR}` }));
+    expect(letsIn(answer)).toBe(true);
+  });
+});
