@@ -77,11 +77,9 @@ export async function createApi(deps: {
   return {
     handle(request, response, call) {
       calls.set(request, { call, user: undefined });
-      // Bodies are JSON whatever their header says; without one there is no body to parse.
-      const hasBody =
-        request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length']) > 0;
-      if (hasBody) request.headers['content-type'] = 'application/json';
-      else delete request.headers['content-type'];
+      // Bodies are JSON whatever their header says, and empty ones an empty object. Without a type the framework would
+      // refuse some of them before it looked for a route.
+      request.headers['content-type'] = 'application/json';
       response.once('finish', () => {
         if (request.complete) return;
         const timer = setTimeout(() => request.destroy(), DRAIN_MS);
