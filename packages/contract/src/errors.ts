@@ -46,6 +46,14 @@ export const errorTable = {
     status: 503,
     message: 'The settings can’t be stored at the moment. Nothing was changed. Please try again in a minute.',
   },
+  wordpress_busy: {
+    status: 503,
+    message: 'WordPress is busy at the moment. Nothing was changed. Please try again in a minute.',
+  },
+  too_many_calls: {
+    status: 429,
+    message: 'Too many calls come from your address at the moment. Nothing was changed. Please try again in a minute.',
+  },
   mail_not_sent: { status: 502, message: 'The mail could not be sent.' },
   internal: { status: 500, message: 'Something went wrong on our side. Nothing was changed. Please try again later.' },
 } as const satisfies Record<string, { status: number; message: string }>;
