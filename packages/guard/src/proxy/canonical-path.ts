@@ -125,6 +125,6 @@ const BEYOND_ASCII = /[^\x20-\x7e]/;
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 /** Letters that a case-blind file system takes for ASCII ones: the long s, the Kelvin sign, full-width letters. */
-function foldLetters(name: string): string {
+export function foldLetters(name: string): string {
   return name.replace(INVISIBLE, '').normalize('NFKC').toLowerCase();
 }
