@@ -124,6 +124,8 @@ export const visitorStatus = endpoint({
     type: z.enum(['ip', 'user']),
     /** The address, network or login. */
     name: z.string(),
+    /** The /64 that is blocked with an IPv6 address; empty when the visitor is blocked by itself. */
+    network: z.string(),
     hostname: z.string(),
     do_not_block: flag,
     /** Why it must not be blocked, in words; empty when it may. */
@@ -145,8 +147,9 @@ export const blockIp = endpoint({
   name: 'blockIp',
   suffix: '/block-ip/{id}',
   methods: ['POST'],
-  summary: 'Block (1) or unblock (0) the address of a visitor.',
-  request: blockRequest,
+  summary:
+    'Block (1) or unblock (0) the address of a visitor: of an IPv6 address its /64, or with `single` 1 the address alone.',
+  request: blockRequest.extend({ single: toggleValue.optional() }),
   response: z.object({ block: flag }),
 });
 
@@ -163,7 +166,8 @@ export const blockAddresses = endpoint({
   name: 'blockAddresses',
   suffix: '/block-addresses',
   methods: ['POST'],
-  summary: 'Block an address, a CIDR range, a wildcard or a range with a hyphen by its text.',
+  summary:
+    'Block an address (IPv6 with its /64, or alone with `/128` behind it), a CIDR range, a wildcard or a range with a hyphen by its text.',
   request: z.object({ address: z.string({ error: messages.invalidFormat }).trim().min(1, messages.required) }),
   response: z.object({ visitor_id: z.number().int(), block: flag }),
 });

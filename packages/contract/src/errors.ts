@@ -7,6 +7,7 @@ export const errorTable = {
   rest_cookie_invalid_nonce: { status: 403, message: 'Cookie check failed' },
   rest_forbidden: { status: 403, message: 'Sorry, you are not allowed to do that.' },
   rest_no_route: { status: 404, message: 'No route was found matching the URL and request method.' },
+  bad_request: { status: 400, message: 'The request can’t be read. Nothing was changed.' },
   invalid_json: { status: 400, message: 'The request body is not valid JSON.' },
   invalid_input: { status: 400, message: 'Some of the values can’t be used. Nothing was saved.' },
   body_too_large: { status: 413, message: 'The request body is larger than 64 KB.' },
@@ -44,6 +45,14 @@ export const errorTable = {
   storage_unavailable: {
     status: 503,
     message: 'The settings can’t be stored at the moment. Nothing was changed. Please try again in a minute.',
+  },
+  wordpress_busy: {
+    status: 503,
+    message: 'WordPress is busy at the moment. Nothing was changed. Please try again in a minute.',
+  },
+  too_many_calls: {
+    status: 429,
+    message: 'Too many calls come from your address at the moment. Nothing was changed. Please try again in a minute.',
   },
   mail_not_sent: { status: 502, message: 'The mail could not be sent.' },
   internal: { status: 500, message: 'Something went wrong on our side. Nothing was changed. Please try again later.' },

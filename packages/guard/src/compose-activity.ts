@@ -22,6 +22,7 @@ import type { ActivityLog } from './compose-activity-log.js';
 import type { Config } from './config.js';
 import type { Clock } from './lib/clock.js';
 import type { AttemptKeeper } from './login/attempt-keeper.js';
+import { loginAddressesIn } from './login/login-addresses.js';
 import type { ChangeDeps } from './settings/change-settings.js';
 import { connectorPolicy } from './settings/connector-policy.js';
 import { fetchSiteSettings } from './settings/site-settings.js';
@@ -30,6 +31,7 @@ import type { LiveSites } from './site-security/live-sites.js';
 import { sqlBlockedVisitorsStore } from './storage/blocked-visitors-store.js';
 import type { Database } from './storage/database.js';
 import { removeLoginLocks } from './storage/login-locks.js';
+import { sqlSettingHistory } from './storage/setting-history.js';
 import type { ConnectorClient } from './wordpress/connector-client.js';
 import type { PolicyPush } from './wordpress/policy-push.js';
 import type { Sessions } from './wordpress/session.js';
@@ -61,6 +63,8 @@ export function composeActivity(parts: {
   const readings = new ListReadings();
   const timeZone = (site: SiteId) => sites.timeZone(site);
   const kept = keptNow(config, clock);
+  const history = sqlSettingHistory(db);
+  const loginAddressesOf = async (site: SiteId) => loginAddressesIn(await history(site, 'login_url'));
   const blockedNow = (site: SiteId) => sites.get(site).blocked;
   const { visitors, users } = visitorFlags({ blockedNow, blockedUsers: (site) => sites.get(site).blockedUsers, kept });
 
@@ -102,7 +106,7 @@ export function composeActivity(parts: {
       const plan = planTraffic({ from, to }, facts);
       return sumTraffic(plan, await store.traffic(id, plan.edges[0] as number, plan.edges.at(-1) as number));
     },
-    exportActivity: (ask) => exportActivity({ store, timeZone, clock }, ask),
+    exportActivity: (ask) => exportActivity({ store, timeZone, clock, loginAddresses: loginAddressesOf }, ask),
     fetchActivityOptions: (site) =>
       fetchActivityOptions({ readSettings: (id) => fetchSiteSettings(change.settings, id), store, clock }, site.id),
     setDisableActivityLog: (wanted) => setDisableActivityLog(change, wanted),

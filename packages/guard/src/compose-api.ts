@@ -26,6 +26,7 @@ export function composeApi(
   const activity = composeActivity(parts);
   return createApi({
     sessions,
+    clock: change.clock,
     logger: change.logger,
     downloads: createDownloadHandlers(activity),
     handlers: createHandlers({

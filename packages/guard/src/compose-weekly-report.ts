@@ -9,6 +9,7 @@ import { recipientsOf, setRecipients } from './activity/weekly-report/set-recipi
 import type { WeeklyReportUseCases } from './api/weekly-report-handlers.js';
 import type { Config } from './config.js';
 import type { Logger } from './lib/logger.js';
+import { loginAddressesIn } from './login/login-addresses.js';
 import { smtpMailer } from './mail/smtp-mailer.js';
 import { wordpressMailer } from './mail/wordpress-mailer.js';
 import { essentialsOf } from './overview/essentials.js';
@@ -18,6 +19,7 @@ import { adminUrl, type SiteConfig, type SiteId } from './site.js';
 import type { LiveSites } from './site-security/live-sites.js';
 import type { Database } from './storage/database.js';
 import { sqlReportSends } from './storage/report-sends-store.js';
+import { sqlSettingHistory } from './storage/setting-history.js';
 import type { ConnectorClient } from './wordpress/connector-client.js';
 
 /** Weekly reports at work. */
@@ -44,8 +46,11 @@ export function composeWeeklyReport(parts: {
   const mailer = config.mail.smtp === null ? wordpressMailer(client) : smtpMailer(config.mail.smtp);
   const timeZone = (site: SiteId) => sites.timeZone(site);
   const logOf = (site: SiteId) => sites.get(site).settings.log;
-  const report = (site: SiteConfig, period: ReportPeriod) =>
-    makeReport(store, site.id, reportSite(sites, site), period);
+  const history = sqlSettingHistory(db);
+  const report = async (site: SiteConfig, period: ReportPeriod) => {
+    const addresses = loginAddressesIn(await history(site.id, 'login_url'));
+    return makeReport(store, site.id, reportSite(sites, site), period, addresses);
+  };
   const soFar = (site: SiteConfig) => report(site, weekSoFar(timeZone(site.id), Math.floor(clock() / 1000)));
 
   return {

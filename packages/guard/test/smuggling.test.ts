@@ -1,5 +1,6 @@
+import { METHODS } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { answersIn, exchange, statusOf } from './raw-client.js';
+import { answersIn, exchange, RawClient, statusOf } from './raw-client.js';
 import { recordingServer, runningGate } from './running-gate.js';
 
 const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -50,6 +51,7 @@ const unclear: Record<string, string> = {
   'a star for a target': 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n',
   'a relative target': 'GET index.php HTTP/1.1\r\nHost: a\r\n\r\n',
   'a fragment': 'GET /#/../xmlrpc.php HTTP/1.1\r\nHost: a\r\n\r\n',
+  'a fragment behind the host': 'GET http://a#/wp-login.php HTTP/1.1\r\nHost: a\r\n\r\n',
   'a space in the target': 'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n',
   'a form feed in the target': 'GET /?a=\x0cb HTTP/1.1\r\nHost: a\r\n\r\n',
   'HTTP/0.9': 'GET / HTTP/0.9\r\nHost: a\r\n\r\n',
@@ -89,6 +91,58 @@ describe('a request that two readers could read in two ways', () => {
     const received = await exchange(gate.port, chunked('Transfer-Encoding: chunked', `${body}${HIDDEN}`));
     expect(received).not.toContain('200 OK');
     expect(seen).toEqual([]);
+  });
+});
+
+describe('a "#" in the request target, which ends the query for one web server and not for another', () => {
+  const targets: Record<string, string> = {
+    'in the query': '/wp-login.php?x#&action=register',
+    'at the end of the query': '/wp-login.php?action=register#',
+    'in the path': '/wp-login.php#?action=register',
+    'in front of a dot segment': '/a#/../wp-login.php',
+    'right behind the first slash': '/#',
+    'in an absolute target': 'http://a/wp-login.php?x#&action=register',
+    'in a call of the API': '/wp-json/security-optimizer/v1/rate?x#y',
+    'in a call of the API by rest_route': '/?rest_route=/security-optimizer/v1/rate#&rest_route=/wp/v2/users',
+  };
+  const methods = METHODS.filter((method) => method !== 'CONNECT' && method !== 'TRACE');
+
+  it.each(Object.entries(targets))('%s: gets 400 by every method and reaches nobody', async (_where, target) => {
+    const { port, seen } = await recordingServer();
+    const api: string[] = [];
+    const gate = await runningGate(port, {
+      api: (request, response) => {
+        api.push(request.url ?? '');
+        response.end();
+      },
+    });
+    for (const method of methods) {
+      const head = `${method} ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+      const received = await new RawClient(gate.port).send(head).end();
+      expect([method, statusOf(received)]).toEqual([method, 400]);
+    }
+    expect([...seen, ...api]).toEqual([]);
+    expect(new Set(gate.visits.map(({ rule, status }) => `${rule} ${status}`))).toEqual(
+      new Set(['ambiguous:fragment 400']),
+    );
+  });
+
+  it.each(['websocket', 'h2c'])('in a request for another protocol (%s): gets 400 and reaches nobody', async (to) => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    const head = (target: string): string =>
+      `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${to}\r\n\r\n`;
+    for (const target of Object.values(targets)) {
+      expect(statusOf(await exchange(gate.port, head(target)))).toBe(400);
+    }
+    expect(seen).toEqual([]);
+  });
+
+  it('goes through where it is encoded', async () => {
+    const { port, seen } = await recordingServer();
+    const gate = await runningGate(port);
+    expect(statusOf(await exchange(gate.port, 'GET /a%23b?c=%23d HTTP/1.1\r\nHost: a\r\n\r\n'))).toBe(200);
+    expect(seen.map(({ url }) => url)).toEqual(['/a%23b?c=%23d']);
   });
 });
 

@@ -137,6 +137,11 @@ export const logDialogs: Group = {
       site: (site) => knownVisitor(site, { block: 1 }),
       act: (hands) => choose(hands, '203.0.113.24', 'Manage IP Traffic'),
     }),
+    one('unknown', 'manage-ipv6', 'Manage IP Traffic, an IPv6 address', {
+      site: (site) => knownVisitor(site, { name: '2001:db8:5:6::7', network: '2001:db8:5:6::/64' }),
+      act: (hands) => choose(hands, '203.0.113.24', 'Manage IP Traffic'),
+      looks: ['phone'],
+    }),
     one('unknown', 'manage-loading', 'Manage IP Traffic, loading', {
       ...holding('/get-visitor-status/1'),
       act: (hands) => choose(hands, '203.0.113.24', 'Manage IP Traffic'),

@@ -5,6 +5,7 @@ import { sqlBlockedVisitorsStore } from '../storage/blocked-visitors-store.js';
 import { openDatabase } from '../storage/database.js';
 import { activitySite } from '../testing/activity-site.js';
 import { blocked, idOf, names, status } from '../testing/blocking.js';
+import { runBeside } from '../testing/command-line.js';
 import { eventually } from '../testing/scratch.js';
 
 describe('a blocked address', () => {
@@ -108,6 +109,134 @@ describe('a range', () => {
     const { http, body } = await site.send('/block-addresses', { address: '198.51.100.0/33' });
     expect([http, Object.keys(body.fields ?? {})]).toEqual([400, ['address']]);
     expect(names(await blocked(site))).toEqual([]);
+  });
+});
+
+describe('an IPv6 address', () => {
+  const NET = '2001:db8:5:6::/64';
+
+  it('is blocked with its /64, as failures are counted, and let in again with it', async () => {
+    const site = await activitySite();
+    const id = await idOf(site, '2001:db8:5:6::7');
+    const other = await idOf(site, '2001:db8:5:6:ffff::8');
+    expect(await status(site, id)).toMatchObject({ block: 0, name: '2001:db8:5:6::7', network: NET, do_not_block: 0 });
+    const { body } = await site.send(`/block-ip/${id}`, { block: 1 });
+    expect([body.data, body.message]).toEqual([{ block: 1 }, `${NET} is blocked.`]);
+    expect(await site.visit('/', { address: '2001:db8:5:6::7' })).toBe(403);
+    expect(await site.visit('/', { address: '2001:db8:5:6:1:2:3:4' })).toBe(403);
+    expect(await site.visit('/', { address: '2001:db8:5:7::7' })).toBe(200);
+    expect([(await status(site, id)).block, (await status(site, other)).block]).toEqual([1, 1]);
+    const { entries } = await blocked(site);
+    expect(entries).toMatchObject([{ user: NET, type: 'ip', until: null }]);
+    // By the other one, which blocked nothing itself.
+    const answer = await site.send(`/block-ip/${other}`, { block: 0 });
+    expect(answer.body.message).toBe(`${NET} is not blocked any more.`);
+    expect(await site.visit('/', { address: '2001:db8:5:6::7' })).toBe(200);
+    expect(names(await blocked(site))).toEqual([]);
+  });
+
+  it('is unblocked by the id of the network as the list of the blocked has it, over a restart too', async () => {
+    const site = await activitySite();
+    await site.call(`/block-ip/${await idOf(site, '2001:db8:5:6::7')}`, { block: 1 });
+    await site.restart();
+    expect(await site.visit('/', { address: '2001:db8:5:6::9' })).toBe(403);
+    const [row] = (await blocked(site)).entries;
+    expect(await status(site, row?.visitor_id as number)).toMatchObject({ block: 1, name: NET, network: '' });
+    await site.call(`/block-ip/${row?.visitor_id}`, { block: 0 });
+    expect(await site.visit('/', { address: '2001:db8:5:6::9' })).toBe(200);
+  });
+
+  it('is blocked alone on request', async () => {
+    const site = await activitySite();
+    const id = await idOf(site, '2001:db8:5:6::7');
+    const { body } = await site.send(`/block-ip/${id}`, { block: 1, single: 1 });
+    expect(body.message).toBe('2001:db8:5:6::7 is blocked.');
+    expect(await site.visit('/', { address: '2001:db8:5:6::7' })).toBe(403);
+    expect(await site.visit('/', { address: '2001:db8:5:6::8' })).toBe(200);
+    expect((await blocked(site)).entries).toMatchObject([{ user: '2001:db8:5:6::7', visitor_id: id }]);
+    expect((await status(site, id)).block).toBe(1);
+    // Its network too, and both are lifted by one call.
+    await site.call(`/block-ip/${id}`, { block: 1 });
+    expect(names(await blocked(site))).toHaveLength(2);
+    await site.call(`/block-ip/${id}`, { block: 0 });
+    expect(names(await blocked(site))).toEqual([]);
+    expect(await site.visit('/', { address: '2001:db8:5:6::7' })).toBe(200);
+  });
+
+  it('that was blocked alone by an earlier version stays so and is unblocked as before', async () => {
+    const site = await activitySite();
+    const id = await idOf(site, '2001:db8:5:6::7');
+    const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir: site.dataDir, logger: silentLogger() });
+    onTestFinished(() => db.destroy());
+    const actor = { id: null, login: 'owner', address: null };
+    const block = { kind: 'ip', value: '2001:db8:5:6::7', name: '2001:db8:5:6::7', visitorId: id } as const;
+    await sqlBlockedVisitorsStore(db).block({ site: 'site', actor, at: Date.now() }, block);
+    await eventually(async () => (await site.visit('/', { address: '2001:db8:5:6::7' })) === 403);
+    expect(await site.visit('/', { address: '2001:db8:5:6::8' })).toBe(200);
+    expect(await status(site, id)).toMatchObject({ block: 1 });
+    const { body } = await site.send(`/block-ip/${id}`, { block: 0 });
+    expect(body.message).toBe('2001:db8:5:6::7 is not blocked any more.');
+    expect(await site.visit('/', { address: '2001:db8:5:6::7' })).toBe(200);
+  });
+
+  it('in a wider range that is blocked can’t be unblocked alone', async () => {
+    const site = await activitySite();
+    const id = await idOf(site, '2001:db8:5:6::7');
+    await site.call('/block-addresses', { address: '2001:db8:5::/48' });
+    const { http, body } = await site.send(`/block-ip/${id}`, { block: 0 });
+    expect([http, body.message]).toEqual([
+      400,
+      '2001:db8:5:6::7 is in a range that is blocked. Unblock the range to let it in.',
+    ]);
+  });
+
+  it('of the owner’s own network is not blocked with it, and the lists say so', async () => {
+    const site = await activitySite();
+    const id = await idOf(site, '2001:db8:5:6::7');
+    const headers = { 'x-forwarded-for': '2001:db8:5:6::99' };
+    const { http, body } = await site.send(`/block-ip/${id}`, { block: 1 }, { headers });
+    expect([http, body.code, body.message]).toEqual([
+      400,
+      'must_not_be_blocked',
+      'Your own address is in this range. Blocking it would shut you out.',
+    ]);
+    const seen = await site.send(`/get-visitor-status/${id}`, {}, { headers });
+    expect(seen.body.data).toMatchObject({ block: 0, do_not_block: 1, reason: body.message });
+    const list = await site.send('/activity-unknown', {}, { headers });
+    const { entries } = list.body.data as { entries: { ip: string; do_not_block: number }[] };
+    expect(entries.find(({ ip }) => ip === '2001:db8:5:6::7')?.do_not_block).toBe(1);
+    // Alone it is somebody else.
+    expect((await site.send(`/block-ip/${id}`, { block: 1, single: 1 }, { headers })).http).toBe(200);
+    expect(await site.visit('/', { address: '2001:db8:5:6::99' })).toBe(200);
+  });
+
+  it('of a network with a monitor of the provider in it is kept', async () => {
+    const site = await activitySite({ activity: { monitors: ['2001:db8:5:6::50'] } });
+    const id = await idOf(site, '2001:db8:5:6::7');
+    expect(await status(site, id)).toMatchObject({ do_not_block: 1 });
+    expect((await site.send(`/block-ip/${id}`, { block: 1 })).http).toBe(400);
+    expect(names(await blocked(site))).toEqual([]);
+  });
+
+  it('that is typed is blocked with its /64, and alone when it is typed with /128', async () => {
+    const site = await activitySite();
+    const { body } = await site.send('/block-addresses', { address: '2001:db8:5:6::7' });
+    expect(body.message).toBe(`${NET} is blocked.`);
+    expect(await site.visit('/', { address: '2001:db8:5:6::8' })).toBe(403);
+    await site.call('/block-addresses', { address: '2001:db8:9:9::7/128' });
+    expect(await site.visit('/', { address: '2001:db8:9:9::7' })).toBe(403);
+    expect(await site.visit('/', { address: '2001:db8:9:9::8' })).toBe(200);
+    expect(names(await blocked(site)).sort()).toEqual([NET, '2001:db8:9:9::7']);
+  });
+
+  it('is let in again by the command line with its /64 and alone', async () => {
+    const site = await activitySite();
+    const id = await idOf(site, '2001:db8:5:6::7');
+    await site.call(`/block-ip/${id}`, { block: 1, single: 1 });
+    await site.call(`/block-ip/${id}`, { block: 1 });
+    const { stdout } = await runBeside('unblock', '2001:db8:5:6::7', '--data-dir', site.dataDir);
+    expect(stdout).toBe(`Unblocked: 2001:db8:5:6::7, ${NET}.\n`);
+    await eventually(async () => (await site.visit('/', { address: '2001:db8:5:6::7' })) === 200);
   });
 });
 

@@ -10,7 +10,7 @@ import type { ActivityStore } from './activity-store.js';
 import type { BlockedKeeper } from './blocked-keeper.js';
 import type { BlockChange, BlockedVisitorsStore, NewBlock } from './blocked-visitors.js';
 import { type KeptAddresses, whyNotBlockAddress } from './do-not-block.js';
-import { type FindVisitorDeps, findVisitor } from './find-visitor.js';
+import { type FindVisitorDeps, findVisitor, networkOf } from './find-visitor.js';
 
 /** What changing blocks needs of the rest of the product. */
 export interface BlockDeps extends FindVisitorDeps {
@@ -32,28 +32,34 @@ export interface AddressChange {
 }
 
 /**
- * Blocks (1) or unblocks (0) the address, network or range of a visitor; from its next request on it is refused.
+ * Blocks (1) or unblocks (0) the address, network or range of a visitor; from its next request on it is refused. An IPv6
+ * address is blocked with its /64, and let in with it, unless `single` says otherwise.
  * @returns the text for the owner
  * @throws ApiError not_found; must_not_be_blocked with the reason; StorageError
  */
 export async function blockAddress(
   deps: BlockDeps,
-  { site, actor, id, value }: AddressChange & { readonly id: number; readonly value: 0 | 1 },
+  {
+    site,
+    actor,
+    id,
+    value,
+    single,
+  }: AddressChange & { readonly id: number; readonly value: 0 | 1; readonly single: boolean },
 ): Promise<string> {
   const found = await findVisitor(deps, site.id, id);
-  const { kind, visitorId, name } = found;
-  if (kind === 'user') throw new ApiError('not_found', { message: 'This visitor is a user and not an address.' });
+  if (found.kind === 'user') throw new ApiError('not_found', { message: 'This visitor is a user and not an address.' });
+  const network = single ? null : networkOf(found);
   if (value === 1) {
-    await refuseKept(deps, { site, actor }, rangeOf(found.value));
-    await store(deps, { site, actor }, { kind, value: found.value, name, visitorId });
-    return `${name} is blocked.`;
+    const block = network === null ? found : networkBlock(network);
+    // The address first: what is said of it says more than what is said of its network.
+    for (const text of new Set([found.value, block.value])) await refuseKept(deps, { site, actor }, rangeOf(text));
+    await store(deps, { site, actor }, block);
+    return `${block.name} is blocked.`;
   }
-  await deps.mutex.run(site.id, async () => {
-    const versions = await deps.blocked.unblock(changeOf(deps, site, actor), { kind, value: found.value });
-    if (versions === null) return;
-    await deps.keeper.changed(site.id, { kind, value: found.value }, false, versions.blocks);
-    deps.publish({ site: site.id, version: versions.site });
-  });
+  const networkEnded = network !== null && (await unblock(deps, { site, actor }, networkBlock(network)));
+  const ended = await unblock(deps, { site, actor }, found);
+  const name = networkEnded && !ended ? network : found.name;
   const address = parseAddress(found.value);
   if (address !== null && deps.blockedNow(site.id).has(address)) {
     throw new ApiError('invalid_input', {
@@ -63,8 +69,29 @@ export async function blockAddress(
   return english.translate('{name} is not blocked any more.', { name });
 }
 
+/** A network is no visitor, so its block has an id of its own. */
+function networkBlock(network: string): NewBlock {
+  return { kind: 'range', value: network, name: network, visitorId: null };
+}
+
+/** @returns whether there was such a block */
+function unblock(
+  deps: BlockDeps,
+  { site, actor }: AddressChange,
+  { kind, value }: Pick<NewBlock, 'kind' | 'value'>,
+): Promise<boolean> {
+  return deps.mutex.run(site.id, async () => {
+    const versions = await deps.blocked.unblock(changeOf(deps, site, actor), { kind, value });
+    if (versions === null) return false;
+    await deps.keeper.changed(site.id, { kind, value }, false, versions.blocks);
+    deps.publish({ site: site.id, version: versions.site });
+    return true;
+  });
+}
+
 /**
- * Blocks an address or a range by its text: an address, a CIDR range, a wildcard or a range with a hyphen.
+ * Blocks an address or a range by its text: an address (IPv6 with its /64), a CIDR range, a wildcard or a range with a
+ * hyphen. `/128` behind an IPv6 address means the address alone.
  * @returns the visitor's id and the text for the owner
  * @throws ApiError invalid_input naming `address`; must_not_be_blocked with the reason; StorageError
  */
@@ -78,12 +105,18 @@ export async function blockAddresses(
       fields: { address: 'Use an address or a range, for example 192.0.2.1, 192.0.2.0/24 or 192.0.2.*.' },
     });
   }
-  const value = rangeText(range);
-  const single = parseAddress(value) !== null;
-  const visitor = single ? await deps.visitors.visitorOfAddress(site.id, value) : null;
-  await refuseKept(deps, { site, actor }, range);
-  const block = { kind: single ? 'ip' : 'range', value, name: value, visitorId: visitor?.id ?? null } as const;
-  return { visitorId: await store(deps, { site, actor }, block), message: `${value} is blocked.` };
+  const typed = rangeText(range);
+  const isAddress = parseAddress(typed) !== null;
+  const network = isAddress && !text.includes('/') ? networkOf({ kind: 'ip', value: typed }) : null;
+  const value = network ?? typed;
+  for (const part of new Set([typed, value])) await refuseKept(deps, { site, actor }, rangeOf(part));
+  if (network !== null || !isAddress) {
+    const visitorId = await store(deps, { site, actor }, networkBlock(value));
+    return { visitorId, message: `${value} is blocked.` };
+  }
+  const { id: visitorId } = await deps.visitors.visitorOfAddress(site.id, value);
+  await store(deps, { site, actor }, { kind: 'ip', value, name: value, visitorId });
+  return { visitorId, message: `${value} is blocked.` };
 }
 
 async function refuseKept(deps: BlockDeps, { site, actor }: AddressChange, range: Range): Promise<void> {

@@ -1,6 +1,7 @@
 import { sentFilters } from '@security-optimizer/contract/activity-filters';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { loginAddresses } from '../login/login-addresses.js';
 import type { SiteConfig } from '../site.js';
 import { activityInFile, type TestVisit } from '../testing/activity-in-file.js';
 import { siteConfig } from '../testing/site-config.js';
@@ -26,7 +27,12 @@ function readCsv(text: string): string[][] {
 async function world(visits: readonly TestVisit[]) {
   const memory = await activityInFile();
   if (visits.length > 0) await memory.addVisits(visits);
-  const deps = { store: memory.store, timeZone: () => 'Europe/Berlin', clock: () => Date.UTC(2026, 10, 20, 23, 30) };
+  const deps = {
+    store: memory.store,
+    timeZone: () => 'Europe/Berlin',
+    clock: () => Date.UTC(2026, 10, 20, 23, 30),
+    loginAddresses: async () => loginAddresses([]),
+  };
   const write = async (list: 'unknown' | 'registered', format: 'csv' | 'json', parameters: object = {}) => {
     const file = await exportActivity(deps, { site, list, format, parameters: { ...parameters }, exact: false });
     let text = '';

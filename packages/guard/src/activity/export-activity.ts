@@ -1,3 +1,4 @@
+import { HIDDEN_ADDRESS, type LoginAddresses } from '../login/login-addresses.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ActivityStore, EventRow, VisitRow } from './activity-store.js';
 import { BYTE_ORDER_MARK, type Cell, csvLine } from './export-csv.js';
@@ -34,6 +35,8 @@ export interface ExportDeps {
     'newestVisit' | 'listVisits' | 'countVisits' | 'newestEvent' | 'listEvents' | 'countEvents'
   >;
   readonly timeZone: (site: SiteId) => string;
+  /** Where one logs in or signs up at a site, or did. */
+  readonly loginAddresses: (site: SiteId) => Promise<LoginAddresses>;
   /** Milliseconds since the Unix epoch. */
   readonly clock: () => number;
 }
@@ -47,6 +50,8 @@ export interface ExportDeps {
 export async function exportActivity(deps: ExportDeps, ask: ExportAsk): Promise<ExportFile> {
   const { site, list, format } = ask;
   const timeZone = deps.timeZone(site.id);
+  // A file is passed on: it names no address at which one logs in.
+  const addresses = await deps.loginAddresses(site.id);
   const dates = { timeZone, exact: ask.exact };
   const filters = plainFilters(ask.parameters);
   const batches =
@@ -54,7 +59,7 @@ export async function exportActivity(deps: ExportDeps, ask: ExportAsk): Promise<
       ? await readBatches(visitSource(deps.store), site.id, readVisitFilters(filters, dates).filter)
       : await readBatches(eventSource(deps.store), site.id, readEventFilters(filters, dates).filter);
   const records = (row: VisitRow | EventRow) =>
-    'target' in row ? visitRecord(row, timeZone) : eventRecord(row, timeZone);
+    'target' in row ? visitRecord(row, timeZone, addresses) : eventRecord(row, timeZone, addresses);
   const names = list === 'unknown' ? visitNames : eventNames;
   const today = localTimestamp(timeZone, Math.floor(deps.clock() / 1000)).slice(0, 10);
   return {
@@ -118,8 +123,10 @@ const visitNames = [
   ...['id', 'ts', 'ts_unix', 'type', 'ip', 'hostname', 'page_visited', 'response', 'code', 'rule', 'count'],
 ];
 
-function visitRecord(row: VisitRow, timeZone: string): ExportRecord {
-  return picked(unknownRowOf(row, timeZone, NO_FLAGS), visitNames);
+function visitRecord(row: VisitRow, timeZone: string, addresses: LoginAddresses): ExportRecord {
+  const shown = unknownRowOf(row, timeZone, NO_FLAGS);
+  const page_visited = addresses.isIn(row.target) ? HIDDEN_ADDRESS : shown.page_visited;
+  return picked({ ...shown, page_visited }, visitNames);
 }
 
 const eventNames = [
@@ -127,9 +134,12 @@ const eventNames = [
   ...['origin', 'object', 'object_type', 'before', 'after'],
 ];
 
-function eventRecord(row: EventRow, timeZone: string): ExportRecord {
+function eventRecord(row: EventRow, timeZone: string, addresses: LoginAddresses): ExportRecord {
   const shown = registeredRowOf(row, { timeZone, flags: NO_FLAGS, caller: null });
-  return picked({ ...shown, ...shown.words }, eventNames);
+  const record = picked({ ...shown, ...shown.words }, eventNames);
+  return Object.fromEntries(
+    Object.entries(record).map(([name, cell]) => [name, typeof cell === 'string' ? addresses.hideIn(cell) : cell]),
+  );
 }
 
 function picked(row: object, names: readonly string[]): ExportRecord {

@@ -1,5 +1,6 @@
 import { parseAddress } from '../lib/address.js';
 import { ApiError } from '../lib/api-error.js';
+import { addressKey } from '../login/address-key.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore, Visitor } from './activity-store.js';
 import { anonymizedNetwork } from './anonymized-address.js';
@@ -45,6 +46,15 @@ export async function findVisitor(deps: FindVisitorDeps, site: SiteId, visitorId
   const network = deps.anonymized(site) ? anonymizedNetwork(address) : null;
   if (network !== null) return { visitorId, kind: 'range', value: network, name: network, visitor };
   return { visitorId, kind: 'ip', value: name, name, visitor };
+}
+
+/**
+ * The network that is blocked with a visitor: the /64 of an IPv6 address, which its owner changes at will and by which
+ * failed log-ins are counted too. Null where the visitor is blocked by itself.
+ */
+export function networkOf({ kind, value }: Pick<FoundVisitor, 'kind' | 'value'>): string | null {
+  const address = kind === 'ip' ? parseAddress(value) : null;
+  return address?.family === 6 ? addressKey(address) : null;
 }
 
 function unknown(): ApiError {

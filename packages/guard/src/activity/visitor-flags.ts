@@ -1,5 +1,5 @@
-import { parseAddress } from '../lib/address.js';
-import type { AddressSet } from '../lib/address-set.js';
+import { type Address, parseAddress } from '../lib/address.js';
+import type { AddressSet, Range } from '../lib/address-set.js';
 import type { SiteId } from '../site.js';
 import { type KeptAddresses, whyNotBlockAddress } from './do-not-block.js';
 import type { FlagsOfUsers } from './registered-events.js';
@@ -20,7 +20,7 @@ export function visitorFlags(deps: {
       flags(site, { address: text, type }, caller) {
         const address = parseAddress(text);
         if (address === null) return { block: 0, do_not_block: 1 };
-        const range = { from: address.words, to: address.words };
+        const range = networkRange(address);
         // A type names a search engine only where DNS proved it.
         const verifiedBot = claimedSearchEngine(type)?.name ?? null;
         const why = whyNotBlockAddress({ range, verifiedBot }, caller.address, deps.kept());
@@ -37,4 +37,11 @@ export function visitorFlags(deps: {
       }),
     },
   };
+}
+
+/** What is blocked with an address: itself, or the /64 of an IPv6 one. */
+function networkRange({ family, words }: Address): Range {
+  if (family === 4) return { from: words, to: words };
+  const [first, second] = words;
+  return { from: [first, second, 0, 0], to: [first, second, 0xffffffff, 0xffffffff] };
 }

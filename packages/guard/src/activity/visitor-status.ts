@@ -8,14 +8,14 @@ import type { UsersInfo } from '../wordpress/connector-answers.js';
 import type { ActivityStore } from './activity-store.js';
 import type { BlockUserDeps } from './block-user.js';
 import { whyNotBlockAddress, whyNotBlockUser } from './do-not-block.js';
-import { type FoundVisitor, findVisitor } from './find-visitor.js';
+import { type FoundVisitor, findVisitor, networkOf } from './find-visitor.js';
 
 export interface VisitorStatusDeps
   extends Pick<
     BlockUserDeps,
     'blocked' | 'anonymized' | 'blockedNow' | 'blockedUsers' | 'kept' | 'usersInfo' | 'clock'
   > {
-  readonly visitors: Pick<ActivityStore, 'visitor' | 'visitorHours'>;
+  readonly visitors: Pick<ActivityStore, 'visitor' | 'visitorHours' | 'verifiedBotIn'>;
 }
 
 export type VisitorStatus = z.output<typeof visitorStatusCall.response>;
@@ -45,20 +45,41 @@ export async function visitorStatus(
     const id = Number(found.value);
     const blocked = deps.blockedUsers(site.id).includes(id);
     const { roles, why } = await userFacts(deps, site, actor, { id, blocked });
-    return { ...seen, ...verdict(blocked, why), type: 'user', visits_today: null, visits_hours: null, roles };
+    return {
+      ...seen,
+      ...verdict(blocked, why),
+      network: '',
+      type: 'user',
+      visits_today: null,
+      visits_hours: null,
+      roles,
+    };
   }
-  const range = parseRange(found.value);
-  const verifiedBot = visitor?.verifiedBot ?? null;
-  const why = range === null ? null : whyNotBlockAddress({ range, verifiedBot }, actor.address, deps.kept());
+  const network = networkOf(found);
+  const why =
+    whyNot(deps, actor, found.value, visitor?.verifiedBot ?? null) ??
+    (network === null ? null : await whyNotNetwork(deps, site, actor, network));
   const hours = visitor === null ? null : await lastHours(deps, site, id);
   return {
     ...seen,
     ...verdict(await isBlocked(deps, site, found), why),
+    network: network ?? '',
     type: 'ip',
     visits_today: hours === null ? null : hours.reduce((sum, hits) => sum + hits, 0),
     visits_hours: hours === null ? null : hours.slice(-SHOWN_HOURS),
     roles: null,
   };
+}
+
+function whyNot({ kept }: VisitorStatusDeps, actor: Actor, text: string, verifiedBot: string | null): string | null {
+  const range = parseRange(text);
+  return range === null ? null : whyNotBlockAddress({ range, verifiedBot }, actor.address, kept());
+}
+
+async function whyNotNetwork(deps: VisitorStatusDeps, site: SiteConfig, actor: Actor, network: string) {
+  const range = parseRange(network);
+  const verifiedBot = range === null ? null : await deps.visitors.verifiedBotIn(site.id, range);
+  return whyNot(deps, actor, network, verifiedBot);
 }
 
 /** Whoever is blocked may always be unblocked. */

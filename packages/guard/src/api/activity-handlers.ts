@@ -27,7 +27,7 @@ export interface BlockingUseCases {
   /** Throws ApiError not_found for an unknown id. */
   readonly visitorStatus: (ask: Caller & { readonly id: number }) => Promise<z.output<typeof visitorStatus.response>>;
   /** @returns the text for the owner. Throws ApiError not_found; must_not_be_blocked with the reason */
-  readonly blockAddress: (change: Change<0 | 1> & { readonly id: number }) => Text;
+  readonly blockAddress: (change: Change<0 | 1> & { readonly id: number; readonly single: boolean }) => Text;
   /** The same for a user, whose sessions end at once. */
   readonly blockUser: (change: Change<0 | 1> & WithBrowser & { readonly id: number }) => Text;
   /** Blocks an address or range by its text. Throws ApiError invalid_input naming `address`. */
@@ -99,8 +99,9 @@ export function createActivityHandlers(useCases: ActivityUseCases): ActivityHand
     async visitorStatus({ id }, { site, actor }) {
       return { data: await useCases.visitorStatus({ site, actor, id }), message: '' };
     },
-    async blockIp({ id, block: value }, { site, actor }) {
-      return { data: { block: value }, message: await useCases.blockAddress({ site, actor, id, value }) };
+    async blockIp({ id, block: value, single = 0 }, { site, actor }) {
+      const message = await useCases.blockAddress({ site, actor, id, value, single: single === 1 });
+      return { data: { block: value }, message };
     },
     async blockUser({ id, block: value }, { site, actor, visitor }) {
       return { data: { block: value }, message: await useCases.blockUser({ site, actor, id, value, visitor }) };

@@ -2,9 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { downloads } from '@security-optimizer/contract/activity-export';
 import { type Endpoint, endpoints } from '@security-optimizer/contract/endpoints';
 import type { Envelope } from '@security-optimizer/contract/envelope';
+import type { ErrorCode } from '@security-optimizer/contract/errors';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ApiError } from '../lib/api-error.js';
+import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import { OutageLog } from '../lib/outage-log.js';
 import type { WordPressUser } from '../wordpress/connector-answers.js';
 import type { Sender } from '../wordpress/sender.js';
 import type { Sessions } from '../wordpress/session.js';
@@ -45,9 +48,11 @@ export async function createApi(deps: {
   handlers: Handlers;
   downloads: DownloadHandlers;
   sessions: Pick<Sessions, 'who'>;
+  clock: Clock;
   logger: Logger;
 }): Promise<Api> {
-  const { sessions, logger } = deps;
+  const { sessions } = deps;
+  const logFailure = failureLog(deps.logger, deps.clock);
   const calls: Calls = new WeakMap();
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
@@ -58,30 +63,28 @@ export async function createApi(deps: {
       const call = calls.get(request as IncomingMessage)?.call;
       return call ? `/${call.namespace}${call.route}${call.query === '' ? '' : `?${call.query}`}` : '/';
     },
-    frameworkErrors: (error, request, reply) => refuse(logger, calls, error, request, reply),
+    frameworkErrors: (error, request, reply) => refuse(logFailure, calls, error, request, reply),
   });
 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
     parseBody(body),
   );
-  app.setNotFoundHandler((request, reply) => refuse(logger, calls, new ApiError('rest_no_route'), request, reply));
+  app.setNotFoundHandler((request, reply) => refuse(logFailure, calls, new ApiError('rest_no_route'), request, reply));
   app.setErrorHandler(async (error, request, reply) => {
     if (apiErrorOf(error).code === 'body_too_large') await restOf(request.raw, TOO_LARGE_MS);
-    return refuse(logger, calls, error, request, reply);
+    return refuse(logFailure, calls, error, request, reply);
   });
   mountEndpoints(app, { handlers: deps.handlers, sessions, calls });
-  mountDownloads(app, { handlers: deps.downloads, sessions, calls, logger });
+  mountDownloads(app, { handlers: deps.downloads, sessions, calls, logFailure });
   await app.ready();
 
   return {
     handle(request, response, call) {
       calls.set(request, { call, user: undefined });
-      // Bodies are JSON whatever their header says; without one there is no body to parse.
-      const hasBody =
-        request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length']) > 0;
-      if (hasBody) request.headers['content-type'] = 'application/json';
-      else delete request.headers['content-type'];
+      // Bodies are JSON whatever their header says, and empty ones an empty object. Without a type the framework would
+      // refuse some of them before it looked for a route.
+      request.headers['content-type'] = 'application/json';
       response.once('finish', () => {
         if (request.complete) return;
         const timer = setTimeout(() => request.destroy(), DRAIN_MS);
@@ -108,7 +111,7 @@ function mountEndpoints(
       url,
       onRequest: async (request) => {
         const state = stateOf(deps.calls, request);
-        state.user = await authenticate(deps.sessions, state.call, request.headers, changes);
+        state.user = await authenticate(deps.sessions, state.call, request.headers, changes, isHere(request));
       },
       handler: async (request, reply) => {
         const input = parseInput(endpoint.request, inputOf(endpoint, request, stateOf(deps.calls, request).call));
@@ -130,7 +133,7 @@ function mountEndpoints(
 
 function mountDownloads(
   app: FastifyInstance,
-  deps: { handlers: DownloadHandlers; sessions: Pick<Sessions, 'who'>; calls: Calls; logger: Logger },
+  deps: { handlers: DownloadHandlers; sessions: Pick<Sessions, 'who'>; calls: Calls; logFailure: LogFailure },
 ): void {
   for (const download of downloads) {
     app.route({
@@ -140,16 +143,20 @@ function mountDownloads(
       url: routeOf(download),
       onRequest: async (request) => {
         const state = stateOf(deps.calls, request);
-        state.user = await authenticate(deps.sessions, state.call, request.headers, false);
+        state.user = await authenticate(deps.sessions, state.call, request.headers, false, isHere(request));
       },
       handler: async (request, reply) => {
         const { call } = stateOf(deps.calls, request);
         const input = parseInput(download.request, readQuery(call.query)) as never;
         const file = await deps.handlers[download.name](input, contextOf(deps.calls, request));
-        return sendFile(reply, file, (error) => logFailure(deps.logger, call, apiErrorOf(error)));
+        return sendFile(reply, file, (error) => deps.logFailure(call, apiErrorOf(error)));
       },
     });
   }
+}
+
+function isHere({ raw }: FastifyRequest): () => boolean {
+  return () => !raw.socket.destroyed;
 }
 
 /** Who calls, and for which site. */
@@ -201,10 +208,10 @@ function send(reply: FastifyReply, body: Envelope<unknown>): FastifyReply {
     .send(JSON.stringify(body));
 }
 
-function refuse(logger: Logger, calls: Calls, thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+function refuse(logFailure: LogFailure, calls: Calls, thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const error = apiErrorOf(thrown);
   const failure = failureOf(error);
-  if (failure.status >= 500) logFailure(logger, calls.get(request.raw)?.call, error);
+  if (failure.status >= 500) logFailure(calls.get(request.raw)?.call, error);
   return send(reply, failure);
 }
 
@@ -223,16 +230,26 @@ function restOf(request: IncomingMessage, ms: number): Promise<void> {
   });
 }
 
-function logFailure(logger: Logger, call: ApiCall | undefined, error: ApiError): void {
-  logger.error(
-    {
-      event: 'api-failed',
-      code: error.code,
-      site: call?.site.id,
-      route: call?.route,
-      request: call?.requestId,
-      err: error.cause,
-    },
-    'A call of the API failed.',
-  );
+/** Writes down a call that failed by no fault of the caller; what is out of order for all calls, once. */
+function failureLog(logger: Logger, clock: Clock): LogFailure {
+  const outages = new OutageLog();
+  return (call, error) => {
+    const outage = OUTAGES.has(error.code);
+    const unlogged = outage ? outages.note(`${call?.site.id} ${error.code}`, clock()) : 0;
+    if (unlogged === null) return;
+    const { code, cause: err } = error;
+    const facts = { event: 'api-failed', code, site: call?.site.id, route: call?.route, request: call?.requestId, err };
+    logger.error(unlogged > 0 ? { ...facts, unlogged } : facts, outage ? OUTAGE : 'A call of the API failed.');
+  };
 }
+
+type LogFailure = (call: ApiCall | undefined, error: ApiError) => void;
+
+const OUTAGES: ReadonlySet<ErrorCode> = new Set([
+  'wordpress_unreachable',
+  'wordpress_busy',
+  'connector_missing',
+  'connector_outdated',
+  'connector_other_secret',
+]);
+const OUTAGE = 'A call of the API failed; further ones that fail like this one are not logged.';

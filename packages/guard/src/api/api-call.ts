@@ -17,6 +17,8 @@ export interface ApiCall {
   readonly host: string;
   /** 16 hexadecimal digits; the same id is in the log and in the header to WordPress. */
   readonly requestId: string;
+  /** WordPress has said lately that a member has this browser. */
+  readonly isMember: boolean;
   /** Told as soon as WordPress says that a member calls, whatever becomes of the call. */
   onMember(): void;
 }

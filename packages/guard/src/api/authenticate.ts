@@ -9,22 +9,26 @@ import { isSameSite } from './same-site.js';
  * Finds out who is calling. Runs before a body is read, so that strangers cost as little as possible.
  *
  * @param fresh the call changes something, so a remembered answer is not enough
+ * @param isWanted false once the caller has gone
  * @returns the administrator who calls
- * @throws ApiError cross_site, rest_cookie_invalid_nonce, rest_forbidden, or a fault of the connector
+ * @throws ApiError cross_site, rest_cookie_invalid_nonce, rest_forbidden, too_many_calls, wordpress_busy, or a fault of
+ *   the connector
  */
 export async function authenticate(
   sessions: Pick<Sessions, 'who'>,
   call: ApiCall,
   headers: IncomingHttpHeaders,
   fresh: boolean,
+  isWanted: () => boolean,
 ): Promise<WordPressUser> {
   if (!isSameSite(headers, call.host)) throw new ApiError('cross_site');
   const cookie = headers.cookie;
   const nonce = nonceOf(headers, call.query);
   // Without them WordPress can only say no; it need not be asked.
   if (!cookie || !nonce) throw new ApiError('rest_cookie_invalid_nonce');
-  const { host, scheme, address, requestId } = call;
-  const user = await sessions.who(call.site, { cookie, nonce, sender: { host, scheme, address, requestId } }, fresh);
+  const { host, scheme, address, requestId, isMember } = call;
+  const sender = { host, scheme, address, requestId };
+  const user = await sessions.who(call.site, { cookie, nonce, sender, isMember, isWanted }, fresh);
   if (user === null) throw new ApiError('rest_cookie_invalid_nonce');
   call.onMember();
   if (!user.can_manage) throw new ApiError('rest_forbidden');

@@ -15,6 +15,7 @@ async function serve(write: () => ExportFile) {
     handlers: {} as never,
     downloads: { activityExport: async () => write() },
     sessions: { who: async () => user },
+    clock: Date.now,
     logger: log.logger,
   });
   const site = { id: 'site' } as never;
@@ -24,6 +25,7 @@ async function serve(write: () => ExportFile) {
     address: '192.0.2.1',
     scheme: 'http',
     requestId: '0'.repeat(16),
+    isMember: false,
     onMember() {},
   } as const;
   const server = createServer((request, response) => {

@@ -14,7 +14,7 @@ export const unblockCommand: Command = {
 security-optimizer unblock --all --data-dir DIR [--site ID]
 
   WHO              an IPv4 or IPv6 address, a range, or the login of a user; ends a block in the dashboard, and for an
-                   address the lock by failed log-ins, too; IPv6 is locked and unlocked by its /64
+                   address the lock by failed log-ins, too; IPv6 is blocked, locked and let in by its /64
   --all            every address and every device with failed log-ins; blocks in the dashboard stay
 ${recoveryOptionsHelp}`,
   run: (args) =>
@@ -39,15 +39,17 @@ async function unblock({ site, db, now }: OpenSite, text: string): Promise<strin
   const store = sqlBlockedVisitorsStore(db);
   const range = parseRange(text);
   const name = range === null ? text : rangeText(range);
-  const blocks = await store.named(site.id, name);
   const address = parseAddress(name);
+  // With an IPv6 address its /64 is blocked.
+  const names = address?.family === 6 ? [name, addressKey(address)] : [name];
+  const blocks = (await Promise.all(names.map((entry) => store.named(site.id, entry)))).flat();
   if (range === null && blocks.length === 0) throw new UsageError(`${text} is not an address.`);
   for (const block of blocks) await store.unblock({ site: site.id, actor: COMMAND_LINE, at: now }, block);
   const keys = address === null ? [] : [addressKey(address)];
   const gone =
     keys.length === 0 ? 0 : await removeLoginLocks(db, { site: site.id, keys, actor: COMMAND_LINE, at: now });
   const lines = [
-    ...(blocks.length > 0 ? [`Unblocked: ${name}.`] : []),
+    ...(blocks.length > 0 ? [`Unblocked: ${[...new Set(blocks.map((block) => block.name))].join(', ')}.`] : []),
     ...(gone > 0 ? [`Unlocked: ${keys.join(', ')}.`] : []),
   ];
   return `${lines.length === 0 ? 'No failed log-in was stored. Nothing locks it, and it is not blocked.' : lines.join('\n')}\n`;

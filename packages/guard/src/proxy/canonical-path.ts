@@ -19,6 +19,7 @@ export type Canonical =
 
 export type AmbiguousTarget =
   | 'not-a-path'
+  | 'fragment'
   | 'control-character'
   | 'bad-percent-encoding'
   | 'bad-utf8'
@@ -35,6 +36,8 @@ const PLAIN = /^(?:\/[a-z0-9_~-]+(?:\.[a-z0-9_~-]+)*)*\/?$/;
  * @param target as it stood on the request line; absolute-form must be cut to origin-form before
  */
 export function canonicalPath(target: string): Canonical {
+  // Not part of a request target (RFC 9112 section 3.2). nginx ends the query at it, Node and PHP do not.
+  if (target.includes('#')) return { ok: false, reason: 'fragment' };
   const mark = target.indexOf('?');
   const raw = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? '' : target.slice(mark + 1);
@@ -51,7 +54,7 @@ function split(path: string): CanonicalPath {
 }
 
 function canonicalise(raw: string): CanonicalPath | AmbiguousTarget {
-  if (!raw.startsWith('/') || raw.includes('#')) return 'not-a-path';
+  if (!raw.startsWith('/')) return 'not-a-path';
   const decoded = decodeOnce(raw);
   if (typeof decoded !== 'object') return decoded;
   const text = decoded.text;
@@ -122,6 +125,6 @@ const BEYOND_ASCII = /[^\x20-\x7e]/;
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 /** Letters that a case-blind file system takes for ASCII ones: the long s, the Kelvin sign, full-width letters. */
-function foldLetters(name: string): string {
+export function foldLetters(name: string): string {
   return name.replace(INVISIBLE, '').normalize('NFKC').toLowerCase();
 }

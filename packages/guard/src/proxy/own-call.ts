@@ -28,6 +28,7 @@ export function answerOwnCall(
   const { config } = pass.site;
   const { cookie } = request.headers;
   let member = false;
+  const isMember = deps.members.knows(config.id, cookie, time);
   prepareAnswer(deps, pass, response, (status) => {
     // A member's nonce may have grown old; a member may have left before WordPress was asked.
     if (!member && !deps.members.knows(config.id, cookie, time)) note(status);
@@ -41,6 +42,7 @@ export function answerOwnCall(
     scheme: pass.scheme,
     host: pass.host,
     requestId,
+    isMember,
     onMember() {
       member = true;
       deps.members.saw(config.id, cookie, time);

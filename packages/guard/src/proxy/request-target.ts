@@ -26,7 +26,7 @@ export function requestTarget(request: IncomingMessage, maxBytes: number): Targe
   const host = hostOf(request);
   if (host === null) return { ok: false, page: 'bad-request', reason: 'host' };
   if (url.startsWith('/')) return { ok: true, target: url, host };
-  const absolute = /^https?:\/\/([^/?#]+)([^#]*)$/i.exec(url);
+  const absolute = /^https?:\/\/([^/?#]+)(.*)$/i.exec(url);
   if (absolute === null) return { ok: false, page: 'bad-request', reason: 'target-form' };
   const [, authority, rest] = absolute as unknown as [string, string, string];
   if (authority.toLowerCase() !== host.toLowerCase()) return { ok: false, page: 'bad-request', reason: 'two-hosts' };

@@ -68,7 +68,7 @@ export function sqlSettingsStore(db: Database): SettingsStore {
         .select(['name', 'value', 'version'])
         .where('site', '=', site)
         .execute();
-      return new Map(rows.map((row) => [row.name, { value: parse(row.name, row.value), version: row.version }]));
+      return new Map(rows.map((row) => [row.name, { value: parseStored(row.name, row.value), version: row.version }]));
     },
 
     async readAll(sites) {
@@ -77,7 +77,7 @@ export function sqlSettingsStore(db: Database): SettingsStore {
       for (const row of await db.selectFrom('settings').select(['site', 'name', 'value', 'version']).execute()) {
         // A site that is not served any more must not keep the others from being served.
         if (!wanted.has(row.site)) continue;
-        const setting = { value: parse(row.name, row.value), version: row.version };
+        const setting = { value: parseStored(row.name, row.value), version: row.version };
         const known = found.get(row.site);
         if (known === undefined) found.set(row.site, new Map([[row.name, setting]]));
         else known.set(row.name, setting);
@@ -138,7 +138,8 @@ export async function nextSiteVersion(db: Database, site: SiteId): Promise<numbe
 }
 
 /** A stored value that can't be read must never pass for "not set": the default could be the weaker one. */
-function parse(name: string, value: string): JsonValue {
+/** A value as the database holds it. Throws StorageError. */
+export function parseStored(name: string, value: string): JsonValue {
   try {
     return JSON.parse(value) as JsonValue;
   } catch (cause) {

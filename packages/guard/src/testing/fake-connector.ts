@@ -37,6 +37,8 @@ export interface FakeConnector {
   /** `gone`: WordPress without the connector. `broken`: PHP is down. `slow`: never answers. */
   mode: 'ok' | 'gone' | 'broken' | 'slow';
   readme: 'deleted' | 'absent' | 'not_deleted';
+  /** Called before a command is carried out; its answer waits for this. */
+  hold: (command: string, cookie: string | undefined) => void | Promise<void>;
   /** Called before a policy is stored; may change the world in between. */
   beforePolicy: () => void | Promise<void>;
   policy: { hash: string; policy: Record<string, number | string> } | null;
@@ -95,6 +97,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     locale: 'en_US',
     mode: 'ok',
     readme: 'deleted',
+    hold: () => undefined,
     beforePolicy: () => undefined,
     policy: null,
     members: new Map([
@@ -163,6 +166,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
     command &&
     !fake.unknown.has(command) &&
     checkCommand(fake.secret, command, request.headers['x-security-optimizer-command'], body);
+  if (known) await fake.hold(command, request.headers.cookie);
   const done = known ? await run(fake, command, JSON.parse(body), request.headers.cookie) : null;
   const fields = `1 ${keyOf(fake.secret)} ${requestId} ${fake.policy?.hash ?? '-'} ${fake.version} ${fake.flags}`;
   response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(fake.secret, `connector-signal\n${fields}`)}`);

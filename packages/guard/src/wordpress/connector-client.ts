@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
+import { parseAddress } from '../lib/address.js';
 import type { Clock } from '../lib/clock.js';
+import { addressKey } from '../login/address-key.js';
 import type { SessionIssuer, SessionOfVisitor } from '../login/two-factor/session-issuer.js';
 import type { PolicyNotes } from '../settings/change-settings.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
+import { CommandQueue, type CommandTurn, type SessionTurn } from './command-queue.js';
 import {
   endSessionsAnswer,
   eventsAnswer,
@@ -32,6 +35,7 @@ import {
 import { ConnectorError } from './connector-error.js';
 import { type Answer, CommandConnections, hostToAsk, parseAnswer, unreachable } from './connector-exchange.js';
 import type { LoginReport } from './login-headers.js';
+import { ProvenAdministrators } from './proven-administrators.js';
 import type { Sender, Visitor } from './sender.js';
 import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader, keyId, readSignal } from './signature.js';
 
@@ -40,7 +44,10 @@ const ANSWER_TIMEOUT_MS = 20_000;
 /** Plugins that send mails wait for servers elsewhere. */
 const MAIL_TIMEOUT_MS = 60_000;
 
-/** Commands to the connector of any site. Every method throws ConnectorError when the command was not carried out. */
+/**
+ * Commands to the connector of any site. Every method throws ConnectorError when the command was not carried out;
+ * `session` and `whoIs` also ApiError too_many_calls or wordpress_busy when there was no room for the question.
+ */
 export interface ConnectorClient extends SessionIssuer, SessionOfVisitor {
   hello(site: SiteConfig): Promise<HelloAnswer>;
   /** Who sent this cookie and nonce? */
@@ -121,6 +128,10 @@ export function connectorClient(options: {
 }): ConnectorClient {
   const { clock, facts } = options;
   const connections = new CommandConnections();
+  /** By WordPress's web server: what many sites share is not asked more because they are many. */
+  const queues = new Map<string, CommandQueue>();
+  const administrators = new ProvenAdministrators(clock);
+  const usualMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
 
   /** @returns the verified answer */
   async function send(
@@ -128,21 +139,46 @@ export function connectorClient(options: {
     name: string,
     content: object,
     visitor?: { readonly sender: Sender; readonly cookie?: string },
-    timeoutMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
+    timeoutMs = usualMs,
+    turn: CommandTurn | SessionTurn = { kind: 'command', slow: timeoutMs > usualMs, waitMs: timeoutMs },
   ): Promise<Answer> {
+    const inTurn = (task: () => Promise<Answer>): Promise<Answer> => queueOf(site).run(turn, task);
     const known = facts(site);
     const sender = visitor?.sender ?? ownSender(site, known);
     const path = homePath(site, known);
-    const answer = await sendAs(sender, site, path, name, content, visitor?.cookie, timeoutMs);
+    const answer = await inTurn(() => sendAs(sender, site, path, name, content, visitor?.cookie, timeoutMs));
     const host = visitor === undefined ? hostToAsk(answer, sender.host) : null;
     if (host === null) {
       verify(site, answer, sender.requestId);
       return answer;
     }
     const there = { ...sender, host };
-    const second = await sendAs(there, site, path, name, content, undefined, timeoutMs);
+    const second = await inTurn(() => sendAs(there, site, path, name, content, undefined, timeoutMs));
     verify(site, second, there.requestId);
     return second;
+  }
+
+  function queueOf({ upstream }: SiteConfig): CommandQueue {
+    const queue = queues.get(upstream) ?? new CommandQueue();
+    queues.set(upstream, queue);
+    return queue;
+  }
+
+  /** Who has this browser? Anybody can make guard ask, so it waits in a line of its own. */
+  async function askSession(site: SiteConfig, content: object, visitor: Visitor): Promise<SessionAnswer> {
+    const { cookie, sender, isMember, isWanted = () => true } = visitor;
+    const address = parseAddress(sender.address);
+    const proven = administrators.has(site.id, cookie);
+    const turn: SessionTurn = {
+      kind: 'session',
+      standing: proven ? 'administrator' : isMember === true ? 'member' : 'anonymous',
+      client: address === null ? sender.address : addressKey(address),
+      isWanted,
+    };
+    const asked = send(site, 'session', content, { cookie, sender }, usualMs, turn);
+    const answer = parseAnswer(sessionAnswer, 'session', await noticed(site, asked));
+    administrators.note(site.id, cookie, answer.user?.can_manage === true);
+    return answer;
   }
 
   async function sendAs(
@@ -189,15 +225,15 @@ export function connectorClient(options: {
     return parseAnswer(schema, name, await send(site, name, content, visitor));
   }
 
-  const noticed = <Result>(site: SiteConfig, result: Promise<Result>): Promise<Result> => {
-    result.catch(() => options.onFailed?.(site));
+  function noticed<Result>(site: SiteConfig, result: Promise<Result>): Promise<Result> {
+    // Who found the line full says nothing about WordPress.
+    result.catch((error: unknown) => error instanceof ConnectorError && options.onFailed?.(site));
     return result;
-  };
+  }
 
   return {
     hello: (site) => command(site, 'hello', {}, helloAnswer),
-    session: (site, { cookie, nonce, sender }) =>
-      noticed(site, command(site, 'session', { nonce }, sessionAnswer, { sender, cookie })),
+    session: (site, { nonce, ...visitor }) => askSession(site, { nonce }, visitor),
     async policy(site, push) {
       const answer = await noticed(site, command(site, 'policy', push, policyAnswer));
       if (answer.policy !== push.hash)
@@ -243,8 +279,7 @@ export function connectorClient(options: {
       return { id: answer.id, login, needsFactor, email, stamp };
     },
     async whoIs(site, visitor) {
-      const body = { nonce: null, cookie_only: true };
-      const { user } = await noticed(site, command(site, 'session', body, sessionAnswer, visitor));
+      const { user } = await askSession(site, { nonce: null, cookie_only: true }, visitor);
       return user && { id: user.id, login: user.login, administrator: user.can_manage };
     },
     send: (site, name, content, { visitor, timeoutMs } = {}) =>
@@ -264,7 +299,10 @@ export function connectorClient(options: {
     async forget(site) {
       await command(site, 'forget', {}, forgetAnswer);
     },
-    close: () => connections.close(),
+    close() {
+      connections.close();
+      for (const queue of queues.values()) queue.close('guard is stopping');
+    },
   };
 }
 

@@ -5,8 +5,6 @@ import { ConnectorError } from './connector-error.js';
 import { SIGNAL_HEADER } from './signature.js';
 
 const CONNECT_TIMEOUT_MS = 3000;
-/** Commands to one site under way at the same time; further ones wait in line. */
-const AT_ONCE = 8;
 /** The largest answer that is read, bytes; a list of a thousand names takes less than 100,000. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
@@ -23,10 +21,11 @@ export interface Answer {
 
 /**
  * Connections for commands: one for each, closed behind it. PHP servers drop idle connections when they like, and a
- * command that died on such a connection could not be told from one that was carried out.
+ * command that died on such a connection could not be told from one that was carried out. How many there are at the
+ * same time is the business of `CommandQueue`.
  */
 export class CommandConnections {
-  readonly #agent = new Agent({ keepAlive: false, maxSockets: AT_ONCE });
+  readonly #agent = new Agent({ keepAlive: false });
   /** Ends what is under way, in plain words. */
   readonly #running = new Set<(cause: string) => void>();
   #closed = false;
@@ -40,8 +39,6 @@ export class CommandConnections {
       agent: this.#agent,
       headers: { ...headers, 'content-length': length },
     });
-    // An agent with a limit would hand the connection on to those who wait in line, whatever `keepAlive` says.
-    sent.shouldKeepAlive = false;
     const ended = new AbortController();
     let connected = false;
     sent.once('socket', (socket) => socket.once('connect', () => (connected = true)));
@@ -76,7 +73,6 @@ export class CommandConnections {
   }
 }
 
-/** The time in line for a connection does not count. */
 function limitConnecting(sent: ClientRequest, end: (cause: string) => void): void {
   sent.once('socket', (socket) => {
     if (!socket.connecting) return;

@@ -10,4 +10,8 @@ export interface Sender {
 export interface Visitor {
   readonly cookie: string;
   readonly sender: Sender;
+  /** WordPress has said lately that a member has this browser. */
+  readonly isMember?: boolean;
+  /** False once nobody waits for what is asked for it. */
+  isWanted?(): boolean;
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { loginAddresses } from '../../login/login-addresses.js';
 import { anEvent, aVisit, SITE, testStore } from '../../testing/activity-store.js';
 import { packVisits } from '../packed-visits.js';
 import { gatherReportFacts } from './report-facts.js';
@@ -37,7 +38,7 @@ it('a report counts its week and the week before, and nothing beside them', asyn
     anEvent({ uid: '01'.repeat(16), at: monday + 60, kind: 'post.updated' }),
     anEvent({ uid: '02'.repeat(16), at: monday - 60, kind: 'login' }),
   ]);
-  const facts = await gatherReportFacts(store, SITE, period);
+  const facts = await gatherReportFacts(store, SITE, period, loginAddresses([]));
   expect(facts.now).toEqual({
     humans: 17,
     bots: 5,
@@ -66,5 +67,5 @@ it('a report counts its week and the week before, and nothing beside them', asyn
 it('a report without a week before compares with nothing', async () => {
   const store = await testStore({ clock: () => AT * 1000 });
   await store.write({ site: SITE, visits: packVisits([aVisit({ at: monday * 1000 })]), dropped: 0 });
-  expect((await gatherReportFacts(store, SITE, period)).before).toBeNull();
+  expect((await gatherReportFacts(store, SITE, period, loginAddresses([]))).before).toBeNull();
 });

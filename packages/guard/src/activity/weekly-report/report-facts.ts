@@ -1,3 +1,4 @@
+import type { LoginAddresses } from '../../login/login-addresses.js';
 import type { SiteId } from '../../site.js';
 import type { ActivityStore, TopEntry, TrafficHour } from '../activity-store.js';
 import type { ReportPeriod } from './report-period.js';
@@ -12,7 +13,10 @@ export interface ReportFacts {
   readonly hours: readonly TrafficHour[];
   /** Addresses with the most refused and failed log-ins. */
   readonly addresses: readonly TopEntry[];
-  /** Pages that were asked for most, without their queries and without what belongs to WordPress itself. */
+  /**
+   * Pages that were asked for most, without their queries, without what belongs to WordPress itself, and without the
+   * addresses at which one logs in or signs up, or did.
+   */
   readonly pages: readonly TopEntry[];
   /** Visits that could not be recorded. */
   readonly dropped: number;
@@ -38,11 +42,16 @@ const PAGES_ASKED = 50;
 const NO_PAGE = /\/(?:wp-[a-z-]+\.php|xmlrpc\.php|wp-(?:admin|json|includes|content)(?:\/.*)?)$/i;
 
 /** Asks the sums of the Activity Log for a report. Throws StorageError. */
-export async function gatherReportFacts(store: ReportStore, site: SiteId, period: ReportPeriod): Promise<ReportFacts> {
+export async function gatherReportFacts(
+  store: ReportStore,
+  site: SiteId,
+  period: ReportPeriod,
+  addresses: LoginAddresses,
+): Promise<ReportFacts> {
   const from = period.edges[0] as number;
   const to = period.edges.at(-1) as number;
   const { before, days } = period;
-  const [hours, hoursBefore, now, then, addresses, pages, dropped] = await Promise.all([
+  const [hours, hoursBefore, now, then, tried, pages, dropped] = await Promise.all([
     store.traffic(site, from, to),
     store.traffic(site, before.from, before.to),
     otherSums(store, site, from, to),
@@ -57,8 +66,10 @@ export async function gatherReportFacts(store: ReportStore, site: SiteId, period
     now: { ...sumOf(hours), ...now },
     before: known ? { ...sumOf(hoursBefore), ...then } : null,
     hours,
-    addresses: addresses.filter(({ count }) => count > 0),
-    pages: pages.filter(({ value, count }) => count > 0 && !NO_PAGE.test(value)).slice(0, TOP),
+    addresses: tried.filter(({ count }) => count > 0),
+    pages: pages
+      .filter(({ value, count }) => count > 0 && !NO_PAGE.test(value) && !addresses.isIn(value))
+      .slice(0, TOP),
     dropped,
   };
 }

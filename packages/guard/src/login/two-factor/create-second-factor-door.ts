@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isSameSite } from '../../api/same-site.js';
+import { ApiError } from '../../lib/api-error.js';
 import { writeCookie } from '../../lib/cookies.js';
+import { OutageLog } from '../../lib/outage-log.js';
 import { type Notice, noticePage } from '../../pages/second-factor/notice-page.js';
 import { notices } from '../../pages/second-factor/notices.js';
 import { reference } from '../../proxy/request-id.js';
@@ -44,6 +46,8 @@ export function createSecondFactorDoor(options: Omit<StepDeps, 'onKeyMade'>): Ru
     onKeyMade: () => logger.info({ event: 'second-factor-key-made' }, 'The key file of the second factor was made.'),
   };
 
+  const outages = new OutageLog();
+
   const answer = (
     request: IncomingMessage,
     response: ServerResponse,
@@ -51,7 +55,7 @@ export function createSecondFactorDoor(options: Omit<StepDeps, 'onKeyMade'>): Ru
     work: () => Promise<Reply>,
   ): void => {
     work()
-      .catch((error: unknown) => faultReply(deps, visit, error))
+      .catch((error: unknown) => faultReply(deps, outages, visit, error))
       .then((reply) => sendReply(request, response, reply))
       .catch((error: unknown) => {
         logger.error({ event: 'second-factor-failed', requestId: visit.requestId, err: error }, 'No page was sent.');
@@ -216,7 +220,7 @@ function notice(visit: DoorVisit, status: number, content: Notice): Reply {
   return pageReply(status, (nonce) => noticePage({ ...pageFacts(visit), nonce }, content));
 }
 
-function faultReply(deps: StepDeps, visit: DoorVisit, error: unknown): Reply {
+function faultReply(deps: StepDeps, outages: OutageLog, visit: DoorVisit, error: unknown): Reply {
   const { requestId, site } = visit;
   if (error instanceof FactorKeyProblem) {
     deps.logger.error(
@@ -225,6 +229,10 @@ function faultReply(deps: StepDeps, visit: DoorVisit, error: unknown): Reply {
     );
     return notice(visit, 503, notices.keyProblem(reference(requestId)));
   }
-  deps.logger.error({ event: 'second-factor-failed', site: site.id, requestId, err: error }, 'A step failed.');
+  // WordPress was not asked, or does not answer anybody.
+  const { code } = error instanceof ApiError ? error : { code: 'internal' };
+  if (code === 'internal' || (code !== 'too_many_calls' && outages.note(`${site.id} ${code}`, deps.clock()) !== null)) {
+    deps.logger.error({ event: 'second-factor-failed', site: site.id, requestId, err: error }, 'A step failed.');
+  }
   return notice(visit, 503, notices.unavailable(linksOf(visit.loginPath, false).again, reference(requestId)));
 }

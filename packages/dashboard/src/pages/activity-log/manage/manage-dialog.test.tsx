@@ -76,6 +76,32 @@ describe('Manage IP Traffic', () => {
     expect(site.calls(STATUS)[0]?.method).toBe('GET');
   });
 
+  it('blocks an IPv6 address with its network and says so, or alone on request', async () => {
+    site.log.status = { ...site.log.status, name: '2001:db8:5:6::7', network: '2001:db8:5:6::/64' };
+    let dialog = await openDialog();
+    expect(await within(dialog).findByText(/its whole network 2001:db8:5:6::\/64 is blocked with it/)).toBeDefined();
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Block' }));
+    await closed();
+    await choose('203.0.113.24', 'Manage IP Traffic');
+    dialog = await screen.findByRole('dialog', { name: 'Manage IP Traffic' });
+    await userEvent.click(await within(dialog).findByRole('checkbox', { name: /^Block only this address/ }));
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Block' }));
+    await closed();
+    expect(site.sent('/block-ip/1')).toEqual([{ block: 1 }, { block: 1, single: 1 }]);
+  });
+
+  it('offers no single address where there is no network, or for what is blocked', async () => {
+    const dialog = await openDialog();
+    await within(dialog).findByText('Not blocked');
+    expect(within(dialog).queryByRole('checkbox')).toBeNull();
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Cancel' }));
+    await closed();
+    site.log.status = { ...site.log.status, block: 1, network: '2001:db8:5:6::/64' };
+    await choose('203.0.113.24', 'Manage IP Traffic');
+    await screen.findByRole('button', { name: 'Unblock' });
+    expect(screen.queryByRole('checkbox')).toBeNull();
+  });
+
   it('blocks, closes, and has the list and the counter read again', async () => {
     const dialog = await openDialog();
     await userEvent.click(await within(dialog).findByRole('button', { name: 'Block' }));

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { Button } from '../../../components/button.js';
 import { LoadFailed } from '../../../components/load-failed.js';
 import { Note } from '../../../components/note.js';
@@ -5,7 +6,7 @@ import { Dialog } from '../../../dialogs/dialog.js';
 import { useClosing } from '../../../dialogs/use-closing.js';
 import { SaveFailed } from '../../../forms/save-failed.js';
 import { useSave } from '../../../forms/use-save.js';
-import { __ } from '../../../i18n/translate.js';
+import { __, sprintf } from '../../../i18n/translate.js';
 import { useVisitorStatus } from './use-visitor-status.js';
 import { VisitorFacts, VisitorSkeleton, VisitorSubject } from './visitor-facts.js';
 
@@ -28,17 +29,22 @@ export interface ManageDialogProps {
 export default function ManageDialog({ subject, onChanged, onClosed }: ManageDialogProps) {
   const { status, failure: unread, retry } = useVisitorStatus(subject.id);
   const { pending, failure, save } = useSave();
+  const [single, setSingle] = useState(false);
   const closing = useClosing(onClosed);
   const name = status?.name ?? subject.name;
   const isUser = subject.type === 'user';
   const isBlocked = status?.block === 1;
+  const network = status?.network ?? '';
   const canChange = status !== null && (isBlocked || !status.doNotBlock);
 
   function submit(): void {
     if (!canChange) return;
     save<unknown>({
       name: isUser ? 'blockUser' : 'blockIp',
-      call: { suffix: `/block-${isUser ? 'user' : 'ip'}/${subject.id}`, body: { block: isBlocked ? 0 : 1 } },
+      call: {
+        suffix: `/block-${isUser ? 'user' : 'ip'}/${subject.id}`,
+        body: isBlocked ? { block: 0 } : { block: 1, ...(single && { single: 1 }) },
+      },
       onSuccess: () => {
         closing.close();
         onChanged();
@@ -77,7 +83,10 @@ export default function ManageDialog({ subject, onChanged, onClosed }: ManageDia
           <VisitorSubject name={name} isUser={isUser} status={status} />
           <VisitorFacts status={status} isUser={isUser} />
           {canChange ? (
-            <p>{consequence(isUser, isBlocked, name)}</p>
+            <>
+              <p>{consequence(isUser, isBlocked, name, network)}</p>
+              {isBlocked || network === '' ? null : <OnlyThisAddress single={single} onChange={setSingle} />}
+            </>
           ) : (
             <Note>
               <p>
@@ -92,11 +101,24 @@ export default function ManageDialog({ subject, onChanged, onClosed }: ManageDia
   );
 }
 
+/** The single address on request: whoever has it usually has the whole network. */
+function OnlyThisAddress({ single, onChange }: { readonly single: boolean; readonly onChange: (on: boolean) => void }) {
+  return (
+    <label className="so-check so-mt-16">
+      <input type="checkbox" checked={single} onChange={(event) => onChange(event.target.checked)} />
+      <span>
+        <b>{__('Block only this address', 'security-optimizer')}</b>
+        <small>{__('The other addresses of the network can still open the site.', 'security-optimizer')}</small>
+      </span>
+    </label>
+  );
+}
+
 function pendingText(isBlocked: boolean): string {
   return isBlocked ? __('Unblocking…', 'security-optimizer') : __('Blocking…', 'security-optimizer');
 }
 
-function consequence(isUser: boolean, isBlocked: boolean, name: string): string {
+function consequence(isUser: boolean, isBlocked: boolean, name: string, network: string): string {
   if (isUser) {
     return isBlocked
       ? __('Once unblocked, the user can log in again right away.', 'security-optimizer')
@@ -106,6 +128,16 @@ function consequence(isUser: boolean, isBlocked: boolean, name: string): string 
         );
   }
   if (isBlocked) return __('Once unblocked, this address can open the site again right away.', 'security-optimizer');
+  if (network !== '') {
+    return sprintf(
+      /* translators: %s: a network of IPv6 addresses */
+      __(
+        'An IPv6 address changes often, so its whole network %s is blocked with it. Nobody in it can open any page of the site until you unblock it in the Blocked tab.',
+        'security-optimizer',
+      ),
+      network,
+    );
+  }
   // With anonymised addresses a visitor is a network.
   return name.includes('/')
     ? __(

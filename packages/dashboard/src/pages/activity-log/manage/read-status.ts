@@ -5,6 +5,8 @@ import { readFlag } from '../../../options/read-flag.js';
 export interface VisitorStatus {
   readonly block: 0 | 1;
   readonly name: string | null;
+  /** The network that is blocked with an IPv6 address, or empty. */
+  readonly network: string;
   readonly hostname: string;
   readonly doNotBlock: boolean;
   readonly reason: string;
@@ -22,6 +24,7 @@ export function readStatus(data: unknown): VisitorStatus {
   return {
     block: readFlag(sent.block) ?? 0,
     name: textOf(sent.name) || null,
+    network: textOf(sent.network),
     hostname: textOf(sent.hostname),
     doNotBlock: readFlag(sent.do_not_block) === 1,
     reason: textOf(sent.reason),

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { loginAddresses } from './login-addresses.js';
+
+const { isIn, hideIn } = loginAddresses(['My-Door', 'come/in', '', 'old_door', 'my-door']);
+
+describe('a log-in address', () => {
+  it.each([
+    '/my-door',
+    '/my-door/',
+    '/MY-DOOR',
+    '/blog/my-door',
+    '/blog/index.php/my-door/',
+    '/index.php/my-door',
+    '//my-door',
+    '/./my-door',
+    '/x/../my-door',
+    '/my%2ddoor',
+    '/%6d%79-%64oor',
+    '/my-door?x=1',
+    '/my-door;x',
+    '/my-door/x',
+    '/\u00ef\u00bd\u008dy-door',
+    '/%EF%BD%8Dy-door',
+    '/come/in',
+    '/come//in/',
+    '/come/./in',
+    '/come%2fin',
+    '/old_door',
+    '/wp-login.php?redirect_to=https%3A%2F%2Fexample.com%2Fmy-door%2F',
+    '/?x=https%253A%252F%252Fexample.com%252Fmy-door',
+    '/?my-door',
+    '/%ff/my-door',
+    'my-door',
+  ])('is found in %s', (target) => {
+    expect(isIn(target)).toBe(true);
+  });
+
+  it.each(['/', '/my-doors', '/not-my-door', '/come', '/come-in', '/in/come', '/shop/', '/?x=%', '/old-door'])(
+    'is not found in %s',
+    (target) => {
+      expect(isIn(target)).toBe(false);
+    },
+  );
+
+  it('is taken out of a text, words of the text are not', () => {
+    expect(hideIn('Changed Custom Login URL from Default to /my-door')).toBe(
+      'Changed Custom Login URL from Default to (log-in address)',
+    );
+    expect(hideIn('https://example.com/blog/MY-door/?a and /come/in.')).toBe(
+      'https://example.com/blog(log-in address)/?a and (log-in address).',
+    );
+    expect(hideIn('Paint my-door green, /my-doors')).toBe('Paint my-door green, /my-doors');
+  });
+
+  it('of a site that never had one is found nowhere', () => {
+    const none = loginAddresses(['', '/']);
+    expect([none.isIn('/'), none.isIn('//x'), none.hideIn('/ //')]).toEqual([false, false, '/ //']);
+  });
+});

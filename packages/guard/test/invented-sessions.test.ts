@@ -1,0 +1,172 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { fakeConnector } from '../src/testing/fake-connector.js';
+import { recordedLog } from '../src/testing/log-lines.js';
+import { callApi, dataFolderFor, runningGuard } from '../src/testing/running-guard.js';
+import { eventually } from '../src/testing/scratch.js';
+import { siteConfig } from '../src/testing/site-config.js';
+import { connectorClient } from '../src/wordpress/connector-client.js';
+import { RawClient, statusOf } from './raw-client.js';
+
+const FLOOD = 500;
+const MEMBER = 'wordpress_logged_in_abc=owner';
+
+/** Guard in front of a WordPress that never answers who an invented cookie belongs to. */
+async function start() {
+  const connector = await fakeConnector();
+  connector.users.set(MEMBER, { nonce: 'owner-nonce', can_manage: true, id: 1, login: 'owner' });
+  const log = recordedLog();
+  const trusted = { trustedProxies: ['127.0.0.1'] };
+  const guard = await runningGuard(await dataFolderFor(connector, {}, trusted), log.logger);
+  await eventually(() => connector.policy !== null);
+  const port = Number(new URL(guard.url).port);
+  /** Questions that WordPress has been asked, by their cookies, and how many of the invented ones were open at most. */
+  const asked: string[] = [];
+  let open = 0;
+  let most = 0;
+  const releases: (() => void)[] = [];
+  connector.hold = async (command, cookie = '') => {
+    if (command !== 'session') return;
+    asked.push(cookie);
+    if (!cookie.includes('invented')) return;
+    most = Math.max(most, ++open);
+    await new Promise<void>((resolve) => releases.push(resolve));
+    open--;
+  };
+  onTestFinished(() => {
+    for (const release of releases) release();
+  });
+  const invent = (i: number, address: string): RawClient =>
+    new RawClient(port).send(
+      [
+        'POST /wp-json/security-optimizer/v1/disable-feeds HTTP/1.1',
+        'Host: example.com',
+        `X-Forwarded-For: ${address}`,
+        `Cookie: wordpress_logged_in_abc=invented${i}`,
+        'X-WP-Nonce: invented',
+        'Content-Length: 0',
+        'Connection: close',
+        '\r\n',
+      ].join('\r\n'),
+    );
+  const owner = { cookie: MEMBER, 'x-forwarded-for': '203.0.113.7' };
+  const call = (suffix: string, body: object, headers = owner) =>
+    callApi(guard.url, suffix, { body: JSON.stringify(body), headers });
+  return { connector, guard, log, asked, releases, invent, call, most: () => most };
+}
+
+type Site = Awaited<ReturnType<typeof start>>;
+
+/** Everything that can be in the line is, and what had no room has been told so. */
+async function flood(site: Site, addressOf: (i: number) => string): Promise<RawClient[]> {
+  const room = addressOf === fromMany ? 66 : 17;
+  const clients = Array.from({ length: FLOOD }, (_, i) => site.invent(i, addressOf(i)));
+  await eventually(() => site.most() > 0 && clients.filter(({ closed }) => closed).length >= FLOOD - room);
+  return clients;
+}
+
+const fromOne = () => '198.51.100.9';
+const fromOneNetwork = (i: number) => `2001:db8:7:7::${i.toString(16)}`;
+const fromMany = (i: number) => `198.51.${100 + Math.floor(i / 250)}.${i % 250}`;
+
+describe('500 connections with an invented cookie and nonce', () => {
+  it.each([
+    ['one address', fromOne],
+    ['one /64 of IPv6', fromOneNetwork],
+  ])(
+    'from %s don’t hold up an owner whom nobody knows yet: WordPress is asked and the call is answered',
+    async (_from, addressOf) => {
+      const site = await start();
+      await flood(site, addressOf);
+      const { http } = await site.call('/fetch-options', { page: 'security' });
+      expect(http).toBe(200);
+      // Only one of the flood was asked, and none was answered so far.
+      expect(site.asked.filter((cookie) => cookie !== MEMBER)).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    ['called before', async (site: Site) => void (await site.call('/rate', {}))],
+    [
+      'opened a page of wp-admin before',
+      async ({ connector, guard }: Site) => {
+        connector.flags = 'm';
+        await fetch(`${guard.url}/wp-admin/`, { headers: { cookie: MEMBER, 'x-forwarded-for': '203.0.113.7' } });
+      },
+    ],
+  ])('from as many addresses don’t hold up an owner who has %s', async (_what, known) => {
+    const site = await start();
+    await known(site);
+    await flood(site, fromMany);
+    expect((await site.call('/fetch-options', { page: 'security' })).http).toBe(200);
+    // A change asks WordPress anew and gives it the new policy.
+    const changed = await site.call('/disable-feeds', { disable_feed: 1 });
+    expect(changed.body.data).toEqual({ disable_feed: 1 });
+    expect(site.connector.policy?.policy.disable_feed).toBe(1);
+    expect(site.most()).toBe(2);
+  });
+
+  it('are told at once when there is no room, without a line of the log for each', async () => {
+    const site = await start();
+    const clients = await flood(site, fromOne);
+    const told = clients.filter(({ closed }) => closed).map(({ received }) => statusOf(received));
+    expect(told.filter((status) => status === 429).length).toBeGreaterThanOrEqual(FLOOD - 17);
+    const many = await start();
+    const others = await flood(many, fromMany);
+    const answers = others.filter(({ closed }) => closed).map(({ received }) => statusOf(received));
+    expect(new Set(answers)).toEqual(new Set([503]));
+    expect(many.log.events().filter((event) => event === 'api-failed')).toHaveLength(1);
+  });
+
+  it('that have gone are not asked about any more', async () => {
+    const site = await start();
+    const clients = await flood(site, fromMany);
+    for (const { socket } of clients) socket.destroy();
+    await eventually(() => clients.every(({ closed }) => closed));
+    // The next that comes meets an empty line behind the two that WordPress is still asked about.
+    const last = site.invent(FLOOD, '192.0.2.77');
+    await eventually(() => last.socket.bytesWritten > 0);
+    for (const release of site.releases) release();
+    await eventually(() => site.asked.some((cookie) => cookie.endsWith(`invented${FLOOD}`)));
+    expect(site.asked).toHaveLength(3);
+  });
+});
+
+describe('questions who somebody is that WordPress never answers', () => {
+  it('hold up no policy, no session behind a second factor, no event and no mail', async () => {
+    const connector = await fakeConnector();
+    const site = siteConfig({ hosts: ['example.com'], upstream: connector.upstream });
+    const client = connectorClient({ clock: Date.now, facts: () => null });
+    onTestFinished(() => client.close());
+    connector.hold = (command) => (command === 'session' ? new Promise(() => undefined) : undefined);
+    const sender = { host: 'example.com', scheme: 'https' as const, requestId: '0123456789abcdef' };
+    const asking = Array.from({ length: FLOOD }, (_, i) =>
+      (i % 2 === 0
+        ? client.whoIs
+        : (at: typeof site, who: Parameters<typeof client.whoIs>[1]) => client.session(at, { ...who, nonce: 'x' }))(
+        site,
+        { cookie: `wordpress_logged_in_a=${i}`, sender: { ...sender, address: fromMany(i) } },
+      ).catch(() => undefined),
+    );
+    const owner = { ...sender, address: '203.0.113.7' };
+    const rest = { user: 1, remember: true, redirect: '', interim: false, stamp: '', newFactor: false };
+    expect((await client.issueSession(site, { ...rest, sender: owner })).setCookies).toHaveLength(2);
+    expect((await client.hello(site)).connector).toBe(connector.version);
+    expect((await client.events(site, { ack: [], limit: 1 })).events).toEqual([]);
+    expect(await client.sendMail(site, { to: 'a@example.com', subject: 's', html: 'h', text: 't' })).toBeNull();
+    expect(connector.commands).toEqual(['issue-session', 'hello', 'events', 'send-mail']);
+    client.close();
+    await Promise.all(asking);
+  });
+});
+
+describe('a WordPress that is down', () => {
+  it('stands in the log once, however many calls fail', async () => {
+    const { connector, log, call } = await start();
+    await call('/rate', {});
+    await connector.close();
+    for (let turn = 0; turn < 20; turn++) {
+      expect((await call('/disable-feeds', { disable_feed: 1 })).body.code).toBe('wordpress_unreachable');
+    }
+    expect(log.events().filter((event) => event === 'api-failed')).toHaveLength(1);
+  });
+});
