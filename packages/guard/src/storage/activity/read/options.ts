@@ -97,7 +97,10 @@ async function kindsBy(
     .slice(0, most);
 }
 
-/** The most frequent addresses of the days of which rows are left; of the last days when the list is short. */
+/**
+ * The most frequent addresses of the days of which rows are left, of the last days when the list is short. Only those
+ * with a row: many addresses of a flood share the row of another.
+ */
 async function frequentAddresses({ db }: Reader, site: number, most: number): Promise<Choice[]> {
   const oldest = await db
     .selectFrom('visits')
@@ -113,6 +116,17 @@ async function frequentAddresses({ db }: Reader, site: number, most: number): Pr
     .where('site', '=', site)
     .where('what', '=', 'address')
     .where('day', '>=', day)
+    .where((from) =>
+      from.exists(
+        from
+          .selectFrom('visitors')
+          .select('visitors.id')
+          .where('visitors.site', '=', site)
+          .where('visitors.kind', '=', 'ip')
+          .where('visitors.visits', '>', 0)
+          .whereRef('visitors.name', '=', 'top_visits.value'),
+      ),
+    )
     .groupBy('value')
     .orderBy(sql`sum(hits - excess)`, 'desc')
     .orderBy('value')
