@@ -94,7 +94,8 @@ export function createVisitLog(deps: {
     if (!recording) return;
     const visits = visitsOf(site);
     visits.idle = 0;
-    startSecond(visits);
+    const at = clock();
+    startSecond(visits, at);
     const address = anonymize ? anonymizedAddress(seen.address) : seen.address.text;
     const target = escaped(cut(seen.target, TARGET_CHARACTERS), TARGET_CHARACTERS);
     const key: VisitKey = { address, status: seen.status, rule: seen.rule, target };
@@ -102,7 +103,7 @@ export function createVisitLog(deps: {
     const place = recent.find(hash, site, key);
     if (place !== -1 && !beginsRow(place)) repeat(visits, place, key, seen);
     else if (seen.rule !== null && isFlood(visits.begun, begun)) {
-      fold(site, visits, { key, address: seen.address, anonymized: anonymize }, seen);
+      fold(site, visits, { key, address: seen.address, anonymized: anonymize }, seen, at);
     } else if (place === -1) begin(site, visits, hash, key, agentOf(seen));
     else {
       countRow(visits);
@@ -112,8 +113,8 @@ export function createVisitLog(deps: {
   }
 
   /** What was folded in an earlier second is complete. */
-  function startSecond(visits: SiteVisits): void {
-    const now = Math.floor(clock() / 1000);
+  function startSecond(visits: SiteVisits, at: number): void {
+    const now = Math.floor(at / 1000);
     if (now !== second) {
       second = now;
       begun = 0;
@@ -165,14 +166,14 @@ export function createVisitLog(deps: {
     }
   }
 
-  function fold(site: SiteId, visits: SiteVisits, visit: FoldableVisit, seen: SeenRequest): void {
+  function fold(site: SiteId, visits: SiteVisits, visit: FoldableVisit, seen: SeenRequest, at: number): void {
     visits.folds ??= new SecondFolds();
     const { folds } = visits;
     const before = folds.weight;
     if (!fits(visits, visits.underWay + visits.fresh.rows + before)) return;
     if (!folds.join(visit)) {
       const agent = agentOf(seen);
-      folds.begin(visit, agent, clock());
+      folds.begin(visit, agent, at);
       onVisit?.(site, visit.key.address, agent);
     }
     folding += folds.weight - before;
