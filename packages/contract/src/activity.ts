@@ -58,6 +58,13 @@ const unknownRow = z.object({
   page_visited: z.string(),
   /** How often the same was asked for in that moment. */
   count: z.number().int(),
+  /**
+   * Refused visits of the same second that were folded into this row in a flood: the same rule, response and kind of
+   * page. 0 when there are none.
+   */
+  more: z.number().int(),
+  /** Where those came from: an address, a network (`203.0.113.0/24`), or null for anywhere. */
+  more_from: z.string().nullable(),
   /** HTTP status. */
   code: z.number().int(),
   /** Name of the rule that refused it, or null. */

@@ -112,6 +112,8 @@ export function visit(id: number, row: Partial<UnknownRow> = {}): UnknownRow {
     type: 'Human',
     page_visited: '/',
     count: 1,
+    more: 0,
+    more_from: row.ip ?? '198.51.100.7',
     code,
     rule: null,
     ...row,

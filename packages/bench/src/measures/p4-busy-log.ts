@@ -164,9 +164,35 @@ function report(turns: Record<Name, Turn[]>): Line[] {
       ...(bar && { bar }),
     });
   const plain = (what: string, value: number, unit: string) => line({ measure: 'p4', what, value, unit });
+  const times = (name: Name, quiet: Name) =>
+    turns[name].map((turn, round) => p99(turn) / p99(turns[quiet][round] as Turn));
+  /** What a flood does to nginx it may do to guard: the same machine makes it, refuses it and forwards meanwhile. */
+  const besideNginx = (name: Compared) => {
+    const [own, nginx] = [times(name, 'quiet'), times('nginx', 'nginxQuiet')];
+    return line({
+      ...{ measure: 'p4', what: `p99 of a forwarded request ${WORDS[name]}, against quiet`, unit: 'x', bar: BAR },
+      value: median(own),
+      rival: {
+        name: 'nginx that refuses as many, against quiet',
+        value: median(nginx),
+        ratio: medianOfPairs(own, nginx, (ours, theirs) => ours / theirs),
+      },
+    });
+  };
   const busy = ['flood', 'lists', 'clearing', 'everything'] as const;
   return [
-    ...busy.map((name) => against(name, 'p99', p99, BAR)),
+    ...(['lists', 'clearing'] as const).map((name) => against(name, 'p99', p99, BAR)),
+    ...(['flood', 'everything'] as const).map((name) => besideNginx(name)),
+    line({
+      ...{ measure: 'p4', what: `p50 of a forwarded request ${WORDS.flood}`, unit: 'ms', bar: BAR },
+      value: median(figures('flood', p50)),
+      rival: {
+        name: 'the same flood, not logged',
+        value: median(figures('silent', p50)),
+        ratio: medianOfPairs(figures('flood', p50), figures('silent', p50), (logged, silent) => logged / silent),
+      },
+    }),
+    ...(['flood', 'everything'] as const).map((name) => against(name, 'p99', p99)),
     against('silent', 'p99', p99),
     ratio('p99 of a request that nginx forwards while it refuses as many', 'nginx', 'nginxQuiet', p99),
     ...busy.map((name) => against(name, 'p50', p50)),

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { activitySite } from '../testing/activity-site.js';
 import { dnsServer } from '../testing/dns-server.js';
 import { eventually } from '../testing/scratch.js';
@@ -92,5 +92,25 @@ describe('the Activity Log', () => {
     });
     expect(rows.length).toBeLessThanOrEqual(4);
     expect(rows[0]).toMatchObject({ rule: 'xml-rpc', response: '403 Blocked' });
+  });
+
+  it('folds a flood that is refused, and list, chart and export say how many there were', async () => {
+    const site = await activitySite();
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now());
+    onTestFinished(() => clock.mockRestore());
+    for (let sent = 0; sent < 600; sent += 50) {
+      const visits = Array.from({ length: 50 }, (_, index) => sent + index);
+      await Promise.all(visits.map((at) => site.visit(`/xmlrpc.php?try=${at}`, { address: `203.0.113.${at % 250}` })));
+    }
+    clock.mockRestore();
+    await eventually(async () => ((await site.unknown()).total ?? 0) > 200);
+    const { total, entries } = await site.unknown();
+    expect(total).toBe(200 + 32 + 1);
+    expect(entries[0]).toMatchObject({ rule: 'xml-rpc', count: 1, more_from: '203.0.113.0/24' });
+    const traffic = await site.call<{ blocked: number }>('/activity-traffic', {});
+    expect(traffic.blocked).toBe(600);
+    const exported = await site.send('/activity-export?list=unknown&format=json', undefined, { method: 'GET' });
+    const rows = exported.body as unknown as { count: number; more: number }[];
+    expect(rows.reduce((sum, { count, more }) => sum + count + more, 0)).toBe(600);
   });
 });

@@ -58,7 +58,12 @@ export interface VisitRow {
   readonly target: string;
   readonly status: number;
   readonly rule: string | null;
+  /** Hits of the row's own address. */
   readonly count: number;
+  /** Refused visits that were folded into the row in a flood, see `fold-visits`. */
+  readonly more: number;
+  /** Bits of the network that those came from, 0 for anywhere; null when they are of the row's own address, in `count`. */
+  readonly moreBits: number | null;
 }
 
 export interface EventRow {

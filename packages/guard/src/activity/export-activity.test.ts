@@ -133,6 +133,30 @@ describe('an export', () => {
     expect(reads).toBe(2);
   });
 
+  it('says which rows stand for more visits of a flood, how many those are, and where they came from', async () => {
+    const flood = { status: 403, rule: 'xml-rpc', address: '203.0.113.24' };
+    const { write } = await world([
+      { ...flood, count: 9501, more: 9500 },
+      { ...flood, more: 9500, moreBits: 24 },
+      { ...flood, more: 9500, moreBits: 0 },
+      { ...flood, count: 2 },
+    ]);
+    const [names = [], ...rows] = readCsv((await write('unknown', 'csv')).text.slice(1));
+    const at = (name: string) => names.indexOf(name);
+    expect(rows.map((row) => [row[at('count')], row[at('more')], row[at('more_from')]])).toEqual([
+      ['2', '0', '203.0.113.24'],
+      ['1', '9500', ''],
+      ['1', '9500', '203.0.113.0/24'],
+      ['1', '9500', '203.0.113.24'],
+    ]);
+    expect(JSON.parse((await write('unknown', 'json')).text)).toMatchObject([
+      { count: 2, more: 0, more_from: '203.0.113.24' },
+      { count: 1, more: 9500, more_from: null },
+      { count: 1, more: 9500, more_from: '203.0.113.0/24' },
+      { count: 1, more: 9500, more_from: '203.0.113.24' },
+    ]);
+  });
+
   it('keeps hostile names inert', async () => {
     const { memory, write } = await world([]);
     const event = {

@@ -121,6 +121,7 @@ const NO_FLAGS = { block: 0, do_not_block: 0 } as const;
 
 const visitNames = [
   ...['id', 'ts', 'ts_unix', 'type', 'ip', 'hostname', 'page_visited', 'response', 'code', 'rule', 'count'],
+  ...['more', 'more_from'],
 ];
 
 function visitRecord(row: VisitRow, timeZone: string, addresses: LoginAddresses): ExportRecord {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packVisits, unpackVisits, VisitPack } from './packed-visits.js';
+import { NOT_FOLDED, packVisits, unpackVisits, VisitPack } from './packed-visits.js';
 
 const character = fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code));
 const text = (most: number, least = 0) => fc.string({ unit: character, minLength: least, maxLength: most });
@@ -14,19 +14,29 @@ const visit = fc.record({
   count: fc.integer({ min: 1, max: 1_000_000_000 }),
   number: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   repeats: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+  more: fc.integer({ min: 0, max: 1_000_000 }),
+  moreBits: fc.option(fc.constantFrom(0, 24, 48, 64)),
+  others: fc.uint8Array({ maxLength: 500 }),
 });
 
-const FACTS = { at: 1, agent: null, count: 1, number: 0, repeats: 0 };
+const FACTS = { at: 1, agent: null, count: 1, number: 0, repeats: 0, ...NOT_FOLDED };
 
 describe('packed visits', () => {
   it('come out as they went in, over a copy between threads too', () => {
     fc.assert(
       fc.property(fc.array(visit, { maxLength: 30 }), (visits) => {
         const packed = structuredClone(packVisits(visits));
-        expect([...unpackVisits(packed)]).toEqual(visits);
-        expect([packed.rows, packed.hits]).toEqual([visits.length, visits.reduce((sum, { count }) => sum + count, 0)]);
+        const unpacked = [...unpackVisits(packed)].map((out) => ({ ...out, others: new Uint8Array(out.others) }));
+        expect(unpacked).toEqual(visits);
+        const hits = visits.reduce((sum, { count, more, moreBits }) => sum + count + (moreBits === null ? 0 : more), 0);
+        expect([packed.rows, packed.hits]).toEqual([visits.length, hits]);
       }),
     );
+  });
+
+  it('weigh more when they name many other addresses', () => {
+    const others = new Uint8Array(20_000);
+    expect(packVisits([{ ...visitOf('/'), ...FACTS, others }]).weight).toBe(101);
   });
 
   it('take no more memory than they need when they are handed over', () => {

@@ -11,8 +11,10 @@ export interface PackedVisits {
   readonly bytes: Uint8Array;
   /** How many records there are. */
   readonly rows: number;
-  /** The sum of their counts. */
+  /** The visits that they stand for. */
   readonly hits: number;
+  /** What they take in memory, in visits: rows, and for those that name many other addresses more. */
+  readonly weight: number;
 }
 
 /** What a visit has in common with its repeats. All texts have one byte per character. */
@@ -21,7 +23,7 @@ export type VisitKey = Pick<Visit, 'address' | 'status' | 'rule' | 'target'>;
 /** What else there is to write down. */
 export type VisitFacts = Omit<NumberedVisit, keyof VisitKey>;
 
-/** Where things stand in a record; its texts follow: address, rule, target, agent. */
+/** Where things stand in a record; its texts follow (address, rule, target, agent), then the other addresses. */
 const AT = 0;
 const COUNT = 8;
 const NUMBER = 12;
@@ -31,12 +33,23 @@ const TARGET_LENGTH = 22;
 const AGENT_LENGTH = 24;
 const ADDRESS_LENGTH = 26;
 const RULE_LENGTH = 27;
-const TEXTS = 28;
+const MORE = 28;
+const OTHERS_LENGTH = 32;
+const MORE_BITS = 36;
+const TEXTS = 37;
 /** Length of an agent that was not sent. */
 const NONE = 0xffff;
+/** Bits of a network where there is none. */
+const NO_NETWORK = 0xff;
 
 const SMALLEST = 512;
+/** Bytes of other addresses that weigh as much as a visit. */
+const VISIT_BYTES = 200;
 const NOTHING = Buffer.alloc(0);
+const NOBODY = new Uint8Array();
+
+/** What a visit has that no others were folded into. */
+export const NOT_FOLDED = { more: 0, moreBits: null, others: NOBODY } as const;
 
 /** A batch of visits in the making. */
 export class VisitPack {
@@ -46,6 +59,7 @@ export class VisitPack {
   #used = 0;
   #rows = 0;
   #hits = 0;
+  #othersBytes = 0;
   #open = true;
 
   /** @param room bytes that its first visit makes room for; it grows */
@@ -68,10 +82,12 @@ export class VisitPack {
   }
 
   /** Writes a visit down, and tells where. */
-  append({ address, status, rule, target }: VisitKey, { at, agent, count, number, repeats }: VisitFacts): number {
+  append({ address, status, rule, target }: VisitKey, facts: VisitFacts): number {
+    const { at, agent, count, number, repeats, more, moreBits, others } = facts;
     const text = `${address}${rule ?? ''}${target}${agent ?? ''}`;
     const offset = this.#used;
-    const end = offset + TEXTS + text.length;
+    const textEnd = offset + TEXTS + text.length;
+    const end = textEnd + others.length;
     if (end > this.#bytes.length) this.#grow(end);
     const bytes = this.#bytes;
     bytes.writeDoubleLE(at, offset + AT);
@@ -83,11 +99,21 @@ export class VisitPack {
     bytes.writeUInt16LE(agent?.length ?? NONE, offset + AGENT_LENGTH);
     bytes.writeUInt8(address.length, offset + ADDRESS_LENGTH);
     bytes.writeUInt8(rule?.length ?? 0, offset + RULE_LENGTH);
+    bytes.writeUInt32LE(more, offset + MORE);
+    bytes.writeUInt32LE(others.length, offset + OTHERS_LENGTH);
+    bytes.writeUInt8(moreBits ?? NO_NETWORK, offset + MORE_BITS);
     bytes.write(text, offset + TEXTS, 'latin1');
+    if (others.length > 0) bytes.set(others, textEnd);
     this.#used = end;
     this.#rows++;
-    this.#hits += count;
+    this.#hits += hitsOf(facts);
+    this.#othersBytes += others.length;
     return offset;
+  }
+
+  /** When the visit that was written down there was answered, milliseconds since the Unix epoch. */
+  timeAt(offset: number): number {
+    return this.#bytes.readDoubleLE(offset + AT);
   }
 
   numberAt(offset: number): number {
@@ -116,7 +142,9 @@ export class VisitPack {
   /** What was written down. The pack takes nothing more, but still knows what is in it. */
   close(): PackedVisits {
     this.#open = false;
-    return { bytes: new Uint8Array(this.#bytes.subarray(0, this.#used)), rows: this.#rows, hits: this.#hits };
+    const bytes = new Uint8Array(this.#bytes.subarray(0, this.#used));
+    const weight = this.#rows + Math.floor(this.#othersBytes / VISIT_BYTES);
+    return { bytes, rows: this.#rows, hits: this.#hits, weight };
   }
 
   #grow(atLeast: number): void {
@@ -126,9 +154,14 @@ export class VisitPack {
   }
 }
 
+/** How many visits a row stands for. `count` holds those of its own address. */
+export function hitsOf({ count, more, moreBits }: Pick<NumberedVisit, 'count' | 'more' | 'moreBits'>): number {
+  return moreBits === null ? count : count + more;
+}
+
 export function packVisits(visits: Iterable<Visit & Partial<NumberedVisit>>): PackedVisits {
   const pack = new VisitPack('');
-  for (const visit of visits) pack.append(visit, { number: 0, repeats: 0, ...visit });
+  for (const visit of visits) pack.append(visit, { number: 0, repeats: 0, ...NOT_FOLDED, ...visit });
   return pack.close();
 }
 
@@ -141,7 +174,8 @@ export function* unpackVisits({ bytes: { buffer, byteOffset, byteLength } }: Pac
       return bytes.toString('latin1', end - length, end);
     };
     const agentLength = bytes.readUInt16LE(offset + AGENT_LENGTH);
-    yield {
+    const moreBits = bytes.readUInt8(offset + MORE_BITS);
+    const visit = {
       at: bytes.readDoubleLE(offset + AT),
       count: bytes.readUInt32LE(offset + COUNT),
       number: bytes.readUInt32LE(offset + NUMBER),
@@ -151,7 +185,11 @@ export function* unpackVisits({ bytes: { buffer, byteOffset, byteLength } }: Pac
       rule: text(bytes.readUInt8(offset + RULE_LENGTH)) || null,
       target: text(bytes.readUInt16LE(offset + TARGET_LENGTH)),
       agent: agentLength === NONE ? null : text(agentLength),
+      more: bytes.readUInt32LE(offset + MORE),
+      moreBits: moreBits === NO_NETWORK ? null : moreBits,
     };
-    offset = end;
+    const othersEnd = end + bytes.readUInt32LE(offset + OTHERS_LENGTH);
+    yield { ...visit, others: end === othersEnd ? NOBODY : bytes.subarray(end, othersEnd) };
+    offset = othersEnd;
   }
 }

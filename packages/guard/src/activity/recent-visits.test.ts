@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { VisitPack } from './packed-visits.js';
+import { NOT_FOLDED, VisitPack } from './packed-visits.js';
 import { RecentVisits, visitHash } from './recent-visits.js';
 
 const SEED = 0x5eed;
-const FACTS = { at: 1, agent: null, count: 1, number: 0, repeats: 0 };
+const FACTS = { at: 1, agent: null, count: 1, number: 0, repeats: 0, ...NOT_FOLDED };
 
 function visit(target: string, status = 200) {
   return { address: '192.0.2.7', status, rule: null, target };

@@ -4,6 +4,7 @@ import type { SiteId } from '../site.js';
 import type { Actor } from '../storage/settings-store.js';
 import type { ActivityStore, VisitFilter, VisitRow } from './activity-store.js';
 import { visitFilters } from './filters.js';
+import { moreFrom } from './fold-visits.js';
 import { type ListAnswer, type ListAsk, type ListDeps, type ListSource, listActivity } from './list-activity.js';
 import { localTimestamp } from './local-days.js';
 import { readVisitFilters } from './read-filters.js';
@@ -65,7 +66,9 @@ export function unknownRowOf(row: VisitRow, timeZone: string, flags: VisitorFlag
     response: responseText(row),
     code: row.status,
     rule: row.rule,
-    count: row.count,
+    count: row.moreBits === null ? row.count - row.more : row.count,
+    more: row.more,
+    more_from: moreFrom(row.address, row),
     visitor_id: row.visitorId,
     block: flags.block,
     do_not_block: flags.do_not_block,

@@ -3,7 +3,8 @@ import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore } from './activity-store.js';
 import { anonymizedAddress } from './anonymized-address.js';
-import { type VisitFacts, type VisitKey, VisitPack } from './packed-visits.js';
+import { type FoldableVisit, isFlood, SecondFolds } from './fold-visits.js';
+import { NOT_FOLDED, type VisitFacts, type VisitKey, VisitPack } from './packed-visits.js';
 import { RecentVisits, visitHash } from './recent-visits.js';
 import type { SeenRequest, VisitSink } from './visit.js';
 
@@ -44,8 +45,13 @@ interface SiteVisits {
   fresh: VisitPack;
   /** Of the present second, what was handed over before. */
   repeats: VisitPack;
+  /** Second of the clock of the last visit, and the rows that were begun in it. */
+  second: number;
+  begun: number;
+  /** Refused visits of that second that share rows; null when there are none. */
+  folds: SecondFolds | null;
   dropped: number;
-  /** Handed over and not stored yet. */
+  /** Handed over and not stored yet, weighed. */
   underWay: number;
   /** Batches since there was a visit. */
   idle: number;
@@ -53,8 +59,8 @@ interface SiteVisits {
 
 /**
  * Gathers what visitors asked for and hands it to the store ten times a second, in a flood more often. What is the same
- * within a second becomes one visit with a count. Bounded: what does not fit is counted per site, and the count goes to
- * the store too.
+ * within a second becomes one visit with a count; what is refused in a flood shares rows (see `fold-visits`), handed over
+ * when their second is over. Bounded: what does not fit is counted per site, and the count goes to the store too.
  *
  * @param rules asked for each visit; must be quick
  * @param onVisit told of each visit that is no repeat, with its agent; must be quick
@@ -73,6 +79,11 @@ export function createVisitLog(deps: {
   const recent = new RecentVisits();
   const writes = new Set<Promise<void>>();
   let underWay = 0;
+  /** What the folds of all sites weigh. */
+  let folding = 0;
+  /** The present second, and the rows that all sites have begun in it. */
+  let second = 0;
+  let begun = 0;
   let failing = false;
   let ticks = 0;
   let number = 0;
@@ -83,18 +94,63 @@ export function createVisitLog(deps: {
     if (!recording) return;
     const visits = visitsOf(site);
     visits.idle = 0;
+    const at = clock();
+    startSecond(visits, at);
     const address = anonymize ? anonymizedAddress(seen.address) : seen.address.text;
     const target = escaped(cut(seen.target, TARGET_CHARACTERS), TARGET_CHARACTERS);
     const key: VisitKey = { address, status: seen.status, rule: seen.rule, target };
     const hash = visitHash(key, seed);
     const place = recent.find(hash, site, key);
-    if (place === -1) begin(site, visits, hash, key, agentOf(seen));
-    else repeat(visits, place, key, seen);
+    if (place !== -1 && !beginsRow(place)) repeat(visits, place, key, seen);
+    else if (seen.rule !== null && isFlood(visits.begun, begun)) {
+      fold(site, visits, { key, address: seen.address, anonymized: anonymize }, seen, at);
+    } else if (place === -1) begin(site, visits, hash, key, agentOf(seen));
+    else {
+      countRow(visits);
+      repeat(visits, place, key, seen);
+    }
     timer ??= setTimeout(tick, BATCH_MS).unref();
+  }
+
+  /** What was folded in an earlier second is complete. */
+  function startSecond(visits: SiteVisits, at: number): void {
+    const now = Math.floor(at / 1000);
+    if (now !== second) {
+      second = now;
+      begun = 0;
+    }
+    if (visits.second === now) return;
+    endSecond(visits);
+    visits.second = now;
+    visits.begun = 0;
+  }
+
+  function endSecond(visits: SiteVisits): void {
+    const { folds } = visits;
+    if (folds === null) return;
+    for (const { key, agent, at, more, moreBits, others } of folds.folds) {
+      const count = moreBits === null ? 1 + more : 1;
+      const tally = others?.bytes() ?? NOT_FOLDED.others;
+      visits.fresh.append(key, { at, agent, count, number: nextNumber(), repeats: 0, more, moreBits, others: tally });
+    }
+    folding -= folds.weight;
+    visits.folds = null;
+  }
+
+  /** Whether a repeat of this visit is a new row: it was written down in another second. */
+  function beginsRow(place: number): boolean {
+    const pack = recent.packAt(place);
+    return !pack.isOpen && Math.floor(pack.timeAt(recent.offsetAt(place)) / 1000) !== second;
+  }
+
+  function countRow(visits: SiteVisits): void {
+    visits.begun++;
+    begun++;
   }
 
   function begin(site: SiteId, visits: SiteVisits, hash: number, key: VisitKey, agent: string | null): void {
     if (!fits(visits, visits.underWay + visits.fresh.rows)) return;
+    countRow(visits);
     recent.put(hash, visits.fresh, visits.fresh.append(key, factsOf(agent, 0)));
     onVisit?.(site, key.address, agent);
     if (visits.fresh.rows >= BATCH_VISITS) visits.fresh = handOver(site, visits, visits.fresh);
@@ -110,14 +166,31 @@ export function createVisitLog(deps: {
     }
   }
 
+  function fold(site: SiteId, visits: SiteVisits, visit: FoldableVisit, seen: SeenRequest, at: number): void {
+    visits.folds ??= new SecondFolds();
+    const { folds } = visits;
+    const before = folds.weight;
+    if (!fits(visits, visits.underWay + visits.fresh.rows + before)) return;
+    if (!folds.join(visit)) {
+      const agent = agentOf(seen);
+      folds.begin(visit, agent, at);
+      onVisit?.(site, visit.key.address, agent);
+    }
+    folding += folds.weight - before;
+  }
+
   function factsOf(agent: string | null, repeats: number): VisitFacts {
+    return { at: clock(), agent, count: 1, number: nextNumber(), repeats, ...NOT_FOLDED };
+  }
+
+  function nextNumber(): number {
     number = (number % NUMBERS) + 1;
-    return { at: clock(), agent, count: 1, number, repeats };
+    return number;
   }
 
   /** Whether there is room for one row more beside so many. What has none is counted. */
   function fits(visits: SiteVisits, waiting: number): boolean {
-    if (waiting < WAITING_MAX && underWay < ALL_WAITING_MAX) return true;
+    if (waiting < WAITING_MAX && underWay + folding < ALL_WAITING_MAX) return true;
     visits.dropped++;
     return false;
   }
@@ -125,7 +198,8 @@ export function createVisitLog(deps: {
   function visitsOf(site: SiteId): SiteVisits {
     let visits = sites.get(site);
     if (visits === undefined) {
-      visits = { fresh: new VisitPack(site), repeats: new VisitPack(site), dropped: 0, underWay: 0, idle: 0 };
+      const packs = { fresh: new VisitPack(site), repeats: new VisitPack(site) };
+      visits = { ...packs, second: 0, begun: 0, folds: null, dropped: 0, underWay: 0, idle: 0 };
       sites.set(site, visits);
     }
     return visits;
@@ -135,15 +209,17 @@ export function createVisitLog(deps: {
     timer = undefined;
     const secondIsOver = ++ticks % REPEATS_EVERY === 0;
     if (secondIsOver) recent.turn();
+    const now = Math.floor(clock() / 1000);
     for (const [site, visits] of sites) {
+      if (visits.second !== now) endSecond(visits);
       // A count of dropped visits can wait for a better moment; each would be a batch, too.
       if (visits.fresh.rows > 0 || (visits.dropped > 0 && underWay < ALL_WAITING_MAX)) {
         visits.fresh = handOver(site, visits, visits.fresh);
       }
       if (secondIsOver && visits.repeats.rows > 0) visits.repeats = handOver(site, visits, visits.repeats);
-      const waits = visits.underWay > 0 || visits.dropped > 0 || visits.repeats.rows > 0;
+      const written = visits.underWay === 0 && visits.dropped === 0 && visits.repeats.rows === 0;
       // After two turns nothing is known of its visits any more.
-      if (++visits.idle > 2 * REPEATS_EVERY && !waits) sites.delete(site);
+      if (++visits.idle > 2 * REPEATS_EVERY && written && visits.folds === null) sites.delete(site);
     }
     if (sites.size > 0) timer = setTimeout(tick, BATCH_MS).unref();
   }
@@ -152,10 +228,10 @@ export function createVisitLog(deps: {
   function handOver(site: SiteId, visits: SiteVisits, pack: VisitPack): VisitPack {
     const { dropped } = visits;
     const packed = pack.close();
-    const { rows, hits } = packed;
+    const { weight, hits } = packed;
     visits.dropped = 0;
-    visits.underWay += rows;
-    underWay += rows + BATCH_COST;
+    visits.underWay += weight;
+    underWay += weight + BATCH_COST;
     const write = store.write({ site, visits: packed, dropped }).then(
       () => {
         failing = false;
@@ -168,8 +244,8 @@ export function createVisitLog(deps: {
       },
     );
     const done = write.finally(() => {
-      visits.underWay -= rows;
-      underWay -= rows + BATCH_COST;
+      visits.underWay -= weight;
+      underWay -= weight + BATCH_COST;
       writes.delete(done);
     });
     writes.add(done);
@@ -182,6 +258,7 @@ export function createVisitLog(deps: {
     async stop() {
       clearTimeout(timer);
       for (const [site, visits] of sites) {
+        endSecond(visits);
         if (visits.fresh.rows > 0 || visits.dropped > 0) handOver(site, visits, visits.fresh);
         if (visits.repeats.rows > 0) handOver(site, visits, visits.repeats);
       }

@@ -15,7 +15,7 @@ export interface Visit {
   readonly rule: string | null;
   /** The user agent, cut; null when none was sent. */
   readonly agent: string | null;
-  /** How many were alike. At least 1. */
+  /** How many of this address were alike. At least 1. */
   count: number;
 }
 
@@ -25,6 +25,12 @@ export interface NumberedVisit extends Visit {
   readonly number: number;
   /** Number of the visit that it repeats, or 0. */
   readonly repeats: number;
+  /** Refused visits of the same second that share its row, see `fold-visits`. Those of its own address are in `count`. */
+  readonly more: number;
+  /** Bits of the network that they came from, 0 for anywhere; null when they are of its own address. */
+  readonly moreBits: number | null;
+  /** Hits of other addresses among them, for `readTally`. */
+  readonly others: Uint8Array;
 }
 
 /** One answered request, as the gate sees it. */

@@ -1,11 +1,11 @@
 import type { ActivityStore, EventRow, NewEvent } from '../activity/activity-store.js';
 import { packVisits } from '../activity/packed-visits.js';
-import type { Visit } from '../activity/visit.js';
+import type { NumberedVisit, Visit } from '../activity/visit.js';
 import type { SiteId } from '../site.js';
 import { aVisit, EVERY_EVENT, testStore } from './activity-store.js';
 
 /** A visit as a test writes it; what is left out does not matter to it. */
-export type TestVisit = Partial<Visit>;
+export type TestVisit = Partial<Visit> & Partial<NumberedVisit>;
 
 /** Unix seconds before the first visit that says no time of its own. */
 export const FIRST_VISIT = 1_795_000_000;

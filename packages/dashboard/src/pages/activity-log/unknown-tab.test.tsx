@@ -35,6 +35,21 @@ describe('the list of unknown visitors', () => {
     ]);
   });
 
+  it('says in the row of a flood how many more like it there were, and where they came from', async () => {
+    const refusal = { page_visited: '/xmlrpc.php?try=1', code: 403, rule: 'xml-rpc', ip: '203.0.113.24' };
+    site.log.unknown = [
+      visit(3, { ...refusal, more: 9500, more_from: '203.0.113.24', count: 2 }),
+      visit(2, { ...refusal, more: 9500, more_from: '203.0.113.0/24' }),
+      visit(1, { ...refusal, more: 9500, more_from: null }),
+    ];
+    await openLog(site);
+    expect((await tableTexts(TABLE)).slice(1).map((row) => row[3])).toEqual([
+      '/xmlrpc.php?try=1× 22 timesand 9,500 more like this',
+      '/xmlrpc.php?try=1and 9,500 more like this from 203.0.113.0/24',
+      '/xmlrpc.php?try=1and 9,500 more like this from other addresses',
+    ]);
+  });
+
   it('shows what strangers wrote as text', async () => {
     const evil = '<img src=x onerror=alert(1)>"\'&lt;\u202e';
     site.log.unknown = [

@@ -13,6 +13,16 @@ const migrations: Readonly<Record<string, Migration>> = {
       await createEventTables(db);
     },
   },
+  '002_folded_visits': {
+    // Columns at the end of rows that are there already: SQLite writes none of those anew, however many they are.
+    async up({ schema }: Kysely<unknown>): Promise<void> {
+      await schema
+        .alterTable('visits')
+        .addColumn('more', 'integer', (column) => column.notNull().defaultTo(0))
+        .execute();
+      await schema.alterTable('visits').addColumn('more_bits', 'integer').execute();
+    },
+  },
 };
 
 async function createVisitorTables({ schema }: Kysely<unknown>): Promise<void> {

@@ -54,8 +54,13 @@ interface VisitsTable {
   id: number;
   kind: number;
   visitor: number;
+  /** Hits of the visitor. */
   count: number;
   target: string;
+  /** Refused visits that were folded into the row, those of its visitor included. */
+  more: number;
+  /** Bits of the network that those came from, 0 for anywhere; null when they are the visitor's, in `count`. */
+  more_bits: number | null;
 }
 
 /** Rows that there are, of each kind. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { AddressTally } from '../../activity/address-tally.js';
 import { packVisits } from '../../activity/packed-visits.js';
-import type { NumberedVisit } from '../../activity/visit.js';
+import type { NumberedVisit, Visit } from '../../activity/visit.js';
 import {
   allEvents,
   allVisits,
@@ -22,7 +23,7 @@ const HOUR_BEGAN = NOW_SECONDS - 1800;
 describe('a visit that repeats another', () => {
   const first = { ...aVisit({ count: 2 }), number: 1, repeats: 0 };
   const again = { ...first, at: NOW + 900, count: 3, number: 2, repeats: 1 };
-  const write = (store: OpenActivityStore, ...visits: NumberedVisit[]) =>
+  const write = (store: OpenActivityStore, ...visits: (Visit & Partial<NumberedVisit>)[]) =>
     store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
   const counts = async (store: OpenActivityStore) => (await allVisits(store)).map(({ count }) => count);
 
@@ -160,6 +161,20 @@ describe('choices of a filter', () => {
     expect((await labels('ip', '7'))[0]).toBe('192.0.2.7');
     expect(await labels('ip', '%')).toEqual([]);
     expect(await labels('ip', '_')).toEqual([]);
+  });
+
+  it('name no address that only shares the row of another: the list would be empty', async () => {
+    const store = await testStore();
+    const tally = new AddressTally();
+    for (let i = 0; i < 9; i++) tally.add('203.0.113.9');
+    const folded = { address: '203.0.113.24', rule: 'xml-rpc', status: 403, more: 9, moreBits: 24 };
+    const row = { ...aVisit(), ...folded, others: tally.bytes() };
+    await store.write({ site: SITE, visits: packVisits([row]), dropped: 0 });
+    expect(await store.options(SITE, 'ip', '', 9)).toMatchObject([{ label: '203.0.113.24' }]);
+    expect(await store.top(SITE, 'address', '2026-11-21', '2026-11-21', 9)).toEqual([
+      { value: '203.0.113.9', count: 9 },
+      { value: '203.0.113.24', count: 1 },
+    ]);
   });
 
   it('name users by login with the id of their visitor, and kinds by their ids', async () => {

@@ -97,7 +97,7 @@ class SqliteActivityStore implements OpenActivityStore {
 
   async write({ site, visits, dropped }: VisitBatch): Promise<void> {
     if (this.#closed) throw new StorageError('closed', 'The Activity Log is closed.');
-    const size = visits.rows;
+    const size = visits.weight;
     const late = (this.#dropped.get(site) ?? 0) + dropped;
     this.#dropped.delete(site);
     // Twice what the thread itself keeps: it may not have looked at its messages for a moment.

@@ -1,6 +1,9 @@
+import type { UnknownRow } from '@security-optimizer/contract/activity';
 import { Tip } from '../../../components/tip.js';
 import { useDateTexts } from '../../../dates/use-date-texts.js';
-import { __, sprintf } from '../../../i18n/translate.js';
+import { formatNumber } from '../../../i18n/format-number.js';
+import { __, _n, sprintf } from '../../../i18n/translate.js';
+import { useServices } from '../../../services.js';
 import { Cell } from './log-table.js';
 import { momentTexts } from './moment-text.js';
 
@@ -38,8 +41,12 @@ export function AddressCell({ ip, hostname }: { readonly ip: string; readonly ho
   );
 }
 
-/** What was asked for. Shortened to one line; the tooltip shows all. */
-export function PageCell({ target, count }: { readonly target: string; readonly count: number }) {
+/**
+ * What was asked for, and how many refused visits share the row. The target is shortened to one line; the tooltip shows
+ * all.
+ */
+export function PageCell({ row }: { readonly row: UnknownRow }) {
+  const { page_visited: target, count } = row;
   return (
     <Cell className="so-td-page so-td-path">
       <Tip text={target} className="so-pathcell">
@@ -54,7 +61,38 @@ export function PageCell({ target, count }: { readonly target: string; readonly 
           </span>
         ) : null}
       </Tip>
+      {row.more > 0 ? <MoreLikeThis {...row} /> : null}
     </Cell>
+  );
+}
+
+/** In a flood one row holds the refused visits of a second that are alike. */
+function MoreLikeThis({ more, more_from: from, ip }: Pick<UnknownRow, 'more' | 'more_from' | 'ip'>) {
+  const { config } = useServices();
+  const number = formatNumber(more, config.localeSlug);
+  return (
+    <small className="so-more so-num">
+      {from === ip
+        ? /* translators: %s: number of visits */
+          sprintf(_n('and %s more like this', 'and %s more like this', more, 'security-optimizer'), number)
+        : from === null
+          ? sprintf(
+              /* translators: %s: number of visits */
+              _n(
+                'and %s more like this from other addresses',
+                'and %s more like this from other addresses',
+                more,
+                'security-optimizer',
+              ),
+              number,
+            )
+          : sprintf(
+              /* translators: 1: number of visits, 2: addresses, for example 203.0.113.0/24 */
+              _n('and %1$s more like this from %2$s', 'and %1$s more like this from %2$s', more, 'security-optimizer'),
+              number,
+              from,
+            )}
+    </small>
   );
 }
 

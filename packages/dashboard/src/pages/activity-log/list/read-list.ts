@@ -38,6 +38,8 @@ export const readUnknownRow: ReadRow<UnknownRow> = (row, place) => ({
   type: text(row.type),
   page_visited: text(row.page_visited),
   count: number(row.count) ?? 1,
+  more: number(row.more) ?? 0,
+  more_from: typeof row.more_from === 'string' ? row.more_from : null,
   code: number(row.code) ?? (Number.parseInt(text(row.response), 10) || 0),
   rule: typeof row.rule === 'string' ? row.rule : null,
 });

@@ -39,7 +39,7 @@ export function UnknownTable({ rows, menu, ...table }: TableProps<UnknownRow>) {
           <TimeCell ts={row.ts} seconds={row.ts_unix} />
           <VisitorCell type={row.type} />
           <AddressCell ip={row.ip} hostname={row.hostname} />
-          <PageCell target={row.page_visited} count={row.count} />
+          <PageCell row={row} />
           <ResponseCell code={row.code} response={row.response} rule={row.rule} />
           {menu ? <Cell className="so-c-actions">{menu(row)}</Cell> : null}
         </Row>

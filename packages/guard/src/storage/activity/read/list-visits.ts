@@ -46,6 +46,8 @@ async function rowsOf({ db }: Reader, site: number, ids: readonly number[]): Pro
       'visits.visitor',
       'visits.count',
       'visits.target',
+      'visits.more',
+      'visits.more_bits',
       'visit_kinds.type',
       'visit_kinds.status',
       'visit_kinds.rule',
@@ -67,5 +69,7 @@ async function rowsOf({ db }: Reader, site: number, ids: readonly number[]): Pro
     status: row.status,
     rule: row.rule === '' ? null : row.rule,
     count: row.count,
+    more: row.more,
+    moreBits: row.more_bits,
   }));
 }

@@ -39,6 +39,25 @@ it('keeps every value with more than its share of all hits, and never claims mor
   );
 });
 
+it('tells storage of every value that goes, and of none that it never had, however many come between two looks', () => {
+  const names = fc.array(fc.integer({ min: 0, max: 40 }).map(String), { maxLength: 60, size: 'max' });
+  fc.assert(
+    fc.property(fc.array(names, { maxLength: 12 }), (looks) => {
+      const counters = new TopCounters(MOST);
+      const stored = new Map<string, { hits: number; excess: number }>();
+      for (const values of looks) {
+        for (const value of values) counters.add(value, 1);
+        const { changed, gone } = counters.takeChanges();
+        for (const name of gone) expect(stored.delete(name)).toBe(true);
+        for (const [name, counted] of changed) stored.set(name, { ...counted });
+        expect(stored.size).toBeLessThanOrEqual(MOST);
+        const hits = [...stored.values()].reduce((sum, counted) => sum + counted.hits, 0);
+        expect(hits).toBe(looks.slice(0, looks.indexOf(values) + 1).flat().length);
+      }
+    }),
+  );
+});
+
 it('is exact while there are fewer values than counters', () => {
   const counters = new TopCounters(MOST);
   for (const value of ['a', 'b', 'a', 'c']) counters.add(value, 2);

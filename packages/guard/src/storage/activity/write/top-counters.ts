@@ -16,11 +16,14 @@ export class TopCounters {
   #smallest: string[] = [];
   #smallestHits = 0;
   readonly #changed = new Set<string>();
+  /** Values that storage knows, and those of them that have no counter any more: in a flood most never get there. */
+  readonly #stored: Set<string>;
   readonly #gone = new Set<string>();
 
   constructor(most: number, counts: Iterable<readonly [string, TopCount]> = []) {
     this.#most = most;
     this.#counts = new Map(counts);
+    this.#stored = new Set(this.#counts.keys());
   }
 
   add(value: string, hits: number): void {
@@ -40,9 +43,12 @@ export class TopCounters {
     const changed: (readonly [string, TopCount])[] = [];
     for (const value of this.#changed) {
       const count = this.#counts.get(value);
-      if (count) changed.push([value, count]);
+      if (!count) continue;
+      changed.push([value, count]);
+      this.#stored.add(value);
     }
     const gone = [...this.#gone];
+    for (const value of gone) this.#stored.delete(value);
     this.#changed.clear();
     this.#gone.clear();
     return { changed, gone };
@@ -58,7 +64,7 @@ export class TopCounters {
       }
       if (this.#counts.get(value)?.hits !== this.#smallestHits) continue;
       this.#counts.delete(value);
-      this.#gone.add(value);
+      if (this.#stored.has(value)) this.#gone.add(value);
       this.#changed.delete(value);
       return this.#smallestHits;
     }

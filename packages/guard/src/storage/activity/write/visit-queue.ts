@@ -27,7 +27,7 @@ export class VisitQueue {
   }
 
   add(id: number, call: VisitsCall): void {
-    const size = call.visits.rows;
+    const size = call.visits.weight;
     const { maxWaiting, commitMs } = this.#settings;
     if (this.#visits + size > maxWaiting && this.#waiting.length > 0) this.#drop(id, call);
     else {

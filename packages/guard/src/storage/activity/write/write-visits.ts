@@ -1,3 +1,5 @@
+import { readTally } from '../../../activity/address-tally.js';
+import { hitsOf } from '../../../activity/packed-visits.js';
 import type { NumberedVisit } from '../../../activity/visit.js';
 import type { Prepare } from '../../sqlite-worker/prepared-statements.js';
 import type { KindBook } from './kind-book.js';
@@ -25,7 +27,9 @@ export function writeVisits(
   visits: Iterable<NumberedVisit>,
 ): void {
   const { site, visitors, kinds, rows } = books;
-  const insert = prepare('insert into visits (site, id, kind, visitor, count, target) values (?, ?, ?, ?, ?, ?)');
+  const insert = prepare(
+    'insert into visits (site, id, kind, visitor, count, target, more, more_bits) values (?, ?, ?, ?, ?, ?, ?, ?)',
+  );
   const add = prepare('update visits set count = count + ? where site = ? and id = ?');
 
   /** Null when there is none, or not any more. */
@@ -38,21 +42,25 @@ export function writeVisits(
     const visitor = visitors.count(site.number, visit.address, second, ONE_ROW);
     const kind = kinds.idOf(kinds.typeOf(visit.agent, visitor.verifiedBot), visit.status, visit.rule);
     const id = site.newId(second);
-    insert.run(site.number, id, kind, visitor.id, visit.count, visit.target);
+    insert.run(site.number, id, kind, visitor.id, visit.count, visit.target, visit.more, visit.moreBits);
     site.countRow(id, kind);
     return { id, kind };
   }
 
+  function countAddress(second: number, rule: string | null, address: string, hits: number): void {
+    site.countTop(second, 'address', address, hits);
+    if (rule !== null && LOGIN_RULES.has(rule)) site.countTop(second, 'failed-login', address, hits);
+  }
+
   for (const visit of visits) {
+    const { rule, address, count } = visit;
     const second = Math.floor(visit.at / 1000);
     const row = addToRow(visit, second) ?? writeRow(visit, second);
     rows.put(visit.number, site.number, row);
-    site.countHits(second, row.kind, visit.count);
-    site.countTop(second, 'address', visit.address, visit.count);
-    if (visit.rule === null && visit.status < 300) site.countTop(second, 'page', pageOf(visit.target), visit.count);
-    if (visit.rule !== null && LOGIN_RULES.has(visit.rule)) {
-      site.countTop(second, 'failed-login', visit.address, visit.count);
-    }
+    site.countHits(second, row.kind, hitsOf(visit));
+    countAddress(second, rule, address, count);
+    for (const other of readTally(visit.others)) countAddress(second, rule, other.address, other.hits);
+    if (rule === null && visit.status < 300) site.countTop(second, 'page', pageOf(visit.target), count);
   }
 }
 
