@@ -87,9 +87,14 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
   return { seed, kinds: crew.counts, visits: crew.visits, before: before ?? none, after, faults, pageMs };
 }
 
+/** Those with one of the names, or else with a part of it; all when none is given. */
 function chosen<T>(all: readonly T[], nameOf: (one: T) => string, parts: readonly string[] | undefined): readonly T[] {
-  const some = parts === undefined ? all : all.filter((one) => parts.some((part) => nameOf(one).includes(part)));
-  if (some.length === 0) throw new Error(`Nothing is called ${parts?.join(' or ')}.`);
+  if (parts === undefined) return all;
+  const some = parts.flatMap((part) => {
+    const exact = all.filter((one) => nameOf(one) === part);
+    return exact.length > 0 ? exact : all.filter((one) => nameOf(one).includes(part));
+  });
+  if (some.length === 0) throw new Error(`Nothing is called ${parts.join(' or ')}.`);
   return some;
 }
 
