@@ -131,19 +131,19 @@ export class AttackedSite {
     set('login limit', this.limit > 0, '“Limit Login Attempts” is off');
   }
 
-  /** Asks for what the protection refuses in its plainest form. */
+  /** Asks for what the protection refuses in its plainest form. A file that is not there tells nothing. */
   async #looksOn(field: SecurityField): Promise<boolean> {
     const status = async (target: string) => (await this.ask({ target })).status;
     const page = () => this.ask({ target: '/' });
     switch (field) {
       case 'disable_xml_rpc':
-        return [403, 404].includes(await status('/xmlrpc.php'));
+        return (await status('/xmlrpc.php')) === 403;
       case 'disable_feed':
-        return [403, 404].includes(await status('/feed/'));
+        return (await status('/feed/')) === 403;
       case 'lock_system_folders':
-        return [403, 404].includes(await status('/wp-includes/load.php'));
+        return (await status('/wp-includes/load.php')) === 403;
       case 'delete_readme':
-        return [403, 404].includes(await status('/readme.html'));
+        return (await status('/readme.html')) === 403;
       case 'wp_remove_version':
         return !/<meta name=["']generator["']/i.test((await page()).body);
       case 'xss_protection':
