@@ -139,7 +139,7 @@ export class AttackedSite {
       case 'disable_xml_rpc':
         return (await status('/xmlrpc.php')) === 403;
       case 'disable_feed':
-        return (await status('/feed/')) === 403;
+        return [403, 404].includes(await status('/?feed=rss2'));
       case 'lock_system_folders':
         return (await status('/wp-includes/load.php')) === 403;
       case 'delete_readme':

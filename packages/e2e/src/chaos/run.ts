@@ -17,8 +17,8 @@ export interface ChaosOptions {
   readonly behaviours?: readonly string[];
   /** Port of the web server behind guard. */
   readonly upstreamPort: number;
-  /** What each connection of guard was last asked, where the web server can tell. */
-  readonly upstreamOpen?: () => string[];
+  /** What the connection from that port of guard's was last asked, where the web server can tell. */
+  readonly askedFrom?: (port: number) => string | undefined;
   /** The host that requests name. */
   readonly host: string;
   /** Whether the web server is a real WordPress, which fails commands when it is overrun. */
@@ -102,8 +102,8 @@ function chosen<T>(all: readonly T[], nameOf: (one: T) => string, parts: readonl
 class Crew {
   readonly counts: Record<string, { visits: number; statuses: Record<string, number> }> = {};
   visits = 0;
-  /** Which kind each port of ours belongs to, for naming what guard still holds. */
-  readonly #ports = new Map<number, string>();
+  /** Which kind each address and port of ours belongs to, for naming what guard still holds. */
+  readonly #kinds = new Map<string, string>();
   readonly #held: Socket[] = [];
   readonly #busy = new Map<number, string>();
 
@@ -144,18 +144,19 @@ class Crew {
         this.#hold(socket);
       },
     );
-    this.#remember(visit.socket, name);
+    this.#remember(visit.socket, `${name} (${behaviour})`);
     for (const step of steps) await step(visit);
     const status = /^HTTP\/1\.1 (\d{3})/.exec(visit.received())?.[1] ?? (visit.received() === '' ? 'nothing' : 'other');
     count.statuses[status] = (count.statuses[status] ?? 0) + 1;
     if (!held) visit.socket.destroy();
   }
 
-  #remember(socket: Socket, name: string): void {
+  #remember(socket: Socket, label: string): void {
     if (socket.localPort === undefined) return;
-    this.#ports.delete(socket.localPort);
-    this.#ports.set(socket.localPort, name);
-    if (this.#ports.size > 30_000) this.#ports.delete(this.#ports.keys().next().value as number);
+    const mine = `${socket.localAddress}:${socket.localPort}`;
+    this.#kinds.delete(mine);
+    this.#kinds.set(mine, label);
+    if (this.#kinds.size > 30_000) this.#kinds.delete(this.#kinds.keys().next().value as string);
   }
 
   #hold(socket: Socket): void {
@@ -168,8 +169,8 @@ class Crew {
     for (const socket of this.#held.splice(0)) socket.destroy();
   }
 
-  kindOf(port: number): string {
-    return this.#ports.get(port) ?? 'unknown';
+  kindOf(remote: string): string {
+    return this.#kinds.get(remote) ?? 'unknown';
   }
 
   /** What each worker did last. */
@@ -199,8 +200,10 @@ async function settled(guard: GuardProcess, options: ChaosOptions, crew: Crew): 
     const toUpstream = open.filter(({ remotePort }) => remotePort === options.upstreamPort);
     if (toVisitors.length === 0 && toUpstream.length === 0) return [];
     if (Date.now() >= end) {
-      const visitors = tally(toVisitors.map(({ remotePort, state }) => `${crew.kindOf(remotePort)}, state ${state}`));
-      const upstream = tally(options.upstreamOpen?.() ?? toUpstream.map(() => 'a connection'));
+      const visitors = tally(toVisitors.map(({ remote, state }) => `${crew.kindOf(remote)}, ${state}`));
+      const upstream = tally(
+        toUpstream.map(({ localPort, state }) => `${options.askedFrom?.(localPort) ?? 'a connection'}, ${state}`),
+      );
       return [
         ...visitors.map((line) => `still open to a visitor after ${SETTLE_MS / 1000} s: ${line}`),
         ...upstream.map((line) => `still open to WordPress after ${SETTLE_MS / 1000} s: ${line}`),

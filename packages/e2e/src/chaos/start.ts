@@ -11,7 +11,7 @@ import { startChaosUpstream } from './upstream.js';
 export interface ChaosSite {
   readonly guard: GuardProcess;
   readonly upstreamPort: number;
-  readonly upstreamOpen?: () => string[];
+  readonly askedFrom?: (port: number) => string | undefined;
   /** The host that requests name. */
   readonly host: string;
   readonly realSite: boolean;
@@ -35,7 +35,7 @@ async function startUnruly(dir: string): Promise<ChaosSite> {
     await layOutGuard(dataDir, upstream.origin, secret);
     await prepareForChaos(dataDir);
     const guard = await startGuard(dataDir);
-    const facts = { upstreamPort: upstream.port, upstreamOpen: upstream.open, host: 'example.com', realSite: false };
+    const facts = { upstreamPort: upstream.port, askedFrom: upstream.askedFrom, host: 'example.com', realSite: false };
     return { guard, ...facts, stop: () => stopAll(guard.stop, upstream.close) };
   } catch (error) {
     await upstream.close();

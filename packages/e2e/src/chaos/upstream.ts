@@ -127,8 +127,8 @@ const MEGABYTE = Buffer.alloc(1024 * 1024, 'chaos ');
 export interface ChaosUpstream {
   readonly origin: string;
   readonly port: number;
-  /** What each open connection was last asked for. */
-  open(): string[];
+  /** What the open connection from that port was last asked for. */
+  askedFrom(port: number): string | undefined;
   /** How many requests it was asked so far. */
   requests(): number;
   close(): Promise<void>;
@@ -188,7 +188,7 @@ export async function startChaosUpstream(secret: string): Promise<ChaosUpstream>
   return {
     origin: `http://127.0.0.1:${port}`,
     port,
-    open: () => [...connections.values()],
+    askedFrom: (from) => [...connections].find(([socket]) => socket.remotePort === from)?.[1],
     requests: () => requests,
     close: () =>
       new Promise((resolve) => {
