@@ -129,6 +129,7 @@ function readable(report: ChaosReport): string {
     held('timers', before.timers, after?.timers),
     held('descriptors', before.descriptors, after?.descriptors),
     `a plain page: ${report.pageMs.map((ms) => (ms === null ? 'not answered' : `${ms} ms`)).join(', then ')}`,
+    `somebody else meanwhile: ${report.bystander.pages} pages, ${report.bystander.failed} failed, the slowest ${report.bystander.slowestMs} ms`,
     ...(report.faults.length === 0 ? ['Guard has held.'] : ['', ...report.faults.map((fault) => `FAULT: ${fault}`)]),
     '',
   ].join('\n');
