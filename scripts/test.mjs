@@ -12,7 +12,7 @@ import { sideBySide } from './lib/tests/side-by-side.mjs';
 import { vitest } from './lib/tests/vitest.mjs';
 
 const usage = `npm test                          everything
-npm test -- --only lint,unit      some of: lint, types, docs, texts, unit, visual, connector, sandbox, e2e
+npm test -- --only lint,unit      some of: lint, types, docs, texts, unit, visual, connector, sandbox, chaos, e2e
 npm test -- --also-node 26        the contract's and guard's tests on that Node too
 npm test -- --at-a-time 1         how many parts run side by side (2)
 `;
@@ -55,6 +55,7 @@ const long = {
   unit: ['guard', 'dashboard', 'bench', 'contract'].map((name) => testsOf(name)),
   visual: [testsOf('dashboard', 'visual', { config: 'vitest.visual.config.ts' })],
   sandbox: [testsOf('sandbox')],
+  chaos: [testsOf('e2e', 'chaos', { config: 'vitest.chaos.config.ts' })],
 };
 
 /** A check that passes or fails as a whole; `work` answers an exit code. */

@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 
 /** These walk through every page and every state, and leave a site behind that others would not know again. */
 const WALKS = 'src/suites/interface/**/*.test.ts';
+/** A run of its own, without the stacks (`vitest.chaos.config.ts`). */
+const CHAOS = 'src/chaos/**/*.test.ts';
 /** `walks`, `others`, or everything. */
 const wanted = process.env.E2E_SUITES;
 
@@ -12,7 +14,7 @@ export default defineConfig({
   test: {
     name: 'e2e',
     include: [wanted === 'walks' ? WALKS : 'src/**/*.test.ts'],
-    exclude: wanted === 'others' ? [WALKS] : [],
+    exclude: wanted === 'others' ? [WALKS, CHAOS] : [CHAOS],
     environment: 'node',
     globalSetup: ['src/stacks/global-setup.ts'],
     pool: 'forks',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kinds } from './kinds.js';
 import { type ChaosReport, runChaos } from './run.js';
-import { type ChaosSite, startUnruly } from './start.js';
+import { type ChaosSite, startSite } from './start.js';
 
 /** A new sequence each time finds more than the same one for ever; the one that failed is printed. */
 const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -16,7 +16,7 @@ describe.runIf(process.platform === 'linux')(`20 seconds of chaos from 40 connec
   const startedPid = () => site.guard.pid;
 
   beforeAll(async () => {
-    site = await startUnruly(dir);
+    site = await startSite('unruly', dir);
     report = await runChaos(site.guard, { seed, seconds: 20, connections: 40, ...site });
   }, 120_000);
   afterAll(async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { kinds } from './kinds.js';
 import { type ChaosReport, runChaos } from './run.js';
-import { type ChaosSite, startUnruly } from './start.js';
+import { type ChaosSite, stacks, startSite } from './start.js';
 import { behaviours } from './upstream.js';
 
 const help = `npm run chaos -- [options]     visits of ${kinds.length} kinds, whole and broken, against a guard of its own
@@ -14,6 +14,8 @@ const help = `npm run chaos -- [options]     visits of ${kinds.length} kinds, wh
   --connections N    visits at a time (40)
   --only A,B         only kinds of visits whose names hold A or B; --list names them
   --upstream A,B     only these behaviours of the web server behind guard
+  --stack NAME       what stands behind guard: ${stacks.join(', ')}; the first one, a web server
+                     that does to each request what the request asks for, unless named
   --log FILE         keep guard's log
   --json             print the report as JSON
   --list             print the kinds and the behaviours
@@ -49,7 +51,7 @@ export async function chaos(args: readonly string[]): Promise<number> {
   process.on('SIGINT', interrupted).on('SIGTERM', interrupted);
   try {
     process.stderr.write(`seed ${values.seed}, ${values.seconds} s\n`);
-    site = await startUnruly(dir);
+    site = await startSite(values.stack, dir);
     const report = await runChaos(site.guard, { ...values, ...site });
     process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : readable(report));
     return report.faults.length === 0 ? 0 : 1;
@@ -68,7 +70,13 @@ function read(args: readonly string[]) {
     options: {
       ...{ minutes: { type: 'string' }, seconds: { type: 'string' }, seed: { type: 'string' } },
       ...{ connections: { type: 'string', default: '40' }, only: { type: 'string' }, upstream: { type: 'string' } },
-      ...{ log: { type: 'string' }, json: { type: 'boolean' }, list: { type: 'boolean' }, help: { type: 'boolean' } },
+      ...{
+        log: { type: 'string' },
+        stack: { type: 'string', default: 'unruly' },
+        json: { type: 'boolean' },
+        list: { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
     },
   });
   const number = (name: string, text: string, most: number): number => {
@@ -77,8 +85,11 @@ function read(args: readonly string[]) {
     }
     return Number(text);
   };
+  const stack = stacks.find((known) => known === values.stack);
+  if (stack === undefined) throw new Error(`--stack: use ${stacks.join(', ')}`);
   const seconds = values.seconds !== undefined;
   return {
+    stack,
     ...{ log: values.log, json: values.json === true, list: values.list, help: values.help },
     seed: number('seed', values.seed ?? String(1 + Math.floor(Math.random() * (2 ** 31 - 2))), 2 ** 31),
     seconds: seconds
@@ -118,6 +129,7 @@ function readable(report: ChaosReport): string {
     held('timers', before.timers, after?.timers),
     held('descriptors', before.descriptors, after?.descriptors),
     `a plain page: ${report.pageMs.map((ms) => (ms === null ? 'not answered' : `${ms} ms`)).join(', then ')}`,
+    `somebody else meanwhile: ${report.bystander.pages} pages, ${report.bystander.failed} failed, the slowest ${report.bystander.slowestMs} ms`,
     ...(report.faults.length === 0 ? ['Guard has held.'] : ['', ...report.faults.map((fault) => `FAULT: ${fault}`)]),
     '',
   ].join('\n');

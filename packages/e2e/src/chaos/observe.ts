@@ -6,6 +6,8 @@ import { WebSocket } from 'undici';
 export interface OpenSocket {
   readonly localPort: number;
   readonly remotePort: number;
+  /** The other side, as `127.0.0.1:8080`. */
+  readonly remote: string;
   readonly state: string;
 }
 
@@ -26,7 +28,20 @@ export function socketsOf(pid: number): OpenSocket[] {
     .flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n').slice(1))
     .map((line) => line.trim().split(/\s+/))
     .filter((fields) => fields[3] !== LISTENING && inodes.has(fields[9] ?? ''))
-    .map(([, local, remote, state]) => ({ localPort: portOf(local), remotePort: portOf(remote), state: state ?? '' }));
+    .map(([, local, remote, state = '']) => ({
+      ...{ localPort: portOf(local), remotePort: portOf(remote), remote: endpoint(remote) },
+      state: states[state] ?? state,
+    }));
+}
+
+/** Those in which a connection can stay. */
+const states: Readonly<Record<string, string>> = { '01': 'ESTABLISHED', '05': 'FIN_WAIT2', '08': 'CLOSE_WAIT' };
+
+/** An IPv4 address stands in the table with its last byte first, also at the end of an IPv6 one. */
+function endpoint(address = ''): string {
+  const bytes = address.slice(0, address.lastIndexOf(':')).slice(-8).match(/../g) ?? [];
+  const ip = bytes.map((byte) => Number.parseInt(byte, 16)).reverse();
+  return `${ip.join('.')}:${portOf(address)}`;
 }
 
 const portOf = (address = ''): number => Number.parseInt(address.slice(address.lastIndexOf(':') + 1), 16);

@@ -4,9 +4,10 @@ import { sendRaw } from '../http/raw.js';
 import { openVisit } from './client.js';
 import { addresses, type GuardProcess, limits } from './guard.js';
 import { kinds as allKinds, type Kind } from './kinds.js';
-import { descriptorsOf, type Held, heldBy, residentMemory, socketsOf } from './observe.js';
+import { descriptorsOf, heldBy, residentMemory, socketsOf } from './observe.js';
 import { createRandom, type Random } from './random.js';
 import { behaviours } from './upstream.js';
+import { faultsInLog, grown, type Measured } from './verdict.js';
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -17,8 +18,8 @@ export interface ChaosOptions {
   readonly behaviours?: readonly string[];
   /** Port of the web server behind guard. */
   readonly upstreamPort: number;
-  /** What each connection of guard was last asked, where the web server can tell. */
-  readonly upstreamOpen?: () => string[];
+  /** What the connection from that port of guard's was last asked, where the web server can tell. */
+  readonly askedFrom?: (port: number) => string | undefined;
   /** The host that requests name. */
   readonly host: string;
   /** Whether the web server is a real WordPress, which fails commands when it is overrun. */
@@ -34,25 +35,16 @@ export interface ChaosReport {
   readonly after: Measured | null;
   /** Everything that is not as it must be; empty when guard has held. */
   readonly faults: readonly string[];
+  /** Who asked for a plain page twice a second during chaos. */
+  readonly bystander: { readonly pages: number; readonly failed: number; readonly slowestMs: number };
   /** Milliseconds until a plain page came, right after chaos and at the end. */
   readonly pageMs: readonly (number | null)[];
-}
-
-interface Measured extends Held {
-  readonly descriptors: number;
-  readonly resident: number;
 }
 
 /** A held connection more than these, and the oldest goes. */
 const MOST_HELD = 300;
 /** Everything that guard waits for at most, one after the other, with its idle connections to WordPress behind. */
 const SETTLE_MS = (limits.headerSeconds + limits.idleSeconds + limits.upstreamSeconds + 4) * 1000 + 9000;
-/** How much more of the heap may be in use afterwards: compiled code and tables that are bounded by their size. */
-const HEAP_GROWTH = 24 * 1024 * 1024;
-const RESIDENT_GROWTH = 160 * 1024 * 1024;
-
-/** What may be said at level error when WordPress is overrun: its faults, not guard's. */
-const WORDPRESS_FAULTS = new Set(['wordpress-unreachable', 'api-failed', 'connector-missing']);
 
 /** Lets visitors of every kind loose on a guard, and looks at what is left of it. */
 export async function runChaos(guard: GuardProcess, options: ChaosOptions): Promise<ChaosReport> {
@@ -64,8 +56,9 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
   await crew.work(seed ^ 0x5eed, connections, Math.min(3, seconds));
   await settled(guard, options, crew);
   const before = guard.ended() === null ? await measure(guard) : null;
-  if (before !== null) await crew.work(seed, connections, seconds);
   const faults: string[] = [];
+  const bystander = new Bystander(guard, options);
+  if (before !== null) await Promise.all([crew.work(seed, connections, seconds), bystander.ask(seconds)]);
   const pageMs: (number | null)[] = [];
   let after: Measured | null = null;
   if (guard.ended() === null) {
@@ -84,21 +77,35 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
   if (before !== null && after !== null) faults.push(...grown(before, after));
   faults.push(...faultsInLog(guard.log(), options.realSite === true));
   const none = { descriptors: 0, resident: 0, heap: 0, external: 0, timers: 0 };
-  return { seed, kinds: crew.counts, visits: crew.visits, before: before ?? none, after, faults, pageMs };
+  return { seed, kinds: crew.counts, visits: crew.visits, before: before ?? none, after, faults, pageMs, bystander };
 }
 
+/** Those with one of the names, or else with a part of it; all when none is given. */
 function chosen<T>(all: readonly T[], nameOf: (one: T) => string, parts: readonly string[] | undefined): readonly T[] {
-  const some = parts === undefined ? all : all.filter((one) => parts.some((part) => nameOf(one).includes(part)));
-  if (some.length === 0) throw new Error(`Nothing is called ${parts?.join(' or ')}.`);
+  if (parts === undefined) return all;
+  const some = parts.flatMap((part) => {
+    const exact = all.filter((one) => nameOf(one) === part);
+    return exact.length > 0 ? exact : all.filter((one) => nameOf(one).includes(part));
+  });
+  if (some.length === 0) throw new Error(`Nothing is called ${parts.join(' or ')}.`);
   return some;
+}
+
+function shuffled<T>(list: readonly T[], random: Random): T[] {
+  const all = [...list];
+  for (let last = all.length - 1; last > 0; last--) {
+    const other = random.between(0, last);
+    [all[last], all[other]] = [all[other] as T, all[last] as T];
+  }
+  return all;
 }
 
 /** The visitors at work. */
 class Crew {
   readonly counts: Record<string, { visits: number; statuses: Record<string, number> }> = {};
   visits = 0;
-  /** Which kind each port of ours belongs to, for naming what guard still holds. */
-  readonly #ports = new Map<number, string>();
+  /** Which kind each address and port of ours belongs to, for naming what guard still holds. */
+  readonly #kinds = new Map<string, string>();
   readonly #held: Socket[] = [];
   readonly #busy = new Map<number, string>();
 
@@ -110,17 +117,23 @@ class Crew {
   /** Sends visits on so many connections at a time, each connection with a sequence of choices of its own. */
   async work(seed: number, connections: number, seconds: number): Promise<void> {
     const until = Date.now() + seconds * 1000;
+    const { kinds } = this.parts;
+    // Every kind has its turn within the first few visits of each connection, however slow the machine is.
+    const order = shuffled(kinds, createRandom(seed, connections));
     const worker = async (number: number): Promise<void> => {
       const random = createRandom(seed, number);
-      while (Date.now() < until && this.guard.ended() === null) await this.#visit(number, random);
+      const first = Math.floor((number * order.length) / connections);
+      for (let turn = first; Date.now() < until && this.guard.ended() === null; turn++) {
+        const kind = turn < first + order.length ? (order[turn % order.length] as Kind) : random.pick(kinds);
+        await this.#visit(number, kind, random);
+      }
       if (this.guard.ended() === null) this.#busy.delete(number);
     };
     await Promise.all(Array.from({ length: connections }, (_, number) => worker(number)));
   }
 
-  async #visit(worker: number, random: Random): Promise<void> {
+  async #visit(worker: number, [name, ...steps]: Kind, random: Random): Promise<void> {
     // Everything is chosen before the first byte, so that no answer changes what comes next.
-    const [name, ...steps] = random.pick(this.parts.kinds);
     const behaviour = random.chance(0.4) ? 'normal' : random.pick(this.parts.ways);
     const from = random.pick([...addresses.visitors, ...addresses.visitors, addresses.blocked, addresses.proxy]);
     const extra = from === addresses.proxy ? `X-Forwarded-For: ${forwarded(random)}\r\n` : '';
@@ -139,18 +152,19 @@ class Crew {
         this.#hold(socket);
       },
     );
-    this.#remember(visit.socket, name);
+    this.#remember(visit.socket, `${name} (${behaviour})`);
     for (const step of steps) await step(visit);
     const status = /^HTTP\/1\.1 (\d{3})/.exec(visit.received())?.[1] ?? (visit.received() === '' ? 'nothing' : 'other');
     count.statuses[status] = (count.statuses[status] ?? 0) + 1;
     if (!held) visit.socket.destroy();
   }
 
-  #remember(socket: Socket, name: string): void {
+  #remember(socket: Socket, label: string): void {
     if (socket.localPort === undefined) return;
-    this.#ports.delete(socket.localPort);
-    this.#ports.set(socket.localPort, name);
-    if (this.#ports.size > 30_000) this.#ports.delete(this.#ports.keys().next().value as number);
+    const mine = `${socket.localAddress}:${socket.localPort}`;
+    this.#kinds.delete(mine);
+    this.#kinds.set(mine, label);
+    if (this.#kinds.size > 30_000) this.#kinds.delete(this.#kinds.keys().next().value as string);
   }
 
   #hold(socket: Socket): void {
@@ -163,8 +177,8 @@ class Crew {
     for (const socket of this.#held.splice(0)) socket.destroy();
   }
 
-  kindOf(port: number): string {
-    return this.#ports.get(port) ?? 'unknown';
+  kindOf(remote: string): string {
+    return this.#kinds.get(remote) ?? 'unknown';
   }
 
   /** What each worker did last. */
@@ -194,8 +208,10 @@ async function settled(guard: GuardProcess, options: ChaosOptions, crew: Crew): 
     const toUpstream = open.filter(({ remotePort }) => remotePort === options.upstreamPort);
     if (toVisitors.length === 0 && toUpstream.length === 0) return [];
     if (Date.now() >= end) {
-      const visitors = tally(toVisitors.map(({ remotePort, state }) => `${crew.kindOf(remotePort)}, state ${state}`));
-      const upstream = tally(options.upstreamOpen?.() ?? toUpstream.map(() => 'a connection'));
+      const visitors = tally(toVisitors.map(({ remote, state }) => `${crew.kindOf(remote)}, ${state}`));
+      const upstream = tally(
+        toUpstream.map(({ localPort, state }) => `${options.askedFrom?.(localPort) ?? 'a connection'}, ${state}`),
+      );
       return [
         ...visitors.map((line) => `still open to a visitor after ${SETTLE_MS / 1000} s: ${line}`),
         ...upstream.map((line) => `still open to WordPress after ${SETTLE_MS / 1000} s: ${line}`),
@@ -217,7 +233,34 @@ async function measure(guard: GuardProcess): Promise<Measured> {
   return { ...held, descriptors: descriptorsOf(guard.pid), resident: residentMemory(guard.pid) };
 }
 
-/** @returns the milliseconds it took, or null when it did not come within five seconds */
+const askForPage = (guard: GuardProcess, { host }: ChaosOptions) =>
+  sendRaw(guard.port, `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`, { from: addresses.bystander });
+
+/** Somebody else, who wants nothing but a page. */
+class Bystander {
+  pages = 0;
+  failed = 0;
+  slowestMs = 0;
+
+  constructor(
+    private readonly guard: GuardProcess,
+    private readonly options: ChaosOptions,
+  ) {}
+
+  async ask(seconds: number): Promise<void> {
+    const until = Date.now() + seconds * 1000;
+    while (Date.now() < until && this.guard.ended() === null) {
+      const began = Date.now();
+      const answer = await askForPage(this.guard, this.options).catch(() => null);
+      this.pages += 1;
+      if (answer?.status !== 200) this.failed += 1;
+      this.slowestMs = Math.max(this.slowestMs, Date.now() - began);
+      await sleep(500);
+    }
+  }
+}
+
+/** @returns the milliseconds it took, or null when it was not answered; more than five seconds are a fault */
 async function plainPage(
   guard: GuardProcess,
   options: ChaosOptions,
@@ -225,54 +268,14 @@ async function plainPage(
   when: string,
 ): Promise<number | null> {
   const began = Date.now();
-  const bytes = `GET / HTTP/1.1\r\nHost: ${options.host}\r\nConnection: close\r\n\r\n`;
   try {
-    const answer = await sendRaw(guard.port, bytes, { from: addresses.bystander });
+    const answer = await askForPage(guard, options);
     const took = Date.now() - began;
     if (answer.status !== 200) faults.push(`a plain page ${when} was answered with ${answer.status}`);
     if (took > 5000) faults.push(`a plain page ${when} took ${took} ms`);
     return took;
   } catch (error) {
     faults.push(`a plain page ${when} was not answered: ${(error as Error).message}`);
-    return null;
-  }
-}
-
-function grown(before: Measured, after: Measured): string[] {
-  const faults: string[] = [];
-  const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
-  const bytes = (name: string, one: number, other: number, most: number) => {
-    if (other - one > most) faults.push(`${name} grew from ${megabytes(one)} to ${megabytes(other)} MB`);
-  };
-  bytes('the heap', before.heap, after.heap, HEAP_GROWTH);
-  bytes('memory outside the heap', before.external, after.external, HEAP_GROWTH);
-  bytes('resident memory', before.resident, after.resident, RESIDENT_GROWTH);
-  // Jobs that run now and then, and a connection that ends at this very moment.
-  if (after.timers > before.timers + 5) faults.push(`timers grew from ${before.timers} to ${after.timers}`);
-  if (after.descriptors > before.descriptors + 3) {
-    faults.push(`descriptors grew from ${before.descriptors} to ${after.descriptors}`);
-  }
-  return faults;
-}
-
-/** Lines that must not be there: errors, and anything that is not a line of guard's log. */
-function faultsInLog(lines: readonly string[], realSite: boolean): string[] {
-  const ofInspector = /^(Debugger (listening|attached|ending)|For help, see: |Waiting for the debugger)/;
-  const faults: string[] = [];
-  for (const line of lines) {
-    if (ofInspector.test(line)) continue;
-    const entry = parseLine(line);
-    if (entry === null) faults.push(line);
-    else if (entry.level === 'fatal') faults.push(line);
-    else if (entry.level === 'error' && !(realSite && WORDPRESS_FAULTS.has(entry.event ?? ''))) faults.push(line);
-  }
-  return faults.slice(0, 20).map((line) => `in the log: ${line.slice(0, 2000)}`);
-}
-
-function parseLine(line: string): { level?: string; event?: string } | null {
-  try {
-    return JSON.parse(line) as { level?: string; event?: string };
-  } catch {
     return null;
   }
 }

@@ -17,7 +17,11 @@ interface Exchange {
 const page = '<!doctype html><title>Chaos</title><p>A plain page.</p>\n';
 const head = (fields: string) => `HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n${fields}\r\n`;
 
-/** What the web server behind guard may do with a request, by name. A request asks for one in its query. */
+/**
+ * What the web server behind guard may do with a request, by name. A request asks for one in its query. What is written
+ * past the HTTP server must not look like a whole answer on a connection that can be used again: the server would not
+ * answer the next request on it.
+ */
 export const behaviours: Readonly<Record<string, (exchange: Exchange) => void>> = {
   normal: ({ request, response }) => {
     request.resume().on('end', () => response.end(page));
@@ -29,9 +33,9 @@ export const behaviours: Readonly<Record<string, (exchange: Exchange) => void>> 
   },
   'never answers': ({ request }) => void request.resume(),
   'never reads': () => {},
-  'slow head': ({ raw, every }) => {
-    const bytes = [...head(`Content-Length: ${page.length}\r\n`), ...page];
-    every(20, () => raw(bytes.splice(0, 8).join('')));
+  'slow head': ({ raw, every, socket }) => {
+    const bytes = [...head(`Content-Length: ${page.length}\r\nConnection: close\r\n`), ...page];
+    every(20, () => (bytes.length > 0 ? raw(bytes.splice(0, 8).join('')) : void socket.end()));
   },
   'slow body': ({ response, every }) => {
     response.writeHead(200, { 'content-length': 200 });
@@ -99,10 +103,10 @@ export const behaviours: Readonly<Record<string, (exchange: Exchange) => void>> 
     raw(`${head('Content-Length: 5\r\nConnection: close\r\n')}early`);
     socket.destroySoon();
   },
-  'early hints': ({ request, raw }) => {
+  'early hints': ({ request, response }) => {
     request.resume();
-    raw('HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n');
-    setTimeout(() => raw(`${head(`Content-Length: ${page.length}\r\n`)}${page}`), 20);
+    response.writeEarlyHints({ link: '</a.css>; rel=preload' });
+    setTimeout(() => response.end(page), 20);
   },
   'early hints for ever': ({ request, raw, every }) => {
     request.resume();
@@ -127,8 +131,8 @@ const MEGABYTE = Buffer.alloc(1024 * 1024, 'chaos ');
 export interface ChaosUpstream {
   readonly origin: string;
   readonly port: number;
-  /** What each open connection was last asked for. */
-  open(): string[];
+  /** What the open connection from that port was last asked for. */
+  askedFrom(port: number): string | undefined;
   /** How many requests it was asked so far. */
   requests(): number;
   close(): Promise<void>;
@@ -188,7 +192,7 @@ export async function startChaosUpstream(secret: string): Promise<ChaosUpstream>
   return {
     origin: `http://127.0.0.1:${port}`,
     port,
-    open: () => [...connections.values()],
+    askedFrom: (from) => [...connections].find(([socket]) => socket.remotePort === from)?.[1],
     requests: () => requests,
     close: () =>
       new Promise((resolve) => {

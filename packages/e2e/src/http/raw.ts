@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 export interface RawAnswer {
   readonly status: number;
@@ -17,22 +18,26 @@ const SECONDS = 30;
  * way: what the test spells is what travels.
  *
  * @param way `to`: the address to go to, 127.0.0.1 unless said; `from`: the one of this machine to come from, for
- *   example 127.0.0.9
+ *   example 127.0.0.9; `tls`: the name that the server's certificate is for, where it speaks TLS
  */
 export function sendRaw(
   port: number,
   bytes: string | Uint8Array,
-  { to = '127.0.0.1', from }: { readonly to?: string; readonly from?: string } = {},
+  { to = '127.0.0.1', from, tls }: { readonly to?: string; readonly from?: string; readonly tls?: string } = {},
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: to, port, ...(from === undefined ? {} : { localAddress: from }) });
+    const way = { host: to, port, ...(from === undefined ? {} : { localAddress: from }) };
+    const socket =
+      tls === undefined ? connect(way) : connectTls({ ...way, servername: tls, ALPNProtocols: ['http/1.1'] });
     const chunks: Buffer[] = [];
     const timer = setTimeout(() => {
       // Also when a part has come.
       reject(new Error(`No whole answer came within ${SECONDS} s.`));
       socket.destroy();
     }, SECONDS * 1000);
-    socket.on('connect', () => socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes));
+    socket.on(tls === undefined ? 'connect' : 'secureConnect', () =>
+      socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes),
+    );
     socket.on('data', (chunk) => chunks.push(chunk));
     // A server that refuses in the midst of a body resets the connection; what it said before still counts.
     socket.on('error', (error) => (chunks.length === 0 ? reject(error) : undefined));
@@ -75,4 +80,33 @@ function unchunk(text: string): string {
     body += text.slice(line + 2, line + 2 + size);
     at = line + 2 + size + 2;
   }
+}
+
+/**
+ * Writes bytes and takes whatever comes, however many answers it holds, for so many milliseconds or until the other side
+ * closes; then ends the connection. An error is no more than the end.
+ *
+ * @param end how: with FIN, or with RST
+ */
+export function sendAll(url: URL, bytes: string, ms: number, end: 'finish' | 'reset' = 'finish'): Promise<string> {
+  return new Promise((resolve) => {
+    const secure = url.protocol === 'https:';
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const way = { host, port: Number(url.port || (secure ? 443 : 80)) };
+    const socket = secure ? connectTls({ ...way, servername: host, ALPNProtocols: ['http/1.1'] }) : connect(way);
+    let received = '';
+    let timer: NodeJS.Timeout;
+    socket.on(secure ? 'secureConnect' : 'connect', () => {
+      socket.write(Buffer.from(bytes, 'latin1'));
+      timer = setTimeout(() => (end === 'reset' ? socket.resetAndDestroy() : socket.destroySoon()), ms);
+    });
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+    });
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      clearTimeout(timer);
+      resolve(received);
+    });
+  });
 }

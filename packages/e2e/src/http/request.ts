@@ -12,7 +12,7 @@ export interface TypedRequest {
 }
 
 /** The bytes of a request; names the site's host unless the request has a host of its own. */
-export function bytesOf(stack: Stack, request: TypedRequest): string {
+export function bytesOf(stack: Pick<Stack, 'url'>, request: TypedRequest): string {
   const { method = 'GET', target, version = '1.1', body } = request;
   const headers: Record<string, string> = { host: new URL(stack.url).host, ...request.headers };
   if (body !== undefined) headers['content-length'] ??= String(Buffer.byteLength(body, 'latin1'));

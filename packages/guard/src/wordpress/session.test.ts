@@ -5,7 +5,7 @@ import { createSessions } from './session.js';
 
 const sender = { host: 'example.com', scheme: 'https', address: '192.0.2.1', requestId: '0'.repeat(16) } as const;
 const [one, two] = [siteConfig({ id: 'one' }), siteConfig({ id: 'two' })];
-const owner = { cookie: 'session=owner', nonce: 'owner-nonce', sender };
+const owner = { cookie: 'session=owner', nonce: 'owner-nonce', sender, isMember: true, isWanted: () => true };
 const user = { id: 1, login: 'owner', name: 'Owner', roles: ['administrator'], can_manage: true };
 
 /** WordPress knows the owner of site one, by this cookie and this nonce together, for as long as `known` says. */

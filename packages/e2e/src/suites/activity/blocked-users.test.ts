@@ -1,13 +1,13 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { restBasic, usersBlogs } from '../../attacks/programs.js';
 import { form } from '../../http/request.js';
 import { cookiesOf, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { people } from '../../stacks/prepare-site.js';
 import { onBothDatabases } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { restBasic, usersBlogs } from '../login/programs.js';
 import { askFrom, change, letsIn, loginForm, recover } from '../login/visitors.js';
 import { newestEvents } from './events-during.js';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { restBasic, usersBlogs } from '../../attacks/programs.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { restBasic, usersBlogs } from './programs.js';
 import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
 
 const HOUR = 3600_000;

@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { restBasic, usersBlogs } from '../../attacks/programs.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { restBasic, usersBlogs } from './programs.js';
 import { SHOP_PLUGIN, shopForm } from './shop-form.js';
 import { askFrom, change, letsIn, loginForm, looks, recover } from './visitors.js';
 

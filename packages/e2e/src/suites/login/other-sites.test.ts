@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { usersBlogs } from '../../attacks/programs.js';
 import { openChromium } from '../../browser/chromium.js';
 import { logIn, type Session, setOptions } from '../../http/session.js';
 import { onEveryStack, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { usersBlogs } from './programs.js';
 import { SHOP_PLUGIN } from './shop-form.js';
 import { recover } from './visitors.js';
 

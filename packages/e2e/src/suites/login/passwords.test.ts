@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { multicall, restBasic, usersBlogs } from '../../attacks/programs.js';
 import type { RawAnswer } from '../../http/raw.js';
 import type { TypedRequest } from '../../http/request.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
@@ -8,7 +9,6 @@ import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { multicall, restBasic, usersBlogs } from './programs.js';
 import { SHOP_PLUGIN, shopForm } from './shop-form.js';
 import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
 

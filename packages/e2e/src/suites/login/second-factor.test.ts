@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hotp, stepAt } from '@security-optimizer/guard/login/two-factor/totp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { restBasic, usersBlogs } from '../../attacks/programs.js';
 import { fromBase32 } from '../../browser/authenticator.js';
 import { form } from '../../http/request.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
@@ -10,7 +11,6 @@ import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { FormBrowser, SECOND_FACTOR } from './form-browser.js';
-import { restBasic, usersBlogs } from './programs.js';
 import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
 
 const FROM = '127.0.33.1';

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { restBasic, usersBlogs } from '../../attacks/programs.js';
 import { ask } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { people } from '../../stacks/prepare-site.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { restBasic, usersBlogs } from '../login/programs.js';
 import { askFrom, letsIn, loginForm, recover } from '../login/visitors.js';
 import { choosePassword } from './choose-password.js';
 import { act, endedJob, takeBackReset } from './post-hack-calls.js';

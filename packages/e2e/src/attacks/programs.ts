@@ -1,4 +1,4 @@
-import type { TypedRequest } from '../../http/request.js';
+import type { TypedRequest } from '../http/request.js';
 
 /** A call of XML-RPC that asks for a password and tells the blogs of who gave the right one. */
 export function usersBlogs(login: string, password: string): TypedRequest {

@@ -1,0 +1,118 @@
+import type { SecurityField } from '@security-optimizer/contract/protections';
+import type { RawAnswer } from '../http/raw.js';
+import type { TypedRequest } from '../http/request.js';
+import type { AttackedSite } from './site.js';
+
+/** What an attack is aimed at, in the order in which the groups run. */
+export const groups = [
+  'spellings',
+  'edge',
+  'address',
+  'hidden login',
+  'product',
+  'second factor',
+  'legitimate traffic',
+  'passwords',
+] as const;
+export type Group = (typeof groups)[number];
+
+/**
+ * What must be there for an attack to mean anything: a protection that is on, the log-in at an address of its own that
+ * the caller knows, the owner's name and password, the web server behind guard, a limit of failed log-ins, or a second
+ * address to come from.
+ */
+export type Need =
+  | SecurityField
+  | 'hidden login'
+  | 'login address'
+  | 'login limit'
+  | 'second factor'
+  | 'no second factor'
+  | 'owner'
+  | 'owner session'
+  | 'origin'
+  | 'more addresses'
+  | 'XML-RPC open';
+
+export interface Outcome {
+  /** Whether it went as it must. */
+  readonly ok: boolean;
+  /** What came, in a few words. */
+  readonly got: string;
+}
+
+export interface Check {
+  readonly name: string;
+  run(site: AttackedSite): Promise<Outcome>;
+}
+
+/** One attack, and something legitimate of the same shape that must go on working while the attack fails. */
+export interface Attack {
+  readonly group: Group;
+  readonly name: string;
+  readonly expected: string;
+  readonly needs?: readonly Need[];
+  run(site: AttackedSite): Promise<Outcome>;
+  readonly twin: Check;
+}
+
+type Requested =
+  | TypedRequest
+  | string
+  | ((site: AttackedSite) => TypedRequest | string | Promise<TypedRequest | string>);
+
+/** The answer to a request, given as fields, as a target or as the bytes of its own; null when there was none. */
+export async function answerTo(site: AttackedSite, requested: Requested): Promise<RawAnswer | null> {
+  const request = typeof requested === 'function' ? await requested(site) : requested;
+  try {
+    return await site.ask(typeof request === 'string' ? { target: request } : request);
+  } catch {
+    return null;
+  }
+}
+
+const REFUSALS = new Set([400, 403, 404, 405, 408, 413, 414, 417, 421, 429, 431, 501, 505]);
+
+/** Held when guard or WordPress refuses, or nothing comes, and no sign of success is in the answer. */
+export function refused(requested: Requested, sign?: RegExp) {
+  return async (site: AttackedSite): Promise<Outcome> => {
+    const answer = await answerTo(site, requested);
+    if (answer === null) return { ok: true, got: 'no answer' };
+    const told = sign?.exec(answer.body)?.[0];
+    if (told !== undefined) return { ok: false, got: `${answer.status} with ${JSON.stringify(told)}` };
+    return { ok: REFUSALS.has(answer.status), got: String(answer.status) };
+  };
+}
+
+/** Held when the answer shows nothing of the kind, whatever its status. */
+export function silentAbout(requested: Requested, sign: RegExp | ((site: AttackedSite) => RegExp)) {
+  return async (site: AttackedSite): Promise<Outcome> => {
+    const answer = await answerTo(site, requested);
+    const told = (sign instanceof RegExp ? sign : sign(site)).exec(
+      answer === null ? '' : answer.head + answer.body,
+    )?.[0];
+    const status = answer === null ? 'no answer' : String(answer.status);
+    return { ok: told === undefined, got: told === undefined ? status : `${status} with ${JSON.stringify(told)}` };
+  };
+}
+
+/** A request that must be answered with one of the statuses, and with the content where one is given. */
+export function answered(
+  name: string,
+  requested: Requested,
+  { statuses = [200], content }: { readonly statuses?: readonly number[]; readonly content?: RegExp } = {},
+): Check {
+  return {
+    name,
+    async run(site) {
+      const answer = await answerTo(site, requested);
+      if (answer === null) return { ok: false, got: 'no answer' };
+      const fits = statuses.includes(answer.status);
+      const holds = content === undefined || content.test(answer.head + answer.body);
+      return { ok: fits && holds, got: fits && !holds ? `${answer.status} without ${content}` : String(answer.status) };
+    },
+  };
+}
+
+/** The front page, which nothing may close. */
+export const frontPage = answered('the front page', '/');

@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import type { RawAnswer } from '../../http/raw.js';
+import { form, type TypedRequest } from '../../http/request.js';
+import { ADDRESS_CLAIMS } from '../address-claims.js';
+import { type Attack, answered, type Check, frontPage, type Outcome } from '../attack.js';
+import { multicall, restBasic, usersBlogs } from '../programs.js';
+import type { AttackedSite } from '../site.js';
+
+/** What WordPress's own log-in form sends. */
+function loginForm(path: string, login: string, password: string, headers: Readonly<Record<string, string>> = {}) {
+  const fields = new URLSearchParams({ log: login, pwd: password, 'wp-submit': 'Log In', testcookie: '1' });
+  return form(path, fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check', ...headers });
+}
+
+/** Whether an answer makes a session. */
+const letsIn = (answer: RawAnswer | null): boolean =>
+  answer !== null && /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(answer.head);
+
+/** A name that nobody has, and that no earlier attack has used. */
+const nobody = () => `nobody-${randomBytes(4).toString('hex')}`;
+const ask = (site: AttackedSite, request: TypedRequest, from: string | undefined) =>
+  site.ask(request, from).catch(() => null);
+
+/** Spends all that an address may fail. */
+async function lock(site: AttackedSite, from: string | undefined): Promise<void> {
+  for (let turn = 0; turn < (site.limit ?? 5); turn++)
+    await ask(site, loginForm(site.loginPath, nobody(), 'wrong'), from);
+}
+
+type Guess = (site: AttackedSite, login: string, turn: number) => TypedRequest;
+
+/** Answers without a look at the password: told to wait, or refused, or no such page. */
+const UNCHECKED = new Set([400, 403, 404, 405, 429]);
+
+/** Held when no more guesses than the limit may have been checked. */
+const bounded =
+  (guess: Guess, atOnce: boolean) =>
+  async (site: AttackedSite): Promise<Outcome> => {
+    const limit = site.limit ?? 5;
+    const from = site.newAddress();
+    const login = nobody();
+    const answers: (RawAnswer | null)[] = [];
+    const one = async (turn: number) => void answers.push(await ask(site, guess(site, login, turn), from));
+    const turns = Array.from({ length: limit * 4 }, (_, turn) => turn);
+    if (atOnce) await Promise.all(turns.map(one));
+    else for (const turn of turns) await one(turn);
+    const unchecked = answers.filter((answer) => UNCHECKED.has(answer?.status ?? 0)).length;
+    return {
+      ok: answers.length - unchecked <= limit && !answers.some(letsIn),
+      got: `${answers.length - unchecked} of ${answers.length}`,
+    };
+  };
+
+/** Held when an address that is locked by the form gets nothing for the right password, and is told to wait. */
+const lockedFor =
+  (request: (site: AttackedSite) => TypedRequest) =>
+  async (site: AttackedSite): Promise<Outcome> => {
+    const from = site.newAddress();
+    await lock(site, from);
+    const answer = await ask(site, request(site), from);
+    const in_ = letsIn(answer) || /isAdmin|"id":\d+,"name"/.test(answer?.body ?? '');
+    return { ok: !in_, got: in_ ? 'let in' : String(answer?.status ?? 'no answer') };
+  };
+
+const owner = (site: AttackedSite) => ({ login: site.owner?.login ?? '', password: site.owner?.password ?? '' });
+
+/** The right password from an address that has done nothing. */
+const ownerGetsIn: Check = {
+  name: 'the owner gets in from elsewhere',
+  async run(site) {
+    if (site.owner === null || !site.options.manyAddresses) return frontPage.run(site);
+    const { login, password } = owner(site);
+    const answer = await ask(site, loginForm(site.loginPath, login, password), site.newAddress());
+    return { ok: letsIn(answer), got: letsIn(answer) ? 'let in' : String(answer?.status ?? 'no answer') };
+  },
+};
+
+/** A single wrong password is answered as WordPress does. */
+const oneMistake: Check = {
+  name: 'one wrong password from elsewhere is no crime',
+  async run(site) {
+    if (!site.options.manyAddresses) return frontPage.run(site);
+    const answer = await ask(site, loginForm(site.loginPath, nobody(), 'wrong'), site.newAddress());
+    return { ok: answer?.status === 200, got: String(answer?.status ?? 'no answer') };
+  },
+};
+
+const guesses: readonly (readonly [string, Guess, Attack['needs']])[] = [
+  ['the log-in form', (site, login, turn) => loginForm(site.loginPath, login, `guess${turn}`), ['login address']],
+  [
+    'the log-in form with a long language, which outgrows buffers',
+    (site, login, turn) => loginForm(`${site.loginPath}?wp_lang=${'a'.repeat(5000)}`, login, `guess${turn}`),
+    ['login address'],
+  ],
+  [
+    'the log-in form with path info',
+    (site, login, turn) => loginForm(`${site.loginPath}/x`, login, `guess${turn}`),
+    ['login address'],
+  ],
+  ['XML-RPC', (_site, login, turn) => usersBlogs(login, `guess${turn}`), ['XML-RPC open']],
+  [
+    'system.multicall',
+    (_site, login, turn) =>
+      multicall(
+        login,
+        Array.from({ length: 10 }, (_, each) => `guess${turn}-${each}`),
+      ),
+    ['XML-RPC open'],
+  ],
+];
+
+const guessing: readonly Attack[] = guesses.flatMap(([name, guess, needs = []]) =>
+  [true, false].map((atOnce) => ({
+    ...{ group: 'passwords' as const, name: `guessing by ${name}, ${atOnce ? 'all at once' : 'one by one'}` },
+    ...{ expected: 'no more than the limit', needs: ['login limit' as const, ...needs] },
+    ...{ run: bounded(guess, atOnce), twin: oneMistake },
+  })),
+);
+
+/** Each guess claims to come from somewhere else. */
+const claimed: readonly Attack[] = ADDRESS_CLAIMS.map((header) => ({
+  group: 'passwords',
+  name: `guessing with another ${header} each time`,
+  expected: 'no more than the limit',
+  needs: ['login limit', 'login address'],
+  run: bounded(
+    (site, login, turn) =>
+      loginForm(site.loginPath, login, `guess${turn}`, {
+        [header]: header === 'forwarded' ? `for=203.0.113.${turn + 1}` : `203.0.113.${turn + 1}`,
+      }),
+    false,
+  ),
+  twin: {
+    name: 'a page with the same header',
+    run: (site) => answered('', { target: '/', headers: { [header]: '203.0.113.200' } }).run(site),
+  },
+}));
+
+const locked: readonly Attack[] = (
+  [
+    ['the right password at the form', (site) => loginForm(site.loginPath, owner(site).login, owner(site).password)],
+    [
+      'the right password behind a query of quotes, which outgrows headers',
+      (site) => loginForm(`${site.loginPath}?z=${'"'.repeat(6500)}`, owner(site).login, owner(site).password),
+    ],
+    ['the right password by REST', (site) => restBasic(owner(site).login, owner(site).password)],
+  ] as readonly (readonly [string, (site: AttackedSite) => TypedRequest])[]
+).map(([name, request]) => ({
+  ...{ group: 'passwords', name: `${name}, from a locked address`, expected: 'not let in' },
+  needs: ['login limit', 'login address', 'owner session', 'more addresses'],
+  ...{ run: lockedFor(request), twin: ownerGetsIn },
+}));
+
+/** A locked address learns nothing from what it is answered. */
+const silent: Attack = {
+  ...{ group: 'passwords', name: 'telling right from wrong while locked', expected: 'the same answer' },
+  needs: ['login limit', 'login address', 'owner session', 'more addresses'],
+  async run(site) {
+    const from = site.newAddress();
+    await lock(site, from);
+    const { login, password } = owner(site);
+    const look = async (name: string, word: string) => {
+      const answer = await ask(site, loginForm(site.loginPath, name, word), from);
+      return `${answer?.status} ${answer?.body.replace(/\d+|nonce="[^"]*"/g, '')}`;
+    };
+    const answers = new Set([await look(login, password), await look(login, 'wrong'), await look(nobody(), 'wrong')]);
+    return { ok: answers.size === 1, got: `${answers.size} kinds of answers` };
+  },
+  twin: ownerGetsIn,
+};
+
+/** Every way to a password that can be told from outside. These lock the addresses they come from. */
+export const passwordAttacks: readonly Attack[] = [...guessing, ...claimed, ...locked, silent];

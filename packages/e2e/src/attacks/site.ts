@@ -1,0 +1,194 @@
+import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { type RawAnswer, sendRaw } from '../http/raw.js';
+import { bytesOf, form, type TypedRequest } from '../http/request.js';
+import { cookiesOf } from '../http/session.js';
+import type { Need } from './attack.js';
+
+export interface SiteOptions {
+  /** Where the site is reached, through guard. */
+  readonly url: string;
+  /** Where WordPress's own web server can be reached past guard. */
+  readonly origin?: string;
+  /** Path of the log-in, where it is not WordPress's own. */
+  readonly loginUrl?: string;
+  readonly owner?: { readonly login: string; readonly password: string };
+  /** States that the caller knows, which are not looked for. */
+  readonly expect?: Readonly<Partial<Record<SecurityField, boolean>>>;
+  /** Failed log-ins that the site permits. */
+  readonly limit?: number;
+  /** Whether this machine can come from several addresses of its own, as on loopback. */
+  readonly manyAddresses: boolean;
+}
+
+/** The owner's log-in. */
+interface OwnerSession {
+  readonly login: string;
+  readonly password: string;
+  readonly cookie: string;
+  readonly nonce: string;
+}
+
+/** A site under attack: how it is asked, and what is known of its settings. */
+export class AttackedSite {
+  readonly url: URL;
+  readonly loginPath: string;
+  owner: OwnerSession | null = null;
+  limit: number | null;
+  #have = new Map<Need, string | true>();
+  #addresses = 0;
+
+  private constructor(readonly options: SiteOptions) {
+    this.url = new URL(options.url);
+    this.loginPath = options.loginUrl ?? '/wp-login.php';
+    this.limit = options.limit ?? null;
+  }
+
+  /** Gets to know a site. Throws when it does not answer, or when the owner can't log in. */
+  static async meet(options: SiteOptions): Promise<AttackedSite> {
+    const site = new AttackedSite(options);
+    await site.#look();
+    return site;
+  }
+
+  get host(): string {
+    return this.url.host;
+  }
+
+  /** Sends a request, from the machine's usual address unless another one is named. */
+  ask(request: TypedRequest, from?: string): Promise<RawAnswer> {
+    return this.send(bytesOf(this.options, request), from);
+  }
+
+  /** Sends bytes as they are. */
+  send(bytes: string, from?: string): Promise<RawAnswer> {
+    return sendTo(this.url, bytes, from);
+  }
+
+  /** Asks the web server behind guard. */
+  askOrigin(request: TypedRequest): Promise<RawAnswer> {
+    return sendTo(new URL(this.options.origin ?? ''), bytesOf(this.options, request));
+  }
+
+  /** Whether it answers at all. */
+  answers(): Promise<boolean> {
+    return this.ask({ target: '/' }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** An address that has asked nothing yet, where there are several; else the usual one. */
+  newAddress(): string | undefined {
+    if (!this.options.manyAddresses) return undefined;
+    this.#addresses += 1;
+    return `127.0.${60 + Math.floor(this.#addresses / 250)}.${1 + (this.#addresses % 250)}`;
+  }
+
+  /** What keeps an attack from meaning anything here; null when nothing does. */
+  lacks(needs: readonly Need[] = []): string | null {
+    for (const need of needs) {
+      const state = this.#have.get(need);
+      if (state !== true) return state ?? `nothing is known of: ${need}`;
+    }
+    return null;
+  }
+
+  /** What was found out, in lines. */
+  states(): string[] {
+    return [...this.#have].map(([need, state]) => `${need}: ${state === true ? 'yes' : `no (${state})`}`);
+  }
+
+  /** Headers with which the owner calls the API. */
+  get ownerHeaders(): Readonly<Record<string, string>> {
+    const { cookie = '', nonce = '' } = this.owner ?? {};
+    return { cookie, 'x-wp-nonce': nonce, 'content-type': 'application/json', accept: 'application/json' };
+  }
+
+  async #look(): Promise<void> {
+    const have = this.#have;
+    const set = (need: Need, there: boolean, why: string) => void have.set(need, there || why);
+    const { options } = this;
+    const wpLogin = await this.ask({ target: '/wp-login.php' });
+    const hidden = !/id=["']loginform["']/.test(wpLogin.body) && wpLogin.status !== 200;
+    set('hidden login', hidden, '/wp-login.php shows the log-in');
+    set('login address', !hidden || options.loginUrl !== undefined, 'the log-in is hidden; give --login-url');
+    set('origin', options.origin !== undefined, 'give --origin');
+    set('more addresses', options.manyAddresses, 'only on loopback there are more addresses to come from');
+    set('owner', options.owner !== undefined, 'give --owner and a password');
+    const halfWay = options.owner !== undefined && (await this.#logIn()) === 'second factor';
+    const known = this.owner !== null;
+    set('owner session', known, halfWay ? 'the owner has a second factor' : 'give --owner and a password');
+    set('second factor', halfWay, known ? 'the owner has none' : 'only told to the owner');
+    set('no second factor', !halfWay, 'the owner has a second factor');
+    const security = known ? await this.#fetchOptions<Record<SecurityField, 0 | 1>>('security') : null;
+    for (const { field, title } of siteSecurityToggles) {
+      const on = options.expect?.[field] ?? (security === null ? await this.#looksOn(field) : security[field] === 1);
+      set(field, on, `“${title}” is off`);
+    }
+    set('XML-RPC open', have.get('disable_xml_rpc') !== true, 'XML-RPC is off');
+    const settings = known ? await this.#fetchOptions<LoginFacts>('login') : null;
+    this.limit ??= settings?.login_attempts.find(({ selected }) => selected === 1)?.value ?? 5;
+    set('login limit', this.limit > 0, '“Limit Login Attempts” is off');
+  }
+
+  /** Asks for what the protection refuses in its plainest form. A file that is not there tells nothing. */
+  async #looksOn(field: SecurityField): Promise<boolean> {
+    const status = async (target: string) => (await this.ask({ target })).status;
+    const page = () => this.ask({ target: '/' });
+    switch (field) {
+      case 'disable_xml_rpc':
+        return (await status('/xmlrpc.php')) === 403;
+      case 'disable_feed':
+        return [403, 404].includes(await status('/?feed=rss2'));
+      case 'lock_system_folders':
+        return (await status('/wp-includes/load.php')) === 403;
+      case 'delete_readme':
+        return (await status('/readme.html')) === 403;
+      case 'wp_remove_version':
+        return !/<meta name=["']generator["']/i.test((await page()).body);
+      case 'xss_protection':
+        return (await page()).headers['content-security-policy'] !== undefined;
+      case 'disable_file_edit':
+        // Only who is logged in can tell.
+        return false;
+    }
+  }
+
+  async #logIn(): Promise<'session' | 'second factor'> {
+    const { login, password } = this.options.owner ?? { login: '', password: '' };
+    const fields = new URLSearchParams({ log: login, pwd: password, 'wp-submit': 'Log In', testcookie: '1' });
+    const cookie = 'wordpress_test_cookie=WP%20Cookie%20check';
+    const answer = await this.ask(form(this.loginPath, fields.toString(), { cookie }));
+    const own = cookiesOf(answer);
+    if (/action=second-factor/.test(answer.headers.location ?? '')) return 'second factor';
+    if (!own.includes('wordpress_logged_in_')) {
+      throw new Error(`${login} can’t log in at ${this.loginPath} (status ${answer.status}).`);
+    }
+    const nonce = await this.ask({ target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie: own } });
+    this.owner = { login, password, cookie: own, nonce: nonce.body.trim() };
+    return 'session';
+  }
+
+  async #fetchOptions<T>(page: string): Promise<T> {
+    const answer = await this.ask({
+      method: 'POST',
+      target: '/wp-json/security-optimizer/v1/fetch-options',
+      headers: this.ownerHeaders,
+      body: JSON.stringify({ page }),
+    });
+    const body = JSON.parse(answer.body) as { status: number; data: T; message?: string };
+    if (body.status !== 200) throw new Error(`The settings can’t be read: ${body.message}`);
+    return body.data;
+  }
+}
+
+interface LoginFacts {
+  readonly login_attempts: readonly { readonly value: number; readonly selected: 0 | 1 }[];
+}
+
+function sendTo(url: URL, bytes: string, from?: string): Promise<RawAnswer> {
+  const tls = url.protocol === 'https:';
+  const port = Number(url.port || (tls ? 443 : 80));
+  const to = url.hostname.replace(/^\[|\]$/g, '');
+  return sendRaw(port, bytes, { to, ...(from === undefined ? {} : { from }), ...(tls ? { tls: to } : {}) });
+}
