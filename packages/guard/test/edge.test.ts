@@ -84,6 +84,15 @@ describe('several requests in one packet', () => {
     expect(seen).toEqual([]);
   });
 
+  it('of which one ends the connection get an answer to that one, and none behind it', async () => {
+    const { port, seen } = await recordingServer((_request, response) => void setTimeout(() => response.end('ok'), 20));
+    const gate = await runningGate(port);
+    const last = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+    const received = await new RawClient(gate.port).send(GET + last + GET).end();
+    expect(answersIn(received)).toBe(2);
+    expect(seen.map(({ url }) => url)).toEqual(['/', '/last']);
+  });
+
   it('are forwarded one at a time', async () => {
     let most = 0;
     let now = 0;

@@ -136,6 +136,8 @@ export function createGuardServer(parts: GuardServerDeps): GuardServer {
   server.on('clientError', (error: ParserError, socket: Socket) => {
     const connection = connections.get(socket);
     if (connection === undefined || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    // Bytes behind the last request of a connection are no request; that one is still answered (RFC 9112 section 9.6).
+    else if (error.code === 'HPE_CLOSED_CONNECTION' && connection.isBusy) return;
     else answerClientError(deps, error, connection);
   });
 

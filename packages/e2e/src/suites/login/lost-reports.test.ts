@@ -1,13 +1,13 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { restBasic, usersBlogs } from '../../attacks/programs.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { guardLog } from '../../stacks/guard-process.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress, withoutConnector } from '../../stacks/wordpress.js';
-import { restBasic, usersBlogs } from './programs.js';
 import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
 
 const LIMIT = 5;
