@@ -239,7 +239,9 @@ function failureLog(logger: Logger, clock: Clock): LogFailure {
     if (unlogged === null) return;
     const { code, cause: err } = error;
     const facts = { event: 'api-failed', code, site: call?.site.id, route: call?.route, request: call?.requestId, err };
-    logger.error(unlogged > 0 ? { ...facts, unlogged } : facts, outage ? OUTAGE : 'A call of the API failed.');
+    // Anybody can make WordPress busy with invented sessions: worth knowing, but nothing is out of order.
+    const level = code === 'wordpress_busy' ? 'warn' : 'error';
+    logger[level](unlogged > 0 ? { ...facts, unlogged } : facts, outage ? OUTAGE : 'A call of the API failed.');
   };
 }
 
