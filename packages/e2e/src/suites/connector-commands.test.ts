@@ -12,6 +12,7 @@ import type { RawAnswer } from '../http/raw.js';
 import { askUpstream } from '../http/request.js';
 import { onEveryStack } from '../stacks/stack.js';
 import { runInWordPress } from '../stacks/wordpress.js';
+import { letsIn } from './login/visitors.js';
 
 /** What makes one command differ from another. */
 interface Sent {
@@ -112,6 +113,29 @@ onEveryStack('commands to the connector', (stack) => {
     it('when they come without guard’s own header', async () => {
       expect((await send({ withoutGuard: true })).status).toBe(403);
     });
+  });
+
+  it('make no session for a log-in whose password was changed before its second factor came', async () => {
+    const id = Number(
+      await runInWordPress(
+        stack,
+        `echo wp_insert_user( array( 'user_login' => 'changes-password', 'user_pass' => 'first', 'user_email' => 'changes-password@example.com' ) );`,
+      ),
+    );
+    const issue = (stamp: string) => {
+      const body = { user: id, remember: false, redirect: '', interim: false, new_factor: false, stamp };
+      return send({ command: 'issue-session', body: JSON.stringify(body) });
+    };
+    try {
+      const { stamp } = JSON.parse((await send({ command: 'user', body: `{"user":${id}}` })).body) as { stamp: string };
+      const made = await issue(stamp);
+      expect([made.status, letsIn(made)]).toEqual([200, true]);
+      await runInWordPress(stack, `wp_set_password( 'second', ${id} );`);
+      const refused = await issue(stamp);
+      expect([refused.status, JSON.parse(refused.body).code, letsIn(refused)]).toEqual([400, 'unknown_user', false]);
+    } finally {
+      await runInWordPress(stack, `require_once ABSPATH . 'wp-admin/includes/user.php'; wp_delete_user( ${id} );`);
+    }
   });
 
   it('are carried out when they were signed within the minute, early or late', async () => {
