@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
     // The storage worker and the command line run from the compiled files.
     globalSetup: ['src/testing/build.ts'],
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     expect: { poll: { timeout: 40_000 } },
     // Much of the time goes into waiting for processes; the cores would be left idle otherwise.
     maxWorkers: 3,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   COMMAND_HEADER,
@@ -11,7 +11,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { RawAnswer } from '../http/raw.js';
 import { askUpstream } from '../http/request.js';
 import { onEveryStack } from '../stacks/stack.js';
-import { runInWordPress } from '../stacks/wordpress.js';
+import { muPlugins, runInWordPress } from '../stacks/wordpress.js';
+import { letsIn } from './login/visitors.js';
 
 /** What makes one command differ from another. */
 interface Sent {
@@ -26,7 +27,7 @@ interface Sent {
   readonly withoutGuard?: boolean;
 }
 
-onEveryStack('commands to the connector', (stack) => {
+onEveryStack('the connector, past guard', (stack) => {
   let secret: string;
 
   beforeAll(() => {
@@ -35,14 +36,19 @@ onEveryStack('commands to the connector', (stack) => {
     secret = readFileSync(join(sites, file as string), 'utf8').trim();
   });
 
+  const visitor = () => ({
+    time: Math.floor(Date.now() / 1000),
+    requestId: randomBytes(8).toString('hex'),
+    scheme: 'http' as const,
+    address: '127.0.0.1',
+  });
   const send = (changed: Partial<Sent>): Promise<RawAnswer> => {
     const nonce = randomBytes(16).toString('hex');
     const sent: Sent = { command: 'hello', body: '{}', nonce, signed: 0, ...changed };
     const time = Math.floor(Date.now() / 1000) + sent.signed;
     const key = sent.secret ?? secret;
-    const facts = { requestId: randomBytes(8).toString('hex'), scheme: 'http', address: '127.0.0.1' } as const;
     // Fresh and of the right key, so that nothing but the command's own header decides.
-    const guard = guardHeader(secret, { ...facts, time: Math.floor(Date.now() / 1000) });
+    const guard = guardHeader(secret, visitor());
     return askUpstream(stack, {
       method: sent.forged?.method ?? 'POST',
       target: `/index.php?rest_route=/security-optimizer-connector/v1/${sent.forged?.command ?? sent.command}`,
@@ -56,65 +62,128 @@ onEveryStack('commands to the connector', (stack) => {
   };
   const carriedOut = ({ status, body }: RawAnswer) => status === 200 && body.includes('"connector"');
 
-  it('are carried out once: sent again, the same command is a route that does not exist', async () => {
-    const nonce = randomBytes(16).toString('hex');
-    expect(carriedOut(await send({ nonce }))).toBe(true);
-    for (const again of [{}, { signed: 1 }, { command: 'user', body: '{"user":1}' }]) {
-      const answer = await send({ nonce, ...again });
-      expect([answer.status, JSON.parse(answer.body).code]).toEqual([404, 'rest_no_route']);
+  it('shows plugins the address that guard has signed, and none that a proxy behind guard has passed on', async () => {
+    const plugin = join(muPlugins(stack), 'show-server.php');
+    writeFileSync(plugin, `<?php if ( isset( $_GET['show-server'] ) ) { echo wp_json_encode( $_SERVER ); exit; }`);
+    try {
+      const claims = [
+        'client-ip',
+        'x-client-ip',
+        'x-real-ip',
+        'x-cluster-client-ip',
+        'cf-connecting-ip',
+        'true-client-ip',
+      ];
+      const more = {
+        forwarded: 'for=203.0.113.9',
+        'x-forwarded-for': '203.0.113.9',
+        'x-forwarded-host': '203.0.113.9',
+      };
+      const answer = await askUpstream(stack, {
+        target: '/?show-server',
+        headers: {
+          ...more,
+          ...Object.fromEntries(claims.map((name) => [name, '203.0.113.9'])),
+          [GUARD_HEADER]: guardHeader(secret, { ...visitor(), address: '192.0.2.7' }),
+        },
+      });
+      const server = JSON.parse(answer.body) as Record<string, unknown>;
+      const named = (address: string) => Object.keys(server).filter((name) => String(server[name]).includes(address));
+      expect(named('203.0.113.9')).toEqual([]);
+      expect(named('192.0.2.7').sort()).toEqual(['HTTP_X_FORWARDED_FOR', 'REMOTE_ADDR']);
+      // Whoever reads guard's header can say who visits.
+      expect(Object.keys(server).filter((name) => name.includes('SECURITY_OPTIMIZER'))).toEqual([]);
+    } finally {
+      rmSync(plugin);
     }
   });
 
-  it('are carried out once when the same one comes ten times at once', async () => {
-    const nonce = randomBytes(16).toString('hex');
-    const answers = await Promise.all(Array.from({ length: 10 }, () => send({ nonce })));
-    expect(answers.filter(carriedOut)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 404)).toHaveLength(9);
-  });
-
-  it('keep their nonce for as long as their signature is believed', async () => {
-    for (const signed of [-40, 50]) {
+  describe('carries out commands', () => {
+    it('once: sent again, the same command is a route that does not exist', async () => {
       const nonce = randomBytes(16).toString('hex');
-      expect(carriedOut(await send({ nonce, signed }))).toBe(true);
-      // Each command clears away the nonces of commands that are too old to be believed.
-      expect(carriedOut(await send({}))).toBe(true);
-      expect((await send({ nonce, signed })).status).toBe(404);
-    }
-  });
+      expect(carriedOut(await send({ nonce }))).toBe(true);
+      for (const again of [{}, { signed: 1 }, { command: 'user', body: '{"user":1}' }]) {
+        const answer = await send({ nonce, ...again });
+        expect([answer.status, JSON.parse(answer.body).code]).toEqual([404, 'rest_no_route']);
+      }
+    });
 
-  it('leave no nonce behind for ever', async () => {
-    const nonce = randomBytes(16).toString('hex');
-    const old = randomBytes(16).toString('hex');
-    const stored = (name: string) =>
-      runInWordPress(
-        stack,
-        `global $wpdb; echo $wpdb->get_var( $wpdb->prepare( "SELECT COUNT(*) FROM {$wpdb->base_prefix}options WHERE option_name = %s", 'security_optimizer_nonce_${name}' ) );`,
+    it('once when the same one comes ten times at once', async () => {
+      const nonce = randomBytes(16).toString('hex');
+      const answers = await Promise.all(Array.from({ length: 10 }, () => send({ nonce })));
+      expect(answers.filter(carriedOut)).toHaveLength(1);
+      expect(answers.filter(({ status }) => status === 404)).toHaveLength(9);
+    });
+
+    it('and keeps their nonce for as long as their signature is believed', async () => {
+      for (const signed of [-40, 50]) {
+        const nonce = randomBytes(16).toString('hex');
+        expect(carriedOut(await send({ nonce, signed }))).toBe(true);
+        // Each command clears away the nonces of commands that are too old to be believed.
+        expect(carriedOut(await send({}))).toBe(true);
+        expect((await send({ nonce, signed })).status).toBe(404);
+      }
+    });
+
+    it('and leaves no nonce behind for ever', async () => {
+      const nonce = randomBytes(16).toString('hex');
+      const old = randomBytes(16).toString('hex');
+      const stored = (name: string) =>
+        runInWordPress(
+          stack,
+          `global $wpdb; echo $wpdb->get_var( $wpdb->prepare( "SELECT COUNT(*) FROM {$wpdb->base_prefix}options WHERE option_name = %s", 'security_optimizer_nonce_${name}' ) );`,
+        );
+      await runInWordPress(stack, `Security_Optimizer_Nonces::take( '${old}', time() - 121 );`);
+      expect(carriedOut(await send({ nonce }))).toBe(true);
+      expect([await stored(old), await stored(nonce)]).toEqual(['0', '1']);
+    });
+
+    describe('but none', () => {
+      it.each<[string, Partial<Sent>]>([
+        ['signed more than a minute ago', { signed: -63 }],
+        ['signed more than a minute ahead', { signed: 63 }],
+        ['with another body than the one that was signed', { forged: { body: '{"x":1}' } }],
+        ['under another name than the one that was signed', { forged: { command: 'checkup' } }],
+        ['with another method', { forged: { method: 'PUT' } }],
+        ['signed with another key', { secret: 'a1'.repeat(32) }],
+        ['with a nonce of another form', { nonce: 'A'.repeat(32) }],
+      ])('that come %s: such a route does not exist', async (_how, sent) => {
+        const answer = await send(sent);
+        expect([answer.status, JSON.parse(answer.body).code]).toEqual([404, 'rest_no_route']);
+      });
+
+      it('that come without guard’s own header: 403', async () => {
+        expect((await send({ withoutGuard: true })).status).toBe(403);
+      });
+    });
+
+    it('and makes no session for a log-in whose password was changed before its second factor came', async () => {
+      const id = Number(
+        await runInWordPress(
+          stack,
+          `echo wp_insert_user( array( 'user_login' => 'changes-password', 'user_pass' => 'first', 'user_email' => 'changes-password@example.com' ) );`,
+        ),
       );
-    await runInWordPress(stack, `Security_Optimizer_Nonces::take( '${old}', time() - 121 );`);
-    expect(carriedOut(await send({ nonce }))).toBe(true);
-    expect([await stored(old), await stored(nonce)]).toEqual(['0', '1']);
-  });
-
-  describe('do not exist', () => {
-    it.each<[string, Partial<Sent>]>([
-      ['signed more than a minute ago', { signed: -63 }],
-      ['signed more than a minute ahead', { signed: 63 }],
-      ['with another body than the one that was signed', { forged: { body: '{"x":1}' } }],
-      ['under another name than the one that was signed', { forged: { command: 'checkup' } }],
-      ['with another method', { forged: { method: 'PUT' } }],
-      ['signed with another key', { secret: 'a1'.repeat(32) }],
-      ['with a nonce of another form', { nonce: 'A'.repeat(32) }],
-    ])('when they come %s', async (_how, sent) => {
-      const answer = await send(sent);
-      expect([answer.status, JSON.parse(answer.body).code]).toEqual([404, 'rest_no_route']);
+      const issue = (stamp: string) => {
+        const body = { user: id, remember: false, redirect: '', interim: false, new_factor: false, stamp };
+        return send({ command: 'issue-session', body: JSON.stringify(body) });
+      };
+      try {
+        const { stamp } = JSON.parse((await send({ command: 'user', body: `{"user":${id}}` })).body) as {
+          stamp: string;
+        };
+        const made = await issue(stamp);
+        expect([made.status, letsIn(made)]).toEqual([200, true]);
+        await runInWordPress(stack, `wp_set_password( 'second', ${id} );`);
+        const refused = await issue(stamp);
+        expect([refused.status, JSON.parse(refused.body).code, letsIn(refused)]).toEqual([400, 'unknown_user', false]);
+      } finally {
+        await runInWordPress(stack, `require_once ABSPATH . 'wp-admin/includes/user.php'; wp_delete_user( ${id} );`);
+      }
     });
 
-    it('when they come without guard’s own header', async () => {
-      expect((await send({ withoutGuard: true })).status).toBe(403);
+    it('that were signed within the minute, early or late', async () => {
+      for (const signed of [-45, 55]) expect(carriedOut(await send({ signed }))).toBe(true);
     });
-  });
-
-  it('are carried out when they were signed within the minute, early or late', async () => {
-    for (const signed of [-55, 55]) expect(carriedOut(await send({ signed }))).toBe(true);
   });
 });

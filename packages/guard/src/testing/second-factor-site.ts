@@ -6,6 +6,7 @@ import { LoginAttempts } from '../login/attempts.js';
 import { createSecondFactorDoor } from '../login/two-factor/create-second-factor-door.js';
 import { noteLogin } from '../login/two-factor/note-login.js';
 import type { FactorNeeded } from '../login/two-factor/second-factor-door.js';
+import type { SessionIssuer } from '../login/two-factor/session-issuer.js';
 import { hotp, stepAt } from '../login/two-factor/totp.js';
 import { TrustedDevices } from '../login/two-factor/trusted-devices.js';
 import type { SiteConfig } from '../site.js';
@@ -43,7 +44,7 @@ export interface SecondFactorSite {
   /** What the pages are written in. */
   language: Language;
   /** Users for whom WordPress made a session, in order. */
-  readonly issued: { user: number; remember: boolean; redirect: string; interim: boolean }[];
+  readonly issued: Omit<Parameters<SessionIssuer['issueSession']>[1], 'sender'>[];
   /** Signed-in visitors, by their whole Cookie header's `wp` cookie. */
   readonly signedIn: Map<string, { id: number; login: string; administrator: boolean }>;
 }
@@ -67,12 +68,12 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     audit: sqlAuditStore(db),
     devices: new TrustedDevices(sqlTrustedDeviceStore(db)),
     issuer: {
-      async issueSession(_site, { user, remember, redirect, interim }) {
+      async issueSession(_site, { sender: _, ...asked }) {
         if (!site.wordpressAnswers) throw new Error('connection refused');
-        site.issued.push({ user, remember, redirect, interim });
+        site.issued.push(asked);
         return {
           redirect: site.redirect,
-          setCookies: [`wp=user-${user}; path=/; HttpOnly`, 'wp_sec=1; path=/wp-admin'],
+          setCookies: [`wp=user-${asked.user}; path=/; HttpOnly`, 'wp_sec=1; path=/wp-admin'],
         };
       },
     },

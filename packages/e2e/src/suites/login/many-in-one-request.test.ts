@@ -19,6 +19,11 @@ add_filter( 'check_password', function ( $right, $password ) {
 add_action( 'wp_loaded', function () {
   if ( ! isset( $_POST['guesses'], $_POST['by'] ) ) { return; }
   $user = get_user_by( 'login', '${VICTIM}' );
+  if ( isset( $_POST['early'] ) ) {
+    while ( ob_get_level() > 0 ) { ob_end_flush(); }
+    echo '[early]';
+    flush();
+  }
   foreach ( $_POST['guesses'] as $guess ) {
     if ( 'wp_authenticate' === $_POST['by'] ) { $right = ! is_wp_error( wp_authenticate( '${VICTIM}', $guess ) ); }
     else { $right = wp_check_password( $guess, $user->user_pass, $user->ID ); }
@@ -35,8 +40,8 @@ onEveryStack('many passwords in one request', (stack) => {
   let owner: Session;
   let last = 0;
   const stranger = () => `127.0.43.${++last}`;
-  const guess = (by: string, guesses: readonly string[]) =>
-    form('/', new URLSearchParams([['by', by], ...guesses.map((each) => ['guesses[]', each])]).toString());
+  const guess = (by: string, guesses: readonly string[], ...more: string[][]) =>
+    form('/', new URLSearchParams([['by', by], ...more, ...guesses.map((each) => ['guesses[]', each])]).toString());
 
   beforeAll(async () => {
     writeFileSync(record, '');
@@ -68,6 +73,13 @@ onEveryStack('many passwords in one request', (stack) => {
       const answer = await askFrom(stack, from, guess(by, guesses));
       expect(answer.body).toBe('[right][wrong][wrong][wrong]');
       if (by === 'wp_authenticate') expect(compared()).toEqual([stack.password, 'wrong-1']);
+    });
+
+    it('are not believed once the head of the answer is gone: nobody could be told of a wrong one', async () => {
+      const answer = await askFrom(stack, stranger(), guess(by, [stack.password], ['early', '1']));
+      expect(answer.body).toBe('[early][wrong]');
+      if (by === 'wp_authenticate') expect(compared()).toEqual([]);
+      expect((await askFrom(stack, stranger(), guess(by, [stack.password]))).body).toBe('[right]');
     });
 
     it('let nobody find out with five requests more than five guesses tell', async () => {

@@ -119,5 +119,5 @@ describe('events', () => {
       ),
       { numRuns: 10, endOnFailure: true },
     );
-  }, 60_000);
+  });
 });

@@ -121,8 +121,11 @@ describe('clearing up', () => {
     let now = NOW;
     const store = await testStore({ clock: () => now });
     const { id } = await store.visitorOfAddress(SITE, '192.0.2.9');
-    await clearUp(store, {});
-    expect(await store.visitor(SITE, id)).not.toBeNull();
+    for (const minutes of [0, 59]) {
+      now = NOW + minutes * 60_000;
+      await clearUp(store, {});
+      expect(await store.visitor(SITE, id)).not.toBeNull();
+    }
     now += 2 * HOUR * 1000;
     await clearUp(store, {});
     expect(await store.visitor(SITE, id)).toBeNull();
