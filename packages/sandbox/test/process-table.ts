@@ -18,12 +18,26 @@ export async function leftOf(list: () => number[], seconds = 10): Promise<number
   return list();
 }
 
-/** The children of a process that run in a session of their own and are named like the watchdog. */
+/** Number of the watchdog of a process, once it has begun; another one than `not`. */
+export async function watchdogOf(parent: number | undefined, not?: number): Promise<number> {
+  for (;;) {
+    const [pid] = watchdogsOf(parent).filter((each) => each !== not);
+    if (pid !== undefined) return pid;
+    await pause(20);
+  }
+}
+
+/** Numbers of the children of a process that have the watchdog's name. */
 export function watchdogsOf(parent: number | undefined): number[] {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,comm='], { encoding: 'utf8' });
   return table
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
-    .filter(([, ppid, state, name]) => Number(ppid) === parent && !state?.startsWith('Z') && name === 'sandbox-watchdo')
+    .filter(([, ppid, state, name]) => Number(ppid) === parent && !state?.startsWith('Z') && isWatchdog(name))
     .map(([pid]) => Number(pid));
+}
+
+/** Linux keeps 15 letters of a name. */
+function isWatchdog(name: string | undefined): boolean {
+  return name?.startsWith('sandbox-watchdo') === true;
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { readRecord } from '@security-optimizer/sandbox/process/process-record';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from './addresses.js';
-import { leftOf, membersOf, watchdogsOf } from './process-table.js';
+import { leftOf, membersOf, watchdogOf } from './process-table.js';
 import { readCommandLine } from './read-command-line.js';
 
 const program = fileURLToPath(new URL('../dist/start.js', import.meta.url));
@@ -96,7 +96,7 @@ describe('npm start', () => {
   it('ends what a start left behind whose watchdog was killed too', async () => {
     const first = await ready();
     const group = phpPid();
-    const [watchdog] = watchdogsOf(first.child.pid) as [number];
+    const watchdog = await watchdogOf(first.child.pid);
     process.kill(watchdog, 'SIGSTOP');
     first.child.kill('SIGKILL');
     await exit(first.child);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { leftOf, membersOf, watchdogsOf } from './process-table.js';
+import { leftOf, membersOf, watchdogOf, watchdogsOf } from './process-table.js';
 
 const service = fileURLToPath(new URL('../dist/process/service.js', import.meta.url));
 
@@ -91,11 +91,9 @@ describe('what a process has started', { timeout: 30_000 }, () => {
 
   it('ends when the watchdog was killed before, since there is another', async () => {
     await startParent();
-    const first = watchdogsOf(child.pid);
-    expect(first).toHaveLength(1);
-    process.kill(first[0] as number, 'SIGKILL');
-    while (watchdogsOf(child.pid).filter((pid) => pid !== first[0]).length === 0)
-      await new Promise((r) => setTimeout(r, 20));
+    const first = await watchdogOf(child.pid);
+    process.kill(first, 'SIGKILL');
+    await watchdogOf(child.pid, first);
     child.kill('SIGKILL');
     expect(await leftOf(() => membersOf(group))).toEqual([]);
   });
@@ -115,12 +113,11 @@ describe('what a process has started', { timeout: 30_000 }, () => {
 
   it('leaves no watchdog behind, and none keeps the process from ending', async () => {
     await startParent();
-    const watchdog = watchdogsOf(child.pid);
-    expect(watchdog).toHaveLength(1);
+    const watchdog = await watchdogOf(child.pid);
     const over = exited();
     child.send('stop');
     await over;
-    expect(await leftOf(() => watchdog.filter((pid) => membersOf(pid).length > 0))).toEqual([]);
+    expect(await leftOf(() => membersOf(watchdog))).toEqual([]);
     expect(membersOf(group)).toEqual([]);
   });
 });

@@ -114,10 +114,20 @@ describe('Refresh', () => {
     ["5, url = 'http://127.0.0.1:8081/' ", "5, url = 'https://shop.example/' "],
     ['1;http://127.0.0.1:8081/a', '1;https://shop.example/a'],
     ['30', '30'],
+    ['5; ', '5; '],
     ['0; url=https://pay.example/?to=http://127.0.0.1:8081/', '0; url=https://pay.example/?to=http://127.0.0.1:8081/'],
   ])('%s', (value, expected) => {
     expect(rewriteRefresh(value, secure)).toBe(expected);
   });
+});
+
+it('reads a value of spaces once, not again from each of them', () => {
+  // WordPress may repeat what a client wrote.
+  const value = `0;url=${' '.repeat(60_000)}x${' '.repeat(60_000)}x`;
+  const begun = process.cpuUsage();
+  expect(rewriteRefresh(value, secure)).toBe(value);
+  expect(rewriteLocation(value, secure)).toBe(value);
+  expect(process.cpuUsage(begun).user).toBeLessThan(500_000);
 });
 
 describe('the headers of an answer', () => {

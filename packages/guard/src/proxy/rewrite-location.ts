@@ -59,13 +59,16 @@ export function rewriteLocation(url: string, { scheme, host, upstream, target }:
   return downgraded || its.port === behind.port ? visible : url;
 }
 
-/** A number of seconds, and after it the URL, with or without `url=` and quotes (HTML, section 4.2.5.3). */
-const REFRESH = /^(\s*[\d.]*\s*[;,]\s*(?:url\s*=\s*)?)(["']?)(.*?)(\2\s*)$/is;
-
-/** The same for the header `Refresh`. */
+/** The same for `Refresh`: seconds, and after them the URL, with or without `url=` and quotes (HTML, section 4.2.5.3). */
 export function rewriteRefresh(value: string, ends: RequestEnds): string {
-  const [, before, quote, url, after] = REFRESH.exec(value) ?? [];
-  return url === undefined ? value : `${before}${quote}${rewriteLocation(url, ends)}${after}`;
+  const at = value.search(/[;,]/) + 1;
+  if (at === 0) return value;
+  const [lead = ''] = /^\s*(?:url\s*=\s*)?["']?/i.exec(value.slice(at)) ?? [];
+  const begin = at + lead.length;
+  const quote = /["']$/.exec(lead)?.[0];
+  const closing = quote === undefined ? -1 : value.indexOf(quote, begin);
+  const end = closing === -1 ? Math.max(begin, value.trimEnd().length) : closing;
+  return value.slice(0, begin) + rewriteLocation(value.slice(begin, end), ends) + value.slice(end);
 }
 
 interface HostAndPort {
