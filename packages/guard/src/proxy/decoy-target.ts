@@ -48,8 +48,8 @@ export function decoyTarget(target: string, hidden: ReadonlySet<string>, key: Ui
 }
 
 /**
- * A target beside this one that does not exist: another name in place of the last one of its path. When that makes it
- * longer, a long query loses as much at its end.
+ * A target beside this one that does not exist: another name in place of the last one of its path, not longer unless
+ * that one is very short. When it is longer, a long query loses as much at its end.
  */
 export function siblingTarget(target: string, random: () => number): string {
   const mark = target.indexOf('?');
@@ -57,7 +57,8 @@ export function siblingTarget(target: string, random: () => number): string {
   const query = mark === -1 ? '' : target.slice(mark);
   const slash = path.endsWith('/') ? '/' : '';
   const parent = path.slice(0, path.lastIndexOf('/', path.length - 1 - slash.length) + 1);
-  const name = Array.from({ length: 8 }, () => LETTERS[Math.floor(random() * LETTERS.length)]).join('');
+  const length = Math.min(20, Math.max(5, path.length - parent.length - slash.length));
+  const name = Array.from({ length }, () => LETTERS[Math.floor(random() * LETTERS.length)]).join('');
   const sibling = `${parent === '' ? '/' : parent}${name}${slash}`;
   const longer = Math.max(0, sibling.length - path.length);
   return sibling + (query.length > LONG_QUERY ? query.slice(0, query.length - longer) : query);
