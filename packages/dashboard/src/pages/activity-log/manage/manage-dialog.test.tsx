@@ -79,7 +79,9 @@ describe('Manage IP Traffic', () => {
   it('blocks an IPv6 address with its network and says so, or alone on request', async () => {
     site.log.status = { ...site.log.status, name: '2001:db8:5:6::7', network: '2001:db8:5:6::/64' };
     let dialog = await openDialog();
-    expect(await within(dialog).findByText(/its whole network \u20662001:db8:5:6::\/64\u2069 is blocked with it/)).toBeDefined();
+    expect(
+      await within(dialog).findByText(/its whole network \u20662001:db8:5:6::\/64\u2069 is blocked with it/),
+    ).toBeDefined();
     await userEvent.click(within(dialog).getByRole('button', { name: 'Block' }));
     await closed();
     await choose('203.0.113.24', 'Manage IP Traffic');
