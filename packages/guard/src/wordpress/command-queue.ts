@@ -7,14 +7,16 @@ const COMMANDS = 6;
 const SLOW_COMMANDS = 3;
 /** Questions who somebody is, under way at the same time; anybody can cause them with an invented cookie. */
 const SESSIONS = 4;
+/** So many of them may be for members and anonymous clients, and so many for anonymous clients alone. */
+const MEMBER_SESSIONS = 3;
 const ANONYMOUS_SESSIONS = 2;
 const ANONYMOUS_SESSIONS_OF_CLIENT = 1;
 
 /** Commands that wait at most. Guard itself causes them, so this is a net. */
 const COMMANDS_WAITING = 1000;
-/** Questions that wait at most: those of browsers that WordPress has vouched for, and as many of all others. */
+/** Questions that wait at most, for browsers of each standing. */
 const SESSIONS_WAITING = 64;
-/** So many of either kind for one client. */
+/** So many of them for one client. */
 const SESSIONS_WAITING_OF_CLIENT = 16;
 /** A question that has waited for so long is given up, milliseconds. */
 const SESSION_WAIT_MS = 10_000;
@@ -94,17 +96,16 @@ export class CommandQueue {
 
   #enqueueSession(turn: SessionTurn): Promise<Waiting<SessionTurn>> {
     this.#dropUnwanted();
-    const waiting = this.#sessions.filter((entry) => isKnown(entry.turn) === isKnown(turn));
-    const count = (client: string): number => waiting.filter((entry) => entry.turn.client === client).length;
-    const own = count(turn.client);
+    const waiting = this.#sessions.filter((entry) => entry.turn.standing === turn.standing);
+    const counts = new Map<string, number>();
+    for (const { client } of waiting.map((entry) => entry.turn)) counts.set(client, (counts.get(client) ?? 0) + 1);
+    const own = counts.get(turn.client) ?? 0;
     if (own >= SESSIONS_WAITING_OF_CLIENT) throw new ApiError('too_many_calls');
     if (waiting.length >= SESSIONS_WAITING) {
       // Whoever has most in the line makes room, so that a few addresses can't fill it.
-      const last = waiting.reduceRight((most, entry) =>
-        count(entry.turn.client) > count(most.turn.client) ? entry : most,
-      );
-      if (count(last.turn.client) <= own + 1) throw new ApiError('wordpress_busy');
-      last.refuse(new ApiError('too_many_calls'));
+      const most = Math.max(...counts.values());
+      if (most <= own + 1) throw new ApiError('wordpress_busy');
+      waiting.findLast((entry) => counts.get(entry.turn.client) === most)?.refuse(new ApiError('too_many_calls'));
     }
     return this.#wait(this.#sessions, turn, this.#sessionWaitMs, () => new ApiError('wordpress_busy'));
   }
@@ -162,11 +163,11 @@ export class CommandQueue {
   #nextSession(): Waiting<SessionTurn> | undefined {
     const sessions = turnsOf(this.#underWay, 'session');
     if (sessions.length >= SESSIONS) return undefined;
-    const anonymous = sessions.filter((turn) => !isKnown(turn));
     const mayStart = (turn: SessionTurn): boolean => {
-      if (isKnown(turn)) return true;
-      const ofClient = anonymous.filter(({ client }) => client === turn.client).length;
-      return anonymous.length < ANONYMOUS_SESSIONS && ofClient < ANONYMOUS_SESSIONS_OF_CLIENT;
+      const alike = sessions.filter((other) => RANK[other.standing] >= RANK[turn.standing]);
+      if (alike.length >= AT_ONCE[turn.standing]) return false;
+      if (turn.standing !== 'anonymous') return true;
+      return alike.filter(({ client }) => client === turn.client).length < ANONYMOUS_SESSIONS_OF_CLIENT;
     };
     let best: Waiting<SessionTurn> | undefined;
     for (const entry of this.#sessions) {
@@ -197,8 +198,9 @@ function turnsOf<Kind extends 'command' | 'session'>(
 
 const rankOf = ({ turn }: Waiting<SessionTurn>): number => RANK[turn.standing];
 const RANK: Readonly<Record<Standing, number>> = { administrator: 0, member: 1, anonymous: 2 };
+const AT_ONCE: Readonly<Record<Standing, number>> = {
+  administrator: SESSIONS,
+  member: MEMBER_SESSIONS,
+  anonymous: ANONYMOUS_SESSIONS,
+};
 const BUSY = 'too many commands wait for it';
-
-function isKnown({ standing }: SessionTurn): boolean {
-  return standing !== 'anonymous';
-}

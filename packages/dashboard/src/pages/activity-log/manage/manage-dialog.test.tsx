@@ -79,12 +79,16 @@ describe('Manage IP Traffic', () => {
   it('blocks an IPv6 address with its network and says so, or alone on request', async () => {
     site.log.status = { ...site.log.status, name: '2001:db8:5:6::7', network: '2001:db8:5:6::/64' };
     let dialog = await openDialog();
-    expect(await within(dialog).findByText(/its whole network 2001:db8:5:6::\/64 is blocked with it/)).toBeDefined();
+    expect(
+      await within(dialog).findByText(/its whole network \u20662001:db8:5:6::\/64\u2069 is blocked with it/),
+    ).toBeDefined();
     await userEvent.click(within(dialog).getByRole('button', { name: 'Block' }));
     await closed();
     await choose('203.0.113.24', 'Manage IP Traffic');
     dialog = await screen.findByRole('dialog', { name: 'Manage IP Traffic' });
     await userEvent.click(await within(dialog).findByRole('checkbox', { name: /^Block only this address/ }));
+    expect(within(dialog).getByText(/^If you block this address, it can’t open/)).toBeDefined();
+    expect(within(dialog).queryByText(/whole network/)).toBeNull();
     await userEvent.click(within(dialog).getByRole('button', { name: 'Block' }));
     await closed();
     expect(site.sent('/block-ip/1')).toEqual([{ block: 1 }, { block: 1, single: 1 }]);

@@ -84,7 +84,7 @@ export default function ManageDialog({ subject, onChanged, onClosed }: ManageDia
           <VisitorFacts status={status} isUser={isUser} />
           {canChange ? (
             <>
-              <p>{consequence(isUser, isBlocked, name, network)}</p>
+              <p>{consequence(isUser, isBlocked, name, single ? '' : network)}</p>
               {isBlocked || network === '' ? null : <OnlyThisAddress single={single} onChange={setSingle} />}
             </>
           ) : (
@@ -135,7 +135,8 @@ function consequence(isUser: boolean, isBlocked: boolean, name: string, network:
         'An IPv6 address changes often, so its whole network %s is blocked with it. Nobody in it can open any page of the site until you unblock it in the Blocked tab.',
         'security-optimizer',
       ),
-      network,
+      // From left to right in every language.
+      `\u2066${network}\u2069`,
     );
   }
   // With anonymised addresses a visitor is a network.
