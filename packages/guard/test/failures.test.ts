@@ -109,7 +109,7 @@ describe('when WordPress does not answer', () => {
 
   it('in the middle of its answer, the visitor is cut off', async () => {
     const port = await webServer((_request, response) => void response.write('some'));
-    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.3 } });
+    const gate = await runningGate(port, { limits: { upstreamSeconds: 1.5 } });
     const received = await new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').end();
     expect(received).toContain('some');
     expect(received).not.toContain('\r\n0\r\n');

@@ -45,14 +45,6 @@ export async function killGuard(stack: Stack): Promise<void> {
   await until('guard is gone', () => !stillRuns(record));
 }
 
-/** Memory of the guard process that is really in use, in bytes. */
-export function guardMemory(stack: Stack): number {
-  const record = readRecord(pidFile(stack));
-  if (record === null) throw new Error('Guard does not run.');
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${record.pid}/status`, 'utf8'))?.[1];
-  return Number(kilobytes) * 1024;
-}
-
 export interface LogLine {
   readonly level: number | string;
   readonly event?: string;

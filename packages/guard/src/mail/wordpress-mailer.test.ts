@@ -6,9 +6,9 @@ import { wordpressMailer } from './wordpress-mailer.js';
 
 const mail = { to: 'anna@example.com', subject: 'Report', html: '<p>Hello</p>', text: 'Hello' };
 
-async function mailing() {
+async function mailing(answerTimeoutMs = 20_000) {
   const connector = await fakeConnector();
-  const client = connectorClient({ clock: Date.now, facts: () => null, answerTimeoutMs: 300 });
+  const client = connectorClient({ clock: Date.now, facts: () => null, answerTimeoutMs });
   const site = siteConfig({ upstream: connector.upstream });
   return { connector, send: () => wordpressMailer(client).send(site, mail) };
 }
@@ -39,7 +39,7 @@ describe('mails by WordPress', () => {
   });
 
   it('may have left when no answer came', async () => {
-    const { connector, send } = await mailing();
+    const { connector, send } = await mailing(300);
     connector.mode = 'slow';
     expect(await send()).toMatchObject({ kind: 'unclear', reason: expect.stringContaining('no answer') });
   });

@@ -42,6 +42,8 @@ export interface FakeConnector {
   /** Called before a policy is stored; may change the world in between. */
   beforePolicy: () => void | Promise<void>;
   policy: { hash: string; policy: Record<string, number | string> } | null;
+  /** What it says it has stored, when that is not what it was sent. */
+  toldPolicy: string | null;
   /** Users of the site by ID, for Login Security. */
   readonly members: Map<number, FakeMember>;
   /** Whether visitors may register. */
@@ -100,6 +102,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     hold: () => undefined,
     beforePolicy: () => undefined,
     policy: null,
+    toldPolicy: null,
     members: new Map([
       [1, { login: 'owner', administrator: true }],
       [2, { login: 'editor', administrator: false }],
@@ -225,7 +228,7 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
     const { hash, policy } = body as { hash: string; policy: Record<string, number | string> };
     if (hash !== hashOf(policy)) return null;
     fake.policy = { hash, policy };
-    return { policy: hash, notes: policy.delete_readme === 1 ? { delete_readme: fake.readme } : [] };
+    return { policy: fake.toldPolicy ?? hash, notes: policy.delete_readme === 1 ? { delete_readme: fake.readme } : [] };
   }
   return runActivityCommand(fake, command, body) ?? runLoginCommand(fake, command, body, cookie);
 }

@@ -4,14 +4,17 @@ import { fakeConnector, OTHER_SECRET } from '../testing/fake-connector.js';
 import { siteConfig } from '../testing/site-config.js';
 import { factsOf } from './connector-answers.js';
 import { connectorClient } from './connector-client.js';
+import { policyHash } from './signature.js';
 
-async function setUp(options: { now?: () => number; facts?: SiteFacts; hosts?: string[] } = {}) {
+async function setUp(
+  options: { now?: () => number; facts?: SiteFacts; hosts?: string[]; answerTimeoutMs?: number } = {},
+) {
   const connector = await fakeConnector();
   const site: SiteConfig = siteConfig({ hosts: options.hosts ?? ['*'], upstream: connector.upstream });
   const client = connectorClient({
     clock: options.now ?? Date.now,
     facts: () => options.facts ?? null,
-    answerTimeoutMs: 300,
+    answerTimeoutMs: options.answerTimeoutMs ?? 20_000,
   });
   onTestFinished(() => client.close());
   return { connector, client, site };
@@ -45,6 +48,17 @@ describe('a command', () => {
       ['00112233445566ff', report],
       ['ff66554433221100', 'unfinished'],
     ]);
+  });
+
+  it('that hands over a policy has failed when the connector stored another one', async () => {
+    const { connector, client, site } = await setUp();
+    const policy = { disable_feed: 1 };
+    const push = { hash: policyHash(policy), policy };
+    connector.toldPolicy = '0123456789abcdef';
+    await expect(client.policy(site, push)).rejects.toMatchObject({ code: 'wordpress_unreachable' });
+    connector.toldPolicy = null;
+    expect(await client.policy(site, push)).toEqual({});
+    expect(connector.policy).toEqual(push);
   });
 
   it('goes to the host under which WordPress knows itself', async () => {
@@ -83,7 +97,9 @@ describe('a command', () => {
     ['PHP is down', { mode: 'broken' as const }, { kind: 'unreachable', cause: 'it answered with HTTP status 502' }],
     ['WordPress hangs', { mode: 'slow' as const }, { kind: 'unreachable', cause: 'no answer within the time allowed' }],
   ])('fails plainly when %s', async (_what, fault, expected) => {
-    const { connector, client, site } = await setUp();
+    const { connector, client, site } = await setUp(
+      'mode' in fault && fault.mode === 'slow' ? { answerTimeoutMs: 300 } : {},
+    );
     Object.assign(connector, fault);
     await expect(client.hello(site)).rejects.toMatchObject({ fault: expected });
   });
