@@ -96,11 +96,14 @@ export function silentAbout(requested: Requested, sign: RegExp | ((site: Attacke
   };
 }
 
+/** Statuses of an answer that serves: a front page may send on to that of a language, for example. */
+export const SERVED: readonly number[] = [200, 204, 206, 301, 302, 303, 307, 308];
+
 /** A request that must be answered with one of the statuses, and with the content where one is given. */
 export function answered(
   name: string,
   requested: Requested,
-  { statuses = [200], content }: { readonly statuses?: readonly number[]; readonly content?: RegExp } = {},
+  { statuses = SERVED, content }: { readonly statuses?: readonly number[]; readonly content?: RegExp } = {},
 ): Check {
   return {
     name,

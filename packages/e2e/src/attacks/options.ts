@@ -46,7 +46,7 @@ export const help = `npm run attack -- --url URL [options]     known attacks on 
   --all                 show attacks that could not run, too
   --json                print JSON
 
-It changes no setting. About 1,200 requests, a few at a time. Exit code: 0 every attack failed and every twin worked,
+It changes no setting. About 2,000 requests, one or a few at a time. Exit code: 0 every attack failed and every twin worked,
 1 not so, 2 called wrongly.
 `;
 

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { type RawAnswer, sendRaw } from '../http/raw.js';
 import { bytesOf, form, type TypedRequest } from '../http/request.js';
@@ -36,6 +37,8 @@ export class AttackedSite {
   limit: number | null;
   #have = new Map<Need, string | true>();
   #addresses = 0;
+  /** Another one each time: the addresses of an earlier run may be locked still. */
+  readonly #network = `127.${randomInt(64, 250)}`;
 
   private constructor(readonly options: SiteOptions) {
     this.url = new URL(options.url);
@@ -81,7 +84,7 @@ export class AttackedSite {
   newAddress(): string | undefined {
     if (!this.options.manyAddresses) return undefined;
     this.#addresses += 1;
-    return `127.0.${60 + Math.floor(this.#addresses / 250)}.${1 + (this.#addresses % 250)}`;
+    return `${this.#network}.${Math.floor(this.#addresses / 250)}.${1 + (this.#addresses % 250)}`;
   }
 
   /** What keeps an attack from meaning anything here; null when nothing does. */
@@ -108,6 +111,9 @@ export class AttackedSite {
     const have = this.#have;
     const set = (need: Need, there: boolean, why: string) => void have.set(need, there || why);
     const { options } = this;
+    const { location } = (await this.ask({ target: '/' })).headers;
+    const home = location === undefined ? this.url : new URL(location, this.url);
+    if (home.origin !== this.url.origin) throw new Error(`The site sends on to ${home.origin}; give that as --url.`);
     const wpLogin = await this.ask({ target: '/wp-login.php' });
     const hidden = !/id=["']loginform["']/.test(wpLogin.body) && wpLogin.status !== 200;
     set('hidden login', hidden, '/wp-login.php shows the log-in');
@@ -123,7 +129,11 @@ export class AttackedSite {
     const security = known ? await this.#fetchOptions<Record<SecurityField, 0 | 1>>('security') : null;
     for (const { field, title } of siteSecurityToggles) {
       const on = options.expect?.[field] ?? (security === null ? await this.#looksOn(field) : security[field] === 1);
-      set(field, on, `“${title}” is off`);
+      set(
+        field,
+        on === true,
+        on === null ? `whether “${title}” is on does not show; say it with --expect` : `“${title}” is off`,
+      );
     }
     set('XML-RPC open', have.get('disable_xml_rpc') !== true, 'XML-RPC is off');
     const settings = known ? await this.#fetchOptions<LoginFacts>('login') : null;
@@ -131,26 +141,27 @@ export class AttackedSite {
     set('login limit', this.limit > 0, '“Limit Login Attempts” is off');
   }
 
-  /** Asks for what the protection refuses in its plainest form. A file that is not there tells nothing. */
-  async #looksOn(field: SecurityField): Promise<boolean> {
+  /** Asks for what the protection refuses in its plainest form. Null for a file that is not there, which tells nothing. */
+  async #looksOn(field: SecurityField): Promise<boolean | null> {
     const status = async (target: string) => (await this.ask({ target })).status;
     const page = () => this.ask({ target: '/' });
+    const shows = (answer: number) => (answer === 404 ? null : answer === 403);
     switch (field) {
       case 'disable_xml_rpc':
-        return (await status('/xmlrpc.php')) === 403;
+        return shows(await status('/xmlrpc.php'));
       case 'disable_feed':
         return [403, 404].includes(await status('/?feed=rss2'));
       case 'lock_system_folders':
-        return (await status('/wp-includes/load.php')) === 403;
+        return shows(await status('/wp-includes/load.php'));
       case 'delete_readme':
-        return (await status('/readme.html')) === 403;
+        return shows(await status('/readme.html'));
       case 'wp_remove_version':
         return !/<meta name=["']generator["']/i.test((await page()).body);
       case 'xss_protection':
         return (await page()).headers['content-security-policy'] !== undefined;
       case 'disable_file_edit':
         // Only who is logged in can tell.
-        return false;
+        return null;
     }
   }
 

@@ -18,7 +18,7 @@ describe.runIf(process.platform === 'linux')(`20 seconds of chaos from 40 connec
   beforeAll(async () => {
     site = await startSite('unruly', dir);
     report = await runChaos(site.guard, { seed, seconds: 20, connections: 40, ...site });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     await site?.stop();
     rmSync(dir, { recursive: true, force: true });

@@ -46,6 +46,10 @@ const MOST_HELD = 300;
 /** Everything that guard waits for at most, one after the other, with its idle connections to WordPress behind. */
 const SETTLE_MS = (limits.headerSeconds + limits.idleSeconds + limits.upstreamSeconds + 4) * 1000 + 9000;
 
+/** Timers that a guard may have whom nobody asks anything; the jobs that run now and then. */
+const AT_REST = 10;
+const NOTHING: Measured = { descriptors: 0, resident: 0, heap: 0, external: 0, timers: 0 };
+
 /** Lets visitors of every kind loose on a guard, and looks at what is left of it. */
 export async function runChaos(guard: GuardProcess, options: ChaosOptions): Promise<ChaosReport> {
   const { seed, seconds, connections } = options;
@@ -55,7 +59,7 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
   // Caches are filled and code is compiled before anything is measured.
   await crew.work(seed ^ 0x5eed, connections, Math.min(3, seconds));
   await settled(guard, options, crew);
-  const before = guard.ended() === null ? await measure(guard) : null;
+  const before = guard.ended() === null ? await measured(guard, ({ timers }) => timers <= AT_REST) : null;
   const faults: string[] = [];
   const bystander = new Bystander(guard, options);
   if (before !== null) await Promise.all([crew.work(seed, connections, seconds), bystander.ask(seconds)]);
@@ -68,16 +72,15 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
   crew.letGo();
   if (guard.ended() === null) {
     pageMs.push(await plainPage(guard, options, faults, 'at the end'));
-    await sleep(100);
-    after = await measure(guard);
+    const start = before ?? NOTHING;
+    after = await measured(guard, (now) => grown(start, now).length === 0);
   }
   if (guard.ended() !== null) {
     faults.push(`guard ended (${guard.ended()}) while there were: ${crew.underWay().join('; ')}`);
   }
   if (before !== null && after !== null) faults.push(...grown(before, after));
   faults.push(...faultsInLog(guard.log(), options.realSite === true));
-  const none = { descriptors: 0, resident: 0, heap: 0, external: 0, timers: 0 };
-  return { seed, kinds: crew.counts, visits: crew.visits, before: before ?? none, after, faults, pageMs, bystander };
+  return { seed, kinds: crew.counts, visits: crew.visits, before: before ?? NOTHING, after, faults, pageMs, bystander };
 }
 
 /** Those with one of the names, or else with a part of it; all when none is given. */
@@ -227,10 +230,16 @@ function tally(names: readonly string[]): string[] {
   return [...counts].map(([name, count]) => `${count} x ${name}`);
 }
 
-async function measure(guard: GuardProcess): Promise<Measured> {
-  const held = await heldBy(guard.inspector);
-  await sleep(100);
-  return { ...held, descriptors: descriptorsOf(guard.pid), resident: residentMemory(guard.pid) };
+/** Measures again and again until it is as it should be or the time is over, since some of what ends waits a little. */
+async function measured(guard: GuardProcess, isRight: (now: Measured) => boolean): Promise<Measured> {
+  const end = Date.now() + SETTLE_MS;
+  for (;;) {
+    const held = await heldBy(guard.inspector);
+    await sleep(100);
+    const now = { ...held, descriptors: descriptorsOf(guard.pid), resident: residentMemory(guard.pid) };
+    if (isRight(now) || Date.now() >= end) return now;
+    await sleep(1000);
+  }
 }
 
 const askForPage = (guard: GuardProcess, { host }: ChaosOptions) =>

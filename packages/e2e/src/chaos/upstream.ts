@@ -165,8 +165,7 @@ export async function startChaosUpstream(secret: string): Promise<ChaosUpstream>
       raw: (bytes) => void (socket.writable && socket.write(bytes, 'latin1')),
       every(ms, work) {
         const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : work()), ms);
-        socket.once('close', () => clearInterval(timer));
-        response.once('finish', () => clearInterval(timer));
+        response.once('close', () => clearInterval(timer));
       },
     });
   };

@@ -93,18 +93,20 @@ export function sendAll(url: URL, bytes: string, ms: number, end: 'finish' | 're
     const secure = url.protocol === 'https:';
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const way = { host, port: Number(url.port || (secure ? 443 : 80)) };
-    const socket = secure ? connectTls({ ...way, servername: host, ALPNProtocols: ['http/1.1'] }) : connect(way);
+    const tcp = connect(way);
+    const socket = secure ? connectTls({ socket: tcp, servername: host, ALPNProtocols: ['http/1.1'] }) : tcp;
     let received = '';
     let timer: NodeJS.Timeout;
     socket.on(secure ? 'secureConnect' : 'connect', () => {
       socket.write(Buffer.from(bytes, 'latin1'));
-      timer = setTimeout(() => (end === 'reset' ? socket.resetAndDestroy() : socket.destroySoon()), ms);
+      timer = setTimeout(() => (end === 'reset' ? tcp.resetAndDestroy() : socket.destroySoon()), ms);
     });
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1');
     });
+    tcp.on('error', () => socket.destroy());
     socket.on('error', () => socket.destroy());
-    socket.on('close', () => {
+    tcp.on('close', () => {
       clearTimeout(timer);
       resolve(received);
     });

@@ -1,6 +1,6 @@
 import type { RawAnswer } from '../../http/raw.js';
 import { sendAll } from '../../http/raw.js';
-import { type Attack, answered, type Check, frontPage, type Outcome } from '../attack.js';
+import { type Attack, answered, type Check, frontPage, type Outcome, SERVED } from '../attack.js';
 import type { AttackedSite } from '../site.js';
 
 type Bytes = (host: string) => string;
@@ -42,10 +42,13 @@ const survived =
   async (site: AttackedSite): Promise<Outcome> => {
     for (let turn = 0; turn < times; turn++) await sendAll(site.url, bytes(site.host), turn % 20, end);
     const answer = await site.ask({ target: '/' }).catch(() => null);
-    return { ok: answer?.status === 200, got: answer === null ? 'the site is gone' : `then ${answer.status}` };
+    return {
+      ok: SERVED.includes(answer?.status ?? 0),
+      got: answer === null ? 'the site is gone' : `then ${answer.status}`,
+    };
   };
 
-const raw = (name: string, bytes: Bytes, statuses: readonly number[] = [200]): Check => ({
+const raw = (name: string, bytes: Bytes, statuses = SERVED): Check => ({
   name,
   async run(site) {
     const answer: RawAnswer | null = await site.send(bytes(site.host)).catch(() => null);

@@ -1,6 +1,6 @@
 import type { TypedRequest } from '../../http/request.js';
 import { ADDRESS_CLAIMS } from '../address-claims.js';
-import { type Attack, answered, answerTo, type Check, frontPage, refused } from '../attack.js';
+import { type Attack, answered, answerTo, type Check, frontPage, refused, SERVED } from '../attack.js';
 import type { AttackedSite } from '../site.js';
 
 const API = '/security-optimizer/v1';
@@ -112,7 +112,7 @@ const ours: readonly Attack[] = [
   async run(site) {
     const answer = await answerTo(site, { target: '/', headers: headers as Record<string, string> });
     const told = /x.security.optimizer/i.exec(answer?.head ?? '')?.[0];
-    const ok = told === undefined && (answer?.status === 200 || answer?.status === 400);
+    const ok = told === undefined && [...SERVED, 400].includes(answer?.status ?? 0);
     return { ok, got: `${answer?.status ?? 'no answer'}${told === undefined ? '' : ` with ${told}`}` };
   },
   twin: answered('a header of somebody else', { target: '/', headers: { 'x-something-else': '1' } }),
