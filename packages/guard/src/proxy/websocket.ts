@@ -24,8 +24,8 @@ const EARLY_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 60_000;
 /** How long one side of a WebSocket may stay open when the other has ended, milliseconds. */
 const HALF_OPEN_MS = 5000;
-/** Nothing counts what comes of a password in a handshake, so none is checked. */
-const NO_PASSWORDS = { login: 'refuse', why: 'busy' } as const;
+/** Nothing counts what comes of a password in a handshake, so none is checked: a note that takes no bytes says so. */
+const NO_PASSWORDS = { decoy: false, repeated: true } as const;
 
 /**
  * Whether a request leaves HTTP: a WebSocket handshake (RFC 6455 section 4.1) that every rule lets pass. Any other
@@ -138,7 +138,7 @@ class Handshake implements UpstreamHandler {
       method: 'GET',
       target: this.#target,
       rawHeaders: this.request.rawHeaders,
-      visitor: visitorFacts(pass, this.#requestId, deps.clock(), NO_PASSWORDS),
+      visitor: visitorFacts(pass, this.#requestId, deps.clock(), null, NO_PASSWORDS),
       body: 'none',
       stopped: pass.policy.stopHeaders(this.#facts, deps.onFault),
       upstreamHost: pass.site.pool.host,
