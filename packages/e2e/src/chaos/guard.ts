@@ -12,13 +12,18 @@ import { answersHttp } from '@security-optimizer/sandbox/process/http-ready';
 const program = createRequire(import.meta.url).resolve('@security-optimizer/guard/program/security-optimizer');
 
 /** Waiting times short enough that whatever is held for nobody shows within seconds. */
-export const limits = {
+const limits = {
   headerSeconds: 2,
   idleSeconds: 2,
   upstreamSeconds: 3,
   shutdownSeconds: 5,
   upstreamConnections: 48,
 };
+
+export type Limits = typeof limits;
+
+/** A real WordPress never falls silent, but answers late what many ask of it at once. */
+export const limitsFor = (realSite: boolean): Limits => (realSite ? { ...limits, upstreamSeconds: 30 } : limits);
 
 /** Addresses of this machine from which visits come. */
 export const addresses = {
@@ -52,7 +57,7 @@ export async function layOutGuard(dataDir: string, upstream: string, secret: str
 }
 
 /** Gives a guard that is laid out the limits, the proxy and the blocked address of chaos. */
-export async function prepareForChaos(dataDir: string): Promise<void> {
+export async function prepareForChaos(dataDir: string, limits: Limits): Promise<void> {
   const file = join(dataDir, CONFIG_FILE);
   const config = JSON.parse(readFileSync(file, 'utf8'));
   writeFileSync(file, JSON.stringify({ ...config, limits, trustedProxies: [addresses.proxy] }), { mode: 0o600 });

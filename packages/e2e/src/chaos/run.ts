@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendRaw } from '../http/raw.js';
 import { openVisit } from './client.js';
-import { addresses, type GuardProcess, limits } from './guard.js';
+import { addresses, type GuardProcess, limitsFor } from './guard.js';
 import { kinds as allKinds, type Kind } from './kinds.js';
 import { descriptorsOf, heldBy, residentMemory, socketsOf } from './observe.js';
 import { createRandom, type Random } from './random.js';
@@ -44,7 +44,10 @@ export interface ChaosReport {
 /** A held connection more than these, and the oldest goes. */
 const MOST_HELD = 300;
 /** Everything that guard waits for at most, one after the other, with its idle connections to WordPress behind. */
-const SETTLE_MS = (limits.headerSeconds + limits.idleSeconds + limits.upstreamSeconds + 4) * 1000 + 9000;
+function settleMs(realSite = false): number {
+  const { headerSeconds, idleSeconds, upstreamSeconds } = limitsFor(realSite);
+  return (headerSeconds + idleSeconds + upstreamSeconds + 4) * 1000 + 9000;
+}
 
 /** Timers that a guard may have whom nobody asks anything; the jobs that run now and then. */
 const AT_REST = 10;
@@ -203,7 +206,8 @@ function forwarded(random: Random): string {
 
 /** Waits until guard holds no connection any more. @returns what it still holds when the time is over */
 async function settled(guard: GuardProcess, options: ChaosOptions, crew: Crew): Promise<string[]> {
-  const end = Date.now() + SETTLE_MS;
+  const patience = settleMs(options.realSite);
+  const end = Date.now() + patience;
   for (;;) {
     if (guard.ended() !== null) return [];
     const open = socketsOf(guard.pid);
@@ -216,8 +220,8 @@ async function settled(guard: GuardProcess, options: ChaosOptions, crew: Crew): 
         toUpstream.map(({ localPort, state }) => `${options.askedFrom?.(localPort) ?? 'a connection'}, ${state}`),
       );
       return [
-        ...visitors.map((line) => `still open to a visitor after ${SETTLE_MS / 1000} s: ${line}`),
-        ...upstream.map((line) => `still open to WordPress after ${SETTLE_MS / 1000} s: ${line}`),
+        ...visitors.map((line) => `still open to a visitor after ${patience / 1000} s: ${line}`),
+        ...upstream.map((line) => `still open to WordPress after ${patience / 1000} s: ${line}`),
       ];
     }
     await sleep(100);
@@ -232,7 +236,7 @@ function tally(names: readonly string[]): string[] {
 
 /** Measures again and again until it is as it should be or the time is over, since some of what ends waits a little. */
 async function measured(guard: GuardProcess, isRight: (now: Measured) => boolean): Promise<Measured> {
-  const end = Date.now() + SETTLE_MS;
+  const end = Date.now() + settleMs();
   for (;;) {
     const held = await heldBy(guard.inspector);
     await sleep(100);

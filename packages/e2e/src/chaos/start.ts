@@ -4,7 +4,7 @@ import { attach } from '@security-optimizer/guard/cli/attach';
 import { startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
 import { freePort } from '@security-optimizer/sandbox/process/free-port';
 import { startProductionStack } from '@security-optimizer/sandbox/production-stack';
-import { type GuardProcess, layOutGuard, prepareForChaos, startGuard } from './guard.js';
+import { type GuardProcess, layOutGuard, limitsFor, prepareForChaos, startGuard } from './guard.js';
 import { startChaosUpstream } from './upstream.js';
 
 /** A guard with something behind it, ready for chaos. */
@@ -33,7 +33,7 @@ async function startUnruly(dir: string): Promise<ChaosSite> {
   const dataDir = join(dir, 'guard');
   try {
     await layOutGuard(dataDir, upstream.origin, secret);
-    await prepareForChaos(dataDir);
+    await prepareForChaos(dataDir, limitsFor(false));
     const guard = await startGuard(dataDir);
     const facts = { upstreamPort: upstream.port, askedFrom: upstream.askedFrom, host: 'example.com', realSite: false };
     return { guard, ...facts, stop: () => stopAll(guard.stop, upstream.close) };
@@ -56,7 +56,7 @@ async function startWordPress(stack: Exclude<ChaosStack, 'unruly'>, dir: string)
   try {
     const { wordpressDir, upstream } = wordpress;
     await attach({ wordpressDir, upstream, listen: { host: '127.0.0.1', port }, dataDir });
-    await prepareForChaos(dataDir);
+    await prepareForChaos(dataDir, limitsFor(true));
     const guard = await startGuard(dataDir);
     const upstreamPort = Number(new URL(upstream).port);
     return { guard, upstreamPort, host, realSite: true, stop: () => stopAll(guard.stop, wordpress.stop) };
