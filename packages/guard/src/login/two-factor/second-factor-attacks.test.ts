@@ -48,9 +48,9 @@ describe('wrong codes', () => {
     );
     const checked = answers.filter(({ html }) => html.includes('This code isn’t right')).length;
     expect(checked).toBeLessThanOrEqual(10);
-    const right = await (browsers[0] as PlainBrowser).send(pages[0] as Page, 'code', {
-      code: appCode(secret, site.now),
-    });
+    // In a log-in of its own: one of the others may be over, if all ten were its own.
+    const late = new PlainBrowser(site);
+    const right = await late.send(await late.logIn(), 'code', { code: appCode(secret, site.now) });
     expect(right.status).toBe(429);
     expect(site.issued).toHaveLength(1);
   });
