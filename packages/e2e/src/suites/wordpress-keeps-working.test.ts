@@ -48,6 +48,8 @@ onEveryStack('WordPress with all seven toggles on', (stack) => {
 
   it('lets the owner log in', async () => {
     await page.goto(`${stack.url}/wp-login.php`);
+    // WordPress goes to the first field a moment after the form is there, and would take what is typed into another.
+    await page.waitForFunction(() => document.activeElement?.id === 'user_login');
     await page.fill('#user_login', stack.user);
     await page.fill('#user_pass', stack.password);
     await page.click('#wp-submit');

@@ -1,4 +1,4 @@
-import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ok, refused } from '../../../test/api-server.js';
@@ -178,12 +178,15 @@ describe('the list of unknown visitors', () => {
   it('tells how many rows are new while the page is looked at, and moves nothing before it is asked to', async () => {
     const every: (() => void)[] = [];
     const realInterval = globalThis.setInterval;
-    vi.spyOn(globalThis, 'setInterval').mockImplementation(((act: () => void, ms: number) => {
-      if (ms === 15_000) every.push(act);
+    vi.spyOn(globalThis, 'setInterval').mockImplementation(((work: () => void, ms: number) => {
+      if (ms !== 15_000) return realInterval(work, ms);
+      every.push(work);
       return realInterval(() => undefined, 1_000_000);
     }) as typeof setInterval);
     await openLog(site);
     await tableTexts(TABLE);
+    // The rows are shown before the effect has run that counts from them.
+    await act(async () => {});
     site.log.news = 5;
     const visible = vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden');
     every.at(-1)?.();

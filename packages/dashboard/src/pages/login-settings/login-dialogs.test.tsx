@@ -15,7 +15,7 @@ beforeEach(async () => {
 describe('a dialog', () => {
   it('takes the focus on its first field and gives it back', async () => {
     const dialog = await openDialog(site, 'Login Access');
-    expect(document.activeElement).toBe(within(dialog).getByLabelText('IP address 1'));
+    await waitFor(() => expect(document.activeElement).toBe(within(dialog).getByLabelText('IP address 1')));
     await userEvent.keyboard('{Escape}');
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     await waitFor(() => expect(document.activeElement?.getAttribute('aria-label')).toBe('Configure: Login Access'));
@@ -27,7 +27,7 @@ describe('a dialog', () => {
     await userEvent.type(field, '203.0.113.10');
     await userEvent.keyboard('{Escape}');
     const question = await screen.findByRole('alertdialog', { name: 'Discard your changes?' });
-    expect(document.activeElement?.textContent).toBe('Keep editing');
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Keep editing'));
     await userEvent.click(within(question).getByRole('button', { name: 'Keep editing' }));
     await waitFor(() => expect(screen.queryByRole('alertdialog')).toBeNull());
     expect(field.value).toBe('203.0.113.10');

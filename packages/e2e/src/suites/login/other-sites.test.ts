@@ -123,6 +123,8 @@ onEveryStack('passwords that pages of other sites make a browser send', (stack) 
       await visitor.waitForFunction(() => document.title === 'done', undefined, { timeout: 60_000 });
 
       await visitor.goto(`${stack.url}/wp-login.php`);
+      // WordPress goes to the first field a moment after the form is there, and would take what is typed into another.
+      await visitor.waitForFunction(() => document.activeElement?.id === 'user_login');
       await visitor.fill('#user_login', 'owner-of-office');
       await visitor.fill('#user_pass', stack.password);
       await visitor.click('#wp-submit');
