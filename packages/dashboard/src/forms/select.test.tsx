@@ -1,4 +1,4 @@
-import { render, screen } from '@testing-library/react';
+import { render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { useState } from 'react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
@@ -56,7 +56,7 @@ describe('a select', () => {
     expect(field().textContent).toBe('March');
     expect(onChange).toHaveBeenCalledExactlyOnceWith(2);
     expect(list()).toBeNull();
-    expect(document.activeElement).toBe(field());
+    await waitFor(() => expect(document.activeElement).toBe(field()));
   });
 
   it('marks what is chosen in its list, and begins there', async () => {
@@ -111,7 +111,7 @@ describe('a select', () => {
     await press(`{Enter}{ArrowDown}${key}`);
     expect(onChange).toHaveBeenCalledExactlyOnceWith(5);
     expect(list()).toBeNull();
-    expect(document.activeElement).toBe(field());
+    await waitFor(() => expect(document.activeElement).toBe(field()));
   });
 
   it('chooses with Tab, which goes on to the next control', async () => {
@@ -119,7 +119,7 @@ describe('a select', () => {
     field().focus();
     await press('{Enter}{ArrowDown}{Tab}');
     expect(onChange).toHaveBeenCalledExactlyOnceWith(5);
-    expect(document.activeElement?.textContent).toBe('Next');
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Next'));
   });
 
   it('changes nothing when what is chosen already is chosen again', async () => {

@@ -33,7 +33,7 @@ describe('the filter panel that is opened again while it closes', () => {
     await waitFor(() => expect(filter()?.contains(document.activeElement)).toBe(true));
     pressEscape();
     expect(filterButton().getAttribute('aria-expanded')).toBe('false');
-    expect(document.activeElement).toBe(filterButton());
+    await waitFor(() => expect(document.activeElement).toBe(filterButton()));
     await goesAway();
   });
 
@@ -102,7 +102,7 @@ describe('the menu of a row that is opened again while it closes', () => {
     expect(menu()?.contains(document.activeElement)).toBe(true);
     pressEscape();
     expect(menu()).toBeNull();
-    expect(document.activeElement).toBe(button());
+    await waitFor(() => expect(document.activeElement).toBe(button()));
     await waitFor(() => expect(document.querySelector('.so-menu')).toBeNull());
   });
 });

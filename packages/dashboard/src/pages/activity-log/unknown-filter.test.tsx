@@ -98,7 +98,7 @@ describe('the filter panel', () => {
     expect((await within(panel).findByRole('alert')).textContent).toBe('Invalid format.');
     expect(field.getAttribute('aria-invalid')).toBe('true');
     await userEvent.click(within(panel).getByRole('button', { name: 'Apply' }));
-    expect(document.activeElement).toBe(field);
+    await waitFor(() => expect(document.activeElement).toBe(field));
     expect(site.calls('/activity-unknown')).toHaveLength(1);
   });
 

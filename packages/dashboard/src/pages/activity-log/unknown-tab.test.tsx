@@ -77,7 +77,7 @@ describe('the list of unknown visitors', () => {
     site.replies.clear();
     await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
     expect((await tableTexts(TABLE)).length).toBe(4);
-    expect(document.activeElement?.textContent).toBe(TABLE);
+    await waitFor(() => expect(document.activeElement?.textContent).toBe(TABLE));
   });
 
   it('survives an answer that is no list', async () => {
@@ -258,13 +258,13 @@ describe('the menu of a row', () => {
     const button = await screen.findByRole('button', { name: 'Actions for 203.0.113.24' });
     button.focus();
     await userEvent.keyboard('{ArrowDown}');
-    expect(document.activeElement?.textContent).toBe('Manage IP Traffic');
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Manage IP Traffic'));
     await userEvent.keyboard('{ArrowDown}');
-    expect(document.activeElement?.textContent).toBe('View activity');
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('View activity'));
     await userEvent.keyboard('{ArrowDown}');
-    expect(document.activeElement?.textContent).toBe('Manage IP Traffic');
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Manage IP Traffic'));
     await userEvent.keyboard('{Escape}');
-    expect(document.activeElement).toBe(button);
+    await waitFor(() => expect(document.activeElement).toBe(button));
     expect(button.getAttribute('aria-expanded')).toBe('false');
   });
 });
@@ -311,7 +311,7 @@ describe('the chart', () => {
     const bars = await screen.findAllByRole('button', { name: /Show only this time/ });
     bars[2]?.focus();
     await userEvent.keyboard('{ArrowLeft}');
-    expect(document.activeElement).toBe(bars[1]);
+    await waitFor(() => expect(document.activeElement).toBe(bars[1]));
     expect(bars.map(({ tabIndex }) => tabIndex)).toEqual([-1, 0, -1]);
     expect(bars[1]?.querySelector('.so-tip')?.textContent).toContain('Friday 20 Nov');
   });

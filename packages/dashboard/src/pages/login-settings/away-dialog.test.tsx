@@ -31,13 +31,13 @@ describe('Configure Away Mode for a period', () => {
     const dialog = await open();
     await submit(dialog);
     await waitFor(() => expect(errorsIn(dialog)).toEqual(['This field is required.', 'This field is required.']));
-    expect(document.activeElement).toBe(field(dialog, 'From'));
+    await waitFor(() => expect(document.activeElement).toBe(field(dialog, 'From')));
   });
 
   it('sends the days that were chosen, and the row says so', async () => {
     const dialog = await open();
     await chooseDay(dialog, 'From', /28 November/);
-    expect(document.activeElement).toBe(field(dialog, 'From'));
+    await waitFor(() => expect(document.activeElement).toBe(field(dialog, 'From')));
     await chooseDay(dialog, 'To', /30 November/);
     expect(field(dialog, 'To').value).toBe('30 November 2026');
     expect(within(dialog).getByText('28 – 30 November, 3 days.')).toBeDefined();
@@ -79,13 +79,13 @@ describe('Configure Away Mode for a period', () => {
     const dialog = await open();
     field(dialog, 'From').focus();
     await userEvent.keyboard('{Enter}');
-    expect(document.activeElement?.getAttribute('aria-label')).toMatch(/21 November 2026/);
+    await waitFor(() => expect(document.activeElement?.getAttribute('aria-label')).toMatch(/21 November 2026/));
     await userEvent.keyboard('{ArrowDown}{ArrowRight}{PageDown}{Home}{Enter}');
     // A week and a day later, the month after, and back to that week's Monday.
     expect(field(dialog, 'From').value).toBe('28 December 2026');
     await userEvent.keyboard('{Enter}{Escape}');
     expect(screen.queryByRole('dialog', { name: 'Choose a day' })).toBeNull();
-    expect(document.activeElement).toBe(field(dialog, 'From'));
+    await waitFor(() => expect(document.activeElement).toBe(field(dialog, 'From')));
     expect(screen.queryByRole('alertdialog')).toBeNull();
   });
 
@@ -109,7 +109,7 @@ describe('Configure Away Mode for weekdays', () => {
     for (const day of days) await userEvent.click(within(dialog).getByRole('button', { name: day }));
     await submit(dialog);
     await waitFor(() => expect(errorsIn(dialog)).toEqual(["You can't enable Away Mode for every day of the week."]));
-    expect(document.activeElement?.textContent).toContain('Monday');
+    await waitFor(() => expect(document.activeElement?.textContent).toContain('Monday'));
     expect(site.calls('/away-mode')).toHaveLength(0);
   });
 

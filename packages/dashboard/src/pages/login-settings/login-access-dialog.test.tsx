@@ -23,7 +23,7 @@ describe('Manage Login Access', () => {
     const dialog = await openDialog(site, 'Login Access');
     await userEvent.click(within(dialog).getByRole('button', { name: 'Add 203.0.113.10, your own address' }));
     await userEvent.click(within(dialog).getByRole('button', { name: 'Add another' }));
-    expect(document.activeElement).toBe(row(dialog, 2));
+    await waitFor(() => expect(document.activeElement).toBe(row(dialog, 2)));
     await save(dialog);
     await waitFor(() => expect(site.sent('/login-access')).toEqual([{ entries: ['203.0.113.10'] }]));
     await waitFor(() => expect(screen.getByText('1 address')).toBeDefined());
@@ -73,7 +73,7 @@ describe('Manage Login Access', () => {
     await save(dialog);
     await waitFor(() => expect(errorsIn(dialog)).toEqual(['Invalid format.', 'Invalid format.']));
     expect(wrongFields(dialog)).toEqual([row(dialog, 2), row(dialog, 3)]);
-    expect(document.activeElement).toBe(row(dialog, 2));
+    await waitFor(() => expect(document.activeElement).toBe(row(dialog, 2)));
     expect(site.calls('/login-access')).toHaveLength(0);
   });
 
@@ -94,7 +94,7 @@ describe('Manage Login Access', () => {
     const dialog = await openDialog(site, 'Login Access');
     await userEvent.click(within(dialog).getByRole('button', { name: 'Remove 203.0.113.10' }));
     expect(values(dialog)).toEqual(['198.51.100.22']);
-    expect(document.activeElement).toBe(row(dialog, 1));
+    await waitFor(() => expect(document.activeElement).toBe(row(dialog, 1)));
     await userEvent.click(within(dialog).getByRole('button', { name: 'Remove 198.51.100.22' }));
     expect(values(dialog)).toEqual(['']);
     await save(dialog);

@@ -98,7 +98,7 @@ describe('Configure Login URL', () => {
     }
     await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(errorsIn(dialog)).toEqual(expected));
-    expect(document.activeElement).toBe(wrongFields(dialog)[0]);
+    await waitFor(() => expect(document.activeElement).toBe(wrongFields(dialog)[0]));
     expect(site.calls('/custom-login-url')).toHaveLength(0);
   });
 
@@ -189,7 +189,7 @@ describe('Change Common Usernames', () => {
     if (first !== '') await userEvent.type(within(dialog).getByLabelText('New username for admin'), first);
     await userEvent.type(within(dialog).getByLabelText('New username for user1'), `${second}{Enter}`);
     await waitFor(() => expect(errorsIn(dialog)).toEqual(expected));
-    expect(document.activeElement).toBe(wrongFields(dialog)[0]);
+    await waitFor(() => expect(document.activeElement).toBe(wrongFields(dialog)[0]));
     expect(site.calls('/disable-admin-username')).toHaveLength(0);
   });
 

@@ -118,7 +118,7 @@ describe('an action under way', () => {
     await openPostHack(site);
     await userEvent.click(await findButton('Try again: form'));
     await waitFor(() => expect(site.sent('/reinstall-plugins')).toEqual([{ only: ['form/form.php'] }]));
-    expect(document.activeElement?.className).toBe('so-run');
+    await waitFor(() => expect(document.activeElement?.className).toBe('so-run'));
     expect(screen.getByText(/WordPress does not answer\./)).toBeDefined();
     await userEvent.click(await findButton('Try again'));
     await waitFor(() =>

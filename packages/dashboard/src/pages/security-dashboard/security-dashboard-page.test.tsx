@@ -240,7 +240,7 @@ describe('Rate Us', () => {
     await userEvent.click(await screen.findByRole('button', { name: 'Dismiss and don’t ask again' }));
     await waitFor(() => expect(screen.queryByText('Rate Us')).toBeNull());
     expect(site.sent('/rate')[1]).toEqual({ show: 0 });
-    expect(document.activeElement?.textContent).toBe('Recent Activity');
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Recent Activity'));
   });
 
   it('stays with a message when that could not be saved', async () => {

@@ -198,7 +198,7 @@ describe('a switch', () => {
     const again = await rowOf(feeds).findByRole('button', { name: 'Try again' });
     site.replies.clear();
     await userEvent.click(again);
-    expect(document.activeElement).toBe(feeds);
+    await waitFor(() => expect(document.activeElement).toBe(feeds));
     await waitFor(() => expect(toastTexts()).toEqual(['Feeds are turned off.']));
     expect(feeds.getAttribute('aria-checked')).toBe('true');
     expect(rowOf(feeds).queryByRole('alert')).toBeNull();

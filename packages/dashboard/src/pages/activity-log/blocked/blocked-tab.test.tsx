@@ -40,7 +40,7 @@ describe('the tab Blocked', () => {
     await openLog(site, 'blocked');
     await unblock('customer-31');
     await waitFor(() => expect(document.querySelector('tr.is-leaving')?.textContent).toContain('customer-31'));
-    expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Blocked' }));
+    await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Blocked' })));
     await waitFor(() => expect(screen.queryByText('customer-31')).toBeNull());
     expect(await screen.findByRole('tab', { name: 'Blocked 2' })).toBeDefined();
   });

@@ -98,7 +98,7 @@ describe('the recipients of the weekly report', () => {
     await open();
     await userEvent.type(await field(), 'a@example.com b@example.com ');
     await userEvent.keyboard('{Backspace}');
-    expect(document.activeElement?.getAttribute('aria-label')).toBe('Remove b@example.com');
+    await waitFor(() => expect(document.activeElement?.getAttribute('aria-label')).toBe('Remove b@example.com'));
     await userEvent.keyboard('{Backspace}');
     expect(chips()).toEqual(['a@example.com']);
   });
@@ -141,7 +141,7 @@ describe('the recipients of the weekly report', () => {
     await userEvent.click(await screen.findByRole('button', { name: 'Edit agency@example.net' }));
     const dialog = screen.getByRole('dialog', { name: 'Edit Notification Email' });
     const email = within(dialog).getByRole('textbox', { name: 'Email' });
-    expect(document.activeElement).toBe(email);
+    await waitFor(() => expect(document.activeElement).toBe(email));
     const save = within(dialog).getByRole('button', { name: 'Save' }) as HTMLButtonElement;
     expect(save.disabled).toBe(true);
     await userEvent.clear(email);
@@ -157,7 +157,7 @@ describe('the recipients of the weekly report', () => {
     await open();
     await userEvent.click(await screen.findByRole('button', { name: 'Delete agency@example.net' }));
     const dialog = screen.getByRole('alertdialog', { name: 'Delete Notification Email' });
-    expect(document.activeElement?.textContent).toBe('Cancel');
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Cancel'));
     expect(dialog.textContent).toContain(
       'agency@example.net no longer gets the weekly report. You can add it again later.',
     );

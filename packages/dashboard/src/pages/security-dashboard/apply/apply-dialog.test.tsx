@@ -81,7 +81,7 @@ describe('Apply all recommended', () => {
     const dialog = await openApply(site);
     await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 3 changes' }));
     expect(errorsIn(dialog)).toEqual(['This field is required.']);
-    expect(document.activeElement).toBe(within(dialog).getByLabelText('Login URL'));
+    await waitFor(() => expect(document.activeElement).toBe(within(dialog).getByLabelText('Login URL')));
     expect(sent()).toEqual([]);
   });
 
