@@ -68,16 +68,25 @@ export class ClientConnection {
     this.socket.setTimeout(0);
   }
 
-  /** Sends the last bytes and ends the connection, at the latest when the client has had time to read them. */
+  /**
+   * Sends the last bytes and ends the connection: once the client has taken them and had time to end its side, or when
+   * it takes nothing for the idle time.
+   */
   end(lastBytes: string | Buffer = ''): void {
     if (this.#isEnding || this.socket.destroyed) return;
     this.#isEnding = true;
     const { socket } = this;
-    // What still comes is thrown away; a socket closed with unread bytes would be reset, and the answer lost with it.
-    socket.resume();
-    socket.end(lastBytes);
-    const late = setTimeout(() => socket.destroy(), LINGER_MS);
-    socket.once('close', () => clearTimeout(late));
+    // While there is something to take, only taking it counts as progress.
+    socket.pause();
+    socket.once('timeout', () => socket.destroy());
+    socket.setTimeout(this.idleMs);
+    socket.end(lastBytes, () => {
+      if (socket.destroyed) return;
+      // What still comes is thrown away; a socket closed with unread bytes would be reset, and the answer lost with it.
+      socket.resume();
+      const late = setTimeout(() => socket.destroy(), LINGER_MS);
+      socket.once('close', () => clearTimeout(late));
+    });
   }
 
   /** Lets the request under way finish, and then ends. */
