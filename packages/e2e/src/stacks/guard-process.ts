@@ -37,6 +37,12 @@ export async function stopGuard(stack: Stack): Promise<void> {
   await endLeftOver(pidFile(stack));
 }
 
+/** Whether guard is there. */
+export function isGuardRunning(stack: Stack): boolean {
+  const record = readRecord(pidFile(stack));
+  return record !== null && stillRuns(record);
+}
+
 /** Ends guard as a power cut would, and waits until it is gone. */
 export async function killGuard(stack: Stack): Promise<void> {
   const record = readRecord(pidFile(stack));

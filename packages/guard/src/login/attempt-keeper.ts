@@ -189,6 +189,8 @@ export function keepAttempts(deps: {
       liftedUpTo.set(site, version);
       if (keys === 'all') liftAll(site);
       else for (const key of keys) attempts.forget(site, key);
+      const locks = keys === 'all' ? keys : keys.length;
+      if (locks !== 0) logger.info({ event: 'login-locks-lifted', site, locks }, 'Locks were lifted elsewhere.');
     },
     async stop() {
       clearInterval(tick);
