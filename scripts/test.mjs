@@ -9,10 +9,12 @@ import { stopWithNpm } from './lib/stop-with-npm.mjs';
 import { installSystemPackages } from './lib/system-packages.mjs';
 import { installNode, nodeBinary } from './lib/tests/other-node.mjs';
 import { sideBySide } from './lib/tests/side-by-side.mjs';
+import { conclude } from './lib/tests/try-again.mjs';
 import { vitest } from './lib/tests/vitest.mjs';
 
 const usage = `npm test                          everything
-npm test -- --only lint,unit      some of: lint, types, docs, texts, unit, visual, connector, sandbox, chaos, e2e
+npm test -- --only lint,unit      some of: lint, types, docs, texts, unit, visual, connector, sandbox, chaos, e2e,
+                                  runner
 npm test -- --also-node 26        the contract's and guard's tests on that Node too
 npm test -- --at-a-time 1         how many parts run side by side (2)
 `;
@@ -56,6 +58,7 @@ const long = {
   visual: [testsOf('dashboard', 'visual', { config: 'vitest.visual.config.ts' })],
   sandbox: [testsOf('sandbox')],
   chaos: [testsOf('e2e', 'chaos', { config: 'vitest.chaos.config.ts' })],
+  runner: [testsIn('scripts', 'scripts')],
 };
 
 /** A check that passes or fails as a whole; `work` answers an exit code. */
@@ -76,11 +79,16 @@ function program(name, ...args) {
 
 /** The tests of one package; `part` tells jobs of the same package apart. */
 function testsOf(name, part, options = {}) {
-  const label = part === undefined ? name : `${name}, ${part}`;
-  const report = join(results, `${label.replace(', ', '-')}.json`);
+  return testsIn(`packages/${name}`, part === undefined ? `packages/${name}` : `packages/${name}, ${part}`, options);
+}
+
+/** The tests of one folder as a job; `workAlone` runs one test file of it, given from the root of the checkout. */
+function testsIn(folder, name, options = {}) {
+  const report = join(results, name.replace('packages/', '').replace(', ', '-').replace(' ', '-'));
   return {
-    name: `packages/${label}`,
-    work: (output) => vitest({ package: name, report, output, ...options }),
+    name,
+    work: (output) => vitest({ folder, results: `${report}.json`, output, ...options }),
+    workAlone: (file, output) => vitest({ folder, file, results: `${report}-alone.json`, output, ...options }),
   };
 }
 
@@ -124,11 +132,14 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const sums = { passed: 0, failed: 0 };
-const add = ({ passed, failed }) => {
+const sums = { passed: 0, failed: 0, failures: [], files: [] };
+const add = ({ passed, failed, failures, files }) => {
   sums.passed += passed;
   sums.failed += failed;
+  sums.failures.push(...failures);
+  sums.files.push(...files);
 };
+let stopped = false;
 try {
   await installPackages();
   const missing = await installSystemPackages();
@@ -136,6 +147,11 @@ try {
     process.stderr.write(`${what} is missing: tests that need it say that they did not run.\n`);
   rmSync(results, { recursive: true, force: true });
   await build();
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.on(signal, () => {
+      stopped = true;
+    });
+  }
   const atATime = Number(values['at-a-time']);
   // The checks fill the time that the network takes.
   const [checks] = await Promise.all([sideBySide(jobsOf(short), atATime, results), fetchNeeded()]);
@@ -143,7 +159,8 @@ try {
   add(await sideBySide(jobsOf(long), atATime, results));
 } catch (error) {
   process.stderr.write(`${error.message}\n`);
-  sums.failed += 1;
+  add({ passed: 0, failed: 1, failures: [error.message], files: [] });
 }
-process.stdout.write(`${sums.passed} passed, ${sums.failed} failed\n`);
-process.exit(sums.failed === 0 ? 0 : 1);
+const { lines, code } = await conclude(sums, results, () => stopped);
+process.stdout.write(`${lines.join('\n')}\n`);
+process.exit(code);

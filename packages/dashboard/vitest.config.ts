@@ -6,7 +6,9 @@ export default defineConfig({
   test: {
     name: 'dashboard',
     environment: 'jsdom',
-    testTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 45_000 } },
     environmentOptions: { jsdom: { url: 'http://example.com/wp-admin/admin.php?page=site-security' } },
     include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.{ts,tsx}'],
     // jsdom and React once for all files instead of once for each: they took longer to load than most files to run.

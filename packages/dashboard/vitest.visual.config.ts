@@ -13,6 +13,7 @@ export default defineConfig({
     include: ['gallery/shots/*.visual.ts'],
     environment: 'node',
     globalSetup: ['gallery/shots/global-setup.ts'],
-    testTimeout: 30_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

@@ -17,6 +17,7 @@ export default defineConfig({
     exclude: wanted === 'others' ? [WALKS, CHAOS] : [CHAOS],
     environment: 'node',
     globalSetup: ['src/stacks/global-setup.ts'],
+    setupFiles: ['src/stacks/set-up.ts'],
     pool: 'forks',
     fileParallelism: false,
     // A process anew for each file would load everything again: seconds each, longer than most files take.

@@ -4,12 +4,15 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Runs a program from the root of the checkout and passes stop signals on. All it prints goes to `output`, an open
- * file; standard error when left out. Answers its exit code; a program that a signal ended counts as 1.
+ * Runs a program from the root of the checkout and passes stop signals on.
+ *
+ * @param output open file for all that it prints; standard error when left out
+ * @param more open files that it finds as 3, 4 and so on
+ * @returns its exit code; a program that a signal ended counts as 1
  */
-export function run(command, args, env = process.env, output = 2) {
+export function run(command, args, env = process.env, output = 2, more = []) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', output, output] });
+    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', output, output, ...more] });
     const pass = (signal) => child.kill(signal);
     process.on('SIGINT', pass).on('SIGTERM', pass);
     const settle = (done) => (value) => {

@@ -7,7 +7,6 @@ import type { ApiHandler } from '../src/api/api-call.js';
 import type { Config } from '../src/config.js';
 import { configFile } from '../src/config-file.js';
 import { AddressSet } from '../src/lib/address-set.js';
-import { silentLogger } from '../src/lib/logger.js';
 import { LoginAttempts } from '../src/login/attempts.js';
 import { defaultLoginSettings } from '../src/login/login-settings.js';
 import { SlowAccounts } from '../src/login/slow-accounts.js';
@@ -16,6 +15,7 @@ import { compilePolicy } from '../src/policy/compile-policy.js';
 import { LivePolicy } from '../src/policy/live-policy.js';
 import { createGuardServer, type GuardServer } from '../src/proxy/server.js';
 import { defaultSitePaths, type SiteConfig } from '../src/site.js';
+import { recentLogger } from '../src/testing/recent-log.js';
 import { siteConfig } from '../src/testing/site-config.js';
 import { english, type Language } from '../src/texts/language.js';
 import type { Signal } from '../src/wordpress/signature.js';
@@ -95,7 +95,7 @@ export async function runningGate(upstream: number | string, options: GateOption
     for (const site of sites) live.swap(site.id, policy);
   };
   rule({});
-  const logger = silentLogger();
+  const logger = recentLogger();
   const server = createGuardServer({
     config,
     live,

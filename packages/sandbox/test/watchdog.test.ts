@@ -43,7 +43,7 @@ async function startParent(options: { readonly service?: object; readonly worker
     const service = await startService({
       name: 'service', command: process.execPath, args: [${JSON.stringify(join(dir, 'service.mjs'))}],
       pidFile: ${JSON.stringify(pidFile())}, logFile: ${JSON.stringify(join(dir, 'log'))},
-      ready: async () => existsSync(${JSON.stringify(join(dir, 'ready'))}), readySeconds: 20,
+      ready: async () => existsSync(${JSON.stringify(join(dir, 'ready'))}), readySeconds: 60,
       ...${JSON.stringify(options.service ?? {})},
     });
     process.send(service.pid);
@@ -62,7 +62,7 @@ async function startParent(options: { readonly service?: object; readonly worker
 
 const exited = () => new Promise<void>((resolve) => child.once('exit', () => resolve()));
 
-describe('what a process has started', { timeout: 30_000 }, () => {
+describe('what a process has started', () => {
   it('ends when that process is killed', async () => {
     await startParent();
     child.kill('SIGKILL');

@@ -1,36 +1,61 @@
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, run } from '../run.mjs';
 import { clearAway } from './clear-away.mjs';
 
+/** Where the reporter finds the open file for failures: the first after standard error. */
+const FAILURES = 3;
+
 /**
- * Runs the tests of one package.
+ * Runs the tests of one folder. Failures are shown on standard error as soon as they are known, whatever `output` is.
  *
- * @param options `package`; `config`: where it is not the package's usual one; `report`: file for what it says as JSON;
- *   `node`: program to run it with; `env`: what the tests find in their environment beside the usual; `output`: open
- *   file that takes what is printed
- * @returns how many tests passed and failed
+ * @param options `folder`, from the root of the checkout; `config`: where it is not the folder's usual one; `results`:
+ *   path for the results as JSON; `node`: program to run the tests with; `env`: additional environment variables;
+ *   `file`: run this test file alone, a path from the root of the checkout; `output`: open file for what is printed
+ * @returns `{ passed, failed, failures, files, seconds }`: the tests of the files that passed, the failures that belong
+ *   to no file with a line about each, the files that failed, as the reporter describes them, and the time of all files
  */
-export async function vitest({ package: name, config, report: file, node = process.execPath, env = {}, output }) {
-  // Colours would make a log of thousands of dots unreadable.
-  const colours = process.stderr.isTTY && output === 2 ? {} : { NO_COLOR: '1' };
+export async function vitest({ folder, config, results, node = process.execPath, env = {}, file, output }) {
   const args = [
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
+    ...(file === undefined ? [] : [join(root, file)]),
     '--root',
-    `packages/${name}`,
-    ...(config === undefined ? [] : ['--config', join(root, 'packages', name, config)]),
-    '--reporter=dot',
-    '--reporter=json',
-    `--outputFile.json=${file}`,
+    folder,
+    ...(config === undefined ? [] : ['--config', join(root, folder, config)]),
+    `--reporter=${join(root, 'scripts/lib/tests/reporter.mjs')}`,
   ];
-  // A folder of its own for whatever the tests start and write: what they could not end themselves is found there.
+  // Everything that the tests start and write is recorded below this folder, so that leftovers can be found.
   const home = mkdtempSync(join(tmpdir(), 'so-'));
-  const code = await run(node, args, { ...process.env, ...colours, TMPDIR: home, ...env }, output);
+  rmSync(results, { force: true });
+  const own = { NO_COLOR: '1', TMPDIR: home, TEST_RESULTS: results, TEST_FAILURES: String(FAILURES) };
+  const code = await run(node, args, { ...process.env, ...own, ...env }, output, [2]);
   await clearAway(home);
-  const report = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
-  const failed = report?.numFailedTests ?? 0;
-  // A file that does not even load, or a crash, has no failed test of its own.
-  return { passed: report?.numPassedTests ?? 0, failed: code !== 0 && failed === 0 ? 1 : failed };
+  return judge(folder, code, existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : null);
+}
+
+/**
+ * What a run of Vitest means.
+ *
+ * @param name of the run, for messages
+ * @param code its exit code
+ * @param results what the reporter wrote; null: nothing, since the run crashed
+ * @returns as `vitest` does
+ */
+export function judge(name, code, results) {
+  if (results === null) {
+    return { passed: 0, failed: 1, failures: [`${name}: ended with ${code}, without results`], files: [], seconds: 0 };
+  }
+  const files = results.files.filter(({ failures }) => failures.length > 0);
+  const whole = results.files.filter(({ failures }) => failures.length === 0);
+  const failures = [
+    ...results.errors.map((error) => `${name}: ${error.split('\n')[0]}`),
+    ...whole.filter(({ ended }) => !ended).map(({ file }) => `${file}: did not end`),
+  ];
+  // Vitest found something to complain about that is none of these, for example that there is no test at all.
+  if (code !== 0 && failures.length === 0 && files.length === 0) failures.push(`${name}: ended with ${code}`);
+  const passed = whole.reduce((sum, file) => sum + file.passed, 0);
+  const seconds = results.files.reduce((sum, file) => sum + file.seconds, 0);
+  return { passed, failed: failures.length, failures, files, seconds };
 }

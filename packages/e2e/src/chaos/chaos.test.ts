@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { kinds } from './kinds.js';
 import { type ChaosReport, runChaos } from './run.js';
 import { type ChaosSite, startSite } from './start.js';
@@ -18,7 +18,10 @@ describe.runIf(process.platform === 'linux')(`20 seconds of chaos from 40 connec
   beforeAll(async () => {
     site = await startSite('unruly', dir);
     report = await runChaos(site.guard, { seed, seconds: 20, connections: 40, ...site });
-  }, 240_000);
+  });
+  afterEach(({ task }) => {
+    if (task.result?.state === 'fail') task.meta.guardLog = site?.guard.log().slice(-40);
+  });
   afterAll(async () => {
     await site?.stop();
     rmSync(dir, { recursive: true, force: true });

@@ -95,7 +95,7 @@ export async function startGuard(dataDir: string): Promise<GuardProcess> {
     process.off('exit', end);
   };
   for (let waited = 0; !(await answersHttp(`http://${listen}/%zz`)); waited += 50) {
-    if (ended() !== null || waited > 15_000) {
+    if (ended() !== null || waited > 60_000) {
       await stop();
       throw new Error(`Guard did not start: ${lines().slice(-20).join('\n')}`);
     }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -63,6 +63,12 @@ export function guardLog(stack: Stack): LogLine[] {
     .split('\n')
     .filter((line) => line.startsWith('{') && line.endsWith('}'))
     .map((line) => JSON.parse(line) as LogLine);
+}
+
+/** The last lines of guard's log as they are; none if there is no log. */
+export function recentGuardLog(stack: Stack, count = 40): readonly string[] {
+  if (!existsSync(logFile(stack))) return [];
+  return readFileSync(logFile(stack), 'utf8').trimEnd().split('\n').slice(-count);
 }
 
 export interface CommandOutcome {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { keepRecentLog } from './recent-log.js';
 import { eventually } from './scratch.js';
 
 const bin = fileURLToPath(new URL('../../dist/program/security-optimizer.js', import.meta.url));
@@ -48,6 +49,7 @@ export function spawnServe(dataDir: string, env: Readonly<Record<string, string>
   let text = '';
   child.stderr?.on('data', (chunk) => {
     text += chunk;
+    keepRecentLog(String(chunk));
   });
   return { child, log: () => text };
 }

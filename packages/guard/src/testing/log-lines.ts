@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { createLogger, type Logger } from '../lib/logger.js';
+import { keepRecentLog } from './recent-log.js';
 
 /** A real log whose lines a test can read. */
 export function recordedLog(): { logger: Logger; events: () => string[]; text: () => string } {
@@ -7,6 +8,7 @@ export function recordedLog(): { logger: Logger; events: () => string[]; text: (
   const stream = new Writable({
     write(chunk, _encoding, done) {
       lines.push(String(chunk));
+      keepRecentLog(String(chunk));
       done();
     },
   });

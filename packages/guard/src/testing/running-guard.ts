@@ -2,10 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Logger } from '../lib/logger.js';
-import { silentLogger } from '../lib/logger.js';
 import { loadConfig } from '../load-config.js';
 import { type RunningGuard, startGuard } from '../main.js';
 import type { FakeConnector } from './fake-connector.js';
+import { recentLogger } from './recent-log.js';
 import { scratchFolder } from './scratch.js';
 import { SECRET } from './site-config.js';
 
@@ -24,7 +24,7 @@ export async function dataFolderFor(
 }
 
 /** The whole of guard on a real socket, ended with the test. */
-export async function runningGuard(dataDir: string, logger: Logger = silentLogger()): Promise<RunningGuard> {
+export async function runningGuard(dataDir: string, logger: Logger = recentLogger()): Promise<RunningGuard> {
   const guard = await startGuard(await loadConfig({ dataDir, env: {} }), { logger });
   onTestFinished(() => guard.close());
   return guard;

@@ -1,0 +1,15 @@
+import { afterEach, beforeEach } from 'vitest';
+import { forgetRecentLog, recentLog } from './recent-log.js';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** The end of guard's log, where a test has failed. The reporter of `npm test` shows it. */
+    guardLog?: readonly string[];
+  }
+}
+
+beforeEach(forgetRecentLog);
+
+afterEach(({ task }) => {
+  if (task.result?.state === 'fail') task.meta.guardLog = recentLog();
+});
