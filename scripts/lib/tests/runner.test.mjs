@@ -28,7 +28,7 @@ function runTests(files) {
   );
   for (const [name, content] of Object.entries(files)) {
     const imports =
-      "import { existsSync, writeFileSync } from 'node:fs';\nimport { beforeAll, expect, it } from 'vitest';\n";
+      "import { existsSync, writeFileSync } from 'node:fs';\nimport { beforeAll, describe, expect, it } from 'vitest';\n";
     writeFileSync(join(folder, name), `${imports}${content}\n`);
   }
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
@@ -117,24 +117,37 @@ describe('npm test', () => {
     expect(flaky).toHaveLength(5);
   });
 
+  const kill = (pid) => `process.kill(process.${pid}, 'SIGKILL'); return new Promise(() => {});`;
+
   it.each([
-    ['does not load', "import './missing.mjs';"],
-    ['has a mistake in its syntax', 'it('],
-    ['throws while it loads', "throw new Error('broken');"],
-    ['holds no test', ''],
-    ['fails in a hook before its tests', `beforeAll(() => { throw new Error('broken'); });\n${passing}`],
-    ['leaves an error behind', `it('forgets', () => { Promise.reject(new Error('forgotten')); });`],
-    ['ends its process', `it('leaves', () => process.exit(0));`],
-    ['ends its process with a failure', `it('leaves', () => process.exit(3));`],
-    ['kills its process', `it('dies', () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => {}); });`],
+    ['does not load', "import './missing.mjs';", /b\.test\.mjs > \(the file itself\)[\s\S]*missing\.mjs/],
+    ['has a mistake in its syntax', 'it(', /b\.test\.mjs > \(the file itself\)[\s\S]*syntax/],
+    ['throws while it loads', "throw new Error('broken');", /b\.test\.mjs > \(the file itself\)[\s\S]*broken/],
+    ['holds no test', '', /b\.test\.mjs > \(the file itself\)[\s\S]*No test suite/],
     [
-      'crashes the process above it',
-      `it('kills', () => { process.kill(process.ppid, 'SIGKILL'); return new Promise(() => {}); });`,
+      'fails in a hook before its tests',
+      `describe('a suite', () => { beforeAll(() => { throw new Error('broken'); });\n${passing} });`,
+      /b\.test\.mjs > a suite [\s\S]*broken/,
     ],
-  ])('fails with a file that %s', (_what, content) => {
-    const { code, last } = runTests({ 'a.test.mjs': passing, 'b.test.mjs': content });
-    expect(code).toBe(1);
+    [
+      'leaves an error behind',
+      "it('forgets', () => { Promise.reject(new Error('forgotten')); });",
+      /failed: \S+: Error: forgotten/,
+    ],
+    ['ends its process', "it('leaves', () => process.exit(0));", /b\.test\.mjs > leaves [\s\S]*process\.exit/],
+    ['kills its process', `it('dies', () => { ${kill('pid')} });`, /failed: \S+b\.test\.mjs: did not end/],
+    ['kills the process above it', `it('kills', () => { ${kill('ppid')} });`, /failed: .*without results/],
+  ])('fails with a file that %s, and says so', (_what, content, reason) => {
+    const { code, last, stdout } = runTests({ 'a.test.mjs': passing, 'b.test.mjs': content });
+    expect(stdout).toMatch(reason);
     expect(last).toMatch(/^\d+ passed, [1-9]\d* failed$/);
+    expect(code).toBe(1);
+  });
+
+  it('names the files that were still to come when a worker is killed', () => {
+    const dies = `it('dies', () => { ${kill('pid')} });`;
+    const { stdout } = runTests({ 'a.test.mjs': dies, 'b.test.mjs': dies, 'c.test.mjs': dies, 'd.test.mjs': dies });
+    for (const name of ['a', 'b', 'c', 'd']) expect(stdout).toMatch(new RegExp(`/${name}\\.test\\.mjs: did not end`));
   });
 
   it('fails when there is no test file at all', () => {
