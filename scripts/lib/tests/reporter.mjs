@@ -112,6 +112,15 @@ function indent(text) {
   return text.replace(/^/gm, '    ');
 }
 
+/** Writes at once and whole, also to a pipe whose reader is slow. */
 function show(text) {
-  writeSync(Number(process.env.TEST_FAILURES), text);
+  let bytes = Buffer.from(text);
+  while (bytes.length > 0) {
+    try {
+      bytes = bytes.subarray(writeSync(Number(process.env.TEST_FAILURES), bytes));
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    }
+  }
 }
