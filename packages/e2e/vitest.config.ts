@@ -23,9 +23,9 @@ export default defineConfig({
     // A process anew for each file would load everything again: seconds each, longer than most files take.
     isolate: false,
     // Waits end when what they wait for is there; on a busy machine that may take long.
-    testTimeout: 120_000,
-    expect: { poll: { timeout: 45_000 } },
-    hookTimeout: 180_000,
-    teardownTimeout: 30_000,
+    testTimeout: 240_000,
+    expect: { poll: { timeout: 100_000 } },
+    hookTimeout: 300_000,
+    teardownTimeout: 120_000,
   },
 });
