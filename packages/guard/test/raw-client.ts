@@ -42,6 +42,17 @@ export class RawClient {
     return () => got;
   }
 
+  /** Rests after the first piece until `goOn` is called, and keeps nothing of what comes; `got` tells how many bytes. */
+  restAfterFirst(): { readonly got: () => number; readonly goOn: () => void } {
+    let got = 0;
+    this.socket.removeAllListeners('data');
+    this.socket.on('data', (data) => {
+      if (got === 0) this.socket.pause();
+      got += data.length;
+    });
+    return { got: () => got, goOn: () => void this.socket.resume() };
+  }
+
   /** Waits until what was received fits, and returns it. Fails when the connection ends before, or after `ms`. */
   async until(test: (received: string) => boolean, ms = PATIENCE_MS): Promise<string> {
     const end = Date.now() + ms;
