@@ -11,7 +11,7 @@ export async function scratchFolder(): Promise<string> {
 }
 
 /** A wait ends when what it waits for is there; how soon that is on a busy machine is no test's matter. Milliseconds. */
-export const PATIENCE_MS = 40_000;
+export const PATIENCE_MS = 90_000;
 
 /** Asks until the answer is yes. */
 export async function eventually(question: () => boolean | Promise<boolean>): Promise<void> {
