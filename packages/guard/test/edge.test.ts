@@ -181,13 +181,13 @@ describe('an open WebSocket', () => {
   it('whose client has ended is released, even if the other side stays open', async () => {
     const { gate, client } = await openWebSocket(true);
     client.socket.end();
-    await expect.poll(() => gate.server.connections, { timeout: 9000 }).toBe(0);
+    await expect.poll(() => gate.server.connections).toBe(0);
   });
 
   it('of which one side takes nothing for the idle time is released', async () => {
     const { gate, client } = await openWebSocket(false);
     client.send(Buffer.alloc(16_000_000));
-    await expect.poll(() => gate.server.connections, { timeout: 9000 }).toBe(0);
+    await expect.poll(() => gate.server.connections).toBe(0);
   });
 });
 
@@ -206,7 +206,7 @@ describe('a client that ignores the end of its connection', () => {
     const gate = await runningGate(port, { limits: LIMITS });
     const clients = Array.from({ length: 5 }, () => stubborn(gate, bytes));
     await Promise.all(clients.map(({ ended }) => ended));
-    await expect.poll(() => gate.server.connections, { timeout: 8000 }).toBe(0);
+    await expect.poll(() => gate.server.connections).toBe(0);
   });
 
   it('and goes on sending is released all the same', async () => {
@@ -215,7 +215,7 @@ describe('a client that ignores the end of its connection', () => {
     const { client, ended } = stubborn(gate, 'BROKEN\r\n\r\n');
     const more = setInterval(() => client.socket.writable && client.send(GET), 50);
     await ended;
-    await expect.poll(() => gate.server.connections, { timeout: 8000 }).toBe(0);
+    await expect.poll(() => gate.server.connections).toBe(0);
     clearInterval(more);
     expect(answersIn(client.received)).toBe(1);
   });

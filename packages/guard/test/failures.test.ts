@@ -2,8 +2,10 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
+import { eventually } from '../src/testing/scratch.js';
+import { answersIn, bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
 import { rawServer, recordingServer, runningGate, scriptedServer, webServer } from './running-gate.js';
+import { socketSilence } from './socket-silence.js';
 
 async function closedPort(): Promise<number> {
   const server = createServer();
@@ -78,41 +80,53 @@ describe('when WordPress does not answer', () => {
   });
 
   it('but drips the body, the visitor gets it as it comes', async () => {
+    const silence = socketSilence();
+    let write = (_bytes: string): void => {};
     const port = await rawServer((socket) => {
-      socket.once('data', async () => {
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n');
-        for (let i = 0; i < 20; i++) {
-          await sleep(200);
-          socket.write('x');
-        }
-      });
+      write = (bytes) => void socket.write(bytes);
+      socket.once('data', () => write('HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nx'));
     });
     const gate = await runningGate(port, { limits: { upstreamSeconds: 2 } });
-    const received = await new RawClient(gate.port).send(closing('GET / HTTP/1.1')).end();
-    expect(bodyOf(received)).toBe('x'.repeat(20));
+    const client = new RawClient(gate.port).send(closing('GET / HTTP/1.1'));
+    for (let pieces = 1; pieces <= 20; pieces++) {
+      await client.until((text) => text.includes('\r\n\r\n') && bodyOf(text).length === pieces);
+      silence.pass(1900);
+      if (pieces < 20) write('x');
+    }
+    expect(bodyOf(await client.end())).toBe('x'.repeat(20));
   });
 
   it('at once, but hints at it first, the visitor gets it', async () => {
+    const silence = socketSilence();
+    let write = (_bytes: string): void => {};
+    let asked = false;
     const port = await rawServer((socket) => {
-      socket.once('data', async () => {
-        for (let i = 0; i < 3; i++) {
-          socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n');
-          await sleep(1000);
-        }
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+      write = (bytes) => void socket.write(bytes);
+      socket.once('data', () => {
+        asked = true;
       });
     });
     const gate = await runningGate(port, { limits: { upstreamSeconds: 2.5 } });
-    const received = await new RawClient(gate.port).send(closing('GET / HTTP/1.1')).end();
-    expect(received).toMatch(/HTTP\/1.1 200 OK[\s\S]*ok$/);
+    const client = new RawClient(gate.port).send(closing('GET / HTTP/1.1'));
+    await eventually(() => asked);
+    for (let hints = 1; hints <= 3; hints++) {
+      silence.pass(2000);
+      write('HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n');
+      await client.until((text) => answersIn(text) === hints);
+    }
+    silence.pass(2000);
+    write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+    expect(await client.end()).toMatch(/HTTP\/1.1 200 OK[\s\S]*ok$/);
   });
 
   it('in the middle of its answer, the visitor is cut off', async () => {
+    const silence = socketSilence();
     const port = await webServer((_request, response) => void response.write('some'));
     const gate = await runningGate(port, { limits: { upstreamSeconds: 1.5 } });
-    const received = await new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').end();
-    expect(received).toContain('some');
-    expect(received).not.toContain('\r\n0\r\n');
+    const client = new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await client.until((text) => text.includes('some'));
+    silence.pass(1500);
+    expect(await client.end()).not.toContain('\r\n0\r\n');
   });
 
   it('fast enough, visitors wait in line, and those beyond the line get 503', async () => {
@@ -145,14 +159,18 @@ describe('when WordPress does not answer', () => {
 
 describe('a slow visitor', () => {
   it('may pause in a download for longer than WordPress may in its answer', async () => {
+    const silence = socketSilence();
     const size = 30_000_000;
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
     const gate = await runningGate(port, { limits: { upstreamSeconds: 4, idleSeconds: 30 } });
     const client = new RawClient(gate.port);
-    const got = client.readSlowly(8000);
+    const reader = client.restAfterFirst();
     client.send(closing('GET / HTTP/1.1'));
+    await eventually(() => reader.got() > 0 && silence.to(port)?.isPaused() === true);
+    silence.pass(8000);
+    reader.goOn();
     await client.end();
-    expect(got()).toBeGreaterThan(size);
+    expect(reader.got()).toBeGreaterThan(size);
   });
 
   it('who takes nothing at all for that long is let go', async () => {
@@ -186,22 +204,34 @@ describe('a slow visitor', () => {
   });
 
   it('whose upload falls silent is let go although an early answer had to wait for them', async () => {
+    const silence = socketSilence();
     const port = await webServer((_request, response) => void response.write(Buffer.alloc(30_000_000)));
-    const gate = await runningGate(port, { limits: { idleSeconds: 3 } });
+    const gate = await runningGate(port, { limits: { idleSeconds: 30 } });
     const client = new RawClient(gate.port);
-    const got = client.readSlowly(300);
+    const reader = client.restAfterFirst();
     client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
+    await eventually(() => reader.got() > 0 && silence.to(port)?.isPaused() === true);
+    reader.goOn();
+    await eventually(() => reader.got() > 30_000_000 && silence.to(port)?.isPaused() === false);
+    silence.pass(30_000);
     await client.end();
-    expect(got()).toBeGreaterThan(30_000_000);
   });
 
   it('may pause in an upload for longer than WordPress may in its answer', async () => {
-    const { port, seen } = await recordingServer();
+    const silence = socketSilence();
+    let body = '';
+    const port = await webServer((request, response) => {
+      request.on('data', (piece: Buffer) => {
+        body += piece;
+      });
+      request.on('end', () => response.end('ok'));
+    });
     const gate = await runningGate(port, { limits: { upstreamSeconds: 4, idleSeconds: 30 } });
     const client = new RawClient(gate.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
-    await new Promise((resolve) => setTimeout(resolve, 8000));
+    await eventually(() => body === 'abc');
+    silence.pass(8000);
     await client.send('def').until((text) => text.includes('200 OK'));
-    expect(seen[0]?.body).toBe('abcdef');
+    expect(body).toBe('abcdef');
   });
 
   it('whose upload falls silent is let go', async () => {
@@ -223,13 +253,18 @@ describe('a slow visitor', () => {
   });
 
   it('is not blamed while WordPress takes its time with an upload', async () => {
+    const silence = socketSilence();
+    let take: (() => void) | undefined;
     const port = await webServer((request, response) => {
-      setTimeout(() => request.resume().on('end', () => response.end('ok')), 2200);
+      take = () => void request.resume().on('end', () => response.end('ok'));
     });
-    const gate = await runningGate(port, { limits: { idleSeconds: 1, upstreamSeconds: 30 } });
+    const gate = await runningGate(port, { limits: { idleSeconds: 20, upstreamSeconds: 300 } });
     const client = new RawClient(gate.port)
       .send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 20000000\r\n\r\n`)
       .send(Buffer.alloc(20_000_000));
+    await eventually(() => take !== undefined && silence.to(port)?.writableNeedDrain === true);
+    silence.pass(45_000);
+    take?.();
     await client.until((text) => text.includes('200 OK'));
   });
 });

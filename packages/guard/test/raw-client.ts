@@ -42,6 +42,17 @@ export class RawClient {
     return () => got;
   }
 
+  /** Rests after the first piece until `goOn` is called, and keeps nothing of what comes; `got` tells how many bytes. */
+  restAfterFirst(): { readonly got: () => number; readonly goOn: () => void } {
+    let got = 0;
+    this.socket.removeAllListeners('data');
+    this.socket.on('data', (data) => {
+      if (got === 0) this.socket.pause();
+      got += data.length;
+    });
+    return { got: () => got, goOn: () => void this.socket.resume() };
+  }
+
   /** Waits until what was received fits, and returns it. Fails when the connection ends before, or after `ms`. */
   async until(test: (received: string) => boolean, ms = PATIENCE_MS): Promise<string> {
     const end = Date.now() + ms;
@@ -72,12 +83,21 @@ export class RawClient {
   }
 }
 
-/** Sends raw bytes, asks for nothing more, and returns everything that comes back. */
+/**
+ * Sends raw bytes, asks for nothing more, and returns everything that comes back. Ends its side of the connection after a
+ * quarter of a second of silence, or two seconds when nothing comes at all. Silence is counted in turns of the event
+ * loop: guard runs in the same process, and a pause of the whole machine must not end a request that guard has not read.
+ */
 export async function exchange(port: number, bytes: string): Promise<string> {
   const client = new RawClient(port).send(bytes);
-  const silence = setTimeout(() => client.socket.end(), 250);
-  const received = await client.end().finally(() => clearTimeout(silence));
-  return received;
+  let length = 0;
+  let silentTurns = 0;
+  const turn = setInterval(() => {
+    silentTurns = client.received.length === length ? silentTurns + 1 : 0;
+    length = client.received.length;
+    if (silentTurns === (length === 0 ? 200 : 25)) client.socket.end();
+  }, 10);
+  return client.end().finally(() => clearInterval(turn));
 }
 
 /** A request of HTTP/1.1 that ends the connection after its answer. */

@@ -70,9 +70,9 @@ export async function runningGate(upstream: number | string, options: GateOption
     limits: {
       targetBytes: 8192,
       headerBytes: 32_768,
-      headerSeconds: 5,
-      idleSeconds: 5,
-      upstreamSeconds: 5,
+      headerSeconds: 60,
+      idleSeconds: 60,
+      upstreamSeconds: 60,
       shutdownSeconds: 5,
       upstreamConnections: 64,
       connections: 10_000,

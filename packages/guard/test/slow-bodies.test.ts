@@ -28,7 +28,7 @@ describe('visitors who send their bodies slowly', () => {
     ]);
     // They are served too, one after another.
     for (const client of slow) client.send('x'.repeat(length - beginning.length));
-    for (const client of slow) await client.until((text) => statusOf(text) === 200, 8000);
+    for (const client of slow) await client.until((text) => statusOf(text) === 200);
     expect(seen.filter(({ body }) => body.length === length)).toHaveLength(12);
   });
 

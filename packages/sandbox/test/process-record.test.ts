@@ -11,7 +11,7 @@ it('knows a process again after it has rewritten its command line, as nginx does
   try {
     const record = recordOf(pid);
     child.send('rename');
-    await vi.waitFor(() => expect(readCommandLine(pid)).toBe('renamed'), 10_000);
+    await vi.waitFor(() => expect(readCommandLine(pid)).toBe('renamed'), 60_000);
     expect(stillRuns(record)).toBe(true);
     expect(stillRuns({ ...record, started: `${record.started}0` })).toBe(false);
     child.kill('SIGKILL');
@@ -20,4 +20,4 @@ it('knows a process again after it has rewritten its command line, as nginx does
   } finally {
     child.kill('SIGKILL');
   }
-});
+}, 90_000);

@@ -11,8 +11,8 @@ export function membersOf(group: number): number[] {
     .map(([pid]) => Number(pid));
 }
 
-/** Waits until a list is empty; answers what is left of it after some seconds. */
-export async function leftOf(list: () => number[], seconds = 10): Promise<number[]> {
+/** Waits until a list is empty; answers what is left of it when that takes far too long. */
+export async function leftOf(list: () => number[], seconds = 60): Promise<number[]> {
   const end = Date.now() + seconds * 1000;
   while (list().length > 0 && Date.now() < end) await pause(50);
   return list();

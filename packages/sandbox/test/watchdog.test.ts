@@ -16,9 +16,15 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'watchdog-'));
 });
 
-afterEach(() => {
-  if (child.exitCode === null) child.kill('SIGKILL');
+afterEach(async () => {
+  if (isRunning()) {
+    const over = exited();
+    child.kill('SIGKILL');
+    await over;
+  }
   if (membersOf(group).length > 0) process.kill(-group, 'SIGKILL');
+  // None of them writes into the folder any more while it is removed.
+  await leftOf(() => membersOf(group));
   rmSync(dir, { recursive: true, force: true });
 });
 
@@ -43,7 +49,7 @@ async function startParent(options: { readonly service?: object; readonly worker
     const service = await startService({
       name: 'service', command: process.execPath, args: [${JSON.stringify(join(dir, 'service.mjs'))}],
       pidFile: ${JSON.stringify(pidFile())}, logFile: ${JSON.stringify(join(dir, 'log'))},
-      ready: async () => existsSync(${JSON.stringify(join(dir, 'ready'))}), readySeconds: 60,
+      ready: async () => existsSync(${JSON.stringify(join(dir, 'ready'))}), readySeconds: 90,
       ...${JSON.stringify(options.service ?? {})},
     });
     process.send(service.pid);
@@ -60,14 +66,16 @@ async function startParent(options: { readonly service?: object; readonly worker
   expect(membersOf(group)).toHaveLength(2);
 }
 
+const isRunning = () => child.exitCode === null && child.signalCode === null;
 const exited = () => new Promise<void>((resolve) => child.once('exit', () => resolve()));
 
-describe('what a process has started', () => {
+describe('what a process has started', { timeout: 120_000 }, () => {
   it('ends when that process is killed', async () => {
     await startParent();
     child.kill('SIGKILL');
     expect(await leftOf(() => membersOf(group))).toEqual([]);
-    expect(existsSync(pidFile())).toBe(false);
+    // The watchdog removes it once they are gone.
+    await expect.poll(() => existsSync(pidFile()), { timeout: 60_000 }).toBe(false);
   });
 
   it('ends when a fault ends that process', async () => {
@@ -108,7 +116,7 @@ describe('what a process has started', () => {
     expect(membersOf(first)).toHaveLength(2);
     rmSync(join(dir, 'ready'));
     await startParent();
-    expect(membersOf(first)).toEqual([]);
+    expect(await leftOf(() => membersOf(first))).toEqual([]);
   });
 
   it('leaves no watchdog behind, and none keeps the process from ending', async () => {
@@ -118,6 +126,6 @@ describe('what a process has started', () => {
     child.send('stop');
     await over;
     expect(await leftOf(() => membersOf(watchdog))).toEqual([]);
-    expect(membersOf(group)).toEqual([]);
+    expect(await leftOf(() => membersOf(group))).toEqual([]);
   });
 });

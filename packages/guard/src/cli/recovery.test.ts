@@ -128,11 +128,15 @@ describe('while guard does not run', () => {
 });
 
 describe('while guard runs', () => {
-  async function running(values: Record<string, unknown>, prepare: (db: Database) => Promise<void> = async () => {}) {
+  async function running(
+    values: Record<string, unknown>,
+    prepare: (db: Database) => Promise<void> = async () => {},
+    env: Readonly<Record<string, string>> = {},
+  ) {
     const world = await dataFolder();
     await world.store(values);
     await prepare(world.db);
-    const guard = await serve(world.dataDir);
+    const guard = await serve(world.dataDir, env);
     const { connector } = world;
     await eventually(() => connector.policy !== null);
     const status = async (path: string, init: RequestInit = {}) =>
@@ -223,9 +227,15 @@ describe('while guard runs', () => {
   });
 
   it('a pause ends by itself, also one that was set before guard started', async () => {
-    const { connector, guard, status } = await running({ paused_until: Date.now() + 5000 });
+    const moveClock = new URL('../testing/move-clock.mjs', import.meta.url);
+    const { connector, guard, status } = await running({ paused_until: Date.now() + 600_000 }, undefined, {
+      NODE_OPTIONS: `--import=${moveClock}`,
+    });
     expect(await status('/xmlrpc.php', { method: 'POST' })).toBe(200);
     expect(connector.policy?.policy.disable_xml_rpc).toBe(0);
+    // Ten minutes later, in WordPress too.
+    connector.aheadMs = 600_000;
+    guard.child.kill('SIGUSR2');
     await eventually(() => guard.log().includes('"event":"pause-ended"'));
     expect(await status('/xmlrpc.php', { method: 'POST' })).not.toBe(200);
     await eventually(() => connector.policy?.policy.disable_xml_rpc === 1);

@@ -21,7 +21,7 @@ export function runIn(env: Readonly<Record<string, string>>, ...args: string[]) 
 /** The same without holding up this process, which may be the WordPress that the command asks. */
 export async function runBeside(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  endWithTest(child);
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk) => {
     stdout += chunk;
@@ -31,6 +31,18 @@ export async function runBeside(...args: string[]): Promise<{ status: number | n
   });
   const status = await new Promise<number | null>((resolve) => child.on('close', resolve));
   return { status, stdout, stderr };
+}
+
+/** Kills a process when the test ends, and waits until it is gone: the folder that it writes to is removed next. */
+function endWithTest(child: ChildProcess): void {
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+    return gone;
+  });
 }
 
 export interface ServeProcess {
@@ -45,7 +57,7 @@ export function spawnServe(dataDir: string, env: Readonly<Record<string, string>
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, ...env },
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  endWithTest(child);
   let text = '';
   child.stderr?.on('data', (chunk) => {
     text += chunk;

@@ -37,6 +37,8 @@ export interface FakeConnector {
   /** `gone`: WordPress without the connector. `broken`: PHP is down. `slow`: never answers. */
   mode: 'ok' | 'gone' | 'broken' | 'slow';
   readme: 'deleted' | 'absent' | 'not_deleted';
+  /** How far its clock is ahead, milliseconds. */
+  aheadMs: number;
   /** Called before a command is carried out; its answer waits for this. */
   hold: (command: string, cookie: string | undefined) => void | Promise<void>;
   /** Called before a policy is stored; may change the world in between. */
@@ -99,6 +101,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     locale: 'en_US',
     mode: 'ok',
     readme: 'deleted',
+    aheadMs: 0,
     hold: () => undefined,
     beforePolicy: () => undefined,
     policy: null,
@@ -159,7 +162,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
     response.setHeader('Location', `http://${fake.onlyHost}/`);
     return finish(response, 302, {});
   }
-  const requestId = checkGuardHeader(fake.secret, request.headers['x-security-optimizer-guard']);
+  const requestId = checkGuardHeader(fake, request.headers['x-security-optimizer-guard']);
   if (requestId === null) {
     response.setHeader('X-Security-Optimizer-Signal', `1 ${keyOf(fake.secret)}`);
     return finish(response, 403, {});
@@ -168,7 +171,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
   const known =
     command &&
     !fake.unknown.has(command) &&
-    checkCommand(fake.secret, command, request.headers['x-security-optimizer-command'], body);
+    checkCommand(fake, command, request.headers['x-security-optimizer-command'], body);
   if (known) await fake.hold(command, request.headers.cookie);
   const done = known ? await run(fake, command, JSON.parse(body), request.headers.cookie) : null;
   const fields = `1 ${keyOf(fake.secret)} ${requestId} ${fake.policy?.hash ?? '-'} ${fake.version} ${fake.flags}`;
@@ -256,20 +259,29 @@ function hashOf(policy: Record<string, number | string>): string {
 }
 
 /** @returns the request id, or null for a header that is missing, forged or too old */
-function checkGuardHeader(secret: string, value: string | string[] | undefined): string | null {
+function checkGuardHeader({ secret, aheadMs }: FakeConnector, value: string | string[] | undefined): string | null {
   const parts = String(value).split(' ');
   const [version, key, time, requestId] = parts;
   const signed = mac(secret, `guard-request\n${parts.slice(0, 6).join(' ')}`);
-  const fresh = Math.abs(Date.now() / 1000 - Number(time)) <= 60;
+  const fresh = isNow(time, aheadMs);
   const fits = parts.length === 7 && version === '1' && key === keyOf(secret) && parts[6] === signed && fresh;
   return fits ? (requestId ?? null) : null;
 }
 
-function checkCommand(secret: string, command: string, value: string | string[] | undefined, body: string): boolean {
+function checkCommand(
+  { secret, aheadMs }: FakeConnector,
+  command: string,
+  value: string | string[] | undefined,
+  body: string,
+): boolean {
   const [version, time, nonce, signed] = String(value).split(' ');
   const bodyHash = createHash('sha256').update(body).digest('hex');
   const expected = mac(secret, `guard-command\nPOST\n${command}\n${time}\n${nonce}\n${bodyHash}`);
   if (version !== '1' || signed !== expected || nonce === undefined || usedNonces.has(nonce)) return false;
   usedNonces.add(nonce);
-  return Math.abs(Date.now() / 1000 - Number(time)) <= 60;
+  return isNow(time, aheadMs);
+}
+
+function isNow(time: string | undefined, aheadMs: number): boolean {
+  return Math.abs((Date.now() + aheadMs) / 1000 - Number(time)) <= 60;
 }

@@ -48,6 +48,7 @@ asOwner('weekly reports', (owner) => {
     await pressOn(page, owner.button('Edit ben@example.com'), 'Enter');
     const edit = await owner.dialog('Edit Notification Email');
     await expectAccessible(page, '.so-dialog');
+    await expectFocus(edit.getByRole('textbox'));
     await typeAnew(page, 'dora@example.com');
     await page.keyboard.press('Enter');
     await edit.waitFor({ state: 'detached' });
@@ -55,6 +56,7 @@ asOwner('weekly reports', (owner) => {
 
     await pressOn(page, owner.button('Delete anna@example.com'), 'Enter');
     const remove = page.getByRole('alertdialog', { name: 'Delete Notification Email' });
+    await expectFocus(remove.getByRole('button', { name: 'Cancel' }));
     await pressOn(page, remove.getByRole('button', { name: 'Delete' }), 'Enter');
     await remove.waitFor({ state: 'detached' });
     await listed(['dora@example.com']);
@@ -102,9 +104,17 @@ asOwner('weekly reports', (owner) => {
   it('reach whoever wants a test, as text and as HTML', async () => {
     const { page } = owner;
     const mails = mailbox(stack);
-    await pressOn(page, owner.button('Send me a test'), 'Enter');
-    const said = await page.getByText(/^A test report is on its way to /).textContent();
-    const address = said?.replace(/^.* to |\.$/g, '') ?? '';
+    // The page itself looks for the message, which stays for some seconds: who asks from outside may come too late.
+    const [said] = await Promise.all([
+      page.waitForFunction(() => {
+        const texts = [...document.querySelectorAll('.so-toast [role="status"] p')].map(
+          (each) => each.textContent ?? '',
+        );
+        return texts.find((text) => text.startsWith('A test report is on its way to '));
+      }),
+      pressOn(page, owner.button('Send me a test'), 'Enter'),
+    ]);
+    const address = (await said.jsonValue())?.replace(/^.* to |\.$/g, '') ?? '';
     const mail = await mails.to(address);
     expect(mail).toMatch(/^Content-Type: multipart\/alternative/m);
     expect(mail).toMatch(/^Content-Type: text\/plain[\s\S]*^Content-Type: text\/html/m);

@@ -18,7 +18,8 @@ const GUIDE = { title: 'Ten steps', text: 'A guide.', link: 'https://example.com
 /** A site on which every part of the interface has something to show. */
 export interface ShownSite {
   readonly owner: Session;
-  answerConsent(): Promise<void>;
+  /** Until `work` is done the owner is one who was not asked for consent yet. */
+  unasked(work: () => Promise<void>): Promise<void>;
   putBack(): Promise<void>;
 }
 
@@ -41,8 +42,7 @@ export function valuesOf(stack: Stack): string[] {
 }
 
 /**
- * Visits, a member who did something, somebody who is blocked, recipients of the report, a provider with a book, and an
- * owner who was not asked yet.
+ * Visits, a member who did something, somebody who is blocked, recipients of the report, and a provider with a book.
  */
 export async function showSite(stack: Stack): Promise<ShownSite> {
   const file = join(stack.guardDir, 'guard.json');
@@ -51,8 +51,10 @@ export async function showSite(stack: Stack): Promise<ShownSite> {
     file,
     JSON.stringify({ ...JSON.parse(before), trustedProxies: ['127.0.0.1'], branding: { ebook: GUIDE } }),
   );
-  await askAnew(stack, 'https://example.com/review');
+  const ask = () => askAnew(stack, 'https://example.com/review');
+  await ask();
   const owner = await logIn(stack);
+  await answerConsent(stack, owner);
   const set = (suffix: string, body: unknown) => change(stack, owner, suffix, body);
   const visit = (from: string, target: string, agent?: string | null) =>
     visitFrom(stack, from, target, agent === undefined ? {} : { agent });
@@ -81,7 +83,10 @@ export async function showSite(stack: Stack): Promise<ShownSite> {
   );
   return {
     owner,
-    answerConsent: () => answerConsent(stack, owner),
+    async unasked(work) {
+      await ask();
+      await work().finally(() => answerConsent(stack, owner));
+    },
     async putBack() {
       for (const { visitor_id } of await list<BlockedRow>('/blocked-users')) {
         if (visitor_id !== 0) await set(`/block-ip/${visitor_id}`, { block: 0 });

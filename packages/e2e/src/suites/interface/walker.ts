@@ -43,7 +43,6 @@ export class Walker {
     const window = await windowOf(browser, stack, owner, { reducedMotion: 'reduce' });
     await window.addCookies([{ name: 'tongue', value: tongue.locale, url: stack.url }]);
     const page = await window.newPage();
-    page.setDefaultTimeout(30_000);
     return new Walker(page, stack, tongue);
   }
 
@@ -97,7 +96,7 @@ export class Walker {
   }
 
   async hasFocus(where: Locator): Promise<void> {
-    await until(`${where} has the focus`, () => where.evaluate((element) => element === document.activeElement), 3);
+    await until(`${where} has the focus`, () => where.evaluate((element) => element === document.activeElement));
   }
 
   /** Looks at what is shown now, on each screen: language, cut texts, sideways scrolling, motion, and axe. */

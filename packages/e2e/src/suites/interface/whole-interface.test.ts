@@ -55,7 +55,7 @@ function defineWalks(stack: Stack): void {
     expect(faults.flat()).toEqual([]);
   }
 
-  it('asks for consent', () => walk(walkConsent).finally(() => site.answerConsent()));
+  it('asks for consent', () => site.unasked(() => walk(walkConsent)));
   it('is whole on the Security Dashboard', () => walk(walkDashboard));
   it('is whole on Site Security', () => walk(walkSiteSecurity));
   it('is whole on Login Security', () => walk(walkLoginSecurity));
