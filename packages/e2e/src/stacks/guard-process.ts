@@ -25,7 +25,7 @@ export async function startGuard(stack: Stack, env: Readonly<Record<string, stri
     logFile: logFile(stack),
     // A path that guard refuses by itself, so that a dead WordPress does not matter.
     ready: () => answersHttp(`http://127.0.0.1:${stack.port}/%zz`),
-    readySeconds: 15,
+    readySeconds: 90,
     stopSeconds: 10,
     // Test files have processes that end; the set-up ends guard.
     outlives: true,

@@ -44,7 +44,7 @@ export async function startWordPress(stack: Stack): Promise<void> {
   await startService({
     ...webServer(stack),
     ready: () => answersHttp(`http://127.0.0.1:${stack.upstreamPort}/wp-includes/css/buttons.min.css`),
-    readySeconds: 15,
+    readySeconds: 90,
     // Test files have processes that end; the set-up ends the web server.
     outlives: true,
   });

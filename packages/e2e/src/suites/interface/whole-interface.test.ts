@@ -12,7 +12,7 @@ import { walkLoginSecurity, walkRareLogin, walkSiteSecurity } from './walk-setti
 import { Walker } from './walker.js';
 
 /** A walk looks at up to ten states on three screens in two languages; a busy machine takes its time. */
-const WALK_MS = 120_000;
+const WALK_MS = 300_000;
 
 onQuickestStack('the whole interface in German and right to left, on a desk and on phones', defineWalks, {
   timeout: WALK_MS,
