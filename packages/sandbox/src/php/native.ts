@@ -59,7 +59,7 @@ export async function startNativePhp(options: {
         logFile: join(options.dataDir, 'logs/php-server.log'),
         // A static file, because WordPress itself may refuse requests that did not come through guard.
         ready: () => answersHttp(`${upstream}/wp-includes/css/buttons.min.css`),
-        readySeconds: 15,
+        readySeconds: 60,
       });
       return { upstream, service };
     } catch (error) {

@@ -49,7 +49,7 @@ export async function startWasmPhp(
     pidFile: join(options.dataDir, 'run/php.json'),
     logFile: join(options.dataDir, 'logs/php-server.log'),
     ready: () => answersHttp(`${upstream}/wp-includes/css/buttons.min.css`),
-    readySeconds: 30,
+    readySeconds: 90,
   });
   return { upstream, service };
 }

@@ -33,7 +33,7 @@ export async function startMariaDb(
     pidFile: join(dir, 'run/mariadb.json'),
     logFile: join(dir, 'logs/mariadb.log'),
     ready: () => sql(programs.mariadb, socket, 'SELECT 1').then(Boolean, () => false),
-    readySeconds: 30,
+    readySeconds: 90,
     stopSeconds: 10,
   });
   const password = databasePassword(dir);

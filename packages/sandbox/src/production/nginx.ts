@@ -87,7 +87,7 @@ export async function startNginx(
     logFile: join(settings.dir, 'logs/nginx.log'),
     // A static file, because WordPress itself may refuse requests that did not come through guard.
     ready: () => answersHttp(`${upstream}/wp-includes/css/buttons.min.css`),
-    readySeconds: 10,
+    readySeconds: 60,
   });
   return { upstream, service };
 }

@@ -43,6 +43,6 @@ export async function startPhpFpm(program: string, options: PhpFpmOptions): Prom
     pidFile: join(options.dir, 'run/php-fpm.json'),
     logFile: join(options.dir, 'logs/php-fpm.log'),
     ready: async () => existsSync(options.socket),
-    readySeconds: 10,
+    readySeconds: 60,
   });
 }
