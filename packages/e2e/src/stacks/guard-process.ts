@@ -80,7 +80,7 @@ export interface CommandOutcome {
 /** Runs the command line of the product. */
 export async function securityOptimizer(...args: string[]): Promise<CommandOutcome> {
   try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [cli, ...args], { timeout: 30_000 });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [cli, ...args], { timeout: 120_000 });
     return { code: 0, stdout, stderr };
   } catch (error) {
     const failed = error as { code?: unknown; stdout?: string; stderr?: string };

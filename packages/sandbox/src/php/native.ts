@@ -17,7 +17,7 @@ const neededExtensions = ['pdo_sqlite', 'json', 'mbstring', 'dom'];
 export async function nativePhpProblem(): Promise<string | null> {
   try {
     const code = 'echo json_encode([PHP_VERSION_ID, array_map("strtolower", get_loaded_extensions())]);';
-    const { stdout } = await run('php', ['-r', code], { timeout: 10_000 });
+    const { stdout } = await run('php', ['-r', code], { timeout: 60_000 });
     const [version, loaded] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [number, string[]];
     if (version < 70400) return 'the PHP of this system is older than 7.4';
     const missing = neededExtensions.filter((name) => !loaded.includes(name));

@@ -71,5 +71,5 @@ function databasePassword(dir: string): string {
 
 async function sql(program: string, socket: string, statements: string): Promise<string> {
   const args = ['--no-defaults', `--socket=${socket}`, '--user=root', '--batch', '--execute', statements];
-  return (await run(program, args, { timeout: 20_000 })).stdout;
+  return (await run(program, args, { timeout: 60_000 })).stdout;
 }
