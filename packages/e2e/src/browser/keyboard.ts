@@ -34,9 +34,11 @@ export async function typeAnew(page: Page, text: string): Promise<void> {
 
 /** The element has the focus, or gets it soon. */
 export async function expectFocus(where: Locator): Promise<void> {
-  await until(`${where} has the focus`, () => hasFocus(where));
+  await until(`${where} has the focus`, () => hasFocus(where, 5000));
 }
 
-function hasFocus(where: Locator): Promise<boolean> {
-  return where.evaluate((element) => element === document.activeElement, undefined, { timeout: 5000 });
+/** @param timeout how long the element may not be there, milliseconds; as long as any wait unless given */
+function hasFocus(where: Locator, timeout?: number): Promise<boolean> {
+  const options = timeout === undefined ? {} : { timeout };
+  return where.evaluate((element) => element === document.activeElement, undefined, options);
 }

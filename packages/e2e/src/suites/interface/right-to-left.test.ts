@@ -8,7 +8,7 @@ import { openPlace, PLACES } from './places.js';
 import { speak, tongues } from './tongues.js';
 import { Walker } from './walker.js';
 
-onQuickestStack('by keyboard, right to left', define, { timeout: 300_000 });
+onQuickestStack('by keyboard, right to left', define, { timeout: 600_000 });
 
 function define(stack: Stack): void {
   let browser: Browser;

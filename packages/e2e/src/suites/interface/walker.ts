@@ -1,4 +1,4 @@
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Browser, Locator, Page, Route } from 'playwright-core';
 import { accessFaults } from '../../browser/access-faults.js';
 import { windowOf } from '../../browser/chromium.js';
 import { crampedTexts } from '../../browser/cramped-texts.js';
@@ -121,13 +121,32 @@ export class Walker {
   }
 
   /** Shows something else in place of a call's answer, until `work` is done. */
-  async answering(suffix: string, answer: Answer, work: () => Promise<void>): Promise<void> {
+  answering(suffix: string, answer: Answer, work: () => Promise<void>): Promise<void> {
     const calls = (url: URL) => url.pathname.endsWith(`/security-optimizer/v1${suffix}`);
+    const handle = async (route: Route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: answer(await response.json()) });
+    };
+    return this.#handling(calls, handle, work);
+  }
+
+  /** Every call fails, or those with this suffix. */
+  failing(suffix: string | null, work: () => Promise<void>): Promise<void> {
+    const calls = (url: URL) => url.pathname.includes(`/security-optimizer/v1${suffix ?? '/'}`);
+    const message = 'An error occurred. Please try again later';
+    const json = { data: null, code: 'internal', message, status: 500 };
+    return this.#handling(calls, (route) => route.fulfill({ status: 500, json }), work);
+  }
+
+  async #handling(
+    calls: (url: URL) => boolean,
+    handle: (route: Route) => Promise<void>,
+    work: () => Promise<void>,
+  ): Promise<void> {
     let isOver = false;
     await this.page.route(calls, async (route) => {
       try {
-        const response = await route.fetch();
-        await route.fulfill({ response, json: answer(await response.json()) });
+        await handle(route);
       } catch (error) {
         // A page that polls asks once more at the last moment, and is left before the answer is there.
         if (!isOver) throw error;
@@ -137,20 +156,6 @@ export class Walker {
       await work();
     } finally {
       isOver = true;
-      await this.page.unroute(calls);
-    }
-  }
-
-  /** Every call fails, or those with this suffix. */
-  async failing(suffix: string | null, work: () => Promise<void>): Promise<void> {
-    const calls = (url: URL) => url.pathname.includes(`/security-optimizer/v1${suffix ?? '/'}`);
-    const message = 'An error occurred. Please try again later';
-    await this.page.route(calls, (route) =>
-      route.fulfill({ status: 500, json: { data: null, code: 'internal', message, status: 500 } }),
-    );
-    try {
-      await work();
-    } finally {
       await this.page.unroute(calls);
     }
   }

@@ -11,8 +11,8 @@ import { walkPostHack } from './walk-post-hack.js';
 import { walkLoginSecurity, walkRareLogin, walkSiteSecurity } from './walk-settings.js';
 import { Walker } from './walker.js';
 
-/** A walk looks at up to ten states on three screens in two languages; a busy machine takes its time. */
-const WALK_MS = 300_000;
+/** A walk looks at up to ten states on three screens in two languages. It ends one that hangs; each wait has its own limit. */
+const WALK_MS = 600_000;
 
 onQuickestStack('the whole interface in German and right to left, on a desk and on phones', defineWalks, {
   timeout: WALK_MS,
