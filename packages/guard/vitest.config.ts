@@ -1,12 +1,17 @@
+import { defaultServerConditions } from 'vite';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
+  // The contract's sources: a test needs no build of it.
+  ssr: { resolve: { conditions: ['security-optimizer-source', ...defaultServerConditions] } },
   test: {
     include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-    // The storage worker and the command line run from the compiled files.
-    globalSetup: ['src/testing/build.ts'],
-    testTimeout: 120_000,
-    expect: { poll: { timeout: 40_000 } },
+    // The storage worker and the command line run from the bundle.
+    globalSetup: ['test/support/build.ts'],
+    // Waits end when what they wait for is there; on a busy machine that may take long.
+    testTimeout: 240_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 100_000 } },
     // Much of the time goes into waiting for processes; the cores would be left idle otherwise.
     maxWorkers: 3,
     // Each test has folders, sockets and processes of its own; a process anew for each file would only cost time.

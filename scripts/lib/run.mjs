@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Runs a program from the root of the checkout and passes stop signals on. All it prints goes to `output`, an open
- * file; standard error when left out. Answers its exit code; a program that a signal ended counts as 1.
+ * Runs a program from the root of the checkout and passes stop signals on. Its output goes to `output`, an open file;
+ * default is standard error. Returns the exit code; 1 for a program that a signal has ended.
  */
 export function run(command, args, env = process.env, output = 2) {
   return new Promise((resolve, reject) => {
@@ -21,7 +21,7 @@ export function run(command, args, env = process.env, output = 2) {
   });
 }
 
-/** Runs npm: the one that runs this script, else the one on the PATH. */
+/** Runs npm: the one that runs this script, otherwise the one on the PATH. */
 export function npm(args) {
   const path = process.env.npm_execpath;
   return path?.endsWith('.js') ? run(process.execPath, [path, ...args]) : run('npm', args);

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { PATIENCE_MS } from '../src/testing/scratch.js';
+import { PATIENCE_MS } from './support/scratch.js';
 
 /** A visitor who writes bytes and sees bytes. */
 export class RawClient {
@@ -9,8 +9,9 @@ export class RawClient {
   readonly socket: Socket;
   #changed: () => void = () => {};
 
-  constructor(port: number, host = '127.0.0.1') {
-    this.socket = connect({ port, host });
+  /** @param port a port, or the path of a Unix socket */
+  constructor(port: number | string, host = '127.0.0.1') {
+    this.socket = typeof port === 'string' ? connect({ path: port }) : connect({ port, host });
     this.socket.on('data', (data) => {
       this.received += data.toString('latin1');
       this.#changed();
@@ -72,12 +73,21 @@ export class RawClient {
   }
 }
 
-/** Sends raw bytes, asks for nothing more, and returns everything that comes back. */
-export async function exchange(port: number, bytes: string): Promise<string> {
+/**
+ * Sends raw bytes, asks for nothing more, and returns everything that comes back. Ends its side of the connection after a
+ * quarter of a second of silence, or two seconds when nothing comes at all. Silence is counted in turns of the event
+ * loop: guard runs in the same process, and a pause of the whole machine must not end a request that guard has not read.
+ */
+export async function exchange(port: number | string, bytes: string): Promise<string> {
   const client = new RawClient(port).send(bytes);
-  const silence = setTimeout(() => client.socket.end(), 250);
-  const received = await client.end().finally(() => clearTimeout(silence));
-  return received;
+  let length = 0;
+  let silentTurns = 0;
+  const turn = setInterval(() => {
+    silentTurns = client.received.length === length ? silentTurns + 1 : 0;
+    length = client.received.length;
+    if (silentTurns === (length === 0 ? 200 : 25)) client.socket.end();
+  }, 10);
+  return client.end().finally(() => clearInterval(turn));
 }
 
 /** A request of HTTP/1.1 that ends the connection after its answer. */

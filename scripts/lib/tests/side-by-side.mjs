@@ -2,38 +2,40 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Runs jobs in their order, some at a time. What a job prints is kept in a file and shown when the job has ended, so
- * that no two are mixed up; a job that is alone prints at once.
+ * Runs jobs in order, several at a time. The output of a job is kept in a file and shown when the job has ended, so
+ * that outputs are not mixed. A job that runs alone prints directly.
  *
- * @param jobs `{ name, work }`; `work(output)` prints to that open file and answers `{ passed, failed }`
- * @param atATime how many run at once
- * @param dir folder for what they print, one file a job
- * @returns the sum of their answers; a job that throws counts as one failed test
+ * @param jobs `{ name, work }`; `work(output)` prints to that open file and returns `{ passed, failed }` and,
+ *   where they are known, lines about the `failures`
+ * @param atATime number of jobs that run at the same time
+ * @param dir folder for the output, one file for each job
+ * @returns the sum of the results with what failed; a job that throws counts as one failed test
  */
 export async function sideBySide(jobs, atATime, dir) {
-  const sums = { passed: 0, failed: 0 };
+  const sums = { passed: 0, failed: 0, failures: [] };
   const waiting = [...jobs];
-  const lane = async () => {
+  const worker = async () => {
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-      const { passed, failed } = await (jobs.length === 1 ? live(job) : kept(job, dir));
+      const { passed, failed, failures } = await (jobs.length === 1 ? live(job) : kept(job, dir));
       sums.passed += passed;
       sums.failed += failed;
+      sums.failures.push(...(failures ?? (failed === 0 ? [] : [job.name])));
     }
   };
-  // Whoever stops the run means all of it, not only the jobs of this moment.
+  // A signal ends the whole run, not only the running jobs.
   const stop = () => {
     sums.failed += waiting.splice(0).length;
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
   mkdirSync(dir, { recursive: true });
-  await Promise.all(Array.from({ length: atATime }, lane));
+  await Promise.all(Array.from({ length: atATime }, worker));
   process.off('SIGINT', stop).off('SIGTERM', stop);
   return sums;
 }
 
 async function live(job) {
   process.stderr.write(`\n== ${job.name}\n`);
-  return told(job, await outcome(job, 2));
+  return report(job, await outcome(job, 2));
 }
 
 async function kept(job, dir) {
@@ -45,10 +47,10 @@ async function kept(job, dir) {
   closeSync(output);
   const seconds = Math.round((Date.now() - began) / 1000);
   process.stderr.write(`\n== ${job.name} (${seconds} s)\n${readFileSync(file, 'utf8')}`);
-  return told(job, sums);
+  return report(job, sums);
 }
 
-function told({ name }, sums) {
+function report({ name }, sums) {
   process.stderr.write(`${sums.failed === 0 ? 'passed' : 'FAILED'}: ${name}\n`);
   return sums;
 }

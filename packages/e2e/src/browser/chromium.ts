@@ -17,6 +17,9 @@ declare module 'vitest' {
   }
 }
 
+/** A wait ends when what it waits for is there; on a busy machine that may take long. */
+const WAIT_MS = 100_000;
+
 /** The shell shows the same pages without the windows and menus around them, for a third of the processor's time. */
 const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 
@@ -45,7 +48,14 @@ export async function startChromium(): Promise<BrowserServer> {
 export async function openChromium(): Promise<Browser> {
   const running = inject('chromium');
   if ('problem' in running) throw new Error(`Chromium does not run: ${running.problem}`);
-  return await chromium.connect(running.endpoint);
+  const browser = await chromium.connect(running.endpoint);
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(WAIT_MS);
+    return context;
+  };
+  return browser;
 }
 
 /** A browser window of someone who has logged in before. */

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { cp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fakeConnector } from '../testing/fake-connector.js';
-import { callApi, dataFolderFor, runningGuard } from '../testing/running-guard.js';
-import { scratchFolder } from '../testing/scratch.js';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { callApi, dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
+import { scratchFolder } from '../../test/support/scratch.js';
 
 const mount = (...args: string[]) => execFileSync('mount', args, { stdio: 'pipe' });
 const unmount = (folder: string) => execFileSync('umount', ['-l', folder], { stdio: 'pipe' });
@@ -108,13 +108,13 @@ describe('a database whose pages were overwritten', () => {
 
 describe('a data folder that is deleted or replaced while guard runs', () => {
   it.each([
-    ['deleted', async (folder: string) => rm(folder, { recursive: true })],
+    ['deleted', async (folder: string) => rm(folder, { recursive: true, maxRetries: 20 })],
     [
       'replaced by a copy, as from a back-up',
       async (folder: string) => {
         await cp(folder, `${folder}-copy`, { recursive: true });
         // Guard may write into it meanwhile.
-        await rm(folder, { recursive: true, maxRetries: 5 });
+        await rm(folder, { recursive: true, maxRetries: 20 });
         await rename(`${folder}-copy`, folder);
       },
     ],
