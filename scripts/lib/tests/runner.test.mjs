@@ -61,6 +61,22 @@ describe('npm test', () => {
     expect(flaky).toEqual([]);
   });
 
+  it('passes with suites that are skipped, whatever they hold', () => {
+    const { code, last, stdout } = runTests({
+      'a.test.mjs': passing,
+      'b.test.mjs': `describe.skip('nothing', () => {});`,
+      'c.test.mjs': `describe.skipIf(true).each([1, 2])('%d', () => {
+        beforeAll(() => {});
+        ${passing}
+        it.runIf(true)('runs elsewhere', () => {});
+        describe.runIf(false)('inside', () => { ${passing} });
+      });`,
+    });
+    expect(stdout).not.toContain('did not end');
+    expect(last).toBe('1 passed, 0 failed');
+    expect(code).toBe(0);
+  });
+
   it('fails with a test that fails twice, and shows it at once with its difference', () => {
     const { code, last, lines, stderr } = runTests({ 'a.test.mjs': passing, 'b.test.mjs': `${failing}\n${passing}` });
     expect(code).toBe(1);
