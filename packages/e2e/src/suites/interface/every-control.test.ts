@@ -71,6 +71,8 @@ asOwner('every page and tab', (owner) => {
     const look = async (page: Page) => {
       // What lies under the pointer looks different: nothing that is compared.
       await page.mouse.move(720, 450);
+      // wp-admin's bar takes a moment to see that the pointer has left it, and to close its menu.
+      await page.waitForFunction(() => document.querySelector('#wpadminbar :hover, #wpadminbar .hover') === null);
       return await page.evaluate(
         ([selector, properties]) => {
           // A message of another plugin stands above ours.
