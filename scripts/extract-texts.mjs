@@ -1,8 +1,8 @@
 /**
- * Keeps the catalogue of texts: writes packages/connector/languages/security-optimizer.pot from the sources, and brings
- * each translation there in line with it (what is new is empty, what is gone goes). `npm run texts` runs it; with
- * `--check` it writes nothing and fails when the catalogue is not up to date, or when a text is missing in a language
- * or has other placeholders there.
+ * Keeps the catalogue of texts: writes packages/connector/languages/security-optimizer.pot from the sources, and
+ * updates each translation there: new texts are added empty, removed texts are deleted. `npm run texts` runs it. With
+ * `--check` it writes nothing and fails when the catalogue is not up to date, or when a translation is missing or has
+ * other placeholders.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ for (const [locale, { file, header, entries }] of await readLanguages(root)) {
   if (!check) await writeFile(file, writePo(merged, header));
 }
 
-/** Where a text stands helps its translator; it may be out of date. */
+/** References help translators; they may be out of date. */
 function withoutReferences(source) {
   return source.replace(/^#.*\n/gm, '');
 }

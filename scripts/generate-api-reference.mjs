@@ -1,5 +1,5 @@
 /**
- * Writes docs/api-reference.md from the contract: every call, its request and its answer. `npm run docs` runs it;
+ * Writes docs/api-reference.md from the contract: every endpoint, its request and its response. `npm run docs` runs it;
  * with `--check` it writes nothing and fails when the file is not up to date.
  */
 import { readFile, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { z } from 'zod';
 
 const target = new URL('../docs/api-reference.md', import.meta.url);
 
-/** One row for each field of an object schema; a table for each form that it may have. */
+/** One row for each field of an object schema, and one table for each variant of it. */
 function fieldTable(schema, io) {
   const json = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return (json.anyOf ?? [json]).map(objectTable).join('\n\nOr:\n\n');
@@ -88,7 +88,7 @@ Generated from \`packages/contract/src\` by \`npm run docs\`. Do not edit by han
 
 All calls are below \`/wp-json/${API_NAMESPACE}\` unless it says otherwise, also as \`/?rest_route=/${API_NAMESPACE}/…\`. A slash at the end is
 optional. A call needs the WordPress session cookie of an administrator and the header \`X-WP-Nonce\` (action \`wp_rest\`; the
-query parameter \`_wpnonce\` does too). GET takes its values from the query, as PHP reads it
+query parameter \`_wpnonce\` does too); WP-CLI signs its calls instead ([connector-protocol.md](connector-protocol.md)). GET takes its values from the query, as PHP reads it
 (\`filters[0][wp_name]=ip\`; filters may also stand there as JSON text), the other methods from a JSON body of at most
 ${MAX_BODY_BYTES / 1024} KB, whatever its Content-Type; an absent body is \`{}\`.
 

@@ -12,6 +12,6 @@ try {
   process.stderr.write(`${error.message}\n`);
   process.exit(1);
 }
-// In this same process: nothing stands between npm's signals and what has to be stopped.
+// Runs in this process, so that npm's signals reach what has to be stopped.
 const { start } = await import('../packages/sandbox/dist/start/main.js');
 process.exit(await start(process.argv.slice(2)));

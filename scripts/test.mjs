@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from './lib/build.mjs';
@@ -8,13 +8,14 @@ import { root, run } from './lib/run.mjs';
 import { stopWithNpm } from './lib/stop-with-npm.mjs';
 import { installSystemPackages } from './lib/system-packages.mjs';
 import { installNode, nodeBinary } from './lib/tests/other-node.mjs';
+import { analysePhp, checkCodingStandard } from './lib/tests/php-code.mjs';
 import { sideBySide } from './lib/tests/side-by-side.mjs';
 import { conclude } from './lib/tests/try-again.mjs';
 import { vitest } from './lib/tests/vitest.mjs';
 
 const usage = `npm test                          everything
-npm test -- --only lint,unit      some of: lint, types, docs, texts, unit, visual, connector, sandbox, chaos, e2e,
-                                  runner
+npm test -- --only lint,unit      some of: lint, types, docs, texts, unit, visual, connector, sandbox, chaos,
+                                  packages, e2e, runner
 npm test -- --also-node 26        the contract's and guard's tests on that Node too
 npm test -- --at-a-time 1         how many parts run side by side (2)
 `;
@@ -36,16 +37,24 @@ if (values.help) {
 
 const results = join(root, '.cache/test-results');
 
-/** Checks of a few seconds. */
+/** Checks that take a few seconds. */
 const short = {
-  lint: [program('lint', tool('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.')],
+  lint: [
+    program('lint', tool('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.'),
+    program('dependency rule', 'scripts/check-imports.mjs'),
+    program('subject of the commit', 'scripts/check-subject.mjs'),
+  ],
   types: [program('types of the tests', tool('typescript/bin/tsc'), '--project', 'tsconfig.test.json')],
   docs: [program('docs/api-reference.md is current', 'scripts/generate-api-reference.mjs', '--check')],
   texts: [program('every text is in the catalogue and in every language', 'scripts/extract-texts.mjs', '--check')],
-  connector: [check('connector: its own tests in PHP', testConnector)],
+  connector: [
+    check('connector: its own tests in PHP', testConnector),
+    check('connector: the WordPress coding standard', checkCodingStandard),
+    check('connector: static analysis', analysePhp),
+  ],
 };
 
-/** Tests of minutes, the longest first, so that none is left running alone at the end. */
+/** Tests that take minutes, the longest first, so that none runs alone at the end. */
 const long = {
   e2e: [
     testsOf('e2e', 'embedded', { env: { E2E_STACK: 'embedded', E2E_SUITES: 'others' } }),
@@ -58,10 +67,11 @@ const long = {
   visual: [testsOf('dashboard', 'visual', { config: 'vitest.visual.config.ts' })],
   sandbox: [testsOf('sandbox')],
   chaos: [testsOf('e2e', 'chaos', { config: 'vitest.chaos.config.ts' })],
+  packages: [testsOf('e2e', 'packages', { config: 'vitest.packages.config.ts', env: { PACKAGE_TESTS: 'short' } })],
   runner: [testsIn('scripts', 'scripts')],
 };
 
-/** A check that passes or fails as a whole; `work` answers an exit code. */
+/** A check that passes or fails as a whole; `work` returns an exit code. */
 function check(name, work) {
   return {
     name,
@@ -72,7 +82,7 @@ function check(name, work) {
   };
 }
 
-/** A check made by a program for Node. */
+/** A check that is a Node program. */
 function program(name, ...args) {
   return check(name, (output) => run(process.execPath, args, process.env, output));
 }
@@ -93,8 +103,9 @@ function testsIn(folder, name, options = {}) {
 }
 
 async function testConnector(output) {
-  for (const name of ['protocol-vectors', 'salts']) {
-    const code = await run('php', [`packages/connector/test/${name}.test.php`], process.env, output);
+  const folder = 'packages/connector/test';
+  for (const name of readdirSync(join(root, folder)).filter((file) => file.endsWith('.test.php'))) {
+    const code = await run('php', [`${folder}/${name}`], process.env, output);
     if (code !== 0) return code;
   }
   return 0;
@@ -110,16 +121,21 @@ function onOtherNode(release) {
   return ['guard', 'contract'].map((name) => testsOf(name, `Node ${release}`, { node: nodeBinary(release) }));
 }
 
-/** What jobs need from the network, so that none of them waits for it. One that misses it says so and fails. */
+/** Fetches what jobs need from the network, so that none waits for it. A job that lacks it reports that and fails. */
 async function fetchNeeded() {
   const release = values['also-node'];
   if (release !== undefined) await installNode(release);
-  if (!wanted.includes('e2e') && !wanted.includes('sandbox')) return;
-  const { fetchWordPress } = await import('../packages/sandbox/dist/fetch-wordpress.js');
-  await fetchWordPress().catch((error) => process.stderr.write(`${error.message}\n`));
+  if (!['e2e', 'sandbox', 'packages'].some((name) => wanted.includes(name))) return;
+  const { fetchCurrentWordPress, fetchWordPress } = await import('../packages/sandbox/dist/fetch/wordpress.js');
+  const { fetchPlugin, shopPlugin } = await import('../packages/sandbox/dist/fetch/plugin.js');
+  const tell = (error) => process.stderr.write(`${error.message}\n`);
+  await fetchWordPress().catch(tell);
+  // Where these can't be fetched, the stacks and suites report what they use instead and what they skip.
+  await fetchCurrentWordPress().catch(tell);
+  await fetchPlugin(shopPlugin).catch(() => {});
 }
 
-/** The jobs of the groups that are wanted; those of another Node are whenever one is named. */
+/** The jobs of the requested groups, and those of another release of Node if one is named. */
 function jobsOf(groups) {
   return Object.entries(groups).flatMap(([name, jobs]) => (wanted.includes(name) || name === 'other-node' ? jobs : []));
 }
@@ -153,7 +169,7 @@ try {
     });
   }
   const atATime = Number(values['at-a-time']);
-  // The checks fill the time that the network takes.
+  // The checks run while the network is busy.
   const [checks] = await Promise.all([sideBySide(jobsOf(short), atATime, results), fetchNeeded()]);
   add(checks);
   add(await sideBySide(jobsOf(long), atATime, results));

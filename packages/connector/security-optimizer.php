@@ -8,29 +8,49 @@
  * License: GPL-2.0-or-later
  * Text Domain: security-optimizer
  *
- * The loader. It lives in wp-content/mu-plugins, everything else in the folder of the same name beside it.
+ * The loader. It lives in wp-content/mu-plugins, the key in the folder of the same name beside it, and everything else
+ * there, too, or in a folder that the sites of a machine share: that is written into this file then.
  * What the connector hooks into WordPress is listed in class-hooks.php. Each installed version has a folder of its own
- * for its classes, `includes-…`, which is written into this file in place of `includes`.
+ * for its classes, so that no request runs two versions: `includes-…`, which is written into this file in place of
+ * `includes`, or a shared folder of its own.
  *
  * @package Security_Optimizer
  */
 
 defined( 'ABSPATH' ) || exit;
 
-// An incomplete copy must not take the site down.
-if ( is_readable( __DIR__ . '/security-optimizer/includes/class-hooks.php' ) ) {
-	define( 'SECURITY_OPTIMIZER_VERSION', '0.1.0' );
-	define( 'SECURITY_OPTIMIZER_FILE', __FILE__ );
-	define( 'SECURITY_OPTIMIZER_DIR', __DIR__ . '/security-optimizer' );
+define( 'SECURITY_OPTIMIZER_FILE', __FILE__ );
+define( 'SECURITY_OPTIMIZER_DIR', __DIR__ . '/security-optimizer' );
 
+// An incomplete copy must not take the site down. Silenced, since `open_basedir` may close a shared folder.
+if ( @is_readable( SECURITY_OPTIMIZER_DIR . '/includes/class-hooks.php' ) ) { // phpcs:ignore WordPress.PHP.NoSilencedErrors
+	define( 'SECURITY_OPTIMIZER_VERSION', '0.1.0' );
+
+	// PHP asks for every class that it does not know, other plugins' too: what has no file here is somebody else's.
 	spl_autoload_register(
 		static function ( $class_name ) {
-			if ( 0 === strpos( $class_name, 'Security_Optimizer_' ) ) {
-				$name = strtolower( str_replace( '_', '-', substr( $class_name, strlen( 'Security_Optimizer_' ) ) ) );
-				require SECURITY_OPTIMIZER_DIR . '/includes/class-' . $name . '.php';
+			if ( preg_match( '/\ASecurity_Optimizer((?:_[a-z0-9]{1,40}){1,8})\z/i', $class_name, $part ) ) {
+				$file = SECURITY_OPTIMIZER_DIR . '/includes/class' . strtolower( str_replace( '_', '-', $part[1] ) ) . '.php';
+				if ( is_file( $file ) ) {
+					require_once $file;
+				}
 			}
 		}
 	);
 
 	Security_Optimizer_Hooks::add();
+} elseif ( __DIR__ . '/security-optimizer' !== SECURITY_OPTIMIZER_DIR ) {
+	// The owner of the site has not removed a shared folder, so a site that requires guard stays closed without it.
+	( static function () {
+		error_log( 'Security Optimizer: PHP can not read ' . SECURITY_OPTIMIZER_DIR . '. Run `security-optimizer share-connector`, and check open_basedir.' ); // phpcs:ignore WordPress.PHP.DevelopmentFunctions
+		$file     = __DIR__ . '/security-optimizer/secret.php';
+		$settings = is_readable( $file ) ? include $file : null;
+		if ( empty( $settings['require_guard'] ) || in_array( PHP_SAPI, array( 'cli', 'phpdbg' ), true ) ) {
+			return;
+		}
+		header( 'Content-Type: text/plain; charset=utf-8', true, 503 );
+		header( 'Cache-Control: no-store' );
+		header( 'Retry-After: 60' );
+		exit( "This site is not available at the moment.\n" );
+	} )();
 }

@@ -5,6 +5,8 @@ import { defineConfig } from 'vitest/config';
 const WALKS = 'src/suites/interface/**/*.test.ts';
 /** A run of its own, without the stacks (`vitest.chaos.config.ts`). */
 const CHAOS = 'src/chaos/**/*.test.ts';
+/** A run of its own, too (`vitest.packages.config.ts`). */
+const PACKAGES = 'src/packages/**/*.test.ts';
 /** `walks`, `others`, or everything. */
 const wanted = process.env.E2E_SUITES;
 
@@ -14,7 +16,7 @@ export default defineConfig({
   test: {
     name: 'e2e',
     include: [wanted === 'walks' ? WALKS : 'src/**/*.test.ts'],
-    exclude: wanted === 'others' ? [WALKS, CHAOS] : [CHAOS],
+    exclude: wanted === 'others' ? [WALKS, CHAOS, PACKAGES] : [CHAOS, PACKAGES],
     environment: 'node',
     globalSetup: ['src/stacks/global-setup.ts'],
     setupFiles: ['src/stacks/set-up.ts'],

@@ -1,11 +1,14 @@
+import { defaultServerConditions } from 'vite';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
+  // The contract's sources: a test needs no build of it.
+  ssr: { resolve: { conditions: ['security-optimizer-source', ...defaultServerConditions] } },
   test: {
     include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-    // The storage worker and the command line run from the compiled files.
-    globalSetup: ['src/testing/build.ts'],
-    setupFiles: ['src/testing/set-up.ts'],
+    // The storage worker and the command line run from the bundle.
+    globalSetup: ['test/support/build.ts'],
+    setupFiles: ['test/support/set-up.ts'],
     // Waits end when what they wait for is there; on a busy machine that may take long.
     testTimeout: 240_000,
     hookTimeout: 120_000,

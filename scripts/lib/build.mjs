@@ -3,18 +3,19 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { bundleGuard, isGuardBundled } from './bundle-guard.mjs';
 import { npm, root, run } from './run.mjs';
-import { buildTexts } from './texts/build-texts.mjs';
 
 /**
- * Builds what changed: TypeScript projects (the compiler itself skips unchanged ones), then guard's and the
- * dashboard's bundles, then the translations.
- * Without projects, all of them. Throws when something does not build.
+ * Builds what has changed: TypeScript projects (the compiler skips unchanged ones), then the bundles of guard and the
+ * dashboard, then the translations. Without projects it builds all of them. The dashboard may be skipped. Throws when a
+ * build fails.
  */
-export async function build(projects = []) {
+export async function build(projects = [], { dashboard = true } = {}) {
   const code = await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '--build', ...projects]);
   if (code !== 0) throw new Error('TypeScript found mistakes; they are listed above.');
   await buildGuard();
-  await buildDashboard();
+  if (dashboard) await buildDashboard();
+  // It needs packages, which this module is loaded without.
+  const { buildTexts } = await import('./texts/build-texts.mjs');
   await buildTexts(root);
 }
 
@@ -32,7 +33,7 @@ function buildDashboard() {
   });
 }
 
-/** Does the work unless the inputs are those of the last time and what it made is still there. */
+/** Does the work unless the inputs are unchanged and the output still exists. */
 async function whenChanged(name, paths, isThere, work) {
   const inputs = hashOf(paths);
   const stamp = join(root, `.cache/${name}-inputs`);

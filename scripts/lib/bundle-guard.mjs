@@ -1,29 +1,35 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SOURCE_CONDITION } from './from-source.mjs';
 import { root } from './run.mjs';
 
 const source = join(root, 'packages/guard/src');
 const target = join(root, 'packages/guard/dist/program');
 
 /**
- * What guard runs as: few files instead of some 670, since loading each of them costs a start a third of a millisecond
- * or more (docs/decisions/0013). Threads get a file each that shares nothing with the others: they load no more than
- * they use.
+ * Bundles guard into a few files instead of some 670, because loading each file costs a third of a millisecond or more
+ * at start (docs/decisions/0013). Each thread gets a file of its own that shares nothing with the others, so that it
+ * loads only what it uses.
  */
 const programs = [
   {
     input: { 'security-optimizer': 'cli/security-optimizer.ts', embedded: 'embedded.ts' },
-    // What is loaded before the database's thread is started, then what serves. All else is loaded when it is called.
+    // Loaded before the database's thread is started, then what serves requests. Everything else is loaded on demand.
     groups: [
       { name: 'start', test: /\/src\/(?:cli\/serve|lib\/version)\.ts$/, priority: 2 },
       { name: 'guard', test: /\/guard\/src\/main\.ts$/, priority: 1 },
     ],
   },
-  { input: { 'sqlite-thread': 'storage/sqlite-worker/worker.ts' } },
-  { input: { 'activity-writer': 'storage/activity/write/worker.ts' } },
+  { input: { 'sqlite-thread': 'storage/sqlite-worker.ts' } },
+  { input: { 'load-config': 'config/load-config-thread.ts' } },
+  { input: { 'site-files': 'cli/site-files-program.ts' } },
+  { input: { 'activity-writer': 'activity/store/writer-thread.ts' } },
 ];
 
-/** Bundles the service and its command line. Names and contents depend on the sources alone. Throws what is wrong. */
+/**
+ * Bundles the service and its command line. Names and contents depend on the sources alone. Throws when the build
+ * fails.
+ */
 export async function bundleGuard() {
   const outputs = await Promise.all(programs.map(bundle));
   const files = new Map(outputs.flat().map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source]));
@@ -44,9 +50,12 @@ async function bundle({ input, groups = [] }) {
     input: Object.fromEntries(Object.entries(input).map(([name, file]) => [name, join(source, file)])),
     cwd: root,
     platform: 'node',
-    // It brings a native module for each platform, which it finds beside itself.
+    // It finds its native module for the platform next to its own files.
     external: ['@photostructure/sqlite'],
-    resolve: { extensionAlias: { '.js': ['.ts', '.tsx', '.js'] } },
+    resolve: {
+      conditionNames: [SOURCE_CONDITION, 'import', 'node', 'default'],
+      extensionAlias: { '.js': ['.ts', '.tsx', '.js'] },
+    },
     transform: {
       target: 'node20.19',
       jsx: { runtime: 'automatic' },

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { npm, root } from './run.mjs';
 
-/** Installs the npm packages when any is missing or not of the version in package-lock.json. Throws when npm fails. */
+/**
+ * Installs the npm packages when one is missing or has another version than in package-lock.json. Throws when npm
+ * fails.
+ */
 export async function installPackages() {
   if (installed()) return;
   process.stderr.write('Installing npm packages.\n');
@@ -10,7 +13,7 @@ export async function installPackages() {
   if (code !== 0) throw new Error('npm could not install the packages; its message is above.');
 }
 
-/** Compares what npm says it installed with what is locked; packages for other platforms may be missing. */
+/** Compares the installed packages with package-lock.json. Packages for other platforms may be missing. */
 function installed() {
   const locked = readPackages('package-lock.json');
   const present = readPackages('node_modules/.package-lock.json');

@@ -6,9 +6,9 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 /**
  * Runs a program from the root of the checkout and passes stop signals on.
  *
- * @param output open file for all that it prints; standard error when left out
+ * @param output open file for its output; standard error when left out
  * @param more open files that it finds as 3, 4 and so on
- * @returns its exit code; a program that a signal ended counts as 1
+ * @returns the exit code; 1 for a program that a signal has ended
  */
 export function run(command, args, env = process.env, output = 2, more = []) {
   return new Promise((resolve, reject) => {
@@ -24,7 +24,7 @@ export function run(command, args, env = process.env, output = 2, more = []) {
   });
 }
 
-/** Runs npm: the one that runs this script, else the one on the PATH. */
+/** Runs npm: the one that runs this script, otherwise the one on the PATH. */
 export function npm(args) {
   const path = process.env.npm_execpath;
   return path?.endsWith('.js') ? run(process.execPath, [path, ...args]) : run('npm', args);

@@ -1,6 +1,6 @@
 /**
- * Stops this process when the npm that runs it is gone. npm passes SIGTERM to the shell between it and this script,
- * and a shell ends without passing it on; what is left to see is that the parent has changed.
+ * Stops this process when the npm that runs it has ended. npm sends SIGTERM to the shell between it and this script,
+ * and the shell ends without passing the signal on. The only sign is that the parent process has changed.
  */
 export function stopWithNpm(env = process.env) {
   if (env.npm_lifecycle_event === undefined) return;

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { run } from './run.mjs';
 
-/** What the tests use beside Node: the program that shows it is there, and Debian's package for it. */
+/** What the tests need besides Node: the program to look for, and Debian's package for it. */
 const tools = [
   {
     what: 'Chromium',
     programs: ['chromium', 'chromium-browser', 'google-chrome'],
-    // The second is the same without windows: the end-to-end tests take it where it is there, since it needs less.
+    // The second is the headless variant. The end-to-end tests prefer it, because it needs less.
     packages: ['chromium', 'chromium-headless-shell'],
   },
   {
@@ -21,13 +21,24 @@ const tools = [
     programs: ['php-fpm8.2', 'php-fpm8.3', 'php-fpm8.4', 'php-fpm8.1', 'php-fpm'],
     packages: ['php-fpm'],
   },
+  { what: 'PHP_CodeSniffer', programs: ['phpcs'], packages: ['php-codesniffer'] },
+  { what: 'PHP-Parser', programs: ['php-parse'], packages: ['php-parser'] },
   { what: 'nginx', programs: ['nginx'], packages: ['nginx-light'] },
+  { what: 'xz, for archives of WordPress', programs: ['xz'], packages: ['xz-utils'] },
   { what: 'a clock of its own for a process', programs: ['faketime'], packages: ['faketime'] },
+  {
+    what: 'Apache, to run PHP and as a proxy',
+    programs: ['apache2'],
+    packages: ['apache2', 'libapache2-mod-php'],
+  },
+  { what: 'HAProxy', programs: ['haproxy'], packages: ['haproxy'] },
+  { what: 'Caddy', programs: ['caddy'], packages: ['caddy'] },
+  { what: 'Varnish', programs: ['varnishd'], packages: ['varnish'] },
   { what: 'MariaDB', programs: ['mariadbd', 'mysqld'], packages: ['mariadb-server'] },
 ];
 
 /**
- * Installs what is missing where that can be done without asking (Debian, as root), else names it.
+ * Installs missing packages where that needs no confirmation (Debian, as root).
  * @returns names of what is still missing
  */
 export async function installSystemPackages() {

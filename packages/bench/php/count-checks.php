@@ -1,6 +1,6 @@
 <?php
 /**
- * A must-use plugin that writes one letter for each password that WordPress checks, and one for each log-in form that
+ * A must-use plugin that writes one letter for each password that WordPress checks, and one for each login form that
  * reaches it. Lives in wp-content/mu-plugins; the files are beside that folder.
  */
 

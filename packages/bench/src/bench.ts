@@ -6,10 +6,16 @@ import { fileURLToPath } from 'node:url';
 import type { Bench } from './measure.js';
 import { measures } from './measures/index.js';
 import { type BenchOptions, help, readOptions, UsageError } from './options.js';
-import { updateDocument } from './report/document.js';
-import { ended, isBusy, machine } from './report/machine.js';
-import { type Results, resultsText, writeResults } from './report/results.js';
-import { table } from './report/table.js';
+import {
+  ended,
+  isBusy,
+  machine,
+  type Results,
+  resultsText,
+  table,
+  updateDocument,
+  writeResults,
+} from './report/report.js';
 import { requireTools } from './tools.js';
 
 const documentFile = fileURLToPath(new URL('../../../docs/benchmarks.md', import.meta.url));

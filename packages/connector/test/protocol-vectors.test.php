@@ -40,6 +40,7 @@ foreach ( $vectors['guardHeaders']['accepted'] as $sample ) {
 			'has_context' => in_array( 'context', $note, true ),
 			'is_decoy'    => in_array( 'decoy', $note, true ),
 			'is_repeated' => in_array( 'repeated', $note, true ),
+			'is_probe'    => in_array( 'probe', $note, true ),
 		),
 		Security_Optimizer_Protocol::read_guard_header( $sample['header'], $secret, $vectors['guardHeaders']['now'], isset( $sample['bytes'] ) ? $sample['bytes'] : 0 )
 	);
@@ -133,6 +134,14 @@ foreach ( $vectors['loginHeaders']['accepted'] as $sample ) {
 		$sample['header'],
 		Security_Optimizer_Protocol::login_header( $secret, $vectors['loginHeaders']['requestId'], $sample['report'] )
 	);
+}
+
+foreach ( $vectors['siteCalls']['accepted'] as $sample ) {
+	$check( 'signed call: ' . $sample['name'], $sample['header'], Security_Optimizer_Protocol::call_header( $secret, $sample['time'], $sample['nonce'], $sample['method'], $sample['route'], $sample['body'] ) );
+}
+
+foreach ( $vectors['cronCalls']['accepted'] as $sample ) {
+	$check( 'own cron call: ' . $sample['name'], $sample['header'], Security_Optimizer_Protocol::cron_header( $secret, $sample['time'], $sample['target'] ) );
 }
 
 foreach ( $vectors['policies'] as $sample ) {

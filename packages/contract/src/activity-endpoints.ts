@@ -1,37 +1,50 @@
-import { z } from 'zod';
-import { activityOptionsSchema, blockedList, filterOption, registeredList, unknownList } from './activity.js';
+import * as z from 'zod/mini';
+import {
+  blockedList,
+  filterOption,
+  lifetimePreviewSchema,
+  recipientsSchema,
+  registeredList,
+  trafficSchema,
+  unknownList,
+  visitorStatusSchema,
+  visitPresets,
+} from './activity.js';
 import { sentFilters } from './activity-filters.js';
-import { LOG_LIFETIMES, type LogLifetime } from './activity-limits.js';
+import { LOG_LIFETIMES } from './activity-limits.js';
+import { activityAttackers, activityRequest } from './attackers.js';
+import { blockDurations, currentBlock, MAX_NOTE } from './blocks.js';
 import { endpoint } from './endpoint.js';
 import { flag } from './login.js';
 import { messages } from './messages.js';
-import { toggleValue } from './settings.js';
+import { choiceValue, settingEndpoints } from './setting-endpoints.js';
+import { toggleValue, wholeNumber } from './settings.js';
 
-const page = z.coerce
-  .number({ error: 'Use a page number from 1.' })
-  .int('Use a page number from 1.')
-  .min(1, 'Use a page number from 1.')
-  .max(1_000_000, 'Use a page number from 1.');
+const page = wholeNumber(1, 1_000_000, 'Use a page number from 1.');
 
 const listRequest = z.object({
-  limitedView: toggleValue.nullish(),
-  page: page.nullish(),
+  limitedView: z.nullish(toggleValue),
+  page: z.nullish(page),
   /**
-   * A child's `selectedValue` goes before its `value`; empty text means no choice. The To of `date` means the whole of
-   * its day.
+   * A child's `selectedValue` goes before its `value`; empty text means no choice. The To of `date` includes its whole
+   * day.
    */
   filters: sentFilters,
-  /** Our own: goes on exactly where the answer with this cursor ended. */
-  cursor: z.string().max(200).nullish(),
-  /** Our own: 1 = the To of `date` is a moment (outside), not a day. For a bar of one hour. */
-  exact: toggleValue.nullish(),
+  /** Our own: continues where the response with this cursor ended. */
+  cursor: z.nullish(z.string().check(z.maxLength(200))),
+  /** Our own, unknown visitors: one of `visitPresets`. */
+  preset: z.nullish(z.enum(visitPresets, { error: `Use ${visitPresets.join(', ')}.` })),
+  /** Our own, both activity lists: an address or network, part of a path, a login, or a reference (`001N-GDMM`). */
+  search: z.nullish(z.string({ error: messages.invalidFormat }).check(z.trim(), z.maxLength(200))),
+  /** Our own: 1 = the To of `date` is an exact, exclusive time instead of a day. For a bar of one hour. */
+  exact: z.nullish(toggleValue),
 });
 
 const visitorId = z.object({
-  id: z.coerce.number({ error: messages.invalidFormat }).int(messages.invalidFormat).nonnegative(),
+  id: wholeNumber(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
 });
 
-function list<const Name extends string, Response extends z.ZodType>(
+function list<const Name extends string, Response extends z.ZodMiniType>(
   name: Name,
   suffix: string,
   summary: string,
@@ -43,7 +56,7 @@ function list<const Name extends string, Response extends z.ZodType>(
 export const activityUnknown = list(
   'activityUnknown',
   '/activity-unknown',
-  'What visitors without a session asked for, newest first. Filters: date, type, code, ip.',
+  'What visitors without a session asked for, newest first. Filters: date, type, code, ip, goal (one of `attackGoals`).',
   unknownList,
 );
 export const registeredActivity = list(
@@ -55,7 +68,7 @@ export const registeredActivity = list(
 export const blockedUsers = list(
   'blockedUsers',
   '/blocked-users',
-  'Who is blocked now: addresses, users, and addresses locked by failed log-ins.',
+  'Who is blocked now: addresses, users, and addresses locked by failed logins.',
   blockedList,
 );
 
@@ -66,7 +79,11 @@ export const searchActivityFilter = endpoint({
   suffix: '/activity-options',
   methods: ['POST', 'GET'],
   summary: 'Choices of one filter that hold the searched text, most frequent first, at most 200.',
-  request: z.object({ list: activityListName, filter: z.string(), search: z.string().max(200).default('') }),
+  request: z.object({
+    list: activityListName,
+    filter: z.string(),
+    search: z._default(z.string().check(z.maxLength(200)), ''),
+  }),
   response: z.object({ options: z.array(filterOption) }),
 });
 
@@ -77,24 +94,17 @@ export const activityNews = endpoint({
   summary: 'How many rows a list has gained since the row with the id `since`; counts to 1,000.',
   request: z.object({
     list: activityListName,
-    since: z.coerce.number({ error: messages.invalidFormat }).int(messages.invalidFormat).nonnegative(),
+    since: wholeNumber(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
     filters: sentFilters,
-    exact: toggleValue.nullish(),
+    preset: listRequest.shape.preset,
+    search: listRequest.shape.search,
+    exact: z.nullish(toggleValue),
   }),
-  response: z.object({ count: z.number().int() }),
+  response: z.object({ count: z.int() }),
 });
 
 /** Unix seconds. */
-const seconds = z.coerce.number({ error: messages.invalidFormat }).int(messages.invalidFormat).nonnegative();
-
-const bar = z.object({
-  /** Unix seconds of the bar's beginning; it lasts to that of the next. */
-  from: z.number().int(),
-  to: z.number().int(),
-  humans: z.number().int(),
-  bots: z.number().int(),
-  blocked: z.number().int(),
-});
+const seconds = wholeNumber(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat);
 
 export const activityTraffic = endpoint({
   name: 'activityTraffic',
@@ -103,14 +113,8 @@ export const activityTraffic = endpoint({
   summary:
     'Visits per day (or per hour, when the period is at most two days) in the time zone of the site; the kept days by ' +
     'default. Hours are counted in UTC: where the clock differs by half an hour, an hour counts to the day it begins in.',
-  request: z.object({ from: seconds.nullish(), to: seconds.nullish() }),
-  response: z.object({
-    bars: z.array(bar),
-    step: z.enum(['day', 'hour']),
-    humans: z.number().int(),
-    bots: z.number().int(),
-    blocked: z.number().int(),
-  }),
+  request: z.object({ from: z.nullish(seconds), to: z.nullish(seconds) }),
+  response: trafficSchema,
 });
 
 export const visitorStatus = endpoint({
@@ -119,47 +123,55 @@ export const visitorStatus = endpoint({
   methods: ['POST', 'GET'],
   summary: 'Whether a visitor is blocked.',
   request: visitorId,
-  response: z.object({
-    block: flag,
-    type: z.enum(['ip', 'user']),
-    /** The address, network or login. */
-    name: z.string(),
-    /** The /64 that is blocked with an IPv6 address; empty when the visitor is blocked by itself. */
-    network: z.string(),
-    hostname: z.string(),
-    do_not_block: flag,
-    /** Why it must not be blocked, in words; empty when it may. */
-    reason: z.string(),
-    /** Visits of the last 24 hours, for an address. */
-    visits_today: z.number().int().nullable(),
-    /** Visits of each of the last 12 hours, oldest first, for an address. */
-    visits_hours: z.array(z.number().int()).nullable(),
-    first_seen: z.number().int().nullable(),
-    last_seen: z.number().int().nullable(),
-    /** Roles of a user. */
-    roles: z.array(z.string()).nullable(),
-  }),
+  response: visitorStatusSchema,
 });
 
-const blockRequest = visitorId.extend({ block: toggleValue });
+const durationError = 'Use 3600, 86400, 604800 or 0 seconds.';
+
+/**
+ * What a request to block may hold beside `block`. A new block takes the place of one that holds, with its duration and
+ * note.
+ */
+const blockTerms = {
+  /** Seconds, one of `blockDurations`; without it the block has no end. */
+  duration: z.nullish(
+    z.union([z.literal(blockDurations), z.pipe(z.literal(['3600', '86400', '604800', '0']), z.transform(Number))], {
+      error: durationError,
+    }),
+  ),
+  note: z.nullish(
+    z
+      .string({ error: messages.invalidFormat })
+      .check(z.trim(), z.maxLength(MAX_NOTE, `Use at most ${MAX_NOTE} characters.`)),
+  ),
+};
+
+/** Whether the network of an address is meant: /24 of IPv4, /64 of IPv6. */
+const networkChoice = z.nullish(toggleValue);
+
+const blockRequest = z.extend(visitorId, { block: toggleValue, ...blockTerms });
+/** What holds after the call: `current` names the block with its end. */
+const blockResponse = z.object({ block: flag, current: z.nullable(currentBlock) });
 
 export const blockIp = endpoint({
   name: 'blockIp',
   suffix: '/block-ip/{id}',
   methods: ['POST'],
   summary:
-    'Block (1) or unblock (0) the address of a visitor: of an IPv6 address its /64, or with `single` 1 the address alone.',
-  request: blockRequest.extend({ single: toggleValue.optional() }),
-  response: z.object({ block: flag }),
+    'Block (1) or unblock (0) the address of a visitor: of an IPv6 address its /64, or with `single` 1 the address alone; ' +
+    'with `network` 1 its network (/24 of IPv4). A block may have a `duration` and a `note`; a lock by failed logins is ' +
+    'made longer by it.',
+  request: z.extend(blockRequest, { single: z.optional(toggleValue), network: networkChoice }),
+  response: blockResponse,
 });
 
 export const blockUser = endpoint({
   name: 'blockUser',
   suffix: '/block-user/{id}',
   methods: ['POST'],
-  summary: 'Block (1) or unblock (0) a user: sessions end, log-ins and requests with a session are refused.',
+  summary: 'Block (1) or unblock (0) a user: sessions end, logins and requests with a session are refused.',
   request: blockRequest,
-  response: z.object({ block: flag }),
+  response: blockResponse,
 });
 
 export const blockAddresses = endpoint({
@@ -168,8 +180,34 @@ export const blockAddresses = endpoint({
   methods: ['POST'],
   summary:
     'Block an address (IPv6 with its /64, or alone with `/128` behind it), a CIDR range, a wildcard or a range with a hyphen by its text.',
-  request: z.object({ address: z.string({ error: messages.invalidFormat }).trim().min(1, messages.required) }),
-  response: z.object({ visitor_id: z.number().int(), block: flag }),
+  request: z.object({
+    address: z.string({ error: messages.invalidFormat }).check(z.trim(), z.minLength(1, messages.required)),
+    ...blockTerms,
+  }),
+  response: z.object({ visitor_id: z.int(), block: flag, current: z.nullable(currentBlock) }),
+});
+
+/** Visitors that one call may block. */
+export const MAX_BLOCKED_AT_ONCE = 100;
+
+export const blockVisitors = endpoint({
+  name: 'blockVisitors',
+  suffix: '/block-visitors',
+  methods: ['POST'],
+  summary:
+    'Block (1) or unblock (0) the addresses of several visitors, at most 100. Those that must not be blocked are named ' +
+    'with the reason; the others are blocked.',
+  request: z.object({
+    ids: z
+      .array(visitorId.shape.id, { error: 'Send a list of visitors.' })
+      .check(z.minLength(1, messages.required), z.maxLength(MAX_BLOCKED_AT_ONCE, 'Send at most 100 visitors.')),
+    block: toggleValue,
+    ...blockTerms,
+  }),
+  response: z.object({
+    done: z.array(z.object({ visitor_id: z.int(), block: flag, current: z.nullable(currentBlock) })),
+    refused: z.array(z.object({ visitor_id: z.int(), reason: z.string() })),
+  }),
 });
 
 export const loginUnblock = endpoint({
@@ -178,46 +216,10 @@ export const loginUnblock = endpoint({
   methods: ['POST'],
   summary: 'End the lock of an address that failed to log in too often.',
   request: z.object({
-    ip: z.string({ error: messages.required }).min(1, messages.required),
-    block: z.literal([0, '0', false], { error: 'Use 0.' }).optional(),
+    ip: z.string({ error: messages.required }).check(z.minLength(1, messages.required)),
+    block: z.optional(z.literal([0, '0', false], { error: 'Use 0.' })),
   }),
   response: z.object({ block: flag }),
-});
-
-export const manageActivityLog = endpoint({
-  name: 'update:disable_activity_log',
-  suffix: '/manage-activity-log',
-  methods: ['POST'],
-  summary: 'Switch the log off (1) or on (0).',
-  request: z.object({ disable_activity_log: toggleValue }),
-  response: z.object({ disable_activity_log: flag }),
-});
-
-const days = z
-  .union([z.literal([...LOG_LIFETIMES]), z.literal(LOG_LIFETIMES.map(String))], { error: 'Use 1 to 12 days.' })
-  .transform((value) => Number(value) as LogLifetime);
-
-export const activityLogLifetime = endpoint({
-  name: 'update:log_lifetime',
-  suffix: '/activity-log-lifetime',
-  methods: ['POST'],
-  summary: 'Keep the log for 1 to 12 days. With fewer than 8 no weekly report is sent.',
-  request: z.object({ log_lifetime: days }),
-  response: activityOptionsSchema.pick({ log_lifetime: true }),
-});
-
-export const anonymizeAddresses = endpoint({
-  name: 'update:anonymize_addresses',
-  suffix: '/anonymize-addresses',
-  methods: ['POST'],
-  summary: 'Store addresses without their last octet (IPv4) or last 80 bits (IPv6) from now on (1), or whole (0).',
-  request: z.object({ anonymize_addresses: toggleValue }),
-  response: z.object({ anonymize_addresses: flag }),
-});
-
-const recipients = z.object({
-  entries: z.array(z.object({ id: z.number().int(), email: z.string() })),
-  max_emails: z.number().int(),
 });
 
 export const weeklyReport = endpoint({
@@ -226,12 +228,18 @@ export const weeklyReport = endpoint({
   methods: ['POST', 'GET'],
   summary: 'Who gets the weekly report.',
   request: z.object({}),
-  response: recipients,
+  response: recipientsSchema,
 });
 
-const email = z.union([z.string(), z.object({ email: z.string() }).transform((entry) => entry.email)], {
-  error: messages.invalidEmail,
-});
+const emailObject = z.pipe(
+  z.object({ email: z.string() }),
+  z.transform((entry) => entry.email),
+);
+const email = z.union([z.string(), emailObject], { error: messages.invalidEmail });
+const emailsByNumber = z.pipe(
+  z.record(z.string().check(z.regex(/^\d+$/)), email),
+  z.transform((all) => Object.values(all)),
+);
 export const notificationEmails = endpoint({
   name: 'update:notification_emails',
   suffix: '/notification-emails',
@@ -240,15 +248,10 @@ export const notificationEmails = endpoint({
     'The whole new list of recipients: addresses or objects with `email`. In `fields` of a refusal, names are positions ' +
     'in the list, from 0.',
   request: z.object({
-    entries: z.union(
-      [z.array(email), z.record(z.string().regex(/^\d+$/), email).transform((all) => Object.values(all))],
-      {
-        error: 'Send a list of e-mail addresses.',
-      },
-    ),
+    entries: z.union([z.array(email), emailsByNumber], { error: 'Send a list of e-mail addresses.' }),
   }),
   listField: 'entries',
-  response: recipients,
+  response: recipientsSchema,
 });
 
 export const previewWeeklyReport = endpoint({
@@ -269,7 +272,18 @@ export const testWeeklyReport = endpoint({
   response: z.object({ email: z.string() }),
 });
 
-/** The calls of the page Activity Log but those of its tab Weekly Reports. */
+export const logLifetimePreview = endpoint({
+  name: 'logLifetimePreview',
+  suffix: '/activity-log-lifetime-preview',
+  methods: ['POST', 'GET'],
+  summary:
+    'How many entries are deleted when the log is kept for so many days: visits, and events of users (counted to a ' +
+    'limit; `exact` is 0 when there are more). They go a minute after the change, so until then it can be undone.',
+  request: z.object({ log_lifetime: choiceValue(LOG_LIFETIMES, 'Use 1 to 12 days.') }),
+  response: lifetimePreviewSchema,
+});
+
+/** Endpoints of the page Activity Log, except its tab Weekly Reports. */
 export const activityEndpoints = [
   activityUnknown,
   registeredActivity,
@@ -277,15 +291,17 @@ export const activityEndpoints = [
   searchActivityFilter,
   activityNews,
   activityTraffic,
+  activityAttackers,
+  activityRequest,
   visitorStatus,
   blockIp,
   blockUser,
   blockAddresses,
+  blockVisitors,
   loginUnblock,
-  manageActivityLog,
-  activityLogLifetime,
-  anonymizeAddresses,
+  logLifetimePreview,
+  ...settingEndpoints('log'),
 ] as const;
 
-/** The calls of the tab Weekly Reports. */
+/** Endpoints of the tab Weekly Reports. */
 export const weeklyReportEndpoints = [weeklyReport, notificationEmails, previewWeeklyReport, testWeeklyReport] as const;

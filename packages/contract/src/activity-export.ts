@@ -1,19 +1,20 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
+import { visitPresets } from './activity.js';
 import { messages } from './messages.js';
 import { toggleValue } from './settings.js';
 
-/** A call that answers with a file. A refused one is answered with the envelope like every other. */
-export interface Download<Request extends z.ZodType = z.ZodType, Name extends string = string> {
+/** An endpoint that responds with a file. Errors use the envelope, as everywhere. */
+export interface Download<Request extends z.ZodMiniType = z.ZodMiniType, Name extends string = string> {
   readonly name: Name;
   readonly suffix: string;
   readonly summary: string;
   /** Query parameters. */
   readonly request: Request;
-  /** What is in the file, for the reference. */
+  /** Contents of the file, for the reference. */
   readonly answer: string;
 }
 
-const text = z.string().max(200, messages.invalidFormat);
+const text = z.string().check(z.maxLength(200, messages.invalidFormat));
 
 export const activityExport = {
   name: 'activityExport',
@@ -23,19 +24,24 @@ export const activityExport = {
     'hold them; a link also needs the nonce as `_wpnonce`.',
   request: z.object({
     list: z.enum(['unknown', 'registered'], { error: 'Use unknown or registered.' }),
-    format: z.enum(['csv', 'json'], { error: 'Use csv or json.' }).default('csv'),
+    format: z._default(z.enum(['csv', 'json'], { error: 'Use csv or json.' }), 'csv'),
     /** Unix seconds. */
-    from: text.optional(),
-    /** Unix seconds; means the whole of its day unless `exact` is 1. */
-    to: text.optional(),
-    exact: toggleValue.optional(),
+    from: z.optional(text),
+    /** Unix seconds; includes its whole day unless `exact` is 1. */
+    to: z.optional(text),
+    exact: z.optional(toggleValue),
     /** For `unknown`. */
-    type: text.optional(),
-    code: text.optional(),
-    ip: text.optional(),
+    type: z.optional(text),
+    code: z.optional(text),
+    ip: z.optional(text),
+    /** One of `visitPresets`, and one of `attackGoals`. */
+    preset: z.optional(z.enum(visitPresets, { error: `Use ${visitPresets.join(', ')}.` })),
+    goal: z.optional(text),
+    /** For both: as in a list request. */
+    search: z.optional(text),
     /** For `registered`: visitor id of the user, and id of the kind. */
-    user: text.optional(),
-    activity: text.optional(),
+    user: z.optional(text),
+    activity: z.optional(text),
   }),
   answer:
     '`text/csv` (RFC 4180, UTF-8 with a byte order mark, a line of names first; a cell that a spreadsheet would take for ' +
@@ -44,5 +50,5 @@ export const activityExport = {
     'the connection is cut, so that half a file is never taken for a whole one.',
 } as const satisfies Download;
 
-/** Every call that answers with a file. */
+/** All endpoints that respond with a file. */
 export const downloads = [activityExport] as const;

@@ -1,31 +1,39 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
-/** Filters as the server sent them, as a list or as PHP writes a list with gaps; only what is needed is looked at. */
+/** A list with gaps, as PHP writes it. */
+function valuesOf<Item extends z.ZodMiniType>(item: Item) {
+  return z.pipe(
+    z.record(z.string(), item),
+    z.transform((items) => Object.values(items)),
+  );
+}
+
+/** Filters as the server sent them: a list, or a list with gaps as PHP writes it. Only the needed fields are read. */
 const sentChild = z.looseObject({
-  id: z.string().nullish(),
-  value: z.unknown().optional(),
-  selectedValue: z.unknown().optional(),
+  id: z.nullish(z.string()),
+  value: z.optional(z.unknown()),
+  selectedValue: z.optional(z.unknown()),
 });
 const sentFilter = z.looseObject({
   wp_name: z.string(),
-  children: z
-    .union([z.array(sentChild), z.record(z.string(), sentChild).transform((children) => Object.values(children))])
-    .nullish(),
+  children: z.nullish(z.union([z.array(sentChild), valuesOf(sentChild)])),
 });
-const filterList = z.union(
-  [z.array(sentFilter), z.record(z.string(), sentFilter).transform((filters) => Object.values(filters))],
-  { error: 'Send the filters of the last answer.' },
+const filterList = z.union([z.array(sentFilter), valuesOf(sentFilter)], {
+  error: 'Send the filters of the last answer.',
+});
+/** In a query (GET) they are JSON text. */
+const filterText = z.pipe(
+  z.string(),
+  z.transform((text, context): unknown => {
+    try {
+      return text === '' ? [] : JSON.parse(text);
+    } catch {
+      context.issues.push({ code: 'custom', message: 'Send the filters of the last answer as JSON.', input: text });
+      return z.NEVER;
+    }
+  }),
 );
-/** In a query (GET) the same stands as JSON text. */
-const filterText = z.string().transform((text, context): unknown => {
-  try {
-    return text === '' ? [] : JSON.parse(text);
-  } catch {
-    context.addIssue({ code: 'custom', message: 'Send the filters of the last answer as JSON.' });
-    return z.NEVER;
-  }
-});
-export const sentFilters = z
-  .union([filterText.pipe(filterList), filterList], { error: 'Send the filters of the last answer.' })
-  .nullish();
+export const sentFilters = z.nullish(
+  z.union([z.pipe(filterText, filterList), filterList], { error: 'Send the filters of the last answer.' }),
+);
 export type SentFilters = z.output<typeof sentFilters>;

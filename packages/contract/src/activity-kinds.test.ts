@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { activityKinds, type EventWords, eventSentence } from './activity-kinds.js';
+import { toEventValue, toShortList } from './event-values.js';
+import { englishMessages, type ServerMessage } from './server-message.js';
+import { serverMessage } from './server-messages.js';
 
 const words = { kind: '', object: '', objectType: '', before: null, after: null };
 
@@ -37,16 +40,80 @@ describe('what registered users do, in words', () => {
     expect(eventSentence({ ...words, ...event })).toBe('Updated plugin “My Tool”');
   });
 
-  it('calls an empty value nothing', () => {
-    const event = { kind: 'option.changed', object: 'Tagline', objectType: 'option', before: '', after: 'Tea' };
-    expect(eventSentence({ ...words, ...event })).toBe('Changed the setting “Tagline” from nothing to Tea');
+  it.each([
+    ['option.changed', 'Tagline', '', 'Tea', 'Set “Tagline” to Tea'],
+    ['option.changed', 'Tagline', 'Tea', '', 'Emptied the setting “Tagline” (before: Tea)'],
+    ['option.changed', 'Tagline', 'Tea', 'Cake', 'Changed the setting “Tagline” from Tea to Cake'],
+    ['option.changed', 'Anyone can register', 'off', 'on', 'Turned on the setting “Anyone can register”'],
+    ['option.changed', 'Anyone can register', 'on', 'off', 'Turned off the setting “Anyone can register”'],
+    ['product.setting', 'Disable XML-RPC', 'Off', 'On', 'Turned on “Disable XML-RPC” in Security Optimizer'],
+    ['product.setting', 'Limit Login Attempts', '5', 'Off', 'Turned off “Limit Login Attempts” in Security Optimizer'],
+    [
+      'product.setting',
+      'Limit Login Attempts',
+      '3',
+      '5',
+      'Set “Limit Login Attempts” in Security Optimizer to 5 (before: 3)',
+    ],
+    ['product.setting', 'Away Mode', 'Off', 'monday', 'Set “Away Mode” in Security Optimizer to every Monday'],
+    ['product.setting', 'Away Mode', 'monday', 'monday', 'Changed “Away Mode” in Security Optimizer'],
+    [
+      'product.setting',
+      'Answer to the questions',
+      'Not given',
+      'Given',
+      'Answered the questions about data and e-mails',
+    ],
+    ['product.setting', 'Pause', 'paused.until 2026-11-21 09:05', 'Off', 'Ended the pause of all protections'],
+    [
+      'product.setting',
+      'Away Mode',
+      'Off',
+      'monday, saturday, sunday',
+      'Set “Away Mode” in Security Optimizer to every Monday, Saturday and Sunday',
+    ],
+    [
+      'product.setting',
+      'Away Mode',
+      'Off',
+      toEventValue('away.period', '2026-12-24', '2026-12-24'),
+      'Set “Away Mode” in Security Optimizer to 2026-12-24',
+    ],
+    ['option.changed', 'Link notifications', 'open', 'closed', 'Turned off the setting “Link notifications”'],
+    ['option.changed', 'Link notifications', '', 'open', 'Turned on the setting “Link notifications”'],
+    ['option.changed', 'Automatic updates', 'unset', 'disabled', 'Turned off the setting “Automatic updates”'],
+    ['option.changed', 'Automatic updates', 'enabled', '', 'Turned off the setting “Automatic updates”'],
+    [
+      'option.changed',
+      'Allow new registrations',
+      'off',
+      'user accounts',
+      'Set “Allow new registrations” to user accounts',
+    ],
+    ['comment.status', 'Tea', 'unapproved', 'approved', 'Approved a comment on “Tea”'],
+    ['comment.status', 'Tea', 'approved', 'spam', 'Marked a comment on “Tea” as spam'],
+    ['comment.status', 'Tea', 'approved', 'seen', 'Changed a comment on “Tea” from approved to seen'],
+    ['user.role', 'editor-1', '', 'Editor', 'Gave “editor-1” the role Editor'],
+    ['user.role', 'editor-1', 'Editor', '', 'Took the role Editor from “editor-1”'],
+  ])('says a change as people say it: %s %s from %j to %j', (kind, object, before, after, sentence) => {
+    expect(eventSentence({ kind, object, objectType: '', before, after })).toBe(sentence);
+  });
+
+  it('counts what a long list holds beyond its first values', () => {
+    const after = toShortList(['192.0.2.1', '192.0.2.2'], 12);
+    const event = { kind: 'product.setting', object: 'Login Access', before: 'everyone', after };
+    expect(eventSentence({ ...words, ...event })).toBe(
+      'Set “Login Access” in Security Optimizer to 192.0.2.1, 192.0.2.2 and 12 more (before: everyone)',
+    );
   });
 
   it('says the type of content, translated', () => {
     const event = { kind: 'post.published', object: 'Hallo', objectType: 'page' };
     const german = (text: string) =>
       ({ page: 'Seite', 'Published {type} “{object}”': '{type} „{object}“ veröffentlicht' })[text] ?? text;
-    expect(eventSentence({ ...words, ...event }, german)).toBe('Seite „Hallo“ veröffentlicht');
+    expect(eventSentence({ ...words, ...event }, { ...englishMessages, translate: german })).toBe(
+      'Seite „Hallo“ veröffentlicht',
+    );
   });
 
   describe('in another language', () => {
@@ -57,35 +124,65 @@ describe('what registered users do, in words', () => {
       Off: 'Aus',
       on: 'an',
       nothing: 'nichts',
-      monday: 'Montag',
+      Monday: 'Montag',
+      'every {days}': 'jeden {days}',
       'every address': 'jeder Adresse',
-      '{from} to {to} every day': '{from} bis {to} täglich',
-      'On until {to}': 'An bis {to}',
+      '{from} – {to} every day': '{from} bis {to} täglich',
       'Reinstall all': 'Alle neu installieren',
       'It has begun.': 'Es hat begonnen.',
     };
-    const said = (event: Partial<EventWords>) => eventSentence({ ...words, ...event }, (text) => german[text] ?? text);
+    const language = {
+      ...englishMessages,
+      translate: (text: string) => german[text] ?? text,
+      time: (time: string) => `<${time}>`,
+      message: ({ code, params }: ServerMessage) => `${code}:${String(params.count)}`,
+    };
+    const said = (event: Partial<EventWords>) => eventSentence({ ...words, ...event }, language);
 
     it.each([
-      [{ kind: 'option.changed', object: 'Timezone', before: '', after: 'UTC' }, '“Zeitzone” from nichts to UTC'],
+      [{ kind: 'option.changed', object: 'Timezone', before: '', after: 'UTC' }, '“Zeitzone” to UTC'],
+      [{ kind: 'login.locked', after: '2026-11-21 09:05' }, 'until <2026-11-21 09:05> after'],
       [
         { kind: 'user.role', object: 'Editor', before: 'Author, Shop', after: 'Editor' },
         '“Editor” from Autor, Shop to Redakteur',
       ],
       [
-        { kind: 'product.setting', object: 'Away Mode', before: 'Off', after: '22:00 to 06:00 every day' },
-        'Aus to 22:00 bis 06:00 täglich',
+        {
+          kind: 'product.setting',
+          object: 'Away Mode',
+          before: 'Off',
+          after: toEventValue('away.daily', '22:00', '06:00'),
+        },
+        'to <22:00> bis <06:00> täglich',
       ],
       [
-        { kind: 'product.setting', object: 'Pause', before: 'Off', after: 'On until 2026-11-21 09:05' },
-        'to An bis 2026-11-21 09:05',
+        {
+          kind: 'product.setting',
+          object: 'Pause',
+          before: 'Off',
+          after: toEventValue('paused.until', '2026-11-21 09:05'),
+        },
+        'Paused all protections until <2026-11-21 09:05>',
       ],
-      [{ kind: 'product.setting', object: 'Away Mode', before: 'Off', after: 'monday' }, 'to Montag'],
+      [{ kind: 'product.setting', object: 'Away Mode', before: 'Off', after: 'monday' }, 'to jeden Montag'],
       [{ kind: 'login.unlocked', object: 'every address' }, 'lock of jeder Adresse'],
       [
-        { kind: 'product.action', object: 'Reinstall all. It has begun.' },
+        { kind: 'product.action', object: 'Reinstall all', after: '["It has begun."]' },
         'Ran Alle neu installieren. Es hat begonnen.',
       ],
+      [
+        {
+          kind: 'product.action',
+          object: 'Reinstall all',
+          after: JSON.stringify([
+            serverMessage('plugins_clean', { count: 3 }),
+            serverMessage('plugins_failed', { count: 1 }),
+          ]),
+        },
+        'Ran Alle neu installieren. plugins_clean:3 plugins_failed:1',
+      ],
+      [{ kind: 'product.action', object: 'Reinstall all. It has begun.' }, 'Ran Reinstall all. It has begun.'],
+      [{ kind: 'product.action', object: 'Reinstall all', after: 'not JSON' }, 'Ran Alle neu installieren'],
     ])('says what WordPress and guard call something: %j', (event, part) => {
       expect(said(event)).toContain(part);
     });

@@ -1,18 +1,23 @@
-import { sayEventValue } from './event-values.js';
+import { type EventLanguage, sayEventValue } from './event-values.js';
+import { englishMessages, isServerMessage, type MessageLanguage, type ServerText } from './server-message.js';
 
 /**
- * The catalogue of what registered users do. One entry is everything that the rest of the product needs to name an
- * event in a filter and to tell it in a sentence. Ids are an interface: they are stored, and stand in exports.
+ * The catalogue of activities of registered users. An entry has everything the product needs to name an event in a
+ * filter and to describe it in a sentence. Ids are an interface: they are stored and exported.
  *
- * Places in a sentence: `{object}` the name of what was touched, `{type}` its type in words, `{before}` and `{after}`.
+ * Placeholders in a sentence: `{object}` the name of the object, `{type}` its type in words, `{before}` and `{after}`.
  * `sentenceBare` is for events without an object's name or without both values.
  */
 export interface ActivityKind {
   readonly id: string;
-  /** In the filter by activity. */
+  /** Name in the filter by activity. */
   readonly label: string;
   readonly sentence: string;
   readonly sentenceBare?: string;
+  /** Of settings: switched, given a value when they had none, and the reverse. */
+  readonly settingSentences?: Readonly<Record<'on' | 'off' | 'set' | 'emptied', string>>;
+  /** For values that have a verb of their own, by the value after the change. */
+  readonly valueSentences?: Readonly<Record<string, string>>;
 }
 
 export const activityKinds = [
@@ -38,7 +43,18 @@ export const activityKinds = [
     sentenceBare: 'Renamed user “{object}”',
   },
   { id: 'user.deleted', label: 'User deleted', sentence: 'Deleted user “{object}”' },
-  { id: 'user.role', label: 'Role changed', sentence: 'Changed the role of “{object}” from {before} to {after}' },
+  {
+    id: 'user.role',
+    label: 'Role changed',
+    sentence: 'Changed the role of “{object}” from {before} to {after}',
+    sentenceBare: 'Changed the role of “{object}”',
+    settingSentences: {
+      on: 'Changed the role of “{object}”',
+      off: 'Changed the role of “{object}”',
+      set: 'Gave “{object}” the role {after}',
+      emptied: 'Took the role {before} from “{object}”',
+    },
+  },
   { id: 'user.profile', label: 'Profile changed', sentence: 'Changed the profile of “{object}”' },
   { id: 'user.email', label: 'User e-mail changed', sentence: 'Changed the e-mail address of “{object}”' },
   { id: 'user.password', label: 'Password changed', sentence: 'Changed the password of “{object}”' },
@@ -81,12 +97,26 @@ export const activityKinds = [
     id: 'comment.status',
     label: 'Comment moderated',
     sentence: 'Changed a comment on “{object}” from {before} to {after}',
+    valueSentences: {
+      approved: 'Approved a comment on “{object}”',
+      unapproved: 'Unapproved a comment on “{object}”',
+      spam: 'Marked a comment on “{object}” as spam',
+      trash: 'Moved a comment on “{object}” to the bin',
+    },
   },
   { id: 'comment.edited', label: 'Comment edited', sentence: 'Edited a comment on “{object}”' },
   { id: 'comment.deleted', label: 'Comment deleted', sentence: 'Deleted a comment on “{object}”' },
   { id: 'menu.created', label: 'Menu created', sentence: 'Created menu “{object}”' },
   { id: 'menu.updated', label: 'Menu changed', sentence: 'Changed menu “{object}”' },
   { id: 'menu.deleted', label: 'Menu deleted', sentence: 'Deleted menu “{object}”' },
+  { id: 'order.created', label: 'Order created', sentence: 'Created order {object}' },
+  { id: 'order.status', label: 'Order status changed', sentence: 'Changed order {object} from {before} to {after}' },
+  { id: 'order.updated', label: 'Order changed', sentence: 'Changed order {object}' },
+  { id: 'order.trashed', label: 'Order moved to the bin', sentence: 'Moved order {object} to the bin' },
+  { id: 'order.restored', label: 'Order restored', sentence: 'Restored order {object}' },
+  { id: 'order.deleted', label: 'Order deleted', sentence: 'Deleted order {object}' },
+  { id: 'order.refunded', label: 'Order refunded', sentence: 'Refunded order {object}' },
+  { id: 'order.refund-deleted', label: 'Refund deleted', sentence: 'Deleted a refund of order {object}' },
   { id: 'widgets.changed', label: 'Widgets changed', sentence: 'Changed the widgets' },
   { id: 'plugin.installed', label: 'Plugin installed', sentence: 'Installed plugin “{object}”' },
   { id: 'plugin.activated', label: 'Plugin activated', sentence: 'Activated plugin “{object}”' },
@@ -129,45 +159,100 @@ export const activityKinds = [
     label: 'Setting changed',
     sentence: 'Changed the setting “{object}” from {before} to {after}',
     sentenceBare: 'Changed the setting “{object}”',
+    settingSentences: {
+      on: 'Turned on the setting “{object}”',
+      off: 'Turned off the setting “{object}”',
+      set: 'Set “{object}” to {after}',
+      emptied: 'Emptied the setting “{object}” (before: {before})',
+    },
   },
   {
     id: 'product.setting',
     label: 'Security setting changed',
-    sentence: 'Changed “{object}” in Security Optimizer from {before} to {after}',
+    sentence: 'Set “{object}” in Security Optimizer to {after} (before: {before})',
     sentenceBare: 'Changed “{object}” in Security Optimizer',
+    settingSentences: {
+      on: 'Turned on “{object}” in Security Optimizer',
+      off: 'Turned off “{object}” in Security Optimizer',
+      set: 'Set “{object}” in Security Optimizer to {after}',
+      emptied: 'Turned off “{object}” in Security Optimizer',
+    },
   },
   { id: 'product.blocked', label: 'Visitor blocked', sentence: 'Blocked {object}' },
+  { id: 'product.block-ended', label: 'Block ended', sentence: 'Block of {object} ended' },
   { id: 'product.unblocked', label: 'Visitor unblocked', sentence: 'Unblocked {object}' },
+  {
+    id: 'product.checkup',
+    label: 'Checkup finding',
+    sentence: 'No longer keeps the finding “{object}” of the checkup',
+    sentenceBare: 'Kept the finding “{object}” of the checkup',
+  },
   { id: 'product.action', label: 'Security action', sentence: 'Ran {object}' },
 ] as const satisfies readonly ActivityKind[];
 
 export type ActivityKindId = (typeof activityKinds)[number]['id'];
 
-/** Object of an unlock of all at once. */
+/** Object of an event that unlocks everything. */
 export const EVERY_ADDRESS = 'every address';
-/** Kinds whose object is what WordPress's screens or guard call a setting. */
+/** Kinds whose object is the display name of a setting of WordPress or guard. */
 const NAMED_OBJECTS: ReadonlySet<string> = new Set(['option.changed', 'product.setting']);
 
-/** What an action came to is told in sentences, each of which has its own translation. */
-function objectOf({ kind, object }: EventWords, translate: (text: string) => string): string {
-  if (kind !== 'product.action') return object;
-  // A sentence ends with a full stop and a blank; the name of the action is looked up without its full stop.
-  const [action = '', ...outcome] = object.split(/\. (?=[^a-z])/);
-  const sentences = outcome.map((text, at) => translate(at + 1 < outcome.length ? `${text}.` : text));
-  return [outcome.length > 0 ? `${translate(action)}.` : translate(action), ...sentences].join(' ');
+/** The object is the name of an action, and `after` its result: texts as JSON. */
+function describeAction({ object, after }: EventWords, language: Language): string {
+  const outcome = parseOutcome(after).map((text) =>
+    typeof text === 'string' ? language.translate(text) : language.message(text),
+  );
+  const name = language.translate(object);
+  return outcome.length > 0 ? [`${name}.`, ...outcome].join(' ') : name;
+}
+
+function parseOutcome(stored: string | null): ServerText[] {
+  try {
+    const parsed: unknown = JSON.parse(stored ?? '[]');
+    return Array.isArray(parsed) ? parsed.filter((text) => typeof text === 'string' || isServerMessage(text)) : [];
+  } catch {
+    return [];
+  }
 }
 
 function isNamed(kind: string, object: string): boolean {
   return NAMED_OBJECTS.has(kind) || (kind === 'login.unlocked' && object === EVERY_ADDRESS);
 }
 
-/** Kinds whose values are no names. */
+/** Kinds whose values are not names. */
 const SAID_VALUES: ReadonlySet<string> = new Set([
   ...['option.changed', 'product.setting', 'user.created', 'user.role', 'post.status', 'comment.status'],
-  'post.scheduled',
+  ...['post.scheduled', 'login.locked'],
 ]);
 
-/** Words of an event. */
+/** The owner's answer to the questions about consent is stored as a setting. */
+const ANSWERED = 'Answered the questions about data and e-mails';
+const PAUSED = 'Paused all protections until {after}';
+const RESUMED = 'Ended the pause of all protections';
+/** `open` and `enabled` are how WordPress stores that comments and updates are on. */
+const ON: ReadonlySet<string | null> = new Set(['On', 'on', 'open', 'enabled']);
+const OFF: ReadonlySet<string | null> = new Set(['Off', 'off', 'closed', 'disabled', 'unset', '']);
+
+/** The sentence for an event, as people say it: what was switched, set or changed. */
+function chooseSentence(
+  { sentence, sentenceBare = sentence, settingSentences, valueSentences }: ActivityKind,
+  words: EventWords,
+): string {
+  const { kind, object, before, after } = words;
+  if (before === null || after === null) return sentenceBare;
+  const own = valueSentences?.[after];
+  if (own !== undefined) return own;
+  if (settingSentences === undefined) return sentence;
+  if (before === after) return sentenceBare;
+  if (kind === 'product.setting' && after === 'Given') return ANSWERED;
+  if (kind === 'product.setting' && object === 'Pause') return OFF.has(after) ? RESUMED : PAUSED;
+  if (ON.has(after) && OFF.has(before)) return settingSentences.on;
+  if (OFF.has(after)) return after === '' && !ON.has(before) ? settingSentences.emptied : settingSentences.off;
+  if (OFF.has(before)) return settingSentences.set;
+  return sentence;
+}
+
+/** Labels of an event. */
 export interface EventWords {
   readonly kind: string;
   readonly object: string;
@@ -182,22 +267,25 @@ export function activityKind(id: string): ActivityKind | null {
   return byId.get(id) ?? null;
 }
 
+type Language = EventLanguage & Pick<MessageLanguage, 'message'>;
+
 /**
- * An event in one sentence. An empty value reads as “nothing”: from nothing to Administrator.
- * @param translate turns a template of the catalogue, or a word that is no name, into the reader's language
- * @returns plain text; whoever shows it must treat it as text, since names come from users
+ * Describes an event in one sentence.
+ * @returns plain text; it must be shown as text, because names come from users
  */
-export function eventSentence(words: EventWords, translate: (text: string) => string = (text) => text): string {
+export function eventSentence(words: EventWords, language: Language = englishMessages): string {
+  const { translate } = language;
   const kind = activityKind(words.kind);
   if (kind === null) return [words.kind, words.object].filter(Boolean).join(': ');
-  const valuesMissing = words.before === null || words.after === null;
-  const template = valuesMissing && kind.sentenceBare !== undefined ? kind.sentenceBare : kind.sentence;
+  const isAction = kind.id === 'product.action';
+  const template = chooseSentence(kind, words);
   const value = (text: string | null) => {
     if (!text) return translate('nothing');
-    return SAID_VALUES.has(kind.id) ? sayEventValue(text, translate) : text;
+    return SAID_VALUES.has(kind.id) ? sayEventValue(text, language) : text;
   };
+  const object = isNamed(kind.id, words.object) ? translate(words.object) : words.object;
   const values: Readonly<Record<string, string>> = {
-    object: isNamed(kind.id, words.object) ? translate(words.object) : objectOf(words, translate),
+    object: isAction ? describeAction(words, language) : object,
     type: translate(words.objectType),
     before: value(words.before),
     after: value(words.after),

@@ -1,20 +1,28 @@
-/** Limits of the Activity Log that both sides use. Sources: specification sections 3 and 9, API clarifications. */
+/**
+ * Limits of the Activity Log that guard and the dashboard share. Sources: specification sections 3 and 9, API
+ * clarifications.
+ */
 
-/** Days that the log may keep (specification section 9). */
+/** Allowed retention of the log in days (specification section 9). */
 export const LOG_LIFETIMES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
 export type LogLifetime = (typeof LOG_LIFETIMES)[number];
+/** Entries are kept for so long after the days were lowered, so that this can be undone, seconds. */
+export const LOG_LIFETIME_UNDO_SECONDS = 60;
 export const DEFAULT_LOG_LIFETIME: LogLifetime = 12;
-/** With fewer days than this no weekly report is sent. */
+/** The weekly report needs at least this retention in days. */
 export const WEEKLY_REPORT_MIN_DAYS = 8;
 
-/** Rows of a page of a list, and of the limited view. */
+/** Number of rows of a page of a list, and of the limited view. */
 export const PAGE_ROWS = 30;
 export const LIMITED_ROWS = 5;
-/** Most options of one filter in an answer; more are found by searching. */
+/** Maximum number of options of a filter in a response; more are found by searching. */
 export const FILTER_OPTIONS_MAX = 200;
 
-/** Most recipients of the weekly report when the configuration says nothing else. */
+/** Default for the maximum number of recipients of the weekly report. */
 export const DEFAULT_MAX_EMAILS = 5;
 
-/** What an IP filter field accepts (specification section 5): hex digits, dot, hyphen, percent, slash, colon, asterisk. */
+/**
+ * Characters that an IP filter field accepts (specification section 5): hex digits, dot, hyphen, percent, slash, colon,
+ * asterisk.
+ */
 export const IP_FILTER_PATTERN = /^[0-9a-fA-F.\-%/:*]+$/;

@@ -1,10 +1,11 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
+import { currentBlock } from './blocks.js';
 import { flag } from './login.js';
 
 /** A choice of a filter. */
 export const filterOption = z.object({ label: z.string(), value: z.union([z.string(), z.number()]) });
 
-/** One field of a filter. `value` is what is applied now; a client sends its choice as `selectedValue`. */
+/** One field of a filter. `value` is the applied choice; a client sends a new choice as `selectedValue`. */
 const filterChild = z.object({
   id: z.string(),
   label: z.string(),
@@ -20,110 +21,217 @@ const filterChild = z.object({
 /** A group of the filter panel; `wp_name` names it in requests: `date`, `type`, `code`, `ip`, `user` or `activity`. */
 const activityFilter = z.object({
   type: z.enum(['datepicker', 'dropdown']),
-  groupTitle: z.string().optional(),
+  groupTitle: z.optional(z.string()),
   wp_name: z.string(),
   children: z.array(filterChild),
 });
 
 const listed = {
   filters: z.array(activityFilter),
-  page: z.number().int(),
-  /** Grows while the list is read when it was too long to be counted. */
-  pages: z.number().int(),
-  /** Our own: where the next page begins; null on the last one. Send it back to go on exactly there. */
-  cursor: z.string().nullable(),
-  /** Our own: rows that the filters match, or null when they were too many to be counted. */
-  total: z.number().int().nullable(),
+  page: z.int(),
+  /** Grows while pages are loaded if the list was too long to be counted. */
+  pages: z.int(),
+  /** Our own: cursor of the next page; null on the last one. */
+  cursor: z.nullable(z.string()),
+  /** Our own: number of rows that match the filters; null when there are too many to count. */
+  total: z.nullable(z.int()),
+  /**
+   * Our own: a text is looked for in a bounded number of rows. When that ends before the page is full: the time back to
+   * which it was looked for, Unix seconds; `cursor` goes on there. Else null.
+   */
+  searched_to: z.optional(z.nullable(z.int())),
 };
 
 const rowBase = {
-  id: z.number().int(),
+  id: z.int(),
   /** `YYYY-MM-DD HH:MM` in the site's time zone. */
   ts: z.string(),
   /** Unix seconds. */
-  ts_unix: z.number().int(),
+  ts_unix: z.int(),
   ip: z.string(),
   hostname: z.string(),
   response: z.string(),
-  /** Visitor to be blocked: the address of an unknown visitor, the user of a registered one; 0 for nobody. */
-  visitor_id: z.number().int(),
+  /** Visitor that can be blocked: the address of an unknown visitor, the user of a registered one; 0 for none. */
+  visitor_id: z.int(),
   block: flag,
   do_not_block: flag,
 };
 
-const unknownRow = z.object({
+/** Type of a visitor that is neither a bot nor without a user agent. */
+export const HUMAN = 'Human';
+
+export const unknownRow = z.object({
   ...rowBase,
   /** `Human`, `Unknown`, or the name of a bot. */
   type: z.string(),
   page_visited: z.string(),
-  /** How often the same was asked for in that moment. */
-  count: z.number().int(),
+  /** Number of equal requests in that moment. */
+  count: z.int(),
   /**
-   * Refused visits of the same second that were folded into this row in a flood: the same rule, response and kind of
+   * Number of refused visits of the same second that this row includes during a flood: same rule, response and kind of
    * page. 0 when there are none.
    */
-  more: z.number().int(),
-  /** Where those came from: an address, a network (`203.0.113.0/24`), or null for anywhere. */
-  more_from: z.string().nullable(),
+  more: z.int(),
+  /** Origin of those visits: an address, a network (`203.0.113.0/24`), or null for several networks. */
+  more_from: z.nullable(z.string()),
   /** HTTP status. */
-  code: z.number().int(),
+  code: z.int(),
   /** Name of the rule that refused it, or null. */
-  rule: z.string().nullable(),
+  rule: z.nullable(z.string()),
+  /** English sentence that says why it was refused; empty when it was not. The dashboard has its own for known rules. */
+  reason: z.string(),
+  /** One of `attackGoals`, when it was refused, failed to log in or looks like a scan; else null. */
+  goal: z.optional(z.nullable(z.string())),
+  /** 1 = the request held a password that was refused. */
+  failed_login: flag,
+  /** Login that it tried; empty when there was none. */
+  tried: z.string(),
+  /** Block or lock of the visitor that holds now. */
+  current_block: z.nullable(currentBlock),
 });
 
-const registeredRow = z.object({
+/** The parts of an event, from which a client builds a sentence in another language; see `eventSentence`. */
+export const eventWords = z.object({
+  kind: z.string(),
+  object: z.string(),
+  object_type: z.string(),
+  before: z.nullable(z.string()),
+  after: z.nullable(z.string()),
+});
+
+export const registeredRow = z.object({
   ...rowBase,
   user: z.string(),
-  /** What was done, in words. */
+  /** The event as an English sentence. */
   activity: z.string(),
   /** Id of the kind, for example `post.updated`; see the catalogue in activity-kinds.ts. */
   actions: z.string(),
-  /** What the words are made of, so that a client can make them in another language. */
-  words: z.object({
-    kind: z.string(),
-    object: z.string(),
-    object_type: z.string(),
-    before: z.string().nullable(),
-    after: z.string().nullable(),
-  }),
+  /** The parts of the sentence, so that a client can translate it. */
+  words: eventWords,
   origin: z.enum(['web', 'cli', 'cron', 'system']),
-  /** It was the caller. */
+  /** The event's user is the caller. */
   you: flag,
+  /** Visitor of the address, for `block-ip`; 0 without an address. */
+  ip_visitor_id: z.int(),
+  /** Block or lock of the address that holds now. */
+  ip_block: z.nullable(currentBlock),
+  /** 1 = the address must not be blocked. */
+  ip_do_not_block: flag,
 });
 
 export const blockedRow = z.object({
   id: z.string(),
-  /** When it was blocked. */
+  /** Time of the block. */
   ts: z.string(),
-  ts_unix: z.number().int(),
-  /** The end of a lock by failed log-ins, as `ts`; null for a block. */
-  until: z.string().nullable(),
-  /** A user's name or an address or range. */
+  ts_unix: z.int(),
+  /** End of a block or of a lockout after failed logins, in the format of `ts`; null when it has no end. */
+  until: z.nullable(z.string()),
+  /** The same in Unix seconds. */
+  until_unix: z.nullable(z.int()),
+  by: currentBlock.shape.by,
+  by_login: currentBlock.shape.by_login,
+  note: currentBlock.shape.note,
+  /** A user's name, an address or a range. */
   user: z.string(),
-  /** 0 for a lock by failed log-ins. */
-  visitor_id: z.number().int(),
+  /** 0 for a lockout after failed logins. */
+  visitor_id: z.int(),
   type: z.enum(['ip', 'user']),
   hostname: z.string(),
 });
+
+/** Presets of the list of unknown visitors: what `preset` of a list request names. */
+export const visitPresets = ['all', 'blocked', 'failed-logins', 'scanners', 'not-found'] as const;
+export type VisitPreset = (typeof visitPresets)[number];
 
 export const unknownList = z.object({ entries: z.array(unknownRow), ...listed });
 export const registeredList = z.object({ entries: z.array(registeredRow), ...listed });
 export const blockedList = z.object({ entries: z.array(blockedRow), ...listed });
 
-const lifetimeOption = z.object({ value: z.number().int(), label: z.string(), selected: flag });
+const trafficBar = z.object({
+  /** Start of the bar, Unix seconds; it ends at the start of the next one. */
+  from: z.int(),
+  to: z.int(),
+  humans: z.int(),
+  bots: z.int(),
+  blocked: z.int(),
+});
+
+/** Visits of a period by day or hour, and their totals. */
+export const trafficSchema = z.object({
+  bars: z.array(trafficBar),
+  step: z.enum(['day', 'hour']),
+  humans: z.int(),
+  bots: z.int(),
+  blocked: z.int(),
+});
+
+export const visitorStatusSchema = z.object({
+  block: flag,
+  type: z.enum(['ip', 'user']),
+  /** Address, network or login. */
+  name: z.string(),
+  /** The /64 network that is blocked with an IPv6 address; empty when the visitor is blocked alone. */
+  network: z.string(),
+  hostname: z.string(),
+  do_not_block: flag,
+  /** Reason why the visitor must not be blocked; empty when it may be. */
+  reason: z.string(),
+  /** For an address: visits of the last 24 hours. */
+  visits_today: z.nullable(z.int()),
+  /** For an address: visits of each of the last 12 hours, oldest first. */
+  visits_hours: z.nullable(z.array(z.int())),
+  first_seen: z.nullable(z.int()),
+  last_seen: z.nullable(z.int()),
+  /** Block or lock that holds now. A lock by failed logins alone leaves `block` at 0. */
+  current: z.nullable(currentBlock),
+  /** For an address: its network (/24 of IPv4, /64 of IPv6) and what blocking it costs; null for a user. */
+  network_cost: z.nullable(
+    z.object({
+      range: z.string(),
+      /** Other visitors of the log that came from it; counts to 1,000. */
+      visitors: z.int(),
+      /** 1 = it includes the address of the caller, so it must not be blocked. */
+      own: flag,
+    }),
+  ),
+  /** Roles of a user. */
+  roles: z.nullable(z.array(z.string())),
+});
+
+const recipient = z.object({ id: z.int(), email: z.string() });
+
+/** Recipients of the weekly report. */
+export const recipientsSchema = z.object({
+  entries: z.array(recipient),
+  max_emails: z.int(),
+});
+
+const lifetimeOption = z.object({ value: z.int(), label: z.string(), selected: flag });
+
+/** How many entries go when the log is kept for fewer days. `exact` 0: there are more events than were counted. */
+export const lifetimePreviewSchema = z.object({ visits: z.int(), events: z.int(), exact: flag });
 
 /** Options of the page Activity Log. */
 export const activityOptionsSchema = z.object({
   disable_activity_log: flag,
-  log_lifetime: z.array(lifetimeOption),
-  /** Our own switch: the last octet of IPv4 and the last 80 bits of IPv6 are not stored. */
+  log_lifetime: z.array(lifetimeOption).check(z.minLength(1)),
+  /** Our own switch: do not store the last octet of IPv4 and the last 80 bits of IPv6. */
   anonymize_addresses: flag,
-  /** Visits of the kept days that were not recorded, because they came faster than they could be written. */
-  dropped: z.number().int(),
+  /** Our own switch: list the requests by which WordPress runs its scheduled tasks among unknown visitors. */
+  log_own_cron: flag,
+  /**
+   * Number of visits within the retention that were not recorded, because they came faster than they could be written.
+   */
+  dropped: z.int(),
 });
 
 export type UnknownRow = z.infer<typeof unknownRow>;
 export type RegisteredRow = z.infer<typeof registeredRow>;
 export type BlockedRow = z.infer<typeof blockedRow>;
 export type ActivityFilter = z.infer<typeof activityFilter>;
+export type TrafficBar = z.infer<typeof trafficBar>;
+export type Traffic = z.infer<typeof trafficSchema>;
+export type VisitorStatus = z.infer<typeof visitorStatusSchema>;
+export type Recipient = z.infer<typeof recipient>;
+export type Recipients = z.infer<typeof recipientsSchema>;
 export type ActivityOptions = z.infer<typeof activityOptionsSchema>;

@@ -1,28 +1,29 @@
-import type { z } from 'zod';
+import type * as z from 'zod/mini';
 
-/** One call of the API. Guard mounts it, the dashboard calls it, the reference in docs/ lists it. */
+/** An endpoint of the API. Guard mounts it, the dashboard calls it, and the reference in docs/ lists it. */
 export interface Endpoint<
-  Request extends z.ZodType = z.ZodType,
-  Response extends z.ZodType = z.ZodType,
+  Request extends z.ZodMiniType = z.ZodMiniType,
+  Response extends z.ZodMiniType = z.ZodMiniType,
   Name extends string = string,
 > {
   /** Unique name; also the name under which the dashboard tracks the request. */
   readonly name: Name;
-  /** Path below the namespace, for example `/xss-protection`. `{id}` stands for a value that `request` has as `id`. */
+  /** Path below the namespace, for example `/xss-protection`. `{id}` is replaced by the field `id` of `request`. */
   readonly suffix: string;
-  /** `provider`: the provider's shared settings API; else the plugin's own. */
+  /** `provider`: the provider's shared settings API; default: the plugin's own API. */
   readonly namespace?: 'provider';
   readonly methods: readonly ('GET' | 'POST' | 'PUT')[];
   readonly summary: string;
-  /** Body of the call; for GET its query parameters. */
+  /** Body of the request; for GET its query parameters. */
   readonly request: Request;
-  /** Field of the request that a body which is a bare list stands for. */
+  /** Field that receives a body that is a bare list. */
   readonly listField?: string;
-  /** Shape of `data` in the answer. */
+  /** Shape of `data` in the response. */
   readonly response: Response;
 }
 
-export function endpoint<Request extends z.ZodType, Response extends z.ZodType, const Name extends string>(
+// @__NO_SIDE_EFFECTS__
+export function endpoint<Request extends z.ZodMiniType, Response extends z.ZodMiniType, const Name extends string>(
   definition: Endpoint<Request, Response, Name>,
 ): Endpoint<Request, Response, Name> {
   return definition;

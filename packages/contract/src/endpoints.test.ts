@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { activityNews, activityTraffic, activityUnknown, visitorStatus } from './activity-endpoints.js';
+import { activityRequest } from './attackers.js';
 import { endpoints, fetchOptions, toggleEndpoints } from './endpoints.js';
 import { errorTable } from './errors.js';
+import { disableAdminUsername, resetUserTwoFactor } from './login-endpoints.js';
 import { messages } from './messages.js';
 
 describe('a toggle in a request', () => {
@@ -24,6 +27,28 @@ describe('a toggle in a request', () => {
       expect(result.error?.issues).toEqual([
         expect.objectContaining({ path: ['lock_system_folders'], message: 'Use 0 or 1.' }),
       ]);
+    },
+  );
+});
+
+describe.each([
+  ['page', activityUnknown, (page: unknown) => ({ page })],
+  ['from', activityTraffic, (from: unknown) => ({ from })],
+  ['to', activityTraffic, (to: unknown) => ({ to })],
+  ['since', activityNews, (since: unknown) => ({ list: 'unknown', since })],
+  ['id of a visitor', visitorStatus, (id: unknown) => ({ id })],
+  ['id of a visit', activityRequest, (id: unknown) => ({ id })],
+  ['id of a user', resetUserTwoFactor, (id: unknown) => ({ id })],
+  ['ID of a renamed user', disableAdminUsername, (ID: unknown) => ({ admin_names: [{ ID, user_login: 'editor-1' }] })],
+])('the number %s', (_name, { request }, body) => {
+  test.each([7, '7'])('may be %j', (sent) => {
+    expect(request.parse(body(sent))).toEqual(request.parse(body(7)));
+  });
+
+  test.each([[[1]], true, false, [[]], [['7']], {}, '', 'x', '7x', '0x7', '1e3', '1.5', 1.5, -1, '-1'])(
+    'is refused as %j',
+    (sent) => {
+      expect(request.safeParse(body(sent)).success).toBe(false);
     },
   );
 });

@@ -1,13 +1,16 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { activityOptionsSchema } from './activity.js';
 import { activityEndpoints, weeklyReportEndpoints } from './activity-endpoints.js';
+import { alertEndpoints } from './alert-endpoints.js';
+import { checkupEndpoints } from './checkup-endpoints.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 import { loginOptionsSchema } from './login.js';
 import { loginEndpoints } from './login-endpoints.js';
 import { overviewEndpoints } from './overview.js';
 import { postHackEndpoints } from './post-hack.js';
-import { type SecurityField, siteSecurityToggles } from './protections.js';
-import { optionsPage, securityOptionsSchema, toggleValue } from './settings.js';
+import type { SecurityField } from './protections.js';
+import { settingEndpoints, settingRequestName } from './setting-endpoints.js';
+import { optionsPage, securityOptionsSchema, signedXmlRpcSchema, toggleValue } from './settings.js';
 
 export type { Endpoint } from './endpoint.js';
 
@@ -20,33 +23,47 @@ export const fetchOptions = endpoint({
   response: z.union([securityOptionsSchema, loginOptionsSchema, activityOptionsSchema]),
 });
 
-/** Name of the request that changes a toggle, tracked per row in the dashboard. */
-export function toggleRequestName<Field extends SecurityField>(field: Field): `update:${Field}` {
-  return `update:${field}`;
-}
+/** Request name of a toggle, tracked per row in the dashboard. */
+export const toggleRequestName = settingRequestName<SecurityField>;
 
-/** One call for each entry of the catalogue; its body holds the field of the same name. */
-export const toggleEndpoints = siteSecurityToggles.map((toggle) =>
+/** Endpoints that change the seven options. */
+export const toggleEndpoints = settingEndpoints('options');
+
+/** The setting beside "Disable XML-RPC". Not one of the seven options, which other clients of this API know. */
+export const siteSecurityEndpoints = [
   endpoint({
-    name: toggleRequestName(toggle.field),
-    suffix: toggle.suffix,
-    methods: ['POST'],
-    summary: `Switch "${toggle.title}" on (1) or off (0).`,
-    request: z.object({ [toggle.field]: toggleValue }),
-    response: z.object({ [toggle.field]: z.literal([0, 1]) }),
+    name: 'fetchSignedXmlRpc',
+    suffix: '/signed-xml-rpc',
+    methods: ['GET'],
+    summary:
+      'Whether signed requests by XML-RPC are let through while it is off, and the active plugins that need it; with ' +
+      'none, nothing is let through.',
+    request: z.object({}),
+    response: signedXmlRpcSchema,
   }),
-);
+  endpoint({
+    name: 'update:signed_xml_rpc',
+    suffix: '/signed-xml-rpc',
+    methods: ['POST'],
+    summary: 'Let signed requests by XML-RPC through while it is off (1) or not (0).',
+    request: z.object({ signed_xml_rpc: toggleValue }),
+    response: signedXmlRpcSchema,
+  }),
+] as const;
 
-/** Every call of the API in the order of the reference. */
+/** All endpoints of the API in the order of the reference. */
 export const endpoints = [
   fetchOptions,
   ...toggleEndpoints,
+  ...siteSecurityEndpoints,
   ...loginEndpoints,
   ...activityEndpoints,
   ...weeklyReportEndpoints,
+  ...alertEndpoints,
   ...postHackEndpoints,
+  ...checkupEndpoints,
   ...overviewEndpoints,
 ] as const satisfies readonly Endpoint[];
 
-/** Any call of the API. Guard has one handler for each name, or it does not compile. */
+/** Any endpoint of the API. Guard needs a handler for each name, or it does not compile. */
 export type ApiEndpoint = (typeof endpoints)[number];

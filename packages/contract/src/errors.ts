@@ -1,7 +1,7 @@
 /**
- * The coded table of errors. Guard throws `ApiError(code)`; one place maps a code to status and text.
- * Codes are an interface: renaming one is a breaking change (see CHANGELOG.md).
- * The first three are WordPress's own, so that clients of its REST API understand them.
+ * The error codes. Guard throws `ApiError(code)`; one place maps a code to status and text. Codes are an interface:
+ * renaming one is a breaking change (see CHANGELOG.md). The first three are codes of WordPress, so that clients of its
+ * REST API understand them.
  */
 export const errorTable = {
   rest_cookie_invalid_nonce: { status: 403, message: 'Cookie check failed' },
@@ -23,6 +23,10 @@ export const errorTable = {
     message: 'Some administrators have a common username. Choose new usernames for them first. Nothing was saved.',
   },
   away_mode_on: { status: 409, message: 'Away Mode is on. It can be changed when it has ended.' },
+  away_starts_at_once: {
+    status: 409,
+    message: 'Away Mode would start at once, and nobody could log in, not even you. Nothing was saved.',
+  },
   wordpress_unreachable: {
     status: 503,
     message: 'WordPress does not answer at the moment. Nothing was changed. Please try again in a minute.',
@@ -53,6 +57,10 @@ export const errorTable = {
   too_many_calls: {
     status: 429,
     message: 'Too many calls come from your address at the moment. Nothing was changed. Please try again in a minute.',
+  },
+  provider_unreachable: {
+    status: 502,
+    message: 'Your provider’s address for this does not answer. Nothing was changed. Please try again later.',
   },
   mail_not_sent: { status: 502, message: 'The mail could not be sent.' },
   internal: { status: 500, message: 'Something went wrong on our side. Nothing was changed. Please try again later.' },

@@ -1,58 +1,114 @@
 /**
- * Values of events that are no names: what WordPress, the connector or guard itself calls something. They are stored in
- * English and said in the reader's language. Everything else in an event (titles, logins, addresses) stays as it is.
+ * Values of events that are not names but terms of WordPress, the connector or guard. They are stored in English and
+ * shown in the reader's language. Everything else in an event (titles, logins, addresses) is not translated.
  */
 
-/** Marks a word for the catalogue of texts. */
+/** Marks a label for the catalogue of texts. */
 const word = (text: string): string => text;
 
 const KNOWN: ReadonlySet<string> = new Set([
-  // Settings that are on or off, and how guard says what a setting of its own was.
+  // States of settings that are on or off, and former values of guard's own settings.
   ...[word('on'), word('off'), word('On'), word('Off'), word('Default'), word('everyone'), word('nobody')],
   ...[word('Given'), word('Not given'), word('every address')],
   word('Capabilities of roles'),
   // Roles that every WordPress has.
   ...[word('Administrator'), word('Editor'), word('Author'), word('Contributor'), word('Subscriber')],
-  // Types of content and of terms, as the connector writes those of WordPress itself.
+  // Types of content and of terms of WordPress, as the connector writes them.
   ...[word('post'), word('page'), word('block'), word('template'), word('template part'), word('navigation')],
   ...[word('global styles'), word('custom css'), word('category'), word('tag'), word('link category')],
   // Statuses of content and of comments.
   ...[word('Published'), word('Scheduled'), word('Draft'), word('Pending'), word('Private'), word('Trash')],
   ...[word('approved'), word('unapproved'), word('spam'), word('trash')],
-  // Choices of WordPress's settings.
-  ...[word('posts'), word('open'), word('closed')],
-  ...[word('monday'), word('tuesday'), word('wednesday'), word('thursday'), word('friday'), word('saturday')],
-  word('sunday'),
+  // Choices of settings of WordPress.
+  ...[word('posts'), word('your latest posts'), word('a static page'), word('Plain')],
+  ...[word('user accounts'), word('sites'), word('user accounts and sites')],
 ]);
 
-/** A day and time on the site's clock. */
-const MOMENT = /^\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?$/;
-/** Values of the Away Mode and of a pause. */
-const SHAPES: readonly (readonly [RegExp, string])[] = [
-  [/^(\d\d:\d\d) to (\d\d:\d\d) every day$/, word('{from} to {to} every day')],
-  [/^(\d{4}-\d\d-\d\d) to (\d{4}-\d\d-\d\d)$/, word('{from} to {to}')],
-  [/^On until ()(\d{4}-\d\d-\d\d \d\d:\d\d)$/, word('On until {to}')],
-];
+/** Weekdays as they are stored, and their names. */
+const WEEKDAYS: ReadonlyMap<string, string> = new Map([
+  ['monday', word('Monday')],
+  ['tuesday', word('Tuesday')],
+  ['wednesday', word('Wednesday')],
+  ['thursday', word('Thursday')],
+  ['friday', word('Friday')],
+  ['saturday', word('Saturday')],
+  ['sunday', word('Sunday')],
+]);
+const EVERY_WEEK = word('every {days}');
+const AND = word('{list} and {last}');
+const MORE = word('{list} and {count} more');
 
-/** A role in the reader's language; one that a plugin made as it is. @param role as WordPress stores it: `editor` */
-export function sayRole(role: string, translate: (text: string) => string): string {
+/** Values with parts, as stored: a code and its parameters, separated by spaces. */
+const FORMS: ReadonlyMap<string, string> = new Map([
+  ['away.daily', word('{from} – {to} every day')],
+  ['away.period', word('{from} – {to}')],
+]);
+/** Local day and time at the site in ISO 8601 format, separated by a space. */
+const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?$/;
+
+/** @returns the name of a role that every WordPress has, in English; null for one that a plugin made. @param role as WordPress stores it: `editor` */
+export function getRoleName(role: string): string | null {
   const name = role.charAt(0).toUpperCase() + role.slice(1);
-  return KNOWN.has(name) ? translate(name) : role;
+  return KNOWN.has(name) ? name : null;
 }
 
 /**
- * A value, or values with commas between, in the reader's language; unchanged where nothing of it is known.
- * @param translate is also given days and times
+ * A role in the reader's language; roles of plugins are not translated. @param role as WordPress stores it: `editor`
  */
-export function sayEventValue(value: string, translate: (text: string) => string): string {
-  for (const [shape, template] of SHAPES) {
-    const [, from = '', to = ''] = shape.exec(value) ?? [];
-    if (to === '') continue;
-    return translate(template)
-      .replace('{from}', () => (from === '' ? '' : translate(from)))
-      .replace('{to}', () => translate(to));
+export function sayRole(role: string, translate: (text: string) => string): string {
+  const name = getRoleName(role);
+  return name === null ? role : translate(name);
+}
+
+/** Writes values in the reader's language. */
+export interface EventLanguage {
+  translate(text: string): string;
+  /** @param time `YYYY-MM-DD`, `HH:MM`, or both separated by a space */
+  time(time: string): string;
+}
+
+/** The stored form of a value with parts. */
+export function toEventValue(code: 'away.daily' | 'away.period' | 'paused.until', ...params: string[]): string {
+  return [code, ...params].join(' ');
+}
+
+const LIST = 'list.more';
+
+/** The stored form of a list that is too long for a sentence: its first values, and how many more there are. */
+export function toShortList(first: readonly string[], more: number): string {
+  const list = first.join(', ');
+  return more === 0 ? list : `${LIST} ${more} ${list}`;
+}
+
+/** A value, or values separated by commas, in the reader's language; unchanged when unknown. */
+export function sayEventValue(value: string, { translate, time }: EventLanguage): string {
+  const [code = '', ...params] = value.split(' ');
+  if (code === 'paused.until') return time(params.join(' '));
+  const form = FORMS.get(code);
+  if (form !== undefined) {
+    if (code === 'away.period' && params[0] === params[1]) return time(params[0] ?? '');
+    return fill(translate(form), { from: time(params[0] ?? ''), to: time(params.slice(1).join(' ')) });
   }
-  if (MOMENT.test(value)) return translate(value);
+  if (TIME.test(value)) return time(value);
+  if (code === LIST) {
+    return fill(translate(MORE), { list: sayList(params.slice(1).join(' '), translate), count: params[0] ?? '' });
+  }
+  const days = value.split(', ').map((one) => WEEKDAYS.get(one));
+  if (days.every((day) => day !== undefined)) {
+    const names = days.map(translate);
+    const last = names.pop() ?? '';
+    const list = names.join(', ');
+    const said = list === '' ? last : fill(translate(AND), { list, last });
+    return fill(translate(EVERY_WEEK), { days: said });
+  }
+  return sayList(value, translate);
+}
+
+function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
+}
+
+function sayList(value: string, translate: EventLanguage['translate']): string {
   return value
     .split(', ')
     .map((one) => (KNOWN.has(one) ? translate(one) : one))

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { disableAdminUsername, limitLoginAttempts, resetUserTwoFactor } from './login-endpoints.js';
+import { disableAdminUsername, resetUserTwoFactor } from './login-endpoints.js';
+import { settingEndpoints } from './setting-endpoints.js';
+
+const limitLoginAttempts = settingEndpoints('login').find(({ name }) => name === 'update:login_attempts') as ReturnType<
+  typeof settingEndpoints<'login'>
+>[number];
+
 import { DISALLOWED_USERNAMES, loginMessages } from './login-limits.js';
 
 test.each([

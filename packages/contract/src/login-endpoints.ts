@@ -1,41 +1,30 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { awayState, flag, loginAttemptOption, loginUrlOption, usernamesData, userRef } from './login.js';
-import { LOGIN_ATTEMPT_VALUES, type LoginAttempts, WEEKDAYS } from './login-limits.js';
+import { awayState, flag, loginUrlOption, twoFactorRole, usernamesData, userRef } from './login.js';
+import { WEEKDAYS } from './login-limits.js';
 import { messages } from './messages.js';
-import { toggleValue } from './settings.js';
-
-const attempts = z
-  .union([z.literal([...LOGIN_ATTEMPT_VALUES]), z.literal(LOGIN_ATTEMPT_VALUES.map(String))], {
-    error: 'Use 0, 3 or 5.',
-  })
-  .transform((value) => Number(value) as LoginAttempts);
+import { settingEndpoints } from './setting-endpoints.js';
+import { toggleValue, wholeNumber } from './settings.js';
 
 /** Users and their new names: a list, or an object with numeric keys, as PHP writes a list with gaps. */
 const newName = z.object({
-  ID: z.coerce.number({ error: messages.invalidFormat }).int().positive(),
-  user_login: z.string().default(''),
+  ID: wholeNumber(1, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
+  user_login: z._default(z.string(), ''),
 });
-const newNames = z
-  .union([z.array(newName), z.record(z.string().regex(/^\d+$/), newName)], {
+const newNames = z.pipe(
+  z.union([z.array(newName), z.record(z.string().check(z.regex(/^\d+$/)), newName)], {
     error: 'Send a list of users, each with ID and user_login.',
-  })
-  .transform((value) => Object.values(value));
+  }),
+  z.transform((value) => Object.values(value)),
+);
 
-/** A date, a time, or Unix seconds; guard's rule says which is allowed where. */
-const moment = z.union([z.string(), z.number(), z.null()], { error: messages.invalidFormat }).optional();
+/** A date, a time, or Unix seconds; guard's rule decides which is allowed. */
+const moment = z.optional(z.union([z.string(), z.number(), z.null()], { error: messages.invalidFormat }));
 
-/** A row of a list of addresses. What is no text is no address: a list in a row must not pass for an empty row. */
-const addressRow = z.string().catch('-');
-
-export const limitLoginAttempts = endpoint({
-  name: 'update:login_attempts',
-  suffix: '/limit-login-attempts',
-  methods: ['POST'],
-  summary: 'Lock an address after 3 or 5 failed log-ins, or never (0).',
-  request: z.object({ login_attempts: attempts }),
-  response: z.object({ login_attempts: z.array(loginAttemptOption) }),
-});
+/**
+ * A row of a list of addresses. Values that are not text are rejected: a nested list must not count as an empty row.
+ */
+const addressRow = z.catch(z.string(), '-');
 
 export const loginAccess = endpoint({
   name: 'update:login_access',
@@ -47,7 +36,7 @@ export const loginAccess = endpoint({
     'In `fields` of a refusal, names are positions in the list, from 0.',
   request: z.object({
     entries: z.array(addressRow, { error: 'Send a list of addresses.' }),
-    confirm: toggleValue.optional(),
+    confirm: z.optional(toggleValue),
   }),
   listField: 'entries',
   response: z.object({ login_access: z.array(z.string()) }),
@@ -57,11 +46,11 @@ export const customLoginUrl = endpoint({
   name: 'update:login_url',
   suffix: '/custom-login-url',
   methods: ['POST'],
-  summary: 'Move the log-in and the sign-up to addresses of your own, or back to those of WordPress.',
+  summary: 'Move the login and the sign-up to addresses of your own, or back to those of WordPress.',
   request: z.object({
     type: z.enum(['default', 'custom'], { error: 'Use default or custom.' }),
-    login: z.string({ error: messages.invalidFormat }).nullish(),
-    signup: z.string({ error: messages.invalidFormat }).nullish(),
+    login: z.nullish(z.string({ error: messages.invalidFormat })),
+    signup: z.nullish(z.string({ error: messages.invalidFormat })),
   }),
   response: z.object({ login_url: z.array(loginUrlOption) }),
 });
@@ -77,13 +66,40 @@ export const twoFactor = endpoint({
   response: z.object({ sg2fa: flag, two_factor_setup_url: z.string() }),
 });
 
-export const twoFactorAppPasswords = endpoint({
-  name: 'update:two_factor_app_passwords',
-  suffix: '/two-factor-app-passwords',
+export const twoFactorRoles = endpoint({
+  name: 'update:two_factor_roles',
+  suffix: '/two-factor-roles',
   methods: ['POST'],
-  summary: 'Let users who need a second factor use application passwords (1) or not (0).',
-  request: z.object({ two_factor_app_passwords: toggleValue }),
-  response: z.object({ two_factor_app_passwords: flag }),
+  summary:
+    'The roles that need a second factor beside administrators and editors, as WordPress stores them (`shop_manager`). ' +
+    'While it is on, users of a role that is added are logged out and set it up at the next login.',
+  request: z.object({ two_factor_roles: z.array(z.string(), { error: 'Send a list of roles.' }) }),
+  response: z.object({ two_factor_roles: z.array(twoFactorRole) }),
+});
+
+/** How many mails went out, and how many did not. */
+const mailed = z.object({ mailed: z.int(), failed: z.int() });
+
+export const remindTwoFactor = endpoint({
+  name: 'remindTwoFactor',
+  suffix: '/two-factor-reminder',
+  methods: ['POST'],
+  summary:
+    'Mail those who need a second factor and have none, except the caller, how they set it up. Refused with ' +
+    '`mail_not_sent` when none could be sent, or when they are more than 50.',
+  request: z.object({}),
+  response: mailed,
+});
+
+export const sendLoginUrl = endpoint({
+  name: 'sendLoginUrl',
+  suffix: '/send-login-url',
+  methods: ['POST'],
+  summary:
+    'Mail the address of the login to all who may write on the site. Refused with `mail_not_sent` when none could be ' +
+    'sent, or when they are more than 50.',
+  request: z.object({}),
+  response: mailed,
 });
 
 export const disableAdminUsername = endpoint({
@@ -93,32 +109,34 @@ export const disableAdminUsername = endpoint({
   summary:
     'Forbid common usernames (1) or allow them (0). While administrators have one, `admin_names` gives each a new one: ' +
     'all are renamed or none. In `fields` of a refusal, names are user IDs.',
-  request: z
-    .object({ disable_usernames: toggleValue.optional(), admin_names: newNames.optional() })
-    .refine((body) => body.disable_usernames !== undefined || body.admin_names !== undefined, {
+  request: z.object({ disable_usernames: z.optional(toggleValue), admin_names: z.optional(newNames) }).check(
+    z.refine((body) => body.disable_usernames !== undefined || body.admin_names !== undefined, {
       path: ['disable_usernames'],
       error: 'Use 0 or 1.',
     }),
-  response: z.object({ disable_usernames: flag, usernames_data: usernamesData.optional() }),
+  ),
+  response: z.object({ disable_usernames: flag, usernames_data: z.optional(usernamesData) }),
 });
 
 export const resetUserTwoFactor = endpoint({
   name: 'resetUserTwoFactor',
   suffix: '/reset-user-2fa/{id}',
   methods: ['POST'],
-  summary: 'Forget the second factor of a user, who sets up a new one at the next log-in. Answers who has one still.',
-  request: z.object({ id: z.coerce.number({ error: messages.invalidFormat }).int(messages.invalidFormat).positive() }),
+  summary: 'Forget the second factor of a user, who sets up a new one at the next login. Answers who has one still.',
+  request: z.object({
+    id: wholeNumber(1, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
+  }),
   response: z.object({ reset_2fa: z.array(userRef) }),
 });
 
-/** The schedule's own fields stand beside `away_mode`, since the original client fills its form from them. */
+/** The fields of the schedule are beside `away_mode`, because the original client fills its form from them. */
 const awayAnswer = z.object({
   type: z.enum(['off', 'period', 'weekly', 'daily']),
-  from_date: z.string().optional(),
-  to_date: z.string().optional(),
-  weekly: z.array(z.enum(WEEKDAYS)).optional(),
-  from_hour: z.string().optional(),
-  to_hour: z.string().optional(),
+  from_date: z.optional(z.string()),
+  to_date: z.optional(z.string()),
+  weekly: z.optional(z.array(z.enum(WEEKDAYS))),
+  from_hour: z.optional(z.string()),
+  to_hour: z.optional(z.string()),
   away_mode: awayState,
 });
 
@@ -137,30 +155,34 @@ export const setAwayMode = endpoint({
   methods: ['POST'],
   summary:
     'Set the schedule, in the time zone of the site. `from` and `to` may be Unix seconds, `value` stands for `weekly`. ' +
-    'Refused while Away Mode is on.',
+    'Refused while Away Mode is on. A schedule that starts at once is refused (`away_starts_at_once`) unless `confirm` ' +
+    'is true.',
   request: z.object({
-    type: z.string().nullish(),
+    type: z.nullish(z.string()),
     from_date: moment,
     to_date: moment,
-    weekly: z.unknown().optional(),
+    weekly: z.optional(z.unknown()),
     from_hour: moment,
     to_hour: moment,
     from: moment,
     to: moment,
-    value: z.unknown().optional(),
+    value: z.optional(z.unknown()),
+    confirm: z.optional(toggleValue),
   }),
   response: awayAnswer,
 });
 
-/** The calls of the page Login Security, in the order of its rows. */
+/** Endpoints of the page Login Security, in the order of its rows. */
 export const loginEndpoints = [
   customLoginUrl,
+  sendLoginUrl,
   loginAccess,
   twoFactor,
-  twoFactorAppPasswords,
+  remindTwoFactor,
+  twoFactorRoles,
   resetUserTwoFactor,
   disableAdminUsername,
-  limitLoginAttempts,
+  ...settingEndpoints('login'),
   fetchAwayMode,
   setAwayMode,
 ] as const;

@@ -1,11 +1,14 @@
-/** Constants of Login Security that dashboard and guard share; free of schemas, so that the browser may import them. */
+/**
+ * Constants of Login Security that the dashboard and guard share. Without schemas, so that the browser bundle stays
+ * small.
+ */
 
-/** Names that attackers try first. Compared without case. Specification section 5. */
+/** Usernames that attackers try first. Compared case-insensitively. Specification section 5. */
 export const DISALLOWED_USERNAMES = ['administrator', 'user1', 'admin', 'user'] as const;
 
 /** Characters of a username: letters, digits, space, underscore, dot, hyphen, @. Specification section 5. */
 export const USERNAME_PATTERN = /^[A-Za-z0-9 _.\-@]+$/;
-/** WordPress's own limit (`wp_insert_user`). */
+/** Limit of WordPress (`wp_insert_user`). */
 export const USERNAME_MAX = 60;
 
 /** Values of Limit Login Attempts; 0 switches it off. */
@@ -13,7 +16,7 @@ export const LOGIN_ATTEMPT_VALUES = [0, 3, 5] as const;
 export type LoginAttempts = (typeof LOGIN_ATTEMPT_VALUES)[number];
 export const DEFAULT_LOGIN_ATTEMPTS: LoginAttempts = 5;
 
-/** Times that an address waits after n, 2n and 3n failures, seconds. */
+/** Lockout times of an address after n, 2n and 3n failures, seconds. */
 export const LOCKOUT_SECONDS = [3600, 24 * 3600, 7 * 24 * 3600] as const;
 
 /** One custom address: path segments of letters, digits, hyphen and underscore. */
@@ -21,27 +24,57 @@ export const LOGIN_PATH_PATTERN = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 export const LOGIN_PATH_MIN = 3;
 export const LOGIN_PATH_MAX = 64;
 
-/** Rows of the Login Access list. */
+/**
+ * First segments that WordPress handles itself: its rewrite rules, feeds, and its short addresses of login and admin.
+ */
+const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
+  ...['admin', 'dashboard', 'login', 'feed', 'rdf', 'rss', 'rss2', 'atom', 'comments', 'page', 'embed', 'trackback'],
+  ...['author', 'category', 'tag', 'type', 'search', 'attachment', 'index', 'xmlrpc', 'robots', 'favicon', 'sitemap'],
+]);
+
+/**
+ * Whether WordPress handles a custom address itself on every site. Guard also refuses the folders of the site at hand.
+ *
+ * @param path without slashes around it
+ */
+export function isReservedLoginPath(path: string): boolean {
+  const [first = ''] = path.toLowerCase().split('/');
+  // WordPress reads a number as a year of the archive.
+  return first.startsWith('wp-') || RESERVED_SEGMENTS.has(first) || /^\d+$/.test(first);
+}
+
+/** Roles that require a second factor on every site (specification section 6). */
+export const TWO_FACTOR_ROLES = ['administrator', 'editor'] as const;
+/** Maximum number of further roles that an owner may choose. */
+export const TWO_FACTOR_MORE_ROLES_MAX = 50;
+/** Maximum number of users whom one click mails about logging in. */
+export const TEAM_MAILS_MAX = 50;
+/** Maximum number of users listed with their second factor. */
+export const TWO_FACTOR_USERS_MAX = 100;
+/** A role as WordPress stores it. No comma, because commas separate roles in messages to the connector. */
+export const ROLE_PATTERN = /^[^\s,"'\\]{1,60}$/;
+
+/** Maximum number of rows of the Login Access list. */
 export const LOGIN_ACCESS_MAX = 500;
-/** Characters an address row may hold. Specification section 5. */
+/** Allowed characters of an address row. Specification section 5. */
 export const ADDRESS_CHARACTERS = /^[0-9A-Fa-f.\-%/:*]*$/;
 
-/** Away Mode lasts at most this long a day, seconds. */
+/** Maximum duration of Away Mode on a day, seconds. */
 export const AWAY_DAILY_MAX_SECONDS = 82_800;
-/** The last day that a period may end on, months ahead. */
+/** Latest end of a period, months ahead. */
 export const AWAY_PERIOD_MAX_MONTHS = 6;
 export const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 export type Weekday = (typeof WEEKDAYS)[number];
 
 export type AwaySchedule =
   | { readonly type: 'off' }
-  /** Dates YYYY-MM-DD in the site's time zone, both days inside. */
+  /** Dates YYYY-MM-DD in the site's time zone, both inclusive. */
   | { readonly type: 'period'; readonly from_date: string; readonly to_date: string }
   | { readonly type: 'weekly'; readonly weekly: readonly Weekday[] }
-  /** Times HH:MM in the site's time zone; may cross midnight. */
+  /** Times HH:MM in the site's time zone; the period may cross midnight. */
   | { readonly type: 'daily'; readonly from_hour: string; readonly to_hour: string };
 
-/** Texts of the specification, letter by letter; `%s` and `{name}` stand for the name. */
+/** Exact texts of the specification; `%s` and `{name}` are replaced by the name. */
 export const loginMessages = {
   usernameTyped: 'Username {name} already typed.',
   usernameExists: 'Username {name} already exists.',

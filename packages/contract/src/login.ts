@@ -1,11 +1,33 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { LOGIN_ATTEMPT_VALUES, WEEKDAYS } from './login-limits.js';
 
-/** A switch in an answer. */
+/** A switch in a response. */
 export const flag = z.literal([0, 1]);
 
 /** A user in a list. */
-export const userRef = z.object({ ID: z.number().int(), user_login: z.string() });
+export const userRef = z.object({ ID: z.int(), user_login: z.string() });
+
+/**
+ * A role of the site and whether its users need a second factor. `required`: always, not a choice. `name` is in the
+ * language of the site. For a chosen role that no longer exists it is the role itself.
+ */
+export const twoFactorRole = z.object({ role: z.string(), name: z.string(), selected: flag, required: flag });
+
+/** A user who needs a second factor while it is on. `sessions`: in how many browsers this user is logged in. */
+export const twoFactorUser = z.object({
+  ID: z.int(),
+  user_login: z.string(),
+  role: z.string(),
+  set_up: flag,
+  sessions: z.int(),
+  you: flag,
+});
+
+/**
+ * Who needs a second factor while it is on. `users` holds at most 100 of them: the caller, then those who have none. Null
+ * while the connector can't list them.
+ */
+export const twoFactorUsers = z.nullable(z.object({ total: z.int(), set_up: z.int(), users: z.array(twoFactorUser) }));
 
 export const loginAttemptOption = z.object({
   value: z.literal([...LOGIN_ATTEMPT_VALUES]),
@@ -18,7 +40,7 @@ export const loginUrlOption = z.object({
   type: z.enum(['default', 'custom']),
   label: z.string(),
   login: z.string(),
-  signup: z.string().nullable(),
+  signup: z.nullable(z.string()),
   selected: flag,
 });
 
@@ -30,16 +52,16 @@ export const awayScheduleSchema = z.union([
 ]);
 
 /**
- * What Away Mode does now and next. Times are Unix seconds; `*_text` is the same in words in the site's time zone.
- * `next_from` is null when it never begins again; `until` is null while it is not on.
+ * Current and next state of Away Mode. Times are Unix seconds; `*_text` is the same as text in the site's time zone.
+ * `next_from` is null when it never starts again; `until` is null while it is off.
  */
 export const awayState = z.object({
   schedule: awayScheduleSchema,
   away: flag,
-  until: z.number().nullable(),
-  until_text: z.string().nullable(),
-  next_from: z.number().nullable(),
-  next_from_text: z.string().nullable(),
+  until: z.nullable(z.number()),
+  until_text: z.nullable(z.string()),
+  next_from: z.nullable(z.number()),
+  next_from_text: z.nullable(z.string()),
   /** IANA name or offset of the site's time zone. */
   timezone: z.string(),
 });
@@ -50,21 +72,28 @@ export const usernamesData = z.object({
   admin_matches: z.array(userRef),
 });
 
-/** Everything the page Login Security shows. */
+/** Options of the page Login Security. */
 export const loginOptionsSchema = z.object({
   sg2fa: flag,
-  /** Our own switch: application passwords of users who need a second factor stay usable. */
+  /** Our own switch: allow application passwords for users who need a second factor. */
   two_factor_app_passwords: flag,
+  /** Roles and whether they need a second factor; empty while the connector can't list the roles. */
+  two_factor_roles: z.array(twoFactorRole),
+  two_factor_users: twoFactorUsers,
   reset_2fa: z.array(userRef),
   disable_usernames: flag,
   usernames_data: usernamesData,
   login_access: z.array(z.string()),
-  login_attempts: z.array(loginAttemptOption),
-  login_url: z.array(loginUrlOption),
+  login_attempts: z.array(loginAttemptOption).check(z.minLength(1)),
+  /** Addresses that are locked now by failed logins. */
+  locked_addresses: z.int(),
+  login_url: z.array(loginUrlOption).check(z.minLength(2)),
+  /** To how many people "Send to my team" goes; null when they are more than it mails, or not known. */
+  team_size: z.nullable(z.int()),
   away_mode: awayState,
-  /** Address from which this call came, for "Add 203.0.113.10". */
+  /** Client address of this request, for "Add 203.0.113.10". */
   your_address: z.string(),
-  /** Where an administrator sets up the own second factor. */
+  /** URL where administrators set up their own second factor. */
   two_factor_setup_url: z.string(),
 });
 

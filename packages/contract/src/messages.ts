@@ -1,4 +1,4 @@
-/** Fixed texts of the specification (section 8), letter by letter, and the product's own general ones. */
+/** Exact texts of the specification (section 8), and general texts of the product. */
 export const messages = {
   noResponse: 'An error occurred. Please try again later',
   notJson: 'No JSON from WP api!',

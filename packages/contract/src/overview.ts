@@ -1,10 +1,9 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 import { flag } from './login.js';
-import { phrase } from './phrase.js';
 import { toggleValue } from './settings.js';
 
-/** Something that needs the owner, found by a real check; gone when it is fixed. */
+/** A problem that the owner must fix, found by a check; it disappears when it is fixed. */
 export const notification = z.object({
   id: z.string(),
   /** `danger` before `warning` before `info`. */
@@ -13,25 +12,23 @@ export const notification = z.object({
   text: z.string(),
   button_link: z.string(),
   button_text: z.string(),
-  /** Title and text in parts, where something in them changes; the other members are English sentences as a whole. */
-  phrases: z.object({ title: phrase.optional(), text: phrase.optional() }),
 });
 export type Notification = z.infer<typeof notification>;
 
-const hardeningItem = z.object({
+export const hardeningItem = z.object({
   id: z.string(),
   title: z.string(),
   text: z.string(),
   icon: z.string(),
   button_link: z.string(),
   button_text: z.string(),
-  /** Essentials of this page that are on, and how many it has. */
-  on: z.number().int(),
-  total: z.number().int(),
+  /** Number of essentials of this page that are on, and their total. */
+  on: z.int(),
+  total: z.int(),
 });
 export type HardeningItem = z.infer<typeof hardeningItem>;
 
-/** What the provider gives away; null when it is not configured. */
+/** The provider's free e-book; null when it is not configured. */
 export const ebook = z.object({ title: z.string(), link: z.string(), text: z.string(), image: z.string() });
 export type Ebook = z.infer<typeof ebook>;
 
@@ -58,7 +55,21 @@ export const eBook = endpoint({
   name: 'ebook',
   suffix: '/e-book',
   summary: 'The e-book that the provider offers, or null.',
-  response: ebook.nullable(),
+  response: z.nullable(ebook),
+});
+
+/** Whether to ask for a review, and its URL; `link` is empty when the provider has none. */
+export const rateState = z.object({ show: flag, link: z.string() });
+export type RateState = z.infer<typeof rateState>;
+
+/** Figures below the protection score, each null when unknown. */
+export const protectionFactsSchema = z.object({
+  /** Refused visits of the last 7 days. */
+  blocked: z.nullable(z.int()),
+  /** Number of entries in the list of `/blocked-users`, including lockouts after failed logins. */
+  block_list: z.nullable(z.int()),
+  /** Failed logins of the last 7 days. */
+  failed_logins: z.nullable(z.int()),
 });
 
 export const rate = endpoint({
@@ -66,8 +77,8 @@ export const rate = endpoint({
   suffix: '/rate',
   methods: ['POST', 'GET'],
   summary: 'Whether to ask for a review (after a week of use). With `show: 0` it is never asked again.',
-  request: z.object({ show: z.literal([0, '0', false], { error: 'Use 0.' }).optional() }),
-  response: z.object({ show: flag, link: z.string() }),
+  request: z.object({ show: z.optional(z.literal([0, '0', false], { error: 'Use 0.' })) }),
+  response: rateState,
 });
 
 export const protectionFacts = endpoint({
@@ -75,17 +86,10 @@ export const protectionFacts = endpoint({
   name: 'protectionFacts',
   suffix: '/protection-facts',
   summary: 'Figures below the protection score, each null when it is not known.',
-  response: z.object({
-    /** Visits refused in the last 7 days. */
-    blocked: z.number().int().nullable(),
-    /** Who is blocked now, as the list of `/blocked-users` has them: locks by failed log-ins too. */
-    block_list: z.number().int().nullable(),
-    /** Failed log-ins of the last 7 days. */
-    failed_logins: z.number().int().nullable(),
-  }),
+  response: protectionFactsSchema,
 });
 
-/** The one call of the provider's shared settings API. */
+/** The only endpoint of the provider's shared settings API. */
 export const updateConsent = endpoint({
   name: 'update:consent',
   namespace: 'provider',
@@ -94,11 +98,11 @@ export const updateConsent = endpoint({
   summary: 'Save what the owner agreed to. Both questions are answered then and not asked again.',
   request: z.object({
     siteground_settings_security: z.literal([1, '1', true], { error: 'Use 1.' }),
-    siteground_data_consent: toggleValue.optional(),
-    siteground_email_consent: toggleValue.optional(),
+    siteground_data_consent: z.optional(toggleValue),
+    siteground_email_consent: z.optional(toggleValue),
   }),
   response: z.object({ show_data_field: flag, show_email_field: flag }),
 });
 
-/** The calls of the page Security Dashboard. */
+/** Endpoints of the page Security Dashboard. */
 export const overviewEndpoints = [notifications, hardening, eBook, rate, protectionFacts, updateConsent] as const;

@@ -1,17 +1,17 @@
-/** Identifier by which wp-admin starts the client on one of the five pages. */
+/** Identifier with which wp-admin starts the client on one of the five pages. */
 export type PageId = 'SECURITY_DASHBOARD' | 'LOGIN_SETTINGS' | 'SITE_SECURITY' | 'ACTIVITY_LOG' | 'POST_HACK_ACTIONS';
 
 export interface PageText {
   readonly id: PageId;
   /** Slug in `admin.php?page=`. */
   readonly slug: string;
-  /** Full title, letter by letter from specification section 2. */
+  /** Full title, exactly as in specification section 2. */
   readonly title: string;
   readonly intro: string;
   readonly icon: string;
 }
 
-/** The five pages in menu order. A page appears in the menu only once it is built. */
+/** The five pages in menu order. */
 export const pages: readonly PageText[] = [
   {
     id: 'SECURITY_DASHBOARD',
@@ -45,7 +45,7 @@ export const pages: readonly PageText[] = [
     id: 'POST_HACK_ACTIONS',
     slug: 'post-hack-actions',
     title: 'Security Optimizer - Post-hack Actions',
-    intro: 'Think someone broke in? These three actions help you take the site back.',
+    intro: 'Think someone broke in? Check the site, then take it back.',
     icon: 'lifebuoy',
   },
 ];

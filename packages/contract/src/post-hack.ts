@@ -1,8 +1,8 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 import { toggleValue } from './settings.js';
 
-/** The three remedies, in the order of the page. */
+/** The three actions, in the order of the page. */
 export const JOB_KINDS = ['reinstall-plugins', 'force-password-reset', 'log-out-users'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -11,10 +11,11 @@ const jobItem = z.object({
   id: z.string(),
   name: z.string(),
   version: z.string(),
-  state: z.enum(['waiting', 'running', 'done', 'failed', 'skipped']),
-  /** In words; empty when there is nothing to say. */
+  /** `unchecked`: the plugin directory could not be asked, so nothing is known and nothing was changed. */
+  state: z.enum(['waiting', 'running', 'done', 'failed', 'unchecked', 'skipped']),
+  /** A sentence; may be empty. */
   reason: z.string(),
-  /** Files of the old copy that the clean one does not have. */
+  /** Files of the old copy that the clean copy does not have. */
   files: z.array(z.string()),
 });
 
@@ -23,17 +24,17 @@ export const job = z.object({
   kind: z.enum(JOB_KINDS),
   state: z.enum(['running', 'done', 'stopped']),
   /** Unix seconds. */
-  started: z.number().int(),
-  ended: z.number().int().nullable(),
-  /** Login of who started it. */
+  started: z.int(),
+  ended: z.nullable(z.int()),
+  /** Login of the user who started it. */
   actor: z.string(),
-  done: z.number().int(),
-  /** 0 while it is not known. */
-  total: z.number().int(),
+  done: z.int(),
+  /** 0 while unknown. */
+  total: z.int(),
   items: z.array(jobItem),
-  /** What came of it, in sentences. */
+  /** The result, in sentences. */
   summary: z.array(z.string()),
-  /** Why it stopped, in words; empty unless it did. */
+  /** Reason why it stopped; otherwise empty. */
   error: z.string(),
 });
 export type Job = z.infer<typeof job>;
@@ -47,9 +48,10 @@ export const reinstallPlugins = endpoint({
   methods: ['POST'],
   summary:
     'Replace every free plugin by a clean copy of the same version. `only` names plugin files to try again; ' +
-    'what became of the others stays in the answer. ' +
+    'what became of the others stays in the answer. The job has one item for each plugin that the facts count; ' +
+    'must-use plugins and drop-ins are left as they are. ' +
     'A second start joins the job that runs.',
-  request: z.object({ only: z.array(z.string().max(300)).max(1000).optional() }),
+  request: z.object({ only: z.optional(z.array(z.string().check(z.maxLength(300))).check(z.maxLength(1000))) }),
   response: started,
 });
 
@@ -60,7 +62,7 @@ export const forcePasswordReset = endpoint({
   summary:
     'Log everyone out and let nobody in again without a new password. With `go_on` a reset that stopped sends the ' +
     'mails that are left; whoever chose a new password meanwhile keeps it.',
-  request: z.object({ go_on: toggleValue.optional() }),
+  request: z.object({ go_on: z.optional(toggleValue) }),
   response: started,
 });
 
@@ -69,8 +71,14 @@ export const logOutUsers = endpoint({
   suffix: '/logout-users',
   methods: ['POST'],
   summary: 'End every session; with `keep_mine` all but the one of the caller.',
-  request: z.object({ keep_mine: toggleValue.optional() }),
+  request: z.object({ keep_mine: z.optional(toggleValue) }),
   response: started,
+});
+
+export const postHackSchema = z.object({
+  jobs: z.array(job),
+  /** Each null when unknown. */
+  facts: z.object({ plugins: z.nullable(z.int()), users: z.nullable(z.int()), sessions: z.nullable(z.int()) }),
 });
 
 export const postHackJobs = endpoint({
@@ -79,49 +87,8 @@ export const postHackJobs = endpoint({
   methods: ['POST', 'GET'],
   summary: 'The latest job of each kind, and what is known before one is started.',
   request: z.object({}),
-  response: z.object({
-    jobs: z.array(job),
-    /** Each null when it is not known. */
-    facts: z.object({
-      plugins: z.number().int().nullable(),
-      users: z.number().int().nullable(),
-      sessions: z.number().int().nullable(),
-    }),
-  }),
+  response: postHackSchema,
 });
 
-const finding = z.object({
-  id: z.string(),
-  /** `problem` should be looked at, `note` is worth knowing, `fine` needs nothing. */
-  level: z.enum(['problem', 'note', 'fine']),
-  title: z.string(),
-  text: z.string(),
-  /** Where in wp-admin it is fixed; empty when there is no such place. */
-  link: z.string(),
-  link_text: z.string(),
-  /** Names of files, users or tasks; at most 200. */
-  items: z.array(z.string()),
-});
-export type CheckupFinding = z.infer<typeof finding>;
-
-export const checkup = endpoint({
-  name: 'checkup',
-  suffix: '/checkup',
-  methods: ['POST', 'GET'],
-  summary: 'Look for traces of a break-in, changing nothing: core files, administrators, settings of note, tasks.',
-  request: z.object({}),
-  response: z.object({
-    parts: z.array(
-      z.object({
-        part: z.enum(['core', 'administrators', 'options', 'tasks']),
-        title: z.string(),
-        /** Why this part could not be looked at, in words; empty when it was. */
-        error: z.string(),
-        findings: z.array(finding),
-      }),
-    ),
-  }),
-});
-
-/** The calls of the page Post-hack Actions. */
-export const postHackEndpoints = [reinstallPlugins, forcePasswordReset, logOutUsers, postHackJobs, checkup] as const;
+/** Endpoints of the page Post-hack Actions. */
+export const postHackEndpoints = [reinstallPlugins, forcePasswordReset, logOutUsers, postHackJobs] as const;

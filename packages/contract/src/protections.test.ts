@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectorFields, defaultSecurityOptions, siteSecurityToggles } from './protections.js';
+import { defaultSecurityOptions, siteSecurityToggles } from './protections.js';
 
 test('the catalogue holds the seven toggles of the specification in its order, with their fields and calls', () => {
   expect(siteSecurityToggles.map(({ title, field, suffix }) => [title, field, suffix])).toEqual([
@@ -28,15 +28,5 @@ test('a fresh site has feeds and readme untouched and everything else on', () =>
 test('only the readme row never carries the label recommended', () => {
   expect(siteSecurityToggles.filter(({ essential }) => !essential).map(({ field }) => field)).toEqual([
     'delete_readme',
-  ]);
-});
-
-test('the connector learns only the options that it enforces', () => {
-  expect([...connectorFields].sort()).toEqual([
-    'delete_readme',
-    'disable_feed',
-    'disable_file_edit',
-    'disable_xml_rpc',
-    'wp_remove_version',
   ]);
 });

@@ -1,16 +1,18 @@
 /**
- * The catalogue of Site Security toggles. One entry is everything the rest of the product needs to
- * draw the row, mount the call, store the value and hand it to the place that enforces it.
- * See CONTRIBUTING.md, "Adding a toggle".
+ * The catalogue of Site Security toggles. An entry has everything the product needs to draw the row, mount the
+ * endpoint, store the value and pass it to the part that enforces it. See CONTRIBUTING.md, "Adding a protection".
  */
 
-/** Where a protection acts: `gate` = guard, before PHP starts; `php` = the connector, inside WordPress. */
-export type EnforcedAt = 'gate' | 'php';
+/**
+ * Where a setting takes effect: `gate` = guard, before PHP starts; `php` = the connector, inside WordPress; `log` = the
+ * Activity Log.
+ */
+export type EnforcedAt = 'gate' | 'php' | 'log';
 
 export interface SiteSecurityToggle {
-  /** Name of the option in requests, answers and storage (specification section 3). */
+  /** Name of the option in requests, responses and storage (specification section 3). */
   readonly field: string;
-  /** Suffix of the call that changes it (specification section 7). */
+  /** Suffix of the endpoint that changes it (specification section 7). */
   readonly suffix: string;
   readonly title: string;
   readonly help: string;
@@ -18,11 +20,18 @@ export interface SiteSecurityToggle {
   readonly icon: string;
   /** Value on a fresh site. */
   readonly default: 0 | 1;
-  /** Counts as an essential, and carries the label 'recommended' while it is off. */
+  /** Value while all protections are paused. */
+  readonly paused: 0;
+  /** Counts as an essential, and has the label 'recommended' while it is off. */
   readonly essential: boolean;
   readonly enforcedAt: readonly [EnforcedAt, ...EnforcedAt[]];
   /** Success texts, shown after the change. */
-  readonly messages: { readonly on: string; readonly off: string };
+  readonly messages: {
+    readonly on: string;
+    readonly off: string;
+    /** Replaces `on` when the connector reports this note about the field. */
+    readonly notes?: Readonly<Record<string, string>>;
+  };
 }
 
 /** The seven toggles in the order of specification section 2. */
@@ -34,6 +43,7 @@ export const siteSecurityToggles = [
     help: 'Scripts can’t run in folders that should only hold files, such as uploads.',
     icon: 'folder-lock',
     default: 1,
+    paused: 0,
     essential: true,
     enforcedAt: ['gate'],
     messages: { on: 'System folders are locked.', off: 'System folders are unlocked.' },
@@ -45,6 +55,7 @@ export const siteSecurityToggles = [
     help: 'Scanners can’t tell which WordPress you run, so they don’t know what to try.',
     icon: 'eye-off',
     default: 1,
+    paused: 0,
     essential: true,
     enforcedAt: ['gate', 'php'],
     messages: { on: 'The WordPress version is hidden.', off: 'The WordPress version is visible.' },
@@ -56,6 +67,7 @@ export const siteSecurityToggles = [
     help: 'Nobody can change code from the admin area, even with a stolen login.',
     icon: 'editor-off',
     default: 1,
+    paused: 0,
     essential: true,
     enforcedAt: ['gate', 'php'],
     messages: { on: 'The editors are turned off.', off: 'The editors are turned on.' },
@@ -67,6 +79,7 @@ export const siteSecurityToggles = [
     help: 'An old remote connection that bots use to guess passwords. Leave it open only if one of your apps needs it.',
     icon: 'plug',
     default: 1,
+    paused: 0,
     essential: true,
     enforcedAt: ['gate', 'php'],
     messages: { on: 'XML-RPC is turned off.', off: 'XML-RPC is turned on.' },
@@ -78,6 +91,7 @@ export const siteSecurityToggles = [
     help: 'Feeds let others copy your content in bulk. Leave them open if people read you in a feed reader.',
     icon: 'feed',
     default: 0,
+    paused: 0,
     essential: true,
     enforcedAt: ['gate', 'php'],
     messages: { on: 'Feeds are turned off.', off: 'Feeds are turned on.' },
@@ -89,6 +103,7 @@ export const siteSecurityToggles = [
     help: 'Sends headers that tell browsers to refuse injected scripts.',
     icon: 'code',
     default: 1,
+    paused: 0,
     essential: true,
     enforcedAt: ['gate'],
     messages: { on: 'Advanced XSS protection is turned on.', off: 'Advanced XSS protection is turned off.' },
@@ -100,9 +115,17 @@ export const siteSecurityToggles = [
     help: 'Removes a file that comes with WordPress and gives away details about your site.',
     icon: 'file-x',
     default: 0,
+    paused: 0,
     essential: false,
     enforcedAt: ['gate', 'php'],
-    messages: { on: 'The readme file is deleted.', off: 'The readme file is no longer deleted.' },
+    messages: {
+      on: 'The readme file is deleted.',
+      off: 'The readme file is no longer deleted.',
+      notes: {
+        not_deleted:
+          'Saved, but the file could not be deleted because WordPress may not write there. Requests for it are refused.',
+      },
+    },
   },
 ] as const satisfies readonly SiteSecurityToggle[];
 
@@ -118,8 +141,3 @@ export type SecurityOptions = Readonly<Record<SecurityField, 0 | 1>>;
 export const defaultSecurityOptions = Object.fromEntries(
   siteSecurityToggles.map((toggle) => [toggle.field, toggle.default]),
 ) as SecurityOptions;
-
-/** The options that the connector has to know, because it enforces a part of them inside WordPress. */
-export const connectorFields: readonly SecurityField[] = siteSecurityToggles
-  .filter((toggle) => (toggle.enforcedAt as readonly EnforcedAt[]).includes('php'))
-  .map((toggle) => toggle.field);

@@ -1,29 +1,78 @@
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkBudget } from './budget.mjs';
-import { buildLegacy } from './legacy.mjs';
-import { buildLoader } from './loader.mjs';
-import { buildModern } from './modern.mjs';
-import { buildStyles } from './styles.mjs';
+import { gzipSync } from 'node:zlib';
+import { parse } from 'acorn';
+import { minify } from 'vite';
+import { buildLegacy, buildModern } from './scripts.mjs';
+import { buildStyles, contentHash } from './styles.mjs';
 
-/**
- * Builds everything that the connector serves into dist/: styles and their right-to-left twin, the modern and the
- * legacy script, the loader that picks one of them, the icons, and entrypoints.json with the names of the files.
- */
-// A test that builds what it needs says `test` here, and would get the development version of React.
+// Builds everything that the connector serves into dist/: styles and their right-to-left twin, the modern and the legacy
+// script, the loader that picks one of them, the icons, and entrypoints.json with the names of the files.
+
+/** Maximum size of the JavaScript of one page for a modern browser, compressed, in bytes. */
+const PAGE_BUDGET = 125 * 1000;
+/** Maximum size of the JavaScript of all pages and dialogs together. */
+const TOTAL_BUDGET = 175 * 1000;
+
+// Vitest sets it to `test`, which would bundle the development version of React.
 process.env.NODE_ENV = 'production';
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const outDir = join(root, 'dist');
 
 await rm(outDir, { recursive: true, force: true });
 await mkdir(outDir, { recursive: true });
-await cp(join(root, 'src/icons/svg'), join(outDir, 'icons'), { recursive: true });
+await cp(join(root, 'src/ui/icons'), join(outDir, 'icons'), { recursive: true });
 const styles = await buildStyles(join(root, 'src/styles'), outDir);
 const modern = await buildModern(root, outDir);
 const legacy = await buildLegacy(root, outDir);
 const files = { modern: modern.entry, legacy, pages: modern.pages };
-const calls = JSON.parse(await readFile(join(root, 'src/early/early-calls.json'), 'utf8'));
-const loader = await buildLoader(join(root, 'src/loader-script/loader.js'), outDir, { ...files, calls });
+const requests = JSON.parse(await readFile(join(root, 'src/app/preloaded-requests.json'), 'utf8'));
+const loader = await buildLoader(join(root, 'src/app/loader-script.js'), outDir, { ...files, requests });
 await writeFile(join(outDir, 'entrypoints.json'), `${JSON.stringify({ ...styles, loader, ...files }, null, 2)}\n`);
 await checkBudget(outDir, { loader, ...files });
+
+/**
+ * Writes the script that picks the build and sends the first requests, with the names of both in it.
+ *
+ * @param {string} source path of the script
+ * @param {string} outDir
+ * @param {{ modern: string, legacy: string, pages: Record<string, string[]>, requests: Record<string, [string, object][]> }} files
+ * @returns {Promise<string>} file name
+ * @throws {SyntaxError} when it holds syntax newer than ES5
+ */
+async function buildLoader(source, outDir, files) {
+  const text = (await readFile(source, 'utf8')).replace('= FILES;', `= ${JSON.stringify(files)};`);
+  const { code: short } = await minify('loader.js', text, { compress: false });
+  // The printer chooses template literals for strings, which ES5 does not have.
+  const code = short.replace(/`([^`$"\\\n]*)`/g, '"$1"');
+  parse(code, { ecmaVersion: 5, sourceType: 'script' });
+  const name = `loader-${contentHash(code)}.js`;
+  await writeFile(join(outDir, name), code);
+  return name;
+}
+
+/**
+ * Measures what each page costs a modern browser.
+ *
+ * @param {string} outDir
+ * @param {{ loader: string, modern: string, legacy: string, pages: Record<string, string[]> }} files
+ * @throws {Error} when a page, or all together, is over the budget
+ */
+async function checkBudget(outDir, { loader, modern, legacy, pages }) {
+  for (const [page, parts] of Object.entries(pages)) {
+    const sizes = await Promise.all([loader, modern, ...parts].map((name) => compressedSize(join(outDir, name))));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    console.log(`${page}: ${(bytes / 1000).toFixed(1)} KB of JavaScript, compressed`);
+    if (bytes > PAGE_BUDGET) throw new Error(`${page} is over its budget of ${PAGE_BUDGET / 1000} KB.`);
+  }
+  const scripts = (await readdir(outDir)).filter((name) => name.endsWith('.js') && name !== legacy);
+  const sizes = await Promise.all(scripts.map((name) => compressedSize(join(outDir, name))));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  console.log(`All pages and dialogs: ${(total / 1000).toFixed(1)} KB`);
+  if (total > TOTAL_BUDGET) throw new Error(`All together is over the budget of ${TOTAL_BUDGET / 1000} KB.`);
+}
+
+async function compressedSize(path) {
+  return gzipSync(await readFile(path)).length;
+}

@@ -1,23 +1,29 @@
 /**
- * Parts that a page draws by itself, although their code is fetched after it: the chart of visits. They have one file,
- * so that the page does not bring what is opened later.
+ * Lazy parts that a page draws at once: the chart of visits. They get a chunk of their own, so that the page does not
+ * load what is opened later.
  */
-const DRAWN_AT_ONCE = /\/(?:traffic-card|recent-traffic)\.tsx$/;
-/** Of these pages so little is opened that a file of its own would be one request more for every dialog. */
-const LITTLE_OPENED = new Set(['post-hack-actions', 'security-dashboard']);
-const IN_PAGE = /\/src\/pages\/([a-z-]+)\//;
+const DRAWN_WITH_PAGE = /\/traffic-chart\.tsx$/;
+/** Lazy parts that are drawn once the browser is idle. They get a chunk of their own, too. */
+const DRAWN_WHEN_IDLE = /\/recent-section\.tsx$/;
+/** Features with few lazy parts: a chunk of their own would only cost another request. */
+const FEW_LAZY_PARTS = new Set(['consent', 'post-hack-actions', 'security-dashboard']);
+/** Pages whose common modules no other page needs at once: rows of settings, with their controls. */
+const SETTINGS_PAGES = new Set(['site-security', 'login-settings']);
+const FEATURE = /\/src\/features\/([a-z-]+)\//;
 
 /**
- * Decides which file a module goes to. Each file is compressed alone, so many small ones cost more than they hold:
+ * Assigns modules to chunks. Each chunk is compressed alone, so many small ones cost more than they hold:
  *
- * - `base`: what the entry or at least two pages need;
- * - a file for each page: what only this page needs;
- * - `<page>-parts`: what this page needs only when something is opened, a dialog or another tab;
- * - `parts`: what is opened on several pages, and what is little;
- * - `traffic`: the chart of visits.
+ * - `base`: needed by the entry or by two or more pages;
+ * - `settings`: needed by the pages of settings, and by no other page before something is opened;
+ * - `<page>-page`: needed only by this page; the one of the log holds its tables, which the Security Dashboard draws
+ *   later;
+ * - `<page>-parts`: needed only by the dialogs and tabs of this page;
+ * - `parts`: lazy parts of several pages, and small ones;
+ * - `recent`, `traffic`: Recent Activity, the chart of visits.
  *
  * @param {string} entry path of the entry's module
- * @returns for `codeSplitting.groups[].name` of Rolldown
+ * @returns function for `codeSplitting.groups[].name` of Rolldown
  */
 export function chunkNames(entry) {
   let roots = null;
@@ -25,31 +31,35 @@ export function chunkNames(entry) {
   return (id, context) => {
     roots ??= findRoots(entry, context);
     const needed = roots.get(id);
-    // Unknown is what Rolldown adds itself.
+    // Modules that Rolldown adds are unknown.
     if (needed === undefined || needed.has(entry)) return 'base';
-    const slugs = new Set([...needed].map((root) => IN_PAGE.exec(root)?.[1]));
+    const slugs = new Set([...needed].map((root) => FEATURE.exec(root)?.[1]));
     const [slug] = slugs;
     const kinds = new Set([...needed].map(kindOf));
     const isShared = slugs.size > 1 || slug === undefined;
+    if ([...needed].every((root) => DRAWN_WHEN_IDLE.test(root))) return 'recent';
     if (!kinds.has('page') && !kinds.has('drawn'))
-      return isShared || LITTLE_OPENED.has(slug) ? 'parts' : `${slug}-parts`;
+      return isShared || FEW_LAZY_PARTS.has(slug) ? 'parts' : `${slug}-parts`;
     if (!kinds.has('page') && !kinds.has('opened')) return 'traffic';
-    return isShared ? 'base' : `${slug}-page`;
+    if (!isShared) return `${slug}-page`;
+    const pages = [...needed].filter((root) => kindOf(root) !== 'opened').map((root) => FEATURE.exec(root)?.[1]);
+    if (pages.every((page) => page === 'activity-log')) return 'activity-log-page';
+    return pages.every((page) => SETTINGS_PAGES.has(page)) ? 'settings' : 'base';
   };
 }
 
-/** The slug of the page that a module starts, `src/pages/<slug>/<slug>-page.tsx`; undefined for every other module. */
+/** The slug of a page's main module, `src/features/<slug>/<slug>-page.tsx`; undefined for every other module. */
 export function pageSlug(id) {
-  return /\/src\/pages\/([a-z-]+)\/\1-page\.tsx$/.exec(id)?.[1];
+  return /\/src\/features\/([a-z-]+)\/\1-page\.tsx$/.exec(id)?.[1];
 }
 
-/** Whether a module that is fetched by itself is a page, is drawn with one, or belongs to something that is opened. */
+/** Whether a lazily loaded module is a page, is drawn with a page, or is opened later. */
 function kindOf(root) {
   if (pageSlug(root) !== undefined) return 'page';
-  return DRAWN_AT_ONCE.test(root) ? 'drawn' : 'opened';
+  return DRAWN_WITH_PAGE.test(root) ? 'drawn' : 'opened';
 }
 
-/** For each module the entry and the dynamically imported modules that need it at once, directly or not. */
+/** For each module, the entry and the dynamically imported modules that import it statically, directly or not. */
 function findRoots(entry, context) {
   const found = new Map();
   const todo = [entry];

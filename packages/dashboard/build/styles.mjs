@@ -1,29 +1,22 @@
+import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { transform } from 'lightningcss';
 import rtlcss from 'rtlcss';
 import { STYLE_TARGETS } from './browsers.mjs';
-import { contentHash } from './hash.mjs';
 
-/** Order of the sheets; later ones win. */
+/** Style sheets in cascade order: later ones win. */
 export const SHEETS = [
   'tokens',
-  'base',
   'page',
   'controls',
-  'forms',
   'display',
-  'cards',
-  'tabs',
-  'tables',
-  'chart',
-  'menus',
-  'dialogs',
   'layers',
-  'post-hack',
+  'post-hack-actions',
   'responsive',
-  'activity-narrow',
-  'overview',
+  'activity-log',
+  'attackers',
+  'security-dashboard',
   'preferences',
 ];
 
@@ -52,4 +45,9 @@ function minify(css) {
     minify: true,
     targets: STYLE_TARGETS,
   }).code.toString();
+}
+
+/** Short hash of a file's content for its name, so that browsers may keep the file for ever. */
+export function contentHash(content) {
+  return createHash('sha256').update(content).digest('base64url').replace(/[-_]/g, 'x').slice(0, 8);
 }

@@ -1,54 +1,53 @@
 import type { PageId } from '@security-optimizer/contract/pages';
 import type { ReactNode } from 'react';
 import type { SiteState } from '../test/site-answers.js';
-import type { Hands } from './stage/hands.js';
+import type { UserActions } from './stage/user-actions.js';
 
-/** How an example is looked at. */
+/** Window width, direction and language of an example. */
 export interface Look {
-  /** Of the window, CSS pixels. */
+  /** Width of the window, CSS pixels. */
   readonly width: 1440 | 1000 | 390;
   readonly dir: 'ltr' | 'rtl';
-  /** `pseudo`: the language of the layout tests, in which every text is longer and marked. */
+  /** `pseudo`: the pseudo-locale of the layout tests, whose texts are longer and marked. */
   readonly language: 'en' | 'de' | 'pseudo';
 }
 
 interface Shown {
-  /** Unique in the gallery: the hash of its address and the name of its pictures. */
+  /** Unique; also the hash of its address and the name of its baselines. */
   readonly id: string;
   readonly title: string;
-  /** What the owner does before the picture is taken. */
-  readonly act?: (hands: Hands) => Promise<void>;
+  /** User actions before the screenshot. */
+  readonly act?: (user: UserActions) => Promise<void>;
 }
 
 /** A component in one state. */
 export interface PartExample extends Shown {
   readonly draw: () => ReactNode;
-  /** What it stands on: a card with padding, a card that it fills, or the grey of the page. */
+  /** Background: a card with padding, a card without, or the page. */
   readonly ground?: 'card' | 'flush' | 'page';
-  /** Shows how it looks under the pointer or with the focus. @see ForcedState */
   readonly force?: ForcedState;
-  /** It covers the page or takes the focus, so it needs a document of its own. */
+  /** Needs a document of its own, because it covers the page or takes the focus. */
   readonly alone?: boolean;
-  /** For what is drawn beside this part, below it or above it, outside its own box: CSS pixels. */
+  /** Space below the part for what it draws outside its box, CSS pixels. */
   readonly room?: number;
 }
 
-/** A whole page of wp-admin, with what may be open on it. */
+/** A whole page of wp-admin, possibly with an open dialog. */
 export interface PageExample extends Shown {
   readonly page: PageId;
-  /** Of the page's address, without `#`. */
+  /** Hash of the page's address, without `#`. */
   readonly hash?: string;
-  /** Changes what the site has stored, or how it answers. */
+  /** Changes the state or the responses of the site. */
   readonly site?: (site: SiteState) => void;
-  /** Members of the configuration that differ from an ordinary site's. */
+  /** Overrides of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** What the picture is of, where that is not the whole page or the dialog: the first element that matches. */
+  /** Selector of the captured element; default the dialog or the whole page. */
   readonly area?: string;
-  /** Looks beside the wide one that pictures are kept of. */
+  /** Looks with baselines, beside the wide one. */
   readonly looks?: readonly LookName[];
 }
 
-/** A state that only a pointer or the keyboard can bring about, forced on the first element that matches. */
+/** A pseudo-class that is forced on the first element that matches. */
 export interface ForcedState {
   readonly state: 'hover' | 'focus' | 'active';
   readonly on: string;
@@ -59,12 +58,12 @@ export type Example = PartExample | PageExample;
 export interface Group {
   readonly id: string;
   readonly title: string;
-  /** Small parts stand side by side. */
+  /** Draws small parts side by side. */
   readonly small?: boolean;
   readonly examples: readonly Example[];
 }
 
-/** The looks that pictures are kept of. */
+/** The looks with baselines. */
 export const LOOKS = {
   wide: { width: 1440, dir: 'ltr', language: 'en' },
   middle: { width: 1000, dir: 'ltr', language: 'en' },
@@ -78,7 +77,7 @@ export function isPage(example: Example): example is PageExample {
   return 'page' in example;
 }
 
-/** Whether it has a document to itself. */
+/** Whether it needs a document of its own. */
 export function isAlone(example: Example): boolean {
   return isPage(example) || example.alone === true || example.act !== undefined;
 }

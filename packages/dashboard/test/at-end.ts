@@ -1,11 +1,11 @@
 const ends: (() => unknown)[] = [];
 
-/** Does something when the test ends, while its document is still there; what was asked for last is done first. */
+/** Registers a clean-up for the end of the test, while its document still exists. The last one runs first. */
 export function atEnd(end: () => unknown): void {
   ends.push(end);
 }
 
-/** Does all that was left for the end. */
+/** Runs all clean-ups. */
 export async function endTest(): Promise<void> {
   for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
 }

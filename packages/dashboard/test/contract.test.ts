@@ -2,21 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { activityEndpoints, weeklyReportEndpoints } from '@security-optimizer/contract/activity-endpoints';
+import { alertEndpoints } from '@security-optimizer/contract/alert-endpoints';
 import { toggleRequestName as contractName, fetchOptions } from '@security-optimizer/contract/endpoints';
 import { overviewEndpoints } from '@security-optimizer/contract/overview';
 import { pages } from '@security-optimizer/contract/pages';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
-import { bundledIcons } from '../src/icons/bundled-icons.js';
-import { activityOptions, FETCH_OPTIONS, securityOptions } from '../src/options/options-source.js';
+import { activityOptions, FETCH_OPTIONS, securityOptions } from '../src/api/options.js';
 import {
   ebookSource,
   factsSource,
   hardeningSource,
   notificationsSource,
   rateSource,
-} from '../src/overview/use-overview.js';
-import { toggleRequestName } from '../src/pages/site-security/use-toggles.js';
+} from '../src/features/security-dashboard/overview.js';
+import { toggleRequestName } from '../src/features/site-security/toggles.js';
+import { bundledIcons } from '../src/ui/icon.js';
 
 describe('the dashboard keeps to the contract, whose table of endpoints it does not load', () => {
   it('in the call for the options', () => {
@@ -42,11 +43,20 @@ describe('the dashboard keeps to the contract, whose table of endpoints it does 
       .filter((name) => /\.tsx?$/.test(name) && !name.includes('.test.'))
       .map((name) => readFileSync(join(root, name), 'utf8'));
     const all = sources.join('\n');
-    for (const { name, suffix } of [...activityEndpoints, ...weeklyReportEndpoints]) {
+    for (const { name, suffix } of [...activityEndpoints, ...weeklyReportEndpoints, ...alertEndpoints]) {
       const start = suffix.replace(/\{id\}$/, '').replace(/^\/block-(?:ip|user)\/$/, '/block-');
-      expect(all.includes(`'${start}'`) || all.includes(`\`${start}`), suffix).toBe(true);
+      expect(
+        [`'${start}'`, `"${start}"`, `\`${start}`].some((written) => all.includes(written)),
+        suffix,
+      ).toBe(true);
       // Calls that the owner need not hear about run without a name.
-      const isQuiet = ['activityNews', 'searchActivityFilter', 'activityTraffic'].includes(name);
+      const isQuiet = [
+        'activityNews',
+        'searchActivityFilter',
+        'activityTraffic',
+        'logLifetimePreview',
+        'fetchAlerts',
+      ].includes(name);
       const isOption = name.startsWith('update:');
       if (!isQuiet && !isOption) expect(all.includes(`'${name}'`), name).toBe(true);
     }

@@ -4,11 +4,10 @@ import type { FakeSite } from './fake-site.js';
 import { openPage } from './open-page.js';
 
 // The parts that the page fetches later, so that no test waits for them to be compiled.
-import '../src/consent/consent-dialog.js';
-import '../src/pages/login-settings/login-url-dialog.js';
-import '../src/pages/security-dashboard/apply/apply-dialog.js';
-import '../src/pages/security-dashboard/recent/recent-registered.js';
-import '../src/pages/security-dashboard/recent/recent-traffic.js';
+import '../src/features/consent/consent-dialog.js';
+import '../src/features/login-settings/login-url-dialog.js';
+import '../src/features/security-dashboard/apply-dialog.js';
+import '../src/features/activity-log/traffic-chart.js';
 
 export const PAGES = ['security-optimizer', 'login-settings', 'site-security', 'activity-log'].map((slug) => ({
   slug,

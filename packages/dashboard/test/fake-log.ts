@@ -6,6 +6,10 @@ import type {
   UnknownRow,
 } from '@security-optimizer/contract/activity';
 import { activityEndpoints, weeklyReportEndpoints } from '@security-optimizer/contract/activity-endpoints';
+import { alertEndpoints } from '@security-optimizer/contract/alert-endpoints';
+import { ALERT_KINDS, type Alerts } from '@security-optimizer/contract/alerts';
+import type { Attacker, Attackers, RequestDetails } from '@security-optimizer/contract/attackers';
+import type { CurrentBlock } from '@security-optimizer/contract/blocks';
 import { ok, type Reply, refused, type SeenCall } from './replies.js';
 
 /** The activity log of a site, as guard answers it. */
@@ -16,6 +20,10 @@ export interface FakeLog {
   options: ActivityOptions;
   emails: string[];
   maxEmails: number;
+  /** Null: this server knows no alerts. */
+  alerts: Alerts | null;
+  /** The answer to a test alert. */
+  alertTest: { ok: 0 | 1; sent: number; text: string };
   /** Rows that came since the lists were read. */
   news: number;
   /** Null: this server knows no sums. */
@@ -23,6 +31,10 @@ export interface FakeLog {
   status: Record<string, unknown>;
   /** Rows of a page. */
   pageRows: number;
+  /** Null: this server does not know who attacks. */
+  attackers: Attackers | null;
+  /** Details of requests, besides those that follow from the row. */
+  details: Partial<RequestDetails>;
 }
 
 /** 21 November 2026, 14:32:08 UTC. */
@@ -46,6 +58,10 @@ export function freshLog(): FakeLog {
         ts: '2026-11-21 14:32',
         ts_unix: LOG_NOW,
         until: null,
+        until_unix: null,
+        by: 'owner',
+        by_login: 'owner',
+        note: '',
         user: '203.0.113.24',
         visitor_id: 1,
         type: 'ip',
@@ -56,6 +72,10 @@ export function freshLog(): FakeLog {
         ts: '2026-11-20 09:17',
         ts_unix: LOG_NOW - DAY,
         until: null,
+        until_unix: null,
+        by: 'owner',
+        by_login: 'editor-1',
+        note: 'Wrote to them on Monday',
         user: 'customer-31',
         visitor_id: 31,
         type: 'user',
@@ -66,6 +86,10 @@ export function freshLog(): FakeLog {
         ts: '2026-11-18 22:41',
         ts_unix: LOG_NOW - 3 * DAY,
         until: '2026-11-22 22:41',
+        until_unix: LOG_NOW + DAY + 29_332,
+        by: 'lock',
+        by_login: '',
+        note: '',
         user: '2001:db8:77::9',
         visitor_id: 0,
         type: 'ip',
@@ -80,10 +104,13 @@ export function freshLog(): FakeLog {
         selected: place === 11 ? (1 as const) : (0 as const),
       })),
       anonymize_addresses: 0,
+      log_own_cron: 0,
       dropped: 0,
     },
     emails: ['owner@example.com', 'agency@example.net'],
     maxEmails: 5,
+    alerts: freshAlerts(),
+    alertTest: { ok: 1, sent: 1, text: '' },
     news: 0,
     traffic: Array.from({ length: 3 }, (_, place) => ({
       from: 1_795_219_200 + (place - 2) * DAY,
@@ -94,6 +121,100 @@ export function freshLog(): FakeLog {
     })),
     status: { block: 0, type: 'ip', name: '203.0.113.24', hostname: '', do_not_block: 0, reason: '' },
     pageRows: 30,
+    attackers: freshAttackers(),
+    details: {},
+  };
+}
+
+/** Five attackers, one of them locked. */
+export function freshAttackers(): Attackers {
+  const attacker = (row: Partial<Attacker> & Pick<Attacker, 'address' | 'days' | 'goal' | 'target'>): Attacker => ({
+    addresses: 1,
+    hostname: '',
+    visitor_id: 0,
+    blocked: row.days.reduce((sum, day) => sum + day, 0),
+    block: null,
+    do_not_block: 0,
+    own: 0,
+    ...row,
+  });
+  return {
+    from: LOG_NOW - (LOG_NOW % DAY) - 6 * DAY,
+    blocked: 318,
+    addresses: 31,
+    logins: 0,
+    mistyped: 0,
+    failed: 0,
+    entries: [
+      attacker({
+        address: '198.51.100.0/24',
+        addresses: 14,
+        goal: 'passwords',
+        target: '/xmlrpc.php',
+        days: [4, 6, 9, 41, 22, 18, 12],
+      }),
+      attacker({
+        address: '203.0.113.24',
+        visitor_id: 1,
+        hostname: 'host-24.example.net',
+        goal: 'passwords',
+        target: '/wp-login.php',
+        days: [3, 8, 10, 14, 16, 17, 13],
+        block: { by: 'lock', by_login: '', until: LOG_NOW + 3532, note: '', range: '203.0.113.24' },
+      }),
+      attacker({
+        address: '203.0.113.201',
+        visitor_id: 201,
+        goal: 'holes',
+        target: '/wp-content/plugins/example-forms/',
+        days: [0, 0, 2, 5, 9, 19, 12],
+      }),
+      attacker({
+        address: '2001:db8:77::/64',
+        addresses: 3,
+        goal: 'files',
+        target: '/wp-config.php.bak',
+        days: [5, 4, 6, 3, 5, 4, 2],
+      }),
+      attacker({
+        address: '192.0.2.140',
+        visitor_id: 140,
+        hostname: 'host-140.example.org',
+        goal: 'users',
+        target: '/?author=1',
+        days: [0, 0, 3, 6, 4, 3, 2],
+      }),
+    ],
+    targets: [
+      { target: '/xmlrpc.php', blocked: 112 },
+      { target: '/wp-login.php', blocked: 84 },
+      { target: '/wp-content/plugins/example-forms/', blocked: 51 },
+      { target: '/wp-config.php.bak', blocked: 29 },
+    ],
+    goals: [
+      { goal: 'passwords', blocked: 193 },
+      { goal: 'holes', blocked: 58 },
+      { goal: 'files', blocked: 37 },
+      { goal: 'users', blocked: 18 },
+    ],
+  };
+}
+
+/** All kinds but one are offered: no feature reports known holes yet. */
+export const OFFERED = ALERT_KINDS.filter((kind) => kind !== 'vulnerability-found');
+
+function freshAlerts(): Alerts {
+  return {
+    kinds: [...OFFERED],
+    recipients: [
+      { email: 'owner@example.com', report: 1, kinds: [...OFFERED] },
+      { email: 'agency@example.net', report: 1, kinds: [] },
+    ],
+    per_hour: 4,
+    quiet_hours: 0,
+    webhook: null,
+    slack: null,
+    syslog: null,
   };
 }
 
@@ -116,6 +237,10 @@ export function visit(id: number, row: Partial<UnknownRow> = {}): UnknownRow {
     more_from: row.ip ?? '198.51.100.7',
     code,
     rule: null,
+    reason: '',
+    failed_login: 0,
+    tried: '',
+    current_block: null,
     ...row,
   };
 }
@@ -141,6 +266,9 @@ export function deed(id: number, row: Partial<RegisteredRow> = {}): RegisteredRo
     words: words('post.updated', 'About us'),
     origin: 'web',
     you: 0,
+    ip_visitor_id: 22,
+    ip_block: null,
+    ip_do_not_block: 0,
     ...row,
   };
 }
@@ -185,7 +313,7 @@ export const filters: Readonly<Record<'unknown' | 'registered', ActivityFilter[]
   registered: [date, dropdown('user', child('user', 'User', [{ label: 'editor-1', value: 11 }]))],
 };
 
-const endpoints = [...activityEndpoints, ...weeklyReportEndpoints];
+const endpoints = [...activityEndpoints, ...weeklyReportEndpoints, ...alertEndpoints];
 
 /** Answers a call of the page Activity Log; null when it is none. A body that the contract has not is refused. */
 export function answerLog(log: FakeLog, suffix: string, call: SeenCall): Reply | null {
@@ -196,12 +324,80 @@ export function answerLog(log: FakeLog, suffix: string, call: SeenCall): Reply |
     ...(call.body === '' ? {} : JSON.parse(call.body)),
     ...(endpoint.suffix.includes('{id}') ? { id } : {}),
   };
+  if (alertEndpoints.some(({ name }) => name === endpoint.name) && log.alerts === null) {
+    return refused(404, 'rest_no_route', 'No route was found.');
+  }
   const parsed = endpoint.request.safeParse(body);
   if (!parsed.success) return refused(400, 'invalid_input', parsed.error.message);
   return answer(log, endpoint.name, body);
 }
 
+/** Details that follow from a row of the list. */
+function detailsOf(log: FakeLog, row: UnknownRow): RequestDetails {
+  const recent = log.unknown
+    .filter(({ ip }) => ip === row.ip)
+    .slice(0, 6)
+    .map((item) => ({
+      id: item.id,
+      ts_unix: item.ts_unix,
+      target: item.page_visited,
+      code: item.code,
+      rule: item.rule,
+      failed_login: item.failed_login,
+    }));
+  return {
+    id: row.id,
+    ts: row.ts,
+    ts_unix: row.ts_unix,
+    method: 'GET',
+    url: `https://example.com${row.page_visited}`,
+    code: row.code,
+    response: row.response,
+    rule: row.rule,
+    reason: row.reason,
+    failed_login: row.failed_login,
+    tried: row.tried,
+    goal: null,
+    agent: 'Mozilla/5.0 (compatible; example-scanner/1.0)',
+    referer: null,
+    reference: '001N-GDMM',
+    count: row.count,
+    visitor: {
+      visitor_id: row.visitor_id,
+      ip: row.ip,
+      hostname: row.hostname,
+      block: row.current_block,
+      do_not_block: row.do_not_block,
+      requests: recent.length,
+    },
+    recent,
+    ...log.details,
+  };
+}
+
+/** The block that a request sets, as guard answers it. */
+function blockOf(body: LogBody, range: string): CurrentBlock | null {
+  const { block = 1, duration = 0, note = '' } = body;
+  if (block === 0) return null;
+  const until = duration > 0 ? Math.floor(Date.now() / 1000) + duration : null;
+  return { by: 'owner', by_login: 'owner', until, note, range };
+}
+
+function addressOf(log: FakeLog, id: number): string {
+  const rows = [...log.unknown.map(({ visitor_id, ip }) => ({ visitor_id, ip })), ...attackerRows(log)];
+  return rows.find((row) => row.visitor_id === id)?.ip ?? '';
+}
+
+function attackerRows(log: FakeLog) {
+  return (log.attackers?.entries ?? []).map(({ visitor_id, address }) => ({ visitor_id, ip: address }));
+}
+
 interface LogBody {
+  readonly duration?: number;
+  readonly note?: string;
+  readonly network?: 0 | 1;
+  readonly address?: string;
+  readonly ids?: readonly number[];
   readonly id?: string;
   readonly ip?: string;
   readonly page?: number;
@@ -209,6 +405,16 @@ interface LogBody {
   readonly search?: string;
   readonly entries?: string[];
   readonly log_lifetime?: number;
+  readonly email?: string;
+  readonly report?: 0 | 1;
+  readonly kinds?: Alerts['kinds'];
+  readonly url?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly protocol?: 'udp' | 'tcp';
+  readonly framing?: 'octets' | 'lf';
+  readonly per_hour?: number;
+  readonly quiet_hours?: 0 | 1;
 }
 
 function answer(log: FakeLog, name: string, body: LogBody): Reply {
@@ -237,18 +443,57 @@ function answer(log: FakeLog, name: string, body: LogBody): Reply {
       return ok(recipients(log));
     case 'update:notification_emails':
       log.emails = body.entries ?? [];
+      syncRecipients(log);
       return ok(recipients(log), 'The list is saved.');
     case 'previewWeeklyReport':
       return ok({ subject: 'Weekly report for example.com', html: '<h1>A quiet week</h1>', text: 'A quiet week' });
     case 'testWeeklyReport':
       return ok({ email: 'owner@example.com' });
+    case 'fetchAlerts':
+      return ok(log.alerts);
+    case 'testAlerts':
+      return ok({ ...log.alertTest, alerts: log.alerts });
+    case 'update:alert_recipient':
+    case 'update:alert_webhook':
+    case 'update:alert_slack':
+    case 'update:alert_syslog':
+    case 'update:alert_limits':
+      log.alerts = changedAlerts(log.alerts as Alerts, name, body);
+      return ok(log.alerts, name === 'update:alert_limits' ? '' : 'Saved.');
+    case 'activityAttackers':
+      return log.attackers === null ? refused(404, 'not_found', 'No such call.') : ok(log.attackers);
+    case 'activityRequest': {
+      const row = log.unknown.find(({ id }) => String(id) === body.id);
+      return row === undefined ? refused(404, 'not_found', 'This request is not kept.') : ok(detailsOf(log, row));
+    }
     case 'blockIp':
     case 'blockUser':
-    case 'loginUnblock':
+    case 'loginUnblock': {
       log.blocked = log.blocked.filter((row) => String(row.visitor_id) !== body.id && row.user !== body.ip);
-      return ok({ block: body.block ?? 0 }, 'Done.');
+      const ip = addressOf(log, Number(body.id));
+      const range = body.network === 1 ? ip.replace(/\.\d+$/, '.0/24') : ip;
+      const current = name === 'blockIp' ? blockOf(body, range) : null;
+      if (name === 'blockIp' && log.attackers !== null) {
+        const entries = log.attackers.entries.map((row) => (row.address === range ? { ...row, block: current } : row));
+        log.attackers = { ...log.attackers, entries };
+      }
+      return ok({ block: body.block ?? 0, current }, 'Done.');
+    }
     case 'blockAddresses':
-      return ok({ visitor_id: 77, block: 1 }, 'Blocked.');
+      return ok({ visitor_id: 77, block: 1, current: blockOf(body, body.address ?? '') }, 'Blocked.');
+    case 'logLifetimePreview':
+      return ok({ visits: 1204, events: 3, exact: 1 });
+    case 'blockVisitors': {
+      const ids = body.ids ?? [];
+      const mustNot = (id: number): boolean =>
+        log.unknown.some((row) => row.visitor_id === id && row.do_not_block === 1);
+      return ok({
+        done: ids
+          .filter((id) => !mustNot(id))
+          .map((id) => ({ visitor_id: id, block: body.block ?? 1, current: blockOf(body, addressOf(log, id)) })),
+        refused: ids.filter(mustNot).map((id) => ({ visitor_id: id, reason: 'This is a verified search engine.' })),
+      });
+    }
     case 'update:log_lifetime':
       log.options.log_lifetime = log.options.log_lifetime.map((item) => ({
         ...item,
@@ -258,6 +503,42 @@ function answer(log: FakeLog, name: string, body: LogBody): Reply {
     default:
       Object.assign(log.options, body);
       return ok(body, 'Saved.');
+  }
+}
+
+/** Whoever is new gets the weekly report alone. */
+function syncRecipients(log: FakeLog): void {
+  if (log.alerts === null) return;
+  const known = log.alerts.recipients;
+  const recipients = log.emails.map(
+    (email) => known.find((item) => item.email === email) ?? { email, report: 1 as const, kinds: [] },
+  );
+  log.alerts = { ...log.alerts, recipients };
+}
+
+function changedAlerts(alerts: Alerts, name: string, body: LogBody): Alerts {
+  const { email, report = 1, kinds = [], url = '', host = '', port = 514 } = body;
+  const address = url.replace(/^https?:\/\//, '').replace(/\?.*$/, '?…');
+  switch (name) {
+    case 'update:alert_recipient':
+      return {
+        ...alerts,
+        recipients: alerts.recipients.map((item) => (item.email === email ? { ...item, report, kinds } : item)),
+      };
+    case 'update:alert_webhook':
+      return { ...alerts, webhook: url === '' ? null : { address, has_secret: 1, last: null } };
+    case 'update:alert_slack':
+      return { ...alerts, slack: url === '' ? null : { address: address.replace(/\/.*/, ''), last: null } };
+    case 'update:alert_syslog': {
+      const { protocol = 'udp', framing = 'octets' } = body;
+      return { ...alerts, syslog: host === '' ? null : { host, port, protocol, framing, last: null } };
+    }
+    default:
+      return {
+        ...alerts,
+        per_hour: body.per_hour ?? alerts.per_hour,
+        quiet_hours: body.quiet_hours ?? alerts.quiet_hours,
+      };
   }
 }
 

@@ -6,6 +6,16 @@ export function freshLoginOptions(): LoginOptions {
   return {
     sg2fa: 0,
     two_factor_app_passwords: 0,
+    two_factor_roles: [
+      { role: 'administrator', name: 'Administrator', selected: 1, required: 1 },
+      { role: 'editor', name: 'Editor', selected: 1, required: 1 },
+      { role: 'author', name: 'Author', selected: 0, required: 0 },
+      { role: 'contributor', name: 'Contributor', selected: 0, required: 0 },
+      { role: 'subscriber', name: 'Subscriber', selected: 0, required: 0 },
+      { role: 'customer', name: 'Customer', selected: 0, required: 0 },
+      { role: 'shop_manager', name: 'Shop manager', selected: 0, required: 0 },
+    ],
+    two_factor_users: null,
     reset_2fa: [],
     disable_usernames: 1,
     usernames_data: { all_users: [{ user_login: 'owner' }, { user_login: 'editor-1' }], admin_matches: [] },
@@ -25,6 +35,8 @@ export function freshLoginOptions(): LoginOptions {
       },
       { type: 'custom', label: 'Custom', login: 'team-entrance', signup: 'join-us', selected: 0 },
     ],
+    locked_addresses: 0,
+    team_size: null,
     away_mode: {
       schedule: { type: 'off' },
       away: 0,
@@ -45,6 +57,12 @@ type Answer = (login: LoginOptions, body: Record<string, never>) => Partial<Logi
 const answers: Readonly<Record<string, Answer>> = {
   '/2fa': (login, body) => ({ ...body, two_factor_setup_url: login.two_factor_setup_url }),
   '/two-factor-app-passwords': (_login, body) => body,
+  '/two-factor-roles': (login, { two_factor_roles: roles = [] }: { two_factor_roles?: string[] }) => ({
+    two_factor_roles: login.two_factor_roles.map((item) => ({
+      ...item,
+      selected: item.required === 1 || roles.includes(item.role) ? 1 : 0,
+    })),
+  }),
   '/disable-admin-username': (login, body: { disable_usernames?: 0 | 1; admin_names?: { user_login: string }[] }) => ({
     disable_usernames: body.disable_usernames ?? login.disable_usernames,
     ...(body.admin_names === undefined ? {} : { usernames_data: { all_users: body.admin_names, admin_matches: [] } }),
@@ -75,6 +93,9 @@ export function answerLogin(login: LoginOptions, suffix: string, call: SeenCall)
   if (suffix.startsWith('/reset-user-2fa/')) {
     login.reset_2fa = login.reset_2fa.filter(({ ID }) => String(ID) !== suffix.split('/').pop());
     return ok({ reset_2fa: login.reset_2fa }, 'Done.');
+  }
+  if (suffix === '/two-factor-reminder' || suffix === '/send-login-url') {
+    return ok({ mailed: 2, failed: 0 }, '2 people got a mail.');
   }
   const answer = answers[suffix];
   if (answer === undefined) return null;

@@ -33,7 +33,6 @@ export function notice(id: string, item: Partial<Notification> = {}): Notificati
     text: 'It was tried several times.',
     button_link: 'http://example.com/wp-admin/admin.php?page=activity-log#weekly-reports',
     button_text: 'Review recipients',
-    phrases: {},
     ...item,
   };
 }

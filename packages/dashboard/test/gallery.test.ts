@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { groups } from '../gallery/groups/index.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-/** Folders whose components are for every page. */
-const FOLDERS = ['components', 'forms', 'dialogs', 'notices', 'loader'];
+/** Folders and files whose components are for every page. */
+const SOURCES = ['ui', 'forms', 'features/protection', 'app/toasts.tsx', 'app/loading-line.tsx'];
 
 const examples = folder('gallery/groups')
   .map((file) => readFileSync(file, 'utf8'))
@@ -25,8 +25,9 @@ function componentsOf(file: string): string[] {
 }
 
 describe('the gallery', () => {
-  it.each(FOLDERS)('has an example of each component in %s', (name) => {
-    const components = folder(`src/${name}`).flatMap(componentsOf);
+  it.each(SOURCES)('has an example of each component in %s', (name) => {
+    const files = name.endsWith('.tsx') ? [join(root, 'src', name)] : folder(`src/${name}`);
+    const components = files.flatMap(componentsOf);
     expect(components.length).toBeGreaterThan(0);
     expect(components.filter((component) => !new RegExp(`<${component}[\\s/>]`).test(examples))).toEqual([]);
   });

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Early } from '../src/early/early-answers.js';
+import type { Preloaded } from '../src/api/preloaded-responses.js';
 
-const source = readFileSync(join(dirname(fileURLToPath(import.meta.url)), '../src/loader-script/loader.js'), 'utf8');
+const source = readFileSync(join(dirname(fileURLToPath(import.meta.url)), '../src/app/loader-script.js'), 'utf8');
 const files = {
   modern: 'new.js',
   legacy: 'old.js',
   pages: { SITE_SECURITY: ['page.js', 'runtime.js'] },
-  calls: { SITE_SECURITY: [['/fetch-options', { page: 'security' }]] },
+  requests: { SITE_SECURITY: [['/fetch-options', { page: 'security' }]] },
 };
 const config = {
   assets_path: 'https://example.com/assets',
@@ -39,7 +39,7 @@ function printContainer(): void {
 
 const loaded = (): HTMLScriptElement | null => document.head.querySelector('script');
 const preloads = (): string[] => Array.from(document.head.querySelectorAll('link'), (link) => link.href);
-const early = (): Early | undefined => window.securityOptimizerEarly;
+const preloaded = (): Preloaded | undefined => window.securityOptimizerPreloaded;
 
 beforeEach(() => {
   document.head.replaceChildren();
@@ -48,7 +48,7 @@ beforeEach(() => {
   vi.stubGlobal('fetch', fetched);
 });
 afterEach(() => {
-  Reflect.deleteProperty(window, 'securityOptimizerEarly');
+  Reflect.deleteProperty(window, 'securityOptimizerPreloaded');
   window.location.hash = '';
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
@@ -80,7 +80,7 @@ describe('the loader script', () => {
     printContainer();
     runLoader(null);
     expect(loaded()?.src).toBe('https://example.com/assets/new.js');
-    expect(early()?.calls).toHaveLength(1);
+    expect(preloaded()?.requests).toHaveLength(1);
   });
 
   it('waits for the container when it was merged into a script of the head', () => {
@@ -114,11 +114,11 @@ describe('the first calls of a page', () => {
         },
       ],
     ]);
-    const [call] = early()?.calls ?? [];
-    expect(call).toMatchObject({ suffix: '/fetch-options', body: '{"page":"security"}', nonce: 'aaaaaaaaaa' });
-    expect(call?.isHere).toBe(false);
-    expect(await call?.answer).toEqual({ status: 200, body: '{"status":200}' });
-    expect(call?.isHere).toBe(true);
+    const [request] = preloaded()?.requests ?? [];
+    expect(request).toMatchObject({ suffix: '/fetch-options', body: '{"page":"security"}', nonce: 'aaaaaaaaaa' });
+    expect(request?.hasArrived).toBe(false);
+    expect(await request?.response).toEqual({ status: 200, body: '{"status":200}' });
+    expect(request?.hasArrived).toBe(true);
   });
 
   it('find the API behind plain permalinks', () => {
@@ -135,7 +135,7 @@ describe('the first calls of a page', () => {
   ])('are left to the client where %s', (_, change) => {
     runLoader({ ...config, ...change });
     expect(fetched).not.toHaveBeenCalled();
-    expect(early()).toBeUndefined();
+    expect(preloaded()).toBeUndefined();
     expect(loaded()).not.toBeNull();
   });
 
@@ -148,13 +148,13 @@ describe('the first calls of a page', () => {
   it('are left to the client in a browser without fetch', () => {
     vi.stubGlobal('fetch', undefined);
     runLoader();
-    expect(early()).toBeUndefined();
+    expect(preloaded()).toBeUndefined();
     expect(loaded()).not.toBeNull();
   });
 
   it('may fail without anybody hearing of it before the client does', async () => {
     fetched.mockRejectedValue(new TypeError('Failed to fetch'));
     runLoader();
-    await expect(early()?.calls[0]?.answer).rejects.toThrow('Failed to fetch');
+    await expect(preloaded()?.requests[0]?.response).rejects.toThrow('Failed to fetch');
   });
 });

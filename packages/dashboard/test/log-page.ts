@@ -4,17 +4,24 @@ import type { FakeSite } from './fake-site.js';
 import { openPage } from './open-page.js';
 
 // The parts that the page fetches later, so that no test waits for them to be compiled.
-import '../src/pages/activity-log/blocked/blocked-tab.js';
-import '../src/pages/activity-log/filter/filter-panel.js';
-import '../src/pages/activity-log/manage/manage-dialog.js';
-import '../src/pages/activity-log/registered-tab.js';
-import '../src/pages/activity-log/settings/settings-tab.js';
-import '../src/pages/activity-log/traffic/traffic-card.js';
-import '../src/pages/activity-log/weekly/weekly-tab.js';
+import '../src/features/activity-log/attackers-panel.js';
+import '../src/features/activity-log/block-popover.js';
+import '../src/features/activity-log/blocked-tab.js';
+import '../src/features/activity-log/event-drawer.js';
+import '../src/features/activity-log/filter-panel.js';
+import '../src/features/activity-log/manage-dialog.js';
+import '../src/features/activity-log/registered-tab.js';
+import '../src/features/activity-log/request-drawer.js';
+import '../src/features/activity-log/settings-tab.js';
+import '../src/features/activity-log/traffic-chart.js';
+import '../src/features/activity-log/weekly-tab.js';
 
-/** Opens the page Activity Log on one of its tabs. */
-export async function openLog(site: FakeSite, tab = 'unknown', config: Record<string, unknown> = {}): Promise<void> {
-  window.history.replaceState(null, '', `#${tab}`);
+// jsdom has no layout, and so nothing to scroll.
+Element.prototype.scrollIntoView ??= () => undefined;
+
+/** Opens the page Activity Log on one of its tabs, or with a view as its address has it (`?log_show=blocked`). */
+export async function openLog(site: FakeSite, tab = '', config: Record<string, unknown> = {}): Promise<void> {
+  window.history.replaceState(null, '', `/${tab === '' || tab.startsWith('?') ? tab : `#${tab}`}`);
   await openPage(site, { localeSlug: 'en-GB', ...config }, 'ACTIVITY_LOG');
 }
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CONTAINER_ID } from '../src/mount.js';
+import { CONTAINER_ID } from '../src/app/mount.js';
 
 // Pages are in files of their own. Here they are on their way for ever: who starts them is tested, not they.
-vi.mock('../src/pages/registry.js', async (original) => {
-  const registry = await original<typeof import('../src/pages/registry.js')>();
+vi.mock('../src/app/pages.js', async (original) => {
+  const registry = await original<typeof import('../src/app/pages.js')>();
   const load = () => new Promise<never>(() => undefined);
   return { ...registry, findPage: (id: string | null) => ({ ...registry.findPage(id), load }) };
 });
@@ -29,19 +29,19 @@ function printContainer(): HTMLElement {
 describe('the script of the dashboard', () => {
   it('starts as soon as its container is there, while the rest of the page loads', async () => {
     const container = printContainer();
-    await import('../src/main.js');
+    await import('../src/app/main.js');
     expect(container.dataset.started).toBe('');
   });
 
   it('draws into a container that is printed later, before the scripts behind it run', async () => {
-    await import('../src/main.js');
+    await import('../src/app/main.js');
     const container = printContainer();
     await Promise.resolve();
     expect(container.dataset.started).toBe('');
   });
 
   it('waits for a container that is not printed yet', async () => {
-    await import('../src/main.js');
+    await import('../src/app/main.js');
     const container = printContainer();
     document.dispatchEvent(new Event('DOMContentLoaded'));
     expect(container.dataset.started).toBe('');

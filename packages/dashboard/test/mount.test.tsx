@@ -1,6 +1,6 @@
 import { act } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
-import { mount } from '../src/mount.js';
+import { mount } from '../src/app/mount.js';
 
 describe('the start of the dashboard', () => {
   it('asks for the options before the code of the page is there', async () => {

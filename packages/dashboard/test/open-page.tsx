@@ -1,5 +1,5 @@
 import { act, screen, within } from '@testing-library/react';
-import { CONTAINER_ID, mount } from '../src/mount.js';
+import { CONTAINER_ID, mount } from '../src/app/mount.js';
 import { atEnd } from './at-end.js';
 import type { FakeSite } from './fake-site.js';
 

@@ -1,17 +1,22 @@
+import type { Checkup } from '@security-optimizer/contract/checkup';
 import type { Job } from '@security-optimizer/contract/post-hack';
 import { screen } from '@testing-library/react';
 import { ok } from './api-server.js';
 import { type FakeSite, startFakeSite } from './fake-site.js';
 import { openPage } from './open-page.js';
+import { sampleCheckup } from './sample-checkup.js';
 
 // Fetched later by the page; no test should wait for it to be compiled.
-import '../src/pages/post-hack-actions/action-dialog.js';
+import '../src/features/post-hack-actions/action-dialog.js';
+import '../src/features/post-hack-actions/checkup.js';
 
 export interface PostHackSite extends FakeSite {
   /** What guard knows of jobs. */
   jobs: Job[];
   /** Numbers that the page shows; null is not known. */
   facts: Record<string, number | null>;
+  /** What guard knows of checkups. */
+  checkup: Checkup;
   /** Answers with `jobs` and `facts`, as the site does until a test sets another reply. */
   tellJobs(): void;
 }
@@ -20,9 +25,11 @@ export async function startPostHackSite(): Promise<PostHackSite> {
   const site: PostHackSite = Object.assign(await startFakeSite(), {
     jobs: [],
     facts: { plugins: 12, users: 1023, sessions: 4 },
+    checkup: sampleCheckup(),
     tellJobs: () => void site.replies.set('/post-hack-jobs', () => ok({ jobs: site.jobs, facts: site.facts })),
   });
   site.tellJobs();
+  site.replies.set('/checkup', () => ok(site.checkup));
   return site;
 }
 

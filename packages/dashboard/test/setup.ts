@@ -2,22 +2,22 @@ import { cleanup, configure } from '@testing-library/react';
 import { afterAll, afterEach, expect, vi } from 'vitest';
 import { endTest } from './at-end.js';
 
-// What takes a moment on a machine of its own takes seconds beside other tests; who waits less fails for nothing.
+// On a busy machine a moment takes seconds.
 configure({ asyncUtilTimeout: 45_000 });
 
-// Libraries tell of wrong use in the console alone, where nobody would look.
-const said = vi.spyOn(console, 'error');
+// React reports misuse only in the console.
+const consoleError = vi.spyOn(console, 'error');
 
 afterEach(async () => {
   await endTest();
   cleanup();
   document.body.replaceChildren();
-  const errors = said.mock.calls.map((parts) => parts.map(String).join(' '));
-  said.mockClear();
+  const errors = consoleError.mock.calls.map((parts) => parts.map(String).join(' '));
+  consoleError.mockClear();
   expect(errors).toEqual([]);
 });
 
-// The next file finds the window as this one did, and loads the modules anew.
+// Restore the window for the next file, which also loads the modules again.
 const { head, documentElement } = document;
 const kept = new Set<Node>(head.childNodes);
 const address = location.href;

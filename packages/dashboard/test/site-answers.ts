@@ -12,23 +12,25 @@ import { type Handler, ok, type Reply, type SeenCall, staleNonce } from './repli
 export const NAMESPACE = '/wp-json/security-optimizer/v1';
 const PROVIDER = '/wp-json/provider-settings/v1';
 
-/** What a site with guard in front has stored, as far as the dashboard can see it. */
+/** State of a fake site, as far as the dashboard sees it. */
 export interface SiteState {
-  /** The options as they are stored. */
   options: Record<string, 0 | 1>;
+  /** Signed XML-RPC requests that are allowed although XML-RPC is off. */
+  signedXmlRpc: { signed_xml_rpc: 0 | 1; plugins: { id: string; name: string }[] };
   login: LoginOptions;
   log: FakeLog;
   overview: FakeOverview;
-  /** The nonce that WordPress accepts at the moment; null when the session is gone. */
+  /** The valid nonce; null when the session has ended. */
   nonce: string | null;
-  /** Takes the place of the ordinary answer to a call, by its suffix. */
+  /** Replaces the response to a call, by suffix. */
   readonly replies: Map<string, Handler>;
 }
 
-/** A site whose owner has changed nothing. */
+/** A site with default settings. */
 export function freshSite(): SiteState {
   return {
     options: { ...defaultSecurityOptions },
+    signedXmlRpc: { signed_xml_rpc: 1, plugins: [] },
     login: freshLoginOptions(),
     log: freshLog(),
     overview: freshOverview(),
@@ -37,7 +39,7 @@ export function freshSite(): SiteState {
   };
 }
 
-/** Answers a call as guard and WordPress do. */
+/** Responds to a call as guard and WordPress do. */
 export function answerSite(site: SiteState, call: SeenCall): ReturnType<Handler> {
   if (call.url.includes('rest-nonce')) {
     return site.nonce === null ? { status: 400, body: '0' } : { body: site.nonce };
@@ -47,6 +49,11 @@ export function answerSite(site: SiteState, call: SeenCall): ReturnType<Handler>
   const reply = site.replies.get(suffix);
   if (reply !== undefined) return reply(call);
   if (suffix === '/fetch-options') return ok(optionsOf(site, pageOf(call)));
+  if (suffix === '/signed-xml-rpc') {
+    if (call.method === 'GET') return ok(site.signedXmlRpc);
+    Object.assign(site.signedXmlRpc, JSON.parse(call.body));
+    return ok(site.signedXmlRpc, 'Saved.');
+  }
   return (
     answerLogin(site.login, suffix, call) ??
     answerLog(site.log, suffix, call) ??
@@ -55,17 +62,17 @@ export function answerSite(site: SiteState, call: SeenCall): ReturnType<Handler>
   );
 }
 
-function optionsOf(site: SiteState, page: string): object {
+export function optionsOf(site: SiteState, page: string): object {
   if (page === 'login') return site.login;
   return page === 'activity' ? site.log.options : site.options;
 }
 
-/** The page whose options a call asks for. */
+/** The page in the body of an options call. */
 export function pageOf(call: SeenCall): string {
   return (JSON.parse(call.body) as { page?: string }).page ?? '';
 }
 
-/** Does what guard does with a toggle: stores the value and answers it. */
+/** Stores the value of a toggle and returns it, as guard does. */
 export function store(site: SiteState, suffix: string, body: string): Reply {
   const toggle = siteSecurityToggles.find((item) => item.suffix === suffix);
   if (toggle === undefined) return { status: 404, body: '' };

@@ -1,7 +1,7 @@
-import type { Config } from '../src/config/config.js';
-import { createServices, type Services } from '../src/services.js';
+import type { Config } from '../src/api/config.js';
+import { createServices, type Services } from '../src/api/services.js';
 
-/** The services of a part that is drawn alone, with a portal at the end of the body. */
+/** Services for a component that is drawn alone, with a portal at the end of the body. */
 export function testServices(config: Config): Services {
   const portal = document.createElement('div');
   document.body.append(portal);
@@ -10,7 +10,7 @@ export function testServices(config: Config): Services {
     fetch: globalThis.fetch,
     portal,
     navigate: (url) => {
-      throw new Error(`Nothing here leads to ${url}.`);
+      throw new Error(`Unexpected navigation to ${url}.`);
     },
   });
 }

@@ -12,8 +12,8 @@ import { findScriptTexts } from '../../../scripts/lib/texts/find-script-texts.mj
 import { readLanguages } from '../../../scripts/lib/texts/languages.mjs';
 import { readPo, writePo } from '../../../scripts/lib/texts/po.mjs';
 import { pseudoLocale } from '../../../scripts/lib/texts/pseudo-locale.mjs';
-import { loadLocale } from '../src/i18n/load-locale.js';
-import { _n, TEXT_DOMAIN, translate } from '../src/i18n/translate.js';
+import { loadLocale, TEXT_DOMAIN } from '../src/i18n/locale.js';
+import { _n, translate } from '../src/i18n/translate.js';
 
 const root = join(fileURLToPath(import.meta.url), '../../../..');
 const entry = (text: string, said: string[], plural: string | null = null, files = ['a.tsx']) => ({
@@ -57,7 +57,7 @@ describe('the texts of a script', () => {
 });
 
 it('finds the texts of PHP that are ours, and none of WordPress', () => {
-  const source = `__( 'Who\\'s there', 'security-optimizer' ); __( 'Theirs' ); esc_html__( 'Two', 'security-optimizer' );`;
+  const source = `<?php __( 'Who\\'s there', 'security-optimizer' ); __( 'Theirs' ); esc_html__( 'Two', 'security-optimizer' );`;
   expect(findPhpTexts('a.php', source).map(({ text }) => text)).toEqual(["Who's there", 'Two']);
 });
 
@@ -79,7 +79,11 @@ describe('a translation', () => {
 });
 
 describe('a catalogue', () => {
-  const header = { Language: 'de_DE', 'Plural-Forms': 'nplurals=2; plural=(n != 1);' };
+  const header = {
+    Language: 'de_DE',
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Plural-Forms': 'nplurals=2; plural=(n != 1);',
+  };
   const entries = [
     entry('Say "yes"\nor \\ no', ['Sag „ja“\noder \\ nein']),
     entry('%d day', ['%d Tag', '%d Tage'], '%d days', ['a.tsx', 'b.php']),
@@ -93,6 +97,18 @@ describe('a catalogue', () => {
     loadLocale(JSON.parse(compileJed('de_DE', { header, entries }, 'dashboard')));
     expect(_n('%d day', '%d days', 2, TEXT_DOMAIN)).toBe('%d Tage');
     expect(_n('%d day', '%d days', 1, TEXT_DOMAIN)).toBe('%d Tag');
+  });
+
+  it('has a text with values by its code in the dashboard', () => {
+    const blocked = entry('{name} is blocked.', ['{name} ist blockiert.']);
+    const counted = entry('{count} failed.', ['{count} fehlt.', '{count} fehlen.'], '{count} failed.');
+    const codes = [
+      { code: 'blocked', text: blocked.text },
+      { code: 'failed', text: counted.text },
+    ];
+    const compiled = compileJed('de_DE', { header, entries: [blocked, counted] }, 'dashboard', codes);
+    const { '': _own, ...messages } = JSON.parse(compiled);
+    expect(messages).toEqual({ blocked: blocked.said, failed: counted.said });
   });
 
   it('is a file that gettext of PHP’s own kind can read', () => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { configFile } from './config-file.js';
+import { configFile } from './config/config-file.js';
 
 const source = new URL('.', import.meta.url);
 const documentation = readFileSync(new URL('../../../docs/configuration.md', source), 'utf8');

@@ -1,5 +1,5 @@
-/** What a program needs that runs guard inside itself, as the bundle has it: see `exports` in package.json. */
+/** The interface for programs that embed guard, as exported by the bundle: see `exports` in package.json. */
 export { type AttachOptions, attach } from './cli/attach.js';
+export { loadConfig } from './config/load-config.js';
 export { createLogger } from './lib/logger.js';
-export { loadConfig } from './load-config.js';
 export { type RunningGuard, startGuard } from './main.js';

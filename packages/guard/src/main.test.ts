@@ -1,15 +1,17 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { silentLogger } from './lib/logger.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openTestDatabase } from '../test/support/database.js';
+import { fakeConnector, OTHER_SECRET } from '../test/support/fake-connector.js';
+import { recordedLog } from '../test/support/log-lines.js';
+import { callApi, dataFolderFor, runningGuard } from '../test/support/running-guard.js';
+import { eventually, scratchFolder } from '../test/support/scratch.js';
+import { SECRET } from '../test/support/site-config.js';
+import { loadConfig } from './config/load-config.js';
+import { startGuard } from './main.js';
+import { sqlSettingsStore } from './settings/settings-store.js';
 import { DataDirInUse } from './storage/data-dir-lock.js';
-import { openDatabase } from './storage/database.js';
-import { sqlSettingsStore } from './storage/settings-store.js';
-import { fakeConnector, OTHER_SECRET } from './testing/fake-connector.js';
-import { recordedLog } from './testing/log-lines.js';
-import { callApi, dataFolderFor, runningGuard } from './testing/running-guard.js';
-import { eventually, scratchFolder } from './testing/scratch.js';
-import { SECRET } from './testing/site-config.js';
+import { readGuardedTraffic } from './wordpress/guarded-traffic.js';
 
 describe('guard', () => {
   it('pushes its policy when it starts, and again when WordPress was restored from a backup', async () => {
@@ -68,6 +70,7 @@ describe('guard', () => {
       'show_email_consent',
       'slow_users',
       'two_factor_app_passwords',
+      'two_factor_roles',
       'wp_remove_version',
     ]);
   });
@@ -108,7 +111,7 @@ describe('guard', () => {
     const guard = await runningGuard(dataDir);
     const isRefused = async () => (await fetch(`${guard.url}/xmlrpc.php`, { method: 'POST' })).status !== 200;
     expect(await isRefused()).toBe(true);
-    const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+    const db = await openTestDatabase(dataDir);
     await sqlSettingsStore(db).write({
       site: 'site',
       changes: [{ name: 'disable_xml_rpc', before: 1, after: 0, expectedVersion: 0 }],
@@ -130,11 +133,49 @@ describe('guard', () => {
     await runningGuard(await dataFolderFor(connector, { wordpressDir }), log.logger);
     await eventually(() => log.events().includes('connector-key-restored'));
     const php = await readFile(join(wordpressDir, 'wp-content/mu-plugins/security-optimizer/secret.php'), 'utf8');
-    expect(php).toContain(`'secret' => '${SECRET}', 'only_through_guard' => true`);
+    expect(php).toContain(`'secret' => '${SECRET}', 'require_guard' => true, 'only_through_guard' => true`);
     connector.secret = SECRET;
     await eventually(() => log.events().includes('connector-ok'));
     expect(log.events().filter((event) => event === 'connector-other-secret')).toHaveLength(1);
     expect(log.text()).not.toContain(SECRET);
+  });
+
+  it('writes down that visitors come through guard, and takes no check by hand on this machine for one', async () => {
+    const connector = await fakeConnector();
+    const dataDir = await dataFolderFor(connector, { requireGuard: false }, { trustedProxies: ['127.0.0.1'] });
+    const guard = await runningGuard(dataDir);
+    await eventually(() => connector.policy !== null);
+    await fetch(`${guard.url}/`);
+    expect(await readGuardedTraffic(dataDir, 'site')).toBe(null);
+    await fetch(`${guard.url}/`, { headers: { 'x-forwarded-for': '192.0.2.1' } });
+    await eventually(async () => (await readGuardedTraffic(dataDir, 'site')) !== null);
+  });
+
+  it('writes down nothing about visitors of a site that requires guard', async () => {
+    const connector = await fakeConnector();
+    const dataDir = await dataFolderFor(connector, {}, { trustedProxies: ['127.0.0.1'] });
+    const guard = await runningGuard(dataDir);
+    await fetch(`${guard.url}/`, { headers: { 'x-forwarded-for': '192.0.2.1' } });
+    await guard.close();
+    expect(await readGuardedTraffic(dataDir, 'site')).toBe(null);
+  });
+
+  it('does not open a site with its key again that was closed while it runs', async () => {
+    const connector = await fakeConnector();
+    connector.secret = OTHER_SECRET;
+    const wordpressDir = await scratchFolder();
+    await mkdir(join(wordpressDir, 'wp-content', 'mu-plugins', 'security-optimizer'), { recursive: true });
+    await writeFile(join(wordpressDir, 'wp-config.php'), '<?php', { mode: 0o640 });
+    const dataDir = await dataFolderFor(connector, { wordpressDir, requireGuard: false });
+    const config = await loadConfig({ dataDir, env: {} });
+    const file = join(dataDir, 'guard.json');
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"requireGuard":false', '"requireGuard":true'));
+    const log = recordedLog();
+    const guard = await startGuard(config, { logger: log.logger });
+    onTestFinished(() => guard.close());
+    await eventually(() => log.events().includes('connector-key-restored'));
+    const php = await readFile(join(wordpressDir, 'wp-content/mu-plugins/security-optimizer/secret.php'), 'utf8');
+    expect(php).toContain("'require_guard' => true");
   });
 
   it('writes its key into WordPress again when the connector has lost it: without it WordPress refuses nobody', async () => {

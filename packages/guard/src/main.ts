@@ -1,286 +1,205 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { keepBlocked } from './activity/blocked-keeper.js';
-import { visibleLocks } from './activity/list-blocked.js';
+import { type PreloadedBlocks, preloadBlocks } from './activity/blocklist/preload-blocklist.js';
+import { openSecurityLog } from './activity/security-log.js';
 import { lazyApi } from './api/lazy-api.js';
-import { composeActivityLog } from './compose-activity-log.js';
-import { composeConnectors } from './compose-connectors.js';
-import { composeOverview } from './compose-overview.js';
-import { composePostHack } from './compose-post-hack.js';
-import { composeSecondFactor } from './compose-second-factor.js';
-import { composeWeeklyReport } from './compose-weekly-report.js';
-import type { Config } from './config.js';
-import { authorityOf } from './lib/authority.js';
-import { systemClock } from './lib/clock.js';
+import type { Config } from './config/config.js';
+import { type RunningFeatures, startFeatures } from './features.js';
+import { createGuardServer, type GuardServer } from './gateway/server.js';
+import { cataloguesFolder, createLanguages, type LanguageFor } from './i18n/languages.js';
+import type { ListeningDescriptor } from './lib/listen.js';
 import { createLogger, type Logger } from './lib/logger.js';
-import { KeyedMutex } from './lib/mutex.js';
+import { toServerUrl } from './lib/socket-address.js';
 import { version } from './lib/version.js';
-import { loadSites, readRefused } from './load-state.js';
-import { keepAttempts } from './login/attempt-keeper.js';
-import { LOGIN_WAIT_MS } from './login/login-gate.js';
-import { createLostReports } from './login/lost-reports.js';
-import { LivePolicy } from './policy/live-policy.js';
-import { createGuardServer } from './proxy/server.js';
-import type { ChangeDeps } from './settings/change-settings.js';
-import { fetchSiteSettings } from './settings/site-settings.js';
-import type { SiteId } from './site.js';
-import { LiveSites } from './site-security/live-sites.js';
-import { createSettingsReload } from './site-security/reload-settings.js';
-import { sqlBlockedVisitorsStore } from './storage/blocked-visitors-store.js';
-import { latestVersion, pollingChangeFeed } from './storage/change-feed.js';
-import { type Database, openDatabase } from './storage/database.js';
-import type { EarlyBlocks } from './storage/early-blocks.js';
-import { sqlAttemptStore } from './storage/login-attempts-store.js';
+import type { Metrics } from './metrics/metrics.js';
+import { openGuardDatabase } from './migrations.js';
+import { Cleanup, createServices, type Services } from './services.js';
+import { createSharedAssets } from './sites/shared-assets.js';
+import { compareSites, keepKnownSites, type SiteChanges } from './sites/site-list.js';
+import { sqlCallNonces } from './storage/call-nonces.js';
 import { type OpenStorage, openStorage } from './storage/open-storage.js';
-import { sqlSettingsStore } from './storage/settings-store.js';
-import { sqlSiteFactsStore } from './storage/site-facts-store.js';
-import { sqlSlowUsersStore } from './storage/slow-users-store.js';
-import { cataloguesFolder, createLanguages, type LanguageFor } from './texts/languages.js';
-import { connectorClient } from './wordpress/connector-client.js';
-import { createSessions } from './wordpress/session.js';
+import { StorageError } from './storage/storage-error.js';
+import { createGuardedTraffic } from './wordpress/guarded-traffic.js';
 
-/** How long the first request waits for WordPress to run the present policy: it may be down, or there may be many. */
+/** How long the start waits until WordPress runs the current policy, milliseconds: it may be down, or have many sites. */
 const POLICY_WAIT_MS = 500;
-const nothing = async (): Promise<void> => undefined;
 
 export interface RunningGuard {
-  /** Where it listens, for example `http://127.0.0.1:8080`. */
+  /** Listening address, for example `http://127.0.0.1:8080` or `unix:/run/guard.sock`. */
   readonly url: string;
+  /**
+   * Serves the sites of a changed configuration, without a pause for the others. Everything else of it counts at the next
+   * start. Throws StorageError when a new site's settings can't be read; the sites then stay as they were.
+   */
+  reload(config: Config): Promise<SiteChanges>;
   /** Lets running requests finish, then frees everything. */
   close(): Promise<void>;
 }
 
 /**
- * Starts guard: the composition root, the only place that knows all parts. It serves as soon as the settings are
- * loaded, also while WordPress or its connector is down. It does not start without its database: a stored setting
- * must never be replaced by a default.
+ * Starts guard. It serves as soon as the settings are loaded, even while WordPress or its connector is down. It does not
+ * start without its database: a stored setting must never be replaced by a default.
  *
- * @param options `storage`: that of the configuration, when it has been opened already
+ * @param options `storage`: the configured storage, if it is already open; `blocked`: the blocklist read from it;
+ *   `socket`: a listening socket that a supervisor has opened, in place of the configured address
  * @throws StorageError, DataDirInUse, or the system's error when the address can't be listened on
  */
 export async function startGuard(
   config: Config,
-  options: { logger?: Logger; languages?: LanguageFor; storage?: OpenStorage } = {},
+  options: {
+    logger?: Logger;
+    languages?: LanguageFor;
+    storage?: OpenStorage;
+    blocked?: PreloadedBlocks;
+    socket?: ListeningDescriptor | undefined;
+  } = {},
 ): Promise<RunningGuard> {
   const logger = options.logger ?? createLogger(config.logLevel);
   const languages = options.languages ?? createLanguages({ folder: cataloguesFolder, logger });
-  const { lock, thread, blocked } = options.storage ?? (await openStorage(config, logger));
-  /** What has to be freed, in the order in which it was taken; freed in reverse. */
-  const taken: (() => void | Promise<void>)[] = [() => lock.release()];
-  const close = async () => {
-    for (let free = taken.pop(); free; free = taken.pop()) await free();
-  };
+  const { lock, thread } = options.storage ?? (await openStorage(config, logger));
+  const blocked = options.blocked ?? preloadBlocks(thread);
+  const cleanup = new Cleanup();
+  cleanup.add(() => lock.release());
   try {
-    const db = await openDatabase({ url: config.database, dataDir: config.dataDir, logger, thread });
-    taken.push(() => db.destroy());
-    const url = await assemble(config, languages, logger, db, blocked, taken);
-    logger.info({ event: 'guard-started', url, version, sites: config.sites.length }, `Guard serves at ${url}.`);
-    return { url, close };
+    const { listen } = config.metrics;
+    // First, so that it can say that guard is not ready yet, and last that it is no longer.
+    const metrics = listen === null ? null : await (await import('./metrics/metrics.js')).serveMetrics(listen, logger);
+    cleanup.add(() => metrics?.stop());
+    const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger, thread });
+    cleanup.add(() => db.destroy());
+    logConfigured(logger, config);
+    const services = await createServices({ config, logger, db, languages }, cleanup);
+    const { url, reload } = await serve(services, config, blocked, cleanup, metrics, options.socket);
+    cleanup.add(() => metrics?.endReadiness());
+    const { length: sites } = config.sites;
+    const { length: quarantined } = config.quarantined;
+    logger.info({ event: 'guard-started', url, version, sites, quarantined }, `Guard serves at ${url}.`);
+    return { url, reload, close: () => cleanup.run() };
   } catch (error) {
-    await close();
+    await cleanup.run();
     throw error;
   }
 }
 
-async function assemble(
+async function serve(
+  services: Services,
   config: Config,
-  languages: LanguageFor,
-  logger: Logger,
-  db: Database,
-  early: EarlyBlocks,
-  taken: (() => void | Promise<void>)[],
-): Promise<string> {
-  const clock = systemClock;
-  const mutex = new KeyedMutex();
-  const settings = sqlSettingsStore(db);
-  const factsStore = sqlSiteFactsStore(db);
-  const live = new LivePolicy();
-  const homes = new Map(config.sites.map((site) => [site.id, site.home ?? '']));
-  const sites = new LiveSites(live, homes, clock, languages);
-  taken.push(() => sites.stop());
+  blocked: PreloadedBlocks,
+  cleanup: Cleanup,
+  metrics: Metrics | null,
+  socket: ListeningDescriptor | undefined,
+): Promise<Pick<RunningGuard, 'url' | 'reload'>> {
+  const { siteList, live, connectors, sessions, mutex, clock, logger } = services;
 
-  const feed = pollingChangeFeed({ db, logger, from: await latestVersion(db) });
-  taken.push(() => feed.close());
-  const ids = config.sites.map(({ id }) => id);
-  await loadSites(ids, sites, settings, factsStore);
-  for (const { id } of config.sites) logPause(logger, sites, id, clock());
-  const blockedKeeper = keepBlocked({
-    store: sqlBlockedVisitorsStore(db, early),
-    sites,
-    mutex,
-    logger,
-    onUsers: (site) => healPolicy(site),
-  });
-  taken.push(() => blockedKeeper.stop());
-  feed.subscribe(blockedKeeper.reload);
+  const starting = startFeatures(services, blocked, cleanup);
+  const ready = starting.then((started) => started.ready);
+  // The database of guard or WordPress may have changed while guard was down: push the current policy first.
+  const policiesPushed = connectors
+    .start(ready)
+    .then(() => ready)
+    .then(() => Promise.all(siteList.servedIds.map((id) => mutex.run(id, async () => undefined))));
+  // Both are awaited below. If something else fails first, their rejections must not stay unhandled.
+  for (const promise of [ready, policiesPushed]) promise.catch(() => undefined);
+  const features = await starting;
+  const { securityLog: file } = config.activity;
+  const { visits } = features.gateway;
+  const securityLog = file === null ? null : openSecurityLog(file, { visits, clock, logger });
+  cleanup.add(() => securityLog?.close());
 
-  const client = connectorClient({
-    clock,
-    facts: (site) => sites.get(site.id).facts,
-    onFailed: (site) => health.recheck(site),
-  });
-  taken.push(() => client.close());
-  const log = composeActivityLog({
-    ...{ config, db, client, sites, clock, logger },
-    onOptions: (site) => void health.check(site),
-  });
-  taken.push(() => log.stop());
-  feed.subscribe(() => log.events.changed());
-  const slowUsers = sqlSlowUsersStore(db);
-  await slowUsers.clear();
-  const keeper = keepAttempts({
-    store: sqlAttemptStore(db),
-    onSlowUsers(site, users) {
-      slowUsers
-        .write(site, users)
-        .catch((error: unknown) => {
-          logger.warn(
-            { event: 'slow-users-not-stored', site, err: error },
-            '`status` will not know the slow accounts.',
-          );
-        })
-        .finally(() => healPolicy(site));
-    },
-    onLocked: log.events.locked,
-    clock,
-    logger,
-  });
-  taken.push(() => keeper.stop());
-  const reading = readRefused(db, ids, blockedKeeper, keeper);
-  // The start waits for it below, unless something else fails before.
-  reading.catch(nothing);
-  feed.subscribe((site) => {
-    keeper.lift(site).catch((error: unknown) => {
-      logger.error({ event: 'login-attempts-not-read', site, err: error }, 'What was unblocked can’t be read.');
-    });
-  });
-
-  const connectors = composeConnectors({
-    ...{ config, client, sites, factsStore, mutex, clock, logger },
-    slow: keeper.slow,
-    ready: reading,
-  });
-  const { health, policyPush, healPolicy } = connectors;
-  sites.onResumed((site) => {
-    logger.info({ event: 'pause-ended', site }, 'The pause is over; the settings are in force again.');
-    healPolicy(site);
-  });
-  const reload = createSettingsReload({
-    read: (site) => fetchSiteSettings(settings, site),
-    sites,
-    mutex,
-    logger,
-    onChanged(site) {
-      logPause(logger, sites, site, clock());
-      healPolicy(site);
-    },
-  });
-  taken.push(() => reload.stop());
-  feed.subscribe(reload.reload);
-
-  // While guard was away its database or WordPress's may have changed: WordPress gets the present policy first. What is
-  // composed below takes about as long.
-  taken.push(() => connectors.stop());
-  const policiesPushed = health
-    .start()
-    .then(() => reading)
-    .then(() => Promise.all(config.sites.map(({ id }) => mutex.run(id, nothing))));
-  policiesPushed.catch(nothing);
-
-  const sessions = createSessions({ client, clock });
-  const change: ChangeDeps = {
-    settings,
-    pushPolicy: connectors.pushSettings,
-    apply: (site, wanted) => sites.set(site, { settings: wanted }),
-    publish: feed.publish,
-    mutex,
-    clock,
-    logger,
-  };
-  const { dataDir, sites: configured } = config;
-  const { attempts } = keeper;
-  const secondFactor = { db, dataDir, client, sites, configured, attempts, feed, clock, logger };
-  const door = await composeSecondFactor(secondFactor);
-  const postHack = composePostHack({
-    db,
-    config,
-    client,
-    sites,
-    sessions,
-    door,
-    feed,
-    log: log.store,
-    onAudit: log.events.changed,
-    clock,
-    logger,
-  });
-  taken.push(() => postHack.runner.stop());
-  const weekly = composeWeeklyReport({ config, db, store: log.store, change, client, sites, logger });
-  taken.push(() => weekly.sender.stop());
-  const locks = (site: SiteId) => visibleLocks(attempts, sites.inForce(site).login.login_attempts, site, clock());
-  const overview = await composeOverview({
-    ...{ config, db, change, client, sites, health, store: log.store, locks, clock },
-    lastReportFailure: weekly.lastReportFailure,
-  });
-  const running = { ...postHack, ...overview, ...weekly };
   const api = lazyApi(async () => {
-    const { composeApi } = await import('./compose-api.js');
-    return composeApi({
-      ...{ config, db, log, change, client, sites, sessions, door, running },
-      ...{ blockedKeeper, attempts: keeper, policyPush, locks },
-    });
+    const [{ createApi }, endpoints] = await Promise.all([import('./api/api-app.js'), features.loadEndpoints()]);
+    return createApi({ endpoints, sessions, nonces: sqlCallNonces(services.db), clock, logger });
   }, logger);
-  taken.push(() => api.close());
-
-  const lost = createLostReports({
-    ask: (site, requests) => client.loginReports(site, requests),
-    state: health.state,
-    recheck: health.recheck,
-    clock,
-    logger,
-  });
-  taken.push(() => lost.stop());
-  const login = {
-    attempts,
-    slow: keeper.slow,
-    door,
-    clock,
-    logger,
-    waitMs: LOGIN_WAIT_MS,
-    settled: keeper.settled,
-    lost,
-  };
-  const { listen } = config.metrics;
-  const metrics = listen === null ? null : (await import('./compose-metrics.js')).composeMetrics(listen, logger);
+  cleanup.add(() => api.close());
+  const guarded = createGuardedTraffic({ dataDir: config.dataDir, clock, logger });
+  cleanup.add(() => guarded.stop());
   const server = createGuardServer({
-    ...{ config, live, login, logger, clock },
+    ...{ config, live, logger, clock, socket },
+    ...features.gateway,
+    visits: securityLog?.visits ?? visits,
+    sharedAssets: createSharedAssets(),
     ...(metrics && { observer: metrics.observer }),
     api: api.handle,
-    visits: log.visits,
-    onSignal(site, signal) {
-      health.inform(site, signal);
-      log.onSignal(site, signal);
-    },
+    onSignal: connectors.signal,
+    onGuarded: ({ id }) => guarded.record(id),
+    onNoAnswer: connectors.recordUse,
   });
-  await reading;
+
+  await ready;
   await Promise.race([policiesPushed, pause(POLICY_WAIT_MS, undefined, { ref: false })]);
   const address = await server.listen();
-  taken.push(() => server.close());
-  await metrics?.serve({
+  cleanup.add(() => server.close());
+  metrics?.observe({
     connections: () => server.connections,
-    loginLocks: () => attempts.locks,
-    connectors: () => ids.map((id) => health.state(id).kind),
+    loginLocks: () => features.gateway.login.attempts.lockCount,
+    loginsWaiting: () => features.gateway.login.attempts.waiting,
+    upstreamWaiting: () => server.waiting,
+    visits: () => features.gateway.visits.getCounts?.() ?? { dropped: 0, waiting: 0 },
+    storageErrors: () => StorageError.counts,
+    connectors: () => [
+      ...siteList.servedIds.map((id) => connectors.state(id).kind),
+      ...siteList.quarantined.map(() => 'quarantined' as const),
+    ],
   });
-  taken.push(() => metrics?.stop());
-  log.start();
-  weekly.sender.start();
-  await postHack.runner.resume();
-  return `http://${authorityOf(address)}`;
+  await features.onServing();
+  return { url: toServerUrl(address), reload: createReload(services, features, server) };
 }
 
-/** A pause is dangerous to forget, so each one stands in the log. */
-function logPause(logger: Logger, sites: LiveSites, site: SiteId, now: number): void {
-  const { pausedUntil } = sites.get(site).settings;
-  if (pausedUntil <= now) return;
-  const until = new Date(pausedUntil).toISOString();
-  logger.warn({ event: 'paused', site, until }, 'Everything is off for this site until then.');
+/** Returns `reload` of `RunningGuard`. Reloads run one after the other. */
+function createReload(services: Services, features: RunningFeatures, server: GuardServer): RunningGuard['reload'] {
+  const { siteList, sites, connectors, logger } = services;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function apply(config: Config): Promise<SiteChanges> {
+    const next = { ...config, sites: await keepKnownSites(siteList, config.sites) };
+    const changes = compareSites(siteList, next);
+    if (changes.isEmpty) return changes;
+    const { quarantined, trustedProxies } = siteList;
+    const before = { sites: [...siteList], quarantined, trustedProxies };
+    // What guard keeps in memory of a site is loaded before its first request.
+    siteList.replace(next);
+    try {
+      await services.loadSites(changes.added);
+      for (const { id } of changes.changed) {
+        if (before.sites.some((site) => site.id === id)) sites.set(id, {});
+        else await features.loadSite(id);
+      }
+    } catch (error) {
+      siteList.replace(before);
+      throw error;
+    }
+    server.setSites(next);
+    for (const site of changes.changed) connectors.check(site);
+    for (const id of changes.removed) {
+      await features.dropSite(id);
+      sites.delete(id);
+    }
+    const { added, removed } = changes;
+    const changed = changes.changed.map(({ id }) => id).filter((id) => !added.includes(id));
+    logger.info({ event: 'sites-changed', added, changed, removed }, 'The sites of the configuration are served.');
+    logQuarantined(logger, next);
+    return changes;
+  }
+
+  return (next) => {
+    const done = last.then(() => apply(next));
+    last = done.catch(() => undefined);
+    return done;
+  };
+}
+
+function logQuarantined(logger: Logger, { quarantined }: Pick<Config, 'quarantined'>): void {
+  for (const { id, hosts, reason } of quarantined) {
+    logger.error({ event: 'site-quarantined', site: id, hosts, reason }, 'The site is not served; visitors get 503.');
+  }
+}
+
+/** Logs the sites that are not served and the sites that accept direct requests: both are easily forgotten. */
+function logConfigured(logger: Logger, { sites, quarantined }: Config): void {
+  logQuarantined(logger, { quarantined });
+  const open = sites.filter(({ requireGuard }) => !requireGuard).map(({ id }) => id);
+  if (open.length === 0) return;
+  logger.warn(
+    { event: 'direct-requests-allowed', count: open.length, sites: open.slice(0, 20) },
+    'WordPress answers visitors who go past guard. Run `attach --require-guard` when traffic comes through it.',
+  );
 }

@@ -1,30 +1,70 @@
 /**
- * What guard knows about one WordPress site beside its settings.
- * `SiteConfig` comes from the configuration file, `SiteFacts` from the connector (with safe defaults until it answers).
+ * The data about one WordPress site besides its settings. `SiteConfig` comes from the configuration file, `SiteFacts`
+ * from the connector (with safe defaults until it responds).
  */
 
-/** Identifier of a site in configuration, storage and log: letters, digits and hyphens. */
+/** Identifier of a site in the configuration, storage and log: letters, digits and hyphens. */
 export type SiteId = string;
 
 export interface SiteConfig {
   readonly id: SiteId;
-  /** Host names served, lower-case, without port; `*` takes every other one. */
+  /** Served host names, lower-case, without port; `*` matches every other host. */
   readonly hosts: readonly string[];
-  /** Origin of WordPress's web server, for example `http://127.0.0.1:8081`. */
+  /** Origin of WordPress's web server, for example `http://127.0.0.1:8081`, or its Unix socket: `unix:/run/web.sock`. */
   readonly upstream: string;
   /** Folder of the WordPress installation when guard runs on the same machine, else null. */
   readonly wordpressDir: string | null;
-  /** Folder of must-use plugins where the site has moved it, else absent. */
+  /** Folder of must-use plugins, if the site has moved it. */
   readonly muPluginsDir?: string;
+  /** Folder with the connector's releases that sites of the machine share; absent where the site has a copy of its own. */
+  readonly sharedConnector?: string;
   /** 64 hexadecimal digits shared with the connector. Never logged. */
   readonly secret: string;
   /** Whether the connector refuses web requests that did not come through guard. */
-  readonly onlyThroughGuard: boolean;
-  /** URL path of a site in a sub-directory, used until the connector has told it; '' or absent at the root. */
+  readonly requireGuard: boolean;
+  /** URL path of a site in a sub-directory, used until the connector has reported it; '' or absent at the root. */
   readonly home?: string;
+  /** Addresses and CIDR ranges of proxies in front of this site alone, besides those of the machine. */
+  readonly trustedProxies?: readonly string[];
+  /** Limits that differ from the machine's. */
+  readonly limits?: {
+    /** Connections to WordPress at the same time; further requests wait. */
+    readonly upstreamConnections?: number;
+    /** Longest pause of WordPress before and during a response, seconds; then 504. */
+    readonly upstreamSeconds?: number;
+    /** Most visits that the Activity Log keeps. */
+    readonly maxRows?: number;
+  };
+  /** Content of the provider that differs from the machine's. */
+  readonly branding?: Partial<Branding>;
 }
 
-/** URL paths of the site, lower-case, starting with a slash, no slash at the end; home at the root of the host is ''. */
+/** Content of the provider on the Security Dashboard. */
+export interface Branding {
+  readonly ebook: {
+    readonly title: string;
+    readonly link: string;
+    readonly text: string;
+    readonly image: string;
+  } | null;
+  /** URL for reviews; when empty, owners are not asked for one. */
+  readonly rateLink: string;
+  /** Days of use after which owners are asked for a review. */
+  readonly rateAfterDays: number;
+}
+
+/**
+ * A site whose key guard can't use. It has no secret and no upstream, so that nothing can be signed or forwarded for it.
+ * Its visitors get a page that it is not available; its settings can still be read and changed.
+ */
+export interface QuarantinedSite {
+  readonly id: SiteId;
+  readonly hosts: readonly string[];
+  /** Which file has which fault, and how to fix it. */
+  readonly reason: string;
+}
+
+/** URL paths of the site, lower-case, with a leading slash, without a trailing one. A home at the host's root is ''. */
 export interface SitePaths {
   readonly home: string;
   readonly admin: string;
@@ -44,7 +84,28 @@ export const defaultSitePaths: SitePaths = {
   rest: '/wp-json',
 };
 
-/** What the connector says about its WordPress; remembered over restarts. */
+/** Permitted forms of a value in a signed request. */
+export const SIGNED_VALUES = {
+  digits: /^[0-9]{1,20}$/,
+  hex: /^[0-9A-Fa-f]{16,256}$/,
+  base64: /^[A-Za-z0-9+/_-]{16,256}={0,2}$/,
+  text: /^[\x21-\x7e]{1,256}$/,
+} as const;
+
+/** Requests to `xmlrpc.php` that a plugin of the site handles itself, after checking their signature. */
+export interface SignedXmlRpc {
+  /** Short name in lower case, for example `jetpack`. */
+  readonly id: string;
+  readonly name: string;
+  /** Query parameters with a fixed value, for example `for=jetpack`. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Query parameters with a variable value, and the form of the value. */
+  readonly parameters: Readonly<Record<string, keyof typeof SIGNED_VALUES>>;
+  /** Prefixes of the plugin's method names, for example `jetpack.`. */
+  readonly methods: readonly string[];
+}
+
+/** What the connector reports about its WordPress; stored across restarts. */
 export interface SiteFacts {
   /** Address of the site as WordPress knows it, for example `https://example.com/blog`. */
   readonly homeUrl: string;
@@ -53,11 +114,13 @@ export interface SiteFacts {
   readonly timeZone: string;
   /** Locale of the site as WordPress names it, for example `de_DE`. */
   readonly locale: string;
-  /** Whether it is a network of sites: its sign-up is another script, with an activation after it. */
+  /** Whether WordPress is a multisite network: it signs users up with another script, followed by an activation. */
   readonly multisite: boolean;
+  /** Active plugins that receive signed XML-RPC requests. */
+  readonly signedXmlRpc: readonly SignedXmlRpc[];
 }
 
-/** How things stand between guard and the connector of a site. */
+/** State of the connection between guard and the connector of a site. */
 export type ConnectorState =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'ok'; readonly version: string; readonly policy: string | null }
@@ -65,7 +128,10 @@ export type ConnectorState =
   | { readonly kind: 'other_secret'; readonly keyId: string }
   | { readonly kind: 'unreachable'; readonly cause: string };
 
-/** A page of wp-admin, for example `admin.php?page=activity-log`: a URL, or a path until the site's address is known. */
+/**
+ * Returns the URL of a page of wp-admin, for example of `admin.php?page=activity-log`; only its path until the site's
+ * address is known.
+ */
 export function adminUrl(facts: SiteFacts | null, page: string): string {
   const origin = facts === null ? '' : new URL(facts.homeUrl).origin;
   return `${origin}${(facts?.paths ?? defaultSitePaths).admin}/${page}`;

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
+import { cataloguesFolder, createLanguages } from '../src/i18n/languages.js';
 import { silentLogger } from '../src/lib/logger.js';
-import { cataloguesFolder, createLanguages } from '../src/texts/languages.js';
 import { answersIn, bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
-import { type Gate, recordingServer, runningGate, type Seen } from './running-gate.js';
+import { type Gateway, recordingServer, type Seen, startGateway } from './running-gateway.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n';
 
-async function blockedGate(): Promise<{ gate: Gate; seen: Seen[] }> {
+async function blockedGateway(): Promise<{ gateway: Gateway; seen: Seen[] }> {
   const { port, seen } = await recordingServer();
-  const gate = await runningGate(port, { limits: { headerSeconds: 1 } });
-  gate.rule({ blocked: ['127.0.0.1'], options: { xss_protection: 1, wp_remove_version: 1 } });
-  return { gate, seen };
+  const gateway = await startGateway(port, { limits: { headerSeconds: 1 } });
+  gateway.rule({ blocked: ['127.0.0.1'], options: { xss_protection: 1, wp_remove_version: 1 } });
+  return { gateway, seen };
 }
 
 describe('a blocked visitor', () => {
   it('is refused whatever they ask, on one connection', async () => {
-    const { gate, seen } = await blockedGate();
-    const client = new RawClient(gate.port);
+    const { gateway, seen } = await blockedGateway();
+    const client = new RawClient(gateway.port);
     for (let i = 1; i <= 5; i++)
       await client.send(GET).until((text) => answersIn(text) === i && text.endsWith('Blocked\n'));
     expect(client.received).not.toMatch(/HTTP\/1\.1 (?!403)/);
@@ -26,8 +26,8 @@ describe('a blocked visitor', () => {
   });
 
   it('gets one answer for each of many requests sent at once, split anywhere', async () => {
-    const { gate } = await blockedGate();
-    const client = new RawClient(gate.port);
+    const { gateway } = await blockedGateway();
+    const client = new RawClient(gateway.port);
     const bytes = GET.repeat(50);
     for (let i = 0; i < bytes.length; i += 333) {
       client.send(bytes.slice(i, i + 333));
@@ -37,8 +37,8 @@ describe('a blocked visitor', () => {
   });
 
   it('gets a page in a browser', async () => {
-    const { gate } = await blockedGate();
-    const received = await exchange(gate.port, closing('GET / HTTP/1.1\r\nAccept: text/html,*/*'));
+    const { gateway } = await blockedGateway();
+    const received = await exchange(gateway.port, closing('GET / HTTP/1.1\r\nAccept: text/html,*/*'));
     expect(bodyOf(received)).toContain('You are blocked from this site');
     expect(received).toContain('127.0.0.1');
     expect(received).toContain('Connection: close');
@@ -49,11 +49,11 @@ describe('a blocked visitor', () => {
     ['es_ES', 'Estás bloqueado en este sitio'],
     ['it_IT', 'Sei bloccato su questo sito'],
   ])('gets the page in the site’s language: %s', async (locale, heading) => {
-    const { gate } = await blockedGate();
+    const { gateway } = await blockedGateway();
     const languages = createLanguages({ folder: cataloguesFolder, logger: silentLogger() });
-    gate.rule({ blocked: ['127.0.0.1'], language: languages(locale) });
+    gateway.rule({ blocked: ['127.0.0.1'], language: languages(locale) });
     const ask = 'GET / HTTP/1.1\r\nHost: example.com\r\nAccept: text/html\r\n\r\n';
-    const client = new RawClient(gate.port);
+    const client = new RawClient(gateway.port);
     client.send(ask.repeat(2));
     await client.until((text) => text.split('</html>').length === 3);
     const pages = Buffer.from(client.received, 'latin1').toString();
@@ -66,13 +66,13 @@ describe('a blocked visitor', () => {
   });
 
   it('gets a reference of its own with every page, also when the answers are read late', async () => {
-    const { gate } = await blockedGate();
+    const { gateway } = await blockedGateway();
     const ask = 'GET / HTTP/1.1\r\nHost: example.com\r\nAccept: text/html\r\n\r\n';
-    const slow = new RawClient(gate.port);
+    const slow = new RawClient(gateway.port);
     slow.socket.pause();
     slow.send(ask.repeat(100));
     // Others of the same address are answered meanwhile, from the same bytes.
-    const other = new RawClient(gate.port);
+    const other = new RawClient(gateway.port);
     for (let i = 1; i <= 20; i++) await other.send(ask).until((text) => text.split('</html>').length === i + 1);
     slow.socket.resume();
     await slow.until((text) => text.split('</html>').length === 101, 10_000);
@@ -82,8 +82,8 @@ describe('a blocked visitor', () => {
   });
 
   it('gets no body for HEAD', async () => {
-    const { gate } = await blockedGate();
-    const received = await exchange(gate.port, 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const { gateway } = await blockedGateway();
+    const received = await exchange(gateway.port, 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n');
     expect([statusOf(received), bodyOf(received)]).toEqual([403, '']);
   });
 
@@ -93,8 +93,8 @@ describe('a blocked visitor', () => {
     ['of HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n'],
     ['that ends the connection', closing('GET / HTTP/1.1')],
   ])('with a request %s gets one refusal and the end', async (_what, bytes) => {
-    const { gate, seen } = await blockedGate();
-    const received = await new RawClient(gate.port).send(bytes).end();
+    const { gateway, seen } = await blockedGateway();
+    const received = await new RawClient(gateway.port).send(bytes).end();
     expect([statusOf(received), answersIn(received)]).toEqual([403, 1]);
     expect(seen).toEqual([]);
   });
@@ -105,45 +105,47 @@ describe('a blocked visitor', () => {
   ])(
     'with a request whose body has %s gets one refusal, and the body is taken for nothing else',
     async (_what, header, body) => {
-      const { gate, seen } = await blockedGate();
-      const client = new RawClient(gate.port).send(`POST / HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${body}`);
+      const { gateway, seen } = await blockedGateway();
+      const client = new RawClient(gateway.port).send(`POST / HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${body}`);
       await client.send(closing('GET /next HTTP/1.1')).end();
       expect(answersIn(client.received)).toBe(2);
       expect(client.received).not.toMatch(/HTTP\/1\.1 (?!403)/);
-      expect(gate.visits.map(({ target }) => target)).toEqual(['/', '/next']);
+      expect(gateway.visits.map(({ target }) => target)).toEqual(['/', '/next']);
       expect(seen).toEqual([]);
     },
   );
 
   it('with bytes that no parser understands gets 400 and the end', async () => {
-    const { gate, seen } = await blockedGate();
-    const received = await new RawClient(gate.port).send('nonsense\r\n\r\n').end();
+    const { gateway, seen } = await blockedGateway();
+    const received = await new RawClient(gateway.port).send('nonsense\r\n\r\n').end();
     expect([statusOf(received), answersIn(received)]).toEqual([400, 1]);
     expect(seen).toEqual([]);
   });
 
   it('who sends no end of a head, or nothing, is let go', async () => {
-    const { gate } = await blockedGate();
-    expect(statusOf(await new RawClient(gate.port).send(`GET / HTTP/1.1\r\nX: ${'a'.repeat(40_000)}`).end())).toBe(431);
-    expect(statusOf(await new RawClient(gate.port).end())).toBe(408);
+    const { gateway } = await blockedGateway();
+    expect(statusOf(await new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nX: ${'a'.repeat(40_000)}`).end())).toBe(
+      431,
+    );
+    expect(statusOf(await new RawClient(gateway.port).end())).toBe(408);
   });
 
   it('who asks without end and reads no answer is answered a bounded number of times, and the connection ends', async () => {
-    const { gate } = await blockedGate();
-    const client = new RawClient(gate.port);
+    const { gateway } = await blockedGateway();
+    const client = new RawClient(gateway.port);
     client.socket.pause();
     client.send(GET.repeat(5000));
-    await expect.poll(() => gate.server.connections).toBe(0);
-    expect(gate.visits.length).toBeLessThan(200);
+    await expect.poll(() => gateway.server.connections).toBe(0);
+    expect(gateway.visits.length).toBeLessThan(200);
   });
 
   it('is served on the same connection once the owner lets them in, with bytes already sent', async () => {
-    const { gate, seen } = await blockedGate();
-    const client = new RawClient(gate.port).send(GET);
+    const { gateway, seen } = await blockedGateway();
+    const client = new RawClient(gateway.port).send(GET);
     await client.until((text) => text.endsWith('Blocked\n'));
     client.send('GET /half HTTP/1.1\r\nHo');
     await new Promise((resolve) => setTimeout(resolve, 50));
-    gate.rule({});
+    gateway.rule({});
     await client.send('st: a\r\n\r\n').until((text) => text.endsWith('hello'));
     await client
       .send('POST /more HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc')
@@ -152,22 +154,22 @@ describe('a blocked visitor', () => {
   });
 
   it('is refused on a connection that was open before the owner blocked them', async () => {
-    const { gate, seen } = await blockedGate();
-    gate.rule({});
-    const client = new RawClient(gate.port).send(GET);
+    const { gateway, seen } = await blockedGateway();
+    gateway.rule({});
+    const client = new RawClient(gateway.port).send(GET);
     await client.until((text) => text.endsWith('hello'));
-    gate.rule({ blocked: ['127.0.0.1'] });
+    gateway.rule({ blocked: ['127.0.0.1'] });
     await client.send(GET).until((text) => text.endsWith('Blocked\n'));
     expect(seen).toHaveLength(1);
   });
 
   it('does not keep guard from stopping', async () => {
-    const { gate } = await blockedGate();
-    const client = new RawClient(gate.port).send(GET);
+    const { gateway } = await blockedGateway();
+    const client = new RawClient(gateway.port).send(GET);
     await client.until((text) => text.endsWith('Blocked\n'));
     const hammer = setInterval(() => client.socket.writable && client.send(GET), 50);
     const began = Date.now();
-    await gate.server.close();
+    await gateway.server.close();
     clearInterval(hammer);
     expect(Date.now() - began).toBeLessThan(2000);
   });

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { answersIn, exchange, RawClient, statusOf } from './raw-client.js';
-import { type Gate, rawServer, recordingServer, runningGate } from './running-gate.js';
+import { type Gateway, rawServer, recordingServer, startGateway } from './running-gateway.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
@@ -21,8 +21,10 @@ function reset(client: RawClient): void {
   client.socket.resetAndDestroy();
 }
 
-async function expectServing(gate: Gate): Promise<void> {
-  expect(statusOf(await exchange(gate.port, 'GET /plain HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'))).toBe(200);
+async function expectServing(gateway: Gateway): Promise<void> {
+  expect(statusOf(await exchange(gateway.port, 'GET /plain HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'))).toBe(
+    200,
+  );
 }
 
 const HANDSHAKE = 'GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
@@ -40,16 +42,16 @@ describe('a client that resets its connection', () => {
     ['after several requests', GET.repeat(20)],
   ])('%s leaves the service as it was', async (_when, bytes) => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
+    const gateway = await startGateway(port);
     for (let i = 0; i < 20; i++) {
-      const client = new RawClient(gate.port);
+      const client = new RawClient(gateway.port);
       await new Promise((resolve) => client.socket.write(bytes, 'latin1', resolve));
       // At other moments of what guard does with it.
       await new Promise((resolve) => setTimeout(resolve, i % 5));
       reset(client);
     }
-    await expect.poll(() => gate.server.connections).toBe(0);
-    await expectServing(gate);
+    await expect.poll(() => gateway.server.connections).toBe(0);
+    await expectServing(gateway);
     expect(seen.at(-1)?.url).toBe('/plain');
   });
 });
@@ -65,30 +67,30 @@ describe('several requests in one packet', () => {
 
   it.each(pairs)('of which the first is one $how leave the service as it was: $next', async ({ bytes, next }) => {
     const { port } = await recordingServer();
-    const gate = await runningGate(port);
-    const received = await new RawClient(gate.port).send(bytes + next).end();
+    const gateway = await startGateway(port);
+    const received = await new RawClient(gateway.port).send(bytes + next).end();
     expect(statusOf(received)).toBeGreaterThanOrEqual(400);
     expect(answersIn(received)).toBe(1);
-    await expectServing(gate);
+    await expectServing(gateway);
   });
 
   it('are answered by guard where Node would answer itself: 400 without a host, 417 for an expectation', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
-    const noHost = await exchange(gate.port, first['without a host']);
-    const expectation = await exchange(gate.port, first['with an unknown expectation']);
+    const gateway = await startGateway(port);
+    const noHost = await exchange(gateway.port, first['without a host']);
+    const expectation = await exchange(gateway.port, first['with an unknown expectation']);
     expect([statusOf(noHost), statusOf(expectation)]).toEqual([400, 417]);
     expect(noHost).toContain('Cache-Control: no-store');
     expect(expectation).toContain('Cache-Control: no-store');
-    expect(gate.visits.map(({ rule }) => rule)).toEqual(['ambiguous:host', 'ambiguous:expectation']);
+    expect(gateway.visits.map(({ rule }) => rule)).toEqual(['ambiguous:host', 'ambiguous:expectation']);
     expect(seen).toEqual([]);
   });
 
   it('of which one ends the connection get an answer to that one, and none behind it', async () => {
     const { port, seen } = await recordingServer((_request, response) => void setTimeout(() => response.end('ok'), 20));
-    const gate = await runningGate(port);
+    const gateway = await startGateway(port);
     const last = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
-    const received = await new RawClient(gate.port).send(GET + last + GET).end();
+    const received = await new RawClient(gateway.port).send(GET + last + GET).end();
     expect(answersIn(received)).toBe(2);
     expect(seen.map(({ url }) => url)).toEqual(['/', '/last']);
   });
@@ -103,8 +105,8 @@ describe('several requests in one packet', () => {
         response.end('ok');
       }, 10);
     });
-    const gate = await runningGate(port);
-    const client = new RawClient(gate.port).send(GET.repeat(10));
+    const gateway = await startGateway(port);
+    const client = new RawClient(gateway.port).send(GET.repeat(10));
     await client.until((text) => answersIn(text) === 10);
     expect(seen).toHaveLength(10);
     expect(most).toBe(1);
@@ -112,27 +114,27 @@ describe('several requests in one packet', () => {
 
   it('are too many when hundreds wait: those behind are not answered, and the connection ends', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
-    const client = new RawClient(gate.port).send(GET.repeat(1000));
+    const gateway = await startGateway(port);
+    const client = new RawClient(gateway.port).send(GET.repeat(1000));
     const received = await client.end();
     expect(answersIn(received)).toBe(seen.length);
     expect(seen.length).toBeGreaterThan(50);
     expect(seen.length).toBeLessThan(200);
     expect(received.slice(received.lastIndexOf('HTTP/1.1 '))).toContain('Connection: close');
-    await expectServing(gate);
+    await expectServing(gateway);
   });
 });
 
 describe('what is held for a client', () => {
   it('who sends many requests at once and leaves is given back: the site goes on', async () => {
     const { port, open } = await silentServer();
-    const gate = await runningGate(port, { limits: { upstreamConnections: 4, upstreamSeconds: 60 } });
-    const clients = Array.from({ length: 4 }, () => new RawClient(gate.port).send(GET.repeat(100)));
+    const gateway = await startGateway(port, { limits: { upstreamConnections: 4, upstreamSeconds: 60 } });
+    const clients = Array.from({ length: 4 }, () => new RawClient(gateway.port).send(GET.repeat(100)));
     await expect.poll(open).toBe(4);
     for (const client of clients) reset(client);
     await expect.poll(open).toBe(0);
-    await expect.poll(() => gate.server.connections).toBe(0);
-    const next = new RawClient(gate.port).send(GET);
+    await expect.poll(() => gateway.server.connections).toBe(0);
+    const next = new RawClient(gateway.port).send(GET);
     await expect.poll(open).toBe(1);
     next.socket.destroy();
   });
@@ -143,18 +145,18 @@ describe('what is held for a client', () => {
     ['nothing else', GET],
   ])('who asks for %s and ends the connection is given back before WordPress has answered', async (_what, bytes) => {
     const { port, open } = await silentServer();
-    const gate = await runningGate(port, { limits: { upstreamSeconds: 60 } });
-    const clients = Array.from({ length: 10 }, () => new RawClient(gate.port).send(bytes));
+    const gateway = await startGateway(port, { limits: { upstreamSeconds: 60 } });
+    const clients = Array.from({ length: 10 }, () => new RawClient(gateway.port).send(bytes));
     await expect.poll(open).toBe(10);
     for (const { socket } of clients) socket.end();
     await expect.poll(open).toBe(0);
-    await expect.poll(() => gate.server.connections).toBe(0);
+    await expect.poll(() => gateway.server.connections).toBe(0);
   });
 });
 
 /** A client that does not end its side when guard has ended its own. */
-function stubborn(gate: Gate, bytes: string): { client: RawClient; ended: Promise<unknown> } {
-  const client = new RawClient(gate.port);
+function stubborn(gateway: Gateway, bytes: string): { client: RawClient; ended: Promise<unknown> } {
+  const client = new RawClient(gateway.port);
   client.socket.allowHalfOpen = true;
   const ended = new Promise((resolve) => client.socket.once('end', resolve));
   if (bytes !== '') client.send(bytes);
@@ -163,7 +165,7 @@ function stubborn(gate: Gate, bytes: string): { client: RawClient; ended: Promis
 
 describe('an open WebSocket', () => {
   /** Agrees to every handshake and then ignores that the client ends; reads what comes only if asked to. */
-  async function openWebSocket(reads: boolean): Promise<{ gate: Gate; client: RawClient }> {
+  async function openWebSocket(reads: boolean): Promise<{ gateway: Gateway; client: RawClient }> {
     const port = await rawServer((socket) => {
       socket.allowHalfOpen = true;
       socket.once('data', () => {
@@ -172,22 +174,22 @@ describe('an open WebSocket', () => {
         else socket.pause();
       });
     });
-    const gate = await runningGate(port, { limits: { idleSeconds: 1 } });
-    const client = new RawClient(gate.port).send(HANDSHAKE);
+    const gateway = await startGateway(port, { limits: { idleSeconds: 1 } });
+    const client = new RawClient(gateway.port).send(HANDSHAKE);
     await client.until((text) => text.includes('welcome'));
-    return { gate, client };
+    return { gateway, client };
   }
 
   it('whose client has ended is released, even if the other side stays open', async () => {
-    const { gate, client } = await openWebSocket(true);
+    const { gateway, client } = await openWebSocket(true);
     client.socket.end();
-    await expect.poll(() => gate.server.connections).toBe(0);
+    await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
   it('of which one side takes nothing for the idle time is released', async () => {
-    const { gate, client } = await openWebSocket(false);
+    const { gateway, client } = await openWebSocket(false);
     client.send(Buffer.alloc(16_000_000));
-    await expect.poll(() => gate.server.connections).toBe(0);
+    await expect.poll(() => gateway.server.connections).toBe(0);
   });
 });
 
@@ -203,19 +205,19 @@ describe('a client that ignores the end of its connection', () => {
     ['a WebSocket handshake that is refused', HANDSHAKE],
   ])('after %s is released within seconds', async (_what, bytes) => {
     const { port } = await recordingServer();
-    const gate = await runningGate(port, { limits: LIMITS });
-    const clients = Array.from({ length: 5 }, () => stubborn(gate, bytes));
+    const gateway = await startGateway(port, { limits: LIMITS });
+    const clients = Array.from({ length: 5 }, () => stubborn(gateway, bytes));
     await Promise.all(clients.map(({ ended }) => ended));
-    await expect.poll(() => gate.server.connections).toBe(0);
+    await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
   it('and goes on sending is released all the same', async () => {
     const { port } = await recordingServer();
-    const gate = await runningGate(port, { limits: LIMITS });
-    const { client, ended } = stubborn(gate, 'BROKEN\r\n\r\n');
+    const gateway = await startGateway(port, { limits: LIMITS });
+    const { client, ended } = stubborn(gateway, 'BROKEN\r\n\r\n');
     const more = setInterval(() => client.socket.writable && client.send(GET), 50);
     await ended;
-    await expect.poll(() => gate.server.connections).toBe(0);
+    await expect.poll(() => gateway.server.connections).toBe(0);
     clearInterval(more);
     expect(answersIn(client.received)).toBe(1);
   });
@@ -225,15 +227,15 @@ describe('connections', () => {
   it('of one address are limited; those of a trusted proxy are not', async () => {
     const { port } = await recordingServer();
     const limits = { connectionsPerAddress: 5 };
-    const gate = await runningGate(port, { limits });
-    const clients = Array.from({ length: 8 }, () => new RawClient(gate.port));
+    const gateway = await startGateway(port, { limits });
+    const clients = Array.from({ length: 8 }, () => new RawClient(gateway.port));
     await expect.poll(() => clients.filter(({ closed }) => closed)).toHaveLength(3);
-    expect(gate.server.connections).toBe(5);
+    expect(gateway.server.connections).toBe(5);
     for (const { socket } of clients) socket.destroy();
-    await expect.poll(() => gate.server.connections).toBe(0);
-    await expectServing(gate);
+    await expect.poll(() => gateway.server.connections).toBe(0);
+    await expectServing(gateway);
 
-    const behindProxy = await runningGate(port, { limits, trustedProxies: ['127.0.0.1'] });
+    const behindProxy = await startGateway(port, { limits, trustedProxies: ['127.0.0.1'] });
     const proxied = Array.from({ length: 8 }, () => new RawClient(behindProxy.port));
     await expect.poll(() => behindProxy.server.connections).toBe(8);
     expect(proxied.filter(({ closed }) => closed)).toEqual([]);
@@ -241,20 +243,20 @@ describe('connections', () => {
 
   it('in all are limited: the one that has been idle longest goes first, one with a request under way never', async () => {
     const { port, open } = await silentServer();
-    const gate = await runningGate(port, { limits: { connections: 3, upstreamSeconds: 60 } });
-    const busy = new RawClient(gate.port).send(GET);
+    const gateway = await startGateway(port, { limits: { connections: 3, upstreamSeconds: 60 } });
+    const busy = new RawClient(gateway.port).send(GET);
     await expect.poll(open).toBe(1);
-    const idle = [new RawClient(gate.port)];
-    await expect.poll(() => gate.server.connections).toBe(2);
-    idle.push(new RawClient(gate.port));
-    await expect.poll(() => gate.server.connections).toBe(3);
-    idle.push(new RawClient(gate.port));
+    const idle = [new RawClient(gateway.port)];
+    await expect.poll(() => gateway.server.connections).toBe(2);
+    idle.push(new RawClient(gateway.port));
+    await expect.poll(() => gateway.server.connections).toBe(3);
+    idle.push(new RawClient(gateway.port));
     await expect.poll(() => idle.map(({ closed }) => closed)).toEqual([true, false, false]);
     expect(busy.closed).toBe(false);
     for (const { socket } of idle.slice(1)) socket.write(GET);
     await expect.poll(open).toBe(3);
     // All have a request under way: nobody else gets in.
-    const refused = new RawClient(gate.port);
+    const refused = new RawClient(gateway.port);
     await refused.end();
     expect(open()).toBe(3);
   });

@@ -2,10 +2,10 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../src/testing/scratch.js';
 import { answersIn, bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
-import { rawServer, recordingServer, runningGate, scriptedServer, webServer } from './running-gate.js';
+import { rawServer, recordingServer, scriptedServer, startGateway, webServer } from './running-gateway.js';
 import { socketSilence } from './socket-silence.js';
+import { eventually } from './support/scratch.js';
 
 async function closedPort(): Promise<number> {
   const server = createServer();
@@ -18,12 +18,12 @@ async function closedPort(): Promise<number> {
 describe('when WordPress does not answer', () => {
   it('the visitor gets 502: a page in a browser, a line elsewhere, nothing of the inside in either', async () => {
     const port = await closedPort();
-    const gate = await runningGate(port);
-    const page = await exchange(gate.port, closing('GET / HTTP/1.1\r\nAccept: text/html'));
+    const gateway = await startGateway(port);
+    const page = await exchange(gateway.port, closing('GET / HTTP/1.1\r\nAccept: text/html'));
     expect(statusOf(page)).toBe(502);
     expect(page).toContain('text/html; charset=utf-8');
     expect(page).not.toMatch(new RegExp(`ECONN|${port}|stack|wordpress|upstream`, 'i'));
-    const line = await exchange(gate.port, closing('GET / HTTP/1.1'));
+    const line = await exchange(gateway.port, closing('GET / HTTP/1.1'));
     expect(bodyOf(line)).toBe('Not available\n');
   });
 
@@ -35,8 +35,8 @@ describe('when WordPress does not answer', () => {
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
   ])('but with %s, the visitor gets 502', async (_what, answer) => {
     const { port } = await scriptedServer(answer);
-    const gate = await runningGate(port);
-    const received = await exchange(gate.port, closing('GET / HTTP/1.1'));
+    const gateway = await startGateway(port);
+    const received = await exchange(gateway.port, closing('GET / HTTP/1.1'));
     expect([statusOf(received), bodyOf(received)]).toEqual([502, 'Not available\n']);
   });
 
@@ -48,15 +48,61 @@ describe('when WordPress does not answer', () => {
         socket.destroy();
       });
     });
-    const gate = await runningGate(port);
-    expect(statusOf(await exchange(gate.port, closing('POST / HTTP/1.1\r\nContent-Length: 2', 'ab')))).toBe(502);
+    const gateway = await startGateway(port);
+    expect(statusOf(await exchange(gateway.port, closing('POST / HTTP/1.1\r\nContent-Length: 2', 'ab')))).toBe(502);
     expect(requests).toBe(1);
   });
 
   it('in time, the visitor gets 504', async () => {
-    const gate = await runningGate(await webServer(() => {}), { limits: { upstreamSeconds: 0.3 } });
-    const received = await new RawClient(gate.port).send(closing('GET / HTTP/1.1')).end();
+    const gateway = await startGateway(await webServer(() => {}), { limits: { upstreamSeconds: 0.3 } });
+    const received = await new RawClient(gateway.port).send(closing('GET / HTTP/1.1')).end();
     expect(statusOf(received)).toBe(504);
+  });
+
+  it('of a site with less patience in time, its visitor gets 504, that of another site the answer', async () => {
+    const upstream = `http://127.0.0.1:${await webServer((_request, response) => {
+      setTimeout(() => response.end('ok'), 1500);
+    })}`;
+    const gateway = await startGateway(upstream, {
+      limits: { upstreamSeconds: 30 },
+      sites: [
+        { id: 'one', hosts: ['one.example'], upstream, limits: { upstreamSeconds: 0.3 } },
+        { id: 'two', hosts: ['two.example'], upstream },
+      ],
+    });
+    const answers = ['one.example', 'two.example'].map((host) =>
+      new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`).end(),
+    );
+    expect((await Promise.all(answers)).map(statusOf)).toEqual([504, 200]);
+  });
+
+  it('of a site with fewer connections at once, its visitors wait for each other, those of another site do not', async () => {
+    let [atOnce, most] = [0, 0];
+    const together: (() => void)[] = [];
+    const port = await webServer((request, response) => {
+      if (request.headers.host === 'two.example') {
+        // Each is answered when the other is there too.
+        if (together.push(() => response.end('ok')) === 2) for (const answer of together) answer();
+        return;
+      }
+      most = Math.max(most, ++atOnce);
+      setTimeout(() => {
+        atOnce--;
+        response.end('ok');
+      }, 200);
+    });
+    const upstream = `http://127.0.0.1:${port}`;
+    const gateway = await startGateway(port, {
+      sites: [
+        { id: 'one', hosts: ['one.example'], upstream, limits: { upstreamConnections: 1 } },
+        { id: 'two', hosts: ['two.example'], upstream },
+      ],
+    });
+    const answers = ['one.example', 'two.example', 'one.example', 'two.example'].map((host) =>
+      new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`).end(),
+    );
+    expect((await Promise.all(answers)).map(statusOf)).toEqual([200, 200, 200, 200]);
+    expect(most).toBe(1);
   });
 
   /** A server that sends its answer byte by byte. */
@@ -74,8 +120,8 @@ describe('when WordPress does not answer', () => {
 
   it('but drips the head of its answer, the visitor gets 504: that is no silence, and would go on for ever', async () => {
     const port = await dripping(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(300)}`, 20);
-    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.5 } });
-    const received = await new RawClient(gate.port).send(closing('GET / HTTP/1.1')).end();
+    const gateway = await startGateway(port, { limits: { upstreamSeconds: 0.5 } });
+    const received = await new RawClient(gateway.port).send(closing('GET / HTTP/1.1')).end();
     expect(statusOf(received)).toBe(504);
   });
 
@@ -86,8 +132,8 @@ describe('when WordPress does not answer', () => {
       write = (bytes) => void socket.write(bytes);
       socket.once('data', () => write('HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nx'));
     });
-    const gate = await runningGate(port, { limits: { upstreamSeconds: 2 } });
-    const client = new RawClient(gate.port).send(closing('GET / HTTP/1.1'));
+    const gateway = await startGateway(port, { limits: { upstreamSeconds: 2 } });
+    const client = new RawClient(gateway.port).send(closing('GET / HTTP/1.1'));
     for (let pieces = 1; pieces <= 20; pieces++) {
       await client.until((text) => text.includes('\r\n\r\n') && bodyOf(text).length === pieces);
       silence.pass(1900);
@@ -106,8 +152,8 @@ describe('when WordPress does not answer', () => {
         asked = true;
       });
     });
-    const gate = await runningGate(port, { limits: { upstreamSeconds: 2.5 } });
-    const client = new RawClient(gate.port).send(closing('GET / HTTP/1.1'));
+    const gateway = await startGateway(port, { limits: { upstreamSeconds: 2.5 } });
+    const client = new RawClient(gateway.port).send(closing('GET / HTTP/1.1'));
     await eventually(() => asked);
     for (let hints = 1; hints <= 3; hints++) {
       silence.pass(2000);
@@ -122,8 +168,8 @@ describe('when WordPress does not answer', () => {
   it('in the middle of its answer, the visitor is cut off', async () => {
     const silence = socketSilence();
     const port = await webServer((_request, response) => void response.write('some'));
-    const gate = await runningGate(port, { limits: { upstreamSeconds: 1.5 } });
-    const client = new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const gateway = await startGateway(port, { limits: { upstreamSeconds: 1.5 } });
+    const client = new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     await client.until((text) => text.includes('some'));
     silence.pass(1500);
     expect(await client.end()).not.toContain('\r\n0\r\n');
@@ -135,8 +181,8 @@ describe('when WordPress does not answer', () => {
       free = resolve;
     });
     const port = await webServer((_request, response) => void freed.then(() => response.end('ok')));
-    const gate = await runningGate(port, { limits: { upstreamConnections: 1 } });
-    const clients = Array.from({ length: 12 }, () => new RawClient(gate.port).send(closing('GET / HTTP/1.1')));
+    const gateway = await startGateway(port, { limits: { upstreamConnections: 1 } });
+    const clients = Array.from({ length: 12 }, () => new RawClient(gateway.port).send(closing('GET / HTTP/1.1')));
     await expect.poll(() => clients.filter(({ closed }) => closed).length).toBe(3);
     free();
     const answers = (await Promise.all(clients.map((client) => client.end()))).map(statusOf);
@@ -150,8 +196,8 @@ describe('when WordPress does not answer', () => {
       times.push(Number(String(request.headers['x-security-optimizer-guard']).split(' ')[2]));
       setTimeout(() => response.end('ok'), 2100);
     });
-    const gate = await runningGate(port, { limits: { upstreamConnections: 1 } });
-    const clients = Array.from({ length: 2 }, () => new RawClient(gate.port).send(closing('GET / HTTP/1.1')));
+    const gateway = await startGateway(port, { limits: { upstreamConnections: 1 } });
+    const clients = Array.from({ length: 2 }, () => new RawClient(gateway.port).send(closing('GET / HTTP/1.1')));
     await Promise.all(clients.map((client) => client.end()));
     expect((times[1] as number) - (times[0] as number)).toBeGreaterThanOrEqual(2);
   });
@@ -162,8 +208,8 @@ describe('a slow visitor', () => {
     const silence = socketSilence();
     const size = 30_000_000;
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
-    const gate = await runningGate(port, { limits: { upstreamSeconds: 4, idleSeconds: 30 } });
-    const client = new RawClient(gate.port);
+    const gateway = await startGateway(port, { limits: { upstreamSeconds: 4, idleSeconds: 30 } });
+    const client = new RawClient(gateway.port);
     const reader = client.restAfterFirst();
     client.send(closing('GET / HTTP/1.1'));
     await eventually(() => reader.got() > 0 && silence.to(port)?.isPaused() === true);
@@ -181,8 +227,8 @@ describe('a slow visitor', () => {
       });
       response.write(Buffer.alloc(30_000_000));
     });
-    const gate = await runningGate(port, { limits: { idleSeconds: 0.4 } });
-    const client = new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const gateway = await startGateway(port, { limits: { idleSeconds: 0.4 } });
+    const client = new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     client.socket.pause();
     await expect.poll(() => closed).toBe(true);
   });
@@ -195,8 +241,8 @@ describe('a slow visitor', () => {
       });
       response.write(Buffer.alloc(30_000_000));
     });
-    const gate = await runningGate(port, { limits: { idleSeconds: 0.6 } });
-    const client = new RawClient(gate.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
+    const gateway = await startGateway(port, { limits: { idleSeconds: 0.6 } });
+    const client = new RawClient(gateway.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
     client.socket.pause();
     await new Promise((resolve) => setTimeout(resolve, 300));
     client.send('def');
@@ -206,8 +252,8 @@ describe('a slow visitor', () => {
   it('whose upload falls silent is let go although an early answer had to wait for them', async () => {
     const silence = socketSilence();
     const port = await webServer((_request, response) => void response.write(Buffer.alloc(30_000_000)));
-    const gate = await runningGate(port, { limits: { idleSeconds: 30 } });
-    const client = new RawClient(gate.port);
+    const gateway = await startGateway(port, { limits: { idleSeconds: 30 } });
+    const client = new RawClient(gateway.port);
     const reader = client.restAfterFirst();
     client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
     await eventually(() => reader.got() > 0 && silence.to(port)?.isPaused() === true);
@@ -226,8 +272,8 @@ describe('a slow visitor', () => {
       });
       request.on('end', () => response.end('ok'));
     });
-    const gate = await runningGate(port, { limits: { upstreamSeconds: 4, idleSeconds: 30 } });
-    const client = new RawClient(gate.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
+    const gateway = await startGateway(port, { limits: { upstreamSeconds: 4, idleSeconds: 30 } });
+    const client = new RawClient(gateway.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
     await eventually(() => body === 'abc');
     silence.pass(8000);
     await client.send('def').until((text) => text.includes('200 OK'));
@@ -236,17 +282,17 @@ describe('a slow visitor', () => {
 
   it('whose upload falls silent is let go', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port, { limits: { idleSeconds: 0.4 } });
-    const client = new RawClient(gate.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
+    const gateway = await startGateway(port, { limits: { idleSeconds: 0.4 } });
+    const client = new RawClient(gateway.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
     await client.end();
     expect(seen).toEqual([]);
   });
 
   it('whose refused upload falls silent is let go too', async () => {
     const { port } = await recordingServer();
-    const gate = await runningGate(port, { limits: { idleSeconds: 0.4 } });
-    gate.rule({ options: { disable_xml_rpc: 1 } });
-    const client = new RawClient(gate.port).send(
+    const gateway = await startGateway(port, { limits: { idleSeconds: 0.4 } });
+    gateway.rule({ options: { disable_xml_rpc: 1 } });
+    const client = new RawClient(gateway.port).send(
       'POST /xmlrpc.php HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc',
     );
     expect(statusOf(await client.end())).toBe(403);
@@ -258,8 +304,8 @@ describe('a slow visitor', () => {
     const port = await webServer((request, response) => {
       take = () => void request.resume().on('end', () => response.end('ok'));
     });
-    const gate = await runningGate(port, { limits: { idleSeconds: 20, upstreamSeconds: 300 } });
-    const client = new RawClient(gate.port)
+    const gateway = await startGateway(port, { limits: { idleSeconds: 20, upstreamSeconds: 300 } });
+    const client = new RawClient(gateway.port)
       .send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 20000000\r\n\r\n`)
       .send(Buffer.alloc(20_000_000));
     await eventually(() => take !== undefined && silence.to(port)?.writableNeedDrain === true);
@@ -276,22 +322,22 @@ describe('a request beyond the limits', () => {
     ['many headers', `GET / HTTP/1.1\r\nHost: a\r\n${'X: aaaaaaa\r\n'.repeat(4000)}\r\n`, 431],
   ])('%s is answered with its own status', async (_what, bytes, status) => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
-    expect(statusOf(await exchange(gate.port, bytes))).toBe(status);
+    const gateway = await startGateway(port);
+    expect(statusOf(await exchange(gateway.port, bytes))).toBe(status);
     expect(seen).toEqual([]);
   });
 
   it('headers that take too long: 408', async () => {
     const { port } = await recordingServer();
-    const gate = await runningGate(port, { limits: { headerSeconds: 0.5 } });
-    const client = new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n');
+    const gateway = await startGateway(port, { limits: { headerSeconds: 0.5 } });
+    const client = new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHost: a\r\n');
     expect(statusOf(await client.end())).toBe(408);
   });
 
   it('three thousand short headers all reach WordPress', async () => {
     const { port, received } = await scriptedServer('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
-    const gate = await runningGate(port);
-    await exchange(gate.port, closing(`GET / HTTP/1.1\r\n${'X: a\r\n'.repeat(3000)}Last: 1`));
+    const gateway = await startGateway(port);
+    await exchange(gateway.port, closing(`GET / HTTP/1.1\r\n${'X: a\r\n'.repeat(3000)}Last: 1`));
     expect(received()).toContain('Last: 1');
   });
 });

@@ -1,8 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../src/testing/scratch.js';
 import { bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
-import { rawServer, recordingServer, runningGate, scriptedServer, webServer } from './running-gate.js';
+import { rawServer, recordingServer, scriptedServer, startGateway, webServer } from './running-gateway.js';
+import { eventually } from './support/scratch.js';
 
 describe('an ordinary request', () => {
   it('reaches WordPress as it is, and the answer comes back as it is', async () => {
@@ -19,9 +19,9 @@ describe('an ordinary request', () => {
       ]);
       response.end('ok');
     });
-    const gate = await runningGate(port);
+    const gateway = await startGateway(port);
     const received = await exchange(
-      gate.port,
+      gateway.port,
       closing('POST /a%20b/?c=%zz HTTP/1.1\r\nContent-Length: 5\r\nX-WP-Nonce: n', 'hello'),
     );
     expect(received).toMatch(/^HTTP\/1\.1 201 Made\r\n/);
@@ -34,23 +34,23 @@ describe('an ordinary request', () => {
 
   it('to HEAD brings headers and no body', async () => {
     const { port } = await recordingServer();
-    const gate = await runningGate(port);
-    const received = await exchange(gate.port, closing('HEAD / HTTP/1.1'));
+    const gateway = await startGateway(port);
+    const received = await exchange(gateway.port, closing('HEAD / HTTP/1.1'));
     expect([statusOf(received), bodyOf(received)]).toEqual([200, '']);
   });
 
   it.each(['204 No Content', '304 Not Modified\r\nETag: "a"'])('that is answered with %s has no body', async (head) => {
     const { port } = await scriptedServer(`HTTP/1.1 ${head}\r\n\r\n`);
-    const gate = await runningGate(port);
-    const received = await exchange(gate.port, closing('GET / HTTP/1.1'));
+    const gateway = await startGateway(port);
+    const received = await exchange(gateway.port, closing('GET / HTTP/1.1'));
     expect([statusOf(received), bodyOf(received)]).toEqual([Number(head.slice(0, 3)), '']);
   });
 
   it('with chunks reaches WordPress with chunks', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
+    const gateway = await startGateway(port);
     await exchange(
-      gate.port,
+      gateway.port,
       closing('PUT / HTTP/1.1\r\nTransfer-Encoding: chunked', '3\r\nabc\r\n2;x\r\nde\r\n0\r\n\r\n'),
     );
     expect(seen[0]).toMatchObject({ method: 'PUT', body: 'abcde', headers: { 'transfer-encoding': 'chunked' } });
@@ -60,8 +60,8 @@ describe('an ordinary request', () => {
     const { port, seen } = await recordingServer((_request, response) => {
       response.writeHead(206, { 'Content-Range': 'bytes 0-1/10', 'Content-Length': '2' }).end('ab');
     });
-    const gate = await runningGate(port);
-    const received = await exchange(gate.port, closing('GET /film.mp4 HTTP/1.1\r\nRange: bytes=0-1'));
+    const gateway = await startGateway(port);
+    const received = await exchange(gateway.port, closing('GET /film.mp4 HTTP/1.1\r\nRange: bytes=0-1'));
     expect(received).toContain('Content-Range: bytes 0-1/10');
     expect(seen[0]?.headers.range).toBe('bytes=0-1');
   });
@@ -71,8 +71,8 @@ describe('an ordinary request', () => {
       response.write('a');
       response.end('b');
     });
-    const gate = await runningGate(port);
-    const received = await new RawClient(gate.port).send('GET / HTTP/1.0\r\n\r\n').end();
+    const gateway = await startGateway(port);
+    const received = await new RawClient(gateway.port).send('GET / HTTP/1.0\r\n\r\n').end();
     expect(bodyOf(received)).toBe('ab');
     expect(received).not.toMatch(/transfer-encoding/i);
     expect(seen[0]?.headers.host).toBe(`127.0.0.1:${port}`);
@@ -80,8 +80,8 @@ describe('an ordinary request', () => {
 
   it('waits for 100 Continue and gets it', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
-    const client = new RawClient(gate.port).send(
+    const gateway = await startGateway(port);
+    const client = new RawClient(gateway.port).send(
       'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n',
     );
     await client.until((text) => text === 'HTTP/1.1 100 Continue\r\n\r\n');
@@ -92,10 +92,10 @@ describe('an ordinary request', () => {
 
   it('that is refused never gets 100 Continue', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
-    gate.rule({ options: { disable_xml_rpc: 1 } });
+    const gateway = await startGateway(port);
+    gateway.rule({ options: { disable_xml_rpc: 1 } });
     const received = await exchange(
-      gate.port,
+      gateway.port,
       'POST /xmlrpc.php HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n',
     );
     expect(statusOf(received)).toBe(403);
@@ -110,8 +110,8 @@ describe('a stream', () => {
       response.flushHeaders();
       setTimeout(() => response.write('data: 1\n\n'), 150);
     });
-    const gate = await runningGate(port);
-    const client = new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const gateway = await startGateway(port);
+    const client = new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     const first = await client.until((text) => text.includes('\r\n\r\n'));
     expect(first).not.toContain('data:');
     await client.until((text) => text.includes('data: 1'));
@@ -121,12 +121,12 @@ describe('a stream', () => {
     const { port } = await scriptedServer(
       'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload; as=style\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
     );
-    const gate = await runningGate(port);
-    const received = await exchange(gate.port, closing('GET / HTTP/1.1'));
+    const gateway = await startGateway(port);
+    const received = await exchange(gateway.port, closing('GET / HTTP/1.1'));
     expect(received).toMatch(
       /^HTTP\/1\.1 103 Early Hints\r\nLink: <\/a\.css>; rel=preload; as=style\r\n\r\nHTTP\/1\.1 200 OK/i,
     );
-    const old = await new RawClient(gate.port).send('GET / HTTP/1.0\r\nHost: a\r\n\r\n').end();
+    const old = await new RawClient(gateway.port).send('GET / HTTP/1.0\r\nHost: a\r\n\r\n').end();
     expect(statusOf(old)).toBe(200);
   });
 });
@@ -140,8 +140,8 @@ describe('a visitor who goes', () => {
       });
       response.write('some');
     });
-    const gate = await runningGate(port);
-    const client = new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const gateway = await startGateway(port);
+    const client = new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     await client.until((text) => text.includes('some'));
     client.socket.destroy();
     await eventually(() => closed);
@@ -155,8 +155,8 @@ describe('a visitor who goes', () => {
       request.on('close', () => outcome.push('close'));
       request.on('error', () => {});
     });
-    const gate = await runningGate(port);
-    const client = new RawClient(gate.port).send(
+    const gateway = await startGateway(port);
+    const client = new RawClient(gateway.port).send(
       'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n',
     );
     await eventually(() => outcome.includes('data'));
@@ -178,9 +178,9 @@ describe('an answer that breaks off', () => {
         setTimeout(() => socket.destroy(), 50);
       });
     });
-    const gate = await runningGate(port);
+    const gateway = await startGateway(port);
     const outcome = await new Promise<string>((resolve) => {
-      const request = httpRequest({ port: gate.port, host: '127.0.0.1' }, (response) => {
+      const request = httpRequest({ port: gateway.port, host: '127.0.0.1' }, (response) => {
         response.resume();
         response.on('end', () => resolve('whole'));
         response.on('error', () => resolve('broken'));
@@ -195,8 +195,8 @@ describe('an answer that breaks off', () => {
     const { port } = await scriptedServer(
       'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
     );
-    const gate = await runningGate(port);
-    const received = await exchange(gate.port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const gateway = await startGateway(port);
+    const received = await exchange(gateway.port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(received).not.toMatch(/content-length/i);
     expect(received).toContain('hello');
   });
@@ -209,8 +209,8 @@ describe('an answer before the upload is whole', () => {
       connections++;
       socket.once('data', () => socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig'));
     });
-    const gate = await runningGate(port);
-    const client = new RawClient(gate.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n');
+    const gateway = await startGateway(port);
+    const client = new RawClient(gateway.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n');
     await client.until((text) => text.includes('\r\n\r\nbig'));
     // The rest of the upload is read and dropped; then the same connection takes the next request.
     client.send(Buffer.alloc(9_000_000)).send('GET /next HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -220,13 +220,13 @@ describe('an answer before the upload is whole', () => {
 
   it('never lets WordPress take a next request for the rest of the body', async () => {
     const { port, received } = await scriptedServer('HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n');
-    const gate = await runningGate(port);
+    const gateway = await startGateway(port);
     const first = await exchange(
-      gate.port,
+      gateway.port,
       'GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 20\r\n\r\n',
     );
     expect(statusOf(first)).toBe(400);
-    await exchange(gate.port, closing('GET /victim HTTP/1.1'));
+    await exchange(gateway.port, closing('GET /victim HTTP/1.1'));
     expect(received()).toMatch(/^GET \/victim/);
   });
 });

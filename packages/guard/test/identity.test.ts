@@ -1,9 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { SECRET } from '../src/testing/site-config.js';
 import { closing, exchange, statusOf } from './raw-client.js';
-import { recordingServer, runningGate } from './running-gate.js';
+import { recordingServer, startGateway } from './running-gateway.js';
+import { SECRET } from './support/site-config.js';
 
 const mac = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex');
 const KEY = createHash('sha256').update(`security-optimizer key id\n${SECRET}`).digest('hex').slice(0, 8);
@@ -17,7 +17,7 @@ function signalFor(request: IncomingMessage): string {
 describe('who WordPress is told is asking', () => {
   it('is the socket’s peer, signed, whatever the visitor claims', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
+    const gateway = await startGateway(port);
     const claims = [
       'X-Forwarded-For',
       'X-Real-IP',
@@ -28,7 +28,7 @@ describe('who WordPress is told is asking', () => {
     ];
     const forged = claims.map((name) => `${name}: 203.0.113.9\r\n`).join('');
     await exchange(
-      gate.port,
+      gateway.port,
       closing(
         `GET / HTTP/1.1\r\n${forged}Forwarded: for=203.0.113.9\r\nX-Forwarded-Proto: https\r\nX-Security-Optimizer-Guard: 1 a\r\nX-A: b`,
       ),
@@ -54,10 +54,10 @@ describe('who WordPress is told is asking', () => {
     'is in no further header, X-Varnish-Client-IP and its kind, unless a trusted proxy sent it and it is configured ($from, $trustedProxyHeaders)',
     async ({ passes, ...options }) => {
       const { port, seen } = await recordingServer();
-      const gate = await runningGate(port, options);
+      const gateway = await startGateway(port, options);
       const names = ['X-Varnish-Client-IP', 'X-Sg-Real-Ip', 'Cdn-Real-Ip', 'True-Client-IP'];
       const forged = names.map((name) => `${name}: 203.0.113.9\r\n`).join('');
-      await exchange(gate.port, closing(`GET / HTTP/1.1\r\n${forged}X-A: b`));
+      await exchange(gateway.port, closing(`GET / HTTP/1.1\r\n${forged}X-A: b`));
       const got = names.filter((name) => seen[0]?.headers[name.toLowerCase()] !== undefined);
       expect(got).toEqual(passes ? ['X-Varnish-Client-IP'] : []);
       expect(seen[0]?.headers['x-a']).toBe('b');
@@ -66,9 +66,9 @@ describe('who WordPress is told is asking', () => {
 
   it('is the visitor behind a trusted proxy', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port, { trustedProxies: ['127.0.0.0/8'] });
+    const gateway = await startGateway(port, { trustedProxies: ['127.0.0.0/8'] });
     await exchange(
-      gate.port,
+      gateway.port,
       closing(
         'GET / HTTP/1.1\r\nX-Forwarded-For: 203.0.113.9\r\nX-Forwarded-For: 198.51.100.7, 127.0.0.2\r\nX-Forwarded-Proto: http, https',
       ),
@@ -76,12 +76,52 @@ describe('who WordPress is told is asking', () => {
     expect(seen[0]?.headers).toMatchObject({ 'x-forwarded-for': '198.51.100.7', 'x-forwarded-proto': 'https' });
   });
 
+  it('is the visitor behind a proxy of one site, at that site alone', async () => {
+    const { port, seen } = await recordingServer();
+    const upstream = `http://127.0.0.1:${port}`;
+    const gateway = await startGateway(port, {
+      sites: [
+        { id: 'one', hosts: ['one.example'], upstream, trustedProxies: ['127.0.0.1', '192.0.2.0/24'] },
+        { id: 'two', hosts: ['two.example'], upstream },
+      ],
+    });
+    const named = 'X-Forwarded-For: 198.51.100.7, 192.0.2.1\r\nX-Forwarded-Proto: https';
+    for (const host of ['one.example', 'two.example']) {
+      await exchange(gateway.port, `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${named}\r\n\r\n`);
+    }
+    expect(seen.map(({ headers }) => [headers['x-forwarded-for'], headers['x-forwarded-proto']])).toEqual([
+      ['198.51.100.7', 'https'],
+      ['127.0.0.1', 'http'],
+    ]);
+  });
+
+  it('is the visitor behind a proxy of one site that asks through one of the machine', async () => {
+    const { port, seen } = await recordingServer();
+    const upstream = `http://127.0.0.1:${port}`;
+    const gateway = await startGateway(port, {
+      trustedProxies: ['127.0.0.1'],
+      sites: [
+        { id: 'one', hosts: ['one.example'], upstream, trustedProxies: ['192.0.2.0/24'] },
+        { id: 'two', hosts: ['two.example'], upstream },
+      ],
+    });
+    const named = 'X-Forwarded-For: 198.51.100.7, 192.0.2.1';
+    for (const host of ['one.example', 'two.example']) {
+      await exchange(gateway.port, `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${named}\r\n\r\n`);
+    }
+    expect(seen.map(({ headers }) => headers['x-forwarded-for'])).toEqual(['198.51.100.7', '192.0.2.1']);
+  });
+
   it('is refused behind a trusted proxy when the owner blocked them', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port, { trustedProxies: ['127.0.0.1'] });
-    gate.rule({ blocked: ['198.51.100.7'] });
-    expect(statusOf(await exchange(gate.port, closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.7')))).toBe(403);
-    expect(statusOf(await exchange(gate.port, closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.8')))).toBe(200);
+    const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'] });
+    gateway.rule({ blocked: ['198.51.100.7'] });
+    expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.7')))).toBe(
+      403,
+    );
+    expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.8')))).toBe(
+      200,
+    );
     expect(seen).toHaveLength(1);
   });
 });
@@ -100,9 +140,9 @@ describe('what the connector says', () => {
       response.writeHead(200, ['Content-Length', '2', ...named, 'X-Security-Optimizer-Other', 'a']);
       response.end('ok');
     });
-    const gate = await runningGate(port);
-    expect(await exchange(gate.port, closing('GET / HTTP/1.1'))).not.toMatch(/security-optimizer/i);
-    expect(gate.signals).toMatchObject([{ kind }]);
+    const gateway = await startGateway(port);
+    expect(await exchange(gateway.port, closing('GET / HTTP/1.1'))).not.toMatch(/security-optimizer/i);
+    expect(gateway.signals).toMatchObject([{ kind }]);
   });
 });
 
@@ -116,8 +156,8 @@ describe('guard’s own part of the REST API', () => {
     '/wp-json/provider-settings/v1/update-settings',
   ])('%s is answered by guard', async (target) => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
-    expect(await exchange(gate.port, closing(`GET ${target} HTTP/1.1`))).toMatch(/\r\n\r\napi$/);
+    const gateway = await startGateway(port);
+    expect(await exchange(gateway.port, closing(`GET ${target} HTTP/1.1`))).toMatch(/\r\n\r\napi$/);
     expect(seen).toEqual([]);
   });
 
@@ -129,9 +169,9 @@ describe('guard’s own part of the REST API', () => {
     '/index.php/wp-json/security-optimizer-connector/v1',
   ])('the connector’s commands do not exist for visitors: %s', async (target) => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
-    gate.rule({ options: { xss_protection: 1 } });
-    const received = await exchange(gate.port, closing(`POST ${target} HTTP/1.1`));
+    const gateway = await startGateway(port);
+    gateway.rule({ options: { xss_protection: 1 } });
+    const received = await exchange(gateway.port, closing(`POST ${target} HTTP/1.1`));
     expect(statusOf(received)).toBe(404);
     expect(received).toContain('"rest_no_route"');
     expect(received).toContain('X-Content-Type-Options: nosniff');
@@ -143,14 +183,14 @@ describe('several sites', () => {
   it('are told apart by the host, whatever its case, port or final dot', async () => {
     const one = await recordingServer();
     const two = await recordingServer();
-    const gate = await runningGate(one.port, {
+    const gateway = await startGateway(one.port, {
       sites: [
         { id: 'one', hosts: ['one.example.com', 'www.one.example.com'], upstream: `http://127.0.0.1:${one.port}` },
         { id: 'two', hosts: ['two.example.com'], upstream: `http://127.0.0.1:${two.port}` },
       ],
     });
     const ask = async (host: string): Promise<number> =>
-      statusOf(await exchange(gate.port, `GET /${host} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`));
+      statusOf(await exchange(gateway.port, `GET /${host} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`));
     for (const host of ['one.example.com', 'WWW.one.example.com:80', 'one.example.com.'])
       expect(await ask(host)).toBe(200);
     expect(await ask('TWO.example.com.:8080')).toBe(200);

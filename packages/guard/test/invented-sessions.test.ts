@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fakeConnector } from '../src/testing/fake-connector.js';
-import { recordedLog } from '../src/testing/log-lines.js';
-import { callApi, dataFolderFor, runningGuard } from '../src/testing/running-guard.js';
-import { eventually } from '../src/testing/scratch.js';
-import { siteConfig } from '../src/testing/site-config.js';
-import { connectorClient } from '../src/wordpress/connector-client.js';
+import { createConnectorClient } from '../src/wordpress/connector-client.js';
 import { RawClient, statusOf } from './raw-client.js';
+import { fakeConnector } from './support/fake-connector.js';
+import { recordedLog } from './support/log-lines.js';
+import { callApi, dataFolderFor, runningGuard } from './support/running-guard.js';
+import { eventually } from './support/scratch.js';
+import { siteConfig } from './support/site-config.js';
 
 const FLOOD = 500;
 const MEMBER = 'wordpress_logged_in_abc=owner';
@@ -135,7 +135,7 @@ describe('questions who somebody is that WordPress never answers', () => {
   it('hold up no policy, no session behind a second factor, no event and no mail', async () => {
     const connector = await fakeConnector();
     const site = siteConfig({ hosts: ['example.com'], upstream: connector.upstream });
-    const client = connectorClient({ clock: Date.now, facts: () => null });
+    const client = createConnectorClient({ clock: Date.now, facts: () => null });
     onTestFinished(() => client.close());
     connector.hold = (command) => (command === 'session' ? new Promise(() => undefined) : undefined);
     const sender = { host: 'example.com', scheme: 'https' as const, requestId: '0123456789abcdef' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { closing, exchange, RawClient, statusOf } from './raw-client.js';
-import { rawServer, runningGate, scriptedServer, webServer } from './running-gate.js';
+import { rawServer, scriptedServer, startGateway, webServer } from './running-gateway.js';
 
 describe('several requests on one connection', () => {
   it('use one connection to WordPress', async () => {
@@ -9,8 +9,8 @@ describe('several requests on one connection', () => {
       connections++;
       socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
     });
-    const gate = await runningGate(port);
-    const client = new RawClient(gate.port);
+    const gateway = await startGateway(port);
+    const client = new RawClient(gateway.port);
     for (let i = 1; i <= 5; i++) {
       await client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').until((text) => text.split('\r\n\r\nok').length === i + 1);
     }
@@ -21,8 +21,8 @@ describe('several requests on one connection', () => {
     const port = await webServer((request, response) => {
       setTimeout(() => response.end(`<${request.url}>`), request.url === '/1' ? 120 : 5);
     });
-    const gate = await runningGate(port);
-    const client = new RawClient(gate.port).send(
+    const gateway = await startGateway(port);
+    const client = new RawClient(gateway.port).send(
       ['/1', '/2', '/3'].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''),
     );
     const received = await client.until((text) => text.includes('</3>'));
@@ -31,8 +31,8 @@ describe('several requests on one connection', () => {
 
   it('end when a later one is broken, and its refusal never takes the place of an earlier answer', async () => {
     const port = await webServer((_request, response) => void setTimeout(() => response.end('first'), 100));
-    const gate = await runningGate(port);
-    const received = await new RawClient(gate.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\nBROKEN\r\n\r\n').end();
+    const gateway = await startGateway(port);
+    const received = await new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\nBROKEN\r\n\r\n').end();
     expect(received).not.toContain('400');
   });
 
@@ -45,20 +45,75 @@ describe('several requests on one connection', () => {
         setTimeout(() => socket.end(), 20);
       });
     });
-    const gate = await runningGate(port);
+    const gateway = await startGateway(port);
     for (let i = 0; i < 3; i++) {
-      expect(statusOf(await exchange(gate.port, closing('GET / HTTP/1.1')))).toBe(200);
+      expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
       await new Promise((resolve) => setTimeout(resolve, 60));
     }
     expect(connections).toBe(3);
   });
 
+  /** A web server that closes each connection under its second request, as nginx does when it is reloaded. */
+  const closingUnderSecond = async () => {
+    const received: string[] = [];
+    const port = await rawServer((socket) => {
+      let requests = 0;
+      socket.on('data', (data) => {
+        received.push(data.toString('latin1').split(' ')[0] as string);
+        if (++requests === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        else socket.destroy();
+      });
+    });
+    const gateway = await startGateway(port);
+    return { gateway, received };
+  };
+
+  it.each(['GET', 'HEAD'])(
+    'are not lost when the web server closes a kept connection under one: %s',
+    async (method) => {
+      const { gateway, received } = await closingUnderSecond();
+      expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
+      expect(statusOf(await exchange(gateway.port, closing(`${method} /again HTTP/1.1`)))).toBe(200);
+      // The second came twice: the web server may have closed the connection without reading it.
+      expect(received).toEqual(['GET', method, method]);
+    },
+  );
+
+  it.each([
+    ['one that changes something', 'POST / HTTP/1.1\r\nContent-Length: 0', ''],
+    ['one with a body', 'GET / HTTP/1.1\r\nContent-Length: 2', 'ab'],
+    ['one with credentials', 'GET / HTTP/1.1\r\nAuthorization: Basic YTpi', ''],
+  ])('are sent once where repeating is not safe: %s', async (_what, head, body) => {
+    const { gateway, received } = await closingUnderSecond();
+    expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
+    expect(statusOf(await exchange(gateway.port, closing(head, body)))).toBe(502);
+    expect(received).toEqual(['GET', head.split(' ')[0]]);
+  });
+
+  it('are sent once where the answer has begun, or the connection was new', async () => {
+    let received = 0;
+    const port = await rawServer((socket) => {
+      let requests = 0;
+      socket.on('data', () => {
+        received++;
+        if (++requests === 1 && received === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        else socket.end('HTTP/1.1 2');
+      });
+    });
+    const gateway = await startGateway(port);
+    expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
+    for (const turn of [2, 3]) {
+      expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(502);
+      expect(received).toBe(turn);
+    }
+  });
+
   it('go on after an answer that came in many small chunks while the visitor was slow', async () => {
     const chunks = `10000\r\n${'x'.repeat(65536)}\r\n`.repeat(40);
     const { port } = await scriptedServer(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
-    const gate = await runningGate(port, { limits: { upstreamConnections: 1 } });
+    const gateway = await startGateway(port, { limits: { upstreamConnections: 1 } });
     for (let i = 0; i < 3; i++) {
-      const client = new RawClient(gate.port);
+      const client = new RawClient(gateway.port);
       client.socket.pause();
       client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
       await new Promise((resolve) => setTimeout(resolve, 100));

@@ -1,10 +1,10 @@
 import { METHODS } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { fakeConnector } from '../src/testing/fake-connector.js';
-import { recordedLog } from '../src/testing/log-lines.js';
-import { dataFolderFor, runningGuard } from '../src/testing/running-guard.js';
-import { eventually } from '../src/testing/scratch.js';
 import { bodyOf, RawClient, statusOf } from './raw-client.js';
+import { fakeConnector } from './support/fake-connector.js';
+import { recordedLog } from './support/log-lines.js';
+import { dataFolderFor, runningGuard } from './support/running-guard.js';
+import { eventually } from './support/scratch.js';
 
 const OWNER = ['Cookie: session=owner', 'X-WP-Nonce: owner-nonce'];
 const BASE = '/wp-json/security-optimizer/v1';

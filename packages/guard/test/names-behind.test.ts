@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { exchange } from './raw-client.js';
-import { recordingServer, runningGate } from './running-gate.js';
+import { recordingServer, startGateway } from './running-gateway.js';
 
 /** A web server that redirects folders as nginx does by default: to the host it was asked for, with its own port. */
 async function redirectingServer(): Promise<number> {
@@ -21,17 +21,20 @@ const leads = (text: string): string[] =>
 describe('redirects of the web server behind', () => {
   it('lead to the host that the client asked for, and never name the port behind', async () => {
     const behind = await redirectingServer();
-    const gate = await runningGate(behind);
-    const text = await exchange(gate.port, 'GET /wp-admin HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n');
+    const gateway = await startGateway(behind);
+    const text = await exchange(
+      gateway.port,
+      'GET /wp-admin HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n',
+    );
     const url = 'http://shop.example/wp-admin/';
     expect(leads(text)).toEqual([url, url, `0; url=${url}`]);
     expect(text).not.toContain(String(behind));
   });
 
   it('stay on https and on the client’s own port where a trusted proxy says so', async () => {
-    const gate = await runningGate(await redirectingServer(), { trustedProxies: ['127.0.0.1'] });
+    const gateway = await startGateway(await redirectingServer(), { trustedProxies: ['127.0.0.1'] });
     const text = await exchange(
-      gate.port,
+      gateway.port,
       'GET /wp-admin HTTP/1.1\r\nHost: shop.example:8443\r\nX-Forwarded-Proto: https\r\nConnection: close\r\n\r\n',
     );
     expect(leads(text)[0]).toBe('https://shop.example:8443/wp-admin/');
@@ -39,17 +42,17 @@ describe('redirects of the web server behind', () => {
 
   it('are paths for a client of HTTP/1.0 that named no host', async () => {
     const behind = await redirectingServer();
-    const gate = await runningGate(behind);
-    const text = await exchange(gate.port, 'GET /wp-admin HTTP/1.0\r\n\r\n');
+    const gateway = await startGateway(behind);
+    const text = await exchange(gateway.port, 'GET /wp-admin HTTP/1.0\r\n\r\n');
     expect(leads(text)).toEqual(['/wp-admin/', '/wp-admin/', '0; url=/wp-admin/']);
     expect(text).not.toContain(String(behind));
   });
 
   it('do not name it either where a WebSocket was asked for and not granted', async () => {
     const behind = await redirectingServer();
-    const gate = await runningGate(behind);
+    const gateway = await startGateway(behind);
     const text = await exchange(
-      gate.port,
+      gateway.port,
       'GET /wp-admin HTTP/1.1\r\nHost: shop.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
     );
     expect(leads(text)[0]).toBe('http://shop.example/wp-admin/');
@@ -63,8 +66,8 @@ describe('an answer to HTTP/1.0 without a host', () => {
       const { host = '', 'x-forwarded-for': address = '' } = request.headers;
       response.writeHead(200, { Host: host, 'X-Forwarded-For': address, 'X-Upstream': host, 'X-WP-Total': '3' }).end();
     });
-    const gate = await runningGate(port);
-    const text = await exchange(gate.port, 'GET / HTTP/1.0\r\n\r\n');
+    const gateway = await startGateway(port);
+    const text = await exchange(gateway.port, 'GET / HTTP/1.0\r\n\r\n');
     expect(seen[0]?.headers.host).toBe(`127.0.0.1:${port}`);
     expect(text).toMatch(/^X-WP-Total: 3\r$/m);
     expect(text).not.toMatch(/^(?:host|x-forwarded-for|x-upstream):/im);

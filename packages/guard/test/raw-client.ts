@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { PATIENCE_MS } from '../src/testing/scratch.js';
+import { PATIENCE_MS } from './support/scratch.js';
 
 /** A visitor who writes bytes and sees bytes. */
 export class RawClient {
@@ -9,8 +9,9 @@ export class RawClient {
   readonly socket: Socket;
   #changed: () => void = () => {};
 
-  constructor(port: number, host = '127.0.0.1') {
-    this.socket = connect({ port, host });
+  /** @param port a port, or the path of a Unix socket */
+  constructor(port: number | string, host = '127.0.0.1') {
+    this.socket = typeof port === 'string' ? connect({ path: port }) : connect({ port, host });
     this.socket.on('data', (data) => {
       this.received += data.toString('latin1');
       this.#changed();
@@ -88,7 +89,7 @@ export class RawClient {
  * quarter of a second of silence, or two seconds when nothing comes at all. Silence is counted in turns of the event
  * loop: guard runs in the same process, and a pause of the whole machine must not end a request that guard has not read.
  */
-export async function exchange(port: number, bytes: string): Promise<string> {
+export async function exchange(port: number | string, bytes: string): Promise<string> {
   const client = new RawClient(port).send(bytes);
   let length = 0;
   let silentTurns = 0;

@@ -2,14 +2,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../src/lib/address.js';
-import type { ExchangeWatch } from '../src/proxy/exchange-watch.js';
-import { forward } from '../src/proxy/forward.js';
-import { UpstreamPool } from '../src/proxy/upstream/upstream-pool.js';
+import { forward, type ResponseHooks } from '../src/upstream/forward.js';
+import { UpstreamPool } from '../src/upstream/upstream-client.js';
 import { closing, exchange, statusOf } from './raw-client.js';
-import { rawServer, recordingServer } from './running-gate.js';
+import { rawServer, recordingServer } from './running-gateway.js';
 
 /** A server that forwards everything with this watch, and says what became of it. */
-async function forwarding(upstream: number, watch: Partial<ExchangeWatch>) {
+async function forwarding(upstream: number, watch: Partial<ResponseHooks>) {
   const failures: unknown[] = [];
   const pool = new UpstreamPool({ host: '127.0.0.1', port: upstream }, 2);
   const server = createServer((request, response) => {
@@ -19,7 +18,7 @@ async function forwarding(upstream: number, watch: Partial<ExchangeWatch>) {
       pool,
       address: parseAddress('192.0.2.1') as never,
       target: request.url as string,
-      visitor: () => ({
+      toForwardedClient: () => ({
         address: '192.0.2.1',
         scheme: 'http',
         host: 'a',
@@ -27,14 +26,20 @@ async function forwarding(upstream: number, watch: Partial<ExchangeWatch>) {
         trustedHeaders: null,
         context: null,
       }),
-      stopped: null,
+      strippedHeaders: null,
       timeoutMs: 5000,
       idleMs: 5000,
-      continueFirst: false,
+      expectsContinue: false,
       editHeaders() {},
       onSignal() {},
-      onAnswered() {},
-      watch: { staysForHead: false, onLogin: () => null, onHead: () => false, onNoHead: () => null, ...watch },
+      onResponse() {},
+      hooks: {
+        outlivesClient: false,
+        onLoginReport: () => null,
+        onHead: () => false,
+        onNoResponse: () => null,
+        ...watch,
+      },
       onFailure(_kind, cause, started) {
         failures.push(cause);
         if (started) response.destroy();
@@ -55,8 +60,8 @@ const broken = new Error('could not be stored');
 it('an answer that waits for something that fails ends the connection of its client alone, and is told', async () => {
   const { port: upstream } = await recordingServer();
   let fails = true;
-  const onLogin = (): Promise<void> | null => (fails ? Promise.reject(broken) : null);
-  const { port, failures } = await forwarding(upstream, { onLogin });
+  const onLoginReport = (): Promise<void> | null => (fails ? Promise.reject(broken) : null);
+  const { port, failures } = await forwarding(upstream, { onLoginReport });
   expect(await exchange(port, closing('GET / HTTP/1.1'))).toBe('');
   expect(failures).toEqual([broken]);
   fails = false;
@@ -66,7 +71,7 @@ it('an answer that waits for something that fails ends the connection of its cli
 it('an answer that cannot be given once its wait is over ends the connection of its client alone, and is told', async () => {
   const { port: upstream } = await recordingServer();
   const { port, failures } = await forwarding(upstream, {
-    onLogin: async () => {},
+    onLoginReport: async () => {},
     onHead() {
       throw broken;
     },
@@ -77,7 +82,7 @@ it('an answer that cannot be given once its wait is over ends the connection of 
 
 it('a failure of WordPress that waits for something that fails ends the connection, and is told', async () => {
   const upstream = await rawServer((socket) => void socket.once('data', () => socket.destroy()));
-  const { port, failures } = await forwarding(upstream, { onNoHead: () => Promise.reject(broken) });
+  const { port, failures } = await forwarding(upstream, { onNoResponse: () => Promise.reject(broken) });
   expect(await exchange(port, closing('GET / HTTP/1.1'))).toBe('');
   expect(failures).toEqual([broken]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answersIn, RawClient, statusOf } from './raw-client.js';
-import { recordingServer, runningGate } from './running-gate.js';
+import { recordingServer, startGateway } from './running-gateway.js';
 
 const post = (length: number, address = '192.0.2.1') =>
   `POST /up HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${address}\r\nContent-Length: ${length}\r\n\r\n`;
@@ -13,13 +13,13 @@ describe('visitors who send their bodies slowly', () => {
     ['a long one, whose beginning comes fast', 900_000, kilobytes(20)],
   ])('keep nobody else from WordPress: %s', async (_what, length, beginning) => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 4 } });
+    const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 4 } });
     const slow = Array.from({ length: 12 }, (_, i) =>
-      new RawClient(gate.port).send(`${post(length, `192.0.2.${i}`)}${beginning}`),
+      new RawClient(gateway.port).send(`${post(length, `192.0.2.${i}`)}${beginning}`),
     );
     // So long that every one of them would have its connection by now.
     await new Promise((resolve) => setTimeout(resolve, 1300));
-    const other = new RawClient(gate.port).send(GET);
+    const other = new RawClient(gateway.port).send(GET);
     await other.until((text) => statusOf(text) === 200);
     await other.send(`${post(5)}hello`).until((text) => answersIn(text) === 2);
     expect(seen.map(({ method, url, body }) => [method, url, body])).toEqual([
@@ -34,10 +34,10 @@ describe('visitors who send their bodies slowly', () => {
 
   it('leave room when they go', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 2 } });
-    const gone = new RawClient(gate.port).send(`${post(900_000)}${kilobytes(20)}`);
+    const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 2 } });
+    const gone = new RawClient(gateway.port).send(`${post(900_000)}${kilobytes(20)}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
-    const next = new RawClient(gate.port).send(`${post(30 * 1024)}${kilobytes(20)}`);
+    const next = new RawClient(gateway.port).send(`${post(30 * 1024)}${kilobytes(20)}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
     gone.socket.destroy();
     await next.send(kilobytes(10)).until((text) => statusOf(text) === 200);

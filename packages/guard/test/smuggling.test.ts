@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { answersIn, exchange, RawClient, statusOf } from './raw-client.js';
-import { recordingServer, runningGate } from './running-gate.js';
+import { recordingServer, startGateway } from './running-gateway.js';
 
 const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n';
 const chunked = (header: string, body = `0\r\n\r\n${HIDDEN}`): string =>
@@ -78,8 +78,8 @@ const brokenBodies: Record<string, string> = {
 describe('a request that two readers could read in two ways', () => {
   it.each(Object.entries(unclear))('%s: gets 400 and reaches nobody', async (_what, bytes) => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
-    const received = await exchange(gate.port, bytes);
+    const gateway = await startGateway(port);
+    const received = await exchange(gateway.port, bytes);
     expect(statusOf(received)).toBe(400);
     expect(answersIn(received)).toBe(1);
     expect(seen).toEqual([]);
@@ -87,8 +87,8 @@ describe('a request that two readers could read in two ways', () => {
 
   it.each(Object.entries(brokenBodies))('%s: what is behind it reaches nobody', async (_what, body) => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
-    const received = await exchange(gate.port, chunked('Transfer-Encoding: chunked', `${body}${HIDDEN}`));
+    const gateway = await startGateway(port);
+    const received = await exchange(gateway.port, chunked('Transfer-Encoding: chunked', `${body}${HIDDEN}`));
     expect(received).not.toContain('200 OK');
     expect(seen).toEqual([]);
   });
@@ -110,7 +110,7 @@ describe('a "#" in the request target, which ends the query for one web server a
   it.each(Object.entries(targets))('%s: gets 400 by every method and reaches nobody', async (_where, target) => {
     const { port, seen } = await recordingServer();
     const api: string[] = [];
-    const gate = await runningGate(port, {
+    const gateway = await startGateway(port, {
       api: (request, response) => {
         api.push(request.url ?? '');
         response.end();
@@ -118,30 +118,30 @@ describe('a "#" in the request target, which ends the query for one web server a
     });
     for (const method of methods) {
       const head = `${method} ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
-      const received = await new RawClient(gate.port).send(head).end();
+      const received = await new RawClient(gateway.port).send(head).end();
       expect([method, statusOf(received)]).toEqual([method, 400]);
     }
     expect([...seen, ...api]).toEqual([]);
-    expect(new Set(gate.visits.map(({ rule, status }) => `${rule} ${status}`))).toEqual(
+    expect(new Set(gateway.visits.map(({ rule, status }) => `${rule} ${status}`))).toEqual(
       new Set(['ambiguous:fragment 400']),
     );
   });
 
   it.each(['websocket', 'h2c'])('in a request for another protocol (%s): gets 400 and reaches nobody', async (to) => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
+    const gateway = await startGateway(port);
     const head = (target: string): string =>
       `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${to}\r\n\r\n`;
     for (const target of Object.values(targets)) {
-      expect(statusOf(await exchange(gate.port, head(target)))).toBe(400);
+      expect(statusOf(await exchange(gateway.port, head(target)))).toBe(400);
     }
     expect(seen).toEqual([]);
   });
 
   it('goes through where it is encoded', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
-    expect(statusOf(await exchange(gate.port, 'GET /a%23b?c=%23d HTTP/1.1\r\nHost: a\r\n\r\n'))).toBe(200);
+    const gateway = await startGateway(port);
+    expect(statusOf(await exchange(gateway.port, 'GET /a%23b?c=%23d HTTP/1.1\r\nHost: a\r\n\r\n'))).toBe(200);
     expect(seen.map(({ url }) => url)).toEqual(['/a%23b?c=%23d']);
   });
 });
@@ -161,17 +161,17 @@ describe('a request that only looks odd', () => {
     ],
   ])('%s is answered', async (_what, bytes, url) => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
-    expect(statusOf(await exchange(gate.port, bytes))).toBe(200);
+    const gateway = await startGateway(port);
+    expect(statusOf(await exchange(gateway.port, bytes))).toBe(200);
     expect(seen.map((request) => request.url)).toEqual([url]);
     expect(seen[0]?.rawHeaders.filter((text) => text === 'X-Security-Optimizer-Guard')).toHaveLength(1);
   });
 
   it.each(['TRACE', 'TRACK', 'CONNECT'])('%s is not done here', async (method) => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
+    const gateway = await startGateway(port);
     const received = await exchange(
-      gate.port,
+      gateway.port,
       `${method} ${method === 'CONNECT' ? 'b:80' : '/'} HTTP/1.1\r\nHost: a\r\n\r\n`,
     );
     expect([405, 400]).toContain(statusOf(received));

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { runningGate, webServer } from './running-gate.js';
+import { startGateway, webServer } from './running-gateway.js';
 
 const SIZE = 500 * 1024 * 1024;
 const PIECE = Buffer.alloc(256 * 1024, 97);
@@ -22,9 +22,9 @@ describe('500 MB', () => {
       });
       request.on('end', () => response.end(String(arrived)));
     });
-    const gate = await runningGate(port);
+    const gateway = await startGateway(port);
     await new Promise<void>((resolve, reject) => {
-      const socket = connect(gate.port, '127.0.0.1');
+      const socket = connect(gateway.port, '127.0.0.1');
       socket.on('error', reject);
       socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${SIZE}\r\n\r\n`);
       const more = (): void => {
@@ -56,12 +56,12 @@ describe('500 MB', () => {
       };
       more();
     });
-    const gate = await runningGate(port);
+    const gateway = await startGateway(port);
     let arrived = 0;
     let most = 0;
     let paused = false;
     await new Promise<void>((resolve, reject) => {
-      const socket = connect(gate.port, '127.0.0.1');
+      const socket = connect(gateway.port, '127.0.0.1');
       socket.on('error', reject);
       socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
       socket.on('data', (piece) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answersIn, exchange, RawClient, statusOf } from './raw-client.js';
-import { rawServer, recordingServer, runningGate, webServer } from './running-gate.js';
+import { rawServer, recordingServer, startGateway, webServer } from './running-gateway.js';
 import { socketSilence } from './socket-silence.js';
 
 const HANDSHAKE =
@@ -34,8 +34,8 @@ async function echo(): Promise<{ port: number; heads: string[]; closed: () => bo
 describe('a WebSocket', () => {
   it('is joined to WordPress, with the bytes around the handshake', async () => {
     const { port, heads, closed } = await echo();
-    const gate = await runningGate(port);
-    const client = new RawClient(gate.port).send(`${HANDSHAKE}early`);
+    const gateway = await startGateway(port);
+    const client = new RawClient(gateway.port).send(`${HANDSHAKE}early`);
     await client.until((text) => text.includes('welcomeearly'));
     expect(client.received).toMatch(/^HTTP\/1\.1 101 /);
     expect(client.received).not.toMatch(/security-optimizer/i);
@@ -49,8 +49,8 @@ describe('a WebSocket', () => {
   it('outlives the time that an answer may take', async () => {
     const silence = socketSilence();
     const { port } = await echo();
-    const gate = await runningGate(port, { limits: { upstreamSeconds: 0.2, idleSeconds: 0.2, headerSeconds: 2 } });
-    const client = new RawClient(gate.port).send(HANDSHAKE);
+    const gateway = await startGateway(port, { limits: { upstreamSeconds: 0.2, idleSeconds: 0.2, headerSeconds: 2 } });
+    const client = new RawClient(gateway.port).send(HANDSHAKE);
     await client.until((text) => text.includes('welcome'));
     silence.pass(1300);
     // Node looks every second whether the head of a request took too long.
@@ -64,8 +64,8 @@ describe('a WebSocket', () => {
       response.write('no ');
       response.end('thanks');
     });
-    const gate = await runningGate(port);
-    const received = await new RawClient(gate.port).send(HANDSHAKE).end();
+    const gateway = await startGateway(port);
+    const received = await new RawClient(gateway.port).send(HANDSHAKE).end();
     expect(received).toMatch(/^HTTP\/1\.1 426 /);
     expect(received).toContain('X-A: b');
     expect(received).toContain('Transfer-Encoding: chunked');
@@ -75,25 +75,25 @@ describe('a WebSocket', () => {
 
   it('asks the rules like any other request', async () => {
     const { port, heads } = await echo();
-    const gate = await runningGate(port);
-    gate.rule({ options: { disable_xml_rpc: 1 } });
-    const received = await exchange(gate.port, HANDSHAKE.replace('/ws', '/xmlrpc.php'));
+    const gateway = await startGateway(port);
+    gateway.rule({ options: { disable_xml_rpc: 1 } });
+    const received = await exchange(gateway.port, HANDSHAKE.replace('/ws', '/xmlrpc.php'));
     expect(statusOf(received)).toBe(403);
     expect(heads).toEqual([]);
   });
 
   it('is cut, both ways, when its address is blocked, and another visitor keeps his', async () => {
     const { port, closed } = await echo();
-    const gate = await runningGate(port, { trustedProxies: ['127.0.0.1'] });
+    const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'] });
     const opened = async (address: string) => {
       const handshake = HANDSHAKE.replace('\r\n', `\r\nX-Forwarded-For: ${address}\r\n`);
-      const client = new RawClient(gate.port).send(handshake);
+      const client = new RawClient(gateway.port).send(handshake);
       await client.until((text) => text.includes('welcome'));
       return client;
     };
     const kept = await opened('192.0.2.2');
     const cut = await opened('192.0.2.1');
-    gate.rule({ blocked: ['192.0.2.1'] });
+    gateway.rule({ blocked: ['192.0.2.1'] });
     await cut.end();
     await expect.poll(closed).toBe(true);
     await kept.send('still here').until((text) => text.endsWith('still here'));
@@ -108,15 +108,17 @@ describe('a WebSocket', () => {
       response.write(`data: ${from}\n\n`);
       setTimeout(() => response.write('data: again\n\n'), 500);
     });
-    const gate = await runningGate(port, { trustedProxies: ['127.0.0.1'] });
+    const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'] });
     const opened = async (address: string) => {
-      const client = new RawClient(gate.port).send(`GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${address}\r\n\r\n`);
+      const client = new RawClient(gateway.port).send(
+        `GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${address}\r\n\r\n`,
+      );
       await client.until((text) => text.includes(`data: ${address}`));
       return client;
     };
     const kept = await opened('192.0.2.2');
     const cut = await opened('192.0.2.1');
-    gate.rule({ blocked: ['192.0.2.1'] });
+    gateway.rule({ blocked: ['192.0.2.1'] });
     expect(await cut.end()).not.toContain('again');
     await kept.until((text) => text.includes('data: again'));
     expect(left).toEqual(['192.0.2.1']);
@@ -124,8 +126,8 @@ describe('a WebSocket', () => {
 
   it('to nowhere gets 502', async () => {
     const port = await rawServer((socket) => void socket.destroy());
-    const gate = await runningGate(port);
-    expect(statusOf(await exchange(gate.port, HANDSHAKE))).toBe(502);
+    const gateway = await startGateway(port);
+    expect(statusOf(await exchange(gateway.port, HANDSHAKE))).toBe(502);
   });
 
   it('takes one of the connections to WordPress until it is answered, and none once it is open', async () => {
@@ -137,9 +139,9 @@ describe('a WebSocket', () => {
         agree.push(() => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\nwelcome'));
       });
     });
-    const gate = await runningGate(port, { limits: { upstreamConnections: 2 } });
+    const gateway = await startGateway(port, { limits: { upstreamConnections: 2 } });
     const clients = Array.from({ length: 19 }, (_, i) =>
-      new RawClient(gate.port).send(HANDSHAKE.replace('/ws', `/ws${i}`)),
+      new RawClient(gateway.port).send(HANDSHAKE.replace('/ws', `/ws${i}`)),
     );
     // Two under way, sixteen in line, and one too many.
     await expect.poll(() => clients.filter(({ received }) => statusOf(received) === 503)).toHaveLength(1);
@@ -158,8 +160,8 @@ describe('a WebSocket', () => {
     const { port, seen } = await recordingServer(
       (_request, response) => void setTimeout(() => response.end('slow'), 200),
     );
-    const gate = await runningGate(port);
-    const received = await new RawClient(gate.port).send(`GET /slow HTTP/1.1\r\nHost: a\r\n\r\n${HANDSHAKE}`).end();
+    const gateway = await startGateway(port);
+    const received = await new RawClient(gateway.port).send(`GET /slow HTTP/1.1\r\nHost: a\r\n\r\n${HANDSHAKE}`).end();
     expect(received).not.toContain('101');
     expect(answersIn(received)).toBe(2);
     for (const { headers } of seen) expect(headers).not.toHaveProperty('upgrade');
@@ -169,9 +171,9 @@ describe('a WebSocket', () => {
 describe('a wish for another protocol', () => {
   it('is not passed on: the request is answered as if nobody had voiced it', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
+    const gateway = await startGateway(port);
     const received = await exchange(
-      gate.port,
+      gateway.port,
       'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\nPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     );
     expect(statusOf(received)).toBe(200);
@@ -194,8 +196,8 @@ describe('a wish for another protocol', () => {
     'of a program that posts a body $how ($wish): it is taken for a body and for nothing else',
     async (post) => {
       const { port, seen } = await recordingServer();
-      const gate = await runningGate(port);
-      const client = new RawClient(gate.port);
+      const gateway = await startGateway(port);
+      const client = new RawClient(gateway.port);
       client.send(
         `POST /pay HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: ${post.wish}\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n${post.header}\r\n\r\n`,
       );
@@ -214,10 +216,10 @@ describe('a wish for another protocol', () => {
 
   it('with a body is asked about by the rules like any other request', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
-    gate.rule({ options: { disable_xml_rpc: 1 } });
+    const gateway = await startGateway(port);
+    gateway.rule({ options: { disable_xml_rpc: 1 } });
     const received = await exchange(
-      gate.port,
+      gateway.port,
       'POST /xmlrpc.php HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\nab',
     );
     expect(statusOf(received)).toBe(403);
@@ -226,8 +228,8 @@ describe('a wish for another protocol', () => {
 
   it('with a body that is to be asked for first gets the word to go on', async () => {
     const { port, seen } = await recordingServer();
-    const gate = await runningGate(port);
-    const client = new RawClient(gate.port).send(
+    const gateway = await startGateway(port);
+    const client = new RawClient(gateway.port).send(
       'POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n',
     );
     await client.until((text) => statusOf(text) === 100);
@@ -242,8 +244,8 @@ describe.each(['websocket', 'h2c'])('a wish for %s that is not granted', (protoc
   it('gets the whole answer, however long it is and however slowly it is read', async () => {
     const size = 8_000_000;
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
-    const gate = await runningGate(port);
-    const client = new RawClient(gate.port);
+    const gateway = await startGateway(port);
+    const client = new RawClient(gateway.port);
     const got = client.readSlowly(500);
     client.send(WISH);
     await client.end();
@@ -266,8 +268,8 @@ describe.each(['websocket', 'h2c'])('a wish for %s that is not granted', (protoc
       response.on('drain', more);
       more();
     });
-    const gate = await runningGate(port, { limits: { idleSeconds: 0.6 } });
-    const client = new RawClient(gate.port).send(WISH);
+    const gateway = await startGateway(port, { limits: { idleSeconds: 0.6 } });
+    const client = new RawClient(gateway.port).send(WISH);
     client.socket.pause();
     await expect.poll(() => closed).toBe(true);
     // What lies in the system's buffers of two connections.

@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { defaultCacheDir } from './cache-dir.js';
-import { nativePhpProblem, startNativePhp } from './php/native.js';
-import { systemPhpRunner } from './php/run-script.js';
-import { startWasmPhp, wasmPhpRunner } from './php/wasm.js';
+import { defaultCacheDir } from './fetch/cache.js';
+import { nativePhpProblem, startNativePhp, systemPhpRunner } from './php/native.js';
+import { startWasmPhp, wasmPhpRunner } from './php/wasm/wasm.js';
 import { installWordPress } from './wordpress/install.js';
 import { layOutWordPress } from './wordpress/lay-out.js';
 
@@ -21,6 +20,7 @@ export interface EmbeddedWordPressOptions {
 
 export interface RunningWordPress {
   readonly wordpressDir: string;
+  readonly release: string;
   /** Origin of WordPress's own web server, on loopback. */
   readonly upstream: string;
   readonly user: string;
@@ -41,7 +41,7 @@ export async function startEmbeddedWordPress(options: EmbeddedWordPressOptions):
   const phpKind = await choosePhp(options);
   for (const dir of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(dataDir, dir), { recursive: true });
   const database = { kind: 'sqlite', dir: join(dataDir, 'database'), file: '.ht.sqlite' } as const;
-  await layOutWordPress({ ...options, dir: wordpressDir, database });
+  const release = await layOutWordPress({ ...options, dir: wordpressDir, database });
   const wasm = { dataDir, cacheDir: options.cacheDir ?? defaultCacheDir(), log: options.log };
   const runPhp = phpKind === 'native' ? systemPhpRunner(dataDir) : wasmPhpRunner(wasm);
   const owner = await installWordPress({ wordpressDir, dataDir, siteUrl: options.siteUrl, runPhp });
@@ -50,6 +50,7 @@ export async function startEmbeddedWordPress(options: EmbeddedWordPressOptions):
     : startWasmPhp({ ...wasm, wordpressDir }));
   return {
     wordpressDir,
+    release,
     upstream: server.upstream,
     user: owner.user,
     password: owner.password,

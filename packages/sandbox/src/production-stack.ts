@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { systemPhpRunner } from './php/run-script.js';
+import { systemPhpRunner } from './php/native.js';
 import type { Service } from './process/service.js';
 import { findPrograms } from './production/find-programs.js';
 import { startMariaDb } from './production/mariadb.js';
@@ -23,6 +23,7 @@ export interface ProductionStackOptions {
 
 export interface ProductionStack {
   readonly wordpressDir: string;
+  readonly release: string;
   /** Origin of nginx, on loopback. */
   readonly upstream: string;
   readonly user: string;
@@ -64,7 +65,7 @@ export async function startProductionStack(options: ProductionStackOptions): Pro
       asRoot,
     });
     started.push(mariadb);
-    await layOutWordPress({ ...options, log: options.log ?? (() => {}), dir: wordpressDir, database });
+    const release = await layOutWordPress({ ...options, log: options.log ?? (() => {}), dir: wordpressDir, database });
     const runPhp = systemPhpRunner(dir, programs.php);
     const owner = await installWordPress({ wordpressDir, dataDir: dir, siteUrl: options.siteUrl, runPhp });
     const phpFpm = await startPhpFpm(programs.phpFpm, { dir, socket: phpSocket, asRoot });
@@ -77,7 +78,7 @@ export async function startProductionStack(options: ProductionStackOptions): Pro
       setup: options.nginx ?? 'tuned',
     });
     started.push(nginx);
-    return { wordpressDir, upstream, ...owner, services: { nginx, phpFpm, mariadb }, stop };
+    return { wordpressDir, release, upstream, ...owner, services: { nginx, phpFpm, mariadb }, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,9 +1,13 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { stillRuns, toRecord } from '@security-optimizer/sandbox/process/lock';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { withLock } from '../src/process/lock.js';
+import { readCommandLine } from './read-command-line.js';
 
 it('lets work of the same process wait for each other, too', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lock-'));
@@ -21,4 +25,22 @@ it('lets work of the same process wait for each other, too', async () => {
     );
   await Promise.all([work('one'), work('two')]);
   expect(steps).toEqual(['one begins', 'two waits', 'one ends', 'two begins', 'two ends']);
+});
+
+it('knows a process again after it has rewritten its command line, as nginx does, until it ends', async () => {
+  const code = 'process.once("message", () => { process.title = "renamed"; }); setInterval(() => {}, 1000);';
+  const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const pid = child.pid as number;
+  try {
+    const record = toRecord(pid);
+    child.send('rename');
+    await vi.waitFor(() => expect(readCommandLine(pid)).toBe('renamed'), 60_000);
+    expect(stillRuns(record)).toBe(true);
+    expect(stillRuns({ ...record, started: `${record.started}0` })).toBe(false);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(stillRuns(record)).toBe(false);
+  } finally {
+    child.kill('SIGKILL');
+  }
 });

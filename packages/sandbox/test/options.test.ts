@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { toSiteUrl } from '../src/start/main.js';
 import { readOptions, UsageError } from '../src/start/options.js';
-import { siteUrlOf } from '../src/start/site-url.js';
 
 const read = (...args: string[]) => readOptions(args, '/srv/data');
 
@@ -56,6 +56,6 @@ describe('the address of the site', () => {
     ['::', 8080, 'http://localhost:8080'],
     ['example.com', 8080, 'http://example.com:8080'],
   ])('for %s port %i is %s', (host, port, url) => {
-    expect(siteUrlOf(host, port)).toBe(url);
+    expect(toSiteUrl(host, port)).toBe(url);
   });
 });

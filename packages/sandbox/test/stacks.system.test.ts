@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
 import { nativePhpProblem } from '@security-optimizer/sandbox/php/native';
-import { readRecord } from '@security-optimizer/sandbox/process/process-record';
+import { readRecord } from '@security-optimizer/sandbox/process/lock';
 import { productionStackProblem, startProductionStack } from '@security-optimizer/sandbox/production-stack';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addressCases, ask } from './addresses.js';
@@ -113,7 +113,7 @@ describe.each(stacks.filter((stack) => stack.problem === null))('WordPress on $n
     expect(answer.body).toMatch(/^asked: [1-9]/);
   }, 120_000);
 
-  it('serves parallel log-ins, each of which writes to the database', async () => {
+  it('serves parallel logins, each of which writes to the database', async () => {
     const logIn = async () => {
       const form = new URLSearchParams({ log: stack.user, pwd: stack.password });
       const response = await fetch(`${stack.upstream}/wp-login.php`, {

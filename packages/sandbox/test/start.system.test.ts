@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readRecord } from '@security-optimizer/sandbox/process/process-record';
+import { readRecord } from '@security-optimizer/sandbox/process/lock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from './addresses.js';
 import { leftOf, membersOf, watchdogOf } from './process-table.js';

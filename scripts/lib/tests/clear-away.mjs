@@ -2,10 +2,10 @@ import { readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 /**
- * Ends what tests have left running, as they do when somebody stops them, and removes their folder. Services write down
- * their process in a file `run/<name>.json` of their own folder.
+ * Ends processes that tests did not end, for example because they were interrupted, and removes their folder. Services
+ * record their process in `run/<name>.json` in their own folder.
  *
- * @param home the folder in which the tests made all of theirs
+ * @param home the folder that contains all folders of the tests
  */
 export async function clearAway(home) {
   const records = readdirSync(home, { recursive: true, withFileTypes: true })

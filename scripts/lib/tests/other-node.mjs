@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { npm, root } from '../run.mjs';
 
-/** Where another release of Node lies once `installNode` has put it there. */
+/** Path of another release of Node, once `installNode` has installed it. */
 export function nodeBinary(release) {
   return join(homeOf(release), 'node_modules/node/bin/node');
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, run } from '../run.mjs';
@@ -28,6 +28,8 @@ export async function vitest({ folder, config, results, node = process.execPath,
   ];
   // Everything that the tests start and write is recorded below this folder, so that leftovers can be found.
   const home = mkdtempSync(join(tmpdir(), 'so-'));
+  // Tests of commands for root act as other users, who need access to it.
+  chmodSync(home, 0o711);
   rmSync(results, { force: true });
   const own = { NO_COLOR: '1', TMPDIR: home, TEST_RESULTS: results, TEST_FAILURES: String(FAILURES) };
   const code = await run(node, args, { ...process.env, ...own, ...env }, output, [2]);

@@ -2,10 +2,10 @@
 const PLACEHOLDER = /%(?:\d+\$)?[sd]|%\(\w+\)[sd]|\{\w+\}|<\/?[a-z]+[^>]*>/g;
 
 /**
- * What is wrong with a translation.
+ * Lists the errors of a translation.
  *
  * @param {import('./po.mjs').Entry} entry
- * @returns {string[]} empty when nothing is
+ * @returns {string[]} empty when there are none
  */
 export function checkTranslation({ text, plural, said }) {
   const forms = plural === null ? 1 : 2;
@@ -18,7 +18,7 @@ export function checkTranslation({ text, plural, said }) {
     }
     const original = form === 0 ? text : plural;
     const differs = placeholders(original) !== placeholders(translation);
-    // The form for one may leave the number out, or say it where English does not.
+    // The singular may omit the number, or have it where English does not.
     const leaves = form === 0 && plural !== null && placeholders(plural) === placeholders(translation);
     if (differs && !leaves) mistakes.push(`“${translation}” has other placeholders or tags than “${original}”.`);
     if (/^\s|\s$/.test(original) !== /^\s|\s$/.test(translation)) {

@@ -2,48 +2,70 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findPhpTable, findPhpTexts } from './find-php-texts.mjs';
 import { findScriptTexts } from './find-script-texts.mjs';
+import { readMessageCodes } from './message-codes.mjs';
 
 /**
- * Where texts for people stand. What guard and the contract say to the dashboard is English on its way and looked up
- * there; guard's own pages and mails are translated by guard.
+ * The source files with texts for people. Texts that guard and the contract send to the dashboard travel in English and
+ * are translated there; guard translates its own pages and mails.
  */
+/** Literals in those sources that look like texts but are names, styles, or meant for a log or a programmer. */
+const NOT_FOR_PEOPLE = [
+  'A call of the API failed.',
+  'A call of the API failed; further ones that fail like this one are not logged.',
+  'The API can’t be made; the gate itself goes on.',
+  'Pinterestbot',
+  'YandexBot',
+  'EBADNAME',
+  'EBADRESP',
+  'ENODATA',
+  'ENOTFOUND',
+  'GET',
+  'POST',
+  'HEAD',
+  'PUT',
+  'DELETE',
+  'PATCH',
+  'OPTIONS',
+  'CONNECT',
+  'TRACE',
+  'PROPFIND',
+  'REPORT',
+  'Send a JSON object.',
+  'Visits are written again.',
+  'Use a time after from.',
+  'Use the cursor of an answer.',
+  'Cốc Cốc',
+  'Internet Archive',
+  'WordPress',
+  'WordPress; http',
+  'Menlo, Consolas, monospace',
+];
+const VISITOR_PAGES = /\/(?:visitor-pages|login-pages|notices)\.tsx?$/;
+const RESPONSES =
+  /\/src\/(?:(?:api|overview|post-hack|site-security|settings|login|two-factor|activity|reports|mail)\/(?!.*(?:store|table|schema|migration)[^/]*$)[\w/-]+|alerts\/(?:safe-target|webhook|syslog|endpoints|deliver-alerts|alert-failures)|wordpress\/connector-error)\.ts$/;
 const SOURCES = [
   { folder: 'packages/dashboard/src', files: /\.tsx?$/, how: 'calls' },
   {
     folder: 'packages/contract/src',
     files:
-      /\/(?:protections|pages|activity-kinds|event-values|say-phrase|messages|login-limits|errors|event-sentence|post-hack-\w+)\.ts$/,
+      /\/(?:protections|simple-settings|pages|activity-kinds|event-values|server-message|messages|login-limits|errors|event-sentence|rule-reasons|technical-data|post-hack-\w+)\.ts$/,
     how: 'sentences',
   },
-  { folder: 'packages/guard/src/api', files: /-handlers\.ts$/, how: 'sentences' },
-  { folder: 'packages/guard/src/overview', files: /\.ts$/, how: 'sentences' },
-  { folder: 'packages/guard/src/post-hack', files: /\.ts$/, how: 'sentences' },
-  { folder: 'packages/guard/src/site-security', files: /\/set-[\w-]+\.ts$/, how: 'sentences' },
-  { folder: 'packages/guard/src/login', files: /\/login\/[\w-]+\.ts$/, how: 'sentences' },
-  {
-    folder: 'packages/guard/src/activity',
-    files:
-      /\/(?:set-log-settings|filters|unknown-visits|registered-events|block-\w+|do-not-block|find-visitor|unblock-login|visitor-\w+|audit-words)\.ts$/,
-    how: 'sentences',
-  },
-  { folder: 'packages/guard/src/pages', files: /\/(?:visitor-pages|login-pages|notices)\.tsx?$/, how: 'sentences' },
-  { folder: 'packages/guard/src/pages', files: /\.tsx?$/, how: 'calls' },
-  { folder: 'packages/guard/src/proxy', files: /\.ts$/, how: 'calls' },
-  { folder: 'packages/guard/src/login/two-factor', files: /\.ts$/, how: 'calls' },
-  { folder: 'packages/guard/src/activity/weekly-report', files: /\.tsx?$/, how: 'calls' },
-  // Why a mail did not leave.
-  { folder: 'packages/guard/src/mail', files: /-mailer\.ts$/, how: 'calls' },
-  { folder: 'packages/guard/src/wordpress', files: /\/connector-error\.ts$/, how: 'calls' },
+  // Texts that guard's own pages and mails translate, in any file.
+  { folder: 'packages/guard/src', files: /\.tsx?$/, how: 'calls' },
+  { folder: 'packages/guard/src', files: VISITOR_PAGES, how: 'sentences' },
+  // Constant texts of responses; those with values are in the contract.
+  { folder: 'packages/guard/src', files: RESPONSES, how: 'sentences' },
   { folder: 'packages/connector/security-optimizer', files: /\.php$/, how: 'php' },
-  // Names of settings in events: English on their way, like what guard says.
+  // Names of settings in events: they travel in English, like guard's texts.
   { folder: 'packages/connector/security-optimizer', files: /\/class-activity-settings\.php$/, how: 'php-table' },
 ];
 
 /**
- * Every text of the product that is translated, each once, with the files that hold it.
+ * Collects every translated text of the product once, with the files that contain it.
  *
  * @param {string} root folder of the repository
- * @returns {Promise<{ text: string, plural: string | null, files: string[] }[]>} in a steady order
+ * @returns {Promise<{ text: string, plural: string | null, files: string[] }[]>} in a stable order
  */
 export async function collectTexts(root) {
   const texts = new Map();
@@ -55,8 +77,15 @@ export async function collectTexts(root) {
       for (const text of found) note(texts, text);
     }
   }
+  for (const { code, text, plural } of await readMessageCodes(root)) {
+    note(texts, { text, plural, file: 'packages/contract/src/server-messages.ts' });
+    texts.get(text).code = code;
+  }
+  for (const text of NOT_FOR_PEOPLE) {
+    if (!texts.delete(text)) throw new Error(`No source holds “${text}” any more: take it out of NOT_FOR_PEOPLE.`);
+  }
   texts.delete('');
-  // By the text, so that code that moves changes only its references.
+  // Sorted by text, so that moving code changes only references.
   return [...texts.values()].sort((a, b) => (a.text < b.text ? -1 : 1));
 }
 

@@ -1,9 +1,9 @@
 import { parseSync } from 'vite';
 
-/** Calls whose first argument is looked up in the catalogue; `_n` and `counted` have the plural as second. */
+/** Calls whose first argument is translated. The second argument of `_n` and `counted` is the plural. */
 const SINGULAR = new Set(['__', 'translate', 'translateNamed', 'worded', 'word']);
 const PLURAL = new Set(['_n', 'counted']);
-/** Members that hold a text even when it is one word. */
+/** Properties that hold a text even when it is a single word. */
 const NAMED = new Set([
   'title',
   'successTitle',
@@ -17,25 +17,24 @@ const NAMED = new Set([
   'intro',
   'sentence',
 ]);
-/** Members whose text is for developers. */
-const NOT_SHOWN = new Set(['summary', 'answer', 'cause', 'event']);
+/** Properties whose text is for developers. */
+const NOT_SHOWN = new Set(['summary', 'refusal', 'answer', 'cause', 'event']);
 /** Calls whose texts are for the log or a developer. */
-const NOT_SHOWN_CALLS = /^(?:debug|info|warn|error|fatal|Error|\w+Error|RegExp|describe)$/;
+const NOT_SHOWN_CALLS = /^(?:debug|info|warn|error|fatal|Error|\w+Error|\w+Problem|RegExp|describe)$/;
 
 /**
  * @typedef {{ text: string, plural: string | null, file: string, line: number }} Text
  */
 
 /**
- * The texts of a script.
+ * Finds the texts of a script.
  *
  * @param {string} file name for the references, with its ending
  * @param {string} source
- * @param {'calls' | 'sentences'} how `calls`: what is given to the translate functions. `sentences`: also every
- *   literal that reads like a text for people; for the server's and the contract's files, which translate nothing
- *   themselves.
+ * @param {'calls' | 'sentences'} how `calls`: arguments of the translate functions. `sentences`: also every literal
+ *   that looks like a text for people; for files of the server and the contract, which do not translate.
  * @returns {Text[]}
- * @throws {Error} when a text to be translated is not written out
+ * @throws {Error} when a text to be translated is not a literal
  */
 export function findScriptTexts(file, source, how) {
   const { program, errors } = parseSync(file, source);
@@ -56,11 +55,11 @@ export function findScriptTexts(file, source, how) {
     if (how === 'sentences') {
       if (node.type === 'Property' && NOT_SHOWN.has(node.key.name)) return;
       if (node.type === 'ImportDeclaration' || node.type.startsWith('TS')) {
-        // `x as Type` and the like still hold values.
+        // `x as Type` and the like contain values.
         visit(node.expression ?? null, named);
         return;
       }
-      // What is put into a sentence may begin with a small letter.
+      // A text that is inserted into a sentence may start with a lower-case letter.
       if (node.type === 'Property' && node.key.name === 'inSentence') return void add(node, literal(node.value) ?? '');
       const text = literal(node);
       if (text !== null && (reads(text) || (named && /^[A-Z]/.test(text)))) add(node, text);
@@ -76,7 +75,7 @@ export function findScriptTexts(file, source, how) {
     for (const value of Object.values(node)) visit(value, false);
   }
 
-  /** @returns whether all of the call was looked at */
+  /** @returns whether all arguments of the call were examined */
   function visitCall(node) {
     const name = node.callee.name ?? node.callee.property?.name ?? '';
     if (how === 'sentences' && NOT_SHOWN_CALLS.test(name) && name !== 'ApiError') return true;
@@ -103,7 +102,7 @@ export function findScriptTexts(file, source, how) {
   return found;
 }
 
-/** A string without parts that change, also one that is put together from pieces. */
+/** A constant string, including a concatenation of constants. */
 function literal(node) {
   if (node.type === 'Literal' && typeof node.value === 'string') return node.value;
   if (node.type === 'TemplateLiteral' && node.expressions.length === 0) return node.quasis[0].value.cooked;
@@ -114,7 +113,7 @@ function literal(node) {
   return null;
 }
 
-/** Several words that begin as a sentence or a name does. */
+/** Several words that start like a sentence or a name. */
 function reads(text) {
   return /^[A-Z{“][^\n]* [^\n]*[\p{L}\d.?!”}:)]$/u.test(text) && !/[<>=]|^\{[^}]*\}$/.test(text);
 }

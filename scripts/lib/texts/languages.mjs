@@ -4,16 +4,17 @@ import { readPo } from './po.mjs';
 
 export const DOMAIN = 'security-optimizer';
 
-/** Where the catalogue and its translations lie. */
+/** Folder of the catalogue and its translations. */
 export function languagesFolder(root) {
   return join(root, 'packages/connector/languages');
 }
 
 /**
- * The translations, by the locale that WordPress knows them by.
+ * Reads the translations, by WordPress locale.
  *
  * @param {string} root folder of the repository
- * @returns {Promise<Map<string, { file: string, header: Record<string, string>, entries: import('./po.mjs').Entry[] }>>}
+ * @returns {Promise<Map<string, { file: string, header: Record<string, string>, entries: import('./po.mjs').Entry[]
+ *   }>>}
  */
 export async function readLanguages(root) {
   const folder = languagesFolder(root);

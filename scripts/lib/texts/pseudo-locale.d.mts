@@ -1,2 +1,2 @@
 /** See pseudo-locale.mjs. */
-export function pseudoLocale(texts: readonly { text: string; plural: string | null }[]): string;
+export function pseudoLocale(texts: readonly { text: string; plural: string | null; code?: string }[]): string;

@@ -1,25 +1,28 @@
-/** Letters with marks, so that a text that was not looked up stands out; still readable. */
+/** Letters with diacritics: readable, but a text that was not translated stands out. */
 const MARKED = new Map([...'aAeEiIoOuUcCnNyYsS'].map((letter, at) => [letter, [...'áÁéÉíÍóÓúÚçÇñÑýÝšŠ'][at]]));
-/** What must stay as it is; see check-translation.mjs. */
+/** Parts that must not change; see check-translation.mjs. */
 const KEPT = /(%(?:\d+\$)?[sd]|%\(\w+\)[sd]|\{\w+\}|<[^>]+>)/;
 const WRITTEN_RIGHT_TO_LEFT = '\u202e';
 const END = '\u202c';
-/** As long as the words of languages with long ones. */
+/** As long as the words of languages with long words. */
 const LONG_WORD = 14;
 
 /**
- * Jed locale data of a language that nobody speaks, for tests of the layout: every text is a third longer, marked, in
- * brackets, and written from right to left.
+ * Creates the flat Jed messages of an artificial language for layout tests: every text is a third longer, has diacritics and
+ * brackets, and is written from right to left.
  *
- * @param {{ text: string, plural: string | null }[]} texts
+ * @param {{ text: string, plural: string | null, code?: string }[]} texts
  * @returns {string} JSON
  */
 export function pseudoLocale(texts) {
   const messages = Object.fromEntries(
-    texts.map(({ text, plural }) => [text, (plural === null ? [text] : [text, plural]).map(pseudo)]),
+    texts.flatMap(({ text, plural, code }) => {
+      const said = (plural === null ? [text] : [text, plural]).map(pseudo);
+      return [text, ...(code === undefined ? [] : [code])].map((key) => [key, said]);
+    }),
   );
-  const own = { domain: 'messages', lang: 'ar', plural_forms: 'nplurals=2; plural=(n != 1);' };
-  return JSON.stringify({ domain: 'messages', locale_data: { messages: { '': own, ...messages } } });
+  const own = { lang: 'ar', plural_forms: 'nplurals=2; plural=(n != 1);' };
+  return JSON.stringify({ '': own, ...messages });
 }
 
 /** One text of that language. */
@@ -31,7 +34,7 @@ function pseudo(text) {
   return `${WRITTEN_RIGHT_TO_LEFT}[${marked}${padding(Math.ceil(text.length / 3))}]${END}`;
 }
 
-/** One run of so many signs could not be broken into lines, as words can. */
+/** A single run of this length could not be wrapped as words can. */
 function padding(length) {
   return Array.from({ length }, (_, at) => (at % LONG_WORD === LONG_WORD - 1 ? ' ' : '~')).join('');
 }

@@ -1,12 +1,15 @@
-/** Guard's pages, answers and mails: texts that guard itself says in the language of the site. */
-const SAID_BY_GUARD = /^packages\/guard\/src\/(?:pages|proxy|login\/two-factor|activity\/weekly-report)\//;
-/** What these say goes into answers of the API, but for the subject of the test report. */
-const SAID_TO_OWNER = /\/weekly-report\/(?:recipients|report-failure|report-sender|send-test-report)\.ts$/;
-/** The contract's words, and the names of the essentials, stand on pages of the dashboard and in guard's mails. */
-const SAID_BY_BOTH = /^packages\/(?:contract\/|guard\/src\/overview\/essentials\.ts$)/;
+/** Guard's pages, responses and mails: texts that guard translates to the language of the site. */
+const SAID_BY_GUARD =
+  /^packages\/guard\/src\/(?:(?:pages|i18n|gateway|two-factor(?!\/two-factor-settings)|reports)\/|login\/login-pages\.|post-hack\/reset-mail\.|alerts\/(?:describe-alert|compose-mail)\.|activity\/security-events\.)/;
+/** Texts of these files go into API responses, and some of them into mails. */
+const SAID_TO_OWNER =
+  /\/guard\/src\/(?:reports\/(?:recipients|report-sender|make-report)|wordpress\/connector-error)\.ts$/;
+/** The contract's texts and the names of the essentials appear on pages of the dashboard and in guard's mails. */
+const SAID_BY_BOTH = /^packages\/(?:contract\/|guard\/src\/settings\/essentials\.ts$)/;
 
 /**
- * Who looks a text up, by the files that hold it. What the rest of guard says travels in English to the dashboard.
+ * Returns which parts look a text up, by the files that contain it. Other texts of guard travel to the dashboard in
+ * English.
  *
  * @param {string[]} files
  * @returns {Set<'dashboard' | 'connector' | 'guard'>}

@@ -2,11 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VisitFilter } from '@security-optimizer/guard/activity/activity-store';
+import { openActivityStore } from '@security-optimizer/guard/activity/store/open-activity-store';
 import { silentLogger } from '@security-optimizer/guard/lib/logger';
-import { openActivityStore } from '@security-optimizer/guard/storage/activity/open-activity-store';
 import { expect, it, onTestFinished } from 'vitest';
-import { addressOfVisitor, generateActivity } from './generate-activity.js';
-import { VISITORS } from './made-up-visits.js';
+import { addressOfVisitor, generateActivity, VISITORS } from './generate-activity.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1000;
 const EVERY_VISIT: VisitFilter = { from: null, to: null, type: null, code: null, addresses: null };

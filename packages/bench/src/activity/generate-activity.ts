@@ -1,9 +1,13 @@
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
-import { addressOf } from '@security-optimizer/guard/lib/address';
-import { firstIdOf, hourOf, secondOf } from '@security-optimizer/guard/storage/activity/row-id';
-import { keyOfAddress } from '@security-optimizer/guard/storage/activity/visitor-key';
-import { ALL_KINDS, STRETCH_ROWS, TOP_COUNTERS } from '@security-optimizer/guard/storage/activity/write/site-book';
-import { madeUpVisits, VISITORS, visitKinds } from './made-up-visits.js';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { toAttackNetwork } from '@security-optimizer/guard/activity/store/attack-counters';
+import { openActivityStore } from '@security-optimizer/guard/activity/store/open-activity-store';
+import { toAddressKey, toFirstId, toHour, toSecond } from '@security-optimizer/guard/activity/store/row-keys';
+import { ALL_KINDS, BUCKET_ROWS, TOP_COUNTERS } from '@security-optimizer/guard/activity/store/site-counters';
+import { toAddress } from '@security-optimizer/guard/lib/address';
+import { silentLogger } from '@security-optimizer/guard/lib/logger';
+import { openSqlite, type SqliteDatabase } from '@security-optimizer/guard/storage/sqlite';
+import type { Bench } from '../measure.js';
 
 /** 192.0.2.0/24, 198.51.100.0/24 and 203.0.113.0/24. */
 const IPV4_NETWORKS = [0xc0000200, 0xc6336400, 0xcb007100];
@@ -21,7 +25,7 @@ export function generateActivity(
   file: string,
   options: { readonly site: string; readonly rows: number; readonly to: number; readonly say: (text: string) => void },
 ): void {
-  const database = new DatabaseSync(file);
+  const database = openSqlite(file, { busyTimeoutMs: 0 });
   try {
     for (const pragma of ['journal_mode = OFF', 'synchronous = OFF', 'cache_size = -200000', 'temp_store = FILE']) {
       database.exec(`PRAGMA ${pragma}`);
@@ -39,7 +43,7 @@ export function generateActivity(
   }
 }
 
-function takeIndexes(database: DatabaseSyncInstance): string[] {
+function takeIndexes(database: SqliteDatabase): string[] {
   const indexes = database
     .prepare(`select name, sql from sqlite_master where type = 'index' and sql is not null`)
     .all() as unknown as { name: string; sql: string }[];
@@ -49,27 +53,31 @@ function takeIndexes(database: DatabaseSyncInstance): string[] {
 
 /** What the store would have counted while the rows came. */
 interface Sums {
-  /** Rows of each kind, by the start of their stretch. */
-  readonly stretches: Map<number, Uint32Array>;
+  /** Rows of each kind, by the start of their bucket. */
+  readonly buckets: Map<number, Uint32Array>;
   /** Hits of each kind, by hour. */
   readonly hours: Map<number, Uint32Array>;
   readonly visitors: { rows: Uint32Array; first: Float64Array; last: Float64Array };
   /** By the first second of a day. */
-  readonly days: Map<number, { addresses: Uint32Array; pages: Map<string, number> }>;
+  readonly days: Map<number, ReturnType<typeof newDay>>;
 }
 
-function writeRows(
-  database: DatabaseSyncInstance,
-  { site, rows, to, say }: Parameters<typeof generateActivity>[1],
-): Sums {
+function writeRows(database: SqliteDatabase, { site, rows, to, say }: Parameters<typeof generateActivity>[1]): Sums {
   database.prepare('insert into activity_sites (id, site) values (1, ?)').run(site);
-  const kind = database.prepare('insert into visit_kinds (id, type, status, rule) values (?, ?, ?, ?)');
-  for (const [index, { type, status, rule }] of visitKinds.entries()) kind.run(index + 1, type, status, rule);
+  const kind = database.prepare(
+    'insert into visit_kinds (id, type, status, rule, goal, failed) values (?, ?, ?, ?, ?, ?)',
+  );
+  for (const [index, { type, status, rule, goal, failed }] of visitKinds.entries()) {
+    kind.run(index + 1, type, status, rule, goal, failed);
+  }
+  const text = database.prepare('insert into visit_texts (id, site, text, seen) values (?, 1, ?, ?)');
+  for (let i = 1; i <= AGENTS; i++) text.run(i, `Mozilla/5.0 (made up; ${i})`, to);
   const insert = database.prepare(
-    'insert into visits (site, id, kind, visitor, count, target) values (1, ?, ?, ?, 1, ?)',
+    `insert into visits (site, id, kind, visitor, count, target, method, agent, reference, last_reference, failed, tried)
+     values (1, ?, ?, ?, 1, ?, 'GET', ?, ?, ?, ?, ?)`,
   );
   const sums: Sums = {
-    stretches: new Map(),
+    buckets: new Map(),
     hours: new Map(),
     visitors: {
       rows: new Uint32Array(VISITORS),
@@ -81,11 +89,16 @@ function writeRows(
   let written = 0;
   let id = 0;
   let start = 0;
-  for (const visit of madeUpVisits(rows, to)) {
-    id = Math.max(id + 1, firstIdOf(visit.second));
-    if (written % STRETCH_ROWS === 0) start = id;
-    insert.run(id, visit.kind + 1, visit.visitor + 1, visit.target);
-    count(sums, { ...visit, second: secondOf(id) }, start);
+  for (const visit of generateVisits(rows, to)) {
+    id = Math.max(id + 1, toFirstId(visit.second));
+    if (written % BUCKET_ROWS === 0) start = id;
+    const reference = FIRST_REFERENCE + written;
+    const failed = visitKinds[visit.kind]?.failed ?? 0;
+    insert.run(
+      ...[id, visit.kind + 1, visit.visitor + 1, visit.target, 1 + (written % AGENTS), reference, reference],
+      ...[failed, failed === 1 ? 'owner' : ''],
+    );
+    count(sums, { ...visit, second: toSecond(id) }, start);
     written++;
     if (written % TOLD_EACH === 0) say(`${written.toLocaleString('en-GB')} rows`);
   }
@@ -93,24 +106,34 @@ function writeRows(
 }
 
 function count(
-  { stretches, hours, visitors, days }: Sums,
+  { buckets, hours, visitors, days }: Sums,
   visit: { second: number; kind: number; visitor: number; target: string },
   start: number,
 ): void {
-  increase(entry(stretches, start, newTally), visit.kind);
-  increase(entry(hours, hourOf(visit.second), newTally), visit.kind);
+  increase(entry(buckets, start, newTally), visit.kind);
+  increase(entry(hours, toHour(visit.second), newTally), visit.kind);
   if (visitors.rows[visit.visitor] === 0) visitors.first[visit.visitor] = visit.second;
   increase(visitors.rows, visit.visitor);
   visitors.last[visit.visitor] = visit.second;
-  const { addresses, pages } = entry(days, visit.second - (visit.second % 86_400), newDay);
+  const { addresses, pages, attackers, goals } = entry(days, visit.second - (visit.second % 86_400), newDay);
   increase(addresses, visit.visitor);
+  const { rule, failed, goal } = visitKinds[visit.kind] as (typeof visitKinds)[number];
+  if (rule !== '' || failed === 1) {
+    increase(attackers, visit.visitor);
+    goals.set(goal, (goals.get(goal) ?? 0) + 1);
+  }
   if (visitKinds[visit.kind]?.status === 200) pages.set(visit.target, (pages.get(visit.target) ?? 0) + 1);
 }
 
 const sumOf = (tally: Uint32Array) => tally.reduce((sum, rows) => sum + rows, 0);
 
 const newTally = () => new Uint32Array(visitKinds.length);
-const newDay = () => ({ addresses: new Uint32Array(VISITORS), pages: new Map<string, number>() });
+const newDay = () => ({
+  addresses: new Uint32Array(VISITORS),
+  pages: new Map<string, number>(),
+  attackers: new Uint32Array(VISITORS),
+  goals: new Map<string, number>(),
+});
 
 function entry<Value>(entries: Map<number, Value>, key: number, make: () => Value): Value {
   const known = entries.get(key);
@@ -124,15 +147,15 @@ function increase(tally: Uint32Array, index: number): void {
   tally[index] = (tally[index] ?? 0) + 1;
 }
 
-function writeSums(database: DatabaseSyncInstance, { stretches, hours, visitors, days }: Sums): void {
-  const stretch = database.prepare('insert into visit_stretches (site, kind, start, rows) values (1, ?, ?, ?)');
+function writeSums(database: SqliteDatabase, { buckets, hours, visitors, days }: Sums): void {
+  const bucket = database.prepare('insert into visit_stretches (site, kind, start, rows) values (1, ?, ?, ?)');
   const sum = database.prepare(
     'insert into visit_sums (site, kind, rows) values (1, ?, ?) on conflict do update set rows = rows + excluded.rows',
   );
-  for (const [start, tally] of stretches) {
+  for (const [start, tally] of buckets) {
     for (const [kind, rows] of [[ALL_KINDS - 1, sumOf(tally)], ...tally.entries()] as const) {
       if (rows === 0) continue;
-      stretch.run(kind + 1, start, rows);
+      bucket.run(kind + 1, start, rows);
       sum.run(kind + 1, rows);
     }
   }
@@ -146,16 +169,34 @@ function writeSums(database: DatabaseSyncInstance, { stretches, hours, visitors,
   for (const [index, rows] of visitors.rows.entries()) {
     if (rows === 0) continue;
     const address = addressOfVisitor(index);
-    visitor.run(index + 1, keyOfAddress(address), address, visitors.first[index], visitors.last[index], rows);
+    visitor.run(index + 1, toAddressKey(address), address, visitors.first[index], visitors.last[index], rows);
   }
   const top = database.prepare(
     'insert into top_visits (site, day, what, value, hits, excess) values (1, ?, ?, ?, ?, 0)',
   );
-  for (const [begin, { addresses, pages }] of days) {
+  const attacker = database.prepare(
+    `insert into attackers (site, day, who, value, hits, excess, goals, target, lead, since)
+     values (1, ?, ?, ?, ?, 1, '9,1,0,0,0,0', '/wp-login.php', 1, ?)`,
+  );
+  const total = database.prepare('insert into attack_days (site, day, goal, refused, failed) values (1, ?, ?, ?, 0)');
+  for (const [begin, { addresses, pages, attackers, goals }] of days) {
     const day = new Date(begin * 1000).toISOString().slice(0, 10);
     const seen = [...addresses.entries()].filter(([, hits]) => hits > 0);
     for (const [index, hits] of most(seen)) top.run(day, 'address', addressOfVisitor(index), hits);
-    for (const [page, hits] of most([...pages])) top.run(day, 'page', page, hits);
+    for (const [page, hits] of most([...pages])) {
+      top.run(day, 'page', page, hits);
+      top.run(day, 'attacked-page', page, hits);
+    }
+    for (const [goal, hits] of goals) total.run(day, goal, hits);
+    const found = most([...attackers.entries()].filter(([, hits]) => hits > 0));
+    const networks = new Map<string, number>();
+    for (const [index, hits] of found) {
+      const address = addressOfVisitor(index);
+      attacker.run(day, 'address', address, hits + 1, begin);
+      const network = toAttackNetwork(address);
+      networks.set(network, (networks.get(network) ?? 0) + hits);
+    }
+    for (const [network, hits] of networks) attacker.run(day, 'network', network, hits + 1, begin);
   }
 }
 
@@ -166,5 +207,132 @@ function most<Value>(counts: (readonly [Value, number])[]): (readonly [Value, nu
 /** An address of the documentation's networks (RFC 5737, RFC 3849); IPv4 has some hundred, all others are IPv6. */
 export function addressOfVisitor(index: number): string {
   const network = IPV4_NETWORKS[index >>> 8];
-  return addressOf(network === undefined ? [0x20010db8, 0, 0, index] : [0, 0, 0xffff, network + (index & 255)]).text;
+  return toAddress(network === undefined ? [0x20010db8, 0, 0, index] : [0, 0, 0xffff, network + (index & 255)]).text;
+}
+
+/** Visitors of the made-up site. Visitor 0 asks for as much as thousands of others. */
+export const VISITORS = 200_000;
+/** Days over which the visits are spread. */
+export const DAYS = 12;
+
+const SECONDS_OF_DAY = 86_400;
+/** Share of a day's visits that come within its last ten minutes. */
+const BURST_SHARE = 0.3;
+const BURST_SECONDS = 600;
+
+/** Different user agents. */
+const AGENTS = 1000;
+/** Reference of the first row; each row has the next one. */
+export const FIRST_REFERENCE = 1_000_000;
+
+const TYPES = [
+  ...[
+    'Human',
+    'Unknown',
+    'Googlebot',
+    'Bingbot',
+    'AhrefsBot',
+    'SemrushBot',
+    'Unverified bot',
+    'curl',
+    'python-requests',
+  ],
+  ...['Other bot', 'DotBot', 'PetalBot', 'facebookexternalhit', 'UptimeRobot', 'Go-http-client'],
+];
+const ANSWERS = [
+  { status: 200, rule: '', goal: '', failed: 0 },
+  { status: 301, rule: '', goal: '', failed: 0 },
+  { status: 302, rule: '', goal: '', failed: 0 },
+  { status: 304, rule: '', goal: '', failed: 0 },
+  { status: 404, rule: '', goal: '', failed: 0 },
+  { status: 500, rule: '', goal: '', failed: 0 },
+  { status: 403, rule: 'xml-rpc', goal: 'passwords', failed: 0 },
+  { status: 403, rule: 'system-folders', goal: 'holes', failed: 0 },
+  { status: 403, rule: 'blocked-visitor', goal: 'overload', failed: 0 },
+  { status: 429, rule: 'login-limit', goal: 'passwords', failed: 0 },
+  { status: 404, rule: '', goal: 'files', failed: 0 },
+  { status: 200, rule: '', goal: 'passwords', failed: 1 },
+];
+
+/** Every type with every answer; the first ones are the most frequent. */
+export const visitKinds = ANSWERS.flatMap((answer) => TYPES.map((type) => ({ type, ...answer })));
+
+export interface GeneratedVisit {
+  /** Unix seconds; never less than that of the visit before. */
+  readonly second: number;
+  /** Index in `visitKinds`. */
+  readonly kind: number;
+  /** From 0 to `VISITORS`. */
+  readonly visitor: number;
+  readonly target: string;
+}
+
+/**
+ * Visits as a site under attack sees them, always the same for the same arguments: a quiet day and a burst at its end,
+ * few frequent visitors and types and many rare ones, one visitor with a tenth of everything.
+ */
+export function* generateVisits(rows: number, to: number): Generator<GeneratedVisit> {
+  const random = randomNumbers(rows);
+  const from = to - DAYS * SECONDS_OF_DAY;
+  for (let row = 0; row < rows; row++) {
+    const [day, part] = split((row / rows) * DAYS);
+    const quiet = 1 - BURST_SHARE;
+    const burst = part >= quiet;
+    const second = burst
+      ? SECONDS_OF_DAY - BURST_SECONDS + ((part - quiet) / BURST_SHARE) * BURST_SECONDS
+      : (part / quiet) * (SECONDS_OF_DAY - BURST_SECONDS);
+    const visitor = random() < 0.1 ? 0 : Math.floor(random() ** 2 * VISITORS);
+    yield {
+      second: Math.floor(from + day * SECONDS_OF_DAY + second),
+      kind: Math.floor(random() ** 3 * visitKinds.length),
+      visitor,
+      target: burst ? `/wp-login.php?try=${row}` : `/articles/${Math.floor(random() ** 2 * 5000)}/a-made-up-headline/`,
+    };
+  }
+}
+
+function split(value: number): [whole: number, part: number] {
+  return [Math.floor(value), value % 1];
+}
+
+/** Numbers from 0 (inside) to 1 (outside) that look random (Marsaglia: "Xorshift RNGs", 2003, the 32-bit generator). */
+function randomNumbers(seed: number): () => number {
+  let state = seed | 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+const FILE = 'activity.sqlite';
+
+/** Makes an Activity Log of so many visits, the newest of them now, in a folder that must not be there yet. */
+export async function generateLog(
+  bench: Bench,
+  { dataDir, site, rows }: { readonly dataDir: string; readonly site: string; readonly rows: number },
+): Promise<void> {
+  await mkdir(dataDir);
+  // The store makes its tables; they are filled while it is closed.
+  await (await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now })).close();
+  bench.say(`Making up ${rows.toLocaleString('en-GB')} visits.`);
+  const to = Math.floor(Date.now() / 1000);
+  generateActivity(logFile(dataDir), { site, rows, to, say: bench.say });
+}
+
+/** Where a data folder has its Activity Log. */
+export function logFile(dataDir: string): string {
+  return join(dataDir, FILE);
+}
+
+/** Visits that are in the log of a guard at work, of all its sites. */
+export function rowsInLog(dataDir: string): number {
+  const database = openSqlite(logFile(dataDir), { busyTimeoutMs: 0, readOnly: true });
+  try {
+    const sum = database.prepare(`select total(rows) as rows from visit_sums where kind = ${ALL_KINDS}`).get();
+    return (sum as { rows: number }).rows;
+  } finally {
+    database.close();
+  }
 }

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { alternate } from './alternate.js';
+import { expect, it, test } from 'vitest';
+import { alternate, turnOf } from './alternate.js';
 
 it('gives everyone a turn in each round, and does not count the round that warms up', async () => {
   const turns: string[] = [];
@@ -12,3 +12,21 @@ it('gives everyone a turn in each round, and does not count the round that warms
   expect(turns).toEqual(['a5', 'b5', 'a5', 'b5', 'a5', 'b5']);
   expect(results).toEqual({ a: [3, 5], b: [4, 6] });
 });
+
+const names = ['a', 'b', 'c', 'd', 'e'];
+const turns = Array.from({ length: 20 }, (_, time) => turnOf(names, time));
+
+test('everyone is asked once in each turn, and goes first as often as the others', () => {
+  for (const turn of turns) expect([...turn].sort()).toEqual(names);
+  for (const name of names) expect(turns.filter(([first]) => first === name)).toHaveLength(4);
+});
+
+test('everyone comes behind each of the others equally often', () => {
+  const behind = turns.flatMap((turn) => turn.slice(1).map((name, i) => `${turn[i]} ${name}`));
+  const counts = new Map<string, number>();
+  for (const pair of behind) counts.set(pair, (counts.get(pair) ?? 0) + 1);
+  expect(new Set(counts.values())).toEqual(new Set([4]));
+  expect(counts.size).toBe(20);
+});
+
+test('a route alone is asked each time', () => expect(turnOf(['only'], 7)).toEqual(['only']));

@@ -25,7 +25,7 @@ describe('an even load', () => {
       perSecond: 400,
       connections: 8,
       addresses: 10,
-      turn: 'load',
+      priority: 'load',
       expect: 'refused',
     } as const;
     const { requests, leftOut } = await evenLoad(load);
@@ -43,7 +43,7 @@ describe('an even load', () => {
       await still;
       response.end('yes');
     });
-    const load = { url, seconds: 1, perSecond: 400, connections: 4, turn: 'asking', expect: 'allowed' } as const;
+    const load = { url, seconds: 1, perSecond: 400, connections: 4, priority: 'probe', expect: 'allowed' } as const;
     const { requests, leftOut, p99 } = await evenLoad(load);
     expect(requests).toBeLessThan(260);
     expect(leftOut).toBeGreaterThan(150);
@@ -55,7 +55,7 @@ describe('an even load', () => {
 
   it('ends with an error when an answer is not what it should be', async () => {
     const { url } = await server((response) => response.end('yes'));
-    const load = { url, seconds: 0.1, perSecond: 100, connections: 1, turn: 'asking', expect: 'refused' } as const;
+    const load = { url, seconds: 0.1, perSecond: 100, connections: 1, priority: 'probe', expect: 'refused' } as const;
     await expect(evenLoad(load)).rejects.toThrow('were not refused');
   });
 });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
-import { goesFirst, type Turn } from './goes-first.js';
+import { type Priority, priorityCommand } from './processes.js';
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('../../php/even-load.php', import.meta.url));
@@ -15,8 +15,8 @@ export interface EvenLoad {
   readonly headers?: Readonly<Record<string, string>>;
   /** How many addresses a trusted proxy names one after the other, each request with another query. None unless given. */
   readonly addresses?: number;
-  /** `asking` measures how long it waits; `load` only makes the load. */
-  readonly turn: Exclude<Turn, 'upstream'>;
+  /** `probe` measures response times; `load` only makes the load. */
+  readonly priority: Exclude<Priority, 'upstream'>;
   /** What every single answer must be. */
   readonly expect: 'refused' | 'allowed';
 }
@@ -48,7 +48,7 @@ export async function evenLoad(load: EvenLoad): Promise<EvenResult> {
   };
   const programs = findPrograms();
   if (typeof programs === 'string') throw new Error(programs);
-  const [command, ...args] = [...goesFirst(load.turn), programs.php, '-d', 'memory_limit=512M', program];
+  const [command, ...args] = [...priorityCommand(load.priority), programs.php, '-d', 'memory_limit=512M', program];
   const { stdout } = await run(command as string, [...args, JSON.stringify(argument)]);
   const counted = JSON.parse(stdout) as Counted;
   const wrong = load.expect === 'refused' ? counted.requests - counted.refused : counted.refused;

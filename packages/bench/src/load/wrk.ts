@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { goesFirst, type Turn } from './goes-first.js';
-import { processorSeconds } from './process-stat.js';
+import { type Priority, priorityCommand, processorSeconds } from './processes.js';
 
 const run = promisify(execFile);
 const luaDir = fileURLToPath(new URL('../../lua/', import.meta.url));
@@ -17,7 +16,7 @@ export interface Load {
   /** Requests from many addresses, which guard refuses. */
   readonly flood?: Flood;
   /** Set when it stands for another machine beside a load that does; else it is served as any program. */
-  readonly turn?: Turn;
+  readonly priority?: Priority;
   /** The server's process, to see what a request costs it; null when several share the work. */
   readonly pid: number | null;
   /** What every single answer must be. */
@@ -49,7 +48,14 @@ export async function wrk(load: Load): Promise<LoadResult> {
   const script = `${luaDir}${load.flood ? 'flood' : load.paced ? 'paced' : 'report'}.lua`;
   const size = ['-t1', `-c${load.connections}`, `-d${load.seconds}s`];
   const before = load.pid === null ? 0 : processorSeconds(load.pid);
-  const [command, ...args] = [...(load.turn ? goesFirst(load.turn) : []), 'wrk', ...size, ...headers, '-s', script];
+  const [command, ...args] = [
+    ...(load.priority ? priorityCommand(load.priority) : []),
+    'wrk',
+    ...size,
+    ...headers,
+    '-s',
+    script,
+  ];
   const { stdout } = await run(command as string, [...args, load.url], {
     env: { ...process.env, BENCH_LUA: luaDir, ...(load.flood && floodVariables(load.flood)) },
   });
@@ -89,4 +95,30 @@ export function readResult(output: string): Counted {
   const line = /^RESULT (\{.*\})$/m.exec(output)?.[1];
   if (line === undefined) throw new Error(`wrk printed no result:\n${output}`);
   return JSON.parse(line) as Counted;
+}
+
+/** Connections that a proxy in front of guard keeps open. */
+const CONNECTIONS = 512;
+
+/**
+ * Guesses passwords from many addresses as fast as the guesses are answered, see lua/guess.lua. Real attackers bring
+ * their own processors; this one may only have what everybody else leaves (`nice`).
+ */
+export async function guess(wanted: {
+  readonly url: string;
+  readonly host: string;
+  readonly seconds: number;
+  readonly addresses: number;
+}): Promise<{ readonly perSecond: number }> {
+  const { url, host, seconds, addresses } = wanted;
+  const size = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--timeout', '30s'];
+  const args = ['-n', '19', 'wrk', ...size, '-H', `Host: ${host}`, '-s', `${luaDir}guess.lua`, url];
+  const { stdout } = await run('nice', args, {
+    env: { ...process.env, BENCH_LUA: luaDir, BENCH_ADDRESSES: String(addresses) },
+  });
+  const counted = readResult(stdout);
+  if (counted.broken !== 0 || counted.requests === 0) {
+    throw new Error(`of ${counted.requests} guesses ${counted.broken} were not answered`);
+  }
+  return { perSecond: (counted.requests / counted.microseconds) * 1e6 };
 }

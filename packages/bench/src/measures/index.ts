@@ -7,6 +7,7 @@ import { guessing } from './p5-guessing.js';
 import { memory } from './p6-memory.js';
 import { dashboard } from './p7-dashboard.js';
 import { starts } from './p8-start.js';
+import { manySites } from './p9-many-sites.js';
 
 /** All measures, in the order in which they are taken. */
 export const measures: readonly Measure[] = [
@@ -18,4 +19,5 @@ export const measures: readonly Measure[] = [
   memory,
   dashboard,
   starts,
+  manySites,
 ];

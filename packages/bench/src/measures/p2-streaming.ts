@@ -1,4 +1,4 @@
-import { residentBytes } from '../load/process-stat.js';
+import { residentBytes } from '../load/processes.js';
 import { download, upload } from '../load/transfer.js';
 import type { Bench } from '../measure.js';
 import { type Line, line } from '../report/line.js';
@@ -49,14 +49,14 @@ export async function streaming(bench: Bench): Promise<Line[]> {
   return lines;
 }
 
-function transfers(upstream: Server): { what: string; transfer(door: Server): Promise<void> }[] {
-  const fetch = (restMs: number) => async (door: Server) => {
-    const bytes = await download(`${door.url}/download?${SIZE}`, restMs);
-    if (bytes !== SIZE) throw new Error(`${bytes} of ${SIZE} bytes came through ${door.url}`);
+function transfers(upstream: Server): { what: string; transfer(server: Server): Promise<void> }[] {
+  const fetch = (restMs: number) => async (server: Server) => {
+    const bytes = await download(`${server.url}/download?${SIZE}`, restMs);
+    if (bytes !== SIZE) throw new Error(`${bytes} of ${SIZE} bytes came through ${server.url}`);
   };
-  const send = (path: string) => async (door: Server) => {
-    const said = await upload(`${door.url}${path}`, SIZE);
-    if (said !== String(SIZE)) throw new Error(`${upstream.url} got ${said} of ${SIZE} bytes through ${door.url}`);
+  const send = (path: string) => async (server: Server) => {
+    const said = await upload(`${server.url}${path}`, SIZE);
+    if (said !== String(SIZE)) throw new Error(`${upstream.url} got ${said} of ${SIZE} bytes through ${server.url}`);
   };
   return [
     { what: '500 MB download', transfer: fetch(0) },

@@ -1,16 +1,16 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ListReadings } from '@security-optimizer/guard/activity/cursors';
-import type { ListAnswer } from '@security-optimizer/guard/activity/list-activity';
-import { plainFilters } from '@security-optimizer/guard/activity/read-filters';
-import { searchFilter } from '@security-optimizer/guard/activity/search-filter';
-import { listVisits } from '@security-optimizer/guard/activity/unknown-visits';
+import { listVisits } from '@security-optimizer/guard/activity/anonymous-visits';
+import { readAttackers } from '@security-optimizer/guard/activity/attackers';
+import { plainFilters, searchFilter } from '@security-optimizer/guard/activity/filters';
+import type { ListPage, ListQuery } from '@security-optimizer/guard/activity/list-activity';
+import { ListCursors } from '@security-optimizer/guard/activity/list-activity';
+import { readRequestDetails } from '@security-optimizer/guard/activity/request-details';
+import { openActivityStore } from '@security-optimizer/guard/activity/store/open-activity-store';
+import { formatReference } from '@security-optimizer/guard/http/request-id';
 import { silentLogger } from '@security-optimizer/guard/lib/logger';
-import { openActivityStore } from '@security-optimizer/guard/storage/activity/open-activity-store';
 import { floodActivity } from '../activity/flood.js';
-import { addressOfVisitor } from '../activity/generate-activity.js';
-import { makeUpLog } from '../activity/made-up-log.js';
-import { DAYS, VISITORS } from '../activity/made-up-visits.js';
+import { addressOfVisitor, DAYS, FIRST_REFERENCE, generateLog, VISITORS } from '../activity/generate-activity.js';
 import { median, percentile } from '../load/statistics.js';
 import type { Bench, Measure } from '../measure.js';
 import { type Line, line } from '../report/line.js';
@@ -29,7 +29,7 @@ const SITE = {
   upstream: 'http://127.0.0.1:1',
   wordpressDir: null,
   secret: '',
-  onlyThroughGuard: true,
+  requireGuard: true,
 };
 const OWNER = { id: 1, login: 'owner', address: null };
 
@@ -73,7 +73,7 @@ async function measureFlood(bench: Bench): Promise<Line[]> {
 
 async function measureLog(bench: Bench, { rows, name, limit }: (typeof logs)[number]): Promise<Line[]> {
   const dataDir = join(bench.dir, `log-${rows}`);
-  await makeUpLog(bench, { dataDir, site: SITE.id, rows });
+  await generateLog(bench, { dataDir, site: SITE.id, rows });
   const to = Math.floor(Date.now() / 1000);
   const store = await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now });
   try {
@@ -95,6 +95,9 @@ async function measureLog(bench: Bench, { rows, name, limit }: (typeof logs)[num
 }
 
 type Question = () => Promise<unknown>;
+
+const NO_FLAGS = { flags: () => ({ block: 0, do_not_block: 0 }) as const };
+const NOBODY_BLOCKED = { find: async () => new Map<string, never>(), findUser: async () => null };
 
 async function takeTimes(
   bench: Bench,
@@ -118,16 +121,25 @@ async function takeTimes(
 
 /** What an owner asks. Each list is asked by a client that nobody knows yet: nothing is remembered from answer to answer. */
 function questions(store: Awaited<ReturnType<typeof openActivityStore>>, now: number): Record<string, Question> {
-  const page = async (filters: object, page = 1, cursor: string | null = null) => {
+  const list = async (filters: object, page: number, cursor: string | null, view: Partial<ListQuery>) => {
     const deps = {
       store,
-      readings: new ListReadings(),
+      cursors: new ListCursors(),
       clock: Date.now,
-      visitors: { flags: () => ({ block: 0, do_not_block: 0 }) as const },
+      visitors: NO_FLAGS,
+      blocks: NOBODY_BLOCKED,
       timeZone: () => 'UTC',
     };
-    const ask = { limited: false, exact: false, page, cursor, filters: plainFilters({ ...filters }) };
-    return expectRows(await listVisits(deps, { site: SITE, caller: OWNER, ...ask }));
+    const ask = { limited: false, exact: false, page, cursor, filters: plainFilters({ ...filters }), ...view };
+    return listVisits(deps, { site: SITE, caller: OWNER, ...ask });
+  };
+  /** A search that finds nothing, and says how far it looked. */
+  const look = async (view: Partial<ListQuery>) => {
+    const { cursor } = await list({}, 1, null, view);
+    if (cursor === null) throw new Error('a search looked through everything at once');
+  };
+  const page = async (filters: object, page = 1, cursor: string | null = null, view: Partial<ListQuery> = {}) => {
+    return expectRows(await list(filters, page, cursor, view));
   };
   const search = (filter: string, text: string) =>
     searchFilter(store, { site: SITE.id, list: 'unknown', filter, search: text });
@@ -151,6 +163,29 @@ function questions(store: Awaited<ReturnType<typeof openActivityStore>>, now: nu
     'filter by thousands of addresses': () => page({ ip: '2001:db8::1:0/112' }),
     'filter by type, code and a day': () => page({ ...oneDay, type: 'DotBot', code: 404 }),
     'filter by address, code and a day': () => page({ ...oneDay, ip: busy, code: 404 }),
+    'preset Blocked': () => page({}, 1, null, { preset: 'blocked' }),
+    'preset Failed logins': () => page({}, 1, null, { preset: 'failed-logins' }),
+    'preset Scanners': () => page({}, 1, null, { preset: 'scanners' }),
+    'preset Not found': () => page({}, 1, null, { preset: 'not-found' }),
+    'filter by a goal': () => page({ goal: 'holes' }),
+    'search for a frequent path': () => page({}, 1, null, { search: 'wp-login' }),
+    'search for a path that nobody asked for': () => look({ search: 'no-such-path' }),
+    'search for a login': () => page({}, 1, null, { search: 'owner' }),
+    'search for a network': () => page({}, 1, null, { search: '198.51.100.0/24' }),
+    'search for a reference': () => page({}, 1, null, { search: formatReference(FIRST_REFERENCE + 5000) }),
+    'attackers of seven days': async () => {
+      const sources = {
+        ...{ store, blocks: NOBODY_BLOCKED, clock: Date.now, timeZone: () => 'UTC', isAnonymized: () => false },
+        protectedAddresses: () => ({ server: [], proxies: [], monitors: [] }),
+      };
+      const { data } = await readAttackers(sources, { site: SITE.id, caller: OWNER, all: true });
+      if (data.entries.length === 0) throw new Error('nobody attacked, which must not be');
+    },
+    'details of a request': async () => {
+      const id = await store.newestVisit(SITE.id);
+      const sources = { store, blocks: NOBODY_BLOCKED, visitors: NO_FLAGS, timeZone: () => 'UTC' };
+      await readRequestDetails(sources, { site: SITE.id, caller: OWNER, id });
+    },
     'choices of types, searched': () => search('type', 'bot'),
     'choices of codes, searched': () => search('code', '40'),
     'choices of addresses, searched': () => search('ip', '113.2'),
@@ -158,7 +193,7 @@ function questions(store: Awaited<ReturnType<typeof openActivityStore>>, now: nu
 }
 
 /** An answer without rows would be quick and mean nothing. */
-function expectRows<Row>(answer: ListAnswer<Row>): ListAnswer<Row> {
+function expectRows<Row>(answer: ListPage<Row>): ListPage<Row> {
   if (answer.entries.length === 0) throw new Error('a list of the Activity Log was empty that must not be');
   return answer;
 }

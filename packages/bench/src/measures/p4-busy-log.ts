@@ -3,11 +3,10 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { API_NAMESPACE } from '@security-optimizer/contract/paths';
-import { logFile, makeUpLog, rowsInLog } from '../activity/made-up-log.js';
+import { generateLog, logFile, rowsInLog } from '../activity/generate-activity.js';
 import { alternate } from '../load/alternate.js';
 import { type EvenResult, evenLoad } from '../load/even-load.js';
-import { letGoFirst } from '../load/goes-first.js';
-import { whileRunning } from '../load/paused.js';
+import { setPriority, whileRunning } from '../load/processes.js';
 import { median, medianOfPairs } from '../load/statistics.js';
 import { type LoadResult, wrk } from '../load/wrk.js';
 import type { Bench, Measure } from '../measure.js';
@@ -18,9 +17,9 @@ import { type Server, startNodeProgram } from '../rivals/node-program.js';
 
 const ROWS = 10_000_000;
 const FLOOD_PER_SECOND = 10_000;
-const FLOOD = { perSecond: FLOOD_PER_SECOND, addresses: 10_000, connections: 64, turn: 'load' } as const;
+const FLOOD = { perSecond: FLOOD_PER_SECOND, addresses: 10_000, connections: 64, priority: 'load' } as const;
 /** What is forwarded meanwhile. */
-const FORWARDED = { perSecond: 1000, connections: 16, turn: 'asking' } as const;
+const FORWARDED = { perSecond: 1000, connections: 16, priority: 'probe' } as const;
 /** What makes the log busy runs for this long before and behind the paced load. */
 const AROUND_MS = 500;
 /** Guard clears up once a minute. */
@@ -38,7 +37,7 @@ interface Situation {
   readonly busy: readonly Busy[];
 }
 
-interface Turn {
+interface Round {
   readonly forwarded: EvenResult;
   readonly flood: EvenResult | null;
   readonly lists: LoadResult | null;
@@ -55,7 +54,7 @@ export const busyLog: Measure = {
     const turn = (situation: Situation) => (seconds: number) => measure(situation, seconds);
     const entries = Object.entries(situations).map(([name, situation]) => [name, turn(situation)] as const);
     return report(
-      await alternate<Name, Turn>(Object.fromEntries(entries) as Record<Name, ReturnType<typeof turn>>, {
+      await alternate<Name, Round>(Object.fromEntries(entries) as Record<Name, ReturnType<typeof turn>>, {
         rounds: bench.rounds,
         // A hundredth of the requests decides: the usual turn holds too few.
         seconds: 2 * bench.seconds,
@@ -68,9 +67,9 @@ export const busyLog: Measure = {
 async function prepare(bench: Bench) {
   const secret = randomBytes(32).toString('hex');
   const upstream = await startNodeProgram(bench, 'owned-site', [secret]);
-  letGoFirst(upstream.pid, 'upstream');
+  setPriority(upstream.pid, 'upstream');
   const made = join(bench.dir, 'made-up');
-  await makeUpLog(bench, { dataDir: made, site: SITE, rows: ROWS });
+  await generateLog(bench, { dataDir: made, site: SITE, rows: ROWS });
   const copy = join(made, 'copy.sqlite');
   await copyFile(logFile(made), copy);
   const common = { upstream: upstream.url, secret, trustedProxies: ['127.0.0.1'] };
@@ -103,7 +102,7 @@ async function untilClearing({ dataDir }: GuardServer): Promise<void> {
   }
 }
 
-function measure({ at, busy }: Situation, seconds: number): Promise<Turn> {
+function measure({ at, busy }: Situation, seconds: number): Promise<Round> {
   const around = seconds + Math.ceil((2 * AROUND_MS) / 1000);
   const rows = () => (busy.includes('clearing') && at.dataDir !== undefined ? rowsInLog(at.dataDir) : 0);
   return whileRunning(at.pid, async () => {
@@ -132,7 +131,7 @@ function floodOf({ url }: Server, seconds: number): Promise<EvenResult> {
 function listsOf(server: Server, seconds: number): Promise<LoadResult> {
   const url = `${server.url}/wp-json/${API_NAMESPACE}/activity-unknown`;
   const headers = { Cookie: 'wordpress_logged_in_x=owner', 'X-WP-Nonce': 'nonce' };
-  return wrk({ url, seconds, pid: null, connections: 1, paced: true, turn: 'load', headers, expect: 'allowed' });
+  return wrk({ url, seconds, pid: null, connections: 1, paced: true, priority: 'load', headers, expect: 'allowed' });
 }
 
 /** What is compared with the quiet turn of guard. */
@@ -146,13 +145,13 @@ const WORDS: Readonly<Record<Compared, string>> = {
   silent: 'while as many are refused and none is logged',
 };
 
-function report(turns: Record<Name, Turn[]>): Line[] {
-  const figures = (name: Name, pick: (turn: Turn) => number) => turns[name].map(pick);
-  const p99 = ({ forwarded }: Turn) => forwarded.p99;
-  const p50 = ({ forwarded }: Turn) => forwarded.p50;
-  const against = (name: Compared, what: string, pick: (turn: Turn) => number, bar?: Bar) =>
+function report(turns: Record<Name, Round[]>): Line[] {
+  const figures = (name: Name, pick: (round: Round) => number) => turns[name].map(pick);
+  const p99 = ({ forwarded }: Round) => forwarded.p99;
+  const p50 = ({ forwarded }: Round) => forwarded.p50;
+  const against = (name: Compared, what: string, pick: (round: Round) => number, bar?: Bar) =>
     ratio(`${what} of a forwarded request ${WORDS[name]}`, name, 'quiet', pick, bar);
-  const ratio = (what: string, name: Name, quiet: Name, pick: (turn: Turn) => number, bar?: Bar) =>
+  const ratio = (what: string, name: Name, quiet: Name, pick: (round: Round) => number, bar?: Bar) =>
     line({
       ...{ measure: 'p4', what, unit: 'ms' },
       value: median(figures(name, pick)),
@@ -165,7 +164,7 @@ function report(turns: Record<Name, Turn[]>): Line[] {
     });
   const plain = (what: string, value: number, unit: string) => line({ measure: 'p4', what, value, unit });
   const times = (name: Name, quiet: Name) =>
-    turns[name].map((turn, round) => p99(turn) / p99(turns[quiet][round] as Turn));
+    turns[name].map((turn, round) => p99(turn) / p99(turns[quiet][round] as Round));
   /** What a flood does to nginx it may do to guard: the same machine makes it, refuses it and forwards meanwhile. */
   const besideNginx = (name: Compared) => {
     const [own, nginx] = [times(name, 'quiet'), times('nginx', 'nginxQuiet')];

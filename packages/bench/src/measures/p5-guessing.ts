@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { attach } from '@security-optimizer/guard/cli/attach';
-import { freePort } from '@security-optimizer/sandbox/process/free-port';
-import { guess } from '../load/guess.js';
+import { freePort } from '@security-optimizer/sandbox/process/port';
 import { median, percentile } from '../load/statistics.js';
 import { type OwnerAtWork, ownerAtWork } from '../load/wp-admin.js';
+import { guess } from '../load/wrk.js';
 import type { Bench, Measure } from '../measure.js';
 import { type Line, line } from '../report/line.js';
 import { serve } from '../rivals/guard.js';
 import { SITE_HOST, wordpress } from '../rivals/wordpress.js';
 
 const ADDRESSES = 10_000;
-/** Failed log-ins of an address until it is locked: guard's default. */
+/** Failed logins of an address until it is locked: guard's default. */
 const ATTEMPTS = 5;
 const ATTACK_SECONDS = 60;
 /** As many quiet seconds as of the attack, half of them before and half behind it. */
@@ -53,7 +53,7 @@ export const guessing: Measure = {
       line({ ...pages('p95', share), bar: { of: 'ratio', is: 'at most', limit: 1.5 } }),
       line(pages('p50', median)),
       plain("the owner's pages", during.length, ''),
-      plain('log-in of a browser that has logged in before, during the attack', logIn, 'ms'),
+      plain('login of a browser that has logged in before, during the attack', logIn, 'ms'),
       plain('guesses', guesses.perSecond, '/s'),
       plain('guesses that reached WordPress', forms, ''),
       line({
@@ -80,6 +80,7 @@ async function prepare(bench: Bench) {
     listen: { host: '127.0.0.1', port: await freePort() },
     dataDir,
     trustedProxies: ['127.0.0.1'],
+    requireGuard: 'force',
   });
   const content = join(stack.wordpressDir, 'wp-content');
   await mkdir(join(content, 'mu-plugins'), { recursive: true });

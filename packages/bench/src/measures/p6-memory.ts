@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { residentBytes } from '../load/process-stat.js';
+import { residentBytes } from '../load/processes.js';
 import { median } from '../load/statistics.js';
 import { type Flood, type LoadResult, wrk } from '../load/wrk.js';
 import type { Bench, Measure } from '../measure.js';

@@ -1,6 +1,7 @@
-import { Agent, get } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { alternate } from '../load/alternate.js';
+import { statusFor } from '../load/ask.js';
 import { median, medianOfPairs } from '../load/statistics.js';
 import type { Bench, Measure } from '../measure.js';
 import { type Line, line } from '../report/line.js';
@@ -12,9 +13,12 @@ const MILLION = 1_000_000;
 /** Every so many-th address of the list is asked for after a restart. */
 const SAMPLED = 1000;
 /** An address that is in no list. */
-const STRANGER = '203.0.113.9';
+const ANONYMOUS = '203.0.113.9';
 /** Between two tries to connect, milliseconds. */
 const TRY_MS = 2;
+
+/** What the trusted proxy says of a visitor. */
+const from = (address: string) => ({ 'X-Forwarded-For': address });
 
 /** How long guard takes to its first decision, and whether it still knows everything after it was killed. */
 export const starts: Measure = {
@@ -66,7 +70,7 @@ class Restarted {
 /** Asks until there is an answer, which must be a refusal. @returns when it came, as `performance.now` tells it */
 async function firstDecision(url: string): Promise<number> {
   for (;;) {
-    const status = await statusFor(url, ATTACKER).catch(() => null);
+    const status = await statusFor(url, from(ATTACKER)).catch(() => null);
     if (status === 403) return performance.now();
     if (status !== null) throw new Error(`the first answer to a blocked address had the status ${status}`);
     await sleep(TRY_MS);
@@ -77,26 +81,17 @@ async function firstDecision(url: string): Promise<number> {
 async function lost(guard: GuardServer): Promise<number> {
   const agent = new Agent({ keepAlive: true });
   try {
-    if ((await statusFor(guard.url, STRANGER, agent)) !== 200) throw new Error('guard refuses who is not blocked');
+    if ((await statusFor(guard.url, from(ANONYMOUS), agent)) !== 200)
+      throw new Error('guard refuses who is not blocked');
     let index = 0;
     let through = 0;
     for (const address of blockedAddresses(MILLION)) {
-      if (index++ % SAMPLED === 0 && (await statusFor(guard.url, address, agent)) !== 403) through++;
+      if (index++ % SAMPLED === 0 && (await statusFor(guard.url, from(address), agent)) !== 403) through++;
     }
     return through;
   } finally {
     agent.destroy();
   }
-}
-
-function statusFor(url: string, address: string, agent: Agent | false = false): Promise<number> {
-  return new Promise((resolve, reject) => {
-    get(url, { agent, headers: { 'X-Forwarded-For': address } }, (response) => {
-      response.resume();
-      response.on('end', () => resolve(response.statusCode as number));
-      response.on('error', reject);
-    }).on('error', reject);
-  });
 }
 
 function report({ one, million }: { one: number[]; million: number[] }, through: number): Line[] {

@@ -2,11 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { withResults } from './document.js';
 import { line } from './line.js';
-import { isBusy } from './machine.js';
-import { resultsText, writeResults } from './results.js';
-import { figure, table } from './table.js';
+import { figure, isBusy, resultsText, table, withResults, writeResults } from './report.js';
 
 const machine = { cores: 2, memoryGigabytes: 4, node: '20.19.0', platform: 'linux x64', loadBefore: 0, loadAfter: 2 };
 

@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CONFIG_FILE, secretFile } from '@security-optimizer/guard/config/load-config';
 import { silentLogger } from '@security-optimizer/guard/lib/logger';
-import { CONFIG_FILE, secretFile } from '@security-optimizer/guard/load-config';
-import { type Database, openDatabase } from '@security-optimizer/guard/storage/database';
-import { sqlSettingsStore } from '@security-optimizer/guard/storage/settings-store';
-import { freePort } from '@security-optimizer/sandbox/process/free-port';
-import { answersHttp } from '@security-optimizer/sandbox/process/http-ready';
+import { openGuardDatabase } from '@security-optimizer/guard/migrations';
+import { sqlSettingsStore } from '@security-optimizer/guard/settings/settings-store';
+import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
 import { startService } from '@security-optimizer/sandbox/process/service';
 import type { Bench } from '../measure.js';
 import type { Server } from './node-program.js';
@@ -77,7 +76,7 @@ export async function serve(bench: Bench, dataDir: string): Promise<GuardServer>
       logFile: join(dataDir, 'guard.log'),
       // Any answer will do: a blocked visitor gets one too.
       ready: () => answersHttp(url),
-      readySeconds: 30,
+      readySeconds: 90,
     }),
   );
   return { url, pid: service.pid, stop: service.stop, dataDir };
@@ -91,8 +90,11 @@ const blockedRow = (address: string) => ({
   ...{ visitor_id: 0, created_at: 0, by_id: null, by_login: '' },
 });
 
-async function withDatabase(dataDir: string, use: (db: Database) => Promise<void>): Promise<void> {
-  const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+async function withDatabase(
+  dataDir: string,
+  use: (db: Awaited<ReturnType<typeof openGuardDatabase>>) => Promise<void>,
+): Promise<void> {
+  const db = await openGuardDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
   try {
     await use(db);
   } finally {

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '@security-optimizer/sandbox/process/free-port';
-import { answersHttp } from '@security-optimizer/sandbox/process/http-ready';
+import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
 import { startService } from '@security-optimizer/sandbox/process/service';
 import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
 import type { Bench } from '../measure.js';
@@ -30,7 +29,7 @@ async function startNginx(
       pidFile: join(dir, 'nginx.json'),
       logFile: join(dir, 'nginx.log'),
       ready: () => answersHttp(`${url}${readyPath}`),
-      readySeconds: 10,
+      readySeconds: 90,
     }),
   );
   return { url, pid: service.pid, stop: service.stop };

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@security-optimizer/sandbox/process/free-port';
-import { answersHttp } from '@security-optimizer/sandbox/process/http-ready';
+import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
 import { type Service, startService } from '@security-optimizer/sandbox/process/service';
 import type { Bench } from '../measure.js';
 
@@ -29,7 +28,7 @@ export async function startNodeProgram(
       pidFile: join(bench.dir, 'run', `${name}.json`),
       logFile: join(bench.dir, 'logs', `${name}.log`),
       ready: () => answersHttp(url),
-      readySeconds: 10,
+      readySeconds: 90,
     }),
   );
   return { url, pid: service.pid, stop: service.stop };

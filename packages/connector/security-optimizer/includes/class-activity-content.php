@@ -3,7 +3,7 @@
  * Activity Log: posts of all kinds, files, terms, menus, comments. The methods take the arguments of the hooks listed
  * in class-activity.php.
  *
- * An import makes thousands of them; it is told as one event.
+ * An import makes thousands of them; it is one event.
  *
  * @package Security_Optimizer
  */
@@ -27,18 +27,22 @@ final class Security_Optimizer_Activity_Content {
 	/** @var bool Whether the comment being saved gets another text. */
 	private static $edited = false;
 
+	/** @var true[] Posts that were recorded in this request. */
+	private static $recorded = array();
+
 	/** @var int Post being deleted: its comments go with it. */
 	private static $deleting = 0;
 
 	public static function save_post( $post_id, $post, $update, $before = null ) {
 		$old = $before ? $before->post_status : 'new';
 		$new = $post->post_status;
+		Security_Optimizer_Activity_Orders::follow_post( $post, $old, $new );
 		if ( 'auto-draft' === $new || ! self::counts( $post ) ) {
 			return;
 		}
 		if ( 'new' === $old || 'auto-draft' === $old ) {
 			if ( ! in_array( $post->post_type, self::MADE_UNASKED, true ) ) {
-				self::tell_post( self::kind_of_status( $new, 'post.created' ), $post );
+				self::record_post( self::kind_of_status( $new, 'post.created' ), $post );
 			}
 			return;
 		}
@@ -48,9 +52,21 @@ final class Security_Optimizer_Activity_Content {
 		}
 		if ( $old !== $new ) {
 			$kind = 'trash' === $old ? 'post.restored' : self::kind_of_status( $new, 'post.status' );
-			self::tell_post( $kind, $post, 'post.status' === $kind ? self::status_name( $old ) : null );
+			self::record_post( $kind, $post, 'post.status' === $kind ? self::status_name( $old ) : null );
 		} elseif ( self::is_first_save( $post ) ) {
-			self::tell_post( 'post.updated', $post );
+			self::record_post( 'post.updated', $post );
+		}
+	}
+
+	/**
+	 * What belongs to a post was saved, and not the post.
+	 *
+	 * @param int $post_id Which.
+	 */
+	public static function update_aside( $post_id ) {
+		$post = get_post( $post_id );
+		if ( $post && ! isset( self::$recorded[ $post->ID ] ) && 'auto-draft' !== $post->post_status && self::counts( $post ) ) {
+			self::record_post( 'post.updated', $post );
 		}
 	}
 
@@ -60,26 +76,27 @@ final class Security_Optimizer_Activity_Content {
 
 	public static function delete_post( $post_id, $post ) {
 		self::$deleting = 0;
+		Security_Optimizer_Activity_Orders::follow_post( $post, $post->post_status, '' );
 		if ( 'auto-draft' !== $post->post_status && self::counts( $post ) ) {
-			self::tell_post( 'post.deleted', $post );
+			self::record_post( 'post.deleted', $post );
 		}
 	}
 
 	public static function add_file( $post_id ) {
-		self::tell_file( 'media.uploaded', $post_id );
+		self::record_file( 'media.uploaded', $post_id );
 	}
 
 	public static function update_file( $post_id ) {
-		self::tell_file( 'media.updated', $post_id );
+		self::record_file( 'media.updated', $post_id );
 	}
 
 	public static function delete_file( $post_id ) {
-		self::tell_file( 'media.deleted', $post_id );
+		self::record_file( 'media.deleted', $post_id );
 	}
 
 	public static function create_term( $term_id, $tt_id, $taxonomy ) {
 		Security_Optimizer_Activity::is_first( 'menu ' . $term_id );
-		self::tell_term( 'created', get_term( $term_id, $taxonomy ) );
+		self::record_term( 'created', get_term( $term_id, $taxonomy ) );
 	}
 
 	public static function update_term( $term_id, $tt_id, $taxonomy ) {
@@ -87,45 +104,45 @@ final class Security_Optimizer_Activity_Content {
 			self::update_menu( $term_id );
 			return;
 		}
-		self::tell_term( 'updated', get_term( $term_id, $taxonomy ) );
+		self::record_term( 'updated', get_term( $term_id, $taxonomy ) );
 	}
 
 	public static function delete_term( $term_id, $tt_id, $taxonomy, $term ) {
-		self::tell_term( 'deleted', $term );
+		self::record_term( 'deleted', $term );
 	}
 
 	public static function update_menu( $menu_id ) {
 		// Once for all of its items.
 		if ( Security_Optimizer_Activity::is_first( 'menu ' . $menu_id ) ) {
-			self::tell_term( 'updated', get_term( $menu_id, 'nav_menu' ) );
+			self::record_term( 'updated', get_term( $menu_id, 'nav_menu' ) );
 		}
 	}
 
 	public static function write_comment( $comment_id, $comment ) {
-		self::tell_comment( 'comment.created', $comment );
+		self::record_comment( 'comment.created', $comment );
 	}
 
 	public static function moderate_comment( $new, $old, $comment ) {
 		// Deletion has a hook of its own.
 		if ( $new !== $old && 'delete' !== $new ) {
-			self::tell_comment( 'comment.status', $comment, $old, $new );
+			self::record_comment( 'comment.status', $comment, $old, $new );
 		}
 	}
 
 	public static function notice_edit( $data, $old ) {
 		// REST saves a comment as well when only its status changes.
 		$fields       = array_flip( self::COMMENT_FIELDS );
-		self::$edited = array_intersect_key( $data, $fields ) != array_intersect_key( wp_unslash( $old ), $fields ); // phpcs:ignore Universal.Operators.StrictComparisons -- In any order.
+		self::$edited = array_intersect_key( $data, $fields ) != array_intersect_key( wp_unslash( $old ), $fields ); // phpcs:ignore Universal.Operators.StrictComparisons, WordPress.PHP.StrictComparisons -- In any order.
 	}
 
 	public static function edit_comment( $comment_id ) {
 		if ( self::$edited ) {
-			self::tell_comment( 'comment.edited', get_comment( $comment_id ) );
+			self::record_comment( 'comment.edited', get_comment( $comment_id ) );
 		}
 	}
 
 	public static function delete_comment( $comment_id, $comment ) {
-		self::tell_comment( 'comment.deleted', $comment );
+		self::record_comment( 'comment.deleted', $comment );
 	}
 
 	private static function is_import() {
@@ -159,14 +176,16 @@ final class Security_Optimizer_Activity_Content {
 		return $known ? $known->label : $status;
 	}
 
-	private static function tell_post( $kind, $post, $before = null ) {
+	private static function record_post( $kind, $post, $before = null ) {
 		self::is_first_save( $post );
-		$type  = Security_Optimizer_Activity::type_words( $post->post_type, get_post_type_object( $post->post_type ) );
+		self::$recorded[ $post->ID ] = true;
+
+		$type  = Security_Optimizer_Activity::get_type_label( $post->post_type, get_post_type_object( $post->post_type ) );
 		$after = 'post.scheduled' === $kind ? $post->post_date : ( null === $before ? null : self::status_name( $post->post_status ) );
 		Security_Optimizer_Outbox::add( $kind, array( $type, $post->ID, '' === $post->post_title ? '#' . $post->ID : $post->post_title ), $before, $after );
 	}
 
-	private static function tell_file( $kind, $post_id ) {
+	private static function record_file( $kind, $post_id ) {
 		if ( self::is_import() || in_array( get_post_meta( $post_id, '_wp_attachment_context', true ), self::PASSING_FILES, true )
 			|| ( ! Security_Optimizer_Activity::is_first( 'file ' . $post_id ) && 'media.updated' === $kind )
 		) {
@@ -176,19 +195,19 @@ final class Security_Optimizer_Activity_Content {
 		Security_Optimizer_Outbox::add( $kind, array( 'file', $post_id, '' === $file ? get_post( $post_id )->post_title : wp_basename( $file ) ) );
 	}
 
-	private static function tell_term( $what, $term ) {
+	private static function record_term( $what, $term ) {
 		$taxonomy = get_taxonomy( $term->taxonomy );
 		if ( 'nav_menu' === $term->taxonomy ) {
 			Security_Optimizer_Outbox::add( 'menu.' . $what, array( 'menu', $term->term_id, $term->name ) );
 		} elseif ( $taxonomy && $taxonomy->show_ui && ! self::is_import() ) {
-			Security_Optimizer_Outbox::add( 'term.' . $what, array( Security_Optimizer_Activity::type_words( $term->taxonomy, $taxonomy ), $term->term_id, $term->name ) );
+			Security_Optimizer_Outbox::add( 'term.' . $what, array( Security_Optimizer_Activity::get_type_label( $term->taxonomy, $taxonomy ), $term->term_id, $term->name ) );
 		}
 	}
 
 	/**
 	 * Only what members do: visitors write comments too, and plugins sort out spam by the thousand.
 	 */
-	private static function tell_comment( $kind, $comment, $before = null, $after = null ) {
+	private static function record_comment( $kind, $comment, $before = null, $after = null ) {
 		$by_member = get_current_user_id() > 0 || 'cli' === Security_Optimizer_Outbox::origin();
 		if ( ! $by_member || self::is_import() || (int) $comment->comment_post_ID === self::$deleting || ! in_array( $comment->comment_type, array( '', 'comment', 'review', 'pingback', 'trackback' ), true ) ) {
 			return;

@@ -3,7 +3,7 @@
  * Activity Log: settings of WordPress that matter, widgets, appearance, exports and imports, sites of a network. The
  * methods take the arguments of the hooks listed in class-activity.php.
  *
- * Only what stands in the list is told: options of plugins may hold passwords and keys.
+ * Only options in the list are recorded: options of plugins may hold passwords and keys.
  *
  * @package Security_Optimizer
  */
@@ -48,6 +48,22 @@ final class Security_Optimizer_Activity_Settings {
 		'site_name'                   => 'Network Title',
 	);
 
+	/** What WordPress's screens call the values of an option; '' is the value of an option that was never set. */
+	const VALUES = array(
+		'WPLANG'              => array( '' => 'en_US' ),
+		'permalink_structure' => array( '' => 'Plain' ),
+		'show_on_front'       => array(
+			'posts' => 'your latest posts',
+			'page'  => 'a static page',
+		),
+		'registration'        => array(
+			'none' => 'off',
+			'user' => 'user accounts',
+			'blog' => 'sites',
+			'all'  => 'user accounts and sites',
+		),
+	);
+
 	/** Options that are on or off. */
 	const SWITCHES = array( 'users_can_register', 'blog_public', 'comment_registration', 'comment_moderation', 'comment_previously_approved' );
 
@@ -58,7 +74,7 @@ final class Security_Optimizer_Activity_Settings {
 			return;
 		}
 		if ( isset( self::OPTIONS[ $name ] ) ) {
-			self::tell( $name, $old, $value );
+			self::record( $name, $old, $value );
 		} elseif ( $wpdb->get_blog_prefix() . 'user_roles' === $name && Security_Optimizer_Activity::is_first( $name ) ) {
 			// Plugins write them anew for each capability.
 			Security_Optimizer_Outbox::add( 'option.changed', array( 'option', $name, 'Capabilities of roles' ) );
@@ -69,14 +85,14 @@ final class Security_Optimizer_Activity_Settings {
 
 	public static function add( $name, $value ) {
 		if ( isset( self::OPTIONS[ $name ] ) && ! empty( $value ) ) {
-			self::tell( $name, '', $value );
+			self::record( $name, '', $value );
 		}
 	}
 
 	public static function change_network( $name, $value, $old ) {
 		// Without a network this is an option like any other.
 		if ( is_multisite() && isset( self::OPTIONS[ $name ] ) ) {
-			self::tell( $name, $old, $value );
+			self::record( $name, $old, $value );
 		}
 	}
 
@@ -114,20 +130,23 @@ final class Security_Optimizer_Activity_Settings {
 		}
 	}
 
-	private static function tell( $name, $old, $value ) {
+	private static function record( $name, $old, $value ) {
 		$plain = is_scalar( $old ) && is_scalar( $value );
-		if ( $plain && self::words( $name, $old ) === self::words( $name, $value ) ) {
+		if ( $plain && self::to_text( $name, $old ) === self::to_text( $name, $value ) ) {
 			return;
 		}
 		Security_Optimizer_Outbox::add(
 			'option.changed',
 			array( 'option', $name, self::OPTIONS[ $name ] ),
-			$plain ? self::words( $name, $old ) : null,
-			$plain ? self::words( $name, $value ) : null
+			$plain ? self::to_text( $name, $old ) : null,
+			$plain ? self::to_text( $name, $value ) : null
 		);
 	}
 
-	private static function words( $name, $value ) {
+	private static function to_text( $name, $value ) {
+		if ( isset( self::VALUES[ $name ][ (string) $value ] ) ) {
+			return self::VALUES[ $name ][ (string) $value ];
+		}
 		if ( in_array( $name, self::SWITCHES, true ) ) {
 			return $value ? 'on' : 'off';
 		}

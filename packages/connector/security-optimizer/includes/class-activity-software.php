@@ -17,11 +17,11 @@ final class Security_Optimizer_Activity_Software {
 	private static $leaving = array();
 
 	public static function activate_plugin( $file ) {
-		self::tell( 'activated', 'plugin', $file );
+		self::record( 'activated', 'plugin', $file );
 	}
 
 	public static function deactivate_plugin( $file ) {
-		self::tell( 'deactivated', 'plugin', $file );
+		self::record( 'deactivated', 'plugin', $file );
 	}
 
 	public static function notice_plugin( $file ) {
@@ -29,7 +29,7 @@ final class Security_Optimizer_Activity_Software {
 	}
 
 	public static function delete_plugin( $file, $deleted ) {
-		self::tell_deleted( 'plugin', $file, $deleted );
+		self::record_deleted( 'plugin', $file, $deleted );
 	}
 
 	public static function switch_theme( $name, $new_theme, $old_theme = null ) {
@@ -41,7 +41,7 @@ final class Security_Optimizer_Activity_Software {
 	}
 
 	public static function delete_theme( $folder, $deleted ) {
-		self::tell_deleted( 'theme', $folder, $deleted );
+		self::record_deleted( 'theme', $folder, $deleted );
 	}
 
 	/**
@@ -120,7 +120,7 @@ final class Security_Optimizer_Activity_Software {
 		);
 	}
 
-	private static function tell( $what, $type, $id ) {
+	private static function record( $what, $type, $id ) {
 		if ( '' === (string) $id ) {
 			return;
 		}
@@ -128,7 +128,7 @@ final class Security_Optimizer_Activity_Software {
 		Security_Optimizer_Outbox::add( $type . '.' . $what, array( $type, $id, $now ? $now['name'] : $id ) );
 	}
 
-	private static function tell_deleted( $type, $id, $deleted ) {
+	private static function record_deleted( $type, $id, $deleted ) {
 		if ( $deleted ) {
 			$was = isset( self::$leaving[ $type . ' ' . $id ] ) ? self::$leaving[ $type . ' ' . $id ] : null;
 			Security_Optimizer_Outbox::add( $type . '.deleted', array( $type, $id, $was ? $was['name'] : $id ), $was ? $was['version'] : null );

@@ -1,6 +1,6 @@
 <?php
 /**
- * Activity Log: log-ins and accounts. The methods take the arguments of the hooks listed in class-activity.php.
+ * Activity Log: logins and accounts. The methods take the arguments of the hooks listed in class-activity.php.
  *
  * @package Security_Optimizer
  */
@@ -22,32 +22,44 @@ final class Security_Optimizer_Activity_Users {
 	/** @var true[] Users whose profile has changed in the part that is kept as meta. */
 	private static $changed = array();
 
-	/** @var array[] What was told of the roles of users on a site in this request: `kind`, `before` and `uid`. */
+	/** @var array[] What was recorded of the roles of users on a site in this request: `kind`, `before` and `uid`. */
 	private static $roles = array();
 
 	public static function log_in( $login, $user = null ) {
 		$user = $user instanceof WP_User ? $user : get_user_by( 'login', $login );
-		self::tell( 'login', $user, null, null, $user );
+		if ( ! $user instanceof WP_User || ! self::manages( $user->allcaps ) ) {
+			self::record( 'login', $user, null, null, $user );
+			return;
+		}
+		$agent = isset( $_SERVER['HTTP_USER_AGENT'] ) ? Security_Optimizer_Outbox::text( wp_unslash( $_SERVER['HTTP_USER_AGENT'] ) ) : '';
+		$more  = array(
+			'administrator' => true,
+			'agent'         => $agent,
+		);
+		self::record( 'login', $user, null, null, $user, $more );
 	}
 
-	public static function fail_log_in( $name ) {
-		$user = Security_Optimizer_Password_Checks::find( $name );
+	public static function fail_log_in( $name, $error = null ) {
+		if ( Security_Optimizer_Application_Passwords::is_right_but_refused( $error ) ) {
+			return;
+		}
+		$user = Security_Optimizer_Password_Checks::find_user( $name );
 		// What was refused unchecked was no attempt: guard knows it already.
 		if ( $user && ! Security_Optimizer_Login_Report::has_refused() ) {
-			self::tell( 'login.failed', $user, null, null, $user );
+			self::record( 'login.failed', $user, null, null, $user );
 		}
 	}
 
-	public static function fail_application() {
-		// Inside `authenticate` the log-in as a whole counts.
+	public static function fail_application( $error ) {
+		// Inside `authenticate` the login as a whole counts.
 		if ( isset( $_SERVER['PHP_AUTH_USER'] ) && ! doing_filter( 'authenticate' ) ) {
-			self::fail_log_in( $_SERVER['PHP_AUTH_USER'] );
+			self::fail_log_in( $_SERVER['PHP_AUTH_USER'], $error );
 		}
 	}
 
 	public static function log_out( $user_id ) {
 		$user = get_userdata( $user_id );
-		self::tell( 'logout', $user, null, null, $user );
+		self::record( 'logout', $user, null, null, $user );
 	}
 
 	public static function notice_creation( $data, $update ) {
@@ -56,7 +68,7 @@ final class Security_Optimizer_Activity_Users {
 
 	public static function create( $user_id ) {
 		self::$creating = false;
-		self::tell_roles( 'user.created', $user_id, '', self::role_names( get_userdata( $user_id )->caps ) );
+		self::record_roles( 'user.created', $user_id, array(), get_userdata( $user_id )->caps );
 	}
 
 	public static function notice_deletion( $user_id ) {
@@ -64,7 +76,7 @@ final class Security_Optimizer_Activity_Users {
 	}
 
 	public static function delete( $user_id, $reassign, $user ) {
-		self::tell( 'user.deleted', $user );
+		self::record( 'user.deleted', $user );
 	}
 
 	public static function update( $user_id, $old ) {
@@ -73,10 +85,10 @@ final class Security_Optimizer_Activity_Users {
 			return;
 		}
 		if ( $user->user_email !== $old->user_email ) {
-			self::tell( 'user.email', $user, $old->user_email, $user->user_email );
+			self::record( 'user.email', $user, $old->user_email, $user->user_email );
 		}
 		if ( $user->user_pass !== $old->user_pass && Security_Optimizer_Activity::is_first( 'password ' . $user_id ) ) {
-			self::tell( 'user.password', $user );
+			self::record( 'user.password', $user );
 		}
 		$changed = isset( self::$changed[ $user_id ] );
 		foreach ( self::FIELDS as $field ) {
@@ -84,20 +96,24 @@ final class Security_Optimizer_Activity_Users {
 		}
 		// WordPress saves a user as well when somebody asks for a new password.
 		if ( $changed ) {
-			self::tell( 'user.profile', $user );
+			self::record( 'user.profile', $user );
 		}
 		unset( self::$changed[ $user_id ] );
 	}
 
-	public static function set_password( $password, $user_id ) {
+	public static function set_password( $password, $user_id, $before = null ) {
+		$user = get_userdata( $user_id );
+		// Since WordPress 7.1 this runs for a new user as well, whose creation is recorded, and before a profile is stored,
+		// which is recorded by then (`update`): in both the password is what it was.
+		$is_stored = ! $user || ! $before instanceof WP_User || $before->user_pass !== $user->user_pass;
 		// While somebody logs in, WordPress only hashes the same password anew.
-		if ( ! doing_filter( 'authenticate' ) && Security_Optimizer_Activity::is_first( 'password ' . $user_id ) ) {
-			self::tell( 'user.password', get_userdata( $user_id ) );
+		if ( $is_stored && ! doing_filter( 'authenticate' ) && Security_Optimizer_Activity::is_first( 'password ' . $user_id ) ) {
+			self::record( 'user.password', $user );
 		}
 	}
 
 	/**
-	 * Right before the change, and only when there is one. Whoever changes roles does it here.
+	 * Right before the change, and only when there is one. Every change of roles comes here.
 	 */
 	public static function change_meta( $meta_id, $user_id, $key, $value ) {
 		if ( self::holds_roles( $key ) ) {
@@ -120,24 +136,24 @@ final class Security_Optimizer_Activity_Users {
 	}
 
 	public static function grant_network( $user_id ) {
-		self::tell( 'user.role', get_userdata( $user_id ), '', 'Super Admin' );
+		self::record( 'user.role', get_userdata( $user_id ), '', 'Super Admin', null, array( 'administrator' => true ) );
 	}
 
 	public static function revoke_network( $user_id ) {
-		self::tell( 'user.role', get_userdata( $user_id ), 'Super Admin', '' );
+		self::record( 'user.role', get_userdata( $user_id ), 'Super Admin', '' );
 	}
 
 	public static function add_application_password( $user_id, $item ) {
-		self::tell( 'user.application-password', get_userdata( $user_id ), '', $item['name'] );
+		self::record( 'user.application-password', get_userdata( $user_id ), '', $item['name'] );
 	}
 
 	public static function remove_application_password( $user_id, $item ) {
-		self::tell( 'user.application-password-removed', get_userdata( $user_id ), $item['name'], '' );
+		self::record( 'user.application-password-removed', get_userdata( $user_id ), $item['name'], '' );
 	}
 
-	private static function tell( $kind, $user, $before = null, $after = null, $by = null ) {
+	private static function record( $kind, $user, $before = null, $after = null, $by = null, array $more = array() ) {
 		return $user instanceof WP_User
-			? Security_Optimizer_Outbox::add( $kind, array( 'user', $user->ID, $user->user_login ), $before, $after, $by )
+			? Security_Optimizer_Outbox::add( $kind, array( 'user', $user->ID, $user->user_login ), $before, $after, $by, $more )
 			: '';
 	}
 
@@ -147,29 +163,51 @@ final class Security_Optimizer_Activity_Users {
 	}
 
 	/**
-	 * WordPress often takes roles away and gives others one by one. That is one change: what was told is told anew,
+	 * WordPress often takes roles away and gives others one by one. That is one change: the recorded event is replaced,
 	 * unless guard has fetched it already.
 	 */
 	private static function change_roles( $user_id, $before, $after ) {
-		$kind   = 'user.role';
-		$before = self::role_names( $before );
-		$place  = $user_id . ' ' . get_current_blog_id();
-		$told   = isset( self::$roles[ $place ] ) ? self::$roles[ $place ] : null;
-		if ( $told && Security_Optimizer_Outbox::delete( array( $told['uid'] ) ) ) {
-			$kind   = $told['kind'];
-			$before = $told['before'];
+		$kind     = 'user.role';
+		$place    = $user_id . ' ' . get_current_blog_id();
+		$recorded = isset( self::$roles[ $place ] ) ? self::$roles[ $place ] : null;
+		if ( $recorded && Security_Optimizer_Outbox::delete( array( $recorded['uid'] ) ) ) {
+			$kind   = $recorded['kind'];
+			$before = $recorded['before'];
 		}
-		self::tell_roles( $kind, $user_id, $before, self::role_names( $after ) );
+		self::record_roles( $kind, $user_id, $before, $after );
 	}
 
-	private static function tell_roles( $kind, $user_id, $before, $after ) {
+	/**
+	 * @param string $kind    Of the event.
+	 * @param int    $user_id Whose roles they are.
+	 * @param mixed  $before  Capabilities as WordPress stores them for a user.
+	 * @param mixed  $after   The same, from now on.
+	 */
+	private static function record_roles( $kind, $user_id, $before, $after ) {
 		$place = $user_id . ' ' . get_current_blog_id();
+		$was   = self::role_names( $before );
+		$is    = self::role_names( $after );
+		$more  = array( 'administrator' => self::manages( $after ) && ! self::manages( $before ) );
 		unset( self::$roles[ $place ] );
-		if ( $before !== $after || 'user.created' === $kind ) {
-			$uid = self::tell( $kind, get_userdata( $user_id ), $before, '' === $after && 'user.created' === $kind ? null : $after );
+		if ( $was !== $is || 'user.created' === $kind ) {
+			$uid = self::record( $kind, get_userdata( $user_id ), $was, '' === $is && 'user.created' === $kind ? null : $is, null, $more );
 
 			self::$roles[ $place ] = compact( 'kind', 'before', 'uid' );
 		}
+	}
+
+	/**
+	 * @param mixed $capabilities As WordPress stores them for a user: roles, and capabilities besides.
+	 * @return bool Whether a user with them manages the site.
+	 */
+	private static function manages( $capabilities ) {
+		foreach ( array_keys( array_filter( is_array( $capabilities ) ? $capabilities : array() ) ) as $name ) {
+			$role = wp_roles()->get_role( $name );
+			if ( 'manage_options' === $name || ( $role && $role->has_cap( 'manage_options' ) ) ) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**

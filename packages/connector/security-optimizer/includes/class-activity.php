@@ -1,6 +1,6 @@
 <?php
 /**
- * What registered users do, for the Activity Log: which hook of WordPress is looked at where.
+ * What registered users do, for the Activity Log: which method handles which hook of WordPress.
  *
  * @package Security_Optimizer
  */
@@ -11,7 +11,7 @@ final class Security_Optimizer_Activity {
 
 	/** Hook of WordPress => class `Security_Optimizer_Activity_…` and its method, which gets the hook's arguments. */
 	const HOOKS = array(
-		// Log-ins and log-outs.
+		// Logins and log-outs.
 		'wp_login'                                   => array( 'Users', 'log_in' ),
 		'wp_login_failed'                            => array( 'Users', 'fail_log_in' ),
 		'application_password_failed_authentication' => array( 'Users', 'fail_application' ),
@@ -49,6 +49,20 @@ final class Security_Optimizer_Activity {
 		'edit_comment'                               => array( 'Content', 'edit_comment' ),
 		'deleted_comment'                            => array( 'Content', 'delete_comment' ),
 
+		// Orders of WooCommerce, which need not be posts, and products where the post is not saved.
+		'woocommerce_before_order_object_save'       => array( 'Orders', 'notice_save' ),
+		'woocommerce_new_order'                      => array( 'Orders', 'create' ),
+		'woocommerce_update_order'                   => array( 'Orders', 'update' ),
+		'woocommerce_saved_order_items'              => array( 'Orders', 'save_items' ),
+		'woocommerce_order_status_changed'           => array( 'Orders', 'change_status' ),
+		'woocommerce_trash_order'                    => array( 'Orders', 'trash' ),
+		'woocommerce_before_delete_order'            => array( 'Orders', 'notice_deletion' ),
+		'woocommerce_delete_order'                   => array( 'Orders', 'delete' ),
+		'woocommerce_order_refunded'                 => array( 'Orders', 'refund' ),
+		'woocommerce_refund_deleted'                 => array( 'Orders', 'delete_refund' ),
+		'woocommerce_before_product_object_save'     => array( 'Orders', 'notice_product_save' ),
+		'woocommerce_update_product'                 => array( 'Orders', 'update_product' ),
+
 		// Plugins, themes, WordPress itself.
 		'activated_plugin'                           => array( 'Software', 'activate_plugin' ),
 		'deactivated_plugin'                         => array( 'Software', 'deactivate_plugin' ),
@@ -76,15 +90,15 @@ final class Security_Optimizer_Activity {
 		'wp_delete_site'                             => array( 'Settings', 'delete_site' ),
 	);
 
-	/** @var true[] What was told in this request and need not be told twice. */
-	private static $told = array();
+	/** @var true[] What was recorded in this request and is not recorded twice. */
+	private static $recorded = array();
 
 	/**
 	 * First on each hook: plugins that redirect there end the request.
 	 */
 	public static function add() {
 		foreach ( self::HOOKS as $hook => $method ) {
-			add_filter( $hook, array( __CLASS__, 'look' ), PHP_INT_MIN, 5 );
+			add_filter( $hook, array( __CLASS__, 'handle' ), PHP_INT_MIN, 5 );
 		}
 	}
 
@@ -94,7 +108,7 @@ final class Security_Optimizer_Activity {
 	 * @param mixed ...$arguments As WordPress gives them; plugins that run its hooks often give fewer, or others.
 	 * @return mixed The first one, for filters.
 	 */
-	public static function look( ...$arguments ) {
+	public static function handle( ...$arguments ) {
 		list( $class_name, $method ) = self::HOOKS[ current_filter() ];
 		try {
 			call_user_func_array( array( 'Security_Optimizer_Activity_' . $class_name, $method ), $arguments );
@@ -110,17 +124,17 @@ final class Security_Optimizer_Activity {
 	 * @return bool Whether this is the first time in this request.
 	 */
 	public static function is_first( $what ) {
-		$first              = ! isset( self::$told[ $what ] );
-		self::$told[ $what ] = true;
+		$first                   = ! isset( self::$recorded[ $what ] );
+		self::$recorded[ $what ] = true;
 		return $first;
 	}
 
 	/**
 	 * @param string $type Name of a post type or taxonomy.
 	 * @param object $kind WordPress's description of it.
-	 * @return string In words: plain English for WordPress's own, else what its plugin calls it.
+	 * @return string A label: plain English for WordPress's own, else what its plugin calls it.
 	 */
-	public static function type_words( $type, $kind ) {
+	public static function get_type_label( $type, $kind ) {
 		return $kind->_builtin ? str_replace( array( 'wp_', 'post_', '_' ), array( '', '', ' ' ), $type ) : $kind->labels->singular_name;
 	}
 }

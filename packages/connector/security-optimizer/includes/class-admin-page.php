@@ -65,7 +65,7 @@ final class Security_Optimizer_Admin_Page {
 	 * @param string $locale Locale that is wanted.
 	 * @return string|null The translation of its language; null means English.
 	 */
-	private static function known_locale( $locale ) {
+	public static function known_locale( $locale ) {
 		foreach ( array( 'de_DE', 'es_ES', 'it_IT' ) as $known ) {
 			if ( strtok( $known, '_' ) === strtok( $locale, '_' ) ) {
 				return $known;
@@ -87,7 +87,7 @@ final class Security_Optimizer_Admin_Page {
 		$render = array( __CLASS__, 'render' );
 		$icon   = 'data:image/svg+xml;base64,' . base64_encode( self::ICON );
 
-		$needed = Security_Optimizer_Member::capability();
+		$needed = Security_Optimizer_Signed_In_User::capability();
 
 		self::$hooks[] = add_menu_page( $pages[ $first ]['title'], 'Security Optimizer', $needed, $first, $render, $icon );
 		foreach ( $pages as $slug => $page ) {
@@ -164,7 +164,7 @@ final class Security_Optimizer_Admin_Page {
 	 * Action `admin_notices`.
 	 */
 	public static function print_secret_notice() {
-		if ( current_user_can( Security_Optimizer_Member::capability() ) ) {
+		if ( current_user_can( Security_Optimizer_Signed_In_User::capability() ) ) {
 			self::print_notice( __( 'Security Optimizer is installed but not connected, so it does not protect this site. Its key is missing or damaged. Ask your hosting provider to connect the site again.', 'security-optimizer' ) );
 		}
 	}
@@ -191,10 +191,15 @@ final class Security_Optimizer_Admin_Page {
 			);
 		}
 		$locale = get_user_locale();
-		return self::loader_config() + array(
+		$extras = array();
+		if ( in_array( $slug, array( 'post-hack-actions', 'activity-log' ), true ) ) {
+			// Where the own link to choose a new password goes, and whom reports may go to: only its owner sees it.
+			$extras['user_email'] = wp_get_current_user()->user_email;
+		}
+		return self::loader_config() + $extras + array(
 			'home_url'           => home_url( '/' ),
 			'log_page_url'       => admin_url( 'admin.php?page=activity-log' ),
-			'locale'             => self::locale_data( $locale ),
+			'locale'             => self::locale_messages( $locale ),
 			'localeSlug'         => implode( '-', array_slice( explode( '_', $locale ), 0, 2 ) ),
 			'data_consent_popup' => array(
 				'show_data_field'  => (int) Security_Optimizer_Policy::is_on( 'show_data_consent' ),
@@ -219,13 +224,15 @@ final class Security_Optimizer_Admin_Page {
 
 	/**
 	 * @param string $locale Locale of the user.
-	 * @return string Jed data as JSON; an empty object means English.
+	 * @return string Flat Jed messages as JSON: the header under the empty key, and the forms of each text. English is
+	 *                the header alone.
 	 */
-	private static function locale_data( $locale ) {
-		$known = self::known_locale( $locale );
-		$file  = SECURITY_OPTIMIZER_DIR . '/languages/security-optimizer-' . $known . '.json';
-		$data  = null !== $known && is_readable( $file ) ? (string) file_get_contents( $file ) : '';
-		return is_array( json_decode( $data, true ) ) ? $data : '{}';
+	private static function locale_messages( $locale ) {
+		$known    = self::known_locale( $locale );
+		$file     = SECURITY_OPTIMIZER_DIR . '/languages/security-optimizer-' . $known . '.json';
+		$data     = null !== $known && is_readable( $file ) ? (string) file_get_contents( $file ) : '';
+		$messages = json_decode( $data, true );
+		return isset( $messages['']['plural_forms'] ) ? trim( $data ) : '{"":{"lang":"en","plural_forms":"nplurals=2; plural=(n != 1);"}}';
 	}
 
 	/**

@@ -1,7 +1,7 @@
 <?php
 /**
- * Users whom the owner has blocked (policy field `blocked_users`): no log-in, and every request of theirs is one of a
- * stranger. Account, role and content stay as they are.
+ * Users whom the owner has blocked (policy field `blocked_users`): no login, and every request of theirs is one of an
+ * anonymous visitor. Account, role and content stay as they are.
  *
  * Their passwords are not compared at all (see class-password-checks.php), so that nobody learns whether one is right.
  *
@@ -16,7 +16,7 @@ final class Security_Optimizer_Blocked_Users {
 	 * @return bool Whether there are any.
 	 */
 	public static function exist() {
-		return '' !== Security_Optimizer_Policy::text( 'blocked_users' );
+		return '' !== Security_Optimizer_Policy::get_text( 'blocked_users' );
 	}
 
 	/**
@@ -24,14 +24,14 @@ final class Security_Optimizer_Blocked_Users {
 	 * @return bool Whether the user is blocked.
 	 */
 	public static function has( $user_id ) {
-		return in_array( (string) $user_id, Security_Optimizer_Policy::words( 'blocked_users' ), true );
+		return in_array( (string) $user_id, Security_Optimizer_Policy::get_list( 'blocked_users' ), true );
 	}
 
 	/**
-	 * Action `plugins_loaded`, the first moment at which anybody could ask whose cookies these are. Many do not ask by
+	 * Action `plugins_loaded`, before anything reads these cookies. Many do not read them by
 	 * way of the filter below: wp-admin itself, for example.
 	 */
-	public static function take_cookies() {
+	public static function remove_cookies() {
 		foreach ( array( AUTH_COOKIE, SECURE_AUTH_COOKIE, LOGGED_IN_COOKIE ) as $name ) {
 			$cookie = isset( $_COOKIE[ $name ] ) && is_string( $_COOKIE[ $name ] ) ? wp_parse_auth_cookie( $_COOKIE[ $name ] ) : false;
 			$user   = $cookie ? get_user_by( 'login', $cookie['username'] ) : false;
@@ -47,7 +47,7 @@ final class Security_Optimizer_Blocked_Users {
 	 * @param int|false $user_id Who is asking.
 	 * @return int|false
 	 */
-	public static function make_stranger( $user_id ) {
+	public static function make_anonymous( $user_id ) {
 		return $user_id && self::has( $user_id ) ? false : $user_id;
 	}
 
@@ -57,12 +57,12 @@ final class Security_Optimizer_Blocked_Users {
 	 * @param bool   $send       Whether to send the cookies.
 	 * @param int    $expire     When the cookies end, 0 with the browser.
 	 * @param int    $expiration When the session ends.
-	 * @param int    $user_id    Whose session it is, 0 when cookies are deleted.
+	 * @param int    $user_id    The session's user, 0 when cookies are deleted.
 	 * @param string $scheme     Kind of cookie.
 	 * @param string $token      The session.
 	 * @return bool
 	 */
-	public static function keep_cookies( $send, $expire = 0, $expiration = 0, $user_id = 0, $scheme = '', $token = '' ) {
+	public static function withhold_cookies( $send, $expire = 0, $expiration = 0, $user_id = 0, $scheme = '', $token = '' ) {
 		if ( ! $user_id || ! self::has( $user_id ) ) {
 			return $send;
 		}

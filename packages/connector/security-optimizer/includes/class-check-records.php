@@ -1,9 +1,9 @@
 <?php
 /**
- * Password checks of the last minutes, written down before they are made.
+ * Password checks of the last minutes, recorded before they are made.
  *
- * The header that tells guard how they ended may get lost: the web server finds the head of an answer too long, or PHP
- * dies. Guard asks then. They are rows of the options table, as nonces are.
+ * The header that tells guard their outcome may get lost: the web server finds the head of the response too long, or PHP
+ * dies. Guard asks for the record then.
  *
  * @package Security_Optimizer
  */
@@ -14,14 +14,14 @@ final class Security_Optimizer_Check_Records {
 
 	const PREFIX = 'security_optimizer_check_';
 
-	/** Seconds for which they are kept. */
-	const KEPT = 600;
+	/** How long a record is kept, seconds. */
+	const KEPT_FOR = 600;
 
 	/** @var bool Whether this request has one. */
 	private static $written = false;
 
 	/**
-	 * Writes down how far the checks of this request have come.
+	 * Records how far the checks of this request have come.
 	 *
 	 * @param string     $request_id Of this request.
 	 * @param array|null $report     As guard gets it; null before a check.
@@ -33,19 +33,17 @@ final class Security_Optimizer_Check_Records {
 		if ( self::$written ? null === $report : ! $counts ) {
 			return;
 		}
-		$table = $wpdb->base_prefix . 'options';
 		$name  = self::PREFIX . $request_id;
-		$value = sprintf( '%012d', time() ) . ( null === $report ? '' : json_encode( $report, JSON_INVALID_UTF8_SUBSTITUTE ) );
-		$row   = self::$written
-			? $wpdb->prepare( "UPDATE $table SET option_value = %s WHERE option_name = %s", $value, $name ) // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
-			: $wpdb->prepare( "INSERT IGNORE INTO $table (option_name, option_value, autoload) VALUES (%s, %s, 'no')", $name, $value ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
+		$value = Security_Optimizer_Option_Rows::time( time() ) . ( null === $report ? '' : json_encode( $report, JSON_INVALID_UTF8_SUBSTITUTE ) );
 		// Plugins look at these after a query of their own that brought us here.
 		$kept  = array( $wpdb->insert_id, $wpdb->last_error );
 		$quiet = $wpdb->suppress_errors( true );
-		$wpdb->query( $row ); // phpcs:ignore WordPress.DB.PreparedSQL.NotPrepared
-		if ( ! self::$written ) {
+		if ( self::$written ) {
+			Security_Optimizer_Option_Rows::update( $name, $value );
+		} else {
 			self::$written = true;
-			self::forget_old();
+			Security_Optimizer_Option_Rows::insert( $name, $value );
+			Security_Optimizer_Option_Rows::delete_older( self::PREFIX, time() - self::KEPT_FOR );
 		}
 		$wpdb->suppress_errors( $quiet );
 		list( $wpdb->insert_id, $wpdb->last_error ) = $kept;
@@ -57,7 +55,7 @@ final class Security_Optimizer_Check_Records {
 	 */
 	public static function read( array $request_ids ) {
 		global $wpdb;
-		$table = $wpdb->base_prefix . 'options';
+		$table = Security_Optimizer_Option_Rows::table();
 		$found = array();
 		foreach ( array_chunk( $request_ids, 100 ) as $some ) {
 			$names = array_map(
@@ -72,21 +70,9 @@ final class Security_Optimizer_Check_Records {
 				return null;
 			}
 			foreach ( $rows as $row ) {
-				$found[ substr( $row->option_name, strlen( self::PREFIX ) ) ] = json_decode( substr( $row->option_value, 12 ), true );
+				$found[ substr( $row->option_name, strlen( self::PREFIX ) ) ] = json_decode( substr( $row->option_value, Security_Optimizer_Option_Rows::TIME_LENGTH ), true );
 			}
 		}
 		return $found;
-	}
-
-	private static function forget_old() {
-		global $wpdb;
-		$table = $wpdb->base_prefix . 'options';
-		$wpdb->query(
-			$wpdb->prepare(
-				"DELETE FROM $table WHERE option_name LIKE %s AND option_value < %s", // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
-				$wpdb->esc_like( self::PREFIX ) . '%',
-				sprintf( '%012d', time() - self::KEPT )
-			)
-		);
 	}
 }

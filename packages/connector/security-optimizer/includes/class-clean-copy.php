@@ -24,7 +24,7 @@ final class Security_Optimizer_Clean_Copy {
 	/** @var string Name in the directory. */
 	private $slug;
 
-	/** @var string Folder of our own for the download. */
+	/** @var string Temporary folder for the download. */
 	private $beside;
 
 	/**
@@ -37,28 +37,28 @@ final class Security_Optimizer_Clean_Copy {
 		$this->data      = $data;
 		$this->version   = (string) $data['Version'];
 		$this->directory = $directory;
-		$this->slug      = $this->is_single() ? self::slug_of( $file ) : dirname( $file );
+		$this->slug      = $this->is_single() ? self::to_slug( $file, $data ) : dirname( $file );
 		$this->beside    = WP_CONTENT_DIR . '/upgrade/security-optimizer-' . bin2hex( random_bytes( 8 ) );
 	}
 
 	/**
 	 * @return string Folder or single file of the plugin in use.
 	 */
-	public function place() {
+	public function get_installed_path() {
 		return WP_PLUGIN_DIR . '/' . ( $this->is_single() ? $this->file : dirname( $this->file ) );
 	}
 
 	/**
-	 * @return string The same of the clean copy.
+	 * @return string Folder or single file of the clean copy.
 	 */
-	public function fresh() {
+	public function get_copy_path() {
 		return $this->beside . '/' . $this->slug . ( $this->is_single() ? '/' . $this->file : '' );
 	}
 
 	/**
-	 * @return string Why this plugin cannot be had from the directory, as far as it can be told without asking; '' if it may.
+	 * @return string Why the directory cannot have this plugin, as far as that is known without a request; '' when it may.
 	 */
-	public function why_not() {
+	public function find_obstacle() {
 		$update = isset( $this->data['UpdateURI'] ) ? (string) $this->data['UpdateURI'] : '';
 		if ( '' !== $update && ! preg_match( '#\A(?:https?://)?(?:w\.org|(?:www\.)?wordpress\.org)(?:/|\z)#i', $update ) ) {
 			return 'own_updates';
@@ -69,22 +69,27 @@ final class Security_Optimizer_Clean_Copy {
 		if ( ! preg_match( '/\A[a-z0-9][a-z0-9._+ -]*\z/i', $this->version ) ) {
 			return 'no_version';
 		}
-		return is_link( $this->place() ) ? 'linked' : '';
+		if ( is_link( WP_CONTENT_DIR . '/upgrade' ) ) {
+			return 'upgrade_linked';
+		}
+		return is_link( $this->get_installed_path() ) ? 'linked' : '';
 	}
 
 	/**
 	 * Fetches the copy, checks every file of it, and that it is the same plugin.
 	 *
-	 * @return string Why not, or ''.
+	 * @return string Code of the reason why not, or ''.
 	 */
 	public function fetch() {
-		$known = $this->ask( $this->directory['api'] . '/plugins/info/1.2/?' . build_query(
-			array(
-				'action'                    => 'plugin_information',
-				'request[slug]'             => rawurlencode( $this->slug ),
-				'request[fields][versions]' => '1',
+		$known = $this->request(
+			$this->directory['api'] . '/plugins/info/1.2/?' . build_query(
+				array(
+					'action'                    => 'plugin_information',
+					'request[slug]'             => rawurlencode( $this->slug ),
+					'request[fields][versions]' => '1',
+				)
 			)
-		) );
+		);
 		if ( ! is_array( $known ) ) {
 			return 404 === $known ? 'not_free' : 'directory_unreachable';
 		}
@@ -95,11 +100,11 @@ final class Security_Optimizer_Clean_Copy {
 		if ( ! isset( $versions[ $this->version ] ) && ( ! isset( $known['version'] ) || $this->version !== $known['version'] ) ) {
 			return 'version_gone';
 		}
-		$name = rawurlencode( $this->slug );
-		$sums = $this->ask( $this->directory['checksums'] . '/plugin-checksums/' . $name . '/' . rawurlencode( $this->version ) . '.json' );
-		if ( ! is_array( $sums ) || empty( $sums['files'] ) || ! is_array( $sums['files'] ) ) {
-			return 'no_checksums';
+		$sums = $this->fetch_checksums();
+		if ( ! is_array( $sums ) ) {
+			return $sums;
 		}
+		$name = rawurlencode( $this->slug );
 		if ( ! wp_mkdir_p( $this->beside ) ) {
 			return 'not_writable';
 		}
@@ -122,10 +127,36 @@ final class Security_Optimizer_Clean_Copy {
 		if ( is_wp_error( $unpacked ) ) {
 			return 'disk_full_unzip_file' === $unpacked->get_error_code() ? 'disk_full' : 'download_failed';
 		}
-		if ( ! self::matches( $this->beside . '/' . $this->slug, $sums['files'] ) ) {
+		if ( ! self::matches( $this->beside . '/' . $this->slug, $sums ) ) {
 			return 'checksum_differs';
 		}
 		return $this->is_same_plugin() ? '' : 'another_plugin';
+	}
+
+	/**
+	 * @return array|string The directory's checksums by file; or the code of the reason why there are none.
+	 */
+	public function fetch_checksums() {
+		$sums = $this->request( $this->directory['checksums'] . '/plugin-checksums/' . rawurlencode( $this->slug ) . '/' . rawurlencode( $this->version ) . '.json' );
+		if ( ! is_array( $sums ) && 404 !== $sums ) {
+			return 'directory_unreachable';
+		}
+		return empty( $sums['files'] ) || ! is_array( $sums['files'] ) ? 'no_checksums' : $sums['files'];
+	}
+
+	/**
+	 * The directory makes its sums from its own copies; readme files may differ between them.
+	 *
+	 * @param string $path  A file.
+	 * @param string $name  Its name in the plugin.
+	 * @param mixed  $known Its sums, as the directory tells them.
+	 * @return bool Whether it has one of them.
+	 */
+	public static function has_sum( $path, $name, $known ) {
+		$known = (array) $known;
+		$kind  = ! empty( $known['sha256'] ) ? 'sha256' : 'md5';
+		$right = isset( $known[ $kind ] ) ? (array) $known[ $kind ] : array();
+		return in_array( hash_file( $kind, $path ), $right, true ) || self::is_readme( $name );
 	}
 
 	/**
@@ -140,22 +171,23 @@ final class Security_Optimizer_Clean_Copy {
 	}
 
 	/**
-	 * WordPress itself learns the directory's name of a single file when it looks for updates.
+	 * WordPress itself learns the directory's name of a single file when it looks for updates. Before it could, the name
+	 * that the directory makes of the plugin's own is asked for; what comes back is compared with the plugin in use.
 	 */
-	private static function slug_of( $file ) {
+	private static function to_slug( $file, array $data ) {
 		$updates = get_site_transient( 'update_plugins' );
 		foreach ( array( 'response', 'no_update' ) as $list ) {
 			if ( isset( $updates->{$list}[ $file ]->slug ) ) {
 				return (string) $updates->{$list}[ $file ]->slug;
 			}
 		}
-		return '';
+		return sanitize_title( wp_strip_all_tags( (string) $data['Name'] ) );
 	}
 
 	/**
 	 * @return array|int|null Decoded answer; the status of any other; null without one.
 	 */
-	private function ask( $url ) {
+	private function request( $url ) {
 		$answer = wp_remote_get( $url, array( 'timeout' => 30 ) );
 		if ( is_wp_error( $answer ) ) {
 			return null;
@@ -166,19 +198,14 @@ final class Security_Optimizer_Clean_Copy {
 	}
 
 	/**
-	 * Every file is on the list with the right sum, and every file of the list is there. The directory makes its sums
-	 * from its own copies; readme files may differ between them.
+	 * Every file is on the list with the right sum, and every file of the list is there.
 	 */
 	private static function matches( $folder, array $sums ) {
 		$there = array();
-		foreach ( Security_Optimizer_Files::below( $folder ) as $name ) {
-			$name  = ltrim( $name, '/' );
-			$known = isset( $sums[ $name ] ) ? (array) $sums[ $name ] : array();
-			$kind  = ! empty( $known['sha256'] ) ? 'sha256' : 'md5';
-			$right = isset( $known[ $kind ] ) ? (array) $known[ $kind ] : array();
-			if ( is_link( $folder . '/' . $name )
-				|| ( ! in_array( hash_file( $kind, $folder . '/' . $name ), $right, true ) && ! self::is_readme( $name ) )
-			) {
+		foreach ( Security_Optimizer_Files::list_below( $folder ) as $name ) {
+			$name = ltrim( $name, '/' );
+			$path = $folder . '/' . $name;
+			if ( is_link( $path ) || ! self::has_sum( $path, $name, isset( $sums[ $name ] ) ? $sums[ $name ] : array() ) ) {
 				return false;
 			}
 			$there[ $name ] = true;

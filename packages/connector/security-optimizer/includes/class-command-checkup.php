@@ -13,13 +13,21 @@ final class Security_Optimizer_Command_Checkup {
 	const LISTED = 200;
 
 	/**
-	 * @param array $body `part`, and for `core` the address of the checksums (`checksums`, without a question mark).
+	 * @param array $body `part`; for `core` the address of the checksums (`checksums`, without a question mark), for
+	 *                    `plugin` also `file`, and `checksums` of the plugin directory.
 	 * @return array|string The answer described in docs/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		switch ( isset( $body['part'] ) ? $body['part'] : '' ) {
 			case 'core':
 				return isset( $body['checksums'] ) && is_string( $body['checksums'] ) ? self::core( $body['checksums'] ) : 'invalid_part';
+			case 'plugin':
+				if ( ! isset( $body['file'], $body['checksums'] ) || ! is_string( $body['file'] ) || ! is_string( $body['checksums'] ) ) {
+					return 'invalid_part';
+				}
+				return Security_Optimizer_Checkup_Files::compare_plugin( $body['file'], $body['checksums'] );
+			case 'uploads':
+				return Security_Optimizer_Checkup_Files::find_scripts_in_uploads();
 			case 'administrators':
 				return self::administrators();
 			case 'options':
@@ -34,12 +42,15 @@ final class Security_Optimizer_Command_Checkup {
 		require ABSPATH . WPINC . '/version.php';
 		$locale = isset( $wp_local_package ) ? $wp_local_package : 'en_US';
 		$answer = wp_remote_get( $address . '?' . build_query( compact( 'locale' ) + array( 'version' => $wp_version ) ), array( 'timeout' => 30 ) );
-		$known  = is_wp_error( $answer ) ? null : json_decode( wp_remote_retrieve_body( $answer ), true );
+		if ( is_wp_error( $answer ) || 200 !== wp_remote_retrieve_response_code( $answer ) ) {
+			return 'checksums_unreachable';
+		}
+		$known = json_decode( wp_remote_retrieve_body( $answer ), true );
 		if ( ! is_array( $known ) || empty( $known['checksums'] ) || ! is_array( $known['checksums'] ) ) {
 			return 'no_checksums';
 		}
-		$sums    = $known['checksums'];
-		$found   = array(
+		$sums  = $known['checksums'];
+		$found = array(
 			'changed' => array(),
 			'missing' => array(),
 			'unknown' => array(),
@@ -56,7 +67,7 @@ final class Security_Optimizer_Command_Checkup {
 			}
 		}
 		foreach ( array( 'wp-admin', 'wp-includes' ) as $folder ) {
-			foreach ( Security_Optimizer_Files::below( ABSPATH . $folder ) as $name ) {
+			foreach ( Security_Optimizer_Files::list_below( ABSPATH . $folder ) as $name ) {
 				if ( ! isset( $sums[ $folder . $name ] ) ) {
 					$found['unknown'][] = $folder . $name;
 				}
@@ -68,10 +79,12 @@ final class Security_Optimizer_Command_Checkup {
 				$found['unknown'][] = $name;
 			}
 		}
-		$cut = static function ( $names ) {
-			return array_slice( $names, 0, Security_Optimizer_Command_Checkup::LISTED );
-		};
-		return array( 'version' => $wp_version ) + array_map( $cut, $found );
+		return array(
+			'version' => $wp_version,
+			'changed' => Security_Optimizer_Checkup_Files::describe( ABSPATH, $found['changed'] ),
+			'missing' => array_slice( $found['missing'], 0, self::LISTED ),
+			'unknown' => Security_Optimizer_Checkup_Files::describe( ABSPATH, $found['unknown'] ),
+		);
 	}
 
 	private static function administrators() {
@@ -90,6 +103,7 @@ final class Security_Optimizer_Command_Checkup {
 				'email'      => $user->user_email,
 				'registered' => (int) strtotime( $user->user_registered . ' UTC' ),
 				'last_login' => array() === $logins ? null : (int) max( $logins ),
+				'sessions'   => count( $logins ),
 				'link'       => get_edit_user_link( $user->ID ),
 			);
 		}

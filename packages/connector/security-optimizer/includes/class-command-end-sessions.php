@@ -10,17 +10,19 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_End_Sessions {
 
 	/**
-	 * @param array $body `users` (ids), `needs_factor` (true: everybody whom the second factor concerns) or
-	 *                    `without_factor` (true: whoever of them has a session that was made without it), and
-	 *                    `keep_cookie` (true: the session of the browser's cookie stays).
+	 * @param array $body `users` (ids), `needs_factor` (true: everybody who needs the second factor) or
+	 *                    `without_factor` (true: those of them who have a session that was made without it), and
+	 *                    `keep_cookie` (true: the session of the browser's cookie stays). `roles` beside `without_factor`:
+	 *                    users with one of these roles, in place of all who need the second factor.
 	 * @return array|string The answer described in docs/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		if ( isset( $body['without_factor'] ) && true === $body['without_factor'] ) {
-			return array( 'ended' => Security_Optimizer_Second_Factor::end_unmarked() );
+			$roles = isset( $body['roles'] ) && is_array( $body['roles'] ) ? array_values( array_filter( $body['roles'], 'is_string' ) ) : null;
+			return array( 'ended' => array() === $roles ? 0 : Security_Optimizer_Second_Factor_Sessions::end_unmarked( $roles ) );
 		}
 		if ( isset( $body['needs_factor'] ) && true === $body['needs_factor'] ) {
-			$users = self::concerned();
+			$users = self::list_users();
 		} elseif ( isset( $body['users'] ) && is_array( $body['users'] ) ) {
 			$users = array_filter( $body['users'], 'is_int' );
 		} else {
@@ -28,7 +30,7 @@ final class Security_Optimizer_Command_End_Sessions {
 		}
 
 		$keep  = isset( $body['keep_cookie'] ) && true === $body['keep_cookie'] ? wp_parse_auth_cookie( '', 'logged_in' ) : false;
-		$owner = $keep ? Security_Optimizer_Member::id() : 0;
+		$owner = $keep ? Security_Optimizer_Signed_In_User::id() : 0;
 		$ended = 0;
 		foreach ( array_unique( $users ) as $id ) {
 			$sessions = get_userdata( $id ) ? WP_Session_Tokens::get_instance( $id ) : null;
@@ -37,7 +39,7 @@ final class Security_Optimizer_Command_End_Sessions {
 			}
 			if ( $id === $owner ) {
 				$sessions->destroy_others( $keep['token'] );
-				Security_Optimizer_Second_Factor::keep( $id, $keep['token'] );
+				Security_Optimizer_Second_Factor_Sessions::mark_existing( $id, $keep['token'] );
 			} else {
 				$sessions->destroy_all();
 			}
@@ -47,16 +49,20 @@ final class Security_Optimizer_Command_End_Sessions {
 	}
 
 	/**
-	 * @return int[] Ids of all whom the second factor concerns.
+	 * @param bool|null     $network Whether roles on every site of a network count; by default whether this is one.
+	 * @param string[]|null $roles   Roles, null for all that ask for a second factor.
+	 * @return int[] Ids of all who have one of the roles; without `$roles`, of all who need the second factor.
 	 */
-	public static function concerned() {
+	public static function list_users( $network = null, $roles = null ) {
 		global $wpdb;
-		$asked  = array( 'relation' => 'OR' );
-		$prefix = is_multisite() ? null : $wpdb->get_blog_prefix();
-		foreach ( Security_Optimizer_Second_Factor::ROLES as $role ) {
+		$network = null === $network ? is_multisite() : $network;
+		$asked   = array( 'relation' => 'OR' );
+		foreach ( null === $roles ? Security_Optimizer_Second_Factor::roles() : $roles as $role ) {
 			$asked[] = array(
-				'key'         => null === $prefix ? 'capabilities\z' : $prefix . 'capabilities',
-				'compare_key' => null === $prefix ? 'REGEXP' : '=',
+				// Each site of a network has a key of its own. No regular expression: MySQL 5.7, MySQL 8 and MariaDB read
+				// them differently.
+				'key'         => $network ? 'capabilities' : $wpdb->get_blog_prefix() . 'capabilities',
+				'compare_key' => $network ? 'LIKE' : '=',
 				'value'       => '"' . $role . '"',
 				'compare'     => 'LIKE',
 			);
@@ -68,12 +74,23 @@ final class Security_Optimizer_Command_End_Sessions {
 				'meta_query' => $asked, // phpcs:ignore WordPress.DB.SlowDBQuery
 			)
 		);
-		foreach ( is_multisite() ? get_super_admins() : array() as $login ) {
+		if ( $network ) {
+			// The key was looked for anywhere in a name, so keys of plugins may be among them.
+			cache_users( $users );
+			$users = array_filter(
+				$users,
+				static function ( $id ) use ( $roles ) {
+					$user = get_userdata( $id );
+					return $user && Security_Optimizer_Second_Factor::is_required_for( $user, $roles );
+				}
+			);
+		}
+		foreach ( null === $roles && is_multisite() ? get_super_admins() : array() as $login ) {
 			$user = get_user_by( 'login', $login );
 			if ( $user ) {
 				$users[] = $user->ID;
 			}
 		}
-		return array_map( 'intval', $users );
+		return array_values( array_unique( array_map( 'intval', $users ) ) );
 	}
 }

@@ -17,7 +17,7 @@ final class Security_Optimizer_Command_Forget {
 		delete_site_option( Security_Optimizer_Policy::OPTION );
 		Security_Optimizer_Readme::unschedule();
 		Security_Optimizer_Outbox::drop();
-		// Nonces, and what is kept about slow accounts.
+		// Nonces, records of password checks, and what is stored about throttled accounts.
 		$wpdb->query( $wpdb->prepare( "DELETE FROM {$wpdb->base_prefix}options WHERE option_name LIKE %s", $wpdb->esc_like( 'security_optimizer_' ) . '%' ) ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
 		Security_Optimizer_Gate::send_signal();
 		return array( 'forgotten' => true );

@@ -13,23 +13,25 @@ final class Security_Optimizer_Command_Hello {
 	 * @return array The answer described in docs/connector-protocol.md.
 	 */
 	public static function run() {
+		Security_Optimizer_Policy::keep_loaded();
 		return array(
-			'connector' => SECURITY_OPTIMIZER_VERSION,
-			'wordpress' => get_bloginfo( 'version' ),
-			'php'       => PHP_VERSION,
-			'multisite' => is_multisite(),
-			'home'      => home_url(),
-			'site_url'  => site_url(),
-			'paths'     => array(
+			'connector'      => SECURITY_OPTIMIZER_VERSION,
+			'wordpress'      => get_bloginfo( 'version' ),
+			'php'            => PHP_VERSION,
+			'multisite'      => is_multisite(),
+			'home'           => home_url(),
+			'site_url'       => site_url(),
+			'paths'          => array(
 				'admin'    => self::path( admin_url() ),
 				'includes' => self::path( includes_url() ),
 				'content'  => self::path( content_url() ),
 				'uploads'  => self::uploads_path(),
 				'rest'     => self::path( home_url( rest_get_url_prefix() ) ),
 			),
-			'timezone'  => wp_timezone_string(),
-			'locale'    => get_locale(),
-			'policy'    => Security_Optimizer_Policy::hash(),
+			'timezone'       => wp_timezone_string(),
+			'locale'         => get_locale(),
+			'signed_xml_rpc' => Security_Optimizer_Signed_Xml_Rpc::plugins(),
+			'policy'         => Security_Optimizer_Policy::hash(),
 		);
 	}
 

@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `issue-session`: the second factor was right, so the log-in goes on where it had stopped.
+ * Command `issue-session`: the second factor was right, so the login goes on where it had stopped.
  *
  * The cookies go out as headers of the answer; guard passes them to the browser.
  *
@@ -13,7 +13,7 @@ final class Security_Optimizer_Command_Issue_Session {
 
 	/**
 	 * @param array $body `user`, `remember`, `redirect` (where the visitor wanted to go, '' for the usual place),
-	 *                    `interim`, `new_factor` (true: the factor was set up in this log-in) and `stamp` (what the
+	 *                    `interim`, `new_factor` (true: the factor was set up in this login) and `stamp` (what the
 	 *                    user's must still be, or '').
 	 * @return array|string The answer described in docs/login-security.md, or an error's code.
 	 */
@@ -45,7 +45,7 @@ final class Security_Optimizer_Command_Issue_Session {
 	 * @param string $location Where the visitor goes.
 	 */
 	public static function answer( $location ) {
-		Security_Optimizer_Answer::json( 200, array( 'redirect' => $location ) );
+		Security_Optimizer_Response::send_json( 200, array( 'redirect' => $location ) );
 	}
 
 	/**
@@ -61,7 +61,7 @@ final class Security_Optimizer_Command_Issue_Session {
 	}
 
 	/**
-	 * The same steps as wp-login.php takes after a log-in.
+	 * The same steps as wp-login.php takes after a login.
 	 */
 	private static function redirect( $user, $wanted ) {
 		$to = apply_filters( 'login_redirect', '' === $wanted ? admin_url() : $wanted, $wanted, $user );

@@ -11,6 +11,11 @@ final class Security_Optimizer_Command_Login_Data {
 
 	const MAX_USERS = 1000;
 
+	const MAX_ROLES = 200;
+
+	/** Most users of whom guard is told whether they need a second factor. */
+	const MAX_FACTOR_USERS = 500;
+
 	/**
 	 * @return array The answer described in docs/login-security.md.
 	 */
@@ -26,9 +31,52 @@ final class Security_Optimizer_Command_Login_Data {
 		return array(
 			'users'        => $wpdb->get_col( $wpdb->prepare( "SELECT user_login FROM $wpdb->users ORDER BY user_login LIMIT %d", self::MAX_USERS ) ),
 			'matches'      => $matches,
+			'roles'        => self::roles(),
 			'registration' => Security_Optimizer_Signup::is_open(),
 			'login_url'    => Security_Optimizer_Login_Url::default_login(),
 			'signup_url'   => Security_Optimizer_Login_Url::default_signup(),
+			'factor_users' => self::factor_users(),
+			'team'         => count( Security_Optimizer_Command_Team::list_users( 'team' ) ),
 		);
+	}
+
+	/**
+	 * @return array Who needs a second factor while it is on, and in how many browsers each is logged in.
+	 */
+	private static function factor_users() {
+		$ids = Security_Optimizer_Command_End_Sessions::list_users();
+		sort( $ids );
+		$users = array();
+		$shown = array_slice( $ids, 0, self::MAX_FACTOR_USERS );
+		cache_users( $shown );
+		foreach ( $shown as $id ) {
+			$user = get_userdata( $id );
+			if ( $user ) {
+				$users[] = array(
+					'id'       => $id,
+					'login'    => $user->user_login,
+					'role'     => (string) current( array_intersect( Security_Optimizer_Second_Factor::roles(), (array) $user->roles ) ),
+					'sessions' => count( WP_Session_Tokens::get_instance( $id )->get_all() ),
+				);
+			}
+		}
+		return array(
+			'total' => count( $ids ),
+			'users' => $users,
+		);
+	}
+
+	/**
+	 * @return array The roles of the site, with their names in its language.
+	 */
+	private static function roles() {
+		$roles = array();
+		foreach ( array_slice( wp_roles()->role_names, 0, self::MAX_ROLES, true ) as $role => $name ) {
+			$roles[] = array(
+				'role' => (string) $role,
+				'name' => mb_substr( wp_strip_all_tags( translate_user_role( (string) $name ) ), 0, 100 ),
+			);
+		}
+		return $roles;
 	}
 }

@@ -16,22 +16,26 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 	const SECONDS = 10;
 
 	/**
-	 * @param array $body `after` (id of the last user of the step before, 0 at first), `limit`, and of how many `lanes`
-	 *                    this is which `lane`: lanes share the users out and may run side by side.
+	 * @param array $body `after` (id of the last user of the step before, 0 at first), `limit`, of how many `partitions`
+	 *                    this is which `partition`: partitions share the users out and may run side by side; and
+	 *                    `mails`, by language.
 	 * @return array|string The answer described in docs/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
-		foreach ( array( 'after', 'limit', 'lane', 'lanes' ) as $name ) {
+		foreach ( array( 'after', 'limit', 'partition', 'partitions' ) as $name ) {
 			if ( ! isset( $body[ $name ] ) || ! is_int( $body[ $name ] ) ) {
 				return 'invalid_users';
 			}
 		}
-		$lanes = max( 1, $body['lanes'] );
-		$limit = max( 1, min( self::MOST, $body['limit'] ) );
-		$users = self::users( $body['after'], $lanes, $body['lane'], $limit );
-		$until = microtime( true ) + self::SECONDS;
-		$last  = $body['after'];
-		$sums  = array(
+		if ( ! isset( $body['mails'] ) || ! Security_Optimizer_Reset_Mails::are_mails( $body['mails'] ) ) {
+			return 'invalid_mails';
+		}
+		$partitions = max( 1, $body['partitions'] );
+		$limit      = max( 1, min( self::MOST, $body['limit'] ) );
+		$users      = self::users( $body['after'], $partitions, $body['partition'], $limit );
+		$until      = microtime( true ) + self::SECONDS;
+		$last       = $body['after'];
+		$sums       = array(
 			'mailed' => 0,
 			'failed' => 0,
 			'left'   => 0,
@@ -43,7 +47,7 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 		foreach ( $users as $id => $user ) {
 			if ( ! isset( $due[ $id ] ) ) {
 				++$sums['left'];
-			} elseif ( isset( $keys[ $id ] ) && Security_Optimizer_Reset_Mails::send( $user, $keys[ $id ] ) ) {
+			} elseif ( isset( $keys[ $id ] ) && Security_Optimizer_Reset_Mails::send( $user, $keys[ $id ], $body['mails'] ) ) {
 				++$sums['mailed'];
 			} else {
 				++$sums['failed'];
@@ -55,17 +59,17 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 		}
 		return $sums + array(
 			'last' => $last,
-			'more' => array() !== self::users( $last, $lanes, $body['lane'], 1 ),
+			'more' => array() !== self::users( $last, $partitions, $body['partition'], 1 ),
 		);
 	}
 
-	private static function users( $after, $lanes, $lane, $limit ) {
+	private static function users( $after, $partitions, $partition, $limit ) {
 		global $wpdb;
-		return $wpdb->get_col( $wpdb->prepare( "SELECT ID FROM $wpdb->users WHERE ID > %d AND MOD( ID, %d ) = %d ORDER BY ID LIMIT %d", $after, $lanes, $lane, $limit ) );
+		return $wpdb->get_col( $wpdb->prepare( "SELECT ID FROM $wpdb->users WHERE ID > %d AND MOD( ID, %d ) = %d ORDER BY ID LIMIT %d", $after, $partitions, $partition, $limit ) );
 	}
 
 	/**
-	 * Whoever has a new password already, from a step that was cut off or from the lost-password form, gets no mail.
+	 * Users who have a new password already, from a step that was cut off or from the lost-password form, get no mail.
 	 *
 	 * @param WP_User|false $user A user; false for one deleted meanwhile.
 	 * @return bool

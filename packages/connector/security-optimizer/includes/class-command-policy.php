@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Policy {
 
 	/**
-	 * @param array $body `hash`, `policy` and `healing` (true: WordPress ran another one than guard thought).
+	 * @param array $body `hash`, `policy` and `reconcile` (true: WordPress ran another one than guard thought).
 	 * @return array|string The answer described in docs/connector-protocol.md, or an error's code.
 	 */
 	public static function run( array $body ) {
@@ -22,15 +22,17 @@ final class Security_Optimizer_Command_Policy {
 			return 'policy_hash_differs';
 		}
 		$asked_for_factor = Security_Optimizer_Policy::is_on( 'sg2fa' );
+		$asked_roles      = Security_Optimizer_Second_Factor::roles();
 		if ( ! Security_Optimizer_Policy::store( $body['policy'] ) ) {
 			return 'policy_not_stored';
 		}
 		Security_Optimizer_Gate::send_signal();
-		Security_Optimizer_Slow_Users::forget_others();
-		Security_Optimizer_Second_Factor::follow_pause( time() );
-		// Whoever switches it on has the sessions ended by a command of its own, which keeps the caller's.
-		if ( ! $asked_for_factor && ! empty( $body['healing'] ) && Security_Optimizer_Policy::is_on( 'sg2fa' ) ) {
-			Security_Optimizer_Second_Factor::end_unmarked();
+		Security_Optimizer_Throttled_Users::forget_others();
+		Security_Optimizer_Second_Factor_Sessions::apply_pause( time() );
+		// When the owner switches the factor on or adds a role, guard sends `end-sessions`, which keeps the owner's session.
+		$more_need_it = ! $asked_for_factor || array() !== array_diff( Security_Optimizer_Second_Factor::roles(), $asked_roles );
+		if ( $more_need_it && ! empty( $body['reconcile'] ) && Security_Optimizer_Policy::is_on( 'sg2fa' ) ) {
+			Security_Optimizer_Second_Factor_Sessions::end_unmarked();
 		}
 
 		if ( Security_Optimizer_Policy::is_on( 'activity_events' ) ) {

@@ -46,7 +46,7 @@ final class Security_Optimizer_Command_Reinstall_Plugin {
 	}
 
 	private static function reinstall( Security_Optimizer_Clean_Copy $copy ) {
-		$reason = $copy->why_not();
+		$reason = $copy->find_obstacle();
 		if ( '' !== $reason ) {
 			return self::result( 'skipped', $reason, $copy->version );
 		}
@@ -57,14 +57,14 @@ final class Security_Optimizer_Command_Reinstall_Plugin {
 		}
 		$unknown = array();
 		$changed = 0;
-		foreach ( Security_Optimizer_Files::below( $copy->place() ) as $name ) {
-			if ( ! is_file( $copy->fresh() . $name ) ) {
+		foreach ( Security_Optimizer_Files::list_below( $copy->get_installed_path() ) as $name ) {
+			if ( ! is_file( $copy->get_copy_path() . $name ) ) {
 				$unknown[] = ltrim( $name, '/' );
-			} elseif ( md5_file( $copy->place() . $name ) !== md5_file( $copy->fresh() . $name ) ) {
+			} elseif ( md5_file( $copy->get_installed_path() . $name ) !== md5_file( $copy->get_copy_path() . $name ) ) {
 				++$changed;
 			}
 		}
-		$reason = Security_Optimizer_Swap::run( $copy->place(), $copy->fresh() );
+		$reason = Security_Optimizer_Swap::run( $copy->get_installed_path(), $copy->get_copy_path() );
 		if ( '' !== $reason ) {
 			return self::result( 'failed', $reason, $copy->version );
 		}

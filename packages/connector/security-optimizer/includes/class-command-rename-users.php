@@ -36,7 +36,7 @@ final class Security_Optimizer_Command_Rename_Users {
 			return new WP_Error( 'not_renamed', '', array( 'fields' => (object) $fields ) );
 		}
 
-		$own    = Security_Optimizer_Member::id();
+		$own    = Security_Optimizer_Signed_In_User::id();
 		$cookie = isset( $names[ $own ] ) ? wp_parse_auth_cookie( '', 'logged_in' ) : false;
 		if ( ! self::write( $names ) ) {
 			return 'not_stored';
@@ -100,10 +100,12 @@ final class Security_Optimizer_Command_Rename_Users {
 
 	private static function nicename( $name, array $taken ) {
 		global $wpdb;
-		$base = sanitize_title( mb_substr( $name, 0, 50 ) );
-		$try  = $base;
-		for ( $suffix = 2; in_array( $try, $taken, true ) || $wpdb->get_var( $wpdb->prepare( "SELECT ID FROM $wpdb->users WHERE user_nicename = %s LIMIT 1", $try ) ); ++$suffix ) {
+		$base   = sanitize_title( mb_substr( $name, 0, 50 ) );
+		$try    = $base;
+		$suffix = 2;
+		while ( in_array( $try, $taken, true ) || $wpdb->get_var( $wpdb->prepare( "SELECT ID FROM $wpdb->users WHERE user_nicename = %s LIMIT 1", $try ) ) ) {
 			$try = mb_substr( $base, 0, 49 - strlen( (string) $suffix ) ) . '-' . $suffix;
+			++$suffix;
 		}
 		return $try;
 	}

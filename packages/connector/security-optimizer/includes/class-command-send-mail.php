@@ -9,9 +9,6 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Command_Send_Mail {
 
-	/** @var string The same in plain text. */
-	private static $text = '';
-
 	/** @var string Why the mail was not sent. */
 	private static $problem = '';
 
@@ -28,22 +25,11 @@ final class Security_Optimizer_Command_Send_Mail {
 		if ( ! is_email( $body['to'] ) ) {
 			return 'invalid_mail';
 		}
-		self::$text = $body['text'];
-		add_action( 'phpmailer_init', array( __CLASS__, 'add_text' ), PHP_INT_MAX );
 		add_action( 'wp_mail_failed', array( __CLASS__, 'keep_problem' ), PHP_INT_MIN );
-		if ( ! wp_mail( $body['to'], $body['subject'], $body['html'], array( 'Content-Type: text/html; charset=UTF-8' ) ) ) {
+		if ( ! Security_Optimizer_Html_Mail::send( $body['to'], $body['subject'], $body['html'], $body['text'] ) ) {
 			return new WP_Error( 'not_sent', '', array( 'message' => self::$problem ) );
 		}
 		return array( 'sent' => true );
-	}
-
-	/**
-	 * Action `phpmailer_init`.
-	 *
-	 * @param PHPMailer\PHPMailer\PHPMailer $mailer About to send.
-	 */
-	public static function add_text( $mailer ) {
-		$mailer->AltBody = self::$text; // phpcs:ignore WordPress.NamingConventions.ValidVariableName
 	}
 
 	/**

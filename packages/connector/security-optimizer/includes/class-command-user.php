@@ -22,7 +22,7 @@ final class Security_Optimizer_Command_User {
 			'id'           => $user->ID,
 			'login'        => $user->user_login,
 			'email'        => $user->user_email,
-			'needs_factor' => Security_Optimizer_Second_Factor::concerns( $user ),
+			'needs_factor' => Security_Optimizer_Second_Factor::is_required_for( $user ),
 			'stamp'        => Security_Optimizer_Second_Factor::stamp( $user->ID ),
 		);
 	}

@@ -42,7 +42,7 @@ final class Security_Optimizer_Command_Users_Info {
 			'id'         => $user->ID,
 			'login'      => $user->user_login,
 			'roles'      => array_values( $user->roles ),
-			'can_manage' => user_can( $user, Security_Optimizer_Member::capability() ),
+			'can_manage' => user_can( $user, Security_Optimizer_Signed_In_User::capability() ),
 		);
 	}
 
@@ -57,7 +57,7 @@ final class Security_Optimizer_Command_Users_Info {
 			$user  = get_user_by( 'login', $login );
 			$ids[] = $user ? $user->ID : 0;
 		}
-		$left = array_diff( array_filter( array_map( 'strval', $ids ) ), Security_Optimizer_Policy::words( 'blocked_users' ) );
+		$left = array_diff( array_filter( array_map( 'strval', $ids ) ), Security_Optimizer_Policy::get_list( 'blocked_users' ) );
 		return count( array_unique( $left ) );
 	}
 }

@@ -2,8 +2,8 @@
 /**
  * Commands of guard.
  *
- * They look like REST calls, yet are no REST routes: whoever lacks guard's signature gets what WordPress answers
- * for any route that does not exist, and filters that other plugins put on the REST API cannot stop guard.
+ * They look like REST calls, yet are no REST routes: a client without guard's signature gets WordPress's response
+ * for a route that does not exist, and filters that other plugins put on the REST API cannot stop guard.
  *
  * @package Security_Optimizer
  */
@@ -17,20 +17,21 @@ final class Security_Optimizer_Commands {
 	 * WP_Error whose data are added to the answer.
 	 */
 	const COMMANDS = array(
-		'hello'         => array( 'Security_Optimizer_Command_Hello', 'run' ),
-		'session'       => array( 'Security_Optimizer_Command_Session', 'run' ),
-		'policy'        => array( 'Security_Optimizer_Command_Policy', 'run' ),
-		'login-reports' => array( 'Security_Optimizer_Command_Login_Reports', 'run' ),
-		'user'          => array( 'Security_Optimizer_Command_User', 'run' ),
-		'issue-session' => array( 'Security_Optimizer_Command_Issue_Session', 'run' ),
-		'end-sessions'  => array( 'Security_Optimizer_Command_End_Sessions', 'run' ),
-		'login-data'    => array( 'Security_Optimizer_Command_Login_Data', 'run' ),
-		'path-in-use'   => array( 'Security_Optimizer_Command_Path_In_Use', 'run' ),
-		'rename-users'  => array( 'Security_Optimizer_Command_Rename_Users', 'run' ),
-		'events'        => array( 'Security_Optimizer_Command_Events', 'run' ),
-		'users-info'    => array( 'Security_Optimizer_Command_Users_Info', 'run' ),
-		'send-mail'     => array( 'Security_Optimizer_Command_Send_Mail', 'run' ),
-		'forget'        => array( 'Security_Optimizer_Command_Forget', 'run' ),
+		'hello'                => array( 'Security_Optimizer_Command_Hello', 'run' ),
+		'session'              => array( 'Security_Optimizer_Command_Session', 'run' ),
+		'policy'               => array( 'Security_Optimizer_Command_Policy', 'run' ),
+		'login-reports'        => array( 'Security_Optimizer_Command_Login_Reports', 'run' ),
+		'user'                 => array( 'Security_Optimizer_Command_User', 'run' ),
+		'issue-session'        => array( 'Security_Optimizer_Command_Issue_Session', 'run' ),
+		'end-sessions'         => array( 'Security_Optimizer_Command_End_Sessions', 'run' ),
+		'login-data'           => array( 'Security_Optimizer_Command_Login_Data', 'run' ),
+		'team'                 => array( 'Security_Optimizer_Command_Team', 'run' ),
+		'path-in-use'          => array( 'Security_Optimizer_Command_Path_In_Use', 'run' ),
+		'rename-users'         => array( 'Security_Optimizer_Command_Rename_Users', 'run' ),
+		'events'               => array( 'Security_Optimizer_Command_Events', 'run' ),
+		'users-info'           => array( 'Security_Optimizer_Command_Users_Info', 'run' ),
+		'send-mail'            => array( 'Security_Optimizer_Command_Send_Mail', 'run' ),
+		'forget'               => array( 'Security_Optimizer_Command_Forget', 'run' ),
 
 		'plugins'              => array( 'Security_Optimizer_Command_Plugins', 'run' ),
 		'reinstall-plugin'     => array( 'Security_Optimizer_Command_Reinstall_Plugin', 'run' ),
@@ -87,7 +88,7 @@ final class Security_Optimizer_Commands {
 	/**
 	 * @return string The action on which the command received is to be carried out.
 	 */
-	public static function moment() {
+	public static function action() {
 		return in_array( self::$received['name'], self::LATE, true ) ? 'wp_loaded' : 'init';
 	}
 
@@ -95,9 +96,9 @@ final class Security_Optimizer_Commands {
 	 * Carries out the command and ends the request. A used nonce is left to WordPress, which knows no such route.
 	 */
 	public static function run() {
-		$taken = Security_Optimizer_Nonces::take( self::$received['nonce'], self::$received['time'] );
+		$taken = Security_Optimizer_Nonces::consume( self::$received['nonce'], self::$received['time'] );
 		if ( null === $taken ) {
-			Security_Optimizer_Answer::json( 503, array( 'code' => 'nonce_not_stored' ) );
+			Security_Optimizer_Response::send_json( 503, array( 'code' => 'nonce_not_stored' ) );
 		}
 		if ( false === $taken ) {
 			return;
@@ -114,10 +115,10 @@ final class Security_Optimizer_Commands {
 		if ( is_wp_error( $answer ) ) {
 			self::fail( $answer->get_error_code(), (array) $answer->get_error_data() );
 		}
-		Security_Optimizer_Answer::json( 200, $answer );
+		Security_Optimizer_Response::send_json( 200, $answer );
 	}
 
 	private static function fail( $code, array $more = array() ) {
-		Security_Optimizer_Answer::json( in_array( $code, self::FAULTS, true ) ? 500 : 400, array( 'code' => $code ) + $more );
+		Security_Optimizer_Response::send_json( in_array( $code, self::FAULTS, true ) ? 500 : 400, array( 'code' => $code ) + $more );
 	}
 }

@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Context {
 
 	/** @var array Payload of the context header. */
-	private static $said = array();
+	private static $context = array();
 
 	/**
 	 * An address for which WordPress has a rule of its own (`WP_Rewrite::rewrite_rules`): it would lead from the old
@@ -21,7 +21,7 @@ final class Security_Optimizer_Context {
 	/** @var string|null The visitor's own address, while WordPress must not see it yet. */
 	private static $address = null;
 
-	/** @var string|null What `PHP_SELF` will be, once WordPress has looked up what the address stands for. */
+	/** @var string|null What `PHP_SELF` will be, once WordPress has looked up what the address leads to. */
 	private static $script = null;
 
 	/** @var bool Whether the visitor asked for a hidden address, and guard has put another name in its place. */
@@ -31,19 +31,19 @@ final class Security_Optimizer_Context {
 	private static $repeated = false;
 
 	/**
-	 * @param array  $said   Payload of a context header that was believed, empty when there was none.
+	 * @param array  $context   Payload of a context header that was believed, empty when there was none.
 	 * @param array  $known  What the guard header says.
 	 * @param string $secret The site's secret.
 	 */
-	public static function take( array $said, array $known, $secret ) {
-		self::$said     = $said;
+	public static function load( array $context, array $known, $secret ) {
+		self::$context  = $context;
 		self::$repeated = $known['is_repeated'];
-		$asked          = self::asked( $known, $secret );
-		self::$decoy    = $known['is_decoy'] || ( null !== $asked && ! self::came_by_slug() );
+		$asked          = self::get_requested_target( $known, $secret );
+		self::$decoy    = $known['is_decoy'] || ( null !== $asked && ! self::uses_custom_url() );
 		if ( null === $asked ) {
 			return;
 		}
-		if ( ! self::came_by_slug() && preg_match( self::RULED, rawurldecode( $asked ) ) ) {
+		if ( ! self::uses_custom_url() && preg_match( self::RULED, rawurldecode( $asked ) ) ) {
 			self::$address = $asked;
 		} else {
 			self::show_address( $asked );
@@ -53,55 +53,90 @@ final class Security_Optimizer_Context {
 	/**
 	 * @return string|null Path and query that the visitor asked for; null when WordPress has got them.
 	 */
-	private static function asked( array $known, $secret ) {
+	private static function get_requested_target( array $known, $secret ) {
 		$target = isset( $_SERVER['REQUEST_URI'] ) ? (string) $_SERVER['REQUEST_URI'] : '/';
 		if ( $known['is_decoy'] ) {
 			return Security_Optimizer_Decoy::reveal( $target, Security_Optimizer_Decoy::key( $secret, $known['request_id'] ) );
 		}
-		if ( ! isset( self::$said['path'] ) || ! is_string( self::$said['path'] ) || 0 !== strpos( self::$said['path'], '/' ) ) {
+		if ( ! isset( self::$context['path'] ) || ! is_string( self::$context['path'] ) || 0 !== strpos( self::$context['path'], '/' ) ) {
 			return null;
 		}
 		$query = (string) strstr( $target, '?' );
-		if ( self::came_by_signup() && ! is_multisite() ) {
+		if ( self::uses_signup_url() && ! is_multisite() ) {
 			// Guard's own, which makes wp-login.php the registration.
 			$query = preg_replace( '/[?&]action=register\z/', '', $query );
 		}
-		return self::$said['path'] . $query;
+		return self::$context['path'] . $query;
 	}
 
 	/**
 	 * @return bool Whether no password may be checked in this request.
 	 */
 	public static function refuses_passwords() {
-		return self::$repeated || ( isset( self::$said['login'] ) && 'refuse' === self::$said['login'] );
+		return self::$repeated || null !== self::signed_xml_rpc() || ( isset( self::$context['login'] ) && 'refuse' === self::$context['login'] );
+	}
+
+	/**
+	 * @return string|null The plugin whose signed XML-RPC request this looks like, while only those are let through.
+	 */
+	public static function signed_xml_rpc() {
+		return isset( self::$context['xml_rpc'] ) && is_string( self::$context['xml_rpc'] ) ? self::$context['xml_rpc'] : null;
+	}
+
+	/**
+	 * @return bool Whether the address has failed too often and has to wait.
+	 */
+	public static function is_locked() {
+		return self::refuses_passwords() && isset( self::$context['why'] ) && 'locked' === self::$context['why'];
+	}
+
+	/**
+	 * @return string The same for the visitor, with the time that is left. Plain text.
+	 */
+	public static function lock_message() {
+		return isset( self::$context['message'] ) && is_string( self::$context['message'] ) ? self::$context['message'] : '';
+	}
+
+	/**
+	 * @return int|null When the lock ends, Unix seconds.
+	 */
+	public static function locked_until() {
+		return isset( self::$context['until'] ) && is_int( self::$context['until'] ) ? self::$context['until'] : null;
+	}
+
+	/**
+	 * @return bool Whether `Authorization: Basic` holds what the web server in front of PHP asks for, and no login.
+	 */
+	public static function is_basic_of_web_server() {
+		return isset( self::$context['basic'] ) && 'web-server' === self::$context['basic'];
 	}
 
 	/**
 	 * @return bool Whether the owner is away.
 	 */
 	public static function is_away() {
-		return self::refuses_passwords() && isset( self::$said['why'] ) && 'away' === self::$said['why'];
+		return self::refuses_passwords() && isset( self::$context['why'] ) && 'away' === self::$context['why'];
 	}
 
 	/**
 	 * @return bool Whether a page of another site made the browser send this password.
 	 */
-	public static function is_from_other_site() {
-		return self::refuses_passwords() && isset( self::$said['why'] ) && 'other-site' === self::$said['why'];
+	public static function is_cross_site() {
+		return self::refuses_passwords() && isset( self::$context['why'] ) && 'other-site' === self::$context['why'];
 	}
 
 	/**
 	 * @return bool Whether the request came by the custom address of login or registration.
 	 */
-	public static function came_by_slug() {
-		return isset( self::$said['door'] ) && in_array( self::$said['door'], array( 'login', 'signup' ), true );
+	public static function uses_custom_url() {
+		return isset( self::$context['page'] ) && in_array( self::$context['page'], array( 'login', 'signup' ), true );
 	}
 
 	/**
 	 * @return bool Whether the request came by the custom address of the registration.
 	 */
-	public static function came_by_signup() {
-		return isset( self::$said['door'] ) && 'signup' === self::$said['door'];
+	public static function uses_signup_url() {
+		return isset( self::$context['page'] ) && 'signup' === self::$context['page'];
 	}
 
 	/**
@@ -115,7 +150,7 @@ final class Security_Optimizer_Context {
 	 * @param int $user_id A user.
 	 * @return bool Whether this browser has logged in to the account before.
 	 */
-	public static function knows_device( $user_id ) {
+	public static function knows_browser( $user_id ) {
 		return self::lists( 'devices', $user_id );
 	}
 
@@ -128,7 +163,7 @@ final class Security_Optimizer_Context {
 	}
 
 	private static function lists( $name, $user_id ) {
-		return isset( self::$said[ $name ] ) && is_array( self::$said[ $name ] ) && in_array( (int) $user_id, self::$said[ $name ], true );
+		return isset( self::$context[ $name ] ) && is_array( self::$context[ $name ] ) && in_array( (int) $user_id, self::$context[ $name ], true );
 	}
 
 	/**
@@ -140,7 +175,7 @@ final class Security_Optimizer_Context {
 		$forwarded              = rawurldecode( (string) strtok( $_SERVER['REQUEST_URI'], '?' ) );
 		$asked                  = rawurldecode( (string) strtok( $uri, '?' ) );
 		$_SERVER['REQUEST_URI'] = $uri;
-		if ( self::came_by_slug() ) {
+		if ( self::uses_custom_url() ) {
 			// WordPress tells from these which script runs: wp-login.php.
 			return;
 		}
@@ -161,7 +196,7 @@ final class Security_Optimizer_Context {
 	}
 
 	/**
-	 * Action `parse_request`: WordPress has looked up what the address stands for.
+	 * Action `parse_request`: WordPress has looked up what the address leads to.
 	 */
 	public static function show_script() {
 		if ( null !== self::$address ) {

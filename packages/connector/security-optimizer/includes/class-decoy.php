@@ -35,7 +35,10 @@ final class Security_Optimizer_Decoy {
 		$parts[0] = preg_replace_callback(
 			'#%2f|(?:(?!%2f)[^/])+#i',
 			static function ( $name ) use ( $key ) {
-				$asked = 0 === strcasecmp( $name[0], '%2f' ) ? null : self::shift_back( $name[0], $key );
+				if ( 0 === strcasecmp( $name[0], '%2f' ) ) {
+					return $name[0];
+				}
+				$asked = self::shift_back( $name[0], $key );
 				return null === $asked ? $name[0] : $asked;
 			},
 			$parts[0]

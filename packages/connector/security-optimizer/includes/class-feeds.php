@@ -38,6 +38,6 @@ final class Security_Optimizer_Feeds {
 		foreach ( array( 'Last-Modified', 'ETag', 'Link' ) as $name ) {
 			header_remove( $name );
 		}
-		Security_Optimizer_Answer::page( 404, 'Not found', 'There is nothing at this address.' );
+		Security_Optimizer_Response::send_page( 404, 'Not found', 'There is nothing at this address.' );
 	}
 }

@@ -14,7 +14,7 @@ final class Security_Optimizer_Files {
 	 * @return string[] Names below it, each with a slash in front, sorted; links are listed, never followed. For a
 	 *                  file one empty name, so that path and name together always are the file.
 	 */
-	public static function below( $path ) {
+	public static function list_below( $path ) {
 		if ( ! is_dir( $path ) || is_link( $path ) ) {
 			return file_exists( $path ) ? array( '' ) : array();
 		}

@@ -21,10 +21,10 @@ final class Security_Optimizer_Gate {
 	/**
 	 * Believes, refuses or lets through the request.
 	 *
-	 * @param string $secret             The site's secret.
-	 * @param bool   $only_through_guard Whether other web requests are refused.
+	 * @param string $secret        The site's secret.
+	 * @param bool   $require_guard Whether other web requests are refused.
 	 */
-	public static function enter( $secret, $only_through_guard ) {
+	public static function enter( $secret, $require_guard ) {
 		// The command line is for those who could change these files anyway.
 		if ( self::is_command_line() ) {
 			return;
@@ -41,21 +41,26 @@ final class Security_Optimizer_Gate {
 		if ( null !== $known ) {
 			self::$request_id = $known['request_id'];
 			self::set_visitor( $known['address'], $known['scheme'] );
+			if ( $known['is_probe'] ) {
+				// Guard only wants to know whether such a request comes this far. It may have been sent before.
+				self::send_signal();
+				Security_Optimizer_Response::send_empty();
+			}
 			$said = Security_Optimizer_Protocol::read_context_header( $context, $known['request_id'], $secret );
 			if ( null === $said && ( null !== $context || $known['has_context'] ) ) {
 				// It may have said that no password may be checked here, or that nobody may log in now.
 				self::send_signal();
-				Security_Optimizer_Answer::page( 400, 'Bad Request', 'This request could not be read.' );
+				Security_Optimizer_Response::send_page( 400, 'Bad Request', 'This request could not be read.' );
 			}
-			Security_Optimizer_Context::take( null === $said ? array() : $said, $known, $secret );
+			Security_Optimizer_Context::load( null === $said ? array() : $said, $known, $secret );
 			self::send_signal();
 			return;
 		}
 		if ( null !== $header ) {
 			self::send( 'Signal', Security_Optimizer_Protocol::bare_signal_header( $secret ) );
 		}
-		if ( $only_through_guard ) {
-			Security_Optimizer_Answer::page( 403, 'Forbidden', 'This address is not available here.' );
+		if ( $require_guard ) {
+			Security_Optimizer_Response::send_page( 403, 'Forbidden', 'This address is not available here.' );
 		}
 	}
 
@@ -101,12 +106,12 @@ final class Security_Optimizer_Gate {
 	}
 
 	/**
-	 * Ends a request whose answer would lead a stranger to the hidden login. Guard answers in its place, as for any
+	 * Ends a request whose response would lead an anonymous client to the hidden login. Guard answers in its place, as for any
 	 * missing page.
 	 */
-	public static function end_without_trace() {
+	public static function end_as_not_found() {
 		self::add_flag( 'a' );
-		Security_Optimizer_Answer::nothing();
+		Security_Optimizer_Response::send_empty();
 	}
 
 	/**

@@ -24,17 +24,27 @@ final class Security_Optimizer_Hooks {
 		}
 
 		// At once: who is asking, and may they ask here at all.
-		Security_Optimizer_Gate::enter( $settings['secret'], $settings['only_through_guard'] );
+		Security_Optimizer_Gate::enter( $settings['secret'], $settings['require_guard'] );
 
 		// Commands of guard. Before anything else on that action, so that no other plugin can get in between.
 		if ( Security_Optimizer_Commands::receive( $settings['secret'] ) ) {
-			add_action( Security_Optimizer_Commands::moment(), array( 'Security_Optimizer_Commands', 'run' ), PHP_INT_MIN );
+			add_action( Security_Optimizer_Commands::action(), array( 'Security_Optimizer_Commands', 'run' ), PHP_INT_MIN );
+		}
+
+		if ( defined( 'WP_CLI' ) && WP_CLI ) {
+			Security_Optimizer_Cli::add_commands( $settings['secret'] );
 		}
 
 		// Protections, each only while the policy of guard has it on.
-		if ( Security_Optimizer_Policy::is_on( 'disable_xml_rpc' ) ) {
-			self::add_xml_rpc();
+		$signed = null !== Security_Optimizer_Context::signed_xml_rpc();
+		if ( $signed ) {
+			Security_Optimizer_Signed_Xml_Rpc::restrict();
 		}
+		if ( Security_Optimizer_Policy::is_on( 'disable_xml_rpc' ) ) {
+			self::add_xml_rpc( $signed );
+		}
+		add_action( 'activated_plugin', array( 'Security_Optimizer_Signed_Xml_Rpc', 'notify_guard' ) );
+		add_action( 'deactivated_plugin', array( 'Security_Optimizer_Signed_Xml_Rpc', 'notify_guard' ) );
 		if ( Security_Optimizer_Policy::is_on( 'disable_feed' ) ) {
 			self::add_feeds();
 		}
@@ -52,11 +62,11 @@ final class Security_Optimizer_Hooks {
 			self::add_usernames();
 		}
 
-		// Login Security: every road to a password, and what follows.
-		$hides_login  = '' !== Security_Optimizer_Policy::text( 'login_url_login' );
+		// Login Security: every route to a password check, and what follows.
+		$hides_login  = '' !== Security_Optimizer_Policy::get_text( 'login_url_login' );
 		$needs_factor = Security_Optimizer_Policy::is_on( 'sg2fa' );
 		if ( $hides_login || $needs_factor
-			|| (int) Security_Optimizer_Policy::text( 'login_attempts' ) > 0
+			|| (int) Security_Optimizer_Policy::get_text( 'login_attempts' ) > 0
 			|| Security_Optimizer_Blocked_Users::exist()
 			|| Security_Optimizer_Context::refuses_passwords()
 		) {
@@ -64,14 +74,14 @@ final class Security_Optimizer_Hooks {
 			self::add_lost_password();
 		}
 		if ( Security_Optimizer_Context::is_away() ) {
-			add_filter( 'rest_request_before_callbacks', array( 'Security_Optimizer_Away', 'refuse_change' ), PHP_INT_MIN, 3 );
+			add_filter( 'rest_request_before_callbacks', array( 'Security_Optimizer_Away_Mode', 'refuse_change' ), PHP_INT_MIN, 3 );
 		}
+		self::add_session_checks();
 		if ( $needs_factor ) {
 			self::add_second_factor();
 		}
-		if ( Security_Optimizer_Password_Reset::was_forced() ) {
-			self::add_password_reset();
-		}
+		// Always: to ask whether a reset was ever forced would cost each request a query. Users say so themselves.
+		self::add_password_reset();
 		if ( $hides_login ) {
 			self::add_login_url();
 		}
@@ -80,22 +90,29 @@ final class Security_Optimizer_Hooks {
 		}
 
 		// Activity Log: whether a member is asking, and what members do (listed in class-activity.php).
-		add_filter( 'determine_current_user', array( 'Security_Optimizer_Member', 'vouch' ), PHP_INT_MAX );
-		add_filter( 'authenticate', array( 'Security_Optimizer_Member', 'vouch_in_xml_rpc' ), PHP_INT_MAX );
+		add_filter( 'determine_current_user', array( 'Security_Optimizer_Signed_In_User', 'report_signed_in' ), PHP_INT_MAX );
+		add_filter( 'authenticate', array( 'Security_Optimizer_Signed_In_User', 'report_signed_in_by_xml_rpc' ), PHP_INT_MAX );
 		if ( Security_Optimizer_Policy::is_on( 'activity_events' ) ) {
 			Security_Optimizer_Activity::add();
 		}
+		Security_Optimizer_Own_Cron::prepare( $settings['secret'] );
+		add_filter( 'cron_request', array( 'Security_Optimizer_Own_Cron', 'sign' ), PHP_INT_MAX );
 
 		// The pages in wp-admin.
 		add_action( 'admin_menu', array( 'Security_Optimizer_Admin_Page', 'add_menu' ) );
 		add_action( 'admin_enqueue_scripts', array( 'Security_Optimizer_Admin_Page', 'enqueue' ) );
 	}
 
-	private static function add_xml_rpc() {
+	/**
+	 * @param bool $signed Whether guard has let the request through for a plugin that checks its signature.
+	 */
+	private static function add_xml_rpc( $signed ) {
 		// At once, for xmlrpc.php itself; the rest withdraws its announcements.
-		Security_Optimizer_Xml_Rpc::refuse_request();
-		add_filter( 'xmlrpc_enabled', '__return_false', PHP_INT_MAX );
-		add_filter( 'xmlrpc_methods', '__return_empty_array', PHP_INT_MAX );
+		if ( ! $signed ) {
+			Security_Optimizer_Xml_Rpc::refuse_request();
+			add_filter( 'xmlrpc_enabled', '__return_false', PHP_INT_MAX );
+			add_filter( 'xmlrpc_methods', '__return_empty_array', PHP_INT_MAX );
+		}
 		add_filter( 'site_url', array( 'Security_Optimizer_Xml_Rpc', 'hide_url' ), PHP_INT_MAX, 2 );
 		add_filter( 'pings_open', array( 'Security_Optimizer_Xml_Rpc', 'hide_pings_from_head' ), PHP_INT_MAX );
 		add_filter( 'wp_headers', array( 'Security_Optimizer_Xml_Rpc', 'remove_header' ), PHP_INT_MAX );
@@ -153,21 +170,25 @@ final class Security_Optimizer_Hooks {
 
 	private static function add_password_checks() {
 		$checks = 'Security_Optimizer_Password_Checks';
-		add_action( 'plugins_loaded', array( 'Security_Optimizer_Member', 'keep_cookie' ), PHP_INT_MIN + 1 );
-		add_action( 'init', array( 'Security_Optimizer_Member', 'id' ), PHP_INT_MIN );
-		add_filter( 'secure_signon_cookie', array( $checks, 'notice_remember' ), PHP_INT_MAX, 2 );
+		add_action( 'plugins_loaded', array( 'Security_Optimizer_Signed_In_User', 'remember_cookie' ), PHP_INT_MIN + 1 );
+		add_action( 'init', array( 'Security_Optimizer_Signed_In_User', 'id' ), PHP_INT_MIN );
+		add_filter( 'secure_signon_cookie', array( $checks, 'record_remember' ), PHP_INT_MAX, 2 );
 		add_filter( 'authenticate', array( $checks, 'begin' ), PHP_INT_MIN, 3 );
 		add_filter( 'authenticate', array( $checks, 'finish' ), PHP_INT_MAX, 3 );
+		$application = 'Security_Optimizer_Application_Passwords';
 		// WordPress checks application passwords of REST at priority 20.
-		add_filter( 'determine_current_user', array( $checks, 'begin_application' ), 19 );
-		add_filter( 'determine_current_user', array( $checks, 'finish_application' ), 21 );
-		add_action( 'application_password_failed_authentication', array( $checks, 'fail_application' ), PHP_INT_MAX, 0 );
-		add_action( 'application_password_did_authenticate', array( $checks, 'accept_application' ), PHP_INT_MIN );
+		add_filter( 'determine_current_user', array( $application, 'begin_check' ), 19 );
+		add_filter( 'determine_current_user', array( $application, 'end_check' ), 21 );
+		add_action( 'application_password_failed_authentication', array( $application, 'record_failure' ), PHP_INT_MAX );
+		add_action( 'application_password_did_authenticate', array( $application, 'record_success' ), PHP_INT_MIN );
 		add_filter( 'check_password', array( $checks, 'count_check' ), PHP_INT_MAX, 4 );
+		add_filter( 'rest_authentication_errors', array( $application, 'explain_in_rest' ), PHP_INT_MAX );
+		add_filter( 'rest_request_after_callbacks', array( $application, 'explain_lock_in_rest' ), PHP_INT_MAX );
+		add_filter( 'xmlrpc_login_error', array( 'Security_Optimizer_Login_Errors', 'explain_in_xml_rpc' ), PHP_INT_MAX, 2 );
 		// For plugins that replace wp_authenticate() itself.
 		$replaced = 'Security_Optimizer_Replaced_Authentication';
 		add_action( 'wp_authenticate', array( $replaced, 'refuse' ), PHP_INT_MAX, 2 );
-		add_action( 'wp_login_failed', array( $replaced, 'notice' ), PHP_INT_MIN );
+		add_action( 'wp_login_failed', array( $replaced, 'record_failure' ), PHP_INT_MIN );
 	}
 
 	private static function add_lost_password() {
@@ -177,19 +198,28 @@ final class Security_Optimizer_Hooks {
 		add_action( 'shutdown', array( $form, 'send' ), PHP_INT_MAX );
 	}
 
-	private static function add_second_factor() {
+	/**
+	 * Always, since the second factor may be switched on while a login is under way. A login costs two more queries.
+	 */
+	private static function add_session_checks() {
 		$factor = 'Security_Optimizer_Second_Factor';
-		add_filter( 'send_auth_cookies', array( $factor, 'hold_back_cookies' ), PHP_INT_MAX, 6 );
-		add_filter( 'attach_session_information', array( $factor, 'mark' ), PHP_INT_MAX, 2 );
-		add_filter( 'xmlrpc_login_error', array( $factor, 'explain_in_xml_rpc' ), PHP_INT_MAX, 2 );
-		// Whoever gets a role that asks for a second factor has sessions that were made without.
-		add_filter( 'add_user_metadata', array( $factor, 'notice_roles' ), PHP_INT_MAX, 4 );
-		add_filter( 'update_user_metadata', array( $factor, 'notice_roles' ), PHP_INT_MAX, 4 );
-		add_filter( 'delete_user_metadata', array( $factor, 'notice_roles' ), PHP_INT_MAX, 4 );
-		add_action( 'added_user_meta', array( $factor, 'end_sessions_from_before' ), PHP_INT_MAX, 2 );
-		add_action( 'updated_user_meta', array( $factor, 'end_sessions_from_before' ), PHP_INT_MAX, 2 );
-		add_action( 'granted_super_admin', array( $factor, 'end_sessions' ), PHP_INT_MAX );
-		add_filter( 'wp_is_application_passwords_available_for_user', array( $factor, 'allow_application_passwords' ), PHP_INT_MAX, 2 );
+		add_filter( 'attach_session_information', array( 'Security_Optimizer_Second_Factor_Sessions', 'forget_cached_sessions' ), PHP_INT_MAX, 2 );
+		add_filter( 'send_auth_cookies', array( $factor, 'withhold_cookies' ), PHP_INT_MAX, 6 );
+	}
+
+	private static function add_second_factor() {
+		$sessions = 'Security_Optimizer_Second_Factor_Sessions';
+		add_filter( 'attach_session_information', array( $sessions, 'mark' ), PHP_INT_MAX, 2 );
+		add_filter( 'xmlrpc_login_error', array( 'Security_Optimizer_Second_Factor', 'explain_in_xml_rpc' ), PHP_INT_MAX, 2 );
+		// A user who gets a role that needs the second factor has sessions that were made without it.
+		add_filter( 'add_user_metadata', array( $sessions, 'record_promotion' ), PHP_INT_MAX, 4 );
+		add_filter( 'update_user_metadata', array( $sessions, 'record_promotion' ), PHP_INT_MAX, 4 );
+		add_filter( 'delete_user_metadata', array( $sessions, 'record_promotion' ), PHP_INT_MAX, 4 );
+		add_action( 'added_user_meta', array( $sessions, 'end_after_promotion' ), PHP_INT_MAX, 2 );
+		add_action( 'updated_user_meta', array( $sessions, 'end_after_promotion' ), PHP_INT_MAX, 2 );
+		add_action( 'granted_super_admin', array( $sessions, 'end_all' ), PHP_INT_MAX );
+		add_filter( 'wp_is_application_passwords_available_for_user', array( 'Security_Optimizer_Application_Passwords', 'make_available' ), PHP_INT_MAX, 2 );
+		add_action( 'wp_authenticate_application_password_errors', array( 'Security_Optimizer_Application_Passwords', 'refuse_unpermitted' ), PHP_INT_MAX, 2 );
 	}
 
 	private static function add_password_reset() {
@@ -199,14 +229,14 @@ final class Security_Optimizer_Hooks {
 		add_action( 'validate_password_reset', array( $reset, 'check_form' ), PHP_INT_MAX, 2 );
 		add_action( 'user_profile_update_errors', array( $reset, 'check_profile' ), PHP_INT_MAX, 3 );
 		add_filter( 'rest_request_before_callbacks', array( $reset, 'check_rest' ), PHP_INT_MAX, 3 );
-		add_filter( 'login_message', array( $reset, 'tell' ), PHP_INT_MAX );
+		add_filter( 'login_message', array( $reset, 'show_notice' ), PHP_INT_MAX );
 	}
 
 	private static function add_blocked_users() {
 		$blocked = 'Security_Optimizer_Blocked_Users';
-		add_action( 'plugins_loaded', array( $blocked, 'take_cookies' ), PHP_INT_MIN );
-		add_filter( 'determine_current_user', array( $blocked, 'make_stranger' ), PHP_INT_MAX );
-		add_filter( 'send_auth_cookies', array( $blocked, 'keep_cookies' ), PHP_INT_MAX, 6 );
+		add_action( 'plugins_loaded', array( $blocked, 'remove_cookies' ), PHP_INT_MIN );
+		add_filter( 'determine_current_user', array( $blocked, 'make_anonymous' ), PHP_INT_MAX );
+		add_filter( 'send_auth_cookies', array( $blocked, 'withhold_cookies' ), PHP_INT_MAX, 6 );
 	}
 
 	private static function add_login_url() {
@@ -216,17 +246,24 @@ final class Security_Optimizer_Hooks {
 		add_action( 'login_init', array( $links, 'refuse_request' ), PHP_INT_MIN );
 		add_action( 'login_init', array( 'Security_Optimizer_Signup', 'begin' ), PHP_INT_MIN );
 		if ( is_multisite() ) {
-			add_action( 'init', array( 'Security_Optimizer_Signup', 'ask_for_key' ), PHP_INT_MIN );
+			add_action( 'init', array( 'Security_Optimizer_Signup', 'require_key' ), PHP_INT_MIN );
 			add_action( 'before_signup_header', array( 'Security_Optimizer_Signup', 'begin_in_network' ), PHP_INT_MIN );
 		}
-		add_filter( 'do_parse_request', array( $links, 'know_address' ), PHP_INT_MAX );
+		add_filter( 'do_parse_request', array( $links, 'recognise_address' ), PHP_INT_MAX );
 		add_action( 'parse_request', array( 'Security_Optimizer_Context', 'show_script' ), PHP_INT_MIN );
 		add_action( 'before_signup_form', array( $links, 'begin_form' ), PHP_INT_MIN );
-		add_filter( 'site_url', array( $links, 'in_site_url' ), PHP_INT_MAX, 2 );
-		add_filter( 'network_site_url', array( $links, 'in_site_url' ), PHP_INT_MAX, 2 );
-		add_filter( 'wp_redirect', array( $links, 'in_redirect' ), PHP_INT_MAX );
-		add_filter( 'loginout', array( $links, 'in_link' ), PHP_INT_MAX );
-		add_filter( 'register', array( $links, 'in_link' ), PHP_INT_MAX );
-		add_filter( 'wp_mail', array( $links, 'in_mail' ), PHP_INT_MAX );
+		add_filter( 'site_url', array( $links, 'filter_site_url' ), PHP_INT_MAX, 2 );
+		add_filter( 'network_site_url', array( $links, 'filter_site_url' ), PHP_INT_MAX, 2 );
+		add_filter( 'wp_redirect', array( $links, 'filter_redirect' ), PHP_INT_MAX );
+		add_filter( 'loginout', array( $links, 'filter_link' ), PHP_INT_MAX );
+		add_filter( 'register', array( $links, 'filter_link' ), PHP_INT_MAX );
+		add_filter( 'logout_url', array( $links, 'filter_logout_url' ), PHP_INT_MAX );
+		$forms = 'Security_Optimizer_Login_Forms';
+		add_filter( 'login_form_top', array( $forms, 'mark' ), PHP_INT_MAX );
+		add_filter( 'template_include', array( $forms, 'begin_page' ), PHP_INT_MAX );
+		foreach ( array( 'render_block', 'the_content', 'do_shortcode_tag' ) as $part ) {
+			add_filter( $part, array( $forms, 'remove' ), PHP_INT_MAX );
+		}
+		add_filter( 'wp_mail', array( $links, 'filter_mail' ), PHP_INT_MAX );
 	}
 }

@@ -1,9 +1,10 @@
 <?php
 /**
- * How the password checks of this request have ended, for guard.
+ * The outcome of the password checks of this request, for guard.
  *
- * Written into a header of the answer as soon as there is something to say, so that it is there however the request
- * ends, and into the database, where guard finds it when the header gets lost. Once the head of the answer has gone out nothing more can be told; so no password is checked after that.
+ * Written to a response header as soon as there is something to report, so that it is there however the request ends, and
+ * to the database, where guard finds it when the header gets lost. Nothing can be reported once the head of the response
+ * is sent, so no password is checked after that.
  *
  * @package Security_Optimizer
  */
@@ -12,10 +13,10 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Login_Report {
 
-	/** A redirect longer than this would not fit into what web servers take as the head of an answer. */
+	/** A redirect longer than this would not fit into the response head that web servers accept. */
 	const MAX_REDIRECT = 1000;
 
-	/** @var array What the header holds. */
+	/** @var array Content of the header. */
 	private static $report = array(
 		'failed'  => array(),
 		'refused' => 0,
@@ -38,15 +39,15 @@ final class Security_Optimizer_Login_Report {
 	}
 
 	/**
-	 * @param string       $name What was typed as name.
-	 * @param WP_User|null $user The user, if there is one.
-	 * @param string       $road `form`, `xmlrpc`, `rest`, `application-password` or `other`.
+	 * @param string       $name  What was typed as name.
+	 * @param WP_User|null $user  The user, if there is one.
+	 * @param string       $route `form`, `xmlrpc`, `rest`, `application-password` or `other`.
 	 */
-	public static function add_failed( $name, $user, $road ) {
+	public static function add_failed( $name, $user, $route ) {
 		self::$report['failed'][] = array(
-			'user' => mb_substr( (string) $name, 0, 60 ),
-			'id'   => $user ? $user->ID : 0,
-			'road' => $road,
+			'user'  => mb_substr( (string) $name, 0, 60 ),
+			'id'    => $user ? $user->ID : 0,
+			'route' => $route,
 		);
 		self::send();
 	}
@@ -58,15 +59,22 @@ final class Security_Optimizer_Login_Report {
 
 	/**
 	 * @param WP_User $user Who gave the right password.
-	 * @param string  $road As above.
+	 * @param string  $route As above.
 	 */
-	public static function set_ok( $user, $road ) {
+	public static function set_ok( $user, $route ) {
 		self::$report['ok'] = array(
 			'id'    => $user->ID,
 			'login' => $user->user_login,
-			'road'  => $road,
+			'route' => $route,
 		);
 		self::send();
+	}
+
+	/**
+	 * The right password was not enough.
+	 */
+	public static function withdraw_ok() {
+		self::$report['ok'] = null;
 	}
 
 	/**

@@ -21,10 +21,10 @@ final class Security_Optimizer_Login_Url {
 	private static $shown = false;
 
 	/**
-	 * @return bool Whether whoever reads the answer may know the custom address.
+	 * @return bool Whether the recipient of the response may know the custom address.
 	 */
 	public static function is_visible() {
-		return self::$shown || Security_Optimizer_Context::came_by_slug() || Security_Optimizer_Member::id() > 0;
+		return self::$shown || Security_Optimizer_Context::uses_custom_url() || Security_Optimizer_Signed_In_User::id() > 0;
 	}
 
 	public static function show() {
@@ -33,12 +33,19 @@ final class Security_Optimizer_Login_Url {
 
 	/**
 	 * @param string $url A URL of login or registration.
-	 * @return bool Whether whoever reads the answer may know its custom address: strangers who came by that of the
+	 * @return bool Whether the recipient of the response may know its custom address: anonymous clients who came by that of the
 	 *              registration know no other.
 	 */
 	private static function may_see( $url ) {
+		return self::is_login_visible() || ( self::is_visible() && self::is_signup( $url ) );
+	}
+
+	/**
+	 * @return bool Whether the recipient of the response may know the custom address of the login.
+	 */
+	public static function is_login_visible() {
 		return self::is_visible()
-			&& ( self::$shown || ! Security_Optimizer_Context::came_by_signup() || Security_Optimizer_Member::id() > 0 || self::is_signup( $url ) );
+			&& ( self::$shown || ! Security_Optimizer_Context::uses_signup_url() || Security_Optimizer_Signed_In_User::id() > 0 );
 	}
 
 	/**
@@ -73,18 +80,18 @@ final class Security_Optimizer_Login_Url {
 	 * @param string $path The path that was asked for.
 	 * @return string
 	 */
-	public static function in_site_url( $url, $path ) {
+	public static function filter_site_url( $url, $path ) {
 		return is_string( $path ) && false !== strpos( $path, 'wp-' ) && self::may_see( $url ) ? self::to_slug( $url ) : $url;
 	}
 
 	/**
-	 * Filter `wp_redirect`. A stranger who would be sent to the login gets what guard answers for missing pages. A
+	 * Filter `wp_redirect`. An anonymous client that would be sent to the login gets what guard answers for missing pages. A
 	 * missing page itself may redirect to a tidier form of its own address.
 	 *
 	 * @param string $location Where to.
 	 * @return string
 	 */
-	public static function in_redirect( $location ) {
+	public static function filter_redirect( $location ) {
 		if ( Security_Optimizer_Context::is_decoy() ) {
 			return $location;
 		}
@@ -92,42 +99,42 @@ final class Security_Optimizer_Login_Url {
 		if ( $slug === $location || self::may_see( $location ) ) {
 			return $slug;
 		}
-		if ( Security_Optimizer_Context::came_by_signup() ) {
-			return Security_Optimizer_Signup::instead_of( $location );
+		if ( Security_Optimizer_Context::uses_signup_url() ) {
+			return Security_Optimizer_Signup::get_redirect( $location );
 		}
 		if ( Security_Optimizer_Gate::came_through_guard() ) {
-			Security_Optimizer_Gate::end_without_trace();
+			Security_Optimizer_Gate::end_as_not_found();
 		}
 		return $location;
 	}
 
 	/**
-	 * Action `login_init`: the login by any other road than the custom address.
+	 * Action `login_init`: the login by any other route than the custom address.
 	 */
 	public static function refuse_request() {
 		if ( ! self::is_visible()
 			&& ! in_array( $GLOBALS['action'], self::FOR_VISITORS, true )
 			&& Security_Optimizer_Gate::came_through_guard()
 		) {
-			Security_Optimizer_Gate::end_without_trace();
+			Security_Optimizer_Gate::end_as_not_found();
 		}
 	}
 
 	/**
 	 * Filter `do_parse_request`: the sign-up of a network would look for a page at the custom address and find none.
 	 *
-	 * @param bool $parse Whether WordPress looks what the address stands for.
+	 * @param bool $parse Whether WordPress looks up what the address leads to.
 	 * @return bool
 	 */
-	public static function know_address( $parse ) {
-		return $parse && ! Security_Optimizer_Context::came_by_slug();
+	public static function recognise_address( $parse ) {
+		return $parse && ! Security_Optimizer_Context::uses_custom_url();
 	}
 
 	/**
 	 * Action `before_signup_form`: the form of a network has its address written into it.
 	 */
 	public static function begin_form() {
-		if ( Security_Optimizer_Context::came_by_slug() ) {
+		if ( Security_Optimizer_Context::uses_custom_url() ) {
 			ob_start(
 				static function ( $html ) {
 					return str_replace( 'action="wp-signup.php"', 'action="' . esc_url( self::to_slug( self::default_signup() ) ) . '"', $html );
@@ -137,24 +144,109 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * Filters `loginout` and `register`: no link for strangers to what is not there for them.
+	 * Filters `loginout` and `register`: no link for anonymous clients to what does not exist for them. Links that a plugin leads
+	 * elsewhere, such as to an open page of its own, stay.
 	 *
-	 * @param string $link HTML.
+	 * @param string $html Links with what stands around them.
+	 * @return string Without the links to hidden addresses; empty when nothing is left.
+	 */
+	public static function filter_link( $html ) {
+		if ( ! is_string( $html ) || is_user_logged_in() || self::is_login_visible() ) {
+			return $html;
+		}
+		$left = preg_replace_callback(
+			'#<a\b[^>]*?\bhref\s*=\s*("[^"]*"|\'[^\']*\'|[^\s>"\']+)[^>]*>.*?</a>#is',
+			static function ( $link ) {
+				return self::is_hidden( html_entity_decode( trim( $link[1], '"\'' ), ENT_QUOTES ) ) ? '' : $link[0];
+			},
+			$html
+		);
+		return $left !== $html && '' === trim( wp_strip_all_tags( (string) $left ) ) && false === stripos( $left, '<a' ) ? '' : $left;
+	}
+
+	/**
+	 * @param string $url Any URL, as a browser on this site reads it.
+	 * @return bool Whether it leads to the login or the registration of this site, by their own or the custom addresses,
+	 *              or to wp-admin: to pages that are missing for anonymous clients.
+	 */
+	public static function is_hidden( $url ) {
+		// Browsers drop line ends and tabs, and take a backslash for a slash.
+		$url = str_replace( '\\', '/', preg_replace( '/[\x00-\x20]+/', '', (string) $url ) );
+		if ( ! preg_match( '%\A((?:https?:)?//[^/?#]*)?([^?#]*)(?:\?([^#]*))?%i', $url, $part )
+			|| preg_match( '%\A[a-z][a-z0-9+.-]*:%i', $part[2] )
+			|| ! self::is_own( $part[1] )
+		) {
+			return false;
+		}
+		$home = explode( '/', trim( strtolower( self::home_path() ), '/' ) );
+		$home = array( '' ) === $home ? array() : $home;
+		$path = self::segments( $part[2] );
+		if ( array() !== array_intersect( $path, array( 'wp-register.php', 'wp-signup.php', 'wp-activate.php' ) ) ) {
+			return true;
+		}
+		if ( in_array( 'wp-login.php', $path, true ) ) {
+			return ! in_array( self::action_in( isset( $part[3] ) ? $part[3] : '' ), self::FOR_VISITORS, true );
+		}
+		$admin = self::segments( (string) wp_parse_url( admin_url(), PHP_URL_PATH ) );
+		if ( array_slice( $path, 0, count( $admin ) ) === $admin ) {
+			return ! in_array( (string) current( array_slice( $path, count( $admin ), 1 ) ), array( 'admin-ajax.php', 'admin-post.php' ), true );
+		}
+		if ( array_slice( $path, 0, count( $home ) ) === $home ) {
+			$path = array_slice( $path, count( $home ) );
+		}
+		$path = 'index.php' === current( $path ) ? array_slice( $path, 1 ) : $path;
+		foreach ( array( 'login_url_login', 'login_url_signup' ) as $field ) {
+			$slug = self::segments( Security_Optimizer_Policy::get_text( $field ) );
+			if ( array() !== $slug && $slug === $path ) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * @param string $path Path of a URL.
+	 * @return string[] Its segments in one form: decoded, lower-case, without empty ones, dot segments and parameters.
+	 */
+	private static function segments( $path ) {
+		$segments = array();
+		foreach ( explode( '/', strtolower( rawurldecode( $path ) ) ) as $segment ) {
+			$segment = '..' === $segment ? $segment : rtrim( preg_replace( '/;.*\z/s', '', $segment ), '. ' );
+			if ( '..' === $segment ) {
+				array_pop( $segments );
+			} elseif ( '' !== $segment ) {
+				$segments[] = $segment;
+			}
+		}
+		return $segments;
+	}
+
+	/**
+	 * Filter `logout_url`: customers log out at the shop's own address. Anybody may become one, so the pages for them must
+	 * not hold the custom address either. WooCommerce has such an address and verifies its nonce.
+	 *
+	 * @param string $url The URL.
 	 * @return string
 	 */
-	public static function in_link( $link ) {
-		return is_user_logged_in() || ( self::is_visible() && ! Security_Optimizer_Context::came_by_signup() ) ? $link : '';
+	public static function filter_logout_url( $url ) {
+		return function_exists( 'wc_get_account_endpoint_url' )
+			&& function_exists( 'wc_get_page_id' )
+			&& is_user_logged_in()
+			&& ! current_user_can( 'edit_posts' )
+			&& 0 < wc_get_page_id( 'myaccount' )
+			? wc_get_account_endpoint_url( 'customer-logout' )
+			: $url;
 	}
 
 	/**
 	 * Filter `wp_mail`: the custom address for members, the old one for everybody else, whichever member caused the mail.
-	 * What a stranger causes holds the old one anyway, and what strangers typed is left as it is: put in place of the
+	 * Mails that an anonymous client causes hold the old one anyway, and what it typed is not changed: put in place of the
 	 * right guess among many, the old one would tell which it was.
 	 *
 	 * @param array $mail `to`, `subject`, `message`, `headers`.
 	 * @return array
 	 */
-	public static function in_mail( $mail ) {
+	public static function filter_mail( $mail ) {
 		$swap = self::goes_to_members_only( $mail ) ? 'to_slug' : 'to_default';
 		if ( 'to_default' === $swap && Security_Optimizer_Gate::came_through_guard() && ! self::is_visible() && ! wp_doing_cron() ) {
 			return $mail;
@@ -183,32 +275,32 @@ final class Security_Optimizer_Login_Url {
 		}
 		$query  = isset( $part[4] ) ? $part[4] : '';
 		$action = self::action_in( $query );
-		$signup = Security_Optimizer_Policy::text( 'login_url_signup' );
+		$signup = Security_Optimizer_Policy::get_text( 'login_url_signup' );
 		if ( in_array( $action, self::FOR_VISITORS, true ) ) {
 			return $url;
 		}
-		$slug = Security_Optimizer_Policy::text( 'login_url_login' );
+		$slug = Security_Optimizer_Policy::get_text( 'login_url_login' );
 		if ( 'wp-login.php' !== strtolower( $part[3] ) || 'register' === $action ) {
 			if ( '' === $signup ) {
-				return 'register' === $action ? self::put_together( $part, $slug, $query ) : $url;
+				return 'register' === $action ? self::build_url( $part, $slug, $query ) : $url;
 			}
 			$slug  = $signup;
 			$query = trim( preg_replace( '/(\A|&|&amp;|&#038;)action=register(?=\z|&|;)/', '', $query ), '&' );
 		}
-		return self::put_together( $part, $slug, $query );
+		return self::build_url( $part, $slug, $query );
 	}
 
 	private static function action_in( $query ) {
 		return preg_match( '/(?:\A|[&;])action=([^&;]*)/', $query, $found ) ? $found[1] : '';
 	}
 
-	private static function put_together( $part, $slug, $query ) {
+	private static function build_url( $part, $slug, $query ) {
 		return $part[1] . self::home_path() . $slug . ( '' === $query ? '' : '?' . $query ) . ( isset( $part[5] ) ? $part[5] : '' );
 	}
 
 	private static function to_default( $url ) {
-		$signup = Security_Optimizer_Policy::text( 'login_url_signup' );
-		$slugs  = array( Security_Optimizer_Policy::text( 'login_url_login' ) => self::default_login() );
+		$signup = Security_Optimizer_Policy::get_text( 'login_url_signup' );
+		$slugs  = array( Security_Optimizer_Policy::get_text( 'login_url_login' ) => self::default_login() );
 		if ( '' !== $signup ) {
 			$slugs[ $signup ] = self::default_signup();
 		}

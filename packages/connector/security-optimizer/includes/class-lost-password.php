@@ -2,7 +2,7 @@
 /**
  * The lost-password form says the same whether the user exists or not.
  *
- * For a name that nobody has, WordPress is given a user that does not exist. For every name it is told to send no mail
+ * For a name that nobody has, WordPress is given a user that does not exist. For every name the mail is not sent
  * now; for a real user it makes the key and the mail after the answer, where PHP can end it early (PHP-FPM,
  * LiteSpeed), so that neither their time nor their failure tells.
  *
@@ -22,7 +22,7 @@ final class Security_Optimizer_Lost_Password {
 	/**
 	 * Filter `lostpassword_user_data`.
 	 *
-	 * @param WP_User|false $user   Whom WordPress has found.
+	 * @param WP_User|false $user   The user that WordPress has found.
 	 * @param WP_Error      $errors What was wrong so far.
 	 * @return WP_User|false
 	 */
@@ -65,7 +65,7 @@ final class Security_Optimizer_Lost_Password {
 			}
 		}
 		self::$answered = true;
-		// Whoever may refuse has had a look; a puzzle for humans can be checked only once.
+		// Plugins that may refuse have been asked; a captcha can be checked only once.
 		remove_all_actions( 'lostpassword_post' );
 		remove_all_filters( 'lostpassword_errors' );
 		foreach ( self::$later as $typed ) {

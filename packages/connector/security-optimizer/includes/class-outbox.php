@@ -29,9 +29,10 @@ final class Security_Optimizer_Outbox {
 	 * @param string|null  $before Value before.
 	 * @param string|null  $after  Value after.
 	 * @param WP_User|null $user   Who did it; the current user when left out.
+	 * @param array        $more   Further fields of the event, for alerts: `administrator` and `agent`.
 	 * @return string The event's uid.
 	 */
-	public static function add( $kind, array $object, $before = null, $after = null, $user = null ) {
+	public static function add( $kind, array $object, $before = null, $after = null, $user = null, array $more = array() ) {
 		global $wpdb;
 		$origin = self::origin();
 		$event  = array(
@@ -47,7 +48,7 @@ final class Security_Optimizer_Outbox {
 			),
 			'before'  => null === $before ? null : self::text( $before ),
 			'after'   => null === $after ? null : self::text( $after ),
-		);
+		) + $more;
 		$table  = self::table();
 		$uid    = bin2hex( random_bytes( 16 ) );
 		// JSON in ASCII, so that it fits into any character set and WordPress need not ask for the table's.
@@ -68,7 +69,7 @@ final class Security_Optimizer_Outbox {
 	}
 
 	/**
-	 * @param string[] $uids Events that are told elsewhere by now.
+	 * @param string[] $uids Events that another one replaces.
 	 * @return bool Whether any of them was still here.
 	 */
 	public static function delete( array $uids ) {
@@ -134,14 +135,14 @@ final class Security_Optimizer_Outbox {
 	 * @param mixed $value Anything.
 	 * @return string Plain text, not too long.
 	 */
-	private static function text( $value ) {
+	public static function text( $value ) {
 		$value = is_scalar( $value ) ? html_entity_decode( wp_strip_all_tags( (string) $value, true ), ENT_QUOTES, 'UTF-8' ) : '';
-		return mb_substr( $value, 0, self::MAX_TEXT, 'UTF-8' );
+		return mb_strlen( $value, 'UTF-8' ) > self::MAX_TEXT ? mb_substr( $value, 0, self::MAX_TEXT - 1, 'UTF-8' ) . '…' : $value;
 	}
 
 	private static function user( $user, $origin ) {
 		if ( null === $user ) {
-			// Cron runs in the name of whoever's visit started it.
+			// Cron runs as the user whose visit started it.
 			$user = 'cron' === $origin ? null : wp_get_current_user();
 		}
 		return $user && $user->exists() ? array(

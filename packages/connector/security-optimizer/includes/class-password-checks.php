@@ -1,9 +1,9 @@
 <?php
 /**
- * Every road to a password: refuses what must not be checked, and tells guard how each check ended.
+ * Every password check: refuses what must not be checked, and reports the outcome to guard.
  *
- * All roads but one lead through the filter `authenticate`: forms, XML-RPC, plugins. Application passwords in REST
- * have their own hooks, and whoever calls wp_check_password() directly is seen by the filter `check_password`.
+ * Forms, XML-RPC and most plugins use the filter `authenticate`; code that calls wp_check_password() directly is seen by
+ * the filter `check_password`. Application passwords are in class-application-passwords.php.
  *
  * @package Security_Optimizer
  */
@@ -12,16 +12,16 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Password_Checks {
 
-	/** @var bool Whether a log-in is being examined, so that single checks belong to it. */
-	private static $examining = false;
+	/** @var bool Whether a login is under way, so that single checks belong to it. */
+	private static $checking = false;
 
-	/** @var bool Whether a log-in was examined in this request. */
-	private static $examined = false;
+	/** @var bool Whether there was a login in this request. */
+	private static $checked = false;
 
-	/** @var bool Whether the log-in being examined was refused unchecked. */
+	/** @var bool Whether the login under way was refused unchecked. */
 	private static $refused = false;
 
-	/** @var int Hashes computed for the log-in being examined. */
+	/** @var int Hashes computed for the login under way, as slow as those that WordPress makes now. */
 	private static $hashes = 0;
 
 	/** @var bool Whether one of them was right. */
@@ -40,7 +40,7 @@ final class Security_Optimizer_Password_Checks {
 	 * @param array $credentials With `remember`.
 	 * @return bool
 	 */
-	public static function notice_remember( $secure, $credentials ) {
+	public static function record_remember( $secure, $credentials ) {
 		self::$remember = ! empty( $credentials['remember'] );
 		return $secure;
 	}
@@ -57,14 +57,14 @@ final class Security_Optimizer_Password_Checks {
 		if ( self::is_empty( $username, $password ) ) {
 			return $user;
 		}
-		self::examine();
-		if ( ! self::must_refuse( self::find( $username ) ) ) {
+		self::start_attempt();
+		if ( ! self::must_refuse( self::find_user( $username ) ) ) {
 			Security_Optimizer_Login_Report::begin();
 			return $user;
 		}
 		self::$refused = true;
-		self::skip_the_others();
-		self::$examining = false;
+		self::skip_other_callbacks();
+		self::$checking = false;
 		return self::refuse( $password );
 	}
 
@@ -80,81 +80,20 @@ final class Security_Optimizer_Password_Checks {
 		if ( self::is_empty( $username, $password ) ) {
 			return $user;
 		}
-		self::$examining = false;
+		self::$checking = false;
 		if ( self::$refused ) {
-			return Security_Optimizer_Login_Errors::sentence();
+			return Security_Optimizer_Login_Errors::get_error();
 		}
 		if ( $user instanceof WP_User && $user->exists() ) {
-			return self::welcome( $user, $username );
+			return self::accept( $user, $username );
 		}
 		if ( self::$right ) {
 			// Another plugin has its own reasons to refuse. That is no guess at a password.
 			Security_Optimizer_Login_Report::send();
 			return $user;
 		}
-		self::fail( $username, $password, self::road( $username ) );
-		return Security_Optimizer_Login_Errors::without_telling( $user );
-	}
-
-	/**
-	 * Filter `determine_current_user`, right before WordPress checks an application password in REST.
-	 *
-	 * @param int|false $user_id Passed on.
-	 * @return int|false
-	 */
-	public static function begin_application( $user_id ) {
-		if ( ! empty( $user_id )
-			|| ! isset( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'] )
-			|| ! wp_is_application_passwords_available()
-			|| ! WP_Application_Passwords::is_in_use()
-			|| ! apply_filters( 'application_password_is_api_request', self::is_xml_rpc() || self::is_rest() )
-		) {
-			return $user_id;
-		}
-		self::examine();
-		// Nobody guesses an application password, and programs have no cookie that shows a known device.
-		if ( self::must_refuse( null ) || self::is_blocked( self::find( $_SERVER['PHP_AUTH_USER'] ) ) ) {
-			self::refuse( $_SERVER['PHP_AUTH_PW'] );
-			self::answer_rest();
-			remove_filter( 'determine_current_user', 'wp_validate_application_password', 20 );
-		} else {
-			Security_Optimizer_Login_Report::begin();
-		}
-		return $user_id;
-	}
-
-	/**
-	 * Filter `determine_current_user`, right after it.
-	 *
-	 * @param int|false $user_id Passed on.
-	 * @return int|false
-	 */
-	public static function finish_application( $user_id ) {
-		self::$examining = false;
-		return $user_id;
-	}
-
-	/**
-	 * Action `application_password_failed_authentication`. Inside `authenticate` the log-in as a whole counts.
-	 */
-	public static function fail_application() {
-		if ( isset( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'] ) && ! doing_filter( 'authenticate' ) ) {
-			self::fail( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'], 'application-password' );
-			self::answer_rest();
-		}
-	}
-
-	/**
-	 * Action `application_password_did_authenticate`.
-	 *
-	 * @param WP_User $user Who gave the right one.
-	 */
-	public static function accept_application( $user ) {
-		if ( doing_filter( 'authenticate' ) ) {
-			self::$by_application = true;
-		} else {
-			Security_Optimizer_Login_Report::set_ok( $user, 'application-password' );
-		}
+		self::record_failure( $username, $password, self::get_route( $username ) );
+		return Security_Optimizer_Login_Errors::hide_cause( $user );
 	}
 
 	/**
@@ -163,20 +102,24 @@ final class Security_Optimizer_Password_Checks {
 	 * @param bool       $right    Whether the password is right.
 	 * @param string     $password What was typed.
 	 * @param string     $hash     What it was compared with.
-	 * @param int|string $user_id  Whose it is; empty for keys that are no passwords.
+	 * @param int|string $user_id  Its user; empty for keys that are no passwords.
 	 * @return bool
 	 */
 	public static function count_check( $right, $password, $hash, $user_id ) {
 		if ( Security_Optimizer_Password_Reset::is_comparing() ) {
 			return $right;
 		}
-		if ( self::$examining ) {
-			++self::$hashes;
+		if ( self::$checking ) {
+			// Since WordPress 6.8 hashes from before are far quicker than new ones: an answer that came sooner would tell
+			// that the account exists, and that it is old.
+			if ( ! function_exists( 'wp_password_needs_rehash' ) || ! wp_password_needs_rehash( $hash, $user_id ) ) {
+				++self::$hashes;
+			}
 			self::$right = self::$right || $right;
 			return $right;
 		}
 		$user = $user_id ? get_userdata( $user_id ) : false;
-		if ( ! $user || Security_Optimizer_Member::id() === $user->ID ) {
+		if ( ! $user || Security_Optimizer_Signed_In_User::id() === $user->ID ) {
 			return $right;
 		}
 		if ( self::must_refuse( $user ) ) {
@@ -193,26 +136,54 @@ final class Security_Optimizer_Password_Checks {
 		return '' === (string) $username || '' === (string) $password;
 	}
 
-	private static function examine() {
-		self::$examining      = true;
-		self::$examined       = true;
+	/**
+	 * A login begins: single checks belong to it until `end_attempt`.
+	 */
+	public static function start_attempt() {
+		self::$checking       = true;
+		self::$checked        = true;
 		self::$refused        = false;
 		self::$hashes         = 0;
 		self::$right          = false;
 		self::$by_application = false;
 	}
 
+	public static function end_attempt() {
+		self::$checking = false;
+	}
+
 	/**
-	 * @return bool Whether a log-in came by here in this request.
+	 * The password was right, even if it is refused for another reason.
 	 */
-	public static function has_examined() {
-		return self::$examined;
+	public static function accept_password() {
+		self::$right = true;
+	}
+
+	/**
+	 * The right password of this login is an application password.
+	 */
+	public static function set_application_password() {
+		self::$by_application = true;
+	}
+
+	/**
+	 * @return bool Whether a login is under way right now.
+	 */
+	public static function is_checking() {
+		return self::$checking;
+	}
+
+	/**
+	 * @return bool Whether a login came by here in this request.
+	 */
+	public static function has_checked() {
+		return self::$checked;
 	}
 
 	/**
 	 * A check whose end could not be reported is not made: hence the look at the head of the answer.
 	 *
-	 * @param WP_User|null $user Whose password it would be.
+	 * @param WP_User|null $user The user whose password it would be.
 	 * @return bool Whether no password of theirs may be checked now.
 	 */
 	public static function must_refuse( $user ) {
@@ -220,24 +191,27 @@ final class Security_Optimizer_Password_Checks {
 			Security_Optimizer_Context::refuses_passwords()
 			|| Security_Optimizer_Login_Report::has_failed()
 			|| headers_sent()
-			|| Security_Optimizer_Slow_Users::must_wait( $user )
+			|| Security_Optimizer_Throttled_Users::must_wait( $user )
 		) );
 	}
 
-	private static function is_blocked( $user ) {
+	public static function is_blocked( $user ) {
 		return $user && Security_Optimizer_Blocked_Users::has( $user->ID );
 	}
 
-	private static function refuse( $password ) {
-		Security_Optimizer_Login_Errors::spend_time( $password );
+	public static function refuse( $password ) {
+		// A locked address gets an error that says so, so the time of the response reveals nothing more.
+		if ( ! Security_Optimizer_Context::is_locked() ) {
+			Security_Optimizer_Login_Errors::simulate_check( $password );
+		}
 		Security_Optimizer_Login_Report::add_refused();
-		return Security_Optimizer_Login_Errors::sentence();
+		return Security_Optimizer_Login_Errors::get_error();
 	}
 
 	/**
 	 * Takes everybody else off the filter that is running, which ends it, and puts them back for the next time.
 	 */
-	private static function skip_the_others() {
+	private static function skip_other_callbacks() {
 		$hooked = $GLOBALS['wp_filter']['authenticate']->callbacks;
 		remove_all_filters( 'authenticate' );
 		foreach ( $hooked as $priority => $callbacks ) {
@@ -247,38 +221,34 @@ final class Security_Optimizer_Password_Checks {
 		}
 	}
 
-	private static function fail( $username, $password, $road ) {
+	public static function record_failure( $username, $password, $route ) {
 		if ( 0 === self::$hashes ) {
-			Security_Optimizer_Login_Errors::spend_time( $password );
+			Security_Optimizer_Login_Errors::simulate_check( $password );
 		}
-		Security_Optimizer_Login_Report::add_failed( $username, self::find( $username ), $road );
+		Security_Optimizer_Login_Report::add_failed( $username, self::find_user( $username ), $route );
 	}
 
-	private static function welcome( $user, $username ) {
-		$road = self::$by_application ? 'application-password' : self::road( $username );
-		if ( 'application-password' !== $road
+	private static function accept( $user, $username ) {
+		$route = self::$by_application ? 'application-password' : self::get_route( $username );
+		if ( 'application-password' !== $route
 			&& Security_Optimizer_Second_Factor::is_missing( $user )
-			&& Security_Optimizer_Member::id() !== $user->ID
+			&& Security_Optimizer_Signed_In_User::id() !== $user->ID
 		) {
-			if ( 'xmlrpc' === $road || 'rest' === $road ) {
+			if ( 'xmlrpc' === $route || 'rest' === $route ) {
 				Security_Optimizer_Login_Report::send();
-				return Security_Optimizer_Second_Factor::refusal();
+				return Security_Optimizer_Second_Factor::get_refusal();
 			}
-			Security_Optimizer_Second_Factor::ask( $user, self::$remember );
+			Security_Optimizer_Second_Factor::start_challenge( $user, self::$remember );
 		}
-		Security_Optimizer_Login_Report::set_ok( $user, $road );
+		Security_Optimizer_Login_Report::set_ok( $user, $route );
 		return $user;
-	}
-
-	private static function answer_rest() {
-		$GLOBALS['wp_rest_application_password_status'] = Security_Optimizer_Login_Errors::plain_sentence(); // phpcs:ignore WordPress.WP.GlobalVariablesOverride -- Where WordPress keeps it.
 	}
 
 	/**
 	 * @param string $username What was typed.
-	 * @return WP_User|null Whom WordPress means by this name.
+	 * @return WP_User|null The user that WordPress finds by this name.
 	 */
-	public static function find( $username ) {
+	public static function find_user( $username ) {
 		$user = get_user_by( 'login', $username );
 		if ( ! $user && is_email( $username ) ) {
 			$user = get_user_by( 'email', $username );
@@ -286,7 +256,7 @@ final class Security_Optimizer_Password_Checks {
 		return $user ? $user : null;
 	}
 
-	private static function road( $username ) {
+	private static function get_route( $username ) {
 		if ( self::is_xml_rpc() ) {
 			return 'xmlrpc';
 		}
@@ -296,11 +266,11 @@ final class Security_Optimizer_Password_Checks {
 		return 'POST' === $_SERVER['REQUEST_METHOD'] && ! wp_doing_ajax() ? 'form' : 'other';
 	}
 
-	private static function is_xml_rpc() {
+	public static function is_xml_rpc() {
 		return defined( 'XMLRPC_REQUEST' ) && XMLRPC_REQUEST;
 	}
 
-	private static function is_rest() {
+	public static function is_rest() {
 		return defined( 'REST_REQUEST' ) && REST_REQUEST;
 	}
 }

@@ -4,7 +4,7 @@
  *
  * The reset keeps the hash of each user's password of that moment. A password that matches it is refused wherever
  * passwords are checked, whether it is still the stored one or was chosen again. So the rule holds for all users from
- * one statement on, on every road, and whatever sets a password.
+ * one statement on, by every route, and whatever sets a password.
  *
  * @package Security_Optimizer
  */
@@ -19,11 +19,11 @@ final class Security_Optimizer_Password_Reset {
 	/** Option: when the reset was forced, Unix seconds. */
 	const SINCE = 'security_optimizer_reset_at';
 
-	/** @var bool Whether a password is being compared with an old one, which is no log-in. */
+	/** @var bool Whether a password is being compared with an old one, which is no login. */
 	private static $comparing = false;
 
 	/**
-	 * @return bool Whether a password is being compared with an old one, which is no log-in.
+	 * @return bool Whether a password is being compared with an old one, which is no login.
 	 */
 	public static function is_comparing() {
 		return self::$comparing;
@@ -48,9 +48,9 @@ final class Security_Optimizer_Password_Reset {
 	}
 
 	/**
-	 * @return bool Whether a reset was ever forced here.
+	 * @return bool Whether a reset was ever forced here. Costs a query: most sites never have the option.
 	 */
-	public static function was_forced() {
+	private static function was_forced() {
 		return (int) get_site_option( self::SINCE, 0 ) > 0;
 	}
 
@@ -69,7 +69,7 @@ final class Security_Optimizer_Password_Reset {
 	 * @param bool       $right    Whether the password is right.
 	 * @param string     $password What was typed.
 	 * @param string     $hash     What it was compared with.
-	 * @param int|string $user_id  Whose it is; empty for keys that are no passwords.
+	 * @param int|string $user_id  Its user; empty for keys that are no passwords.
 	 * @return bool
 	 */
 	public static function refuse_old( $right, $password, $hash, $user_id ) {
@@ -91,7 +91,7 @@ final class Security_Optimizer_Password_Reset {
 		if ( $user instanceof WP_User && isset( $_POST['pass1'] ) && is_string( $_POST['pass1'] ) // phpcs:ignore WordPress.Security.NonceVerification
 			&& self::is_old( $user, $_POST['pass1'], true ) // phpcs:ignore WordPress.Security
 		) {
-			$errors->add( 'password_used_before', self::sentence() );
+			$errors->add( 'password_used_before', self::get_message() );
 		}
 	}
 
@@ -105,7 +105,7 @@ final class Security_Optimizer_Password_Reset {
 	public static function check_profile( $errors, $update, $user ) {
 		$known = $update && ! empty( $user->user_pass ) && isset( $user->ID ) ? get_userdata( $user->ID ) : false;
 		if ( $known && self::is_old( $known, $user->user_pass, true ) ) {
-			$errors->add( 'password_used_before', self::sentence(), array( 'form-field' => 'pass1' ) );
+			$errors->add( 'password_used_before', self::get_message(), array( 'form-field' => 'pass1' ) );
 		}
 	}
 
@@ -125,7 +125,7 @@ final class Security_Optimizer_Password_Reset {
 		if ( ! $user || ! self::is_old( $user, $request['password'] ) || ! current_user_can( 'edit_user', $user->ID ) ) {
 			return $answer;
 		}
-		return new WP_Error( 'password_used_before', self::sentence(), array( 'status' => 400 ) );
+		return new WP_Error( 'password_used_before', self::get_message(), array( 'status' => 400 ) );
 	}
 
 	/**
@@ -134,9 +134,9 @@ final class Security_Optimizer_Password_Reset {
 	 * @param string $message What stands above the form.
 	 * @return string
 	 */
-	public static function tell( $message ) {
+	public static function show_notice( $message ) {
 		$action = isset( $_REQUEST['action'] ) ? $_REQUEST['action'] : 'login'; // phpcs:ignore WordPress.Security
-		if ( 'login' !== $action ) {
+		if ( 'login' !== $action || ! self::was_forced() ) {
 			return $message;
 		}
 		$text = __( 'Everyone has to choose a new password on this site. If yours does not work any more, use “Lost your password?” to get a link.', 'security-optimizer' );
@@ -149,13 +149,13 @@ final class Security_Optimizer_Password_Reset {
 			return false;
 		}
 		self::$comparing = true;
-		// WordPress hashes what its forms send with slashes, and other roads without.
+		// WordPress hashes what its forms send with slashes, and other passwords without.
 		$same            = wp_check_password( $password, $old ) || ( $slashed && wp_check_password( wp_unslash( $password ), $old ) );
 		self::$comparing = false;
 		return $same;
 	}
 
-	private static function sentence() {
+	private static function get_message() {
 		return __( 'This was your password before. Choose another one.', 'security-optimizer' );
 	}
 }

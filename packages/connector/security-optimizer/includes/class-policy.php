@@ -13,6 +13,9 @@ final class Security_Optimizer_Policy {
 
 	const OPTION = 'security_optimizer_policy';
 
+	/** @var array[] While `with_stored` runs: what the database holds, as its only element. */
+	private static $stored = array();
+
 	/**
 	 * @param string $field Name of a protection.
 	 * @return bool Whether it is on. Without a policy nothing is.
@@ -26,7 +29,7 @@ final class Security_Optimizer_Policy {
 	 * @param string $field Name of a setting.
 	 * @return string Its value; empty when there is none.
 	 */
-	public static function text( $field ) {
+	public static function get_text( $field ) {
 		$policy = self::read();
 		return isset( $policy[ $field ] ) ? (string) $policy[ $field ] : '';
 	}
@@ -35,8 +38,8 @@ final class Security_Optimizer_Policy {
 	 * @param string $field Name of a setting that holds several values with commas between them.
 	 * @return string[]
 	 */
-	public static function words( $field ) {
-		return array_values( array_filter( explode( ',', self::text( $field ) ), 'strlen' ) );
+	public static function get_list( $field ) {
+		return array_values( array_filter( explode( ',', self::get_text( $field ) ), 'strlen' ) );
 	}
 
 	/**
@@ -80,7 +83,53 @@ final class Security_Optimizer_Policy {
 		return self::read() === $policy;
 	}
 
+	/**
+	 * Runs a function under the policy that the database holds now: guard may have pushed another one since this request
+	 * began.
+	 *
+	 * @param callable $work Function without arguments.
+	 * @return mixed What the function returns.
+	 */
+	public static function with_stored( $work ) {
+		self::$stored = array( self::read_from_database() );
+		try {
+			return $work();
+		} finally {
+			self::$stored = array();
+		}
+	}
+
+	/**
+	 * @return mixed The stored value, past the cache of options; null when there is none.
+	 */
+	private static function read_from_database() {
+		global $wpdb;
+		$query = is_multisite()
+			? $wpdb->prepare( "SELECT meta_value FROM $wpdb->sitemeta WHERE meta_key = %s AND site_id = %d", self::OPTION, get_current_network_id() )
+			: $wpdb->prepare( "SELECT option_value FROM $wpdb->options WHERE option_name = %s", self::OPTION );
+		return maybe_unserialize( $wpdb->get_var( $query ) ); // phpcs:ignore WordPress.DB.PreparedSQL.NotPrepared -- Prepared above.
+	}
+
+	/**
+	 * Makes sure that WordPress loads the policy with its other options, as `store` has it: programs that tidy up the
+	 * database, and imports, may have taken that away, and then each request would ask for it alone. A network has no
+	 * such options.
+	 */
+	public static function keep_loaded() {
+		global $wpdb;
+		if ( is_multisite() || isset( wp_load_alloptions()[ self::OPTION ] ) ) {
+			return;
+		}
+		// `yes` is what every version of WordPress understands.
+		if ( $wpdb->update( $wpdb->options, array( 'autoload' => 'yes' ), array( 'option_name' => self::OPTION ) ) ) {
+			wp_cache_delete( 'alloptions', 'options' );
+		}
+	}
+
 	private static function read() {
+		if ( array() !== self::$stored ) {
+			return self::is_valid( self::$stored[0] ) ? self::$stored[0] : null;
+		}
 		$policy = is_multisite() ? get_site_option( self::OPTION, null ) : get_option( self::OPTION, null );
 		return self::is_valid( $policy ) ? $policy : null;
 	}

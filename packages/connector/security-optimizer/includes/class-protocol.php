@@ -11,7 +11,7 @@
 final class Security_Optimizer_Protocol {
 
 	/** What guard may have to say of a request, likeliest first. It is part of what is signed, and takes no byte. */
-	const NOTES = array( '', 'context', 'decoy', 'decoy context', 'repeated', 'repeated decoy' );
+	const NOTES = array( '', 'context', 'decoy', 'decoy context', 'repeated', 'repeated decoy', 'probe' );
 
 	/** Seconds by which the clocks of guard and WordPress may differ. */
 	const CLOCK_TOLERANCE = 60;
@@ -50,7 +50,7 @@ final class Security_Optimizer_Protocol {
 	 * @param int    $now    Unix seconds.
 	 * @param int    $bytes  Length of the request's body.
 	 * @return array|null `request_id`, `scheme` and `address`, and what guard says of the request without a byte for it:
-	 *                    `has_context`, `is_decoy` and `is_repeated`; null when the header is not to be believed.
+	 *                    `has_context`, `is_decoy`, `is_repeated` and `is_probe`; null when the header is not to be believed.
 	 */
 	public static function read_guard_header( $header, $secret, $now, $bytes = 0 ) {
 		$form = '/\A(1 ([0-9a-f]{8}) ([0-9]{1,12}) ([0-9a-f]{16}) (https?) ([0-9a-f.:]{2,45})) ([0-9a-f]{64})\z/';
@@ -74,6 +74,7 @@ final class Security_Optimizer_Protocol {
 			'has_context' => false !== strpos( $note, 'context' ),
 			'is_decoy'    => false !== strpos( $note, 'decoy' ),
 			'is_repeated' => false !== strpos( $note, 'repeated' ),
+			'is_probe'    => 'probe' === $note,
 		);
 	}
 
@@ -122,6 +123,35 @@ final class Security_Optimizer_Protocol {
 	 */
 	public static function bare_signal_header( $secret ) {
 		return '1 ' . self::key_id( $secret );
+	}
+
+	/**
+	 * Writes the header by which guard knows a call that WordPress makes to itself.
+	 *
+	 * @param string $secret The site's secret.
+	 * @param int    $time   Unix seconds.
+	 * @param string $target Path and query of the call, as they will stand on its request line.
+	 * @return string Value of X-Security-Optimizer-Cron.
+	 */
+	public static function cron_header( $secret, $time, $target ) {
+		$signed = '1 ' . self::key_id( $secret ) . ' ' . (int) $time;
+		return $signed . ' ' . self::mac( "own-cron\n" . $signed . "\nPOST " . $target, $secret );
+	}
+
+	/**
+	 * Writes the header by which guard believes a call of its API that the site's PHP makes.
+	 *
+	 * @param string $secret The site's secret.
+	 * @param int    $time   Unix seconds.
+	 * @param string $nonce  32 hexadecimal digits, never used before.
+	 * @param string $method Method of the request.
+	 * @param string $route  Route below the namespace of the API.
+	 * @param string $body   The request's body as it will be sent.
+	 * @return string Value of X-Security-Optimizer-Call.
+	 */
+	public static function call_header( $secret, $time, $nonce, $method, $route, $body ) {
+		$signed = implode( ' ', array( '1', self::key_id( $secret ), (int) $time, $nonce, hash( 'sha256', $body ) ) );
+		return $signed . ' ' . self::mac( "site-call\n" . $signed . "\n" . $method . ' ' . $route, $secret );
 	}
 
 	/**

@@ -11,7 +11,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Replaced_Authentication {
 
 	/**
-	 * Action `wp_authenticate`, right before a log-in is checked. What must not be checked is replaced by what nobody has.
+	 * Action `wp_authenticate`, right before a login is checked. What must not be checked is replaced by what nobody has.
 	 *
 	 * @param string $username What was typed.
 	 * @param string $password What was typed, by reference.
@@ -20,7 +20,7 @@ final class Security_Optimizer_Replaced_Authentication {
 		if ( ! self::is_replaced() || '' === (string) $password ) {
 			return;
 		}
-		if ( Security_Optimizer_Password_Checks::must_refuse( Security_Optimizer_Password_Checks::find( $username ) ) ) {
+		if ( Security_Optimizer_Password_Checks::must_refuse( Security_Optimizer_Password_Checks::find_user( $username ) ) ) {
 			$password = wp_generate_password( 64 );
 			Security_Optimizer_Login_Report::add_refused();
 		} else {
@@ -33,11 +33,11 @@ final class Security_Optimizer_Replaced_Authentication {
 	 *
 	 * @param string $username What was typed.
 	 */
-	public static function notice( $username ) {
-		if ( self::is_replaced() && ! Security_Optimizer_Password_Checks::has_examined()
+	public static function record_failure( $username ) {
+		if ( self::is_replaced() && ! Security_Optimizer_Password_Checks::has_checked()
 			&& ! Security_Optimizer_Login_Report::has_failed() && ! Security_Optimizer_Login_Report::has_refused()
 		) {
-			Security_Optimizer_Login_Report::add_failed( $username, Security_Optimizer_Password_Checks::find( $username ), 'other' );
+			Security_Optimizer_Login_Report::add_failed( $username, Security_Optimizer_Password_Checks::find_user( $username ), 'other' );
 		}
 	}
 

@@ -3,7 +3,7 @@
  * Mails with a link to choose a new password, for many users at once.
  *
  * WordPress's own `retrieve_password()` updates the whole user for each key, which costs more than the mail, and asks
- * whoever guards the lost-password form against robots. Here the keys of all users of a step are written by one
+ * plugins that protect the lost-password form against robots. Here the keys of all users of a step are written by one
  * statement, in the form that this version of WordPress reads; the filters of the mail are WordPress's own.
  *
  * @package Security_Optimizer
@@ -47,46 +47,87 @@ final class Security_Optimizer_Reset_Mails {
 	}
 
 	/**
-	 * Mails a user the link.
+	 * @param mixed $mails Mails by language, from guard.
+	 * @return bool Whether all of them are complete, and English is among them.
+	 */
+	public static function are_mails( $mails ) {
+		if ( ! is_array( $mails ) || ! isset( $mails['en_US'] ) ) {
+			return false;
+		}
+		foreach ( $mails as $mail ) {
+			if ( ! is_array( $mail ) || ! isset( $mail['subject'], $mail['html'], $mail['text'] )
+				|| ! is_string( $mail['subject'] ) || ! is_string( $mail['html'] ) || ! is_string( $mail['text'] )
+			) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	/**
+	 * Mails a user the link, in the user's language.
 	 *
-	 * @param WP_User $user A user.
-	 * @param string  $key  The key that was written for this user.
+	 * @param WP_User $user  A user.
+	 * @param string  $key   The key that was written for this user.
+	 * @param array[] $mails By language: `subject`, `html` and `text`, with the places that values() fills.
 	 * @return bool Whether the mail went out.
 	 */
-	public static function send( $user, $key ) {
+	public static function send( $user, $key, array $mails ) {
 		$login = $user->user_login;
 		do_action( 'retrieve_password', $login );
 		do_action( 'retrieve_password_key', $login, $key );
 		$locale   = get_user_locale( $user );
+		$known    = Security_Optimizer_Admin_Page::known_locale( $locale );
+		$template = null !== $known && isset( $mails[ $known ] ) ? $mails[ $known ] : $mails['en_US'];
 		$switched = switch_to_user_locale( $user->ID );
-		$site     = is_multisite() ? get_network()->site_name : wp_specialchars_decode( get_option( 'blogname' ), ENT_QUOTES );
-		$link     = network_site_url( "wp-login.php?action=rp&key=$key&login=" . rawurlencode( $login ), 'login' ) . '&wp_lang=' . $locale;
-		$lines    = array(
-			__( 'For the security of this site everyone has to choose a new password. Your old one does not work any more. Use the link below.', 'security-optimizer' ),
-			/* translators: %s: name of the site */
-			sprintf( __( 'Site Name: %s' ), $site ), // phpcs:ignore WordPress.WP.I18n.MissingArgDomain
-			/* translators: %s: username */
-			sprintf( __( 'Username: %s' ), $login ), // phpcs:ignore WordPress.WP.I18n.MissingArgDomain
-			$link,
-		);
-		/* translators: %s: name of the site */
-		$title   = apply_filters( 'retrieve_password_title', sprintf( __( '[%s] Password Reset' ), $site ), $login, $user ); // phpcs:ignore WordPress.WP.I18n.MissingArgDomain
-		$message = apply_filters( 'retrieve_password_message', implode( "\r\n\r\n", $lines ) . "\r\n", $key, $login, $user );
-		$mail    = array(
+		$values   = self::values( $user, $key, $locale );
+		$subject  = strtr( $template['subject'], $values );
+		$text     = str_replace( "\n", "\r\n", strtr( $template['text'], $values ) );
+		$mail     = array(
 			'to'      => $user->user_email,
-			'subject' => $title,
-			'message' => $message,
+			'subject' => apply_filters( 'retrieve_password_title', $subject, $login, $user ),
+			'message' => apply_filters( 'retrieve_password_message', $text, $key, $login, $user ),
 			'headers' => '',
 		);
-		$changed = apply_filters( 'retrieve_password_notification_email', $mail, $key, $login, $user );
+		$changed  = apply_filters( 'retrieve_password_notification_email', $mail, $key, $login, $user );
 		if ( is_array( $changed ) ) {
 			$mail = array_merge( $mail, $changed );
 		}
 		if ( $switched ) {
 			restore_previous_locale();
 		}
-		// An empty text says, as in WordPress, that somebody else sends it.
-		return ! $message || wp_mail( $mail['to'], wp_specialchars_decode( $mail['subject'] ), $mail['message'], $mail['headers'] );
+		if ( ! $mail['message'] ) {
+			// An empty text says, as in WordPress, that somebody else sends it.
+			return true;
+		}
+		$title = wp_specialchars_decode( $mail['subject'] );
+		if ( $text !== $mail['message'] || false !== stripos( implode( "\n", (array) $mail['headers'] ), 'content-type' ) ) {
+			// A plugin has written a mail of its own.
+			return wp_mail( $mail['to'], $title, $mail['message'], $mail['headers'] );
+		}
+		$html = strtr( $template['html'], array_map( 'esc_html', $values ) );
+		return Security_Optimizer_Html_Mail::send( $mail['to'], $title, $html, $text, $mail['headers'] );
+	}
+
+	/**
+	 * What the mail says about this user; days and times in the language that is switched to.
+	 *
+	 * @param WP_User $user   A user.
+	 * @param string  $key    The key that was written for this user.
+	 * @param string  $locale Locale of the user.
+	 * @return string[] By the places in the mails.
+	 */
+	private static function values( $user, $key, $locale ) {
+		$site  = is_multisite() ? get_network()->site_name : wp_specialchars_decode( get_option( 'blogname' ), ENT_QUOTES );
+		$until = time() + (int) apply_filters( 'password_reset_expiration', DAY_IN_SECONDS );
+		$days  = (string) get_option( 'date_format' );
+		return array(
+			'{{site}}'  => $site,
+			'{{login}}' => $user->user_login,
+			'{{link}}'  => network_site_url( "wp-login.php?action=rp&key=$key&login=" . rawurlencode( $user->user_login ), 'login' ) . '&wp_lang=' . $locale,
+			'{{until}}' => wp_date( $days . ', ' . get_option( 'time_format' ), $until ),
+			'{{date}}'  => wp_date( $days ),
+		);
 	}
 
 	/**

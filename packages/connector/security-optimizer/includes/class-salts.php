@@ -126,8 +126,13 @@ final class Security_Optimizer_Salts {
 	}
 
 	private static function write( $file, $text ) {
+		// Where one user runs PHP for several sites, a link could lead to another site's configuration.
+		$linked = is_link( $file );
+		$file   = (string) realpath( $file );
+		if ( $linked && array( fileowner( ABSPATH ) ) !== array_unique( array( fileowner( ABSPATH ), fileowner( $file ), fileowner( dirname( $file ) ) ) ) ) {
+			return false;
+		}
 		// phpcs:disable WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- The answer says it.
-		$file = (string) realpath( $file );
 		// The name ends in .php, so that a server never shows what a killed request has left behind.
 		$beside = dirname( $file ) . '/wp-config-' . bin2hex( random_bytes( 8 ) ) . '.php';
 		$mode   = (int) fileperms( $file ) & 0777;

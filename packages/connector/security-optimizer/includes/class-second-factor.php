@@ -1,6 +1,6 @@
 <?php
 /**
- * Protection `sg2fa`: administrators and editors get no session for a password alone.
+ * Protection `sg2fa`: administrators, editors and the roles that the owner has added get no session for a password alone.
  *
  * Guard asks for the second factor and has the session issued afterwards (command `issue-session`).
  *
@@ -11,33 +11,30 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Second_Factor {
 
+	/** Roles that need it always. */
 	const ROLES = array( 'administrator', 'editor' );
 
-	/** When a pause began in which nobody was asked, Unix seconds. Stored until it is over. */
-	const PAUSED_AT = 'security_optimizer_paused_at';
-
-	/** What a session holds for whom the second factor was asked, or need not be. */
-	const PASSED = 'security_optimizer_factor';
-
-	/** @var int User whose session guard is having issued right now. */
+	/** @var int User for whom guard issues a session right now. */
 	private static $issuing = 0;
 
-	/** @var bool[] Users whom it concerned before this request changed their roles: id to true. */
-	private static $concerned = array();
-
-	/** @var bool[] Users whom the roles make it concern that are being written now: id to true. */
-	private static $rising = array();
+	/**
+	 * @return string[] The roles that need a second factor.
+	 */
+	public static function roles() {
+		return array_merge( self::ROLES, Security_Optimizer_Policy::get_list( 'two_factor_roles' ) );
+	}
 
 	/**
-	 * @param WP_User $user A user.
-	 * @return bool Whether the role asks for a second factor: on any site of a network, since a session counts on all.
+	 * @param WP_User       $user  A user.
+	 * @param string[]|null $roles Roles, null for those that need a second factor.
+	 * @return bool Whether the user has one of the roles, and so needs a second factor: on any site of a network, since a session counts on all.
 	 */
-	public static function concerns( $user ) {
-		if ( is_multisite() && is_super_admin( $user->ID ) ) {
+	public static function is_required_for( $user, $roles = null ) {
+		if ( null === $roles && is_multisite() && is_super_admin( $user->ID ) ) {
 			return true;
 		}
 		foreach ( (array) get_user_meta( $user->ID ) as $name => $values ) {
-			if ( self::are_roles( $name ) && self::ask_for_it( maybe_unserialize( $values[0] ) ) ) {
+			if ( self::is_roles_key( $name ) && self::includes_required_role( maybe_unserialize( $values[0] ), $roles ) ) {
 				return true;
 			}
 		}
@@ -48,129 +45,22 @@ final class Security_Optimizer_Second_Factor {
 	 * @param string $name Name of something stored about a user.
 	 * @return bool Whether these are the user's roles on some site.
 	 */
-	private static function are_roles( $name ) {
+	public static function is_roles_key( $name ) {
 		global $wpdb;
 		return 1 === preg_match( '/\A' . preg_quote( $wpdb->base_prefix, '/' ) . '(\d+_)?capabilities\z/', (string) $name );
 	}
 
-	private static function ask_for_it( $roles ) {
-		return is_array( $roles ) && array() !== array_intersect( self::ROLES, array_keys( array_filter( $roles ) ) );
+	public static function includes_required_role( $has, $roles = null ) {
+		$roles = null === $roles ? self::roles() : $roles;
+		return is_array( $has ) && array() !== array_intersect( $roles, array_map( 'strval', array_keys( array_filter( $has ) ) ) );
 	}
 
 	/**
-	 * Filters `add_user_metadata`, `update_user_metadata` and `delete_user_metadata`, before it happens: by whatever way
-	 * a user gets a role, it is written there. Programs that take all roles away and give them back change nothing.
-	 *
-	 * @param mixed  $check   Passed on.
-	 * @param int    $user_id Whose.
-	 * @param string $name    What is written.
-	 * @param mixed  $value   Its value.
-	 * @return mixed
+	 * @param int $user_id A user.
+	 * @return bool Whether guard issues a session for this user right now.
 	 */
-	public static function notice_roles( $check, $user_id, $name, $value ) {
-		$user = self::are_roles( $name ) ? get_userdata( $user_id ) : false;
-		if ( $user && self::concerns( $user ) ) {
-			self::$concerned[ $user->ID ] = true;
-		} elseif ( $user && self::ask_for_it( $value ) && ! isset( self::$concerned[ $user->ID ] ) ) {
-			self::$rising[ $user->ID ] = true;
-		}
-		return $check;
-	}
-
-	/**
-	 * Actions `added_user_meta` and `updated_user_meta`: the sessions from before were made for a password alone.
-	 *
-	 * @param int $meta_id Not used.
-	 * @param int $user_id Whose.
-	 */
-	public static function end_sessions_from_before( $meta_id, $user_id ) {
-		if ( isset( self::$rising[ $user_id ] ) ) {
-			unset( self::$rising[ $user_id ] );
-			self::end_sessions( $user_id );
-		}
-	}
-
-	/**
-	 * A new policy is stored. When it ends a pause in which the second factor was off, so do the sessions that were made
-	 * in it.
-	 *
-	 * @param int $now Unix seconds.
-	 */
-	public static function follow_pause( $now ) {
-		$since = (int) get_site_option( self::PAUSED_AT, 0 );
-		if ( Security_Optimizer_Policy::is_on( 'paused' ) ) {
-			if ( 0 === $since ) {
-				update_site_option( self::PAUSED_AT, $now );
-			}
-			return;
-		}
-		if ( 0 === $since ) {
-			return;
-		}
-		foreach ( Security_Optimizer_Policy::is_on( 'sg2fa' ) ? Security_Optimizer_Command_End_Sessions::concerned() : array() as $user_id ) {
-			$logins = array_column( WP_Session_Tokens::get_instance( $user_id )->get_all(), 'login' );
-			if ( array() !== $logins && max( $logins ) >= $since ) {
-				self::end_sessions( $user_id );
-			}
-		}
-		delete_site_option( self::PAUSED_AT );
-	}
-
-	/**
-	 * Filter `attach_session_information`: sessions that nobody made while the connector was away, or another policy was
-	 * in force, can be told from the others.
-	 *
-	 * @param array $session What is stored of a new session.
-	 * @param int   $user_id Whose it is.
-	 * @return array
-	 */
-	public static function mark( $session, $user_id ) {
-		$user_id = (int) $user_id;
-		if ( self::$issuing === $user_id || Security_Optimizer_Member::id() === $user_id || Security_Optimizer_Context::trusts_device( $user_id ) ) {
-			$session[ self::PASSED ] = 1;
-		}
-		return $session;
-	}
-
-	/**
-	 * Lets a session stay that was made before a second factor was asked for.
-	 *
-	 * @param int    $user_id Whose.
-	 * @param string $token   Which.
-	 */
-	public static function keep( $user_id, $token ) {
-		$sessions = WP_Session_Tokens::get_instance( $user_id );
-		$session  = $sessions->get( $token );
-		if ( is_array( $session ) ) {
-			$sessions->update( $token, array( self::PASSED => 1 ) + $session );
-		}
-	}
-
-	/**
-	 * Ends the sessions of all who need a second factor and have one that was made without: while the connector was
-	 * away, or in a database that was restored. Single ones can't be taken out, so whoever has one logs in again.
-	 *
-	 * @return int How many users it were.
-	 */
-	public static function end_unmarked() {
-		$ended = 0;
-		foreach ( array_unique( Security_Optimizer_Command_End_Sessions::concerned() ) as $user_id ) {
-			$sessions = WP_Session_Tokens::get_instance( $user_id )->get_all();
-			if ( count( array_column( $sessions, self::PASSED ) ) < count( $sessions ) ) {
-				self::end_sessions( $user_id );
-				++$ended;
-			}
-		}
-		return $ended;
-	}
-
-	/**
-	 * Action `granted_super_admin`: the same, where it is not a role.
-	 *
-	 * @param int $user_id Whose.
-	 */
-	public static function end_sessions( $user_id ) {
-		WP_Session_Tokens::get_instance( $user_id )->destroy_all();
+	public static function is_issuing( $user_id ) {
+		return self::$issuing === $user_id;
 	}
 
 	/**
@@ -181,7 +71,27 @@ final class Security_Optimizer_Second_Factor {
 		return Security_Optimizer_Policy::is_on( 'sg2fa' )
 			&& ! Security_Optimizer_Gate::is_command_line()
 			&& ! Security_Optimizer_Context::trusts_device( $user->ID )
-			&& self::concerns( $user );
+			&& self::is_required_for( $user );
+	}
+
+	/**
+	 * Reads policy and roles from the database, since they may have changed during this request. A change of either ends
+	 * the sessions that exist then; called after a session was stored, this finds one that the change missed.
+	 *
+	 * @param int $user_id A user.
+	 * @return bool Whether the user has to give a second factor in this browser.
+	 */
+	private static function is_missing_by_now( $user_id ) {
+		wp_cache_delete( $user_id, 'user_meta' );
+		if ( is_multisite() ) {
+			wp_cache_delete( get_current_network_id() . ':site_admins', 'site-options' );
+		}
+		return Security_Optimizer_Policy::with_stored(
+			static function () use ( $user_id ) {
+				$user = get_userdata( $user_id );
+				return $user && self::is_missing( $user );
+			}
+		);
 	}
 
 	/**
@@ -190,27 +100,27 @@ final class Security_Optimizer_Second_Factor {
 	 * @param WP_User $user     Who it is.
 	 * @param bool    $remember Whether the session is to outlive the browser.
 	 */
-	public static function ask( $user, $remember ) {
-		Security_Optimizer_Login_Report::set_factor( $user, $remember, self::wanted_address(), isset( $_REQUEST['interim-login'] ) );
-		Security_Optimizer_Answer::nothing();
+	public static function start_challenge( $user, $remember ) {
+		Security_Optimizer_Login_Report::set_factor( $user, $remember, self::get_target_url(), isset( $_REQUEST['interim-login'] ) );
+		Security_Optimizer_Response::send_empty();
 	}
 
 	/**
-	 * What a log-in rests on between password and second factor.
+	 * Changes with what a login depends on between password and second factor.
 	 *
 	 * @param int $user_id A user. Read anew: WordPress may have just written the password's hash in a better way.
 	 * @return string Another one once the user has another password, or needs a second factor no longer.
 	 */
 	public static function stamp( $user_id ) {
-		$user = get_userdata( $user_id );
-		$said = $user ? array( $user->ID, $user->user_pass, (int) self::concerns( $user ) ) : array();
-		return wp_hash( "security-optimizer-factor\n" . implode( "\n", $said ) );
+		$user  = get_userdata( $user_id );
+		$parts = $user ? array( $user->ID, $user->user_pass, (int) self::is_required_for( $user ) ) : array();
+		return wp_hash( "security-optimizer-factor\n" . implode( "\n", $parts ) );
 	}
 
 	/**
 	 * @return WP_Error For programs, which cannot be asked for a second factor.
 	 */
-	public static function refusal() {
+	public static function get_refusal() {
 		return new WP_Error(
 			'two_factor_required',
 			__( 'This account needs a second factor, so its password alone does not work here. Log in with a browser, or use an application password if your site allows it.', 'security-optimizer' ),
@@ -230,46 +140,44 @@ final class Security_Optimizer_Second_Factor {
 	}
 
 	/**
-	 * Filter `wp_is_application_passwords_available_for_user`.
-	 *
-	 * @param bool    $available Whether the user may use them.
-	 * @param WP_User $user      The user.
-	 * @return bool
-	 */
-	public static function allow_application_passwords( $available, $user ) {
-		return $available && ( Security_Optimizer_Policy::is_on( 'two_factor_app_passwords' ) || ! self::concerns( $user ) );
-	}
-
-	/**
-	 * Filter `send_auth_cookies`: whatever logs such a user in, no cookie goes out before the second factor. Guard is
-	 * told, so that it can ask for the factor then.
+	 * Filter `send_auth_cookies`: no session cookie is sent before the second factor, whatever logs the user in. The
+	 * report makes guard ask for the factor.
 	 *
 	 * @param bool   $send       Whether to send the cookies.
 	 * @param int    $expire     When the cookies end, 0 with the browser.
 	 * @param int    $expiration When the session ends.
-	 * @param int    $user_id    Whose session it is, 0 when cookies are deleted.
+	 * @param int    $user_id    The session's user, 0 when cookies are deleted.
 	 * @param string $scheme     Kind of cookie.
 	 * @param string $token      The session.
 	 * @return bool
 	 */
-	public static function hold_back_cookies( $send, $expire = 0, $expiration = 0, $user_id = 0, $scheme = '', $token = '' ) {
+	public static function withhold_cookies( $send, $expire = 0, $expiration = 0, $user_id = 0, $scheme = '', $token = '' ) {
 		$user = $user_id ? get_userdata( $user_id ) : false;
-		if ( ! $send || ! $user
-			|| self::$issuing === $user->ID
-			|| Security_Optimizer_Member::id() === $user->ID
-			|| ! self::is_missing( $user )
-		) {
+		if ( ! $send || ! $user || self::$issuing === $user->ID || Security_Optimizer_Gate::is_command_line() ) {
+			return $send;
+		}
+		if ( ! self::is_missing( $user ) ) {
+			if ( ! self::is_missing_by_now( $user->ID ) ) {
+				return $send;
+			}
+			// WordPress may have stored ended sessions again, beside the new one.
+			Security_Optimizer_Second_Factor_Sessions::end_all( $user->ID );
+			if ( Security_Optimizer_Password_Checks::has_checked() ) {
+				Security_Optimizer_Login_Report::withdraw_ok();
+				self::start_challenge( $user, $expire > 0 );
+			}
+		} elseif ( Security_Optimizer_Signed_In_User::id() === $user->ID ) {
 			return $send;
 		}
 		WP_Session_Tokens::get_instance( $user->ID )->destroy( $token );
-		Security_Optimizer_Login_Report::set_factor( $user, $expire > 0, self::wanted_address(), false );
+		Security_Optimizer_Login_Report::set_factor( $user, $expire > 0, self::get_target_url(), false );
 		return false;
 	}
 
 	/**
 	 * Makes a session after the second factor.
 	 *
-	 * @param WP_User $user     Whose.
+	 * @param WP_User $user     A user.
 	 * @param bool    $remember Whether it is to outlive the browser.
 	 */
 	public static function issue( $user, $remember ) {
@@ -287,7 +195,7 @@ final class Security_Optimizer_Second_Factor {
 	/**
 	 * @return string Where the visitor wanted to go, as far as the request says; not checked yet.
 	 */
-	private static function wanted_address() {
+	private static function get_target_url() {
 		foreach ( array( 'redirect_to', 'redirect' ) as $name ) {
 			if ( ! empty( $_REQUEST[ $name ] ) && is_string( $_REQUEST[ $name ] ) ) {
 				return wp_unslash( $_REQUEST[ $name ] );

@@ -12,11 +12,12 @@ final class Security_Optimizer_Secret {
 	/**
 	 * Reads secret.php.
 	 *
-	 * @return array|null `secret` (64 hexadecimal digits) and `only_through_guard` (boolean); null when the file is
-	 *                    missing or not as it should be.
+	 * @return array|null `secret` (64 hexadecimal digits) and `require_guard` (boolean); null when the file is missing
+	 *                    or not as it should be.
 	 */
 	public static function read() {
-		$file = SECURITY_OPTIMIZER_DIR . '/secret.php';
+		// Beside the loader, also where the classes are shared with other sites.
+		$file = dirname( SECURITY_OPTIMIZER_FILE ) . '/security-optimizer/secret.php';
 		if ( ! is_readable( $file ) ) {
 			return null;
 		}
@@ -37,9 +38,11 @@ final class Security_Optimizer_Secret {
 		) {
 			return null;
 		}
+		// `only_through_guard` is the name that earlier versions wrote.
+		$key = isset( $settings['require_guard'] ) ? 'require_guard' : 'only_through_guard';
 		return array(
-			'secret'             => $settings['secret'],
-			'only_through_guard' => ! empty( $settings['only_through_guard'] ),
+			'secret'        => $settings['secret'],
+			'require_guard' => ! empty( $settings[ $key ] ),
 		);
 	}
 }

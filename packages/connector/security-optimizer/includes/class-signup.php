@@ -1,6 +1,6 @@
 <?php
 /**
- * The registration at its custom address: strangers may come here, and learn nothing of the login from it.
+ * The registration at its custom address: anonymous clients may use it, and learn nothing of the login from it.
  *
  * Members get the address of the login by mail, the new ones too.
  *
@@ -12,7 +12,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Signup {
 
 	/**
-	 * @return bool Whether strangers may register.
+	 * @return bool Whether visitors may register.
 	 */
 	public static function is_open() {
 		return is_multisite()
@@ -25,16 +25,16 @@ final class Security_Optimizer_Signup {
 	 * nobody may register, the address is one without a page.
 	 */
 	public static function begin() {
-		if ( ! Security_Optimizer_Context::came_by_signup() ) {
+		if ( ! Security_Optimizer_Context::uses_signup_url() ) {
 			return;
 		}
 		$action  = $GLOBALS['action'];
 		$is_done = 'checkemail' === $action && isset( $_GET['checkemail'] ) && 'registered' === $_GET['checkemail'];
 		// In a network the registration is another script; guard does not know yet that this is one.
 		if ( is_multisite() || ! self::is_open() || ! ( 'register' === $action || $is_done ) ) {
-			Security_Optimizer_Gate::end_without_trace();
+			Security_Optimizer_Gate::end_as_not_found();
 		}
-		if ( 0 === Security_Optimizer_Member::id() ) {
+		if ( 0 === Security_Optimizer_Signed_In_User::id() ) {
 			ob_start( array( __CLASS__, 'without_login' ) );
 		}
 	}
@@ -43,22 +43,22 @@ final class Security_Optimizer_Signup {
 	 * Action `before_signup_header`: the same in a network, where members may make sites of their own.
 	 */
 	public static function begin_in_network() {
-		if ( ! Security_Optimizer_Context::came_by_signup() || Security_Optimizer_Member::id() > 0 ) {
+		if ( ! Security_Optimizer_Context::uses_signup_url() || Security_Optimizer_Signed_In_User::id() > 0 ) {
 			return;
 		}
 		if ( ! self::is_open() ) {
-			Security_Optimizer_Gate::end_without_trace();
+			Security_Optimizer_Gate::end_as_not_found();
 		}
 		ob_start( array( __CLASS__, 'without_login' ) );
 	}
 
 	/**
-	 * Action `init`: in a network, an account is activated at wp-activate.php with the key of a mail. To strangers
-	 * without such a key it is a page that does not exist.
+	 * Action `init`: in a network, an account is activated at wp-activate.php with the key of a mail. For anonymous
+	 * clients without such a key it does not exist.
 	 */
-	public static function ask_for_key() {
+	public static function require_key() {
 		if ( 'wp-activate.php' !== $GLOBALS['pagenow']
-			|| Security_Optimizer_Member::id() > 0
+			|| Security_Optimizer_Signed_In_User::id() > 0
 			|| ! Security_Optimizer_Gate::came_through_guard()
 		) {
 			return;
@@ -71,7 +71,7 @@ final class Security_Optimizer_Signup {
 				return;
 			}
 		}
-		Security_Optimizer_Gate::end_without_trace();
+		Security_Optimizer_Gate::end_as_not_found();
 	}
 
 	private static function is_key( $key ) {
@@ -85,7 +85,7 @@ final class Security_Optimizer_Signup {
 	 * @return string Without links to the login.
 	 */
 	public static function without_login( $html ) {
-		$html = preg_replace( '#<p id="nav">.*?</p>#is', '', $html );
+		$html = preg_replace( '#<p id="nav">.*?</p>#is', '', Security_Optimizer_Login_Forms::remove( $html ) );
 		return preg_replace_callback(
 			'#<a\b[^>]*?\bhref=(["\'])(.*?)\1[^>]*>(.*?)</a>#is',
 			static function ( $link ) {
@@ -100,7 +100,7 @@ final class Security_Optimizer_Signup {
 	 * @param string $location A redirect to the login, after a registration.
 	 * @return string Where the visitor goes instead.
 	 */
-	public static function instead_of( $location ) {
+	public static function get_redirect( $location ) {
 		return strpos( $location, 'checkemail=registered' )
 			? Security_Optimizer_Login_Url::to_slug( Security_Optimizer_Login_Url::default_signup() ) . '?checkemail=registered'
 			: home_url( '/' );

@@ -1,8 +1,8 @@
 <?php
 /**
- * Puts a clean copy in the place of an old one by two renames, and the old one back if the second fails.
+ * Replaces a plugin by a clean copy with two renames, and restores the old one if the second fails.
  *
- * What is under way stands in the database, so that a request that died between the two is made good by the next.
+ * The paths are stored in the database meanwhile, so that the next request restores the plugin if this one dies.
  *
  * @package Security_Optimizer
  */
@@ -15,8 +15,8 @@ final class Security_Optimizer_Swap {
 
 	/**
 	 * @param string $place Folder or file in use.
-	 * @param string $fresh What takes its place, on the same disk.
-	 * @return string Why not, or ''.
+	 * @param string $fresh Its replacement, on the same disk.
+	 * @return string Code of the reason why not, or ''.
 	 */
 	public static function run( $place, $fresh ) {
 		$old = WP_CONTENT_DIR . '/upgrade/security-optimizer-old-' . bin2hex( random_bytes( 8 ) );
@@ -30,7 +30,7 @@ final class Security_Optimizer_Swap {
 		self::maintain( true );
 		$reason = self::rename_both( $place, $fresh, $old );
 		self::maintain( false );
-		// The old copy is the only one when it could not be put back; the next step tries again.
+		// An old copy that could not be restored is the only one; the next step tries again.
 		if ( 'not_put_back' !== $reason ) {
 			Security_Optimizer_Files::delete( $old );
 			delete_site_option( self::OPTION );
@@ -39,7 +39,7 @@ final class Security_Optimizer_Swap {
 	}
 
 	/**
-	 * A request that died half-way leaves the plugin without its folder: puts the old one back.
+	 * Restores the plugin where an earlier request died half-way and left it without its folder.
 	 */
 	public static function finish_interrupted() {
 		$way = get_site_option( self::OPTION );
@@ -81,10 +81,16 @@ final class Security_Optimizer_Swap {
 	 */
 	private static function maintain( $begin ) {
 		$file = ABSPATH . '.maintenance';
+		// phpcs:disable WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- Good to have, no more.
 		if ( $begin ) {
-			@file_put_contents( $file, '<?php $upgrading = ' . time() . '; // security-optimizer' ); // phpcs:ignore WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- Good to have, no more.
-		} elseif ( is_file( $file ) && false !== strpos( (string) file_get_contents( $file ), '// security-optimizer' ) ) {
+			// Renamed into place: writing to a link would change what it leads to.
+			$beside = $file . '-' . bin2hex( random_bytes( 8 ) ) . '.php';
+			if ( false === @file_put_contents( $beside, '<?php $upgrading = ' . time() . '; // security-optimizer' ) || ! @rename( $beside, $file ) ) {
+				Security_Optimizer_Files::delete( $beside );
+			}
+		} elseif ( ! is_link( $file ) && is_file( $file ) && false !== strpos( (string) file_get_contents( $file ), '// security-optimizer' ) ) {
 			Security_Optimizer_Files::delete( $file );
 		}
+		// phpcs:enable
 	}
 }

@@ -16,7 +16,7 @@ final class Security_Optimizer_Usernames {
 	 * @return string[] Names that are not allowed, in lower case.
 	 */
 	public static function disallowed() {
-		return array_map( 'strtolower', Security_Optimizer_Policy::words( 'disallowed_usernames' ) );
+		return array_map( 'strtolower', Security_Optimizer_Policy::get_list( 'disallowed_usernames' ) );
 	}
 
 	/**

@@ -1,6 +1,6 @@
 <?php
 /**
- * Protection `wp_remove_version`: strangers do not learn which WordPress this is.
+ * Protection `wp_remove_version`: anonymous clients do not learn which WordPress this is.
  *
  * URLs of core files carry a token in the place of the version. It changes with the version, so caches work as
  * before. The screens of wp-admin go on naming the version to those who may see them.
@@ -15,7 +15,7 @@ final class Security_Optimizer_Version {
 	/** @var string Version of WordPress. */
 	private static $version = '';
 
-	/** @var string 8 hexadecimal digits that stand for the version. */
+	/** @var string 8 hexadecimal digits that replace the version. */
 	private static $token = '';
 
 	/**
@@ -36,20 +36,22 @@ final class Security_Optimizer_Version {
 	}
 
 	/**
-	 * Filters of URLs. A version of somebody else's stays.
+	 * Filters of URLs. A version of somebody else's stays, also one that happens to be the same.
 	 *
-	 * @param string $url One URL, or several with commas between them.
+	 * @param string $url One URL, or several with commas between them, as the editor has them.
 	 * @return string
 	 */
 	public static function replace_in_url( $url ) {
-		if ( ! is_string( $url ) || false === strpos( $url, self::$version ) ) {
+		if ( ! is_string( $url ) || false === strpos( $url, '=' . self::$version ) ) {
 			return $url;
 		}
-		return preg_replace(
-			'/([?&;](?:ver|version)=)' . preg_quote( self::$version, '/' ) . '(?![0-9A-Za-z.\-])/',
-			'${1}' . self::$token,
-			$url
-		);
+		$urls = array();
+		foreach ( preg_split( '#,(?=(?:https?:)?/)#i', $url ) as $one ) {
+			$urls[] = self::is_of_wordpress( $one )
+				? preg_replace( '/([?&;](?:ver|version)=)' . preg_quote( self::$version, '/' ) . '(?=[&#]|\z)/', '${1}' . self::$token, $one )
+				: $one;
+		}
+		return implode( ',', $urls );
 	}
 
 	/**
@@ -66,8 +68,10 @@ final class Security_Optimizer_Version {
 	}
 
 	/**
-	 * Filter `http_request_args`: a stranger who makes WordPress fetch a page of theirs, by a pingback for example,
+	 * Filter `http_request_args`: a client that makes WordPress fetch a page of its own, by a pingback for example,
 	 * must not read the version there. wordpress.org needs it to offer the right updates.
+	 *
+	 * Only the product `WordPress/<version>` loses its version: other programs stand in the same header.
 	 *
 	 * @param array  $args Arguments of the request.
 	 * @param string $url  Where it goes.
@@ -78,8 +82,55 @@ final class Security_Optimizer_Version {
 		if ( isset( $args['user-agent'] ) && is_string( $args['user-agent'] )
 			&& ! preg_match( '/(\A|\.)wordpress\.org\z/', $host )
 		) {
-			$args['user-agent'] = str_replace( '/' . self::$version, '', $args['user-agent'] );
+			// A product begins at a blank, an opening bracket, a comma or a semicolon, and its version ends where no
+			// longer one could go on: 7.1 is no part of 7.1.2 or 7.1-RC1.
+			$product            = '~(?<![^\s(\[;,"\'])(WordPress)/' . preg_quote( self::$version, '~' ) . '(?![\w+/\~-]|\.\w)~i';
+			$args['user-agent'] = preg_replace( $product, '$1', $args['user-agent'] );
 		}
 		return $args;
+	}
+
+	/**
+	 * A plugin or theme may give its files the version of WordPress, or its own, which may be the same.
+	 *
+	 * @param string $url Of a file, with the version of WordPress in its query.
+	 * @return bool Whether this version is that of WordPress itself.
+	 */
+	private static function is_of_wordpress( $url ) {
+		$path = (string) wp_parse_url( $url, PHP_URL_PATH );
+		foreach ( array( includes_url(), admin_url() ) as $core ) {
+			if ( 0 === strpos( $path, trailingslashit( (string) wp_parse_url( $core, PHP_URL_PATH ) ) ) ) {
+				return true;
+			}
+		}
+		$own = self::version_of_its_program( $path );
+		return '' !== $own && self::$version !== $own;
+	}
+
+	/**
+	 * @param string $path URL path of a file.
+	 * @return string Version of the active plugin, or the theme, whose file it is; empty when it is nobody's.
+	 */
+	private static function version_of_its_program( $path ) {
+		$folder = self::first_folder( $path, get_theme_root_uri() );
+		if ( '' !== $folder ) {
+			return (string) wp_get_theme( $folder )->get( 'Version' );
+		}
+		$folder = self::first_folder( $path, plugins_url() );
+		if ( '' === $folder ) {
+			return '';
+		}
+		$active = array_merge( wp_get_active_and_valid_plugins(), is_multisite() ? wp_get_active_network_plugins() : array() );
+		foreach ( $active as $file ) {
+			if ( basename( dirname( $file ) ) === $folder ) {
+				return (string) get_file_data( $file, array( 'Version' ) )[0];
+			}
+		}
+		return '';
+	}
+
+	private static function first_folder( $path, $base ) {
+		$start = trailingslashit( (string) wp_parse_url( $base, PHP_URL_PATH ) );
+		return 0 === strpos( $path, $start ) ? (string) strtok( substr( $path, strlen( $start ) ), '/' ) : '';
 	}
 }

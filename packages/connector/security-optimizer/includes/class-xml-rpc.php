@@ -14,7 +14,7 @@ final class Security_Optimizer_Xml_Rpc {
 	 */
 	public static function refuse_request() {
 		if ( defined( 'XMLRPC_REQUEST' ) && XMLRPC_REQUEST ) {
-			Security_Optimizer_Answer::page( 403, 'Forbidden', 'This service is turned off.' );
+			Security_Optimizer_Response::send_page( 403, 'Forbidden', 'This service is turned off.' );
 		}
 	}
 

@@ -1,11 +1,10 @@
-import { ApiFailure } from '../../src/api/api-failure.js';
-import { Button } from '../../src/components/button.js';
-import ConsentDialog from '../../src/consent/consent-dialog.js';
-import { ConfirmDialog } from '../../src/dialogs/confirm-dialog.js';
-import { Dialog, type DialogProps } from '../../src/dialogs/dialog.js';
-import { Field } from '../../src/forms/field.js';
-import { FormDialog, type FormDialogProps } from '../../src/forms/form-dialog.js';
-import { SaveFailed } from '../../src/forms/save-failed.js';
+import { ApiFailure } from '../../src/api/client.js';
+import ConsentDialog from '../../src/features/consent/consent-dialog.js';
+import { FormDialog, type FormDialogProps, SaveFailed } from '../../src/forms/form-dialog.js';
+import { Button } from '../../src/ui/button.js';
+import { ConfirmDialog, Dialog, type DialogProps } from '../../src/ui/dialog.js';
+import { Drawer } from '../../src/ui/drawer.js';
+import { Field } from '../../src/ui/field.js';
 import type { Group, PartExample } from '../example.js';
 import { LONG, nothing } from './samples.js';
 
@@ -60,6 +59,25 @@ export const dialogs: Group = {
   id: 'dialogs',
   title: 'Dialogs',
   examples: [
+    {
+      id: 'drawer',
+      title: 'drawer',
+      alone: true,
+      draw: () => (
+        <Drawer
+          title="Request"
+          position="12 of 573"
+          closing={closing}
+          newerText="Newer request"
+          olderText="Older request"
+          onNewer={nothing}
+          onOlder={null}
+          footer={<Button>Copy details</Button>}
+        >
+          {body()}
+        </Drawer>
+      ),
+    },
     dialog('medium', {}),
     dialog('large', { size: 'large', footText: '3 changes' }),
     dialog('long-text', { title: LONG, children: <p>{`${LONG}. `.repeat(40)}</p> }),
@@ -77,7 +95,7 @@ export const dialogs: Group = {
           {body()}
         </Dialog>
       ),
-      act: (hands) => hands.press('{Escape}'),
+      act: (user) => user.press('{Escape}'),
     },
     {
       id: 'confirm-dialog',
@@ -108,7 +126,7 @@ export const dialogs: Group = {
       title: 'consent, one chosen',
       alone: true,
       draw: () => <ConsentDialog showDataField showEmailField onClosed={nothing} />,
-      act: (hands) => hands.click('checkbox', 'Get occasional e-mails'),
+      act: (user) => user.click('checkbox', 'Get occasional e-mails'),
     },
     {
       id: 'save-failed',

@@ -1,21 +1,18 @@
 import { pages } from '@security-optimizer/contract/pages';
 import type { ReactNode } from 'react';
-import { Lazy } from '../../src/components/lazy.js';
-import { TableSkeleton } from '../../src/components/table-skeleton.js';
-import { Tabs, type TabsProps } from '../../src/components/tabs.js';
-import { bundledIcons } from '../../src/icons/bundled-icons.js';
-import { Icon } from '../../src/icons/icon.js';
-import { securityOptions } from '../../src/options/options-source.js';
-import { useOptions } from '../../src/options/use-options.js';
-import { ProtectionStatus } from '../../src/protection/protection-status.js';
-import { Header } from '../../src/shell/header.js';
-import { PageBoundary } from '../../src/shell/page-boundary.js';
+import { securityOptions, useOptions } from '../../src/api/options.js';
+import { Header, PageBoundary } from '../../src/app/shell.js';
+import { ProtectionStatus } from '../../src/features/protection/protection-status.js';
+import { Icon } from '../../src/ui/icon.js';
+import { Lazy } from '../../src/ui/lazy.js';
+import { TableSkeleton } from '../../src/ui/table.js';
+import { Tabs, type TabsProps } from '../../src/ui/tabs.js';
 import type { Group, PartExample } from '../example.js';
-import { held } from '../stage/fake-fetch.js';
+import { held } from '../stage/fake-site.js';
 import { LONG, nothing } from './samples.js';
 
-const files = import.meta.glob('../../src/icons/svg/*.svg', { query: '?raw', import: 'default' });
-const iconNames = Object.keys(files).map((path) => path.slice('../../src/icons/svg/'.length, -'.svg'.length));
+const files = import.meta.glob('../../src/ui/icons/*.svg', { query: '?raw', import: 'default' });
+const iconNames = Object.keys(files).map((path) => path.slice('../../src/ui/icons/'.length, -'.svg'.length));
 
 type Sample = TabsProps<'one' | 'two' | 'three'>;
 const three: Sample = {
@@ -118,7 +115,7 @@ export const frameParts: Group = {
     },
     {
       id: 'icons',
-      title: `icons, ${bundledIcons.size} of them in the first file`,
+      title: 'icons',
       draw: () => (
         <div className="g-icons">
           {iconNames.map((name) => (

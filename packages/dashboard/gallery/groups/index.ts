@@ -1,11 +1,9 @@
 import type { Group } from '../example.js';
-import { buttons } from './buttons.js';
+import { buttons, chipFields, fields, rows, switches } from './controls.js';
 import { dialogs } from './dialogs.js';
-import { messages, tiles } from './display.js';
-import { chipFields, fields } from './fields.js';
 import { frameParts } from './frame-parts.js';
 import { log } from './log.js';
-import { notices } from './notices.js';
+import { messages, notices, tiles } from './messages.js';
 import { dashboardPage } from './page-dashboard.js';
 import { logDialogs, logPage } from './page-log.js';
 import { loginDialogs, loginPage } from './page-login.js';
@@ -13,7 +11,6 @@ import { postHackPage } from './page-post-hack.js';
 import { siteSecurityPage } from './page-site-security.js';
 import { pickers } from './pickers.js';
 import { remedies } from './remedies.js';
-import { rows, switches } from './rows.js';
 
 /** Everything that the gallery shows, in the order of its contents. */
 export const groups: readonly Group[] = [

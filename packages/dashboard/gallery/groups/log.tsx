@@ -1,21 +1,15 @@
 import type { BlockedRow } from '@security-optimizer/contract/activity';
-import { ApiFailure } from '../../src/api/api-failure.js';
-import { BlockedRowView, type BlockedRowViewProps } from '../../src/pages/activity-log/blocked/blocked-row.js';
-import { AppliedChips } from '../../src/pages/activity-log/list/applied-chips.js';
-import { LoadMore } from '../../src/pages/activity-log/list/load-more.js';
-import { LogTable } from '../../src/pages/activity-log/list/log-table.js';
-import { RefreshButton } from '../../src/pages/activity-log/list/refresh-button.js';
-import { RegisteredTable } from '../../src/pages/activity-log/list/registered-table.js';
-import { RowMenu } from '../../src/pages/activity-log/list/row-menu.js';
-import { UnknownTable } from '../../src/pages/activity-log/list/unknown-table.js';
-import type { LogList } from '../../src/pages/activity-log/list/use-log-list.js';
-import { Sparkline } from '../../src/pages/activity-log/manage/sparkline.js';
-import { TrafficBody } from '../../src/pages/activity-log/traffic/traffic-body.js';
+import { ApiFailure } from '../../src/api/client.js';
+import { BlockedRowView, type BlockedRowViewProps } from '../../src/features/activity-log/blocked-tab.js';
+import { AppliedChips, LoadMore, RefreshButton, RowMenu } from '../../src/features/activity-log/log-card.js';
+import { RegisteredTable, UnknownTable } from '../../src/features/activity-log/log-tables.js';
+import { Sparkline } from '../../src/features/activity-log/manage-dialog.js';
+import { TrafficBody } from '../../src/features/activity-log/traffic-chart.js';
+import type { LogList } from '../../src/features/activity-log/use-log-list.js';
+import { Table, TableCell, TableRow } from '../../src/ui/table.js';
 import { deed, freshLog, visit, words } from '../../test/fake-log.js';
 import type { Group, PartExample } from '../example.js';
-import { sampleTraffic } from './sample-site.js';
-import { english24, LONG, nothing, TODAY, UNBROKEN } from './samples.js';
-import '../../src/icons/activity-icons.js';
+import { english24, LONG, nothing, sampleTraffic, TODAY, UNBROKEN } from './samples.js';
 
 const table = { busy: false, focusRow: null };
 const menu = () => (
@@ -38,14 +32,16 @@ const registeredRows = [
 ];
 
 const list: LogList<{ id: number }> = {
-  rows: { entries: [], page: 1, pages: 48, cursor: 'next', total: 1430, filters: [] },
+  rows: { entries: [], page: 1, pages: 48, cursor: 'next', total: 1430, filters: [], isFull: true },
   isCurrent: true,
   fetching: null,
   failure: null,
   firstAdded: null,
+  loadedAt: 0,
   reload: nothing,
   retry: nothing,
   loadMore: nothing,
+  loadMoreQuietly: nothing,
 };
 
 function more(state: string, change: Partial<LogList<{ id: number }>>): PartExample {
@@ -63,7 +59,7 @@ function blocked(state: string, props: Partial<BlockedRowViewProps>, change: Par
     title: `blocked, ${state}`,
     ground: 'flush',
     draw: () => (
-      <LogTable
+      <Table
         label="Blocked"
         columns={['Blocked', 'Kind', 'Since', 'Actions']}
         withActions
@@ -74,7 +70,7 @@ function blocked(state: string, props: Partial<BlockedRowViewProps>, change: Par
           .map((row) => (
             <BlockedRowView key={row.id} row={{ ...row, ...change }} state={undefined} onUnblock={nothing} {...props} />
           ))}
-      </LogTable>
+      </Table>
     ),
   };
 }
@@ -83,7 +79,7 @@ function refresh(state: string, news: number, busy: boolean): PartExample {
   return {
     id: `refresh-${state}`,
     title: `refresh, ${state.replace(/-/g, ' ')}`,
-    draw: () => <RefreshButton news={news} busy={busy} onRefresh={nothing} />,
+    draw: () => <RefreshButton newRows={news} busy={busy} onRefresh={nothing} />,
   };
 }
 
@@ -120,6 +116,19 @@ export const log: Group = {
       ground: 'flush',
       draw: () => <RegisteredTable {...table} rows={registeredRows} menu={menu} />,
     },
+    {
+      id: 'table-row',
+      title: 'a row of any table',
+      ground: 'flush',
+      draw: () => (
+        <Table label="Recipients" className="so-table--rows is-single" columns={['Email', 'Actions']} withActions>
+          <TableRow id="1">
+            <TableCell className="so-td-who">owner@example.com</TableCell>
+            <TableCell className="so-c-actions">{menu()}</TableCell>
+          </TableRow>
+        </Table>
+      ),
+    },
     blocked('address', {}),
     blocked('locked', {}, { until: `${TODAY} 22:41` }),
     blocked('user', {}, { type: 'user', user: 'customer-31' }),
@@ -135,7 +144,7 @@ export const log: Group = {
     {
       id: 'applied-chips',
       title: 'what a list is filtered by',
-      draw: () => <AppliedChips applied={{ choices, exact: false }} onChange={nothing} />,
+      draw: () => <AppliedChips applied={{ choices, exact: false, preset: 'all', search: '' }} onChange={nothing} />,
     },
     {
       id: 'traffic',
@@ -154,7 +163,7 @@ export const log: Group = {
         const traffic = sampleTraffic(24);
         return <TrafficBody tall traffic={traffic} marked={traffic.bars[12]?.from} onChoose={nothing} />;
       },
-      act: (hands) => hands.focus('button', /^Saturday 21 Nov, 12:00/),
+      act: (user) => user.focus('button', /^Saturday 21 Nov, 12:00/),
     },
     {
       id: 'sparkline',

@@ -2,8 +2,8 @@ import { notice } from '../../test/fake-overview.js';
 import { ok, refused } from '../../test/replies.js';
 import type { SiteState } from '../../test/site-answers.js';
 import type { Group, PageExample } from '../example.js';
-import { held } from '../stage/fake-fetch.js';
-import { allSet, atRisk, busyWeek, emptyLog } from './sample-site.js';
+import { held } from '../stage/fake-site.js';
+import { allSet, atRisk, busyWeek, emptyLog } from './samples.js';
 
 const page = 'SECURITY_DASHBOARD';
 
@@ -63,10 +63,10 @@ export const dashboardPage: Group = {
     one('loading', 'loading', { site: nothingCame, looks: ['phone'] }),
     one('failed', 'nothing could be read', { site: nothingWorks }),
     one('no-visits', 'a site without visits', { site: emptyLog, area: RECENT }),
-    one('registered', 'recent activity of users', { area: RECENT, act: (hands) => hands.click('tab', 'Registered') }),
+    one('registered', 'recent activity of users', { area: RECENT, act: (user) => user.click('tab', 'Registered') }),
     one('apply', 'apply all recommended', {
       site: atRisk,
-      act: (hands) => hands.click('button', 'Apply all recommended'),
+      act: (user) => user.click('button', 'Apply all recommended'),
       looks: ['phone', 'german'],
     }),
     one('consent', 'asks for consent', {
@@ -79,7 +79,7 @@ export const dashboardPage: Group = {
         atRisk(site);
         site.replies.set('/2fa', () => refused(500, 'internal', 'An error occurred. Please try again later'));
       },
-      act: (hands) => hands.click('button', /Two-factor Authentication/),
+      act: (user) => user.click('button', /Two-factor Authentication/),
     }),
     one('dismissing', 'rating, being dismissed', {
       area: '.so-rate',
@@ -87,7 +87,7 @@ export const dashboardPage: Group = {
         withOffers(site);
         site.replies.set('/rate', ({ body }) => (body.includes('show') ? held() : ok({ show: 1, link: '' })));
       },
-      act: (hands) => hands.click('button', 'Dismiss and don’t ask again'),
+      act: (user) => user.click('button', 'Dismiss and don’t ask again'),
     }),
   ],
 };

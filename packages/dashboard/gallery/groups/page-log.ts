@@ -1,9 +1,9 @@
 import { refused } from '../../test/replies.js';
 import type { SiteState } from '../../test/site-answers.js';
 import type { Group, PageExample } from '../example.js';
-import { held } from '../stage/fake-fetch.js';
-import type { Hands } from '../stage/hands.js';
-import { busy, emptyLog, knownVisitor, severalPages } from './sample-site.js';
+import { held } from '../stage/fake-site.js';
+import type { UserActions } from '../stage/user-actions.js';
+import { busy, emptyLog, knownVisitor, severalPages } from './samples.js';
 
 /** What differs from one state to another: the header does not. */
 const MAIN = '.so-main';
@@ -22,9 +22,34 @@ function one(tab: string, state: string, title: string, example: Partial<PageExa
   };
 }
 
-async function choose(hands: Hands, subject: string, entry: string): Promise<void> {
-  await hands.click('button', `Actions for ${subject}`);
-  await hands.click('menuitem', entry);
+async function choose(user: UserActions, subject: string, entry: string): Promise<void> {
+  await user.click('button', `Actions for ${subject}`);
+  await user.click('menuitem', entry);
+}
+
+/** Alerts by every channel; one fails. */
+function withChannels(site: SiteState): void {
+  busy(site);
+  const { log } = site;
+  if (log.alerts === null) return;
+  const at = '2026-11-21 13:40';
+  const [owner, agency] = log.alerts.recipients;
+  log.emails = ['owner@example.com', 'security@example.com', 'agency@example.net'];
+  log.alerts = {
+    ...log.alerts,
+    recipients: [
+      ...(owner ? [owner] : []),
+      { email: 'security@example.com', report: 0, kinds: ['new-administrator', 'checkup-finding'] },
+      ...(agency ? [agency] : []),
+    ],
+    quiet_hours: 1,
+    webhook: { address: 'hooks.example.com/site', has_secret: 1, last: { at, ok: 1, text: '200', waiting: 0 } },
+    slack: {
+      address: 'hooks.slack.com',
+      last: { at, ok: 0, text: 'Nothing answers at this address.', waiting: 3 },
+    },
+    syslog: { host: 'logs.example.com', port: 6514, protocol: 'tcp', framing: 'octets', last: null },
+  };
 }
 
 function holding(suffix: string): Partial<PageExample> {
@@ -55,20 +80,38 @@ export const logPage: Group = {
     one('unknown', 'failed', 'Unknown, not loaded', failing('/activity-unknown')),
     one('unknown', 'more', 'Unknown, more than a page', { site: severalPages, area: '.so-card__foot' }),
     one('unknown', 'menu', 'Unknown, the menu of a row', {
-      act: (hands) => hands.click('button', 'Actions for 203.0.113.24'),
+      act: (user) => user.click('button', 'Actions for 203.0.113.24'),
       looks: ['phone'],
     }),
+    one('unknown', 'attackers-failed', 'Unknown, who attacks not loaded', failing('/activity-attackers')),
+    one('unknown', 'block', 'Unknown, Block of an attacker', {
+      async act(user) {
+        await user.click('button', 'Block 203.0.113.201');
+        await user.settle();
+      },
+      area: '.so-block',
+      looks: ['phone'],
+    }),
+    one('unknown', 'request', 'Unknown, the details of a request', {
+      async act(user) {
+        await user.focus('row', /198\.51\.100\.140/);
+        await user.press('{Enter}');
+        await user.settle();
+      },
+      area: '.so-drawer',
+      looks: ['phone', 'rtl'],
+    }),
     one('unknown', 'filter', 'Unknown, the filter', {
-      act: (hands) => hands.click('button', 'Filter'),
+      act: (user) => user.click('button', 'Filter'),
       looks: ['phone', 'rtl'],
     }),
     one('unknown', 'filtered', 'Unknown, filtered', {
-      async act(hands) {
-        await hands.click('button', 'Filter');
-        await hands.click('combobox', 'Visitor');
-        await hands.press('{ArrowDown}{Enter}');
-        await hands.click('button', 'Apply');
-        await hands.rest();
+      async act(user) {
+        await user.click('button', 'Filter');
+        await user.click('combobox', 'Visitor');
+        await user.press('{ArrowDown}{Enter}');
+        await user.click('button', 'Apply');
+        await user.settle();
       },
     }),
     one('unknown', 'off', 'Unknown, the log is off', {
@@ -81,35 +124,57 @@ export const logPage: Group = {
     one('registered', 'ready', 'Registered', { looks: ['middle', 'phone', 'german'] }),
     one('registered', 'empty', 'Registered, nothing yet', { site: emptyLog }),
     one('blocked', 'ready', 'Blocked', { looks: ['middle', 'phone'] }),
-    one('blocked', 'empty', 'Blocked, nobody', { site: emptyLog }),
+    one('blocked', 'empty', 'Blocked, empty', { site: emptyLog }),
     one('blocked', 'pending', 'Blocked, being unblocked', {
       ...holding('/block-ip/1'),
       area: '[data-row="b1"]',
-      act: (hands) => hands.click('button', 'Unblock 203.0.113.24'),
+      act: (user) => user.click('button', 'Unblock 203.0.113.24'),
     }),
     one('blocked', 'failed', 'Blocked, not unblocked', {
       ...failing('/block-ip/1'),
       area: '[data-row="b1"]',
-      act: (hands) => hands.click('button', 'Unblock 203.0.113.24'),
+      act: (user) => user.click('button', 'Unblock 203.0.113.24'),
     }),
     one('weekly-reports', 'ready', 'Weekly Reports', { looks: ['phone', 'rtl'] }),
-    one('weekly-reports', 'empty', 'Weekly Reports, nobody yet', { site: emptyLog }),
+    one('weekly-reports', 'empty', 'Weekly Reports, empty', { site: emptyLog }),
     one('weekly-reports', 'full', 'Weekly Reports, five recipients', {
       site(site) {
         site.log.emails = ['owner', 'agency', 'editor-1', 'editor-2', 'editor-3'].map((name) => `${name}@example.com`);
       },
     }),
+    one('weekly-reports', 'alerts', 'Weekly Reports, alerts by every channel', {
+      site: withChannels,
+      looks: ['phone', 'rtl', 'german'],
+    }),
+    one('weekly-reports', 'alerts-tested', 'Weekly Reports, a test was sent', {
+      async act(user) {
+        await user.click('button', 'Send a test: Mail');
+        await user.settle();
+      },
+    }),
+    one('weekly-reports', 'alerts-failed', 'Weekly Reports, the alerts not loaded', failing('/alerts')),
     one('weekly-reports', 'bad', 'Weekly Reports, a bad address', {
-      async act(hands) {
-        await hands.type('Add e-mail addresses', 'office(at)example.com');
-        await hands.click('button', 'Create');
+      async act(user) {
+        await user.type('Add e-mail addresses', 'office(at)example.com');
+        await user.click('button', 'Create');
       },
     }),
     one('log-settings', 'ready', 'Log Settings', { looks: ['phone', 'german'] }),
     one('log-settings', 'open', 'Log Settings, choosing the days', {
       area: '.so-app',
       looks: ['phone'],
-      act: (hands) => hands.click('combobox', 'Days to keep'),
+      act: (user) => user.click('combobox', 'Days to keep'),
+    }),
+    one('log-settings', 'fewer', 'Log Settings, fewer days', {
+      looks: ['phone'],
+      act: (user) => user.choose('Days to keep', '5 days'),
+    }),
+    one('log-settings', 'lowered', 'Log Settings, fewer days a moment ago', {
+      area: '.so-app',
+      async act(user) {
+        await user.choose('Days to keep', '5 days');
+        await user.click('button', 'Delete 1,207 entries');
+      },
     }),
     one('log-settings', 'off', 'Log Settings, off', {
       site(site) {
@@ -127,42 +192,53 @@ export const logDialogs: Group = {
   examples: [
     one('unknown', 'manage', 'Manage IP Traffic', {
       site: knownVisitor,
-      act: (hands) => choose(hands, '203.0.113.24', 'Manage IP Traffic'),
+      act: (user) => choose(user, '203.0.113.24', 'Manage IP Traffic'),
       looks: ['phone'],
     }),
     one('unknown', 'manage-plain', 'Manage IP Traffic, little known', {
-      act: (hands) => choose(hands, '203.0.113.24', 'Manage IP Traffic'),
+      act: (user) => choose(user, '203.0.113.24', 'Manage IP Traffic'),
     }),
     one('unknown', 'manage-blocked', 'Manage IP Traffic, blocked', {
       site: (site) => knownVisitor(site, { block: 1 }),
-      act: (hands) => choose(hands, '203.0.113.24', 'Manage IP Traffic'),
+      act: (user) => choose(user, '203.0.113.24', 'Manage IP Traffic'),
     }),
     one('unknown', 'manage-ipv6', 'Manage IP Traffic, an IPv6 address', {
       site: (site) => knownVisitor(site, { name: '2001:db8:5:6::7', network: '2001:db8:5:6::/64' }),
-      act: (hands) => choose(hands, '203.0.113.24', 'Manage IP Traffic'),
+      act: (user) => choose(user, '203.0.113.24', 'Manage IP Traffic'),
       looks: ['phone'],
     }),
     one('unknown', 'manage-loading', 'Manage IP Traffic, loading', {
       ...holding('/get-visitor-status/1'),
-      act: (hands) => choose(hands, '203.0.113.24', 'Manage IP Traffic'),
+      act: (user) => choose(user, '203.0.113.24', 'Manage IP Traffic'),
     }),
     one('unknown', 'manage-failed', 'Manage IP Traffic, not loaded', {
       ...failing('/get-visitor-status/1'),
-      act: (hands) => choose(hands, '203.0.113.24', 'Manage IP Traffic'),
+      act: (user) => choose(user, '203.0.113.24', 'Manage IP Traffic'),
     }),
     one('registered', 'manage', 'Manage User Traffic', {
       site: (site) => knownVisitor(site, { type: 'user', name: 'customer-31', hostname: '', roles: ['Customer'] }),
-      act: (hands) => choose(hands, 'customer-31', 'Manage User Traffic'),
+      act: (user) => choose(user, 'customer-31', 'Manage User Traffic'),
     }),
     one('weekly-reports', 'edit', 'change an address', {
-      act: (hands) => hands.click('button', 'Edit agency@example.net'),
+      act: (user) => user.click('button', 'Edit agency@example.net'),
+      looks: ['phone'],
+    }),
+    one('weekly-reports', 'webhook', 'alerts by webhook', {
+      site: withChannels,
+      act: (user) => user.click('button', 'Configure: Webhook'),
+      looks: ['phone'],
+    }),
+    one('weekly-reports', 'slack', 'alerts in Slack', { act: (user) => user.click('button', 'Configure: Slack') }),
+    one('weekly-reports', 'syslog', 'alerts in a system log', {
+      site: withChannels,
+      act: (user) => user.click('button', 'Configure: System log'),
       looks: ['phone'],
     }),
     one('weekly-reports', 'delete', 'delete an address', {
-      act: (hands) => hands.click('button', 'Delete agency@example.net'),
+      act: (user) => user.click('button', 'Delete agency@example.net'),
     }),
     one('weekly-reports', 'preview', 'an example of the report', {
-      act: (hands) => hands.click('button', 'See an example'),
+      act: (user) => user.click('button', 'See an example'),
     }),
   ],
 };

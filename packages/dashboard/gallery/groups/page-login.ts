@@ -1,13 +1,17 @@
+import type { LoginOptions } from '@security-optimizer/contract/login';
 import { refused } from '../../test/replies.js';
 import type { SiteState } from '../../test/site-answers.js';
 import type { Group, PageExample } from '../example.js';
-import { held } from '../stage/fake-fetch.js';
-import { atRisk } from './sample-site.js';
+import { held } from '../stage/fake-site.js';
+import { atRisk } from './samples.js';
 
 /** Everything that the page can say at once. */
 function inUse(site: SiteState): void {
   const { login } = site;
   login.sg2fa = 1;
+  login.two_factor_roles = login.two_factor_roles.map((item) =>
+    item.role === 'shop_manager' ? { ...item, selected: 1 } : item,
+  );
   login.reset_2fa = [
     { ID: 3, user_login: 'editor-1' },
     { ID: 7, user_login: 'owner' },
@@ -19,6 +23,29 @@ function inUse(site: SiteState): void {
     away: 1,
     until: 1_795_392_000,
     until_text: 'Monday 23 November 2026, 00:00',
+  };
+}
+
+/** Custom address, and two-factor that some have not set up. */
+function withValues(site: SiteState): void {
+  const { login } = site;
+  login.login_url = login.login_url.map((item) => ({ ...item, selected: item.type === 'custom' ? 1 : 0 }));
+  login.team_size = 4;
+  login.locked_addresses = 3;
+  login.sg2fa = 1;
+  login.two_factor_users = team(1);
+}
+
+function team(done: 0 | 1): LoginOptions['two_factor_users'] {
+  return {
+    total: 4,
+    set_up: done,
+    users: [
+      { ID: 1, user_login: 'owner', role: 'administrator', set_up: 0, sessions: 1, you: 1 },
+      { ID: 2, user_login: 'editor-1', role: 'editor', set_up: done, sessions: 2, you: 0 },
+      { ID: 3, user_login: 'editor-2', role: 'editor', set_up: 0, sessions: 1, you: 0 },
+      { ID: 4, user_login: 'agency', role: 'administrator', set_up: 0, sessions: 0, you: 0 },
+    ],
   };
 }
 
@@ -45,10 +72,11 @@ export const loginPage: Group = {
   examples: [
     one('ready', 'as on a new site', { looks: ['phone', 'german'] }),
     one('in-use', 'all of it in use', { site: inUse, looks: ['rtl'] }),
+    one('values', 'rows with their value', { site: withValues, looks: ['phone', 'german', 'rtl'] }),
     one('at-risk', 'all off', { site: atRisk }),
     one('attempts-open', 'choosing the limit of attempts', {
       looks: ['phone', 'rtl'],
-      act: (hands) => hands.click('combobox', 'Limit Login Attempts'),
+      act: (user) => user.click('combobox', 'Limit Login Attempts'),
     }),
     one('loading', 'loading', { area: '.so-main', site: (site) => site.replies.set('/fetch-options', held) }),
     one('not-loaded', 'not loaded', {
@@ -59,12 +87,12 @@ export const loginPage: Group = {
     one('pending', 'a change on its way', {
       area: '.so-row.is-busy',
       site: (site) => site.replies.set('/2fa', held),
-      act: (hands) => hands.click('switch', 'Two-factor Authentication for Admin & Editors Users'),
+      act: (user) => user.click('switch', 'Two-factor Authentication for Admin & Editors Users'),
     }),
     one('failed', 'a change that failed', {
       area: '[data-anchor="login-attempts"]',
       site: (site) => site.replies.set('/limit-login-attempts', () => refused(500, 'internal', 'An error occurred.')),
-      act: (hands) => hands.choose('Limit Login Attempts', '3 attempts'),
+      act: (user) => user.choose('Limit Login Attempts', '3 attempts'),
     }),
   ],
 };
@@ -73,21 +101,28 @@ export const loginDialogs: Group = {
   id: 'login-dialogs',
   title: 'Dialogs of Login Security',
   examples: [
+    one('two-factor-on', 'Turn on two-factor', {
+      site: ({ login }) => {
+        login.two_factor_users = team(0);
+      },
+      looks: ['phone', 'german'],
+      act: (user) => user.click('switch', 'Two-factor Authentication for Admin & Editors Users'),
+    }),
     one('url', 'Custom Login URL', { hash: 'login-url', looks: ['phone', 'german'] }),
     one('url-error', 'Custom Login URL, required', {
       hash: 'login-url',
-      async act(hands) {
-        await hands.click('radio', /^Custom/);
-        await hands.type('Login URL', '-');
-        await hands.click('button', 'Save');
+      async act(user) {
+        await user.click('radio', /^Custom/);
+        await user.type('Login URL', '-');
+        await user.click('button', 'Save');
       },
     }),
     one('access', 'Login Access', { site: inUse, hash: 'login-access', looks: ['phone', 'rtl'] }),
     one('access-own-missing', 'Login Access without the own address', {
       hash: 'login-access',
-      async act(hands) {
-        await hands.press('198.51.100.22');
-        await hands.click('button', 'Add another');
+      async act(user) {
+        await user.press('198.51.100.22');
+        await user.click('button', 'Add another');
       },
     }),
     one('access-failed', 'Login Access, not saved', {
@@ -96,23 +131,29 @@ export const loginDialogs: Group = {
         site.replies.set('/login-access', () => refused(500, 'internal', 'An error occurred.'));
       },
       hash: 'login-access',
-      act: (hands) => hands.click('button', 'Save'),
+      act: (user) => user.click('button', 'Save'),
       looks: ['phone'],
     }),
     one('usernames', 'Disable Common Usernames', { site: withMatches, hash: 'rename-users', looks: ['phone'] }),
+    one('roles', 'Roles with Two-factor Authentication', {
+      site: inUse,
+      hash: 'two-factor-roles',
+      act: (user) => user.click('checkbox', 'Author'),
+      looks: ['phone', 'german'],
+    }),
     one('reset', 'Reset 2-factor Authentication', {
       site: inUse,
-      async act(hands) {
-        await hands.click('button', /reset/i);
-        await hands.choose('User', 'editor-1');
+      async act(user) {
+        await user.click('button', /reset/i);
+        await user.choose('User', 'editor-1');
       },
     }),
     one('reset-open', 'Reset 2-factor Authentication, choosing a user', {
       site: inUse,
       looks: ['phone'],
-      async act(hands) {
-        await hands.click('button', /reset/i);
-        await hands.click('combobox', 'User');
+      async act(user) {
+        await user.click('button', /reset/i);
+        await user.click('combobox', 'User');
       },
     }),
     one('away-period', 'Away Mode, once', {
@@ -127,18 +168,26 @@ export const loginDialogs: Group = {
         site.login.away_mode.schedule = period;
       },
       hash: 'away-mode',
-      act: (hands) => hands.click('combobox', 'From'),
+      act: (user) => user.click('combobox', 'From'),
       looks: ['phone', 'rtl'],
     }),
     one('away-required', 'Away Mode, required', {
       hash: 'away-mode',
-      act: (hands) => hands.click('button', 'Turn on Away Mode'),
+      act: (user) => user.click('button', 'Turn on Away Mode'),
     }),
     one('away-weekly', 'Away Mode, every week', {
       site: (site) => {
         site.login.away_mode.schedule = { type: 'weekly', weekly: ['saturday', 'sunday'] };
       },
       hash: 'away-mode',
+      looks: ['phone'],
+    }),
+    one('away-now', 'Away Mode, starting at once', {
+      site: (site) => {
+        site.login.away_mode.schedule = { type: 'weekly', weekly: ['saturday', 'sunday'] };
+      },
+      hash: 'away-mode',
+      act: (user) => user.click('button', 'Save'),
       looks: ['phone'],
     }),
     one('away-daily', 'Away Mode, every day', {
@@ -154,7 +203,7 @@ export const loginDialogs: Group = {
       },
       config: { localeSlug: 'en-US' },
       hash: 'away-mode',
-      act: (hands) => hands.click('combobox', 'From'),
+      act: (user) => user.click('combobox', 'From'),
     }),
   ],
 };

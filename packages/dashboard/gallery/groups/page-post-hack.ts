@@ -1,8 +1,9 @@
 import { ok, refused } from '../../test/replies.js';
+import { sampleCheckup, suspicious } from '../../test/sample-checkup.js';
 import type { Group, PageExample } from '../example.js';
-import { held } from '../stage/fake-fetch.js';
-import { checkup, ended, job } from './sample-jobs.js';
-import { postHack } from './sample-site.js';
+import { held } from '../stage/fake-site.js';
+import { ended, job } from './remedies.js';
+import { postHack } from './samples.js';
 
 const NOTHING_KNOWN = { plugins: null, users: null, sessions: null };
 
@@ -36,38 +37,53 @@ export const postHackPage: Group = {
       site: (site) =>
         site.replies.set('/post-hack-jobs', () => refused(503, 'wordpress_down', 'WordPress does not answer.')),
     }),
-    one('checkup', 'traces that were found', {
-      area: '.so-main section:last-of-type',
+    one('checkup', 'two things need a look', {
+      site: (site) => postHack(site, [], null, suspicious()),
+      looks: ['phone', 'rtl', 'german'],
+    }),
+    one('checkup-running', 'checking; the result of before stays', {
+      area: '.so-main section:first-of-type',
+      site: (site) => postHack(site, [], null, { ...suspicious(), running: { done: 2, total: 4 } }),
+    }),
+    one('checkup-new', 'not checked yet', {
+      area: '.so-main section:first-of-type',
+      site: (site) => postHack(site, [], null, sampleCheckup({ latest: null, earlier: [] })),
+    }),
+    one('checkup-not-loaded', 'the checkup not loaded', {
+      area: '.so-main section:first-of-type',
       site: (site) => {
         postHack(site, []);
-        site.replies.set('/checkup', () => ok({ parts: checkup }));
+        site.replies.set('/checkup', () => refused(503, 'storage_unavailable', 'The settings can’t be read.'));
       },
-      act: (hands) => hands.click('button', 'Look for traces'),
-      looks: ['phone'],
     }),
-    one('looking', 'looking for traces', {
-      area: '.so-main section:last-of-type',
+    one('logged-out', 'passwords reset, and logged out', {
       site: (site) => {
         postHack(site, []);
-        site.replies.set('/checkup', held);
+        site.replies.set('/force-password-reset', () =>
+          ok({ job: job({ kind: 'force-password-reset', items: [], done: 0, total: 1023 }) }),
+        );
       },
-      act: (hands) => hands.click('button', 'Look for traces'),
+      async act(user) {
+        await user.click('button', 'Force password reset');
+        await user.settle();
+        await user.press('{Tab}{Enter}');
+      },
     }),
-    one('reinstall', 'asks before plugins are reinstalled', { act: (hands) => hands.click('button', 'Reinstall all') }),
+    one('reinstall', 'asks before plugins are reinstalled', { act: (user) => user.click('button', 'Reinstall all') }),
     one('reset', 'asks before passwords are reset', {
-      act: (hands) => hands.click('button', 'Force password reset'),
+      act: (user) => user.click('button', 'Force password reset'),
       looks: ['phone', 'german'],
     }),
-    one('log-out', 'asks before all are logged out', { act: (hands) => hands.click('button', 'Log out all users') }),
+    one('log-out', 'asks before all are logged out', { act: (user) => user.click('button', 'Log out all users') }),
     one('start-failed', 'could not be started', {
       site: (site) => {
         postHack(site, []);
         site.replies.set('/logout-users', () => refused(503, 'wordpress_down', 'WordPress does not answer.'));
       },
-      async act(hands) {
-        await hands.click('button', 'Log out all users');
-        await hands.rest();
-        await hands.press('{Tab}{Enter}');
+      async act(user) {
+        await user.click('button', 'Log out all users');
+        await user.settle();
+        await user.press('{Tab}{Enter}');
       },
     }),
   ],

@@ -1,8 +1,8 @@
 import { refused } from '../../test/replies.js';
 import type { SiteState } from '../../test/site-answers.js';
 import type { Group, PageExample } from '../example.js';
-import { held } from '../stage/fake-fetch.js';
-import { allSet } from './sample-site.js';
+import { held } from '../stage/fake-site.js';
+import { allSet } from './samples.js';
 
 const XML_RPC = 'Disable XML-RPC';
 const ROW = '[data-anchor="disable-xml-rpc"]';
@@ -38,7 +38,7 @@ export const siteSecurityPage: Group = {
         xmlRpcOff(site);
         site.replies.set('/disable-xml-rpc', held);
       },
-      act: (hands) => hands.click('switch', XML_RPC),
+      act: (user) => user.click('switch', XML_RPC),
     }),
     one('failed', 'a change that failed', {
       area: ROW,
@@ -48,10 +48,17 @@ export const siteSecurityPage: Group = {
           refused(500, 'internal', 'An error occurred. Please try again later'),
         );
       },
-      act: (hands) => hands.click('switch', XML_RPC),
+      act: (user) => user.click('switch', XML_RPC),
       looks: ['phone'],
     }),
-    one('saved', 'a change that was saved', { area: '.so-toasts', act: (hands) => hands.click('switch', XML_RPC) }),
+    one('saved', 'a change that was saved', { area: '.so-toasts', act: (user) => user.click('switch', XML_RPC) }),
+    one('signed-xml-rpc', 'XML-RPC off, with a plugin that signs its requests', {
+      area: ROW,
+      site: (site) => {
+        site.signedXmlRpc.plugins = [{ id: 'jetpack', name: 'Jetpack' }];
+      },
+      looks: ['phone', 'german'],
+    }),
     one('linked', 'a link led to a row', { area: ROW, hash: 'disable-xml-rpc' }),
   ],
 };

@@ -1,13 +1,9 @@
-import { Calendar, type CalendarProps } from '../../src/forms/calendar.js';
-import { Clock } from '../../src/forms/clock.js';
-import { ComboBox, type ComboBoxProps } from '../../src/forms/combo-box.js';
-import { DateField } from '../../src/forms/date-field.js';
-import { Field } from '../../src/forms/field.js';
-import { OptionList } from '../../src/forms/option-list.js';
-import { PickerField } from '../../src/forms/picker-field.js';
-import { Select, type SelectProps } from '../../src/forms/select.js';
-import { TimeField } from '../../src/forms/time-field.js';
-import { Wheel } from '../../src/forms/wheel.js';
+import { ComboBox, type ComboBoxProps } from '../../src/ui/combo-box.js';
+import { Calendar, type CalendarProps, DateField } from '../../src/ui/date-field.js';
+import { Field } from '../../src/ui/field.js';
+import { PickerField } from '../../src/ui/picker-field.js';
+import { OptionList, Select, type SelectProps } from '../../src/ui/select.js';
+import { Clock, TimeColumn, TimeField } from '../../src/ui/time-field.js';
 import type { Group, PartExample } from '../example.js';
 import { english12, english24, LONG, nothing, TODAY } from './samples.js';
 
@@ -95,8 +91,8 @@ export const pickers: Group = {
     select('none', {}),
     select('error', { 'aria-invalid': true }),
     select('long-text', { value: 3 }),
-    select('open', { value: 1 }, (hands) => hands.press('{Tab}{Enter}{ArrowDown}')),
-    select('open-at-end', { value: 1 }, (hands) => hands.press('{Tab}{End}')),
+    select('open', { value: 1 }, (user) => user.press('{Tab}{Enter}{ArrowDown}')),
+    select('open-at-end', { value: 1 }, (user) => user.press('{Tab}{End}')),
     {
       id: 'option-list',
       title: 'open list, 40 px each',
@@ -118,8 +114,8 @@ export const pickers: Group = {
     combo('chosen', { value: options[1] ?? null }),
     combo('error', { error: 'Invalid format.' }),
     combo('long-text', { value: { value: 1, label: LONG } }),
-    combo('open', { value: options[1] ?? null }, (hands) => hands.click('combobox', 'Visitor')),
-    combo('nothing-found', { options: [] }, (hands) => hands.type('Visitor', 'x')),
+    combo('open', { value: options[1] ?? null }, (user) => user.click('combobox', 'Visitor')),
+    combo('nothing-found', { options: [] }, (user) => user.type('Visitor', 'x')),
     {
       id: 'date-field',
       title: 'day',
@@ -135,7 +131,7 @@ export const pickers: Group = {
       title: 'day, open',
       room: 400,
       draw: () => <DateField {...month} label="From" error={undefined} onChange={nothing} />,
-      act: (hands) => hands.click('combobox', 'From'),
+      act: (user) => user.click('combobox', 'From'),
     },
     {
       id: 'calendar-years',
@@ -147,7 +143,7 @@ export const pickers: Group = {
           <Calendar {...month} id="calendar-years" onChoose={nothing} />
         </div>
       ),
-      act: (hands) => hands.click('combobox', 'Year'),
+      act: (user) => user.click('combobox', 'Year'),
     },
     calendar('range', {}),
     calendar('first-month', { value: '', range: { from: '', to: '' }, summary: 'Choose the first day.' }),
@@ -187,13 +183,18 @@ export const pickers: Group = {
       ),
     })),
     {
-      id: 'wheel',
+      id: 'time-column',
       title: 'column of a clock',
       room: 220,
       draw: () => (
         <div className="so-anchor">
           <div className="so-pop so-drop so-clock">
-            <Wheel label="Hour" options={['00', '01', '02', '03', '04', '05', '06']} chosen={3} onChoose={nothing} />
+            <TimeColumn
+              label="Hour"
+              options={['00', '01', '02', '03', '04', '05', '06']}
+              chosen={3}
+              onChoose={nothing}
+            />
           </div>
         </div>
       ),

@@ -1,10 +1,40 @@
-import type { Job } from '@security-optimizer/contract/post-hack';
-import { CheckupPartView } from '../../src/pages/post-hack-actions/checkup-part.js';
-import { JobPanel } from '../../src/pages/post-hack-actions/job-panel.js';
+import type { Checkup } from '@security-optimizer/contract/checkup';
+import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack';
+import { Verdict } from '../../src/features/post-hack-actions/checkup.js';
+import { FindingRow, KeptFindings, MissingCheckRow, Notes } from '../../src/features/post-hack-actions/checkup-rows.js';
+import { JobPanel, SessionEnded } from '../../src/features/post-hack-actions/job-panel.js';
+import { changedPlugin, sampleCheckup, suspicious } from '../../test/sample-checkup.js';
+import { sampleItem, sampleJob } from '../../test/sample-jobs.js';
 import type { Group, PartExample } from '../example.js';
-import '../../src/icons/post-hack-icons.js';
-import { checkup, ended, job } from './sample-jobs.js';
 import { nothing } from './samples.js';
+
+const plugins: readonly JobItem[] = [
+  sampleItem('Contact form', { state: 'done' }),
+  sampleItem('Shop', { state: 'done', files: ['includes/cache.php', 'x.php'] }),
+  sampleItem('Gallery', { state: 'failed', reason: 'The directory did not answer.' }),
+  sampleItem('Forum', { state: 'unchecked', reason: 'The plugin directory does not answer.' }),
+  sampleItem('Members only', { state: 'skipped', reason: 'It is not in the directory' }),
+  sampleItem('Newsletter', { state: 'running' }),
+  sampleItem('Redirects'),
+];
+
+/** A reinstallation under way; each state that a plugin may have. */
+export function job(change: Partial<Job> = {}): Job {
+  return sampleJob({ done: 5, total: 7, items: [...plugins], ...change });
+}
+
+/** The same job at its end; each state of a plugin that is final. */
+export function ended(change: Partial<Job> = {}): Job {
+  return job({
+    state: 'done',
+    ended: 1_795_255_800,
+    done: 5,
+    total: 5,
+    items: plugins.slice(0, 5),
+    summary: ['2 plugins have a clean copy.', '1 plugin could not be checked. It stays as it is.', '1 plugin failed.'],
+    ...change,
+  });
+}
 
 function panel(state: string, shown: Job, disabled = false): PartExample {
   return {
@@ -14,6 +44,27 @@ function panel(state: string, shown: Job, disabled = false): PartExample {
     draw: () => <JobPanel job={shown} disabled={disabled} onRetry={nothing} />,
   };
 }
+
+function out(id: string, kind: JobKind): PartExample {
+  return {
+    id: `session-ended-${id}`,
+    title: `session ended by ${kind}`,
+    ground: 'flush',
+    draw: () => <SessionEnded kind={kind} loginUrl="/wp-login.php" email="owner@example.com" />,
+  };
+}
+
+function verdict(state: string, known: Checkup, done: number | null = null): PartExample {
+  const running = done === null ? null : { done, total: 4 };
+  return {
+    id: `verdict-${state}`,
+    title: `checkup, ${state}`,
+    ground: 'flush',
+    draw: () => <Verdict known={{ ...known, running }} disabled={false} starting={false} onLook={nothing} />,
+  };
+}
+
+const kept = { key: 'a', title: 'New administrator: agency', at: 1_795_255_200, by: 'owner' };
 
 export const remedies: Group = {
   id: 'remedies',
@@ -25,11 +76,58 @@ export const remedies: Group = {
     panel('done-disabled', ended(), true),
     panel('stopped', ended({ state: 'stopped', error: 'WordPress could not be reached for an hour.' })),
     panel('reset', job({ kind: 'force-password-reset', items: [], done: 318, total: 1023 })),
-    ...checkup.map((part) => ({
-      id: `finding-${part.part}`,
-      title: `checkup, ${part.title.toLowerCase()}`,
-      ground: 'flush' as const,
-      draw: () => <CheckupPartView part={part} />,
-    })),
+    out('reset', 'force-password-reset'),
+    out('log-out', 'log-out-users'),
+    out('reinstall', 'reinstall-plugins'),
+    verdict('new', sampleCheckup({ latest: null })),
+    verdict('clear', sampleCheckup()),
+    verdict('gap', sampleCheckup({ latest: suspicious({ findings: [] }).latest })),
+    verdict('findings', suspicious()),
+    verdict('running', suspicious(), 2),
+    {
+      id: 'checkup-findings',
+      title: 'checkup, findings',
+      ground: 'flush',
+      draw: () => (
+        <>
+          {[...(suspicious().latest?.findings ?? []), changedPlugin].map((finding) => (
+            <FindingRow
+              key={finding.key}
+              finding={finding}
+              disabled={false}
+              keeping={false}
+              onKeep={nothing}
+              onReinstall={nothing}
+            />
+          ))}
+        </>
+      ),
+    },
+    {
+      id: 'checkup-not-run',
+      title: 'checkup, a check that could not run',
+      ground: 'flush',
+      draw: () => (
+        <>
+          {suspicious()
+            .latest?.checks.slice(0, 1)
+            .map((outcome) => (
+              <MissingCheckRow key={outcome.check} outcome={outcome} disabled={false} onRetry={nothing} />
+            ))}
+        </>
+      ),
+    },
+    {
+      id: 'checkup-kept',
+      title: 'checkup, known findings',
+      ground: 'flush',
+      draw: () => <KeptFindings kept={[kept]} disabled={false} onRelease={nothing} />,
+    },
+    {
+      id: 'checkup-notes',
+      title: 'checkup, what is worth knowing',
+      ground: 'flush',
+      draw: () => <Notes notes={suspicious().latest?.notes ?? []} />,
+    },
   ],
 };

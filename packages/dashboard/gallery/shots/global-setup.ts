@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build, preview } from 'vite';
 import type { TestProject } from 'vitest/node';
-import { differences } from './album.js';
+import { differences } from './baselines.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,7 +13,7 @@ declare module 'vitest' {
 
 const configFile = fileURLToPath(new URL('../vite.config.mjs', import.meta.url));
 
-/** Builds the gallery and serves it while pictures are taken. */
+/** Builds the gallery and serves it while pictures are captured. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   rmSync(differences, { recursive: true, force: true });
   await buildGallery();

@@ -1,20 +1,20 @@
 import { type Example, isPage } from '../example.js';
 
-/** Where an example is, in CSS pixels from the top left of the document. */
+/** Rectangle of an example in the document, CSS pixels. */
 export interface Area {
   readonly id: string;
   readonly x: number;
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** It lies above the page, at a fixed place in the window. */
+  /** Positioned relative to the window. */
   readonly fixed: boolean;
 }
 
-/** Around a dialog or a part of a page: the beginning of what is behind. */
+/** Margin around a dialog or a part of a page, CSS pixels. */
 const MARGIN = 8;
 
-/** The part of the document that shows each example: the dialog that is open, the page, or the box of a part. */
+/** Finds the rectangle of each example: the open dialog, the page, or the box of the part. */
 export function areasOf(examples: readonly Example[]): readonly Area[] {
   return examples.map((example) => {
     const dialogs = document.querySelectorAll('.so-dialog');

@@ -1,22 +1,36 @@
+import { locales } from 'virtual:locales';
+import { pages } from '@security-optimizer/contract/pages';
+import { useEffect } from 'react';
+import { createRoot } from 'react-dom/client';
+import { readConfig } from '../../src/api/config.js';
+import { createServices, ServicesProvider } from '../../src/api/services.js';
+import { CONTAINER_ID, mount } from '../../src/app/mount.js';
+import { loadLocale } from '../../src/i18n/locale.js';
+import { setTimeLocale } from '../../src/i18n/server-message.js';
 import { translate } from '../../src/i18n/translate.js';
-import { type Example, type Group, isAlone, isPage, type Look } from '../example.js';
+import { freshSite } from '../../test/site-answers.js';
+import {
+  type Example,
+  type Group,
+  isAlone,
+  isPage,
+  type Look,
+  type PageExample,
+  type PartExample,
+} from '../example.js';
 import { groups } from '../groups/index.js';
-import { drawParts } from './draw-parts.js';
-import { fixTime } from './fixed-time.js';
-import { drawFrame } from './frame.js';
-import { hands } from './hands.js';
-import { openPage } from './open-page.js';
+import { fakeFetch, fixTime, menuPages, SITE } from './fake-site.js';
 import { type Area, areasOf } from './picture-area.js';
-import { settle } from './settle.js';
-import { addStyles } from './styles.js';
+import { addStyles, force } from './styles.js';
+import { settle, userActions } from './user-actions.js';
 
-/** Shows examples one after another. The pictures are taken through this; people come by the address. */
+/** Shows examples. Used by the capture script; people use the address. */
 export interface Stage {
   /**
-   * Shows a group's sheet, or one example alone, in place of what was there.
+   * Shows the sheet of a group, or one example.
    *
-   * @returns where the examples are, once nothing moves any more
-   * @throws Error when there is no such example, or it could not be drawn
+   * @returns the rectangles of the examples, once nothing moves
+   * @throws Error when the example does not exist or cannot be drawn
    */
   show(id: string): Promise<readonly Area[]>;
 }
@@ -47,14 +61,14 @@ async function show(id: string): Promise<readonly Area[]> {
   clear = example !== undefined && isPage(example) ? await openPage(content, example, look) : drawSheet(group, example);
   await settle();
   if (example?.act) {
-    await example.act(hands(translate));
+    await example.act(userActions(translate));
     await settle();
   }
   if (forPictures) endAnimations();
   return areasOf(example === undefined ? group.examples.filter((item) => !isAlone(item)) : [example]);
 }
 
-/** What is still on its way to its place would be measured where it is now. Spinners go on for ever. */
+/** Finishes animations, so that elements are measured at their final positions. Spinners never end. */
 function endAnimations(): void {
   for (const animation of document.getAnimations()) {
     if (Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish();
@@ -63,7 +77,6 @@ function endAnimations(): void {
 
 function drawSheet(group: Group, example: Example | undefined): () => void {
   if (example !== undefined) return drawParts(content, { group, examples: [example], addressOf: null }, look);
-  // What needs a document of its own gets one on a sheet for people, and a picture of its own.
   const examples = forPictures ? group.examples.filter((item) => !isAlone(item)) : group.examples;
   return drawParts(content, { group, examples, addressOf: addressIn }, look);
 }
@@ -72,6 +85,179 @@ function addressIn(id: string): string {
   const inner = new URLSearchParams(query);
   inner.set('show', id);
   return `?${inner}`;
+}
+
+interface DrawnParts {
+  readonly group: Group;
+  readonly examples: readonly Example[];
+  /** Address of the stage with one example alone, for those that cannot stand on a sheet; null: all that are given do. */
+  readonly addressOf: ((id: string) => string) | null;
+}
+
+/**
+ * Draws parts one below the other, each under its title.
+ *
+ * @returns takes them away again; throws what went wrong while they were drawn
+ */
+function drawParts(content: HTMLElement, parts: DrawnParts, look: Look): () => void {
+  const container = document.createElement('div');
+  container.className = 'so so-app';
+  container.dataset.config = JSON.stringify(sampleConfig(look));
+  const portal = document.createElement('div');
+  portal.className = 'so so-portal';
+  content.append(container);
+  document.body.append(portal);
+  const config = readConfig(container, `${SITE}/wp-admin/admin.php`);
+  loadLocale(config.localeData);
+  setTimeLocale(config.localeSlug);
+  const fetch = fakeFetch(freshSite());
+  const services = createServices(config, { address: SITE, fetch, portal, navigate: () => undefined });
+
+  const errors: unknown[] = [];
+  const root = createRoot(container, { onUncaughtError: (error) => errors.push(error) });
+  root.render(
+    <ServicesProvider services={services}>
+      <div className="so-wrap">
+        <Sheet {...parts} />
+      </div>
+    </ServicesProvider>,
+  );
+  return () => {
+    root.unmount();
+    container.remove();
+    portal.remove();
+    if (errors.length > 0) throw errors[0];
+  };
+}
+
+function Sheet({ group, examples, addressOf }: DrawnParts) {
+  return (
+    <section className="g-sheet">
+      <h2>{group.title}</h2>
+      <div className={group.small ? 'g-sheet__list is-small' : 'g-sheet__list'}>
+        {examples.map((example) =>
+          addressOf !== null && isAlone(example) ? (
+            <Framed key={example.id} example={example} address={addressOf(example.id)} />
+          ) : (
+            <Part key={example.id} example={example as PartExample} />
+          ),
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Part({ example }: { readonly example: PartExample }) {
+  const { id, ground = 'card', room } = example;
+  useEffect(() => {
+    const box = document.getElementById(id);
+    if (example.force !== undefined && box !== null) force(box, example.force);
+  }, [id, example]);
+  return (
+    <figure className="g-example">
+      <figcaption>{example.title}</figcaption>
+      <div className={`g-box is-on-${ground}`} id={id} style={{ paddingBottom: room }}>
+        {example.draw()}
+      </div>
+    </figure>
+  );
+}
+
+/** What covers the page or takes the focus has a document of its own, also among others. */
+function Framed({ example, address }: { readonly example: Example; readonly address: string }) {
+  return (
+    <figure className="g-example">
+      <figcaption>{example.title}</figcaption>
+      <iframe className="g-frame" title={example.title} src={address} loading="lazy" />
+    </figure>
+  );
+}
+
+/**
+ * Opens a page as wp-admin does: a printed container, then the start of the client.
+ *
+ * @returns takes it away again
+ */
+async function openPage(content: HTMLElement, example: PageExample, look: Look): Promise<() => void> {
+  const site = freshSite();
+  example.site?.(site);
+  const container = document.createElement('div');
+  container.id = CONTAINER_ID;
+  container.className = 'so so-app';
+  container.dataset.page = example.page;
+  container.dataset.config = JSON.stringify({ ...sampleConfig(look), ...example.config });
+  content.append(container);
+  const { pathname, search } = window.location;
+  window.history.replaceState(null, '', pathname + search + (example.hash === undefined ? '' : `#${example.hash}`));
+  const close = await mount(container, {
+    address: `${SITE}/wp-admin/admin.php`,
+    fetch: fakeFetch(site),
+    navigate: () => undefined,
+  });
+  return () => {
+    close();
+    container.remove();
+  };
+}
+
+const WORDPRESS = [
+  'Posts',
+  'Media',
+  'Pages',
+  'Comments',
+  '',
+  'Appearance',
+  'Plugins',
+  'Users',
+  'Tools',
+  'Settings',
+  '',
+];
+
+/**
+ * Draws what stands around us in wp-admin: the bar, the menu and the grey page. A stand-in in its measures and colours
+ * only.
+ *
+ * @returns the element that takes what is shown
+ */
+function drawFrame(root: HTMLElement): HTMLElement {
+  const bar = element('div', 'wp-bar', element('b', '', 'Example site'), element('span', '', 'Howdy, owner'));
+  const menu = element(
+    'ul',
+    'wp-menu',
+    ...WORDPRESS.map((text) => element('li', text === '' ? 'is-gap' : '', text)),
+    element('li', 'is-current', 'Security Optimizer'),
+    ...pages.map(({ title }) => element('li', 'is-sub', title.replace(/^.* - /, ''))),
+  );
+  for (const part of [bar, menu]) part.setAttribute('aria-hidden', 'true');
+  const content = element('div', 'wp-content');
+  root.replaceChildren(bar, element('div', 'wp-back'), menu, content);
+  return content;
+}
+
+function element(tag: string, className: string, ...children: readonly (Node | string)[]): HTMLElement {
+  const made = document.createElement(tag);
+  if (className !== '') made.className = className;
+  made.append(...children);
+  return made;
+}
+
+/** Dates in English for the language of the layout tests, which no browser knows. */
+const SLUGS = { en: 'en-GB', de: 'de-DE', pseudo: 'en-GB' } as const;
+
+/** What the connector prints on an ordinary site. */
+function sampleConfig({ language }: Pick<Look, 'language'>): Record<string, unknown> {
+  return {
+    rest_base: `${SITE}/wp-json/`,
+    wp_nonce: 'aaaaaaaaaa',
+    nonce_url: `${SITE}/wp-admin/admin-ajax.php?action=rest-nonce`,
+    home_url: `${SITE}/`,
+    log_page_url: `${SITE}/wp-admin/admin.php?page=activity-log`,
+    assets_path: `${SITE}/assets/`,
+    pages: menuPages,
+    localeSlug: SLUGS[language],
+    ...(language === 'en' ? {} : { locale: locales[language] }),
+  };
 }
 
 fixTime();

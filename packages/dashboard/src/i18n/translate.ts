@@ -1,33 +1,23 @@
 import { sprintf } from '@wordpress/i18n';
-import { i18n } from './i18n.js';
-import { localMoments } from './moments.js';
-import { retell } from './retell.js';
-
-/** Text domain of every string of the product. */
-export const TEXT_DOMAIN = 'security-optimizer';
+import { i18n, TEXT_DOMAIN } from './locale.js';
 
 /**
- * The domain is there for the tools that collect the texts. The build leaves it out of each call (build/text-domain.mjs),
- * so nothing may depend on it.
+ * Translates a literal. Calls pass the text domain for tools that collect texts; the build removes it from each call
+ * (build/scripts.mjs), so it has no effect here.
  */
 export const __ = ((text: string) => i18n.__(text, TEXT_DOMAIN)) as typeof i18n.__;
 
-/** The same for a text that depends on a number. */
+/** Translates a literal that depends on a number. */
 export const _n = ((single: string, plural: string, count: number) =>
   i18n._n(single, plural, count, TEXT_DOMAIN)) as typeof i18n._n;
 
-/**
- * Translates a text that comes from the contract or the server, where it cannot be written as a literal; also one that
- * came with its values filled in. Days and times in it are written as the owner's language has them.
- */
+/** Translates a constant text of the contract or the server, where it cannot be written as a literal. */
 export function translate(text: string): string {
   // The empty key holds the plural rule.
-  if (text === '') return '';
-  const said = __(text, TEXT_DOMAIN);
-  return localMoments(said === text ? (retell(text, TEXT_DOMAIN) ?? text) : said);
+  return text === '' ? '' : __(text, TEXT_DOMAIN);
 }
 
-/** Translates a text that names something as `{name}`. */
+/** Translates a text and fills in its `{name}`. */
 export function translateNamed(text: string, name: string): string {
   return translate(text).replace('{name}', () => name);
 }

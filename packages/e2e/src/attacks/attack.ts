@@ -1,7 +1,6 @@
-import type { SecurityField } from '@security-optimizer/contract/protections';
 import type { RawAnswer } from '../http/raw.js';
 import type { TypedRequest } from '../http/request.js';
-import type { AttackedSite } from './site.js';
+import type { AttackedSite, Need } from './site.js';
 
 /** What an attack is aimed at, in the order in which the groups run. */
 export const groups = [
@@ -15,24 +14,6 @@ export const groups = [
   'passwords',
 ] as const;
 export type Group = (typeof groups)[number];
-
-/**
- * What must be there for an attack to mean anything: a protection that is on, the log-in at an address of its own that
- * the caller knows, the owner's name and password, the web server behind guard, a limit of failed log-ins, or a second
- * address to come from.
- */
-export type Need =
-  | SecurityField
-  | 'hidden login'
-  | 'login address'
-  | 'login limit'
-  | 'second factor'
-  | 'no second factor'
-  | 'owner'
-  | 'owner session'
-  | 'origin'
-  | 'more addresses'
-  | 'XML-RPC open';
 
 export interface Outcome {
   /** Whether it went as it must. */

@@ -1,6 +1,5 @@
 import { help, readOptions, UsageError } from './options.js';
-import { attackTable, summarise } from './report.js';
-import { runAttacks } from './run.js';
+import { attackTable, runAttacks, summarise } from './run.js';
 import { AttackedSite } from './site.js';
 
 /** @returns the exit code: 0 the site has held, 1 an attack got through or a twin did not work, 2 called wrongly */

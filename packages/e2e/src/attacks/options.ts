@@ -34,14 +34,14 @@ export const help = `npm run attack -- --url URL [options]     known attacks on 
   --i-own-this-site     needed unless the address is on this machine
   --may-lock-me-out     guess passwords from this machine, whose address then waits an hour or longer; not needed
                         on this machine, which has many addresses
-  --login-url PATH      where the log-in is, if it is not /wp-login.php
+  --login-url PATH      where the login is, if it is not /wp-login.php
   --owner NAME          an administrator; the password is read from --password-file or ${PASSWORD}
   --password-file FILE  the password alone
   --origin URL          WordPress's own web server, to try to go around guard
   --expect LIST         states that are known, for example xmlrpc=off,feeds=on; otherwise they are read with the
-                        owner's log-in, or found by asking. "off" means that the site has closed it.
+                        owner's login, or found by asking. "off" means that the site has closed it.
                         Names: ${Object.keys(states).join(', ')}
-  --limit N             failed log-ins that the site permits, where the owner's log-in is not given (5)
+  --limit N             failed logins that the site permits, where the owner's login is not given (5)
   --only LIST           some of: ${groups.join(', ')}
   --all                 show attacks that could not run, too
   --json                print JSON

@@ -3,25 +3,42 @@ import { type SecurityField, siteSecurityToggles } from '@security-optimizer/con
 import { type RawAnswer, sendRaw } from '../http/raw.js';
 import { bytesOf, form, type TypedRequest } from '../http/request.js';
 import { cookiesOf } from '../http/session.js';
-import type { Need } from './attack.js';
+
+/**
+ * What must be there for an attack to mean anything: a protection that is on, the login at an address of its own that
+ * the caller knows, the owner's name and password, the web server behind guard, a limit of failed logins, or a second
+ * address to come from.
+ */
+export type Need =
+  | SecurityField
+  | 'hidden login'
+  | 'login address'
+  | 'login limit'
+  | 'second factor'
+  | 'no second factor'
+  | 'owner'
+  | 'owner session'
+  | 'origin'
+  | 'more addresses'
+  | 'XML-RPC open';
 
 export interface SiteOptions {
   /** Where the site is reached, through guard. */
   readonly url: string;
   /** Where WordPress's own web server can be reached past guard. */
   readonly origin?: string;
-  /** Path of the log-in, where it is not WordPress's own. */
+  /** Path of the login, where it is not WordPress's own. */
   readonly loginUrl?: string;
   readonly owner?: { readonly login: string; readonly password: string };
   /** States that the caller knows, which are not looked for. */
   readonly expect?: Readonly<Partial<Record<SecurityField, boolean>>>;
-  /** Failed log-ins that the site permits. */
+  /** Failed logins that the site permits. */
   readonly limit?: number;
   /** Whether this machine can come from several addresses of its own, as on loopback. */
   readonly manyAddresses: boolean;
 }
 
-/** The owner's log-in. */
+/** The owner's login. */
 interface OwnerSession {
   readonly login: string;
   readonly password: string;
@@ -116,8 +133,8 @@ export class AttackedSite {
     if (home.origin !== this.url.origin) throw new Error(`The site sends on to ${home.origin}; give that as --url.`);
     const wpLogin = await this.ask({ target: '/wp-login.php' });
     const hidden = !/id=["']loginform["']/.test(wpLogin.body) && wpLogin.status !== 200;
-    set('hidden login', hidden, '/wp-login.php shows the log-in');
-    set('login address', !hidden || options.loginUrl !== undefined, 'the log-in is hidden; give --login-url');
+    set('hidden login', hidden, '/wp-login.php shows the login');
+    set('login address', !hidden || options.loginUrl !== undefined, 'the login is hidden; give --login-url');
     set('origin', options.origin !== undefined, 'give --origin');
     set('more addresses', options.manyAddresses, 'only on loopback there are more addresses to come from');
     set('owner', options.owner !== undefined, 'give --owner and a password');

@@ -1,4 +1,4 @@
-import { hotp, stepAt } from '@security-optimizer/guard/login/two-factor/totp';
+import { hotp, toStep } from '@security-optimizer/guard/two-factor/totp';
 
 /**
  * The code of an authenticator app.
@@ -7,7 +7,7 @@ import { hotp, stepAt } from '@security-optimizer/guard/login/two-factor/totp';
  * @param ahead steps of 30 seconds from now; guard takes one step early or late, and each step once
  */
 export function codeOf(key: string, ahead = 0): string {
-  return hotp(fromBase32(key), stepAt(Date.now()) + ahead);
+  return hotp(fromBase32(key), toStep(Date.now()) + ahead);
 }
 
 /** RFC 4648 section 6, with spaces between. */

@@ -18,7 +18,7 @@ declare module 'vitest' {
 }
 
 /** A wait ends when what it waits for is there; on a busy machine that may take long. */
-const WAIT_MS = 90_000;
+const WAIT_MS = 100_000;
 
 /** The shell shows the same pages without the windows and menus around them, for a third of the processor's time. */
 const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];

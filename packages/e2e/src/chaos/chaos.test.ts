@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { kinds } from './kinds.js';
 import { type ChaosReport, runChaos } from './run.js';
-import { type ChaosSite, startSite } from './start.js';
+import { type ChaosSite, startSite } from './site.js';
 
 /** A new sequence each time finds more than the same one for ever; the one that failed is printed. */
 const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));

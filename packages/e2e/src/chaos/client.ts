@@ -9,7 +9,7 @@ export interface Visit {
   readonly host: string;
   /** What the web server behind is to do with the requests. */
   readonly behaviour: string;
-  /** Name of the kind, for whoever finds a connection that is still open. */
+  /** Name of the kind, for those who find a connection that is still open. */
   readonly kind: string;
   /** Header lines that every whole request of this visit carries. */
   readonly extra: string;

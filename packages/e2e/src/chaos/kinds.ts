@@ -152,7 +152,7 @@ export const kinds: readonly Kind[] = [
 
   ['h2c, then FIN', send(h2c), finish],
   ['h2c, then reset', send(h2c), pause(0, 20), reset],
-  // Not with a stream of events: whoever reads one may do so as long as he likes.
+  // Not with a stream of events: a client may read one as long as it likes.
   ['h2c, then silence', send((visit) => h2c({ ...visit, behaviour: 'normal' })), linger],
   ['h2c twice in one packet', send(several(2, h2c)), anyEnd],
   ['h2c with a body', send(post('a=1', upgrade('h2c'))), anyEnd],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { kinds } from './kinds.js';
 import { type ChaosReport, runChaos } from './run.js';
-import { type ChaosSite, stacks, startSite } from './start.js';
+import { type ChaosSite, stacks, startSite } from './site.js';
 import { behaviours } from './upstream.js';
 
 const help = `npm run chaos -- [options]     visits of ${kinds.length} kinds, whole and broken, against a guard of its own

@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendRaw } from '../http/raw.js';
 import { openVisit } from './client.js';
-import { addresses, type GuardProcess, limitsFor } from './guard.js';
 import { kinds as allKinds, type Kind } from './kinds.js';
 import { descriptorsOf, heldBy, residentMemory, socketsOf } from './observe.js';
 import { createRandom, type Random } from './random.js';
+import { addresses, type GuardProcess, limitsFor } from './site.js';
 import { behaviours } from './upstream.js';
 import { faultsInLog, grown, type Measured } from './verdict.js';
 

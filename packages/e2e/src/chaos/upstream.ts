@@ -248,7 +248,7 @@ function fakeConnector(secret: string) {
       const signal = `1 ${key} ${id} ${policy ?? '-'} ${version} -`;
       response.setHeader('X-Security-Optimizer-Signal', `${signal} ${mac(`connector-signal\n${signal}`)}`);
       if (request.method !== 'POST' || request.url?.startsWith('/wp-login.php') !== true) return;
-      const report = { failed: [{ user: 'nobody', id: null, road: 'form' }], refused: 0, ok: null, factor: null };
+      const report = { failed: [{ user: 'nobody', id: null, route: 'form' }], refused: 0, ok: null, factor: null };
       const told = `1 ${id} ${Buffer.from(JSON.stringify(report)).toString('base64url')}`;
       response.setHeader('X-Security-Optimizer-Login', `${told} ${mac(`connector-login\n${told}`)}`);
     },

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { attach } from '@security-optimizer/guard/cli/attach';
 import { startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
+import { fetchCurrentWordPress } from '@security-optimizer/sandbox/fetch/wordpress';
 import { nativePhpProblem } from '@security-optimizer/sandbox/php/native';
-import { freePort } from '@security-optimizer/sandbox/process/free-port';
+import { freePort } from '@security-optimizer/sandbox/process/port';
 import { productionStackProblem, startProductionStack } from '@security-optimizer/sandbox/production-stack';
 import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { startChromium } from '../browser/chromium.js';
 import { answerConsent, logIn } from '../http/session.js';
 import { startGuard, stopGuard } from './guard-process.js';
-import { prepareSite } from './prepare-site.js';
 import { type MissingStack, type Stack, type StackKind, stackKinds } from './stack.js';
-import { stopWordPress } from './wordpress.js';
+import { prepareSite, stopWordPress } from './wordpress.js';
 
 const starters: Record<StackKind, (dir: string, ends: (() => Promise<void>)[]) => Promise<Stack | MissingStack>> = {
   embedded,
@@ -76,6 +76,7 @@ async function embedded(dir: string, ends: (() => Promise<void>)[]): Promise<Sta
   const port = await freePort();
   const siteUrl = `http://127.0.0.1:${port}`;
   const wordpress = await startEmbeddedWordPress({ dataDir: dir, php: 'native', siteUrl, log: say });
+  sayRelease('embedded', wordpress.release);
   return putGuardInFront({ kind: 'embedded', dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
 }
 
@@ -89,7 +90,9 @@ async function production(
   const port = await freePort();
   const siteUrl = `http://127.0.0.1:${port}`;
   const nginx = kind === 'production' ? 'tuned' : 'defaults';
-  const wordpress = await startProductionStack({ dir, siteUrl, nginx, log: say });
+  const { release, fallbackReason } = await fetchCurrentWordPress({ log: say });
+  const wordpress = await startProductionStack({ dir, siteUrl, nginx, wordpressVersion: release, log: say });
+  sayRelease(kind, release, fallbackReason);
   return putGuardInFront({ kind, dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
 }
 
@@ -126,11 +129,16 @@ async function putGuardInFront(parts: {
     upstream: wordpress.upstream,
     listen: { host: '127.0.0.1', port },
     dataDir: stack.guardDir,
+    requireGuard: 'force',
   });
   await startGuard(stack);
   // Otherwise its dialog would cover every page of every suite; the one about it asks anew.
   await answerConsent(stack, await logIn(stack));
   return stack;
+}
+
+function sayRelease(kind: StackKind, release: string, why: string | null = null): void {
+  say(`The ${kind} stack runs WordPress ${release}${why === null ? '' : ` (${why})`}.`);
 }
 
 function say(line: string): void {

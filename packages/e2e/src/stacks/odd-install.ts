@@ -1,15 +1,13 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { attach } from '@security-optimizer/guard/cli/attach';
-import { startNativePhp } from '@security-optimizer/sandbox/php/native';
-import { systemPhpRunner } from '@security-optimizer/sandbox/php/run-script';
-import { freePort } from '@security-optimizer/sandbox/process/free-port';
+import { startNativePhp, systemPhpRunner } from '@security-optimizer/sandbox/php/native';
+import { freePort } from '@security-optimizer/sandbox/process/port';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
 import { layOutWordPress } from '@security-optimizer/sandbox/wordpress/lay-out';
-import { startGuard, stopGuard } from './guard-process.js';
-import { prepareSite } from './prepare-site.js';
+import { securityOptimizer, startGuard, stopGuard } from './guard-process.js';
 import type { Stack } from './stack.js';
-import { runInWordPress } from './wordpress.js';
+import { prepareSite, runInWordPress } from './wordpress.js';
 
 /** How a WordPress is laid out that is not at the root of its host, or not in one piece. */
 export interface Layout {
@@ -23,6 +21,8 @@ export interface Layout {
   readonly network?: boolean;
   /** Origin of the site when TLS ends in front of guard, for example `https://shop.example:8443`. */
   readonly origin?: string;
+  /** The connector is one that sites share, outside the web root. Takes root. */
+  readonly shared?: boolean;
   /** Addresses without pretty permalinks. */
   readonly plain?: boolean;
 }
@@ -75,6 +75,8 @@ export async function startOddInstall(
     );
   }
   const owner = await installWordPress({ wordpressDir, dataDir: dir, siteUrl, runPhp: systemPhpRunner(dir) });
+  // Beside the folder of the test, which nobody but its user may enter.
+  const sharedConnector = layout.shared === true ? `${dir}-connector` : null;
   const front = `${layout.home}/index.php`;
   const web = await startNativePhp({
     wordpressDir: root,
@@ -94,6 +96,7 @@ export async function startOddInstall(
   const stop = async () => {
     await stopGuard(stack);
     await web.service.stop();
+    if (sharedConnector !== null) rmSync(sharedConnector, { recursive: true, force: true });
   };
   try {
     if (layout.network === true) await makeNetwork(stack, join(wordpressDir, 'wp-config.php'));
@@ -104,14 +107,17 @@ export async function startOddInstall(
       );
     }
     await prepareSite(stack);
+    if (sharedConnector !== null) await securityOptimizer('share-connector', sharedConnector);
     await attach({
       wordpressDir,
       upstream: web.upstream,
       listen: { host: '127.0.0.1', port },
       dataDir: stack.guardDir,
+      requireGuard: 'force',
       ...(layout.home === '' ? {} : { home: layout.home }),
       ...(layout.origin === undefined ? {} : { trustedProxies: ['127.0.0.1/32'] }),
       ...muPlugins,
+      sharedConnector,
     });
     await startGuard(stack, env.guard);
   } catch (error) {
@@ -122,7 +128,7 @@ export async function startOddInstall(
 }
 
 /** Adds constants to wp-config.php, or gives them another value. */
-function writeConfiguration(file: string, values: Readonly<Record<string, string | boolean | number>>): void {
+export function writeConfiguration(file: string, values: Readonly<Record<string, string | boolean | number>>): void {
   let text = readFileSync(file, 'utf8');
   for (const [name, value] of Object.entries(values)) {
     const line = `define( '${name}', ${typeof value === 'string' ? `'${value}'` : value} );`;

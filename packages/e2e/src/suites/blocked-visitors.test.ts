@@ -2,14 +2,14 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { attach } from '@security-optimizer/guard/cli/attach';
+import { loadConfig } from '@security-optimizer/guard/config/load-config';
 import { silentLogger } from '@security-optimizer/guard/lib/logger';
-import { loadConfig } from '@security-optimizer/guard/load-config';
-import { openDatabase } from '@security-optimizer/guard/storage/database';
+import { openGuardDatabase } from '@security-optimizer/guard/migrations';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectAccessible } from '../browser/accessibility.js';
 import { openChromium } from '../browser/chromium.js';
-import { expectAccessible } from '../browser/expect-accessible.js';
-import { expectNoOverflow } from '../browser/expect-no-overflow.js';
+import { expectNoOverflow } from '../browser/layout-checks.js';
 import { ask } from '../http/request.js';
 import { startGuard, stopGuard } from '../stacks/guard-process.js';
 import { onEveryStack, type Stack } from '../stacks/stack.js';
@@ -91,7 +91,7 @@ async function restart(stack: Stack, trustedProxies: string[], blocked: string[]
     trustedProxies,
   });
   const config = await loadConfig({ dataDir: stack.guardDir });
-  const db = await openDatabase({ url: config.database, dataDir: stack.guardDir, logger: silentLogger() });
+  const db = await openGuardDatabase({ url: config.database, dataDir: stack.guardDir, logger: silentLogger() });
   try {
     const site = config.sites[0]?.id ?? '';
     await db.deleteFrom('blocked_visitors').where('site', '=', site).execute();

@@ -12,7 +12,7 @@ import type { RawAnswer } from '../http/raw.js';
 import { askUpstream } from '../http/request.js';
 import { onEveryStack } from '../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../stacks/wordpress.js';
-import { letsIn } from './login/visitors.js';
+import { createsSession } from './login/visitors.js';
 
 /** What makes one command differ from another. */
 interface Sent {
@@ -133,7 +133,7 @@ onEveryStack('the connector, past guard', (stack) => {
           stack,
           `global $wpdb; echo $wpdb->get_var( $wpdb->prepare( "SELECT COUNT(*) FROM {$wpdb->base_prefix}options WHERE option_name = %s", 'security_optimizer_nonce_${name}' ) );`,
         );
-      await runInWordPress(stack, `Security_Optimizer_Nonces::take( '${old}', time() - 121 );`);
+      await runInWordPress(stack, `Security_Optimizer_Nonces::consume( '${old}', time() - 121 );`);
       expect(carriedOut(await send({ nonce }))).toBe(true);
       expect([await stored(old), await stored(nonce)]).toEqual(['0', '1']);
     });
@@ -157,7 +157,7 @@ onEveryStack('the connector, past guard', (stack) => {
       });
     });
 
-    it('and makes no session for a log-in whose password was changed before its second factor came', async () => {
+    it('and makes no session for a login whose password was changed before its second factor came', async () => {
       const id = Number(
         await runInWordPress(
           stack,
@@ -173,10 +173,14 @@ onEveryStack('the connector, past guard', (stack) => {
           stamp: string;
         };
         const made = await issue(stamp);
-        expect([made.status, letsIn(made)]).toEqual([200, true]);
+        expect([made.status, createsSession(made)]).toEqual([200, true]);
         await runInWordPress(stack, `wp_set_password( 'second', ${id} );`);
         const refused = await issue(stamp);
-        expect([refused.status, JSON.parse(refused.body).code, letsIn(refused)]).toEqual([400, 'unknown_user', false]);
+        expect([refused.status, JSON.parse(refused.body).code, createsSession(refused)]).toEqual([
+          400,
+          'unknown_user',
+          false,
+        ]);
       } finally {
         await runInWordPress(stack, `require_once ABSPATH . 'wp-admin/includes/user.php'; wp_delete_user( ${id} );`);
       }

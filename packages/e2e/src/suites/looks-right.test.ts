@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible } from '../browser/accessibility.js';
 import { openChromium, windowOf } from '../browser/chromium.js';
-import { expectAccessible } from '../browser/expect-accessible.js';
-import { movingParts } from '../browser/moving-parts.js';
+import { movingParts } from '../browser/layout-checks.js';
 import { openSiteSecurity, SITE_SECURITY, stateOf, switchOf } from '../browser/site-security-page.js';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
 import { onBothDatabases } from '../stacks/stack.js';
@@ -172,10 +172,16 @@ onBothDatabases('the Site Security page', (stack) => {
         await page.keyboard.press('Tab');
       }
       expect((await readOptions(stack, owner)).disable_xml_rpc).toBe(0);
-      const close = page.getByRole('button', { name: 'Dismiss' }).first();
-      await close.focus();
+      await page.getByRole('button', { name: 'Undo' }).focus();
       await page.keyboard.press('Enter');
+      await page.getByText(xmlRpc.messages.on, { exact: true }).waitFor();
       await page.getByText(xmlRpc.messages.off, { exact: true }).waitFor({ state: 'detached' });
+      await until('it is undone', async () => (await readOptions(stack, owner)).disable_xml_rpc === 1);
+      await page.getByRole('button', { name: 'Dismiss' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByText(xmlRpc.messages.on, { exact: true }).waitFor({ state: 'detached' });
+      await switchOf(page, xmlRpc.title).click();
+      await page.getByText(xmlRpc.messages.off, { exact: true }).waitFor();
     }));
 
   it('moves nothing for those who asked for less motion', () =>

@@ -2,8 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { oldChromium, type RunningOldChromium, startOldChromium } from '../browser/old-chromium.js';
-import { type OldPage, openOldPage } from '../browser/old-page.js';
+import {
+  type OldPage,
+  oldChromium,
+  openOldPage,
+  type RunningOldChromium,
+  startOldChromium,
+} from '../browser/old-chromium.js';
 import { SITE_SECURITY } from '../browser/site-security-page.js';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
 import { onBothDatabases } from '../stacks/stack.js';

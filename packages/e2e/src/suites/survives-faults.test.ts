@@ -52,7 +52,7 @@ onEveryStack('guard and WordPress through faults', (stack) => {
     },
   );
 
-  it('refuses whoever comes to WordPress past guard', async () => {
+  it('refuses requests that reach WordPress past guard', async () => {
     for (const target of [
       '/',
       '/wp-login.php',
@@ -230,5 +230,7 @@ async function attachAgain(stack: Stack): Promise<void> {
     upstream: `http://127.0.0.1:${stack.upstreamPort}`,
     listen: { host: '127.0.0.1', port: stack.port },
     dataDir: stack.guardDir,
+    site: 'site',
+    requireGuard: 'force',
   });
 }

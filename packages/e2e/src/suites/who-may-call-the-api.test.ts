@@ -1,6 +1,6 @@
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { silentLogger } from '@security-optimizer/guard/lib/logger';
-import { openDatabase } from '@security-optimizer/guard/storage/database';
+import { openGuardDatabase } from '@security-optimizer/guard/migrations';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openChromium, windowOf } from '../browser/chromium.js';
@@ -16,8 +16,8 @@ import {
   type Session,
   setOptions,
 } from '../http/session.js';
-import { people } from '../stacks/prepare-site.js';
 import { onEveryStack } from '../stacks/stack.js';
+import { people } from '../stacks/wordpress.js';
 
 /** The three ways in which WordPress's REST API can be addressed. */
 const forms = {
@@ -186,7 +186,7 @@ onEveryStack('who may call the API', (stack) => {
     });
   });
 
-  it('refuses a body of 10 MB without waiting for it, and whoever sends it all the same', async () => {
+  it('refuses a body of 10 MB without waiting for it, and closes the connection of a client that sends it all the same', async () => {
     const length = 10 * 1024 * 1024;
     const head = Object.entries({ host, connection: 'close', 'content-length': String(length), ...authorised(owner) })
       .map(([name, value]) => `${name}: ${value}`)
@@ -214,7 +214,7 @@ onEveryStack('who may call the API', (stack) => {
   it('writes down who changed what, from what, to what and from where', async () => {
     await setOptions(stack, owner, allOptions(1));
     await setOptions(stack, owner, allOptions(0));
-    const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir: stack.guardDir, logger: silentLogger() });
+    const db = await openGuardDatabase({ url: 'sqlite:guard.sqlite', dataDir: stack.guardDir, logger: silentLogger() });
     try {
       const rows = await db
         .selectFrom('audit')

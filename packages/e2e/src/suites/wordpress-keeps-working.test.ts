@@ -4,7 +4,7 @@ import { strToU8, zipSync } from 'fflate';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../browser/chromium.js';
-import { picture } from '../browser/picture.js';
+import { picture } from '../browser/png.js';
 import { watchPage } from '../browser/watch-page.js';
 import { ask } from '../http/request.js';
 import { allOptions, logIn, type Session, setOptions } from '../http/session.js';
@@ -61,7 +61,7 @@ onEveryStack('WordPress with all seven toggles on', (stack) => {
     const watched = watchPage(page, stack.url);
     await page.goto(`${stack.url}/wp-admin/${screen}`, { waitUntil: 'load' });
     await page.locator('#wpcontent').waitFor({ state: 'attached' });
-    await page.waitForLoadState('networkidle');
+    await page.waitForLoadState('networkidle', { timeout: 100_000 });
     expect(watched.stop()).toEqual([]);
   });
 
@@ -93,14 +93,15 @@ onEveryStack('WordPress with all seven toggles on', (stack) => {
     await page.getByText('is now live.').waitFor();
 
     await title.fill('A long walk');
-    await page.getByRole('button', { name: 'Update', exact: true }).click();
+    // "Update" up to WordPress 6.5.
+    await page.getByRole('button', { name: /^(?:Save|Update)$/ }).click();
     await page.getByText('Post updated.').first().waitFor();
     expect(watched.stop()).toEqual([]);
 
     const seen = await window.newPage();
     const watchedPost = watchPage(seen, stack.url);
     await seen.goto(`${stack.url}/a-walk/`);
-    await seen.getByRole('heading', { name: 'A long walk' }).waitFor();
+    await seen.getByRole('heading', { name: 'A long walk', level: 1 }).waitFor();
     await until('the image is shown', () =>
       seen.locator('.wp-block-image img').evaluate((image) => (image as HTMLImageElement).naturalWidth > 0),
     );

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { activitySite } from '../testing/activity-site.js';
-import { dnsServer } from '../testing/dns-server.js';
-import { eventually } from '../testing/scratch.js';
-import type { VisitorStatus } from './visitor-status.js';
+import { activitySite } from '../../test/support/activity-site.js';
+import { dnsServer } from '../../test/support/dns-server.js';
+import { eventually } from '../../test/support/scratch.js';
+import type { VisitorStatus } from './blocklist/visitor-status.js';
 
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
@@ -37,7 +37,7 @@ describe('a crawler', () => {
       reason: 'This is a crawler of Google. Blocking it would take your site out of its search results.',
       visits_today: 2,
     });
-    expect(await site.call(`/block-ip/${id('192.0.2.8')}`, { block: 1 })).toEqual({ block: 1 });
+    expect(await site.call(`/block-ip/${id('192.0.2.8')}`, { block: 1 })).toMatchObject({ block: 1 });
     const range = await site.send('/block-addresses', { address: '192.0.2.6/31' });
     expect([range.http, range.body.message]).toEqual([
       400,

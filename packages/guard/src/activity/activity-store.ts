@@ -1,30 +1,43 @@
+import type { VisitPreset } from '@security-optimizer/contract/activity';
+import type { AttackGoal } from '@security-optimizer/contract/attackers';
 import type { Range } from '../lib/address-set.js';
 import type { SiteId } from '../site.js';
 import type { PackedVisits } from './packed-visits.js';
 
 /**
- * What the Activity Log needs from storage. Times are Unix seconds unless a name ends in `Ms`. Every method that
- * returns a promise may throw StorageError. Implemented in storage/activity/.
+ * The storage interface of the Activity Log, implemented in `store/`. Times are Unix seconds unless a name ends in `Ms`.
+ * Every method that returns a promise may throw StorageError.
  */
 
 /** A batch of visits for the writing thread. */
 export interface VisitBatch {
   readonly site: SiteId;
   readonly visits: PackedVisits;
-  /** Visits that did not fit since the last batch. */
+  /** Number of visits that were dropped since the last batch. */
   readonly dropped: number;
 }
 
 export interface VisitFilter {
-  /** Unix seconds, both inside; null = open. */
+  /** `from` and `to`: Unix seconds, inclusive; null = unbounded. */
   readonly from: number | null;
   readonly to: number | null;
-  /** Visitor type as shown, for example `Human`. */
+  /** Visitor type as displayed, for example `Human`. */
   readonly type: string | null;
   /** HTTP status. */
   readonly code: number | null;
-  /** An address, or an inclusive stretch of addresses as 16-byte keys in hexadecimal (IPv4 as ::ffff:a.b.c.d). */
+  /** An address, or an inclusive range of addresses as 16-byte keys in hexadecimal (IPv4 as ::ffff:a.b.c.d). */
   readonly addresses: { readonly low: string; readonly high: string } | null;
+  readonly preset?: VisitPreset | null;
+  readonly goal?: AttackGoal | null;
+  readonly search?: TextSearch | null;
+}
+
+/** What somebody looks for, when it is no address. */
+export interface TextSearch {
+  /** Part of a path, or a login. */
+  readonly text: string;
+  /** The number of the reference that the text may be; null when it is none. */
+  readonly reference: number | null;
 }
 
 export interface EventFilter {
@@ -32,20 +45,30 @@ export interface EventFilter {
   readonly to: number | null;
   /** Visitor id of a user. */
   readonly user: number | null;
-  /** Id of a kind of the catalogue. */
+  /** Id of an activity kind of the catalogue. */
   readonly activity: string | null;
+  /** As of a `VisitFilter`. */
+  readonly addresses?: VisitFilter['addresses'];
+  readonly search?: TextSearch | null;
 }
 
 export interface Window<Filter> {
   readonly site: SiteId;
   readonly filter: Filter;
-  /** Newest row of the list (its anchor); null = the newest there is now. */
+  /** Id of the newest row of the list (its anchor); null = the newest row now. */
   readonly anchor: number | null;
-  /** Rows before this id; null = from the anchor on. */
+  /** Only rows before this id; null = from the anchor on. */
   readonly before: number | null;
-  /** Rows to skip first (for a page that was not reached by its predecessor). */
+  /** Rows to skip first (for a page that was not reached from its predecessor). */
   readonly skip: number;
   readonly limit: number;
+}
+
+/** Rows of a page, and whether that is all. */
+export interface FoundRows<Row> {
+  readonly rows: readonly Row[];
+  /** Id before which to go on, when looking for a text stopped before the page was full; null otherwise. */
+  readonly stoppedAt: number | null;
 }
 
 export interface VisitRow {
@@ -58,12 +81,56 @@ export interface VisitRow {
   readonly target: string;
   readonly status: number;
   readonly rule: string | null;
+  /** What it was after, or null. */
+  readonly goal: AttackGoal | null;
+  /** Passwords that were refused, in each of the row's requests. */
+  readonly failedLogins: number;
+  /** Login that they were for; empty when there was none. */
+  readonly tried: string;
   /** Hits of the row's own address. */
   readonly count: number;
-  /** Refused visits that were folded into the row in a flood, see `fold-visits`. */
+  /** Refused visits that were folded into the row during a flood, see `fold-visits`. */
   readonly more: number;
-  /** Bits of the network that those came from, 0 for anywhere; null when they are of the row's own address, in `count`. */
+  /** Prefix length of the network of the folded visits, 0 for any; null if they have the row's address and are in `count`. */
   readonly moreBits: number | null;
+}
+
+/** Everything that is known of a visit. Texts are empty where nothing is known. */
+export interface VisitDetails extends VisitRow {
+  readonly method: string;
+  readonly agent: string;
+  readonly referer: string;
+  /** Scheme and host. */
+  readonly origin: string;
+  /** Number of its reference; 0 for none. */
+  readonly reference: number;
+  /** Rows of its visitor. */
+  readonly visitorRows: number;
+}
+
+/** Requests and wrong passwords of a period of days, by the counters of each day. */
+export interface AttackFacts {
+  readonly totals: readonly { readonly goal: AttackGoal; readonly refused: number; readonly failed: number }[];
+  readonly attackers: readonly AttackerDay[];
+  readonly targets: readonly TopEntry[];
+  /** Estimated number of different addresses. */
+  readonly estimatedAddresses: number;
+}
+
+/** One attacker on one day. */
+export interface AttackerDay {
+  readonly day: string;
+  readonly who: 'address' | 'network';
+  readonly value: string;
+  /** What is surely its own. */
+  readonly hits: number;
+  /** Whether its counter was another one's before. */
+  readonly isReplaced: boolean;
+  /** By the index in `attackGoals`. */
+  readonly goals: readonly number[];
+  readonly target: string;
+  readonly lead: number;
+  readonly since: number;
 }
 
 export interface EventRow {
@@ -71,8 +138,10 @@ export interface EventRow {
   readonly at: number;
   readonly address: string;
   readonly hostname: string | null;
-  /** Visitor id of the user; 0 when nobody was signed in. */
+  /** Visitor id of the user; 0 if no user was signed in. */
   readonly visitorId: number;
+  /** Visitor id of the address; 0 without an address. */
+  readonly addressVisitorId: number;
   readonly userId: number;
   readonly login: string;
   readonly kind: string;
@@ -84,17 +153,19 @@ export interface EventRow {
 }
 
 export interface Counted {
-  /** Rows that match up to the anchor; `exact` is false when counting stopped at a bound. */
+  /** Matching rows up to the anchor; `exact` is false if counting stopped at a limit. */
   readonly rows: number;
   readonly exact: boolean;
 }
 
-/** An event on its way in. `uid` makes storing it twice harmless. */
+/** An event to store. Storing is idempotent by `uid`. */
 export interface NewEvent {
   readonly uid: string;
   readonly at: number;
   readonly kind: string;
   readonly user: { readonly id: number; readonly login: string } | null;
+  /** The program that did it, shown in the place of a user when nobody was signed in. */
+  readonly program?: string;
   readonly address: string;
   readonly origin: EventRow['origin'];
   readonly object: string;
@@ -111,7 +182,7 @@ export interface Visitor {
   /** WordPress user id, for a user. */
   readonly userId: number | null;
   readonly hostname: string | null;
-  /** Name of the search engine that DNS proved it to be, or null. */
+  /** Name of the search engine that DNS verified, or null. */
   readonly verifiedBot: string | null;
   readonly firstSeen: number;
   readonly lastSeen: number;
@@ -130,36 +201,47 @@ export interface TopEntry {
   readonly count: number;
 }
 
-/** What clearing up leaves in place. */
+/** What retention keeps. */
 export interface RetainedActivity {
-  /** Rows of earlier times go; Unix seconds. */
+  /** Earlier rows are deleted; Unix seconds. */
   readonly before: number;
-  /** Most visits of the site, and most events; the oldest go. */
+  /** Maximum number of visits, and of events, of the site; the oldest are deleted. */
   readonly maxRows: number;
-  /** Visitors that stay although nothing of them is left. */
+  /** Visitors that are kept even if no row refers to them. */
   readonly blocked: readonly number[];
 }
 
 export interface ActivityStore {
   /**
-   * Hands a batch to the writing thread, and resolves when it is committed. Never waits for readers, and never fails
-   * for the visits' sake: what cannot be written is counted among the site's dropped visits, here, once.
+   * Sends a batch to the writing thread, and resolves when it is committed. Never waits for readers, and never fails
+   * because of visits: visits that cannot be written are counted here, once, as dropped visits of the site.
    */
   write(batch: VisitBatch): Promise<void>;
   listVisits(window: Window<VisitFilter>): Promise<readonly VisitRow[]>;
+  /** Finds visits by the text or reference of the filter, in bounded steps. */
+  searchVisits(window: Window<VisitFilter>): Promise<FoundRows<VisitRow>>;
+  /** Returns everything that is known of a visit, or null. */
+  visit(site: SiteId, id: number): Promise<VisitDetails | null>;
+  /** Lists visits of the visitor around one of them, newest first. */
+  visitsAround(
+    site: SiteId,
+    visit: { readonly id: number; readonly visitorId: number },
+    most: number,
+  ): Promise<readonly VisitRow[]>;
   countVisits(site: SiteId, filter: VisitFilter, anchor: number | null): Promise<Counted>;
-  /** Rows newer than `since`, counted to `most`. */
+  /** Counts rows newer than `since`, up to `most`. */
   newVisits(site: SiteId, filter: VisitFilter, since: number, most: number): Promise<number>;
   newestVisit(site: SiteId): Promise<number>;
 
-  /** Stores what is new among the events; resolves when it is on disk. */
+  /** Stores the events that are not stored yet; resolves when they are on disk. */
   writeEvents(site: SiteId, events: readonly NewEvent[]): Promise<void>;
   listEvents(window: Window<EventFilter>): Promise<readonly EventRow[]>;
+  searchEvents(window: Window<EventFilter>): Promise<FoundRows<EventRow>>;
   countEvents(site: SiteId, filter: EventFilter, anchor: number | null): Promise<Counted>;
   newEvents(site: SiteId, filter: EventFilter, since: number, most: number): Promise<number>;
   newestEvent(site: SiteId): Promise<number>;
 
-  /** Choices of a filter that hold the text, most frequent first, at most `most`. */
+  /** Lists options of a filter that contain the text, most frequent first, at most `most`. */
   options(
     site: SiteId,
     filter: 'type' | 'code' | 'ip' | 'user' | 'activity',
@@ -167,41 +249,67 @@ export interface ActivityStore {
     most: number,
   ): Promise<readonly { readonly label: string; readonly value: string }[]>;
 
-  /** The visitor for an address or user, made when it is new. */
-  visitorOfAddress(site: SiteId, address: string): Promise<Visitor>;
-  visitorOfUser(site: SiteId, user: { readonly id: number; readonly login: string }): Promise<Visitor>;
+  /** Returns the visitor of an address or user, creating it if it is new. */
+  getAddressVisitor(site: SiteId, address: string): Promise<Visitor>;
+  getUserVisitor(site: SiteId, user: { readonly id: number; readonly login: string }): Promise<Visitor>;
   visitor(site: SiteId, id: number): Promise<Visitor | null>;
-  /** The search engine that DNS proved a visitor of these addresses to be; null when there is none. */
+  /** Returns the search engine that DNS verified for a visitor in this range, or null. */
   verifiedBotIn(site: SiteId, range: Range): Promise<string | null>;
+  /** Counts the addresses of a range that the log knows, up to `most`. */
+  countVisitorsIn(site: SiteId, range: Range, most: number): Promise<number>;
   setHostname(site: SiteId, visitorId: number, hostname: string | null, verifiedBot: string | null): Promise<void>;
 
   /**
-   * Hits per hour that were counted, for hours that begin from (inside) to (outside), oldest first; hours without hits
-   * are left out. Kept 35 days. A refused visit counts as blocked only.
+   * Returns hits per hour, for hours that begin in [from, to), oldest first; hours without hits are omitted. Kept for 35
+   * days. A refused visit counts as blocked only.
    */
   traffic(site: SiteId, from: number, to: number): Promise<readonly TrafficHour[]>;
-  /** Log-ins that were refused before a password was looked at, in the same hours. They are among the blocked visits. */
-  refusedLogins(site: SiteId, from: number, to: number): Promise<number>;
-  /** Hits of an address in each hour from the one of `from` to the last that begins before `to`, oldest first. */
+  /**
+   * Returns wrong passwords per hour, in the same hours; hours without any are omitted. The one count of failed logins:
+   * each password that was compared and wrong, whether the account exists or not.
+   */
+  failedLogins(
+    site: SiteId,
+    from: number,
+    to: number,
+  ): Promise<readonly { readonly hour: number; readonly count: number }[]>;
+  /** Returns how many addresses they came from on the days from `fromDay` to `toDay`, both inside. */
+  failedLoginAddresses(site: SiteId, fromDay: string, toDay: string): Promise<number>;
+  /** Returns who attacked on the days from `fromDay` to `toDay`, both inside. */
+  attacks(site: SiteId, fromDay: string, toDay: string): Promise<AttackFacts>;
+  /**
+   * Counts logins of addresses, each from a time on, by address; those without are missing.
+   * @param attackers addresses and Unix seconds
+   */
+  loginsOf(
+    site: SiteId,
+    attackers: readonly { readonly address: string; readonly since: number }[],
+  ): Promise<ReadonlyMap<string, number>>;
+  /** Returns visitors of addresses, by address; those that the log does not know are missing. */
+  visitorsOf(site: SiteId, addresses: readonly string[]): Promise<ReadonlyMap<string, Visitor>>;
+  /** Returns hits of an address for each hour from that of `from` to the last one that begins before `to`, oldest first. */
   visitorHours(site: SiteId, visitorId: number, from: number, to: number): Promise<readonly number[]>;
-  /** `what`: `address`, `page` or `failed-login` (addresses by refused or failed log-ins). Days are `YYYY-MM-DD`, those of the site's time zone. */
+  /**
+   * Lists the most frequent values of `address`, `page`, `failed-login` (addresses by wrong passwords) or `attacked-page`
+   * (paths by refused requests and wrong passwords). Days are `YYYY-MM-DD` in the site's time zone.
+   */
   top(
     site: SiteId,
-    what: 'address' | 'page' | 'failed-login',
+    what: 'address' | 'page' | 'failed-login' | 'attacked-page',
     fromDay: string,
     toDay: string,
     most: number,
   ): Promise<readonly TopEntry[]>;
-  /** Events per kind in the hours that begin from (inside) to (outside), most frequent first. Kept 35 days. */
+  /** Counts events by kind in the hours that begin in [from, to), most frequent first. Kept for 35 days. */
   eventKinds(
     site: SiteId,
     from: number,
     to: number,
   ): Promise<readonly { readonly kind: string; readonly count: number }[]>;
-  /** Visits that were not recorded in the hours from `from` to `to` (outside); of the last 35 days without them. */
+  /** Counts visits that were not recorded in the hours in [from, to); without these, in the last 35 days. */
   droppedVisits(site: SiteId, from?: number, to?: number): Promise<number>;
 
-  /** One small step of clearing up, some milliseconds of the writing thread. @returns whether there is more to do */
+  /** Deletes some expired rows, taking some milliseconds of the writing thread. @returns whether there is more to delete */
   retain(site: SiteId, keep: RetainedActivity): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -1,12 +1,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { activityInFile } from '../../test/support/activity-in-file.js';
+import { type FakeEvent, fakeEvent } from '../../test/support/fake-activity.js';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { eventually } from '../../test/support/scratch.js';
+import { siteConfig } from '../../test/support/site-config.js';
+import { createSecurityEvents, type SecurityEvent } from '../security-events.js';
 import type { SiteConfig } from '../site.js';
-import { activityInFile } from '../testing/activity-in-file.js';
-import { type FakeEvent, fakeEvent } from '../testing/fake-activity.js';
-import { fakeConnector } from '../testing/fake-connector.js';
-import { recordedLog } from '../testing/log-lines.js';
-import { eventually } from '../testing/scratch.js';
-import { siteConfig } from '../testing/site-config.js';
-import { connectorClient } from '../wordpress/connector-client.js';
+import { createConnectorClient } from '../wordpress/connector-client.js';
 import { createEventDrain } from './drain-events.js';
 
 const row = (more: object = {}): FakeEvent => fakeEvent({ at: 1_700_000_000, ...more });
@@ -16,9 +17,12 @@ async function world() {
   const memory = await activityInFile();
   const log = recordedLog();
   const site: SiteConfig = siteConfig({ upstream: connector.upstream });
-  const client = connectorClient({ clock: Date.now, facts: () => null });
+  const client = createConnectorClient({ clock: Date.now, facts: () => null });
   onTestFinished(() => client.close());
   const changedOptions: string[] = [];
+  const securityEvents = createSecurityEvents();
+  const reported: SecurityEvent[] = [];
+  securityEvents.subscribe(async (_site, event) => void reported.push(event));
   const begin = () => {
     const shorten = (_site: string, address: string) => address;
     const onOptions = ({ id }: SiteConfig) => changedOptions.push(id);
@@ -26,7 +30,9 @@ async function world() {
       sites: [site],
       client,
       store: memory.store,
+      securityEvents,
       shorten,
+      answers: () => true,
       onOptions,
       clock: Date.now,
       logger: log.logger,
@@ -35,7 +41,7 @@ async function world() {
     onTestFinished(() => drain.stop());
     return drain;
   };
-  return { connector, memory, log, site, changedOptions, begin, drain: begin() };
+  return { connector, memory, log, site, changedOptions, securityEvents, reported, begin, drain: begin() };
 }
 
 describe('what users did', () => {
@@ -51,6 +57,30 @@ describe('what users did', () => {
     ]);
     expect(connector.drains.map(({ ack }) => ack)).toEqual([[], uids]);
     expect(connector.outbox).toEqual([]);
+  });
+
+  it('is reported for alerts when it is stored, and acknowledged only afterwards', async () => {
+    const { connector, drain, site, reported, securityEvents } = await world();
+    let failing = true;
+    securityEvents.subscribe(async () => {
+      if (failing) throw new Error('disk full');
+    });
+    const user = { type: 'user', id: '7', name: 'web-helper' };
+    connector.outbox = [
+      row({ kind: 'user.created', object: user, after: 'Administrator', administrator: true }),
+      row({ kind: 'user.created', object: { ...user, name: 'reader' }, after: 'Subscriber', administrator: false }),
+      row({ kind: 'login', administrator: true, agent: 'Firefox' }),
+      // A connector of an older version.
+      row({ kind: 'login' }),
+    ];
+    await drain.drain(site);
+    expect(connector.outbox).toHaveLength(4);
+    failing = false;
+    await drain.drain(site);
+    expect(connector.outbox).toEqual([]);
+    expect(reported.slice(-2).map(({ kind }) => kind)).toEqual(['new-administrator', 'administrator-login']);
+    expect(reported.at(-2)).toMatchObject({ login: 'web-helper', promoted: false });
+    expect(reported.at(-1)).toMatchObject({ agent: 'Firefox' });
   });
 
   it('is taken over completely however much there is', async () => {

@@ -1,78 +1,92 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import type { SecurityEvents } from '../security-events.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ConnectorClient } from '../wordpress/connector-client.js';
-import { readOutboxRow } from '../wordpress/outbox.js';
-import type { ActivityStore, NewEvent } from './activity-store.js';
+import { idlePause, ROUND_MS, SitesInUse } from '../wordpress/connector-health.js';
+import { type OutboxEvent, readOutboxRow } from '../wordpress/outbox.js';
+import type { ActivityStore } from './activity-store.js';
+import { toUsersSecurityEvent } from './security-events.js';
 
-/** Rows asked for at once. */
+/** Rows per request. */
 const BATCH = 200;
-/** A signal starts a drain after this time, so that events of the same moment go together, milliseconds. */
+/** Delay between a signal and its drain, milliseconds, so that simultaneous events share a batch. */
 const PROMPT_MS = 100;
-/** Pause between two drains of a site that signals ask for, milliseconds: each one costs WordPress two requests. */
+/** Minimum time between two drains of a site after signals, milliseconds: each one costs WordPress two requests. */
 const PAUSE_MS = 1000;
-/** Pause between two rounds over all sites, milliseconds. */
-const ROUND_MS = 30_000;
-/** Sites that a round asks at the same time. */
+/** Sites that a round drains concurrently. */
 const SITES_AT_ONCE = 4;
-/** Pause behind each of them, milliseconds: a round over thousands of sites takes minutes, not all of a processor. */
+/** Pause after each site, milliseconds: a round over thousands of sites takes minutes, but little CPU time. */
 const SITE_PAUSE_MS = 100;
-/** First and longest pause after a failure, milliseconds; after so many of them in a row the rounds go on alone. */
+/** Shortest and longest backoff after a failure, milliseconds, and the retries before only the rounds go on. */
 const BACKOFF_MS = 1000;
 const BACKOFF_MAX_MS = 16_000;
 const RETRIES = 5;
 
 export interface EventDrain {
-  /** The connector says that a request wrote events: fetches them soon. Never throws. */
+  /** Handles the connector's signal that a request wrote events: fetches them soon. Never throws. */
   signal(site: SiteConfig): void;
-  /** Fetches what is there now. Never throws. */
+  /** Fetches all current events. Never throws. */
   drain(site: SiteConfig): Promise<void>;
-  /** Asks every site now and then, until `stop`. */
+  /** Records that the site is in use: the next rounds drain it, since not every event is signalled. */
+  recordUse(site: SiteId): void;
+  /**
+   * Drains the sites in rounds, until `stop`: sites in use in every round; others now and then, for events without a
+   * visitor (WP-CLI, the system's cron). Sites whose connector does not respond wait until it does.
+   */
   start(): void;
-  /** Resolves when nothing is written any more. */
+  /** Resolves when all writes are complete. */
   stop(): Promise<void>;
 }
 
-/** How things stand with one site. */
+/** State of one site. */
 interface SiteDrain {
   running: Promise<void> | null;
-  /** A drain that waits for its time. */
+  /** Timer of a scheduled drain. */
   timer: NodeJS.Timeout | null;
-  /** Signalled while a drain was under way. */
+  /** Whether a signal came during a drain. */
   again: boolean;
   failures: number;
   /** Not before this time, milliseconds since the Unix epoch. */
   notBefore: number;
+  /** Time of the last drain, and the pause after it while the site is not in use, milliseconds; null: never drained. */
+  last: { readonly at: number; readonly pause: number } | null;
 }
 
 /**
- * Takes what users did from the connector's outbox into the log: a batch is stored first and acknowledged with the next
- * call, so that nothing is lost whichever side dies; what comes twice is known by its uid. One drain of a site at a time.
+ * Drains users' events from the connector's outbox into the log. A batch is stored first and acknowledged with the next
+ * call, so that no event is lost if either side crashes; duplicates are recognised by their uid. There is one drain of a
+ * site at a time.
  *
- * @param shorten the address as it may be written
+ * @param shorten anonymises the address if the site requires it
  */
 export function createEventDrain(deps: {
-  readonly sites: readonly SiteConfig[];
+  /** The sites at each round. */
+  readonly sites: Iterable<SiteConfig>;
   readonly client: Pick<ConnectorClient, 'events'>;
   readonly store: Pick<ActivityStore, 'writeEvents'>;
+  readonly securityEvents: Pick<SecurityEvents, 'report'>;
   readonly shorten: (site: SiteId, address: string) => string;
-  /** Somebody changed options of WordPress: its time zone, language or addresses may be others now. */
+  /** Whether the connector is known to respond. */
+  readonly answers: (site: SiteId) => boolean;
+  /** Called after options of WordPress were changed: its time zone, language or addresses may have changed. */
   readonly onOptions: (site: SiteConfig) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }): EventDrain {
-  const { sites, client, store, shorten, onOptions, clock, logger } = deps;
+  const { sites, client, store, securityEvents, shorten, answers, onOptions, clock, logger } = deps;
   const states = new Map<SiteId, SiteDrain>();
-  /** Batches on their way to the disk. */
+  /** Batches that are being written. */
   const writes = new Set<Promise<void>>();
+  const inUse = new SitesInUse();
   let rounds: NodeJS.Timeout | null = null;
   let stopped = false;
 
-  function stateOf(site: SiteId): SiteDrain {
+  function getState(site: SiteId): SiteDrain {
     let state = states.get(site);
     if (state === undefined) {
-      state = { running: null, timer: null, again: false, failures: 0, notBefore: 0 };
+      state = { running: null, timer: null, again: false, failures: 0, notBefore: 0, last: null };
       states.set(site, state);
     }
     return state;
@@ -80,7 +94,7 @@ export function createEventDrain(deps: {
 
   function later(site: SiteConfig, state: SiteDrain): void {
     if (stopped || state.timer !== null) return;
-    // Bounded: a clock that was set back must not stop the drain until it has caught up.
+    // Bounded: a clock that was set back must not delay the drain until it has caught up.
     const wait = Math.min(Math.max(state.notBefore - clock(), PROMPT_MS), BACKOFF_MAX_MS);
     state.timer = setTimeout(() => {
       state.timer = null;
@@ -89,7 +103,7 @@ export function createEventDrain(deps: {
   }
 
   function drain(site: SiteConfig): Promise<void> {
-    const state = stateOf(site.id);
+    const state = getState(site.id);
     if (stopped) return Promise.resolve();
     if (state.timer !== null) clearTimeout(state.timer);
     state.timer = null;
@@ -110,13 +124,14 @@ export function createEventDrain(deps: {
       state.notBefore = clock() + PAUSE_MS;
     } catch (error) {
       if (stopped) return;
-      // Once per outage: why WordPress does not answer is said by its own line.
+      // Once per outage: another log line has the reason why WordPress does not respond.
       if (state.failures === 0) {
         logger.warn({ event: 'events-not-drained', site: site.id, err: error }, 'What users did can’t be fetched yet.');
       }
       state.notBefore = clock() + Math.min(BACKOFF_MS * 2 ** state.failures, BACKOFF_MAX_MS);
       state.failures++;
     }
+    state.last = { at: clock(), pause: idlePause() * (state.failures > 0 ? 2 : 1) };
   }
 
   async function takeAll(site: SiteConfig): Promise<void> {
@@ -127,21 +142,29 @@ export function createEventDrain(deps: {
       const { events, uids } = readRows(site.id, rows);
       if (events.length > 0) await write(site.id, events);
       if (events.some(({ kind }) => kind === 'option.changed')) onOptions(site);
-      // Nothing to go on with: the same rows would come again and again.
+      // Without an acknowledgement the same rows would be fetched again and again.
       if (uids.length === 0) throw new Error('No row of the outbox can be acknowledged.');
       ack = uids;
     } while (!stopped);
   }
 
-  async function write(site: SiteId, events: readonly NewEvent[]): Promise<void> {
-    const done = store.writeEvents(site, events);
+  async function write(site: SiteId, events: readonly OutboxEvent[]): Promise<void> {
+    const done = writeAndReport(site, events);
     writes.add(done);
     await done.finally(() => writes.delete(done));
   }
 
-  function readRows(site: SiteId, rows: readonly unknown[]): { events: NewEvent[]; uids: string[] } {
+  async function writeAndReport(site: SiteId, events: readonly OutboxEvent[]): Promise<void> {
+    await store.writeEvents(site, events);
+    for (const event of events) {
+      const found = toUsersSecurityEvent(event);
+      if (found !== null) await securityEvents.report(site, found);
+    }
+  }
+
+  function readRows(site: SiteId, rows: readonly unknown[]): { events: OutboxEvent[]; uids: string[] } {
     const now = Math.floor(clock() / 1000);
-    const events: NewEvent[] = [];
+    const events: OutboxEvent[] = [];
     const uids: string[] = [];
     let broken = 0;
     for (const sent of rows) {
@@ -156,8 +179,17 @@ export function createEventDrain(deps: {
     return { events, uids };
   }
 
+  function isDue(site: SiteId): boolean {
+    // First, since it counts the rounds.
+    const isUsed = inUse.wasUsed(site);
+    const { timer, last } = getState(site);
+    if (timer !== null || !answers(site)) return false;
+    // Math.abs: a clock that was set back must not delay the drain until it has caught up.
+    return isUsed || last === null || Math.abs(clock() - last.at) >= last.pause;
+  }
+
   async function round(): Promise<void> {
-    const queue = sites.filter(({ id }) => stateOf(id).timer === null);
+    const queue = [...sites].filter(({ id }) => isDue(id));
     const next = async () => {
       for (let site = queue.shift(); site && !stopped; site = queue.shift()) {
         await drain(site);
@@ -170,17 +202,18 @@ export function createEventDrain(deps: {
 
   return {
     signal(site) {
-      const state = stateOf(site.id);
+      const state = getState(site.id);
       if (state.running !== null) state.again = true;
       else later(site, state);
     },
     drain,
+    recordUse: (site) => inUse.record(site),
     start: () => void round(),
     async stop() {
       stopped = true;
       if (rounds !== null) clearTimeout(rounds);
       for (const { timer } of states.values()) if (timer !== null) clearTimeout(timer);
-      // What was not stored is not acknowledged either, so a command that is under way can be left alone.
+      // Events that were not stored are not acknowledged, so a running command need not be awaited.
       await Promise.allSettled(writes);
     },
   };

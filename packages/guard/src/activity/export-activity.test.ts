@@ -1,13 +1,12 @@
 import { sentFilters } from '@security-optimizer/contract/activity-filters';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loginAddresses } from '../login/login-addresses.js';
+import { activityInFile, type TestVisit } from '../../test/support/activity-in-file.js';
+import { siteConfig } from '../../test/support/site-config.js';
+import { createLoginAddresses } from '../login/login-addresses.js';
 import type { SiteConfig } from '../site.js';
-import { activityInFile, type TestVisit } from '../testing/activity-in-file.js';
-import { siteConfig } from '../testing/site-config.js';
-import { exportActivity } from './export-activity.js';
-import { csvLine } from './export-csv.js';
-import { readVisitFilters } from './read-filters.js';
+import { csvLine, exportActivity } from './export-activity.js';
+import { parseVisitFilters } from './filters.js';
 
 const site: SiteConfig = siteConfig();
 
@@ -31,7 +30,7 @@ async function world(visits: readonly TestVisit[]) {
     store: memory.store,
     timeZone: () => 'Europe/Berlin',
     clock: () => Date.UTC(2026, 10, 20, 23, 30),
-    loginAddresses: async () => loginAddresses([]),
+    loginAddresses: async () => createLoginAddresses([]),
   };
   const write = async (list: 'unknown' | 'registered', format: 'csv' | 'json', parameters: object = {}) => {
     const file = await exportActivity(deps, { site, list, format, parameters: { ...parameters }, exact: false });
@@ -196,7 +195,7 @@ describe('an export', () => {
 
   it('understands its plain filters as the lists understand theirs', async () => {
     const sent = sentFilters.parse([{ wp_name: 'date', children: [{ id: 'to', value: 1_795_000_000 }] }]);
-    const { filter } = readVisitFilters(sent, { timeZone: 'Europe/Berlin', exact: false });
+    const { filter } = parseVisitFilters(sent, { timeZone: 'Europe/Berlin', exact: false });
     const { text } = await (await world(many)).write('unknown', 'json', { to: '1795000000', from: '' });
     expect(JSON.parse(text)).toHaveLength(many.filter(({ at }) => at / 1000 <= (filter.to ?? 0)).length);
   });

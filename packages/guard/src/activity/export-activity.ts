@@ -1,63 +1,60 @@
+import type { VisitPreset } from '@security-optimizer/contract/activity';
+import type { DownloadFile } from '../feature.js';
+import { plainText } from '../lib/plain-text.js';
+import { localTimestamp } from '../lib/time-zone.js';
 import { HIDDEN_ADDRESS, type LoginAddresses } from '../login/login-addresses.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ActivityStore, EventRow, VisitRow } from './activity-store.js';
-import { BYTE_ORDER_MARK, type Cell, csvLine } from './export-csv.js';
+import { toUnknownRow, visitSource } from './anonymous-visits.js';
+import { parseEventFilters, parseVisitFilters, plainFilters } from './filters.js';
 import type { ListSource } from './list-activity.js';
-import { localTimestamp } from './local-days.js';
-import { plainFilters, readEventFilters, readVisitFilters } from './read-filters.js';
-import { eventSource, registeredRowOf } from './registered-events.js';
-import { unknownRowOf, visitSource } from './unknown-visits.js';
+import { eventSource, toRegisteredRow } from './registered-events.js';
 
-/** Rows read at once; few enough that nobody else who reads the log has to wait for them. */
+/** Rows per query; few enough not to delay other readers of the log. */
 const BATCH = 200;
 
-export interface ExportAsk {
+export interface ExportQuery {
   readonly site: SiteConfig;
   readonly list: 'unknown' | 'registered';
   readonly format: 'csv' | 'json';
-  /** Filters under the names of their children: `from`, `to`, `type`, … */
+  /** Filters by the names of their children: `from`, `to`, `type`, … */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** The To is a moment, not a day. */
+  /** Whether `to` is a time instead of a day. */
   readonly exact: boolean;
+  readonly preset?: VisitPreset | null;
+  /** As in the field above the list; empty for none. */
+  readonly search?: string;
 }
 
-/** A file that is written while it is read. */
-export interface ExportFile {
-  readonly name: string;
-  readonly mediaType: string;
-  /** Pieces of text. Throws StorageError in the middle when the log can't be read any more. */
-  readonly content: AsyncIterable<string>;
-}
-
-export interface ExportDeps {
+export interface ExportContext {
   readonly store: Pick<
     ActivityStore,
-    'newestVisit' | 'listVisits' | 'countVisits' | 'newestEvent' | 'listEvents' | 'countEvents'
+    'newestVisit' | 'listVisits' | 'searchVisits' | 'countVisits' | 'newestEvent' | 'searchEvents' | 'countEvents'
   >;
   readonly timeZone: (site: SiteId) => string;
-  /** Where one logs in or signs up at a site, or did. */
+  /** The current and former login and sign-up addresses of a site. */
   readonly loginAddresses: (site: SiteId) => Promise<LoginAddresses>;
   /** Milliseconds since the Unix epoch. */
   readonly clock: () => number;
 }
 
 /**
- * Every row of a list that the filters match at this moment, newest first, as a file. Memory is that of one batch of
- * rows: the next one is read when the one before has been taken.
+ * Exports all current rows of a list that match the filters, newest first, as a file. It holds one batch of rows in
+ * memory: the next one is read when the previous one has been consumed.
  *
- * @throws ApiError invalid_input naming the filter; StorageError when the first rows can't be read
+ * @throws ApiError invalid_input naming the filter; StorageError if the first rows can't be read
  */
-export async function exportActivity(deps: ExportDeps, ask: ExportAsk): Promise<ExportFile> {
+export async function exportActivity(deps: ExportContext, ask: ExportQuery): Promise<DownloadFile> {
   const { site, list, format } = ask;
   const timeZone = deps.timeZone(site.id);
-  // A file is passed on: it names no address at which one logs in.
+  // The file may be passed on, so it must not contain login addresses.
   const addresses = await deps.loginAddresses(site.id);
   const dates = { timeZone, exact: ask.exact };
   const filters = plainFilters(ask.parameters);
   const batches =
     list === 'unknown'
-      ? await readBatches(visitSource(deps.store), site.id, readVisitFilters(filters, dates).filter)
-      : await readBatches(eventSource(deps.store), site.id, readEventFilters(filters, dates).filter);
+      ? await readBatches(visitSource(deps.store), site.id, parseVisitFilters(filters, dates, ask).filter)
+      : await readBatches(eventSource(deps.store), site.id, parseEventFilters(filters, dates, ask.search).filter);
   const records = (row: VisitRow | EventRow) =>
     'target' in row ? visitRecord(row, timeZone, addresses) : eventRecord(row, timeZone, addresses);
   const names = list === 'unknown' ? visitNames : eventNames;
@@ -65,11 +62,11 @@ export async function exportActivity(deps: ExportDeps, ask: ExportAsk): Promise<
   return {
     name: `activity-${list}-${today}.${format}`,
     mediaType: format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/json; charset=utf-8',
-    content: format === 'csv' ? csvOf(names, batches, records) : jsonOf(batches, records),
+    content: format === 'csv' ? toCsv(names, batches, records) : toJson(batches, records),
   };
 }
 
-/** The first batch is there when it resolves, so that a fault can still be answered as one. */
+/** Resolves after the first batch was read, so that an error can still become an error response. */
 async function readBatches<Filter, Row extends { readonly id: number }>(
   source: ListSource<Filter, Row>,
   site: SiteId,
@@ -79,17 +76,18 @@ async function readBatches<Filter, Row extends { readonly id: number }>(
   const read = (before: number | null) => source.rows({ site, filter, anchor, before, skip: 0, limit: BATCH });
   const first = await read(null);
   return (async function* () {
-    for (let rows = first; rows.length > 0; ) {
-      yield rows;
-      if (rows.length < BATCH) return;
-      rows = await read((rows.at(-1) as Row).id);
+    for (let found = first; ; ) {
+      const { rows, stoppedAt } = found;
+      if (rows.length > 0) yield rows;
+      if (rows.length < BATCH && stoppedAt === null) return;
+      found = await read(stoppedAt ?? (rows.at(-1) as Row).id);
     }
   })();
 }
 
 type ExportRecord = { readonly [name: string]: Cell };
 
-async function* csvOf<Row>(
+async function* toCsv<Row>(
   names: readonly string[],
   batches: AsyncIterable<readonly Row[]>,
   recordOf: (row: Row) => ExportRecord,
@@ -105,7 +103,7 @@ async function* csvOf<Row>(
   }
 }
 
-async function* jsonOf<Row>(
+async function* toJson<Row>(
   batches: AsyncIterable<readonly Row[]>,
   recordOf: (row: Row) => ExportRecord,
 ): AsyncGenerator<string> {
@@ -121,13 +119,13 @@ const NO_FLAGS = { block: 0, do_not_block: 0 } as const;
 
 const visitNames = [
   ...['id', 'ts', 'ts_unix', 'type', 'ip', 'hostname', 'page_visited', 'response', 'code', 'rule', 'count'],
-  ...['more', 'more_from'],
+  ...['more', 'more_from', 'reason', 'failed_login', 'tried'],
 ];
 
 function visitRecord(row: VisitRow, timeZone: string, addresses: LoginAddresses): ExportRecord {
-  const shown = unknownRowOf(row, timeZone, NO_FLAGS);
-  const page_visited = addresses.isIn(row.target) ? HIDDEN_ADDRESS : shown.page_visited;
-  return picked({ ...shown, page_visited }, visitNames);
+  const shown = toUnknownRow(row, timeZone, NO_FLAGS, null);
+  const page_visited = addresses.isNamedIn(row.target) ? HIDDEN_ADDRESS : shown.page_visited;
+  return pickFields({ ...shown, page_visited }, visitNames);
 }
 
 const eventNames = [
@@ -136,13 +134,45 @@ const eventNames = [
 ];
 
 function eventRecord(row: EventRow, timeZone: string, addresses: LoginAddresses): ExportRecord {
-  const shown = registeredRowOf(row, { timeZone, flags: NO_FLAGS, caller: null });
-  const record = picked({ ...shown, ...shown.words }, eventNames);
+  const shown = toRegisteredRow(row, {
+    timeZone,
+    flags: NO_FLAGS,
+    caller: null,
+    address: { flags: NO_FLAGS, block: null },
+  });
+  const record = pickFields({ ...shown, ...shown.words }, eventNames);
   return Object.fromEntries(
-    Object.entries(record).map(([name, cell]) => [name, typeof cell === 'string' ? addresses.hideIn(cell) : cell]),
+    Object.entries(record).map(([name, cell]) => [name, typeof cell === 'string' ? addresses.redact(cell) : cell]),
   );
 }
 
-function picked(row: object, names: readonly string[]): ExportRecord {
+function pickFields(row: object, names: readonly string[]): ExportRecord {
   return Object.fromEntries(names.map((name) => [name, (row as ExportRecord)[name] ?? null]));
+}
+
+export type Cell = string | number | null;
+
+/** UTF-8 byte order mark: without it spreadsheets assume the system's encoding. */
+export const BYTE_ORDER_MARK = '\ufeff';
+
+/**
+ * Prefixes that a spreadsheet interprets as a formula (OWASP, "CSV Injection"): = + - @, tab, CR and LF, and the
+ * full-width forms of the first four.
+ */
+const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+
+/**
+ * Formats one line of a CSV file (RFC 4180), with its line end. Texts are always quoted, so that a semicolon or tab does
+ * not split cells where another list separator is used. A text that would be a formula gets an apostrophe as a prefix,
+ * and control characters are shown as `\u000a`.
+ */
+export function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(cellText).join(',')}\r\n`;
+}
+
+function cellText(cell: Cell): string {
+  if (cell === null) return '';
+  if (typeof cell === 'number') return String(cell);
+  const text = plainText(cell, Number.POSITIVE_INFINITY);
+  return `"${FORMULA.test(cell) ? "'" : ''}${text.replaceAll('"', '""')}"`;
 }

@@ -1,5 +1,15 @@
-import type { ActivityFilter } from '@security-optimizer/contract/activity';
-import type { EventChoices, VisitChoices } from './read-filters.js';
+import type { ActivityFilter, VisitPreset } from '@security-optimizer/contract/activity';
+import type { SentFilters } from '@security-optimizer/contract/activity-filters';
+import { activityKind } from '@security-optimizer/contract/activity-kinds';
+import { FILTER_OPTIONS_MAX, IP_FILTER_PATTERN } from '@security-optimizer/contract/activity-limits';
+import { attackGoals } from '@security-optimizer/contract/attackers';
+import { messages } from '@security-optimizer/contract/messages';
+import { parseReference } from '../http/request-id.js';
+import { parseRange, type Range } from '../lib/address-set.js';
+import { ApiError } from '../lib/api-error.js';
+import { endOfLocalDay } from '../lib/time-zone.js';
+import type { SiteId } from '../site.js';
+import type { ActivityStore, EventFilter, TextSearch, VisitFilter } from './activity-store.js';
 
 export interface FilterOption {
   readonly label: string;
@@ -8,7 +18,7 @@ export interface FilterOption {
 
 type Options<Name extends string> = { readonly [Filter in Name]: readonly FilterOption[] };
 
-/** The filter panel of the unknown visitors' list, with what is applied filled in. */
+/** The filter panel of the list of anonymous visits, with the applied choices. */
 export function visitFilters(choices: VisitChoices, options: Options<'type' | 'code' | 'ip'>): ActivityFilter[] {
   return [
     dates(choices),
@@ -18,7 +28,7 @@ export function visitFilters(choices: VisitChoices, options: Options<'type' | 'c
   ];
 }
 
-/** The same for the registered users' list. */
+/** The filter panel of the registered users' list, with the applied choices. */
 export function eventFilters(choices: EventChoices, options: Options<'user' | 'activity'>): ActivityFilter[] {
   return [
     dates(choices),
@@ -36,7 +46,7 @@ function dates({ from, to }: { readonly from: number | null; readonly to: number
   };
 }
 
-/** What is applied is always among the choices, also when it is rare or was typed. */
+/** The options always include the applied value, even if it is rare or was typed. */
 function dropdown(
   name: string,
   title: string,
@@ -72,4 +82,243 @@ function child(
     searchable: true,
     placeholder,
   };
+}
+
+/** The applied choices, as the response contains them. Dates are Unix seconds; null is no choice. */
+export interface VisitChoices {
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly type: string | null;
+  readonly code: number | null;
+  readonly ip: string | null;
+}
+
+export interface EventChoices {
+  readonly from: number | null;
+  readonly to: number | null;
+  /** Visitor id of the user. */
+  readonly user: number | null;
+  readonly activity: string | null;
+}
+
+/** How dates are interpreted. */
+export interface DateOptions {
+  /** The time zone as WordPress stores it. */
+  readonly timeZone: string;
+  /** Whether `to` is a time (exclusive) instead of a day. */
+  readonly exact: boolean;
+}
+
+export interface ParsedFilters<Choices, Filter> {
+  readonly choices: Choices;
+  readonly filter: Filter;
+}
+
+const LONGEST = 200;
+/** The last second of the year 9999, the last that formats of four digits can show. */
+const LAST_SECOND = 253_402_300_799;
+
+/**
+ * Parses the filters of the list of anonymous visits. Unknown filters and children are ignored.
+ * @throws ApiError invalid_input naming each invalid child
+ */
+export function parseVisitFilters(
+  sent: SentFilters,
+  dates: DateOptions,
+  { preset = null, search = '' }: VisitSearch = {},
+): ParsedFilters<VisitChoices, VisitFilter> {
+  const read = reader(sent);
+  const from = read('from', seconds, 'date');
+  const to = read('to', seconds, 'date');
+  const type = read('type', shortText);
+  const code = read('code', (text) => wholeNumber(text, 100, 999));
+  const ip = read('ip', rangeText);
+  const goal = read('goal', (text) => attackGoals.find((known) => known === text) ?? null);
+  read.refuseFaults();
+  const looked = parseSearch(search);
+  const addresses = bothRanges(ip === null ? null : parseRange(ip), looked.range);
+  return {
+    choices: { from, to, type, code, ip },
+    filter: { from, to: lastSecond(to, dates), type, code, addresses, preset, goal, search: looked.text },
+  };
+}
+
+/** Parses the filters of the registered users' list; see `parseVisitFilters`. */
+export function parseEventFilters(
+  sent: SentFilters,
+  dates: DateOptions,
+  search = '',
+): ParsedFilters<EventChoices, EventFilter> {
+  const read = reader(sent);
+  const from = read('from', seconds, 'date');
+  const to = read('to', seconds, 'date');
+  const user = read('user', (text) => wholeNumber(text, 1, Number.MAX_SAFE_INTEGER));
+  const activity = read('activity', shortText);
+  read.refuseFaults();
+  const looked = parseSearch(search);
+  return {
+    choices: { from, to, user, activity },
+    filter: {
+      ...{ from, to: lastSecond(to, dates), user, activity },
+      addresses: bothRanges(null, looked.range),
+      search: looked.text,
+    },
+  };
+}
+
+/** What a request looks for beside its filters. */
+export interface VisitSearch {
+  readonly preset?: VisitPreset | null;
+  /** An address or network, part of a path, a login, or a reference; empty for none. */
+  readonly search?: string;
+}
+
+/** Reads the text of the search field: an address or range of addresses, else a text that may be a reference. */
+function parseSearch(search: string): { readonly range: Range | null; readonly text: TextSearch | null } {
+  const text = search.trim();
+  if (text === '') return { range: null, text: null };
+  const range = rangeText(text) === null ? null : parseRange(text.replace(/ *- */, '-'));
+  return range === null ? { range, text: { text, reference: parseReference(text) } } : { range, text: null };
+}
+
+/** Addresses that are in both ranges, as the store takes them; null for all. */
+function bothRanges(first: Range | null, second: Range | null): VisitFilter['addresses'] {
+  const ranges = [first, second]
+    .filter((range) => range !== null)
+    .map((range) => ({ low: toAddressKeyHex(range.from), high: toAddressKeyHex(range.to) }));
+  if (ranges.length === 0) return null;
+  // All have the same length, so they sort as the addresses do.
+  return {
+    low: ranges.reduce((low, range) => (range.low > low ? range.low : low), ''),
+    high: ranges.reduce((high, range) => (range.high < high ? range.high : high), 'g'),
+  };
+}
+
+/** Converts plain parameters, named after the children, to filters; for links. */
+export function plainFilters(parameters: Readonly<Record<string, unknown>>): SentFilters {
+  const filter = (wp_name: string, ids: readonly string[]) => ({
+    wp_name,
+    children: ids.map((id) => ({ id, value: parameters[id] })),
+  });
+  return [
+    filter('date', ['from', 'to']),
+    ...['type', 'code', 'ip', 'goal', 'user', 'activity'].map((id) => filter(id, [id])),
+  ];
+}
+
+/** Creates a function that parses children one by one and collects the invalid ones. */
+function reader(sent: SentFilters) {
+  const fields: Record<string, string> = {};
+  const read = <Value>(child: string, parse: (text: string) => Value | null, filter = child): Value | null => {
+    const text = sentChoice(sent, filter, filter === child ? undefined : child);
+    if (text === null) return null;
+    const value = text.length > LONGEST ? null : parse(text);
+    if (value === null) fields[child] = messages.invalidFormat;
+    return value;
+  };
+  return Object.assign(read, {
+    refuseFaults(): void {
+      if (Object.keys(fields).length > 0) throw new ApiError('invalid_input', { fields });
+    },
+  });
+}
+
+/** Returns the choice in a child of a filter, in the first one without `childId`; null if there is none. */
+function sentChoice(sent: SentFilters, filter: string, childId: string | undefined): string | null {
+  const children = (sent ?? []).find(({ wp_name }) => wp_name === filter)?.children ?? [];
+  const child = childId === undefined ? children[0] : children.find(({ id }) => id === childId);
+  return toText(unwrapOption(child?.selectedValue) ?? unwrapOption(child?.value));
+}
+
+/** Returns the value of a choice: a drop-down may send the whole option. */
+function unwrapOption(choice: unknown): unknown {
+  return typeof choice === 'object' && choice !== null && 'value' in choice ? choice.value : choice;
+}
+
+/** Returns a choice as text; null for none. */
+function toText(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  // Any other type becomes a text that no child accepts.
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '\0';
+  return text === '' ? null : text;
+}
+
+function seconds(text: string): number | null {
+  return wholeNumber(text, 0, LAST_SECOND);
+}
+
+function wholeNumber(text: string, least: number, most: number): number | null {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : -1;
+  return value >= least && value <= most ? value : null;
+}
+
+function shortText(text: string): string | null {
+  return /\p{Cc}/u.test(text) ? null : text;
+}
+
+/** Accepts spaces around the hyphen of a range, and no others. */
+function rangeText(text: string): string | null {
+  const range = text.replace(/ *- */, '-');
+  return IP_FILTER_PATTERN.test(range) && parseRange(range) !== null ? range : null;
+}
+
+function lastSecond(to: number | null, { timeZone, exact }: DateOptions): number | null {
+  if (to === null) return null;
+  return exact ? to - 1 : endOfLocalDay(timeZone, to) - 1;
+}
+
+/** 16 bytes in hexadecimal, the store's sort order of addresses. */
+function toAddressKeyHex(words: readonly number[]): string {
+  return words.map((word) => word.toString(16).padStart(8, '0')).join('');
+}
+
+export type FilterOptions = readonly FilterOption[];
+export type DropdownName = Parameters<ActivityStore['options']>[1];
+
+/** The drop-downs of each list. */
+const dropdowns: Readonly<Record<'unknown' | 'registered', readonly DropdownName[]>> = {
+  unknown: ['type', 'code', 'ip'],
+  registered: ['user', 'activity'],
+};
+
+/** Filters whose values are numbers in responses. */
+const NUMBERS: ReadonlySet<DropdownName> = new Set(['code', 'user']);
+
+/**
+ * Lists options of a drop-down that contain the text, most frequent first, at most 200. Activities are searched by their
+ * labels, all other filters by the store. Throws StorageError.
+ */
+export async function filterOptions(
+  store: Pick<ActivityStore, 'options'>,
+  site: SiteId,
+  filter: DropdownName,
+  search: string,
+): Promise<FilterOptions> {
+  const wanted = search.trim();
+  if (filter === 'activity') {
+    const lower = wanted.toLowerCase();
+    const all = await store.options(site, filter, '', FILTER_OPTIONS_MAX);
+    return all
+      .map(({ label, value }) => ({ label: activityKind(value)?.label ?? label, value }))
+      .filter(({ label }) => label.toLowerCase().includes(lower));
+  }
+  const found = await store.options(site, filter, wanted, FILTER_OPTIONS_MAX);
+  return found.map(({ label, value }) => ({ label, value: NUMBERS.has(filter) ? Number(value) : value }));
+}
+
+/** Lists options of a filter of a list; see `filterOptions`. @throws ApiError invalid_input; StorageError */
+export async function searchFilter(
+  store: Pick<ActivityStore, 'options'>,
+  ask: {
+    readonly site: SiteId;
+    readonly list: 'unknown' | 'registered';
+    readonly filter: string;
+    readonly search: string;
+  },
+): Promise<FilterOptions> {
+  const name = dropdowns[ask.list].find((entry) => entry === ask.filter);
+  if (name === undefined) {
+    throw new ApiError('invalid_input', { fields: { filter: `Use ${dropdowns[ask.list].join(', ')}.` } });
+  }
+  return filterOptions(store, ask.site, name, ask.search);
 }

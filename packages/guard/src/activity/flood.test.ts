@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { addressOf, parseAddress } from '../lib/address.js';
-import { allVisits, EVERY_VISIT, NOW, NOW_SECONDS, SITE, testStore } from '../testing/activity-store.js';
-import { recordedLog } from '../testing/log-lines.js';
+import { allVisits, EVERY_VISIT, NOW, NOW_SECONDS, SITE, testStore } from '../../test/support/activity-store.js';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { parseAddress, toAddress } from '../lib/address.js';
 import type { ActivityStore, VisitRow } from './activity-store.js';
+import { groupAttackers } from './attackers.js';
 import { createVisitLog } from './visit-log.js';
 
 const HOUR_BEGAN = NOW_SECONDS - 1800;
@@ -13,7 +14,7 @@ async function floodedLog(writes?: Pick<ActivityStore, 'write'>) {
   const store = await testStore();
   const { logger } = recordedLog();
   const clock = { now: NOW };
-  const rules = () => ({ recording: true, anonymize: false });
+  const rules = () => ({ recording: true, anonymize: false, ownCron: false });
   const told: string[] = [];
   const onVisit = (_site: string, address: string) => told.push(address);
   const log = createVisitLog({ store: writes ?? store, rules, onVisit, seed: 1, clock: () => clock.now, logger });
@@ -31,7 +32,7 @@ async function floodedLog(writes?: Pick<ActivityStore, 'write'>) {
 /** The visits that rows stand for. */
 const hits = (rows: readonly VisitRow[]) =>
   rows.reduce((sum, { count, more, moreBits }) => sum + count + (moreBits === null ? 0 : more), 0);
-const ipv6 = (index: number) => addressOf([0x20010db8, 0, 0, index + 1]).text;
+const ipv6 = (index: number) => toAddress([0x20010db8, 0, 0, index + 1]).text;
 
 describe('a flood of refused requests', () => {
   it('of one address, each with another path, makes some hundred rows, and every count stays exact', async () => {
@@ -45,7 +46,7 @@ describe('a flood of refused requests', () => {
     expect(Math.max(...rows.map(({ more }) => more))).toBe(9799);
     expect(await blocked()).toBe(10_000);
     expect(await store.top(SITE, 'address', DAY, DAY, 1)).toEqual([{ value: '192.0.2.7', count: 10_000 }]);
-    const { id } = await store.visitorOfAddress(SITE, '192.0.2.7');
+    const { id } = await store.getAddressVisitor(SITE, '192.0.2.7');
     expect(await store.visitorHours(SITE, id, HOUR_BEGAN, HOUR_BEGAN + 3600)).toEqual([10_000]);
     expect(await store.droppedVisits(SITE)).toBe(0);
     expect(told.length).toBe(rows.length);
@@ -64,8 +65,14 @@ describe('a flood of refused requests', () => {
     expect(await blocked()).toBe(12_500);
     const top = { value: '198.51.100.9', count: 2500 };
     expect(await store.top(SITE, 'address', DAY, DAY, 1)).toEqual([top]);
-    expect(await store.top(SITE, 'failed-login', DAY, DAY, 2)).toEqual([top]);
-    expect(await store.refusedLogins(SITE, HOUR_BEGAN, HOUR_BEGAN + 3600)).toBe(2500);
+    // What a lock refuses is no failed login, but an attack.
+    expect(await store.failedLogins(SITE, HOUR_BEGAN, HOUR_BEGAN + 3600)).toEqual([]);
+    const { totals, attackers } = await store.attacks(SITE, DAY, DAY);
+    expect(totals).toEqual([{ goal: 'passwords', refused: 12_500, failed: 0 }]);
+    expect(groupAttackers(attackers, [DAY])).toMatchObject([
+      { address: '2001:db8::/64', blocked: 10_000, goal: 'passwords' },
+      { address: '198.51.100.9', addresses: 1, blocked: 2500, goal: 'passwords' },
+    ]);
     expect(await store.droppedVisits(SITE)).toBe(0);
   });
 

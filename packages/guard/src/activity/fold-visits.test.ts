@@ -1,26 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressOf, parseAddress } from '../lib/address.js';
-import { readTally } from './address-tally.js';
-import { anonymizedAddress } from './anonymized-address.js';
-import { type Fold, type FoldableVisit, isFlood, kindOfTarget, moreFrom, SecondFolds } from './fold-visits.js';
+import { parseAddress, toAddress } from '../lib/address.js';
+import { type Fold, type FoldableVisit, isFlood, SecondFolds, toFoldedNetwork, toTargetKind } from './fold-visits.js';
+import { readTally } from './packed-visits.js';
+import { anonymizeAddress } from './visit.js';
 
 function visit(ip: string, more: { rule?: string; status?: number; target?: string; anonymized?: boolean } = {}) {
   const address = parseAddress(ip);
   if (address === null) throw new Error('not an address');
   const { rule = 'xml-rpc', status = 403, target = '/xmlrpc.php', anonymized = false } = more;
-  const text = anonymized ? anonymizedAddress(address) : address.text;
+  const text = anonymized ? anonymizeAddress(address) : address.text;
   return { key: { address: text, rule, status, target }, address, anonymized } satisfies FoldableVisit;
 }
 
 function foldAll(visits: readonly FoldableVisit[]): SecondFolds {
   const folds = new SecondFolds();
-  for (const each of visits) if (!folds.join(each)) folds.begin(each, 'Agent', 1000);
+  for (const each of visits)
+    if (!folds.join(each)) folds.begin(each, { agent: 'Agent', referer: '', origin: '' }, 1000);
   return folds;
 }
 
 /** So many addresses, each in a network of its own. */
-const far = (count: number) => Array.from({ length: count }, (_, index) => addressOf([0, 0, 0xffff, index << 8]).text);
+const far = (count: number) => Array.from({ length: count }, (_, index) => toAddress([0, 0, 0xffff, index << 8]).text);
 /** So many addresses of one network. */
 const near = (count: number) => Array.from({ length: count }, (_, index) => `2001:db8::${(index + 1).toString(16)}`);
 
@@ -45,15 +46,15 @@ describe('the kind of a target', () => {
     ['/shell.php', '/x.phtml', '/a/b.php7?c', '/index.php/x'],
     ['-'],
   ])('is the same for %s and its like, and another than that of all others', (...targets) => {
-    expect(new Set(targets.map(kindOfTarget)).size).toBe(1);
+    expect(new Set(targets.map(toTargetKind)).size).toBe(1);
   });
 
   it('is one of nine, whatever is asked for', () => {
     const all = ['/', '/xmlrpc.php', '/wp-login.php', '/wp-json', '/wp-admin', '/wp-content/', '/.env', '/x.php', '-'];
-    expect(new Set(all.map(kindOfTarget)).size).toBe(9);
+    expect(new Set(all.map(toTargetKind)).size).toBe(9);
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (target) => {
-        expect([0, 1, 2, 3, 4, 5, 6, 7, 8]).toContain(kindOfTarget(target));
+        expect([0, 1, 2, 3, 4, 5, 6, 7, 8]).toContain(toTargetKind(target));
       }),
     );
   });
@@ -76,7 +77,7 @@ describe('folded visits', () => {
       ['/xmlrpc.php', 'blocked-visitor', 403, 0, null],
       ['/xmlrpc.php', 'xml-rpc', 429, 0, null],
     ]);
-    expect(folds[0]).toMatchObject({ agent: 'Agent', at: 1000 });
+    expect(folds[0]).toMatchObject({ texts: { agent: 'Agent' }, at: 1000 });
   });
 
   it('of many addresses share the row of their network', () => {
@@ -84,7 +85,7 @@ describe('folded visits', () => {
     expect(folds).toHaveLength(33);
     const [network] = folds.slice(-1) as [Fold];
     expect(network).toMatchObject({ more: 9967, moreBits: 64 });
-    expect(moreFrom(network.key.address, network)).toBe('2001:db8::/64');
+    expect(toFoldedNetwork(network.key.address, network)).toBe('2001:db8::/64');
     expect(others(network)).toHaveLength(9967);
   });
 
@@ -93,14 +94,14 @@ describe('folded visits', () => {
     expect(folds).toHaveLength(65);
     const [anywhere] = folds.slice(-1) as [Fold];
     expect(anywhere).toMatchObject({ more: 9935, moreBits: 0 });
-    expect(moreFrom(anywhere.key.address, anywhere)).toBeNull();
+    expect(toFoldedNetwork(anywhere.key.address, anywhere)).toBeNull();
   });
 
   it('name the network that is left of anonymised addresses', () => {
     const ips = Array.from({ length: 40 }, (_, index) => `2001:db8:${(index + 1).toString(16)}:7::1`);
     const { folds } = foldAll(ips.map((ip) => visit(ip, { anonymized: true })));
     const [last] = folds.slice(-1) as [Fold];
-    expect(moreFrom(last.key.address, last)).toBe('2001:db8:28::/48');
+    expect(toFoldedNetwork(last.key.address, last)).toBe('2001:db8:28::/48');
   });
 
   it('are all counted, in sum and for each address, whoever asks for what in which order', () => {

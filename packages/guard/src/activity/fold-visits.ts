@@ -1,42 +1,41 @@
-import { type Address, addressOf, parseAddress } from '../lib/address.js';
-import { AddressTally } from './address-tally.js';
-import type { VisitKey } from './packed-visits.js';
+import { type Address, parseAddress, toAddress } from '../lib/address.js';
+import { AddressTally, type VisitKey } from './packed-visits.js';
 
 /**
- * In a flood of refused requests each row costs more than the request itself. Beyond some hundred new rows a second, one
- * row holds all refused visits of that second that are alike: same rule, status, kind of target, and the same address;
- * or, when many addresses take part, the same network; or, when many networks do, from anywhere. The first of them is
- * shown, the others are counted, and so is each address. See docs/activity-log.md.
+ * In a flood of refused requests a row costs more than the request itself. Above a few hundred new rows per second, all
+ * similar refused visits of a second share one row. Similar visits have the same rule, status and kind of target, and
+ * the same address; with many addresses, the same network; with many networks, any address. The row shows the first
+ * visit and counts the others; hits of each address are counted as well. See docs/activity-log.md.
  */
 
-/** New rows in a second of one site after which refused visits are folded, and of all sites together. */
+/** New rows per second above which refused visits are folded: of one site, and of all sites together. */
 const ROWS_A_SECOND = 200;
 const ALL_ROWS_A_SECOND = 1000;
-/** Rows in a second of one site that are about one address each; then as many about one network each. */
+/** Rows per second and site for single addresses; after them, rows for single networks. */
 const ROWS_BY_ADDRESS = 32;
 const ROWS_BY_NETWORK = 32;
 
-/** Bits that the addresses of a network share: one customer of IPv6 has a /64, of which anonymising keeps 48 bits. */
+/** Prefix lengths of networks: an IPv6 customer has a /64, of which anonymising keeps 48 bits. */
 const IPV4_BITS = 24;
 const IPV6_BITS = 64;
 const ANONYMIZED_IPV6_BITS = 48;
-/** From anywhere. */
+/** Prefix length for any address. */
 const NO_BITS = 0;
 
-/** Bytes of a waiting visit, to weigh the addresses that are counted in another form. */
+/** Bytes of a queued visit, to convert the size of address tallies to visits. */
 const VISIT_BYTES = 200;
 
 /**
- * Whether a refused visit that would be a new row of its site is folded.
+ * Reports whether to fold a refused visit that would be a new row of its site.
  * @param begun new rows of the site in this second
- * @param ofAll new rows of all sites in this second
+ * @param begunByAll new rows of all sites in this second
  */
-export function isFlood(begun: number, ofAll: number): boolean {
-  return begun >= ROWS_A_SECOND || (begun > 0 && ofAll >= ALL_ROWS_A_SECOND);
+export function isFlood(begun: number, begunByAll: number): boolean {
+  return begun >= ROWS_A_SECOND || (begun > 0 && begunByAll >= ALL_ROWS_A_SECOND);
 }
 
-/** What tells one kind of target from another, in its path; the first that stands there counts. */
-const KINDS =
+/** The kind of a target, by the first match in its path. */
+const TARGET_KINDS =
   /\/(?:(xmlrpc\.php)|(wp-login\.php)|(wp-json)|(wp-admin)|(wp-content|wp-includes)|(\.[^/]+))(?=$|[/;])|(\.ph(?:p\d?|tml))(?=$|[/;])/i;
 const REST = 3;
 const PAGE = 0;
@@ -44,34 +43,34 @@ const UNREADABLE = 8;
 const PATH_CHARACTERS = 200;
 
 /**
- * Number of the kind that a target is of: XML-RPC, login, REST, admin area, files of WordPress, hidden files, other PHP
- * files, pages, or unreadable. A small closed set, so that strangers cannot make more of them.
+ * Returns the number of a target's kind: XML-RPC, login, REST, admin area, files of WordPress, hidden files, other PHP
+ * files, pages, or unreadable. The set is small and closed, so that clients cannot create more kinds.
  */
-export function kindOfTarget(target: string): number {
+export function toTargetKind(target: string): number {
   if (target === '-') return UNREADABLE;
   const query = target.indexOf('?');
   if (query !== -1 && target.includes('rest_route=', query)) return REST;
   const path = target.slice(0, Math.min(query === -1 ? target.length : query, PATH_CHARACTERS));
-  const found = KINDS.exec(path);
+  const found = TARGET_KINDS.exec(path);
   return found === null ? PAGE : found.findIndex((text, group) => group > 0 && text !== undefined);
 }
 
-/** What a row of folded visits says of those beside its own. */
+/** The folded visits of a row, besides its own. */
 export interface Folded {
-  /** How many there are. */
+  /** Number of folded visits. */
   readonly more: number;
-  /** Bits of the network that they came from, 0 for anywhere; null when they are of the row's own address. */
+  /** Prefix length of their network, 0 for any address; null if they have the row's address. */
   readonly moreBits: number | null;
 }
 
 /**
- * Where folded visits came from, in words that every list of addresses understands: the row's own address, or its
- * network; null for anywhere.
+ * Returns the origin of folded visits, as address lists accept it: the row's address, or its network; null for any
+ * address.
  */
-export function moreFrom(address: string, { moreBits }: Pick<Folded, 'moreBits'>): string | null {
+export function toFoldedNetwork(address: string, { moreBits }: Pick<Folded, 'moreBits'>): string | null {
   if (moreBits === null) return address;
   const read = moreBits === NO_BITS ? null : parseAddress(address);
-  return read === null ? null : `${addressOf(networkWords(read, moreBits)).text}/${moreBits}`;
+  return read === null ? null : `${toAddress(networkWords(read, moreBits)).text}/${moreBits}`;
 }
 
 function networkWords({ words, family }: Address, bits: number): Address['words'] {
@@ -79,25 +78,37 @@ function networkWords({ words, family }: Address, bits: number): Address['words'
   return [words[0], bits === ANONYMIZED_IPV6_BITS ? (words[1] & 0xffff0000) >>> 0 : words[1], 0, 0];
 }
 
-/** The first visit of a row, and what is counted for those that join it. */
+/** The first visit of a row, and the counts of the visits that join it. */
 export interface Fold {
   readonly key: VisitKey;
-  readonly agent: string | null;
+  readonly texts: VisitTexts;
   readonly at: number;
+  /** Reference of the first visit, and of the last one; 0 for none. */
+  readonly reference: number;
+  lastReference: number;
   readonly moreBits: number | null;
   more: number;
-  /** Hits of the others by their addresses; null where they are the first one's own. */
+  /** Hits of the other visits by address; null if all have the address of the first. */
   readonly others: AddressTally | null;
 }
 
-/** A visit that may be folded. `key.address` is the text that is stored; `address` tells the network. */
+/** Texts of a visit that are stored with its row. */
+export interface VisitTexts {
+  readonly agent: string | null;
+  readonly referer: string;
+  readonly origin: string;
+}
+
+/** A visit that may be folded. `key.address` is the stored text; `address` determines the network. */
 export interface FoldableVisit {
   readonly key: VisitKey;
   readonly address: Address;
   readonly anonymized: boolean;
+  /** Its reference as a number. */
+  readonly reference?: number;
 }
 
-/** Rows of one rule, status and kind of target. */
+/** Rows with the same rule, status and kind of target. */
 interface Alike {
   readonly byAddress: Map<string, Fold>;
   readonly byNetwork: Map<string, Fold>;
@@ -112,7 +123,7 @@ export class SecondFolds {
   #byNetwork = 0;
   #tallied = 0;
 
-  /** What it takes in memory, in visits. */
+  /** Its size in memory, in visits. */
   get weight(): number {
     return this.#folds.length + Math.floor(this.#tallied / VISIT_BYTES);
   }
@@ -122,12 +133,13 @@ export class SecondFolds {
     return this.#folds;
   }
 
-  /** Adds a visit to the row of those that are like it. @returns false when there is none yet: then `begin` one */
+  /** Adds a visit to the row of similar visits. @returns false if there is none yet: then call `begin` */
   join(visit: FoldableVisit): boolean {
-    const alike = this.#alike.get(groupOf(visit.key));
+    const alike = this.#alike.get(toGroup(visit.key));
     const fold = alike && this.#findIn(alike, visit);
     if (fold === undefined) return false;
     fold.more++;
+    if (visit.reference !== undefined && visit.reference !== 0) fold.lastReference = visit.reference;
     if (fold.others !== null) {
       const before = fold.others.used;
       fold.others.add(visit.key.address);
@@ -139,12 +151,12 @@ export class SecondFolds {
   #findIn(alike: Alike, visit: FoldableVisit): Fold | undefined {
     const fold = alike.byAddress.get(visit.key.address);
     if (fold !== undefined || this.#byAddress < ROWS_BY_ADDRESS) return fold;
-    return alike.byNetwork.get(networkOf(visit)) ?? (this.#byNetwork < ROWS_BY_NETWORK ? undefined : alike.anywhere);
+    return alike.byNetwork.get(toNetwork(visit)) ?? (this.#byNetwork < ROWS_BY_NETWORK ? undefined : alike.anywhere);
   }
 
-  /** Begins the row of a visit that has none. @param at milliseconds since the Unix epoch */
-  begin(visit: FoldableVisit, agent: string | null, at: number): void {
-    const group = groupOf(visit.key);
+  /** Begins a row with its first visit. @param at milliseconds since the Unix epoch */
+  begin(visit: FoldableVisit, texts: VisitTexts, at: number): void {
+    const group = toGroup(visit.key);
     let alike = this.#alike.get(group);
     if (alike === undefined) {
       alike = { byAddress: new Map(), byNetwork: new Map(), anywhere: undefined };
@@ -152,7 +164,8 @@ export class SecondFolds {
     }
     const fold = (moreBits: number | null): Fold => {
       const others = moreBits === null ? null : new AddressTally();
-      const made = { key: visit.key, agent, at, moreBits, more: 0, others };
+      const { key, reference = 0 } = visit;
+      const made = { key, texts, at, moreBits, more: 0, others, reference, lastReference: reference };
       this.#folds.push(made);
       return made;
     };
@@ -161,20 +174,20 @@ export class SecondFolds {
       alike.byAddress.set(visit.key.address, fold(null));
     } else if (this.#byNetwork < ROWS_BY_NETWORK) {
       this.#byNetwork++;
-      alike.byNetwork.set(networkOf(visit), fold(bitsOf(visit)));
+      alike.byNetwork.set(toNetwork(visit), fold(toBits(visit)));
     } else alike.anywhere = fold(NO_BITS);
   }
 }
 
-function groupOf({ rule, status, target }: VisitKey): string {
-  return `${rule} ${status} ${kindOfTarget(target)}`;
+function toGroup({ rule, status, target }: VisitKey): string {
+  return `${rule} ${status} ${toTargetKind(target)}`;
 }
 
-function bitsOf({ address, anonymized }: FoldableVisit): number {
+function toBits({ address, anonymized }: FoldableVisit): number {
   if (address.family === 4) return IPV4_BITS;
   return anonymized ? ANONYMIZED_IPV6_BITS : IPV6_BITS;
 }
 
-function networkOf(visit: FoldableVisit): string {
-  return networkWords(visit.address, bitsOf(visit)).join();
+function toNetwork(visit: FoldableVisit): string {
+  return networkWords(visit.address, toBits(visit)).join();
 }

@@ -1,44 +1,57 @@
 import { eventSentence } from '@security-optimizer/contract/activity-kinds';
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { defaultLoginSettings } from '../login/login-settings.js';
-import { COMMAND_LINE } from '../settings/command-line-actor.js';
-import { sqlAuditOutbox } from '../storage/audit-outbox.js';
-import { sqlAuditStore } from '../storage/audit-store.js';
-import { openDatabase } from '../storage/database.js';
-import { type JsonValue, sqlSettingsStore } from '../storage/settings-store.js';
-import { activityInFile } from '../testing/activity-in-file.js';
-import { recordedLog } from '../testing/log-lines.js';
-import { eventually, scratchFolder } from '../testing/scratch.js';
-import { eventOfAudit } from './audit-words.js';
+import { activityInFile } from '../../test/support/activity-in-file.js';
+import { openTestDatabase } from '../../test/support/database.js';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { eventually, scratchFolder } from '../../test/support/scratch.js';
+import { defaultLoginSettings } from '../rules/login-policy.js';
+import { createSecurityEvents, type SecurityEvent } from '../security-events.js';
+import { COMMAND_LINE, type JsonValue, sqlAuditOutbox, sqlAuditStore } from '../settings/audit-store.js';
+import { sqlSettingsStore } from '../settings/settings-store.js';
+import { defaultLogSettings } from '../settings/site-settings.js';
+import { toEvent } from './audit-labels.js';
 import { createGuardEvents } from './guard-events.js';
-import { defaultLogSettings } from './log-settings.js';
+import { toSettingSecurityEvent } from './security-events.js';
 
 const owner = { id: 1, login: 'owner', address: '192.0.2.1' };
 const AT = 1_795_000_000_123;
 
 const sentence = (name: string, before: JsonValue, after: JsonValue) => {
-  const event = eventOfAudit({ id: 'x', site: 'site', at: AT, actor: owner, name, before, after }, 'Europe/Berlin');
+  const event = toEvent({ id: 'x', site: 'site', at: AT, actor: owner, name, before, after }, 'Europe/Berlin');
   return eventSentence(event);
 };
 
 describe('a change is told in words', () => {
   const custom = { type: 'custom', login: 'my-door', signup: 'join' };
   it.each<[string, JsonValue, JsonValue, string]>([
-    ['disable_xml_rpc', 0, 1, 'Changed “Disable XML-RPC” in Security Optimizer from Off to On'],
-    ['login_attempts', 5, 0, 'Changed “Limit Login Attempts” in Security Optimizer from 5 to Off'],
-    ['login_access', [], ['192.0.2.1', '10.*.*.*'], 'from everyone to 192.0.2.1, 10.*.*.*'],
-    ['login_url', { ...custom, type: 'default' }, custom, 'from Default to /my-door'],
-    ['away_mode', { type: 'off' }, { type: 'weekly', weekly: ['monday', 'friday'] }, 'from Off to monday, friday'],
-    ['away_mode', { type: 'daily', from_hour: '22:00', to_hour: '06:00' }, { type: 'off' }, '22:00 to 06:00 every day'],
+    ['disable_xml_rpc', 0, 1, 'Turned on “Disable XML-RPC” in Security Optimizer'],
+    ['login_attempts', 5, 0, 'Turned off “Limit Login Attempts” in Security Optimizer'],
+    ['login_access', [], ['192.0.2.1', '10.*.*.*'], 'to 192.0.2.1, 10.*.*.* (before: everyone)'],
+    ['login_url', { ...custom, type: 'default' }, custom, 'to /my-door (before: Default)'],
+    ['away_mode', { type: 'off' }, { type: 'weekly', weekly: ['monday', 'friday'] }, 'to every Monday and Friday'],
+    ['two_factor_roles', [], ['author', 'shop_manager'], 'to Author, shop_manager (before: nobody)'],
     [
-      'paused_until',
-      0,
-      Date.UTC(2026, 10, 21, 8, 5),
-      'Changed “Pause” in Security Optimizer from Off to On until 2026-11-21 09:05',
+      'away_mode',
+      { type: 'daily', from_hour: '22:00', to_hour: '06:00' },
+      { type: 'off' },
+      'Turned off “Away Mode” in',
     ],
-    ['disable_activity_log', 0, 1, 'Changed “Activity log” in Security Optimizer from On to Off'],
-    ['log_lifetime', 12, 7, 'from 12 to 7'],
+    [
+      'away_mode',
+      { type: 'off' },
+      { type: 'daily', from_hour: '22:00', to_hour: '06:00' },
+      'to 22:00 – 06:00 every day',
+    ],
+    [
+      'login_access',
+      [],
+      ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5', '192.0.2.6'],
+      '192.0.2.5 and 1 more',
+    ],
+    ['paused_until', 0, Date.UTC(2026, 10, 21, 8, 5), 'Paused all protections until 2026-11-21 09:05'],
+    ['disable_activity_log', 0, 1, 'Turned off “Activity log” in Security Optimizer'],
+    ['log_lifetime', 12, 7, 'to 7 (before: 12)'],
     ['username:7', 'Admin', 'first', 'Renamed user “Admin” to “first”'],
     ['reset_2fa', { user: 7, login: 'editor', on: true }, null, 'Reset the second factor of editor'],
     ['login_unblock', { who: ['192.0.2.7'], entries: 1 }, null, 'Ended the lock of 192.0.2.7'],
@@ -51,7 +64,7 @@ describe('a change is told in words', () => {
       { action: 'Reinstall all', state: 'done', outcome: '2 plugins have a clean copy.' },
       'Ran Reinstall all. 2 plugins have a clean copy.',
     ],
-    ['something_new', 1, 2, 'Changed “something_new” in Security Optimizer from 1 to 2'],
+    ['something_new', 1, 2, 'Set “something_new” in Security Optimizer to 2 (before: 1)'],
   ])('%s from %j to %j', (name, before, after, words) => {
     expect(sentence(name, before, after)).toContain(words);
   });
@@ -65,43 +78,44 @@ describe('a change is told in words', () => {
   it('with values that are cut and hold no control characters', () => {
     const text = sentence('login_access', [], [`192.0.2.1\n${'x'.repeat(5000)}`]);
     expect(text).toContain('192.0.2.1\\u000a');
+    expect(text).toContain('xx… (before: everyone)');
     expect(text.length).toBeLessThan(500);
   });
 
   it('as done by the user, by the command line, or by guard itself', () => {
     const row = { id: '0-1', site: 'site', at: AT, name: 'sg2fa', before: 0, after: 1 };
-    expect(eventOfAudit({ ...row, actor: owner }, 'UTC')).toMatchObject({
+    expect(toEvent({ ...row, actor: owner }, 'UTC')).toMatchObject({
       uid: '01',
       at: 1_795_000_000,
       user: { id: 1, login: 'owner' },
       address: '192.0.2.1',
       origin: 'web',
     });
-    expect(eventOfAudit({ ...row, actor: COMMAND_LINE }, 'UTC')).toMatchObject({
+    expect(toEvent({ ...row, actor: COMMAND_LINE }, 'UTC')).toMatchObject({
       user: null,
       origin: 'cli',
       address: '',
     });
-    expect(eventOfAudit({ ...row, actor: { ...COMMAND_LINE, login: 'guard' } }, 'UTC')).toMatchObject({
+    expect(toEvent({ ...row, actor: { ...COMMAND_LINE, login: 'guard' } }, 'UTC')).toMatchObject({
       origin: 'system',
     });
   });
 });
 
 async function world() {
-  const db = await openDatabase({
-    url: 'sqlite:guard.sqlite',
-    dataDir: await scratchFolder(),
-    logger: recordedLog().logger,
-  });
+  const db = await openTestDatabase(await scratchFolder());
   onTestFinished(() => db.destroy());
   const memory = await activityInFile();
   const log = recordedLog();
   const recording = { site: true as boolean | null };
+  const securityEvents = createSecurityEvents();
+  const reported: SecurityEvent[] = [];
+  securityEvents.subscribe(async (_site, event) => void reported.push(event));
   const begin = () => {
     const events = createGuardEvents({
       outbox: sqlAuditOutbox(db),
       store: memory.store,
+      securityEvents,
       recording: () => recording.site,
       shorten: (_site, address) => address.replace(/\d+$/, '0'),
       timeZone: () => 'Europe/Berlin',
@@ -118,8 +132,49 @@ async function world() {
       actor: owner,
       at: AT,
     });
-  return { db, memory, log, recording, begin, change };
+  return { db, memory, log, recording, reported, begin, change };
 }
+
+describe('a protection that is switched off', () => {
+  const custom = { type: 'custom', login: 'my-door', signup: 'join' };
+  const found = (name: string, before: JsonValue, after: JsonValue) =>
+    toSettingSecurityEvent({ id: 'x', site: 'site', at: AT, actor: owner, name, before, after });
+
+  it.each<[string, JsonValue, JsonValue, string]>([
+    ['xss_protection', 1, 0, 'Advanced XSS Protection'],
+    ['sg2fa', 1, 0, 'Two-factor Authentication for Admin & Editors Users'],
+    ['login_attempts', 5, 0, 'Limit Login Attempts'],
+    ['login_access', ['192.0.2.1'], [], 'Login Access'],
+    ['login_url', custom, { ...custom, type: 'default' }, 'Custom Login URL'],
+    ['disable_activity_log', 0, 1, 'Activity log'],
+    ['paused_until', 0, AT + 3_600_000, 'All protections'],
+  ])('is %s from %j to %j', (name, before, after, protection) => {
+    expect(found(name, before, after)).toMatchObject({ kind: 'protection-off', protection, by: 'owner' });
+  });
+
+  it.each<[string, JsonValue, JsonValue]>([
+    ['xss_protection', 0, 1],
+    ['login_attempts', 5, 3],
+    ['login_access', ['192.0.2.1'], ['192.0.2.2']],
+    ['login_url', { ...custom, type: 'default' }, custom],
+    ['disable_activity_log', 1, 0],
+    ['paused_until', AT + 3_600_000, 0],
+    ['log_lifetime', 12, 7],
+  ])('is not %s from %j to %j', (name, before, after) => expect(found(name, before, after)).toBeNull());
+
+  it('is reported once, with a shortened address where the site wants that, also while the log is off', async () => {
+    const { begin, change, reported, recording } = await world();
+    recording.site = false;
+    const events = begin();
+    await change('xss_protection', 1, 0);
+    events.start();
+    events.handleAuditChange();
+    await eventually(() => reported.length === 1);
+    events.handleAuditChange();
+    await events.stop();
+    expect(reported).toMatchObject([{ kind: 'protection-off', by: 'owner', address: '192.0.2.0', until: null }]);
+  });
+});
 
 describe('what happens in guard', () => {
   it('is in the log soon after it was stored, once, with a shortened address where the site wants that', async () => {
@@ -127,9 +182,9 @@ describe('what happens in guard', () => {
     const events = begin();
     events.start();
     await change('disable_feed', 0, 1);
-    events.changed();
+    events.handleAuditChange();
     await eventually(async () => (await memory.allEvents()).length === 1);
-    events.changed();
+    events.handleAuditChange();
     await events.stop();
     expect(await memory.allEvents()).toHaveLength(1);
     expect((await memory.allEvents())[0]).toMatchObject({
@@ -168,13 +223,13 @@ describe('what happens in guard', () => {
     memory.store.writeEvents = () => Promise.reject(new Error('disk full'));
     await change('disable_feed', 0, 1);
     const events = begin();
-    events.changed();
+    events.handleAuditChange();
     await eventually(() => log.events().length === 1);
-    events.changed();
+    events.handleAuditChange();
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(log.events()).toEqual(['guard-events-not-stored']);
     memory.store.writeEvents = write;
-    events.changed();
+    events.handleAuditChange();
     await eventually(async () => (await memory.allEvents()).length === 1);
   });
 
@@ -212,14 +267,14 @@ describe('what happens in guard', () => {
   it('says who was locked out until when, once per lock', async () => {
     const { memory, begin } = await world();
     const events = begin();
-    events.locked('site', '192.0.2.7', AT + 3_600_000);
-    events.locked('site', '192.0.2.7', AT + 3_600_000);
-    events.locked('site', '192.0.2.7', AT + 90_000_000);
+    events.recordLockout('site', '192.0.2.7', AT + 3_600_000);
+    events.recordLockout('site', '192.0.2.7', AT + 3_600_000);
+    events.recordLockout('site', '192.0.2.7', AT + 90_000_000);
     await events.stop();
     expect(await memory.allEvents()).toHaveLength(2);
     expect((await memory.allEvents())[0]).toMatchObject({ kind: 'login.locked', address: '192.0.2.0', login: '' });
     const others = begin();
-    others.locked('site', '2001:db8:1:2::/64', AT + 3_600_000);
+    others.recordLockout('site', '2001:db8:1:2::/64', AT + 3_600_000);
     await others.stop();
     expect((await memory.allEvents())[2]).toMatchObject({ address: '2001:db8:1:2::', object: '2001:db8:1:2::' });
     expect((await memory.allEvents())[0]?.after).toBe('2026-11-18 13:06');
@@ -230,7 +285,8 @@ describe('what happens in guard', () => {
     const events = begin();
     let stored = 0;
     memory.store.writeEvents = () => Promise.reject(new Error('disk full'));
-    for (let index = 0; index < 12_000; index++) events.locked('site', `2001:db8::${index.toString(16)}:1`, AT + 1);
+    for (let index = 0; index < 12_000; index++)
+      events.recordLockout('site', `2001:db8::${index.toString(16)}:1`, AT + 1);
     memory.store.writeEvents = async (_site, batch) => {
       stored += batch.length;
     };

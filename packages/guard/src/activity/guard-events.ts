@@ -1,76 +1,73 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import { localTimestamp } from '../lib/time-zone.js';
+import type { SecurityEvents } from '../security-events.js';
+import type { AuditOutbox, AuditRow } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore, NewEvent } from './activity-store.js';
-import { type AuditRow, eventOfAudit } from './audit-words.js';
-import { localTimestamp } from './local-days.js';
-
-/** Audit rows that the log does not know yet. Both methods may throw StorageError. */
-export interface AuditOutbox {
-  /** The oldest of every site. */
-  untold(limit: number): Promise<readonly AuditRow[]>;
-  told(ids: readonly string[]): Promise<void>;
-}
+import { toEvent } from './audit-labels.js';
+import { toSettingSecurityEvent } from './security-events.js';
 
 export interface GuardEvents {
-  /** Something was changed, here or by another process: takes it over soon. Never throws. */
-  changed(): void;
+  /** Called after a change by this or another process: stores its audit rows soon. Never throws. */
+  handleAuditChange(): void;
   /**
-   * Somebody was locked out. Never throws.
-   * @param who an address, or the /64 of an IPv6 one
+   * Records a lockout. Never throws.
+   * @param who an address, or the /64 of an IPv6 address
    * @param until milliseconds since the Unix epoch
    */
-  locked(site: SiteId, who: string, until: number): void;
-  /** Looks now and then, until `stop`. */
+  recordLockout(site: SiteId, who: string, until: number): void;
+  /** Polls until `stop`. */
   start(): void;
-  /** Writes what waits. */
+  /** Writes all pending events. */
   stop(): Promise<void>;
 }
 
 const BATCH = 200;
-/** Events of the same moment go together, milliseconds. */
-const SOON_MS = 50;
-/** What nobody told of (the command line, while the database was busy) is found after this time, milliseconds. */
-const LOOK_MS = 5000;
-/** Lock-outs that wait to be stored, all sites together; they stand in the service's log too. */
+/** Delay so that simultaneous events share a batch, milliseconds. */
+const PROMPT_MS = 50;
+/** Poll interval for changes without a notification (command line, busy database), milliseconds. */
+const POLL_MS = 5000;
+/** Maximum number of pending lockouts, of all sites together; lockouts are also in the service's log. */
 const WAITING_MAX = 10_000;
 
 /**
- * What happens in guard itself as events of the log. Changes are taken from the record of changes, where every one of
- * them is written in the transaction that makes it, whoever made it: none is lost, and one that is taken twice is known
- * by its id. Lock-outs are only counted in memory first, so they come by `locked`.
+ * Stores events of guard itself in the log. Changes are read from the audit table, which each process writes in the
+ * transaction of the change: none is lost, and duplicates are recognised by their id. Lockouts are only in memory at
+ * first, so they are reported by `recordLockout`.
  *
- * @param recording whether the log of a site is on; null for a site that is not served any more
+ * @param recording whether the log of a site is on; null for a site that is no longer served
  */
 export function createGuardEvents(deps: {
   readonly outbox: AuditOutbox;
   readonly store: Pick<ActivityStore, 'writeEvents'>;
+  readonly securityEvents: Pick<SecurityEvents, 'report'>;
   readonly recording: (site: SiteId) => boolean | null;
-  /** The address as it may be written. */
+  /** Anonymises the address if the site requires it. */
   readonly shorten: (site: SiteId, address: string) => string;
   readonly timeZone: (site: SiteId) => string;
   readonly clock: Clock;
   readonly logger: Logger;
 }): GuardEvents {
-  const { outbox, store, recording, shorten, timeZone, clock, logger } = deps;
+  const { outbox, store, securityEvents, recording, shorten, timeZone, clock, logger } = deps;
   const locks = new Map<SiteId, NewEvent[]>();
   let waiting = 0;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
-  /** Asked for while it was under way. */
+  /** Whether another run was requested during the current one. */
   let again = false;
   let failing = false;
   let started = false;
   let stopped = false;
-  /** Whether the timer is for something that is known to be there. */
+  /** Whether the timer is for events that are known to exist. */
   let urgent = false;
 
   function later(ms: number): void {
-    // Changes one after the other must not put off the first of them for ever.
+    // A series of changes must not delay the first one forever.
     if (stopped || (timer !== null && urgent)) return;
     if (timer !== null) clearTimeout(timer);
-    urgent = ms === SOON_MS;
+    urgent = ms === PROMPT_MS;
     timer = setTimeout(() => void take(), ms).unref();
   }
 
@@ -90,7 +87,7 @@ export function createGuardEvents(deps: {
       )
       .finally(() => {
         running = null;
-        if (started && timer === null) later(again ? SOON_MS : LOOK_MS);
+        if (started && timer === null) later(again ? PROMPT_MS : POLL_MS);
         again = false;
       });
     return running;
@@ -99,9 +96,15 @@ export function createGuardEvents(deps: {
   async function takeAll(): Promise<void> {
     for (const [site, events] of locks) await writeLocks(site, events);
     for (;;) {
-      const rows = await outbox.untold(BATCH);
+      const rows = await outbox.listUndelivered(BATCH);
       for (const [site, events] of bySite(rows)) await store.writeEvents(site, events);
-      await outbox.told(rows.map(({ id }) => id));
+      for (const row of rows) {
+        const found = toSettingSecurityEvent(row);
+        if (found === null) continue;
+        const address = found.address === null ? null : shorten(row.site, found.address);
+        await securityEvents.report(row.site, { ...found, address });
+      }
+      await outbox.markDelivered(rows.map(({ id }) => id));
       if (rows.length < BATCH) return;
     }
   }
@@ -109,14 +112,14 @@ export function createGuardEvents(deps: {
   async function writeLocks(site: SiteId, events: NewEvent[]): Promise<void> {
     const batch = events.slice(0, BATCH);
     await store.writeEvents(site, batch);
-    // Others may have come meanwhile.
+    // More lockouts may have been added meanwhile.
     events.splice(0, batch.length);
     waiting -= batch.length;
     if (events.length === 0) locks.delete(site);
     else await writeLocks(site, events);
   }
 
-  /** Newest first, so that each switch of the log says whether it was on before. */
+  /** Groups rows by site. Goes through them newest first: each switch of the log has the state before it. */
   function bySite(rows: readonly AuditRow[]): ReadonlyMap<SiteId, readonly NewEvent[]> {
     const events = new Map<SiteId, NewEvent[]>();
     const on = new Map<SiteId, boolean | null>();
@@ -125,7 +128,7 @@ export function createGuardEvents(deps: {
       if (!on.has(site)) on.set(site, recording(site));
       const isSwitch = name === 'disable_activity_log' && on.get(site) !== null;
       if (on.get(site) === true || isSwitch) {
-        const event = eventOfAudit(row, timeZone(site));
+        const event = toEvent(row, timeZone(site));
         add(events, site, { ...event, address: shorten(site, event.address) });
       }
       if (isSwitch) on.set(site, before === 0);
@@ -135,18 +138,18 @@ export function createGuardEvents(deps: {
   }
 
   return {
-    changed: () => later(SOON_MS),
-    locked(site, who, until) {
+    handleAuditChange: () => later(PROMPT_MS),
+    recordLockout(site, who, until) {
       if (recording(site) !== true || waiting >= WAITING_MAX) return;
       const end = localTimestamp(timeZone(site), Math.floor(until / 1000));
       const address = shorten(site, who.replace('/64', ''));
       add(locks, site, lockEvent(site, address, { until, end, now: clock() }));
       waiting++;
-      later(SOON_MS);
+      later(PROMPT_MS);
     },
     start() {
       started = true;
-      later(SOON_MS);
+      later(PROMPT_MS);
     },
     async stop() {
       started = false;
@@ -165,7 +168,7 @@ function add(events: Map<SiteId, NewEvent[]>, site: SiteId, event: NewEvent): vo
   else own.push(event);
 }
 
-/** Failures that were under way together lock once: the same lock has the same uid. */
+/** The uid is the same for the same lockout: concurrent failures record it once. */
 function lockEvent(
   site: SiteId,
   address: string,

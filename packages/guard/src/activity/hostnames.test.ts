@@ -1,12 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { dnsServer } from '../../test/support/dns-server.js';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { eventually } from '../../test/support/scratch.js';
 import { parseAddress } from '../lib/address.js';
-import { dnsServer } from '../testing/dns-server.js';
-import { recordedLog } from '../testing/log-lines.js';
-import { eventually } from '../testing/scratch.js';
 import type { Visitor } from './activity-store.js';
-import { type Dns, hostName, reverseName, systemDns } from './dns.js';
-import { createHostnames } from './hostnames.js';
-import { claimedSearchEngine } from './search-engines.js';
+import { claimedSearchEngine } from './bots.js';
+import { createHostnames, type Dns, hostName, LookupQueue, reverseName, systemDns, type Urgency } from './hostnames.js';
 
 const GOOGLE = claimedSearchEngine('Googlebot/2.1');
 const BING = claimedSearchEngine('bingbot/2.0');
@@ -29,7 +28,7 @@ async function underTest() {
     return visitor;
   };
   const store = {
-    visitorOfAddress: async (site: string, address: string) => visitorOf(site, address),
+    getAddressVisitor: async (site: string, address: string) => visitorOf(site, address),
     async setHostname(site: string, id: number, hostname: string | null, verifiedBot: string | null) {
       const visitor = [...visitors.values()].find((entry) => entry.id === id) as Visitor;
       visitors.set(`${site} ${visitor.name}`, { ...visitor, hostname, verifiedBot });
@@ -79,10 +78,10 @@ describe('a host name', () => {
   it('is found and kept with the visitor, and asked for once', async () => {
     const { server, hostnames, written } = await underTest();
     server.records.set('PTR 7.2.0.192.in-addr.arpa', ['Host-7.Example.com']);
-    for (let i = 0; i < 5; i++) hostnames.want('site', '192.0.2.7', 'seen');
+    for (let i = 0; i < 5; i++) hostnames.request('site', '192.0.2.7', 'seen');
     await eventually(() => written.length === 1);
-    hostnames.want('site', '192.0.2.7', 'shown');
-    hostnames.want('other', '192.0.2.7', 'shown');
+    hostnames.request('site', '192.0.2.7', 'shown');
+    hostnames.request('other', '192.0.2.7', 'shown');
     await eventually(() => written.length === 2);
     expect(written).toEqual(['site 192.0.2.7 host-7.example.com null', 'other 192.0.2.7 host-7.example.com null']);
     expect(server.asked).toEqual(['PTR 7.2.0.192.in-addr.arpa']);
@@ -91,11 +90,11 @@ describe('a host name', () => {
   it('is asked for anew after a day', async () => {
     const { server, hostnames, written, advance } = await underTest();
     server.records.set('PTR 7.2.0.192.in-addr.arpa', ['old.example.com']);
-    hostnames.want('site', '192.0.2.7', 'seen');
+    hostnames.request('site', '192.0.2.7', 'seen');
     await eventually(() => written.length === 1);
     server.records.set('PTR 7.2.0.192.in-addr.arpa', ['new.example.com']);
     advance(25 * 3600_000);
-    hostnames.want('site', '192.0.2.7', 'seen');
+    hostnames.request('site', '192.0.2.7', 'seen');
     await eventually(() => written.length === 2);
     expect(written[1]).toBe('site 192.0.2.7 new.example.com null');
   });
@@ -104,7 +103,7 @@ describe('a host name', () => {
     const { server, hostnames } = await underTest();
     const addresses = ['10.1.2.3', '127.0.0.1', '192.168.1.1', '172.20.0.1', '169.254.1.1', '100.64.0.1', '0.0.0.0'];
     for (const address of [...addresses, '::1', 'fd00::1', 'fe80::1', 'nonsense'])
-      hostnames.want('site', address, 'shown');
+      hostnames.request('site', address, 'shown');
     await pause(100);
     expect(server.asked).toEqual([]);
   });
@@ -119,8 +118,8 @@ describe('a host name', () => {
     ];
     server.records.set('PTR 7.2.0.192.in-addr.arpa', [...hostile, ['good', 'example', 'com']]);
     server.records.set('PTR 8.2.0.192.in-addr.arpa', hostile);
-    hostnames.want('site', '192.0.2.7', 'seen');
-    hostnames.want('site', '192.0.2.8', 'seen');
+    hostnames.request('site', '192.0.2.7', 'seen');
+    hostnames.request('site', '192.0.2.8', 'seen');
     await eventually(() => server.asked.length === 2);
     await pause(100);
     for (const line of written) expect(line).toMatch(/^site 192\.0\.2\.\d [a-z.]+ null$/);
@@ -133,22 +132,22 @@ describe('a host name', () => {
   it('that nobody tells is not waited for, and asked for again later', async () => {
     const { server, hostnames, written, advance, gaveUp } = await underTest();
     server.silent = true;
-    hostnames.want('site', '192.0.2.7', 'seen');
+    hostnames.request('site', '192.0.2.7', 'seen');
     await gaveUp(1);
-    hostnames.want('site', '192.0.2.7', 'shown');
+    hostnames.request('site', '192.0.2.7', 'shown');
     await pause(100);
     expect([server.asked.length, written]).toEqual([1, []]);
     server.silent = false;
     server.records.set('PTR 7.2.0.192.in-addr.arpa', ['late.example.com']);
     advance(11 * 60_000);
-    hostnames.want('site', '192.0.2.7', 'shown');
+    hostnames.request('site', '192.0.2.7', 'shown');
     await eventually(() => written.length === 1);
   });
 
   it('is asked for a bounded number of times a second, first what the owner looks at', async () => {
     const { server, hostnames } = await underTest();
-    for (let i = 0; i < 200; i++) hostnames.want('site', `198.51.100.${i}`, 'seen');
-    for (let i = 0; i < 5; i++) hostnames.want('site', `192.0.2.${i}`, 'shown');
+    for (let i = 0; i < 200; i++) hostnames.request('site', `198.51.100.${i}`, 'seen');
+    for (let i = 0; i < 5; i++) hostnames.request('site', `192.0.2.${i}`, 'shown');
     const began = Date.now();
     await pause(700);
     // Twenty in each second that was touched, however long the pause has become.
@@ -165,7 +164,7 @@ describe('a search engine', () => {
     const { server, hostnames, written } = await underTest();
     server.records.set(CRAWLER, ['crawl-7.googlebot.com']);
     server.records.set('A crawl-7.googlebot.com', ['203.0.113.1', '192.0.2.7']);
-    hostnames.want('site', '192.0.2.7', 'claimed', GOOGLE);
+    hostnames.request('site', '192.0.2.7', 'claimed', GOOGLE);
     await eventually(() => written.length === 1);
     expect(written).toEqual(['site 192.0.2.7 crawl-7.googlebot.com Google']);
   });
@@ -174,7 +173,7 @@ describe('a search engine', () => {
     const { server, hostnames, written } = await underTest();
     server.records.set(`PTR ${reverseName(parseAddress('2001:db8::7') as never)}`, ['crawl-7.googlebot.com']);
     server.records.set('AAAA crawl-7.googlebot.com', ['2001:db8:0:0:0:0:0:7']);
-    hostnames.want('site', '2001:db8::7', 'claimed', GOOGLE);
+    hostnames.request('site', '2001:db8::7', 'claimed', GOOGLE);
     await eventually(() => written.length === 1);
     expect(written).toEqual(['site 2001:db8::7 crawl-7.googlebot.com Google']);
   });
@@ -187,9 +186,9 @@ describe('a search engine', () => {
     server.records.set('A googlebot.com.example.org', ['192.0.2.8']);
     server.records.set('PTR 9.2.0.192.in-addr.arpa', ['crawl-9.googlebot.com']);
     server.records.set('A crawl-9.googlebot.com', ['192.0.2.9']);
-    hostnames.want('site', '192.0.2.7', 'claimed', GOOGLE);
-    hostnames.want('site', '192.0.2.8', 'claimed', GOOGLE);
-    hostnames.want('site', '192.0.2.9', 'claimed', BING);
+    hostnames.request('site', '192.0.2.7', 'claimed', GOOGLE);
+    hostnames.request('site', '192.0.2.8', 'claimed', GOOGLE);
+    hostnames.request('site', '192.0.2.9', 'claimed', BING);
     await eventually(() => written.length === 3);
     expect(written.every((line) => line.endsWith(' null'))).toBe(true);
     expect(server.asked).not.toContain('A googlebot.com.example.org');
@@ -199,17 +198,17 @@ describe('a search engine', () => {
     const { server, hostnames, written, advance, gaveUp } = await underTest();
     server.records.set(CRAWLER, ['crawl-7.googlebot.com']);
     server.records.set('A crawl-7.googlebot.com', ['192.0.2.7']);
-    hostnames.want('site', '192.0.2.7', 'claimed', GOOGLE);
+    hostnames.request('site', '192.0.2.7', 'claimed', GOOGLE);
     await eventually(() => written.length === 1);
     server.silent = true;
     advance(25 * 3600_000);
-    hostnames.want('site', '192.0.2.7', 'claimed', GOOGLE);
+    hostnames.request('site', '192.0.2.7', 'claimed', GOOGLE);
     await gaveUp(3);
     expect(written).toHaveLength(1);
     server.silent = false;
     server.records.clear();
     advance(11 * 60_000);
-    hostnames.want('site', '192.0.2.7', 'claimed', GOOGLE);
+    hostnames.request('site', '192.0.2.7', 'claimed', GOOGLE);
     await eventually(() => written.length === 2);
     expect(written[1]).toBe('site 192.0.2.7 null null');
   });
@@ -217,8 +216,54 @@ describe('a search engine', () => {
   it('that publishes no names costs no more than the host name', async () => {
     const { server, hostnames, written } = await underTest();
     server.records.set(CRAWLER, ['host.duckduckgo.com']);
-    hostnames.want('site', '192.0.2.7', 'claimed', DUCK);
+    hostnames.request('site', '192.0.2.7', 'claimed', DUCK);
     await eventually(() => written.length === 1);
     expect([written, server.asked]).toEqual([['site 192.0.2.7 host.duckduckgo.com null'], [CRAWLER]]);
+  });
+});
+
+function fill(queue: LookupQueue<string>, urgency: Urgency): number {
+  let added = 0;
+  while (!queue.isFull(urgency)) {
+    const key = `${urgency} ${added++}`;
+    queue.add(key, key, urgency);
+  }
+  return added;
+}
+
+function drain(queue: LookupQueue<string>): string[] {
+  const tasks: string[] = [];
+  for (let task = queue.next(); task !== null; task = queue.next()) tasks.push(task);
+  return tasks;
+}
+
+describe('lookups in line', () => {
+  it('come the most urgent first, each once', () => {
+    const queue = new LookupQueue<string>();
+    queue.add('a', 'a', 'seen');
+    queue.add('b', 'b', 'claimed');
+    queue.add('c', 'c', 'shown');
+    queue.add('a', 'a, looked at', 'shown');
+    queue.add('b', 'b, seen again', 'seen');
+    expect(drain(queue)).toEqual(['c', 'a, looked at', 'b']);
+    expect(queue.size).toBe(0);
+  });
+
+  it('are known by their key, as long as they wait no less urgently', () => {
+    const queue = new LookupQueue<string>();
+    queue.add('a', 'a', 'claimed');
+    expect([queue.has('a', 'seen'), queue.has('a', 'claimed'), queue.has('a', 'shown')]).toEqual([true, true, false]);
+    expect(queue.has('b', 'seen')).toBe(false);
+  });
+
+  it('stay bounded, and nobody loses a place because a better one is taken', () => {
+    const queue = new LookupQueue<string>();
+    queue.add('early', 'early', 'seen');
+    const shown = fill(queue, 'shown');
+    queue.add('early', 'early', 'shown');
+    queue.add('late', 'late', 'shown');
+    const tasks = drain(queue);
+    expect(tasks).toHaveLength(shown + 1);
+    expect(tasks.at(-1)).toBe('early');
   });
 });

@@ -1,13 +1,12 @@
+import { Resolver } from 'node:dns/promises';
 import { type Address, parseAddress } from '../lib/address.js';
-import { AddressSet } from '../lib/address-set.js';
+import { privateNetworks } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import { setBounded } from '../lib/set-bounded.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore } from './activity-store.js';
-import { type Dns, hostName } from './dns.js';
-import { LookupQueue, type Urgency } from './lookup-queue.js';
-import { belongsTo, type SearchEngine } from './search-engines.js';
+import { belongsTo, type SearchEngine } from './bots.js';
 
 /** Finds out host names of visitors, and whether search engines are what they claim, off every path. */
 export interface Hostnames {
@@ -15,7 +14,7 @@ export interface Hostnames {
    * Wants to know the host name of an address. Never waits, never throws.
    * @param engine the search engine that the visitor claims to be, or null
    */
-  want(site: SiteId, address: string, urgency: Urgency, engine?: SearchEngine | null): void;
+  request(site: SiteId, address: string, urgency: Urgency, engine?: SearchEngine | null): void;
   /** Asks nothing more; resolves when nothing is under way. */
   stop(): Promise<void>;
 }
@@ -46,15 +45,9 @@ const KNOWN_MAX = 20_000;
 /** Names of one address that are looked at. */
 const NAMES_MAX = 5;
 
-/** Addresses of private networks have names that are nobody's business, or none (RFC 1918, 4193, 6598, 3927, 4291). */
-const PRIVATE = AddressSet.from([
-  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
-  ...['224.0.0.0/3', '::/127', 'fc00::/7', 'fe80::/10', 'ff00::/8'],
-]);
-
 export function createHostnames(deps: {
   readonly dns: Dns;
-  readonly store: Pick<ActivityStore, 'visitorOfAddress' | 'setHostname'>;
+  readonly store: Pick<ActivityStore, 'getAddressVisitor' | 'setHostname'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }): Hostnames {
@@ -62,8 +55,8 @@ export function createHostnames(deps: {
   const queue = new LookupQueue<Task>();
   /** The least recently learnt first. */
   const known = new Map<string, Known>();
-  /** What the store has been told, so that it is not told again. */
-  const told = new Map<string, string>();
+  /** What the store knows of each address already. */
+  const stored = new Map<string, string>();
   /** Lookups under way, by site and address. */
   const running = new Map<string, Promise<void>>();
   let begun = 0;
@@ -71,19 +64,20 @@ export function createHostnames(deps: {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  function want(site: SiteId, text: string, urgency: Urgency, engine: SearchEngine | null = null): void {
+  function request(site: SiteId, text: string, urgency: Urgency, engine: SearchEngine | null = null): void {
     // Asked ten thousand times a second in a flood: what would change nothing must cost next to nothing.
     if (stopped || queue.isFull(urgency)) return;
     // A claim that nobody can prove needs no questions beyond those for the name.
     const provable = engine !== null && engine.domains.length > 0 ? engine : null;
     const key = `${site} ${text}`;
-    const before = told.get(key);
+    const before = stored.get(key);
     if (running.has(key) || (before !== undefined && isFresh(text, provable))) return;
     if (provable === null && queue.has(key, urgency)) return;
     const address = parseAddress(text);
-    if (address === null || PRIVATE.has(address)) return;
+    // Their names are nobody's business, or there are none.
+    if (address === null || privateNetworks.has(address)) return;
     queue.add(key, { site, address, engine: provable }, urgency);
-    go();
+    startLookups();
   }
 
   /** Whether an address needs no question now. */
@@ -93,7 +87,7 @@ export function createHostnames(deps: {
     return engine === null || !fact.answered || fact.proofs.has(engine.name);
   }
 
-  function go(): void {
+  function startLookups(): void {
     while (!stopped && running.size < AT_ONCE && queue.size > 0) {
       const now = Math.floor(clock() / 1000);
       if (now !== second) {
@@ -103,7 +97,7 @@ export function createHostnames(deps: {
       if (begun >= PER_SECOND) {
         timer ??= setTimeout(() => {
           timer = undefined;
-          go();
+          startLookups();
         }, 1000).unref();
         return;
       }
@@ -117,7 +111,7 @@ export function createHostnames(deps: {
         })
         .finally(() => {
           running.delete(key);
-          go();
+          startLookups();
         });
       running.set(key, done);
     }
@@ -125,27 +119,27 @@ export function createHostnames(deps: {
 
   async function look({ site, address, engine }: Task): Promise<void> {
     const { text } = address;
-    if (!isFresh(text, engine)) remember(known, text, await ask(address, engine, known.get(text)));
+    if (!isFresh(text, engine)) remember(known, text, await query(address, engine, known.get(text)));
     const fact = known.get(text);
     if (fact === undefined) return;
     const key = `${site} ${text}`;
     if (!fact.answered) {
-      remember(told, key, '');
+      remember(stored, key, '');
       return;
     }
     const proved = [...fact.proofs].find(([, proof]) => proof)?.[0] ?? null;
     const tell = `${fact.hostname} ${proved}`;
-    if (told.get(key) === tell) return;
-    const visitor = await store.visitorOfAddress(site, text);
-    // Whoever was not asked whether it is a search engine keeps what was proved before.
+    if (stored.get(key) === tell) return;
+    const visitor = await store.getAddressVisitor(site, text);
+    // A visitor that was not verified now keeps the earlier result.
     const verified = fact.proofs.size === 0 ? visitor.verifiedBot : proved;
     if (visitor.hostname !== fact.hostname || visitor.verifiedBot !== verified) {
       await store.setHostname(site, visitor.id, fact.hostname, verified);
     }
-    remember(told, key, tell);
+    remember(stored, key, tell);
   }
 
-  async function ask(address: Address, engine: SearchEngine | null, before: Known | undefined): Promise<Known> {
+  async function query(address: Address, engine: SearchEngine | null, before: Known | undefined): Promise<Known> {
     const at = clock();
     try {
       const names = (await dns.names(address))
@@ -155,21 +149,21 @@ export function createHostnames(deps: {
       const recent = before?.answered && Math.abs(at - before.at) <= KNOWN_MS;
       const proofs = new Map(recent ? before.proofs : []);
       const name = engine === null ? undefined : names.find((entry) => belongsTo(engine, entry));
-      if (engine !== null) proofs.set(engine.name, name !== undefined && (await leadsTo(name, address)));
+      if (engine !== null) proofs.set(engine.name, name !== undefined && (await resolvesTo(name, address)));
       return { at, answered: true, hostname: name ?? names[0] ?? null, proofs };
     } catch {
       return { at, answered: false, hostname: before?.hostname ?? null, proofs: new Map() };
     }
   }
 
-  /** Whoever owns an address can give it any name; only the owner of the name can make it lead back. */
-  async function leadsTo(name: string, address: Address): Promise<boolean> {
+  /** The owner of an address can give it any name; only the owner of the name can make it resolve to the address. */
+  async function resolvesTo(name: string, address: Address): Promise<boolean> {
     const found = await dns.addresses(name, address.family);
     return found.some((text) => parseAddress(text)?.text === address.text);
   }
 
   return {
-    want,
+    request,
     async stop() {
       stopped = true;
       clearTimeout(timer);
@@ -183,4 +177,109 @@ export function createHostnames(deps: {
 function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key);
   setBounded(map, key, value, KNOWN_MAX);
+}
+
+/** DNS queries. A response may be hostile: the owner of an address chooses its name. */
+export interface Dns {
+  /** Names of an address (PTR, RFC 1035 section 3.5); none when it has no name. Throws when nobody answers. */
+  names(address: Address): Promise<readonly string[]>;
+  /** Addresses of a name, of the family given. Throws when nobody answers. */
+  addresses(name: string, family: 4 | 6): Promise<readonly string[]>;
+}
+
+/** Time for one question, milliseconds. */
+const TIMEOUT_MS = 3000;
+
+/** @param servers `192.0.2.1` or `192.0.2.1:5353`; the system's when empty */
+export function systemDns(servers: readonly string[], timeoutMs = TIMEOUT_MS): Dns {
+  const resolver = new Resolver({ timeout: timeoutMs, tries: 1 });
+  if (servers.length > 0) resolver.setServers(servers);
+  return {
+    names: (address) => orNone(resolver.resolvePtr(reverseName(address))),
+    addresses: (name, family) => orNone(family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)),
+  };
+}
+
+async function orNone(answer: Promise<readonly string[]>): Promise<readonly string[]> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (NO_SUCH.has((error as NodeJS.ErrnoException).code ?? '')) return [];
+    throw error;
+  }
+}
+
+/** The name does not exist, has no such record, or is one that no resolver accepts. */
+const NO_SUCH: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADRESP']);
+
+/** `7.2.0.192.in-addr.arpa` (RFC 1035 section 3.5), or 32 hexadecimal digits under `ip6.arpa` (RFC 3596 section 2.5). */
+export function reverseName({ words, family }: Address): string {
+  const hex = words.map((word) => word.toString(16).padStart(8, '0')).join('');
+  if (family === 6) return `${[...hex].reverse().join('.')}.ip6.arpa`;
+  const word = words[3];
+  return `${word & 255}.${(word >>> 8) & 255}.${(word >>> 16) & 255}.${word >>> 24}.in-addr.arpa`;
+}
+
+/**
+ * A name as it may be shown and stored: lower-case, without the dot at the end, letters, digits, hyphens and
+ * underscores only (RFC 1123 section 2.1, and underscores, which exist in the wild). Null for anything else.
+ */
+export function hostName(name: string): string | null {
+  const text = name.replace(/\.$/, '').toLowerCase();
+  if (text.length === 0 || text.length > 253) return null;
+  return text.split('.').every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) ? text : null;
+}
+
+/** How soon a host name is wanted: the owner looks at it, a visitor claims to be a search engine, or just so. */
+export type Urgency = 'shown' | 'claimed' | 'seen';
+
+/** Most lookups that wait, by urgency. What does not fit is left out, and comes back when it is wanted again. */
+const WAITING_MAX: Readonly<Record<Urgency, number>> = { shown: 500, claimed: 2000, seen: 1000 };
+const URGENCIES: readonly Urgency[] = ['shown', 'claimed', 'seen'];
+
+/** A queue of lookups, the most urgent first, each only once. */
+export class LookupQueue<Task> {
+  readonly #waiting: Readonly<Record<Urgency, Map<string, Task>>> = {
+    shown: new Map(),
+    claimed: new Map(),
+    seen: new Map(),
+  };
+
+  get size(): number {
+    return URGENCIES.reduce((sum, urgency) => sum + this.#waiting[urgency].size, 0);
+  }
+
+  /** Whether a task of this key waits already, at least as urgent. */
+  has(key: string, urgency: Urgency): boolean {
+    return URGENCIES.slice(0, URGENCIES.indexOf(urgency) + 1).some((line) => this.#waiting[line].has(key));
+  }
+
+  /** Whether a task of this urgency would be left out. */
+  isFull(urgency: Urgency): boolean {
+    return this.#waiting[urgency].size >= WAITING_MAX[urgency];
+  }
+
+  /** Enqueues a task. It replaces an older one of the same key that is not more urgent. */
+  add(key: string, task: Task, urgency: Urgency): void {
+    const before = URGENCIES.find((other) => this.#waiting[other].has(key));
+    if (before !== undefined && URGENCIES.indexOf(before) < URGENCIES.indexOf(urgency)) return;
+    // When the queue is full, the task keeps its lower urgency.
+    if (this.isFull(urgency) && before !== urgency) return;
+    if (before !== undefined) this.#waiting[before].delete(key);
+    this.#waiting[urgency].set(key, task);
+  }
+
+  next(): Task | null {
+    for (const urgency of URGENCIES) {
+      for (const [key, task] of this.#waiting[urgency]) {
+        this.#waiting[urgency].delete(key);
+        return task;
+      }
+    }
+    return null;
+  }
+
+  clear(): void {
+    for (const urgency of URGENCIES) this.#waiting[urgency].clear();
+  }
 }

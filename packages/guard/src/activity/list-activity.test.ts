@@ -1,12 +1,11 @@
 import { sentFilters } from '@security-optimizer/contract/activity-filters';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { activityInFile, FIRST_VISIT, type TestVisit } from '../testing/activity-in-file.js';
-import { siteConfig } from '../testing/site-config.js';
-import { ListReadings } from './cursors.js';
-import type { ListAsk } from './list-activity.js';
+import { activityInFile, FIRST_VISIT, type TestVisit } from '../../test/support/activity-in-file.js';
+import { siteConfig } from '../../test/support/site-config.js';
+import { countNewVisits, listVisits } from './anonymous-visits.js';
+import { ListCursors, type ListQuery } from './list-activity.js';
 import { listEvents } from './registered-events.js';
-import { countNewVisits, listVisits } from './unknown-visits.js';
 
 const owner = { id: 1, login: 'owner', address: '203.0.113.9' };
 const visits = (count: number): TestVisit[] => Array.from({ length: count }, () => ({}));
@@ -23,13 +22,14 @@ async function world(rows: readonly TestVisit[] = []) {
   let now = 1_800_000_000_000;
   const deps = {
     store: file.store,
-    readings: new ListReadings(),
+    cursors: new ListCursors(),
     timeZone: () => 'Europe/Berlin',
     clock: () => now,
     visitors: { flags: () => ({ block: 0, do_not_block: 0 }) as const },
     users: { flags: () => ({ block: 0, do_not_block: 0 }) as const },
+    blocks: { find: async () => new Map(), findUser: async () => null },
   };
-  const ask = ({ sent, ...more }: Partial<ListAsk> & { sent?: unknown } = {}): ListAsk => ({
+  const ask = ({ sent, ...more }: Partial<ListQuery> & { sent?: unknown } = {}): ListQuery => ({
     ...{ site: siteConfig(), caller: owner, limited: false, page: 1, cursor: null, exact: false },
     filters: sentFilters.parse(sent),
     ...more,
@@ -143,7 +143,7 @@ describe('a list', () => {
     const { list, deps, file } = await world(visits(70));
     const { cursor } = await list();
     await file.addVisits(visits(20));
-    deps.readings = new ListReadings();
+    deps.cursors = new ListCursors();
     expect(shown(await list({ cursor }))).toEqual(down(40, 11));
     expect((await list({ page: 3 })).total).toBe(70);
   });
@@ -165,13 +165,13 @@ describe('a list', () => {
 
 describe('the memory of lists', () => {
   it('is bounded in lists and in pages of a list', () => {
-    const readings = new ListReadings();
-    for (let index = 0; index < 5000; index++) readings.begin(`list ${index}`, index, 0);
-    expect(readings.place('list 0', 2, 30, 0)).toBeNull();
-    expect(readings.place('list 4999', 2, 30, 0)).toEqual({ anchor: 4999, before: null, skip: 30 });
-    for (let page = 1; page <= 2000; page++) readings.ended('list 4999', 4999, page, 5000 - page, 0);
-    expect(readings.place('list 4999', 2001, 30, 0)).toEqual({ anchor: 4999, before: 3000, skip: 0 });
-    expect(readings.place('list 4999', 3, 30, 0)).toEqual({ anchor: 4999, before: null, skip: 60 });
+    const cursors = new ListCursors();
+    for (let index = 0; index < 5000; index++) cursors.begin(`list ${index}`, index, 0);
+    expect(cursors.findPosition('list 0', 2, 30, 0)).toBeNull();
+    expect(cursors.findPosition('list 4999', 2, 30, 0)).toEqual({ anchor: 4999, before: null, skip: 30 });
+    for (let page = 1; page <= 2000; page++) cursors.recordPageEnd('list 4999', 4999, page, 5000 - page, 0);
+    expect(cursors.findPosition('list 4999', 2001, 30, 0)).toEqual({ anchor: 4999, before: 3000, skip: 0 });
+    expect(cursors.findPosition('list 4999', 3, 30, 0)).toEqual({ anchor: 4999, before: null, skip: 60 });
   });
 });
 
@@ -198,7 +198,16 @@ describe('a row', () => {
       { ...event, uid: '2', kind: 'plugin.deleted', user: null, origin: 'cli', object: 'Forms' },
       { ...event, uid: '3', kind: 'from.a.newer.version', user: { id: 7, login: 'x' }, origin: 'web', object: 'y' },
     ]);
-    const [unknown, cli, changed] = (await listUsers()).entries;
+    const failed = {
+      ...event,
+      uid: '4',
+      kind: 'login.failed',
+      user: { id: 1, login: 'owner' },
+      origin: 'web',
+    } as const;
+    await file.addEvents([{ ...failed, object: 'owner' }]);
+    const [tried, unknown, cli, changed] = (await listUsers()).entries;
+    expect(tried).toMatchObject({ user: 'owner', activity: 'Failed login', you: 0 });
     expect(changed).toMatchObject({
       user: 'owner',
       activity: 'Changed the role of “<b>editor-1</b>” from Editor to Administrator',

@@ -1,15 +1,17 @@
-import type { ActivityFilter } from '@security-optimizer/contract/activity';
+import type { ActivityFilter, VisitPreset } from '@security-optimizer/contract/activity';
 import type { SentFilters } from '@security-optimizer/contract/activity-filters';
 import { LIMITED_ROWS, PAGE_ROWS } from '@security-optimizer/contract/activity-limits';
+import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';
+import { setBounded } from '../lib/set-bounded.js';
+import type { Actor } from '../settings/audit-store.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import type { Actor } from '../storage/settings-store.js';
-import type { Counted, Window } from './activity-store.js';
-import { type ListReadings, type Place, readCursor, writeCursor } from './cursors.js';
-import type { ReadFilters } from './read-filters.js';
+import type { Counted, FoundRows, Window } from './activity-store.js';
+import type { ParsedFilters } from './filters.js';
+import { toSecond } from './store/row-keys.js';
 
 /** A call for one page of a list. */
-export interface ListAsk {
+export interface ListQuery {
   readonly site: SiteConfig;
   readonly caller: Actor;
   /** Five rows and no more pages, for the overview. */
@@ -20,27 +22,32 @@ export interface ListAsk {
   readonly cursor: string | null;
   /** The To of the date filter is a moment, not a day. */
   readonly exact: boolean;
+  readonly preset?: VisitPreset | null;
+  /** An address or network, part of a path, a login, or a reference; empty for none. */
+  readonly search?: string;
 }
 
-export interface ListAnswer<Row> {
+export interface ListPage<Row> {
   entries: Row[];
   filters: ActivityFilter[];
   page: number;
   pages: number;
   cursor: string | null;
   total: number | null;
+  /** Unix seconds back to which a text was looked for, when that stopped before the page was full. */
+  searched_to?: number | null;
 }
 
 /** What a list is read from; one of the two kinds of rows of the store. */
 export interface ListSource<Filter, Row extends { readonly id: number }> {
   readonly name: 'unknown' | 'registered';
   readonly newest: (site: SiteId) => Promise<number>;
-  readonly rows: (window: Window<Filter>) => Promise<readonly Row[]>;
+  readonly rows: (window: Window<Filter>) => Promise<FoundRows<Row>>;
   readonly count: (site: SiteId, filter: Filter, anchor: number) => Promise<Counted>;
 }
 
-export interface ListDeps {
-  readonly readings: ListReadings;
+export interface ListContext {
+  readonly cursors: ListCursors;
   readonly clock: Clock;
 }
 
@@ -53,69 +60,72 @@ export interface ListDeps {
  * @throws ApiError invalid_input naming `cursor`; StorageError
  */
 export async function listActivity<Choices, Filter, Row extends { readonly id: number }, Shown>(
-  deps: ListDeps,
+  deps: ListContext,
   source: ListSource<Filter, Row>,
-  ask: ListAsk,
-  { choices, filter }: ReadFilters<Choices, Filter>,
-  show: (rows: readonly Row[]) => Shown[],
+  ask: ListQuery,
+  { choices, filter }: ParsedFilters<Choices, Filter>,
+  show: (rows: readonly Row[]) => Promise<Shown[]>,
   panel: (choices: Choices) => Promise<ActivityFilter[]>,
-): Promise<ListAnswer<Shown>> {
+): Promise<ListPage<Shown>> {
   const site = ask.site.id;
   if (ask.limited) {
     const window = { site, filter, anchor: null, before: null, skip: 0, limit: LIMITED_ROWS };
-    const [rows, filters] = await Promise.all([source.rows(window), panel(choices)]);
-    return { entries: show(rows), filters, page: 1, pages: 1, cursor: null, total: null };
+    const [{ rows }, filters] = await Promise.all([source.rows(window), panel(choices)]);
+    return { entries: await show(rows), filters, page: 1, pages: 1, cursor: null, total: null };
   }
   const key = JSON.stringify([site, source.name, ask.caller.id, filter]);
-  const { page, place } = await placeOf(deps, source, ask, key);
-  const [rows, counted, filters] = await Promise.all([
+  const { page, place } = await findPosition(deps, source, ask, key);
+  const [{ rows, stoppedAt }, counted, filters] = await Promise.all([
     source.rows({ site, filter, ...place, limit: PAGE_ROWS + 1 }),
-    countOf(deps, source, { site, filter, anchor: place.anchor, key }),
+    countRows(deps, source, { site, filter, anchor: place.anchor, key }),
     panel(choices),
   ]);
   const shown = rows.slice(0, PAGE_ROWS);
-  const last = shown.at(-1)?.id;
-  const more = rows.length > PAGE_ROWS && last !== undefined;
-  if (last !== undefined) deps.readings.ended(key, place.anchor, page, last, deps.clock());
+  const isFull = rows.length > PAGE_ROWS;
+  // Looking for a text stops after a bounded number of rows; the next page goes on there.
+  const last = isFull || stoppedAt === null ? shown.at(-1)?.id : stoppedAt;
+  const more = (isFull || stoppedAt !== null) && last !== undefined;
+  if (last !== undefined) deps.cursors.recordPageEnd(key, place.anchor, page, last, deps.clock());
   return {
-    entries: show(shown),
+    entries: await show(shown),
     filters,
     page,
-    pages: pagesOf(page, { more, empty: shown.length === 0 }, counted),
+    pages: countPages(page, { more, empty: shown.length === 0 }, counted),
     cursor: more ? writeCursor(place.anchor, last, page + 1) : null,
     total: counted.exact ? counted.rows : null,
+    searched_to: more && !isFull ? toSecond(last) : null,
   };
 }
 
-async function placeOf<Filter, Row extends { readonly id: number }>(
-  { readings, clock }: ListDeps,
+async function findPosition<Filter, Row extends { readonly id: number }>(
+  { cursors, clock }: ListContext,
   source: ListSource<Filter, Row>,
-  { site, page, cursor }: ListAsk,
+  { site, page, cursor }: ListQuery,
   key: string,
-): Promise<{ readonly page: number; readonly place: Place }> {
+): Promise<{ readonly page: number; readonly place: ListPosition }> {
   if (cursor !== null && cursor !== '') {
     const { anchor, before, page: next } = readCursor(cursor);
     // After a restart the list is known by its cursor alone.
-    if (readings.place(key, next, PAGE_ROWS, clock()) === null) readings.begin(key, anchor, clock());
+    if (cursors.findPosition(key, next, PAGE_ROWS, clock()) === null) cursors.begin(key, anchor, clock());
     return { page: next, place: { anchor, before, skip: 0 } };
   }
-  const known = page === 1 ? null : readings.place(key, page, PAGE_ROWS, clock());
+  const known = page === 1 ? null : cursors.findPosition(key, page, PAGE_ROWS, clock());
   if (known !== null) return { page, place: known };
   const anchor = await source.newest(site.id);
-  readings.begin(key, anchor, clock());
+  cursors.begin(key, anchor, clock());
   return { page, place: { anchor, before: null, skip: (page - 1) * PAGE_ROWS } };
 }
 
 /** Counted once per list that is being read: below its anchor nothing is added. */
-async function countOf<Filter, Row extends { readonly id: number }>(
-  { readings, clock }: ListDeps,
+async function countRows<Filter, Row extends { readonly id: number }>(
+  { cursors, clock }: ListContext,
   source: ListSource<Filter, Row>,
   { site, filter, anchor, key }: { site: SiteId; filter: Filter; anchor: number; key: string },
 ): Promise<Counted> {
-  const known = readings.counted(key, anchor, clock());
+  const known = cursors.getCount(key, anchor, clock());
   if (known !== null) return known;
   const counted = await source.count(site, filter, anchor);
-  readings.noteCount(key, anchor, counted, clock());
+  cursors.recordCount(key, anchor, counted, clock());
   return counted;
 }
 
@@ -123,8 +133,97 @@ async function countOf<Filter, Row extends { readonly id: number }>(
  * Never fewer pages than there are rows to load, and never more to load than there are: what was counted may have been
  * cleared up since, or have been too much to be counted to its end.
  */
-function pagesOf(page: number, { more, empty }: { more: boolean; empty: boolean }, { rows }: Counted): number {
+function countPages(page: number, { more, empty }: { more: boolean; empty: boolean }, { rows }: Counted): number {
   const counted = Math.max(1, Math.ceil(rows / PAGE_ROWS));
   if (more) return Math.max(page + 1, counted);
   return empty ? Math.min(page, counted) : page;
+}
+
+/**
+ * Where pages of a list begin and end. A list is anchored at the newest row of its first page: rows that arrive later
+ * are not part of it, so its pages do not shift while more of them are loaded.
+ */
+export interface ListPosition {
+  readonly anchor: number;
+  /** Rows before this id; null = from the anchor on. */
+  readonly before: number | null;
+  readonly skip: number;
+}
+
+/** A list that somebody is reading. */
+interface OpenList {
+  readonly anchor: number;
+  /** Id of the last row of a page, by page. */
+  readonly ends: Map<number, number>;
+  counted: Counted | null;
+  at: number;
+}
+
+/** Lists that are remembered, all sites and users together, and page ends of each. */
+const LISTS_MAX = 1000;
+const ENDS_MAX = 500;
+/** A list that nobody went on with for so long begins anew, milliseconds. */
+const FORGET_MS = 60 * 60_000;
+
+/** Page and place of our own client's cursor: `<anchor>.<before>.<page>`. */
+export function writeCursor(anchor: number, before: number, page: number): string {
+  return `${anchor}.${before}.${page}`;
+}
+
+/** @throws ApiError invalid_input */
+export function readCursor(text: string): { readonly anchor: number; readonly before: number; readonly page: number } {
+  const [, anchor, before, page] = /^(\d{1,15})\.(\d{1,15})\.(\d{1,9})$/.exec(text) ?? [];
+  if (anchor === undefined) throw new ApiError('invalid_input', { fields: { cursor: 'Use the cursor of an answer.' } });
+  return { anchor: Number(anchor), before: Number(before), page: Number(page) };
+}
+
+/**
+ * Remembers, within bounds, where the pages of lists ended that are being read, for clients that send nothing but
+ * `page`. What is forgotten costs no correctness but time: the page is then found by skipping.
+ */
+export class ListCursors {
+  readonly #lists = new Map<string, OpenList>();
+
+  /** A list is read from its first page on. */
+  begin(key: string, anchor: number, now: number): void {
+    this.#lists.delete(key);
+    setBounded(this.#lists, key, { anchor, ends: new Map(), counted: null, at: now }, LISTS_MAX);
+  }
+
+  /** Where a page begins, or null for a list that is not being read. */
+  findPosition(key: string, page: number, pageRows: number, now: number): ListPosition | null {
+    const reading = this.#reading(key, now);
+    if (reading === null) return null;
+    let known = 0;
+    for (const end of reading.ends.keys()) if (end < page && end > known) known = end;
+    const before = reading.ends.get(known) ?? null;
+    return { anchor: reading.anchor, before, skip: (page - 1 - known) * pageRows };
+  }
+
+  /** Notes where a page ended. */
+  recordPageEnd(key: string, anchor: number, page: number, last: number, now: number): void {
+    const reading = this.#reading(key, now);
+    if (reading === null || reading.anchor !== anchor) return;
+    setBounded(reading.ends, page, last, ENDS_MAX);
+  }
+
+  /** How many rows the list has, when they were counted at this anchor. */
+  getCount(key: string, anchor: number, now: number): Counted | null {
+    const reading = this.#reading(key, now);
+    return reading?.anchor === anchor ? reading.counted : null;
+  }
+
+  recordCount(key: string, anchor: number, counted: Counted, now: number): void {
+    const reading = this.#reading(key, now);
+    if (reading?.anchor === anchor) reading.counted = counted;
+  }
+
+  #reading(key: string, now: number): OpenList | null {
+    const reading = this.#lists.get(key);
+    if (reading === undefined || Math.abs(now - reading.at) > FORGET_MS) return null;
+    reading.at = now;
+    this.#lists.delete(key);
+    this.#lists.set(key, reading);
+    return reading;
+  }
 }

@@ -17,6 +17,13 @@ const visit = fc.record({
   more: fc.integer({ min: 0, max: 1_000_000 }),
   moreBits: fc.option(fc.constantFrom(0, 24, 48, 64)),
   others: fc.uint8Array({ maxLength: 500 }),
+  method: fc.constantFrom('', 'GET', 'POST', 'REPORT'),
+  failedLogins: fc.integer({ min: 0, max: 2 ** 16 - 1 }),
+  tried: text(255),
+  referer: text(300),
+  origin: text(200),
+  reference: fc.integer({ min: 0, max: 2 ** 40 - 1 }),
+  lastReference: fc.integer({ min: 0, max: 2 ** 40 - 1 }),
 });
 
 const FACTS = { at: 1, agent: null, count: 1, number: 0, repeats: 0, ...NOT_FOLDED };

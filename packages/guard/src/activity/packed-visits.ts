@@ -18,12 +18,15 @@ export interface PackedVisits {
 }
 
 /** What a visit has in common with its repeats. All texts have one byte per character. */
-export type VisitKey = Pick<Visit, 'address' | 'status' | 'rule' | 'target'>;
+export type VisitKey = Pick<Visit, 'address' | 'status' | 'rule' | 'target' | 'method' | 'failedLogins' | 'tried'>;
 
 /** What else there is to write down. */
 export type VisitFacts = Omit<NumberedVisit, keyof VisitKey>;
 
-/** Where things stand in a record; its texts follow (address, rule, target, agent), then the other addresses. */
+/**
+ * Where things stand in a record; its texts follow (address, rule, target, tried login, agent, referer, origin), then the
+ * other addresses.
+ */
 const AT = 0;
 const COUNT = 8;
 const NUMBER = 12;
@@ -36,7 +39,16 @@ const RULE_LENGTH = 27;
 const MORE = 28;
 const OTHERS_LENGTH = 32;
 const MORE_BITS = 36;
-const TEXTS = 37;
+const METHOD = 37;
+const FAILED = 38;
+const TRIED_LENGTH = 40;
+const ORIGIN_LENGTH = 41;
+const REFERER_LENGTH = 42;
+const REFERENCE = 44;
+const LAST_REFERENCE = 52;
+const TEXTS = 60;
+/** Methods by their number in a record, from 1 on; 0 for any other. */
+const METHODS = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'CONNECT', 'TRACE', 'PROPFIND', 'REPORT'];
 /** Length of an agent that was not sent. */
 const NONE = 0xffff;
 /** Bits of a network where there is none. */
@@ -82,9 +94,11 @@ export class VisitPack {
   }
 
   /** Writes a visit down, and tells where. */
-  append({ address, status, rule, target }: VisitKey, facts: VisitFacts): number {
-    const { at, agent, count, number, repeats, more, moreBits, others } = facts;
-    const text = `${address}${rule ?? ''}${target}${agent ?? ''}`;
+  append(key: VisitKey, facts: VisitFacts): number {
+    const { address, status, rule, target, method, failedLogins = 0, tried = '' } = key;
+    const { at, agent, count, number, repeats, more, moreBits, others, referer = '', origin = '' } = facts;
+    const { reference = 0, lastReference = reference } = facts;
+    const text = `${address}${rule ?? ''}${target}${tried}${agent ?? ''}${referer}${origin}`;
     const offset = this.#used;
     const textEnd = offset + TEXTS + text.length;
     const end = textEnd + others.length;
@@ -102,11 +116,18 @@ export class VisitPack {
     bytes.writeUInt32LE(more, offset + MORE);
     bytes.writeUInt32LE(others.length, offset + OTHERS_LENGTH);
     bytes.writeUInt8(moreBits ?? NO_NETWORK, offset + MORE_BITS);
+    bytes.writeUInt8(toMethodNumber(method), offset + METHOD);
+    bytes.writeUInt16LE(failedLogins, offset + FAILED);
+    bytes.writeUInt8(tried.length, offset + TRIED_LENGTH);
+    bytes.writeUInt8(origin.length, offset + ORIGIN_LENGTH);
+    bytes.writeUInt16LE(referer.length, offset + REFERER_LENGTH);
+    bytes.writeDoubleLE(reference, offset + REFERENCE);
+    bytes.writeDoubleLE(lastReference, offset + LAST_REFERENCE);
     bytes.write(text, offset + TEXTS, 'latin1');
     if (others.length > 0) bytes.set(others, textEnd);
     this.#used = end;
     this.#rows++;
-    this.#hits += hitsOf(facts);
+    this.#hits += countHits(facts);
     this.#othersBytes += others.length;
     return offset;
   }
@@ -120,21 +141,26 @@ export class VisitPack {
     return this.#bytes.readUInt32LE(offset + NUMBER);
   }
 
-  addHit(offset: number): void {
+  /** @param reference of the repeat; 0 for none */
+  addHit(offset: number, reference = 0): void {
     this.#bytes.writeUInt32LE(this.#bytes.readUInt32LE(offset + COUNT) + 1, offset + COUNT);
+    if (reference !== 0) this.#bytes.writeDoubleLE(reference, offset + LAST_REFERENCE);
     this.#hits++;
   }
 
   /** Whether the visit that was written down there is one like this. */
-  isAt(offset: number, { address, status, rule, target }: VisitKey): boolean {
+  isAt(offset: number, { address, status, rule, target, method, failedLogins = 0, tried = '' }: VisitKey): boolean {
     const bytes = this.#bytes;
     const like =
       bytes.readUInt16LE(offset + STATUS) === status &&
       bytes.readUInt8(offset + ADDRESS_LENGTH) === address.length &&
       bytes.readUInt8(offset + RULE_LENGTH) === (rule?.length ?? 0) &&
-      bytes.readUInt16LE(offset + TARGET_LENGTH) === target.length;
+      bytes.readUInt16LE(offset + TARGET_LENGTH) === target.length &&
+      bytes.readUInt8(offset + METHOD) === toMethodNumber(method) &&
+      bytes.readUInt16LE(offset + FAILED) === failedLogins &&
+      bytes.readUInt8(offset + TRIED_LENGTH) === tried.length;
     if (!like) return false;
-    const text = `${address}${rule ?? ''}${target}`;
+    const text = `${address}${rule ?? ''}${target}${tried}`;
     const from = offset + TEXTS;
     return bytes.toString('latin1', from, from + text.length) === text;
   }
@@ -154,8 +180,12 @@ export class VisitPack {
   }
 }
 
-/** How many visits a row stands for. `count` holds those of its own address. */
-export function hitsOf({ count, more, moreBits }: Pick<NumberedVisit, 'count' | 'more' | 'moreBits'>): number {
+function toMethodNumber(method: string | undefined): number {
+  return method === undefined ? 0 : METHODS.indexOf(method) + 1;
+}
+
+/** The number of visits of a row. `count` holds those of its own address. */
+export function countHits({ count, more, moreBits }: Pick<NumberedVisit, 'count' | 'more' | 'moreBits'>): number {
   return moreBits === null ? count : count + more;
 }
 
@@ -184,7 +214,14 @@ export function* unpackVisits({ bytes: { buffer, byteOffset, byteLength } }: Pac
       address: text(bytes.readUInt8(offset + ADDRESS_LENGTH)),
       rule: text(bytes.readUInt8(offset + RULE_LENGTH)) || null,
       target: text(bytes.readUInt16LE(offset + TARGET_LENGTH)),
+      tried: text(bytes.readUInt8(offset + TRIED_LENGTH)),
       agent: agentLength === NONE ? null : text(agentLength),
+      referer: text(bytes.readUInt16LE(offset + REFERER_LENGTH)),
+      origin: text(bytes.readUInt8(offset + ORIGIN_LENGTH)),
+      method: METHODS[bytes.readUInt8(offset + METHOD) - 1] ?? '',
+      failedLogins: bytes.readUInt16LE(offset + FAILED),
+      reference: bytes.readDoubleLE(offset + REFERENCE),
+      lastReference: bytes.readDoubleLE(offset + LAST_REFERENCE),
       more: bytes.readUInt32LE(offset + MORE),
       moreBits: moreBits === NO_NETWORK ? null : moreBits,
     };
@@ -192,4 +229,197 @@ export function* unpackVisits({ bytes: { buffer, byteOffset, byteLength } }: Pac
     yield { ...visit, others: end === othersEnd ? NOBODY : bytes.subarray(end, othersEnd) };
     offset = othersEnd;
   }
+}
+
+/** How often an address asked. */
+export interface AddressHits {
+  readonly address: string;
+  readonly hits: number;
+}
+
+/** Where things stand in an entry; the address follows, one byte per character. */
+const HITS = 0;
+const LENGTH = 4;
+const TEXT = 5;
+const TALLY_SMALLEST = 256;
+
+/**
+ * Counts hits of addresses as bytes: in a flood ten thousand addresses a second, which as objects would keep the
+ * collector of garbage busy (decision 14). Only hits that follow one another share an entry, so an address may stand
+ * there more than once.
+ */
+export class AddressTally {
+  #bytes = Buffer.alloc(0);
+  #used = 0;
+  #last = '';
+  #lastAt = 0;
+
+  /** Bytes that are taken. */
+  get used(): number {
+    return this.#used;
+  }
+
+  add(address: string): void {
+    if (address === this.#last) {
+      this.#bytes.writeUInt32LE(this.#bytes.readUInt32LE(this.#lastAt) + 1, this.#lastAt);
+      return;
+    }
+    const end = this.#used + TEXT + address.length;
+    if (end > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(end, TALLY_SMALLEST, 2 * this.#bytes.length));
+      this.#bytes.copy(larger, 0, 0, this.#used);
+      this.#bytes = larger;
+    }
+    this.#last = address;
+    this.#lastAt = this.#used + HITS;
+    this.#bytes.writeUInt32LE(1, this.#lastAt);
+    this.#bytes.writeUInt8(address.length, this.#used + LENGTH);
+    this.#bytes.write(address, this.#used + TEXT, 'latin1');
+    this.#used = end;
+  }
+
+  /** What was counted, for `readTally`. */
+  bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#used);
+  }
+}
+
+/** What a tally counted, in the order of its hits. */
+export function* readTally({ buffer, byteOffset, byteLength }: Uint8Array): Generator<AddressHits> {
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + TEXT + bytes.readUInt8(at + LENGTH);
+    yield { address: bytes.toString('latin1', at + TEXT, end), hits: bytes.readUInt32LE(at + HITS) };
+    at = end;
+  }
+}
+
+/** Places of each table; no more than half of them are taken, so that a search is short. */
+const SLOTS = 32_768;
+const FULL = SLOTS / 2;
+/** Slots that are probed for one visit: many visits with the same hash cost no more than this. */
+const PROBES = 8;
+
+/**
+ * Knows where the visits of the last second or two were written down, so that repeats are counted instead of written
+ * again. Two tables of numbers: the older one is cleared at each turn, and what was met again meanwhile stands in the
+ * newer one. A hash finds a visit, its bytes decide. What finds no place is forgotten: that costs a row, never a visit.
+ */
+export class RecentVisits {
+  #newer = new Table();
+  #older = new Table();
+
+  /**
+   * Looks for a visit like this one.
+   * @param hash from `visitHash`
+   * @returns its place, good until the next call; -1 when there is none
+   */
+  find(hash: number, site: SiteId, key: VisitKey): number {
+    const place = this.#newer.find(hash, site, key);
+    if (place !== -1) return place;
+    const before = this.#older.find(hash, site, key);
+    return before === -1 ? -1 : this.put(hash, this.#older.packAt(before), this.#older.offsetAt(before));
+  }
+
+  packAt(place: number): VisitPack {
+    return this.#newer.packAt(place);
+  }
+
+  offsetAt(place: number): number {
+    return this.#newer.offsetAt(place);
+  }
+
+  /** Remembers where a visit was written down. Returns its place. */
+  put(hash: number, pack: VisitPack, offset: number): number {
+    if (this.#newer.size >= FULL) this.rotate();
+    return this.#newer.put(hash, pack, offset);
+  }
+
+  /** The visit at this place was written down anew. */
+  move(place: number, pack: VisitPack, offset: number): void {
+    this.#newer.set(place, pack, offset);
+  }
+
+  /** Forgets what was not met since the last turn. */
+  rotate(): void {
+    const emptied = this.#older;
+    emptied.clear();
+    this.#older = this.#newer;
+    this.#newer = emptied;
+  }
+}
+
+class Table {
+  readonly #hashes = new Uint32Array(SLOTS);
+  readonly #offsets = new Uint32Array(SLOTS);
+  /** Number of the pack, from 1 on; 0 where nothing stands. */
+  readonly #numbers = new Uint32Array(SLOTS);
+  readonly #packs: VisitPack[] = [];
+  readonly #numberOf = new Map<VisitPack, number>();
+  size = 0;
+
+  find(hash: number, site: SiteId, key: VisitKey): number {
+    for (let step = 0; step < PROBES; step++) {
+      const place = (hash + step) % SLOTS;
+      if (this.#numbers[place] === 0) return -1;
+      if (this.#hashes[place] !== hash) continue;
+      const pack = this.packAt(place);
+      if (pack.site === site && pack.isAt(this.offsetAt(place), key)) return place;
+    }
+    return -1;
+  }
+
+  packAt(place: number): VisitPack {
+    return this.#packs[(this.#numbers[place] as number) - 1] as VisitPack;
+  }
+
+  offsetAt(place: number): number {
+    return this.#offsets[place] as number;
+  }
+
+  put(hash: number, pack: VisitPack, offset: number): number {
+    let place = hash % SLOTS;
+    for (let step = 1; step < PROBES && this.#numbers[place] !== 0; step++) place = (hash + step) % SLOTS;
+    if (this.#numbers[place] === 0) this.size++;
+    this.#hashes[place] = hash;
+    this.set(place, pack, offset);
+    return place;
+  }
+
+  set(place: number, pack: VisitPack, offset: number): void {
+    let number = this.#numberOf.get(pack);
+    if (number === undefined) {
+      number = this.#packs.push(pack);
+      this.#numberOf.set(pack, number);
+    }
+    this.#numbers[place] = number;
+    this.#offsets[place] = offset;
+  }
+
+  clear(): void {
+    if (this.size === 0) return;
+    this.#numbers.fill(0);
+    this.#packs.length = 0;
+    this.#numberOf.clear();
+    this.size = 0;
+  }
+}
+
+/**
+ * Where a visit is looked for: 32 bits, FNV-1a over all of its key. Two visits may have the same.
+ * @param seed 32 bits that visitors don't know
+ */
+export function visitHash({ address, status, rule, target, tried, method }: VisitKey, seed: number): number {
+  let hash = hashText(address, seed ^ status ^ (toMethodNumber(method) << 16));
+  if (rule !== null) hash = hashText(rule, hash);
+  hash = hashText(target, hash);
+  if (tried !== undefined && tried !== '') hash = hashText(tried, hash);
+  // The lowest bits of FNV know only the lowest bits of the characters.
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+function hashText(text: string, start: number): number {
+  let hash = start;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOT_FOLDED, VisitPack } from './packed-visits.js';
-import { RecentVisits, visitHash } from './recent-visits.js';
+import { NOT_FOLDED, RecentVisits, VisitPack, visitHash } from './packed-visits.js';
 
 const SEED = 0x5eed;
 const FACTS = { at: 1, agent: null, count: 1, number: 0, repeats: 0, ...NOT_FOLDED };
@@ -64,9 +63,9 @@ describe('recent visits', () => {
     const pack = new VisitPack('site');
     remember(recent, pack, visit('/once'));
     remember(recent, pack, visit('/again'));
-    recent.turn();
+    recent.rotate();
     expect(knows(recent, visit('/again'))).toBe(true);
-    recent.turn();
+    recent.rotate();
     expect([knows(recent, visit('/once')), knows(recent, visit('/again'))]).toEqual([false, true]);
   });
 

@@ -1,28 +1,30 @@
 import type { RegisteredRow } from '@security-optimizer/contract/activity';
 import type { SentFilters } from '@security-optimizer/contract/activity-filters';
 import { eventSentence } from '@security-optimizer/contract/activity-kinds';
+import type { CurrentBlock } from '@security-optimizer/contract/blocks';
+import { localTimestamp } from '../lib/time-zone.js';
+import type { Actor } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
-import type { Actor } from '../storage/settings-store.js';
 import type { ActivityStore, EventFilter, EventRow } from './activity-store.js';
-import { eventFilters } from './filters.js';
-import { type ListAnswer, type ListAsk, type ListDeps, type ListSource, listActivity } from './list-activity.js';
-import { localTimestamp } from './local-days.js';
-import { readEventFilters } from './read-filters.js';
-import { filterOptions } from './search-filter.js';
-import type { VisitorFlags } from './unknown-visits.js';
+import type { VisitFlags, VisitorFlags } from './anonymous-visits.js';
+import type { CurrentBlocks } from './blocklist/current-blocks.js';
+import { eventFilters, filterOptions, parseEventFilters } from './filters.js';
+import { type ListContext, type ListPage, type ListQuery, type ListSource, listActivity } from './list-activity.js';
 
-export interface FlagsOfUsers {
+export interface UserFlags {
   flags(site: SiteId, row: Pick<EventRow, 'visitorId' | 'userId' | 'login'>, caller: Actor): VisitorFlags;
 }
 
-export interface RegisteredEventsDeps extends ListDeps {
-  readonly store: Pick<ActivityStore, 'newestEvent' | 'listEvents' | 'countEvents' | 'options' | 'visitor'>;
-  readonly users: FlagsOfUsers;
+export interface EventListContext extends ListContext {
+  readonly store: Pick<ActivityStore, 'newestEvent' | 'searchEvents' | 'countEvents' | 'options' | 'visitor'>;
+  readonly users: UserFlags;
+  readonly visitors: VisitFlags;
+  readonly blocks: CurrentBlocks;
   readonly timeZone: (site: SiteId) => string;
 }
 
 /** Who did it, where nobody was signed in. */
-const NOBODY: Readonly<Record<EventRow['origin'], string>> = {
+const ORIGIN_NAMES: Readonly<Record<EventRow['origin'], string>> = {
   web: 'Visitor',
   cli: 'Command line',
   cron: 'Scheduled task',
@@ -34,27 +36,44 @@ const NO_USER: VisitorFlags = { block: 0, do_not_block: 1 };
 
 /** The events of a store as a list. */
 export function eventSource(
-  store: Pick<ActivityStore, 'newestEvent' | 'listEvents' | 'countEvents'>,
+  store: Pick<ActivityStore, 'newestEvent' | 'searchEvents' | 'countEvents'>,
 ): ListSource<EventFilter, EventRow> {
   return {
     name: 'registered',
     newest: (site) => store.newestEvent(site),
-    rows: (window) => store.listEvents(window),
+    rows: (window) => store.searchEvents(window),
     count: (site, filter, anchor) => store.countEvents(site, filter, anchor),
   };
 }
 
 /** A page of what registered users did. @throws ApiError invalid_input; StorageError */
-export function listEvents(deps: RegisteredEventsDeps, ask: ListAsk): Promise<ListAnswer<RegisteredRow>> {
+export function listEvents(deps: EventListContext, ask: ListQuery): Promise<ListPage<RegisteredRow>> {
   const site = ask.site.id;
   const timeZone = deps.timeZone(site);
   const flags = (row: EventRow) => (row.userId === 0 ? NO_USER : deps.users.flags(site, row, ask.caller));
+  const show = async (rows: readonly EventRow[]) => {
+    const blocks = await deps.blocks.find(
+      site,
+      rows.map(({ address }) => address),
+    );
+    return rows.map((row) => {
+      const { address, addressVisitorId: visitorId } = row;
+      const ofAddress = { flags: deps.visitors.flags(site, { address, visitorId, type: '' }, ask.caller) };
+      const block = blocks.get(address) ?? null;
+      return toRegisteredRow(row, {
+        timeZone,
+        flags: flags(row),
+        caller: ask.caller.id,
+        address: { ...ofAddress, block },
+      });
+    });
+  };
   return listActivity(
     deps,
     eventSource(deps.store),
     ask,
-    readEventFilters(ask.filters, { timeZone, exact: ask.exact }),
-    (rows) => rows.map((row) => registeredRowOf(row, { timeZone, flags: flags(row), caller: ask.caller.id })),
+    parseEventFilters(ask.filters, { timeZone, exact: ask.exact }, ask.search),
+    show,
     async (choices) => {
       const [user, activity] = await Promise.all([
         userOptions(deps.store, site, choices.user),
@@ -66,9 +85,19 @@ export function listEvents(deps: RegisteredEventsDeps, ask: ListAsk): Promise<Li
 }
 
 /** An event as the API tells it: plain text, whatever is in the names. */
-export function registeredRowOf(
+export function toRegisteredRow(
   row: EventRow,
-  { timeZone, flags, caller }: { timeZone: string; flags: VisitorFlags; caller: number | null },
+  {
+    timeZone,
+    flags,
+    caller,
+    address,
+  }: {
+    readonly timeZone: string;
+    readonly flags: VisitorFlags;
+    readonly caller: number | null;
+    readonly address: { readonly flags: VisitorFlags; readonly block: CurrentBlock | null };
+  },
 ): RegisteredRow {
   const { kind, object, objectType, before, after } = row;
   return {
@@ -77,27 +106,41 @@ export function registeredRowOf(
     ts_unix: row.at,
     ip: row.address,
     hostname: row.hostname ?? '',
-    user: row.login === '' ? NOBODY[row.origin] : row.login,
+    user: row.login === '' ? ORIGIN_NAMES[row.origin] : row.login,
     activity: eventSentence({ kind, object, objectType, before, after }),
     actions: kind,
     words: { kind, object, object_type: objectType, before, after },
     // An event has no answer of its own; the field is there for clients that read it of every row.
     response: '',
     origin: row.origin,
-    you: row.userId !== 0 && row.userId === caller ? 1 : 0,
+    // Whoever failed to log in as the caller was somebody else, or has not proved otherwise.
+    you: row.userId !== 0 && row.userId === caller && kind !== 'login.failed' ? 1 : 0,
     visitor_id: row.visitorId,
     block: flags.block,
     do_not_block: flags.do_not_block,
+    ip_visitor_id: row.addressVisitorId,
+    ip_block: address.block,
+    ip_do_not_block: row.address === '' ? 1 : address.flags.do_not_block,
   };
 }
 
 /** How many events a list has gained. Counts to `most`. @throws ApiError invalid_input; StorageError */
 export async function countNewEvents(
   deps: { readonly store: Pick<ActivityStore, 'newEvents'>; readonly timeZone: (site: SiteId) => string },
-  ask: { readonly site: SiteId; readonly since: number; readonly filters: SentFilters; readonly exact: boolean },
+  ask: {
+    readonly site: SiteId;
+    readonly since: number;
+    readonly filters: SentFilters;
+    readonly exact: boolean;
+    readonly search?: string;
+  },
   most: number,
 ): Promise<number> {
-  const { filter } = readEventFilters(ask.filters, { timeZone: deps.timeZone(ask.site), exact: ask.exact });
+  const { filter } = parseEventFilters(
+    ask.filters,
+    { timeZone: deps.timeZone(ask.site), exact: ask.exact },
+    ask.search,
+  );
   return deps.store.newEvents(ask.site, filter, ask.since, most);
 }
 

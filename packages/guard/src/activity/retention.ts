@@ -1,3 +1,4 @@
+import { LOG_LIFETIME_UNDO_SECONDS } from '@security-optimizer/contract/activity-limits';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
@@ -16,28 +17,67 @@ export interface Retention {
   stop(): Promise<void>;
 }
 
-/** Clears up what is older than a site's days or beyond the most rows, once a minute, in small steps. */
+/**
+ * The days that sites keep their log, for deleting: a lower number counts only after a while, so that the owner can undo
+ * it. A restart counts as a change, because the last one may have been a moment before.
+ */
+export class DeferredDays {
+  readonly #counted = new Map<SiteId, number>();
+  readonly #lowered = new Map<SiteId, { readonly days: number; readonly atMs: number }>();
+
+  constructor(private readonly graceMs: number) {}
+
+  /** @returns the days whose entries must stay */
+  observe(site: SiteId, days: number, nowMs: number): number {
+    const counted = this.#counted.get(site) ?? Number.POSITIVE_INFINITY;
+    const lowered = this.#lowered.get(site);
+    if (days >= counted) {
+      this.#lowered.delete(site);
+      this.#counted.set(site, days);
+      return days;
+    }
+    if (lowered?.days !== days) this.#lowered.set(site, { days, atMs: nowMs });
+    else if (nowMs - lowered.atMs >= this.graceMs) {
+      this.#lowered.delete(site);
+      this.#counted.set(site, days);
+      return days;
+    }
+    return counted;
+  }
+}
+
+/**
+ * Clears up what is older than a site's days or beyond the most rows, once a minute, in small steps. Days that were
+ * lowered count after a minute, see `DeferredDays`.
+ */
 export function createRetention(deps: {
-  readonly sites: readonly SiteId[];
+  /** The sites at each round. */
+  readonly sites: () => readonly SiteId[];
   readonly store: Pick<ActivityStore, 'retain'>;
   /** Days that a site keeps its log. */
   readonly days: (site: SiteId) => number;
-  readonly maxRows: number;
+  /** Most visits that a site keeps. */
+  readonly maxRows: (site: SiteId) => number;
   readonly blocked: (site: SiteId, most: number) => Promise<readonly number[]>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly everyMs?: number;
+  readonly graceMs?: number;
 }): Retention {
-  const { sites, store, days, maxRows, blocked, clock, logger, everyMs = EVERY_MS } = deps;
+  const { sites, store, maxRows, blocked, clock, logger, everyMs = EVERY_MS } = deps;
+  const deferred = new DeferredDays(deps.graceMs ?? LOG_LIFETIME_UNDO_SECONDS * 1000);
+  const observe = (site: SiteId): number => deferred.observe(site, deps.days(site), clock());
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let failing = false;
   let stopped = false;
 
   async function clearUp(): Promise<void> {
-    for (const site of sites) {
-      const before = Math.floor(clock() / 1000) - days(site) * DAY_SECONDS;
-      const keep = { before, maxRows, blocked: await blocked(site, BLOCKED_MAX) };
+    for (const site of sites()) {
+      const days = observe(site);
+      // Since the start nothing has been kept long enough to be deleted for its age.
+      const before = Number.isFinite(days) ? Math.floor(clock() / 1000) - days * DAY_SECONDS : 0;
+      const keep = { before, maxRows: maxRows(site), blocked: await blocked(site, BLOCKED_MAX) };
       while (!stopped && (await store.retain(site, keep))) {
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
@@ -66,7 +106,10 @@ export function createRetention(deps: {
   }
 
   return {
-    start: later,
+    start() {
+      for (const site of sites()) observe(site);
+      later();
+    },
     async stop() {
       stopped = true;
       clearTimeout(timer);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { localTimestamp } from './local-days.js';
+import { localTimestamp } from '../lib/time-zone.js';
 import { planTraffic, sumTraffic } from './traffic.js';
 
 const at = (text: string) => Date.parse(text) / 1000;

@@ -1,8 +1,9 @@
 import type { activityTraffic } from '@security-optimizer/contract/activity-endpoints';
 import type { z } from 'zod';
 import { ApiError } from '../lib/api-error.js';
-import type { TrafficHour } from './activity-store.js';
-import { endOfLocalDay, localDaysFrom, startOfLocalDay } from './local-days.js';
+import { endOfLocalDay, localDaysFrom, startOfLocalDay } from '../lib/time-zone.js';
+import type { SiteId } from '../site.js';
+import type { ActivityStore, TrafficHour } from './activity-store.js';
 
 export type Traffic = z.output<typeof activityTraffic.response>;
 
@@ -57,7 +58,7 @@ export function sumTraffic({ step, edges }: TrafficPlan, hours: readonly Traffic
     .map((from, index) => ({ from, to: edges[index + 1] as number, humans: 0, bots: 0, blocked: 0 }));
   const total = { humans: 0, bots: 0, blocked: 0 };
   for (const { hour, humans, bots, blocked } of hours) {
-    const bar = bars[barOf(edges, hour)];
+    const bar = bars[findBar(edges, hour)];
     if (bar === undefined) continue;
     for (const sum of [bar, total]) {
       sum.humans += humans;
@@ -69,7 +70,7 @@ export function sumTraffic({ step, edges }: TrafficPlan, hours: readonly Traffic
 }
 
 /** Index of the last edge at or before a moment; -1 before the first. */
-function barOf(edges: readonly number[], at: number): number {
+function findBar(edges: readonly number[], at: number): number {
   let low = 0;
   let high = edges.length;
   while (low < high) {
@@ -78,6 +79,23 @@ function barOf(edges: readonly number[], at: number): number {
     else high = middle;
   }
   return low - 1;
+}
+
+/** From this many wrong passwords on, an address that logs in after all is no longer somebody who mistyped. */
+export const GUESSES = 5;
+
+/**
+ * Counts failed logins in the hours that begin in [from, to): passwords that were compared and wrong, whether the account
+ * exists or not. What a lock or a rule refuses before that is a refused request. The one definition of dashboard, lists,
+ * report, export and metrics. Throws StorageError.
+ */
+export async function countFailedLogins(
+  store: Pick<ActivityStore, 'failedLogins'>,
+  site: SiteId,
+  from: number,
+  to: number,
+): Promise<number> {
+  return (await store.failedLogins(site, from, to)).reduce((sum, { count }) => sum + count, 0);
 }
 
 function clamp(value: number, least: number, most: number): number {

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { allVisits, NOW, SITE, testStore } from '../../test/support/activity-store.js';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { leastProcessorTime } from '../../test/support/processor-time.js';
 import { parseAddress } from '../lib/address.js';
-import { allVisits, NOW, SITE, testStore } from '../testing/activity-store.js';
-import { recordedLog } from '../testing/log-lines.js';
-import { leastProcessorTime } from '../testing/processor-time.js';
 import type { VisitBatch } from './activity-store.js';
 import { unpackVisits } from './packed-visits.js';
 import type { NumberedVisit, SeenRequest, Visit } from './visit.js';
@@ -29,7 +29,11 @@ function logUnderTest(write?: (batch: VisitBatch) => Promise<void>) {
   onTestFinished(() => void vi.useRealTimers());
   const batches: Batch[] = [];
   const told: string[] = [];
-  const rules: VisitRules & { recording: boolean; anonymize: boolean } = { recording: true, anonymize: false };
+  const rules: { -readonly [Name in Exclude<keyof VisitRules, 'namesLogin'>]: boolean } = {
+    recording: true,
+    anonymize: false,
+    ownCron: false,
+  };
   const { logger, events } = recordedLog();
   const store = {
     async write(batch: VisitBatch) {
@@ -54,6 +58,17 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 describe('visits', () => {
+  it('leave out what WordPress has proved to ask itself, unless the owner asks for it', async () => {
+    const { log, rules, visits } = logUnderTest();
+    log.add('site', seen('/wp-cron.php?doing_wp_cron=1', { isOwnCron: true }));
+    log.add('site', seen('/wp-cron.php?doing_wp_cron=2', { isOwnCron: false }));
+    log.add('site', seen('/wp-cron.php?doing_wp_cron=3'));
+    rules.ownCron = true;
+    log.add('site', seen('/wp-cron.php?doing_wp_cron=4', { isOwnCron: true }));
+    await passes(200);
+    expect(visits().map(({ target }) => target.at(-1))).toEqual(['2', '3', '4']);
+  });
+
   it('reach the store within a moment, with all that is known of them', async () => {
     const { log, batches } = logUnderTest();
     const before = Date.now();
@@ -128,7 +143,7 @@ describe('visits', () => {
 
   it('within a second are one row in the store, however many batches they came in', async () => {
     const store = await testStore();
-    const rules = () => ({ recording: true, anonymize: false });
+    const rules = () => ({ recording: true, anonymize: false, ownCron: false });
     const { logger } = recordedLog();
     let now = NOW;
     const log = createVisitLog({ store, rules, seed: 1, clock: () => now, logger });

@@ -1,21 +1,28 @@
+import { toReferenceNumber } from '../http/request-id.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import { plainText } from '../lib/plain-text.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore } from './activity-store.js';
-import { anonymizedAddress } from './anonymized-address.js';
-import { type FoldableVisit, isFlood, SecondFolds } from './fold-visits.js';
-import { NOT_FOLDED, type VisitFacts, type VisitKey, VisitPack } from './packed-visits.js';
-import { RecentVisits, visitHash } from './recent-visits.js';
-import type { SeenRequest, VisitSink } from './visit.js';
+import { type FoldableVisit, isFlood, SecondFolds, type VisitTexts } from './fold-visits.js';
+import { cleanReferer, maskSecrets } from './mask-secrets.js';
+import { NOT_FOLDED, RecentVisits, type VisitFacts, type VisitKey, VisitPack, visitHash } from './packed-visits.js';
+import { anonymizeAddress, type LateFailure, type SeenRequest, type VisitSink } from './visit.js';
 
 /** What a site wants of its log. */
 export interface VisitRules {
   readonly recording: boolean;
   readonly anonymize: boolean;
+  /** Whether the calls that WordPress makes to itself are visits too. */
+  readonly ownCron: boolean;
+  /** Whether an address holds one of the login, present or former: it is not kept in referers. Hides all without it. */
+  readonly namesLogin?: (target: string) => boolean;
 }
 
 export interface VisitLog extends VisitSink {
   /** Hands over what waits, and resolves when all of it is stored or counted as dropped. */
+  /** Resolves when all visits so far are stored, or can't be. */
+  writeAll(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -38,6 +45,10 @@ const BATCH_COST = 4;
 const NUMBERS = 2 ** 32 - 1;
 const TARGET_CHARACTERS = 500;
 const AGENT_CHARACTERS = 300;
+const REFERER_CHARACTERS = 300;
+const ORIGIN_CHARACTERS = 200;
+/** WordPress cuts logins at as many. */
+const LOGIN_CHARACTERS = 60;
 
 /** Visits of one site. */
 interface SiteVisits {
@@ -52,7 +63,7 @@ interface SiteVisits {
   folds: SecondFolds | null;
   dropped: number;
   /** Handed over and not stored yet, weighed. */
-  underWay: number;
+  inFlight: number;
   /** Batches since there was a visit. */
   idle: number;
 }
@@ -78,7 +89,8 @@ export function createVisitLog(deps: {
   const sites = new Map<SiteId, SiteVisits>();
   const recent = new RecentVisits();
   const writes = new Set<Promise<void>>();
-  let underWay = 0;
+  let inFlight = 0;
+  let droppedInAll = 0;
   /** What the folds of all sites weigh. */
   let folding = 0;
   /** The present second, and the rows that all sites have begun in it. */
@@ -90,24 +102,28 @@ export function createVisitLog(deps: {
   let timer: NodeJS.Timeout | undefined;
 
   function add(site: SiteId, seen: SeenRequest): void {
-    const { recording, anonymize } = rules(site);
-    if (!recording) return;
-    const visits = visitsOf(site);
+    const siteRules = rules(site);
+    const { recording, anonymize, ownCron } = siteRules;
+    if (!recording || (seen.isOwnCron === true && !ownCron)) return;
+    const visits = getSiteVisits(site);
     visits.idle = 0;
     const at = clock();
     startSecond(visits, at);
-    const address = anonymize ? anonymizedAddress(seen.address) : seen.address.text;
-    const target = escaped(cut(seen.target, TARGET_CHARACTERS), TARGET_CHARACTERS);
-    const key: VisitKey = { address, status: seen.status, rule: seen.rule, target };
+    const address = anonymize ? anonymizeAddress(seen.address) : seen.address.text;
+    const { status, rule, method = '', failedLogins = 0 } = seen;
+    const target = toStoredTarget(seen.target);
+    const tried = seen.tried === undefined ? '' : toStoredLogin(seen.tried);
+    const key: VisitKey = { address, status, rule, target, method, failedLogins, tried };
     const hash = visitHash(key, seed);
     const place = recent.find(hash, site, key);
-    if (place !== -1 && !beginsRow(place)) repeat(visits, place, key, seen);
+    if (place !== -1 && !beginsRow(place)) repeat(visits, place, key, seen, siteRules);
     else if (seen.rule !== null && isFlood(visits.begun, begun)) {
-      fold(site, visits, { key, address: seen.address, anonymized: anonymize }, seen, at);
-    } else if (place === -1) begin(site, visits, hash, key, agentOf(seen));
+      const reference = readReference(seen);
+      fold(site, visits, { key, address: seen.address, anonymized: anonymize, reference }, seen, siteRules, at);
+    } else if (place === -1) begin(site, visits, hash, key, seen, siteRules);
     else {
       countRow(visits);
-      repeat(visits, place, key, seen);
+      repeat(visits, place, key, seen, siteRules);
     }
     timer ??= setTimeout(tick, BATCH_MS).unref();
   }
@@ -128,10 +144,11 @@ export function createVisitLog(deps: {
   function endSecond(visits: SiteVisits): void {
     const { folds } = visits;
     if (folds === null) return;
-    for (const { key, agent, at, more, moreBits, others } of folds.folds) {
+    for (const { key, texts, at, more, moreBits, others, reference, lastReference } of folds.folds) {
       const count = moreBits === null ? 1 + more : 1;
       const tally = others?.bytes() ?? NOT_FOLDED.others;
-      visits.fresh.append(key, { at, agent, count, number: nextNumber(), repeats: 0, more, moreBits, others: tally });
+      const counted = { at, count, number: nextNumber(), repeats: 0, more, moreBits, others: tally };
+      visits.fresh.append(key, { ...texts, ...counted, reference, lastReference });
     }
     folding -= folds.weight;
     visits.folds = null;
@@ -148,39 +165,70 @@ export function createVisitLog(deps: {
     begun++;
   }
 
-  function begin(site: SiteId, visits: SiteVisits, hash: number, key: VisitKey, agent: string | null): void {
-    if (!fits(visits, visits.underWay + visits.fresh.rows)) return;
+  function begin(
+    site: SiteId,
+    visits: SiteVisits,
+    hash: number,
+    key: VisitKey,
+    seen: SeenRequest,
+    siteRules: VisitRules,
+  ): void {
+    if (!fits(visits, visits.inFlight + visits.fresh.rows)) return;
     countRow(visits);
-    recent.put(hash, visits.fresh, visits.fresh.append(key, factsOf(agent, 0)));
-    onVisit?.(site, key.address, agent);
+    const facts = toFacts(seen, siteRules, 0);
+    recent.put(hash, visits.fresh, visits.fresh.append(key, facts));
+    onVisit?.(site, key.address, facts.agent);
     if (visits.fresh.rows >= BATCH_VISITS) visits.fresh = handOver(site, visits, visits.fresh);
   }
 
-  function repeat(visits: SiteVisits, place: number, key: VisitKey, seen: SeenRequest): void {
+  function repeat(visits: SiteVisits, place: number, key: VisitKey, seen: SeenRequest, siteRules: VisitRules): void {
     const pack = recent.packAt(place);
     const offset = recent.offsetAt(place);
-    if (pack.isOpen) pack.addHit(offset);
+    if (pack.isOpen) pack.addHit(offset, isShownReference(seen) ? readReference(seen) : 0);
     else if (fits(visits, visits.repeats.rows)) {
-      const facts = factsOf(agentOf(seen), pack.numberAt(offset));
+      const facts = toFacts(seen, siteRules, pack.numberAt(offset));
       recent.move(place, visits.repeats, visits.repeats.append(key, facts));
     }
   }
 
-  function fold(site: SiteId, visits: SiteVisits, visit: FoldableVisit, seen: SeenRequest, at: number): void {
+  function fold(
+    site: SiteId,
+    visits: SiteVisits,
+    visit: FoldableVisit,
+    seen: SeenRequest,
+    siteRules: VisitRules,
+    at: number,
+  ): void {
     visits.folds ??= new SecondFolds();
     const { folds } = visits;
     const before = folds.weight;
-    if (!fits(visits, visits.underWay + visits.fresh.rows + before)) return;
+    if (!fits(visits, visits.inFlight + visits.fresh.rows + before)) return;
     if (!folds.join(visit)) {
-      const agent = agentOf(seen);
-      folds.begin(visit, agent, at);
-      onVisit?.(site, visit.key.address, agent);
+      const texts = readTexts(seen, siteRules);
+      folds.begin(visit, texts, at);
+      onVisit?.(site, visit.key.address, texts.agent);
     }
     folding += folds.weight - before;
   }
 
-  function factsOf(agent: string | null, repeats: number): VisitFacts {
-    return { at: clock(), agent, count: 1, number: nextNumber(), repeats, ...NOT_FOLDED };
+  function toFacts(seen: SeenRequest, siteRules: VisitRules, repeats: number): VisitFacts {
+    const texts = readTexts(seen, siteRules);
+    const reference = readReference(seen);
+    return { ...texts, at: clock(), count: 1, number: nextNumber(), repeats, ...NOT_FOLDED, reference };
+  }
+
+  function addFailedLogins(site: SiteId, { address, target, failedLogins }: LateFailure): void {
+    const { recording, anonymize } = rules(site);
+    if (!recording) return;
+    const visits = getSiteVisits(site);
+    visits.idle = 0;
+    const key: VisitKey = {
+      ...{ address: anonymize ? anonymizeAddress(address) : address.text, target: toStoredTarget(target) },
+      ...{ status: 0, rule: null, failedLogins },
+    };
+    const facts = { at: clock(), agent: null, count: 0, number: 0, repeats: 0, ...NOT_FOLDED };
+    if (fits(visits, visits.inFlight + visits.fresh.rows)) visits.fresh.append(key, facts);
+    timer ??= setTimeout(tick, BATCH_MS).unref();
   }
 
   function nextNumber(): number {
@@ -190,16 +238,17 @@ export function createVisitLog(deps: {
 
   /** Whether there is room for one row more beside so many. What has none is counted. */
   function fits(visits: SiteVisits, waiting: number): boolean {
-    if (waiting < WAITING_MAX && underWay + folding < ALL_WAITING_MAX) return true;
+    if (waiting < WAITING_MAX && inFlight + folding < ALL_WAITING_MAX) return true;
     visits.dropped++;
+    droppedInAll++;
     return false;
   }
 
-  function visitsOf(site: SiteId): SiteVisits {
+  function getSiteVisits(site: SiteId): SiteVisits {
     let visits = sites.get(site);
     if (visits === undefined) {
       const packs = { fresh: new VisitPack(site), repeats: new VisitPack(site) };
-      visits = { ...packs, second: 0, begun: 0, folds: null, dropped: 0, underWay: 0, idle: 0 };
+      visits = { ...packs, second: 0, begun: 0, folds: null, dropped: 0, inFlight: 0, idle: 0 };
       sites.set(site, visits);
     }
     return visits;
@@ -208,16 +257,16 @@ export function createVisitLog(deps: {
   function tick(): void {
     timer = undefined;
     const secondIsOver = ++ticks % REPEATS_EVERY === 0;
-    if (secondIsOver) recent.turn();
+    if (secondIsOver) recent.rotate();
     const now = Math.floor(clock() / 1000);
     for (const [site, visits] of sites) {
       if (visits.second !== now) endSecond(visits);
       // A count of dropped visits can wait for a better moment; each would be a batch, too.
-      if (visits.fresh.rows > 0 || (visits.dropped > 0 && underWay < ALL_WAITING_MAX)) {
+      if (visits.fresh.rows > 0 || (visits.dropped > 0 && inFlight < ALL_WAITING_MAX)) {
         visits.fresh = handOver(site, visits, visits.fresh);
       }
       if (secondIsOver && visits.repeats.rows > 0) visits.repeats = handOver(site, visits, visits.repeats);
-      const written = visits.underWay === 0 && visits.dropped === 0 && visits.repeats.rows === 0;
+      const written = visits.inFlight === 0 && visits.dropped === 0 && visits.repeats.rows === 0;
       // After two turns nothing is known of its visits any more.
       if (++visits.idle > 2 * REPEATS_EVERY && written && visits.folds === null) sites.delete(site);
     }
@@ -230,22 +279,23 @@ export function createVisitLog(deps: {
     const packed = pack.close();
     const { weight, hits } = packed;
     visits.dropped = 0;
-    visits.underWay += weight;
-    underWay += weight + BATCH_COST;
+    visits.inFlight += weight;
+    inFlight += weight + BATCH_COST;
     const write = store.write({ site, visits: packed, dropped }).then(
       () => {
         failing = false;
       },
       (error: unknown) => {
         visits.dropped += dropped + hits;
+        droppedInAll += hits;
         // Once per outage: ten lines a second would bury the log.
         if (!failing) logger.error({ event: 'visits-not-stored', site, err: error }, 'Visits can’t be stored.');
         failing = true;
       },
     );
     const done = write.finally(() => {
-      visits.underWay -= weight;
-      underWay -= weight + BATCH_COST;
+      visits.inFlight -= weight;
+      inFlight -= weight + BATCH_COST;
       writes.delete(done);
     });
     writes.add(done);
@@ -255,22 +305,66 @@ export function createVisitLog(deps: {
 
   return {
     add,
+    addFailedLogins,
+    getCounts() {
+      let waiting = inFlight + folding;
+      for (const { fresh, repeats } of sites.values()) waiting += fresh.rows + repeats.rows;
+      return { dropped: droppedInAll, waiting };
+    },
+    async writeAll() {
+      handOverAll();
+      await Promise.all(writes);
+    },
     async stop() {
       clearTimeout(timer);
-      for (const [site, visits] of sites) {
-        endSecond(visits);
-        if (visits.fresh.rows > 0 || visits.dropped > 0) handOver(site, visits, visits.fresh);
-        if (visits.repeats.rows > 0) handOver(site, visits, visits.repeats);
-      }
+      handOverAll();
       await Promise.all(writes);
       sites.clear();
     },
   };
+
+  function handOverAll(): void {
+    for (const [site, visits] of sites) {
+      endSecond(visits);
+      if (visits.fresh.rows > 0 || visits.dropped > 0) handOver(site, visits, visits.fresh);
+      if (visits.repeats.rows > 0) handOver(site, visits, visits.repeats);
+    }
+  }
 }
 
-function agentOf(seen: SeenRequest): string | null {
+function readAgent(seen: SeenRequest): string | null {
   const agent = seen.agent();
   return agent === null ? null : escaped(cut(agent, AGENT_CHARACTERS), AGENT_CHARACTERS);
+}
+
+/** The texts of a request that are stored with its row. */
+function readTexts(seen: SeenRequest, { namesLogin = () => true }: VisitRules): VisitTexts {
+  const referer = seen.referer?.() ?? null;
+  const cleaned = referer === null ? null : cleanReferer(cut(referer, REFERER_CHARACTERS), namesLogin);
+  return {
+    agent: readAgent(seen),
+    referer: cleaned === null ? '' : escaped(cut(cleaned, REFERER_CHARACTERS), REFERER_CHARACTERS),
+    origin: escaped(cut(seen.origin?.() ?? '', ORIGIN_CHARACTERS), ORIGIN_CHARACTERS),
+  };
+}
+
+function readReference({ requestId }: SeenRequest): number {
+  return requestId === undefined ? 0 : toReferenceNumber(requestId);
+}
+
+/** Whether the visitor was told a reference. */
+function isShownReference({ rule, status }: SeenRequest): boolean {
+  return rule !== null || status >= 500;
+}
+
+function toStoredTarget(target: string): string {
+  const shown = escaped(cut(target, TARGET_CHARACTERS), TARGET_CHARACTERS);
+  return cut(maskSecrets(shown), TARGET_CHARACTERS);
+}
+
+/** UTF-8 with one character per byte, as records of visits hold it. */
+function toStoredLogin(login: string): string {
+  return Buffer.from(plainText(login, LOGIN_CHARACTERS), 'utf8').toString('latin1').slice(0, 255);
 }
 
 function cut(text: string, most: number): string {

@@ -1,4 +1,4 @@
-import type { Address } from '../lib/address.js';
+import { type Address, toAddress } from '../lib/address.js';
 import type { SiteId } from '../site.js';
 
 /** One request of a visitor, or several alike within the same moment. */
@@ -15,8 +15,21 @@ export interface Visit {
   readonly rule: string | null;
   /** The user agent, cut; null when none was sent. */
   readonly agent: string | null;
-  /** How many of this address were alike. At least 1. */
+  /** How many of this address were alike. At least 1; 0 where only wrong passwords are told, of a visit told before. */
   count: number;
+  /** HTTP method. */
+  readonly method?: string;
+  /** Wrong passwords in each of them. */
+  readonly failedLogins?: number;
+  /** Login that they were for, as UTF-8 with one character per byte. */
+  readonly tried?: string;
+  /** As it is stored: see `cleanReferer`. */
+  readonly referer?: string;
+  /** Scheme and host that were asked, for example `https://example.com`. */
+  readonly origin?: string;
+  /** Reference of the first of them as a number, and of the last one; 0 for none. See `toReferenceNumber`. */
+  readonly reference?: number;
+  readonly lastReference?: number;
 }
 
 /** A visit among the others of this guard. */
@@ -42,14 +55,57 @@ export interface SeenRequest {
   readonly status: number;
   /** Name of the rule that refused it, or null. */
   readonly rule: string | null;
+  /** Whether WordPress itself has proved to ask, to run its scheduled tasks. Never of what a rule has refused. */
+  readonly isOwnCron?: boolean;
+  readonly method?: string;
+  /** Wrong passwords in it, and the login that the first of them was for. */
+  readonly failedLogins?: number;
+  readonly tried?: string;
+  /** Id of the request, whose short form a refused visitor is told to quote. */
+  readonly requestId?: string;
   /** The user agent; only asked for when the visit is not a repeat. */
   agent(): string | null;
+  /** The header Referer, and scheme and host that were asked; like `agent`. */
+  referer?(): string | null;
+  origin?(): string | null;
 }
 
-/** Where the gate leaves what it saw. Never waits, never throws. */
+/** Wrong passwords that became known after their request had been recorded. */
+export interface LateFailure {
+  readonly address: Address;
+  readonly target: string;
+  readonly failedLogins: number;
+}
+
+/** Receives each request that the gateway has answered. Never waits, never throws. */
 export interface VisitSink {
   add(site: SiteId, seen: SeenRequest): void;
+  /** Counts wrong passwords of a request that was recorded before they were known. */
+  addFailedLogins?(site: SiteId, late: LateFailure): void;
+  /** Visits since the start that were not recorded, and rows that wait to be stored. */
+  getCounts?(): { readonly dropped: number; readonly waiting: number };
 }
 
-/** For a visitor who went away before there was an answer; nginx writes the same. */
-export const CLOSED_EARLY = 499;
+/** Networks of IPv6 addresses, made once per connection. */
+const networks = new WeakMap<Address, string>();
+
+/** The address without what tells one customer from another: the last octet of IPv4, the last 80 bits of IPv6. */
+export function anonymizeAddress(address: Address): string {
+  if (address.family === 4) return `${address.text.slice(0, address.text.lastIndexOf('.'))}.0`;
+  let text = networks.get(address);
+  if (text === undefined) {
+    const [first, second] = address.words;
+    text = toAddress([first, (second & 0xffff0000) >>> 0, 0, 0]).text;
+    networks.set(address, text);
+  }
+  return text;
+}
+
+/**
+ * The network of an anonymised address, as a CIDR range.
+ * @returns null for an address that is not the first of such a network: it was not anonymised
+ */
+export function toAnonymizedNetwork(address: Address): string | null {
+  if (anonymizeAddress(address) !== address.text) return null;
+  return `${address.text}/${address.family === 4 ? 24 : 48}`;
+}

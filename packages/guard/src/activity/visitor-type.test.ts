@@ -1,8 +1,7 @@
 import crawlers from 'crawler-user-agents';
 import { describe, expect, it } from 'vitest';
-import { leastProcessorTime } from '../testing/processor-time.js';
-import { botName, botNames } from './bot-names.js';
-import { belongsTo, claimedSearchEngine } from './search-engines.js';
+import { leastProcessorTime } from '../../test/support/processor-time.js';
+import { belongsTo, botName, botNames, claimedSearchEngine } from './bots.js';
 import { visitorType } from './visitor-type.js';
 
 const CHROME =

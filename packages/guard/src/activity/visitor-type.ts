@@ -1,9 +1,7 @@
+import { HUMAN } from '@security-optimizer/contract/activity';
 import { isbot } from 'isbot';
-import { botName } from './bot-names.js';
-import { claimedSearchEngine } from './search-engines.js';
+import { botName, claimedSearchEngine } from './bots.js';
 
-/** What a visitor is called whose agent nobody forged well enough to be known. */
-export const HUMAN = 'Human';
 /** No user agent was sent. */
 const UNKNOWN = 'Unknown';
 /** Claims to be a search engine, and DNS has not proved it, or not yet. */
@@ -14,7 +12,7 @@ const OTHER_BOT = 'Other bot';
 /**
  * What kind of visitor an agent belongs to: `Human`, `Unknown` without agent, else a bot's name. Whether it is a bot at
  * all says isbot; its name is one of the list of crawler-user-agents, so there is a bounded number of types, whatever
- * strangers send. Takes some microseconds up to some dozen: ask once per agent.
+ * clients send. Takes some microseconds up to some dozen: ask once per agent.
  *
  * @param agent as sent, at most 300 characters
  * @param verifiedBot name of the search engine that DNS proved this visitor to be, or null

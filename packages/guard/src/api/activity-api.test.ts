@@ -1,7 +1,7 @@
 import { activityEndpoints } from '@security-optimizer/contract/activity-endpoints';
 import { describe, expect, it } from 'vitest';
-import { activitySite, BROWSER, filter, pages } from '../testing/activity-site.js';
-import { fakeEvent } from '../testing/fake-activity.js';
+import { activitySite, BROWSER, filter, pages } from '../../test/support/activity-site.js';
+import { fakeEvent } from '../../test/support/fake-activity.js';
 
 describe('the calls of the page Activity Log', () => {
   it('answer in the form of the contract', async () => {
@@ -13,6 +13,7 @@ describe('the calls of the page Activity Log', () => {
     const bodies: Record<string, object> = {
       '/activity-options': { list: 'unknown', filter: 'type' },
       '/activity-new': { list: 'registered', since: 0 },
+      '/activity-log-lifetime-preview': { log_lifetime: 5 },
     };
     const reading = activityEndpoints.filter(
       ({ methods, suffix }) => (methods as readonly string[]).includes('GET') && !suffix.includes('{id}'),
@@ -57,6 +58,10 @@ describe('the calls of the page Activity Log', () => {
     ['/activity-unknown', { page: 0 }, { page: 'Use a page number from 1.' }],
     ['/activity-unknown', { page: 1e15 }, { page: 'Use a page number from 1.' }],
     ['/activity-unknown', { page: 1.5 }, { page: 'Use a page number from 1.' }],
+    ['/activity-unknown', { page: [1] }, { page: 'Use a page number from 1.' }],
+    ['/activity-unknown', { page: true }, { page: 'Use a page number from 1.' }],
+    ['/activity-traffic', { from: [1] }, { from: 'Invalid format.' }],
+    ['/activity-new', { list: 'unknown', since: true }, { since: 'Invalid format.' }],
     ['/activity-unknown', { limitedView: 2 }, { limitedView: 'Use 0 or 1.' }],
     ['/activity-unknown', { filters: filter('ip', 'x') }, { ip: 'Invalid format.' }],
     ['/activity-unknown', { filters: 7 }, { filters: 'Send the filters of the last answer.' }],
@@ -70,6 +75,7 @@ describe('the calls of the page Activity Log', () => {
     ['/activity-log-lifetime', { log_lifetime: 0 }, { log_lifetime: 'Use 1 to 12 days.' }],
     ['/manage-activity-log', { disable_activity_log: 'yes' }, { disable_activity_log: 'Use 0 or 1.' }],
     ['/anonymize-addresses', {}, { anonymize_addresses: 'Use 0 or 1.' }],
+    ['/log-own-cron', { log_own_cron: 2 }, { log_own_cron: 'Use 0 or 1.' }],
     ['/fetch-options', { page: 'log' }, { page: 'Use security, login or activity.' }],
   ])('%s refuses %j and names the field', async (suffix, body, fields) => {
     const { send } = await activitySite();
@@ -105,7 +111,7 @@ describe('the settings of the log', () => {
         page: 'activity',
       },
     );
-    expect(options).toMatchObject({ disable_activity_log: 0, anonymize_addresses: 0, dropped: 0 });
+    expect(options).toMatchObject({ disable_activity_log: 0, anonymize_addresses: 0, log_own_cron: 0, dropped: 0 });
     expect(options.log_lifetime.map(({ value }) => value)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
     expect(options.log_lifetime.filter(({ selected }) => selected === 1)).toEqual([
       { value: 12, label: '12 days', selected: 1 },
@@ -119,6 +125,35 @@ describe('the settings of the log', () => {
     const { message, data } = await lifetime(8);
     expect(message).toBe('The activity log is kept for 8 days.');
     expect((data as { log_lifetime: object[] }).log_lifetime[7]).toEqual({ value: 8, label: '8 days', selected: 1 });
+  });
+
+  it('say how many entries fewer days would delete, and change nothing by it', async () => {
+    const { call, send, visit, report, logged, noted } = await activitySite();
+    const daysAgo = (days: number) => Math.floor(Date.now() / 1000) - days * 86_400 - 60;
+    for (const days of [0, 3, 5, 9]) report(fakeEvent({ at: daysAgo(days) }));
+    await visit('/today');
+    await logged(1);
+    await noted(4);
+    const preview = (log_lifetime: unknown) => call('/activity-log-lifetime-preview', { log_lifetime });
+    expect(await preview(12)).toEqual({ visits: 0, events: 0, exact: 1 });
+    expect(await preview('5')).toEqual({ visits: 0, events: 2, exact: 1 });
+    expect(await preview(1)).toEqual({ visits: 0, events: 3, exact: 1 });
+    expect((await send('/activity-log-lifetime-preview', { log_lifetime: 0 })).body.fields).toEqual({
+      log_lifetime: 'Use 1 to 12 days.',
+    });
+    expect(await call('/fetch-options', { page: 'activity' })).toMatchObject({
+      log_lifetime: expect.arrayContaining([{ value: 12, label: '12 days', selected: 1 }]),
+    });
+  });
+
+  it('keep what fewer days would delete for a minute, so that it can be undone', async () => {
+    const { call, report, registered, noted } = await activitySite();
+    report(fakeEvent({ at: Math.floor(Date.now() / 1000) - 5 * 86_400 }));
+    await noted(1);
+    await call('/activity-log-lifetime', { log_lifetime: 2 });
+    expect((await registered()).total).toBe(1);
+    await call('/activity-log-lifetime', { log_lifetime: 12 });
+    expect(await call('/activity-log-lifetime-preview', { log_lifetime: 12 })).toMatchObject({ events: 0 });
   });
 
   it('switch the log off at once, inside WordPress too, and on again', async () => {
@@ -137,8 +172,8 @@ describe('the settings of the log', () => {
     expect(connector.policy?.policy.activity_events).toBe(1);
     expect(pages(await unknown())).toEqual(['/after', '/before']);
     expect((await registered()).entries.map(({ activity }) => activity)).toEqual([
-      'Changed “Activity log” in Security Optimizer from Off to On',
-      'Changed “Activity log” in Security Optimizer from On to Off',
+      'Turned on “Activity log” in Security Optimizer',
+      'Turned off “Activity log” in Security Optimizer',
     ]);
   });
 

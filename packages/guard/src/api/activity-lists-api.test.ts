@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { activitySite, filter, pages, type Traffic } from '../testing/activity-site.js';
-import { fakeEvent } from '../testing/fake-activity.js';
-import { eventually } from '../testing/scratch.js';
+import { activitySite, filter, pages, type Traffic } from '../../test/support/activity-site.js';
+import { fakeEvent } from '../../test/support/fake-activity.js';
+import { eventually } from '../../test/support/scratch.js';
 
 describe('the list of unknown visitors', () => {
   it('says who asked for what and what was answered, newest first', async () => {
@@ -115,7 +115,7 @@ describe('the list of registered users', () => {
     const { entries, filters } = await registered();
     expect(entries.map(({ user, activity }) => [user, activity]).sort()).toEqual([
       ['editor', 'Changed the role of “editor-1” from Editor to Administrator'],
-      ['owner', 'Changed “Disable RSS and ATOM Feeds” in Security Optimizer from Off to On'],
+      ['owner', 'Turned on “Disable RSS and ATOM Feeds” in Security Optimizer'],
     ]);
     const mine = entries.find(({ user }) => user === 'owner');
     expect(mine).toMatchObject({ you: 1, actions: 'product.setting', do_not_block: 1, ip: '127.0.0.1' });

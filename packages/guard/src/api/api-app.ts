@@ -1,38 +1,38 @@
 import type { IncomingMessage } from 'node:http';
 import { downloads } from '@security-optimizer/contract/activity-export';
-import { type Endpoint, endpoints } from '@security-optimizer/contract/endpoints';
+import { type ApiEndpoint, type Endpoint, endpoints } from '@security-optimizer/contract/endpoints';
 import type { Envelope } from '@security-optimizer/contract/envelope';
 import type { ErrorCode } from '@security-optimizer/contract/errors';
+import type { WithMessages } from '@security-optimizer/contract/server-message';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { CallContext, CallHandlers, Endpoints, Outcome } from '../feature.js';
+import type { ApiHandler, ApiRequest } from '../gateway/context.js';
 import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';
-import type { Logger } from '../lib/logger.js';
-import { OutageLog } from '../lib/outage-log.js';
-import type { WordPressUser } from '../wordpress/connector-answers.js';
-import type { Sender } from '../wordpress/sender.js';
+import { type Logger, OutageLog } from '../lib/logger.js';
+import { createOwnAddresses } from '../lib/own-addresses.js';
+import { type Actor, WP_CLI } from '../settings/audit-store.js';
+import type { CallNonces } from '../storage/call-nonces.js';
+import type { Sender } from '../wordpress/connector-client.js';
 import type { Sessions } from '../wordpress/session.js';
-import type { ApiCall, ApiHandler } from './api-call.js';
-import { authenticate } from './authenticate.js';
-import { MAX_BODY_BYTES, parseBody } from './body.js';
-import type { CallContext, Outcome } from './call-context.js';
-import type { DownloadHandlers } from './download-handlers.js';
-import { apiErrorOf, failureOf } from './error-response.js';
-import type { Handlers } from './handlers.js';
-import { parseInput } from './parse-input.js';
-import { readQuery } from './read-query.js';
-import { sendFile } from './send-file.js';
+import { authenticate, MAX_BODY_BYTES, parseBody, parseInput, readQuery } from './request.js';
+import { sendFile, separateMessages, toApiError, toFailure } from './response.js';
+import { checkSignedBody, readSignedCall, type SignedCallChecks } from './signed-calls.js';
 
-/** A client that was answered but goes on sending is cut off after this time, milliseconds. */
+/** A client that still sends its body after the response is disconnected after this time, milliseconds. */
 const DRAIN_MS = 10_000;
-/** So long a client with too large a body may go on sending before it is answered, milliseconds. */
+/** How long a client may go on sending a body that is too large before it gets the response, milliseconds. */
 const TOO_LARGE_MS = 2000;
 
 interface CallState {
-  readonly call: ApiCall;
-  user: WordPressUser | undefined;
+  readonly call: ApiRequest;
+  /** Who calls; undefined until the request is authenticated. */
+  actor: Actor | undefined;
+  /** SHA-256 that the body of a signed call has to have; null for other calls. */
+  bodyHash: string | null;
 }
 
-/** Calls under way, by their request: Fastify finds here what the proxy recognised. */
+/** API requests under way, with the facts that the gateway computed. */
 type Calls = WeakMap<IncomingMessage, CallState>;
 
 export interface Api {
@@ -41,24 +41,25 @@ export interface Api {
 }
 
 /**
- * The REST API without a listener of its own: the proxy hands over the calls that are addressed to it. Routes come
- * from the contract; each answer is the contract's envelope with the HTTP status of its `status`.
+ * The REST API. It has no listener: the gateway hands over API requests. Routes come from the contract; each response is
+ * the contract's envelope, with the HTTP status of its `status`.
  */
 export async function createApi(deps: {
-  handlers: Handlers;
-  downloads: DownloadHandlers;
-  sessions: Pick<Sessions, 'who'>;
+  endpoints: Endpoints;
+  sessions: Pick<Sessions, 'getUser'>;
+  nonces: CallNonces;
   clock: Clock;
   logger: Logger;
 }): Promise<Api> {
   const { sessions } = deps;
-  const logFailure = failureLog(deps.logger, deps.clock);
+  const checks = { nonces: deps.nonces, ownAddresses: createOwnAddresses(deps.clock), clock: deps.clock };
+  const logFailure = createFailureLog(deps.logger, deps.clock);
   const calls: Calls = new WeakMap();
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
     exposeHeadRoutes: true,
     routerOptions: { ignoreTrailingSlash: true },
-    // The same route for the pretty path and for rest_route; `/plugin` can't clash with a route of the other base.
+    // The pretty path and rest_route have the same route. The namespace comes first, so that `/plugin` can't clash.
     rewriteUrl: (request) => {
       const call = calls.get(request as IncomingMessage)?.call;
       return call ? `/${call.namespace}${call.route}${call.query === '' ? '' : `?${call.query}`}` : '/';
@@ -67,23 +68,24 @@ export async function createApi(deps: {
   });
 
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    parseBody(body),
-  );
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    checkSignedBody(getState(calls, request).bodyHash, body);
+    return parseBody(body);
+  });
   app.setNotFoundHandler((request, reply) => refuse(logFailure, calls, new ApiError('rest_no_route'), request, reply));
   app.setErrorHandler(async (error, request, reply) => {
-    if (apiErrorOf(error).code === 'body_too_large') await restOf(request.raw, TOO_LARGE_MS);
+    if (toApiError(error).code === 'body_too_large') await drainBody(request.raw, TOO_LARGE_MS);
     return refuse(logFailure, calls, error, request, reply);
   });
-  mountEndpoints(app, { handlers: deps.handlers, sessions, calls });
-  mountDownloads(app, { handlers: deps.downloads, sessions, calls, logFailure });
+  mountEndpoints(app, { ...deps.endpoints, sessions, calls, checks });
+  mountDownloads(app, { handlers: deps.endpoints.downloads, sessions, calls, logFailure });
   await app.ready();
 
   return {
     handle(request, response, call) {
-      calls.set(request, { call, user: undefined });
-      // Bodies are JSON whatever their header says, and empty ones an empty object. Without a type the framework would
-      // refuse some of them before it looked for a route.
+      calls.set(request, { call, actor: undefined, bodyHash: null });
+      // Bodies are JSON whatever their Content-Type. Without a type the framework would refuse some requests before it
+      // looked for a route.
       request.headers['content-type'] = 'application/json';
       response.once('finish', () => {
         if (request.complete) return;
@@ -98,32 +100,49 @@ export async function createApi(deps: {
 
 function mountEndpoints(
   app: FastifyInstance,
-  deps: { handlers: Handlers; sessions: Pick<Sessions, 'who'>; calls: Calls },
+  deps: Pick<Endpoints, 'handlers' | 'pages'> & {
+    sessions: Pick<Sessions, 'getUser'>;
+    calls: Calls;
+    checks: SignedCallChecks;
+  },
 ): void {
+  const handlers: CallHandlers<ApiEndpoint> = {
+    ...deps.handlers,
+    fetchOptions: async ({ page }, context) => ({ data: await deps.pages[page](context), message: '' }),
+  };
   for (const endpoint of endpoints) {
-    // One handler per name is checked by the type of `Handlers`; here each gets exactly what its own schema gave.
-    const handler = deps.handlers[endpoint.name] as (input: unknown, context: CallContext) => Promise<Outcome<unknown>>;
-    const url = routeOf(endpoint);
-    // Exactly the calls that change nothing can also be made by GET.
+    // The type of `handlers` ensures one handler per name; each gets the output of its own schema.
+    const handler = handlers[endpoint.name] as (input: unknown, context: CallContext) => Promise<Outcome<unknown>>;
+    const url = toRoute(endpoint);
+    // Exactly the endpoints that change nothing also allow GET.
     const changes = !(endpoint.methods as readonly string[]).includes('GET');
     app.route({
       method: [...endpoint.methods],
       url,
       onRequest: async (request) => {
-        const state = stateOf(deps.calls, request);
-        state.user = await authenticate(deps.sessions, state.call, request.headers, changes, isHere(request));
+        const state = getState(deps.calls, request);
+        state.bodyHash = await readSignedCall(deps.checks, endpoint.name, request, state.call);
+        if (state.bodyHash === null) {
+          const user = await authenticate(deps.sessions, state.call, request.headers, changes, isConnected(request));
+          state.actor = toActor(user, state.call);
+        } else {
+          state.actor = { id: null, login: WP_CLI, address: state.call.address };
+          state.call.onRegisteredUser();
+        }
       },
       handler: async (request, reply) => {
-        const input = parseInput(endpoint.request, inputOf(endpoint, request, stateOf(deps.calls, request).call));
-        const { data, message, setCookies = [] } = await handler(input, contextOf(deps.calls, request));
+        // A body was checked before it was parsed.
+        if (request.body === undefined) checkSignedBody(getState(deps.calls, request).bodyHash, NO_BODY);
+        const input = parseInput(endpoint.request, getInput(endpoint, request, getState(deps.calls, request).call));
+        const { data, message, setCookies = [] } = await handler(input, toLoginContext(deps.calls, request));
         if (setCookies.length > 0) reply.header('set-cookie', [...setCookies]);
         return send(reply, { data, message, status: 200 });
       },
     });
   }
-  for (const url of new Set(endpoints.map(routeOf))) {
+  for (const url of new Set(endpoints.map(toRoute))) {
     const methods = endpoints
-      .filter((endpoint) => routeOf(endpoint) === url)
+      .filter((endpoint) => toRoute(endpoint) === url)
       .flatMap((endpoint) => endpoint.methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
     app.options(url, (_request, reply) =>
       send(reply.header('allow', [...methods, 'OPTIONS'].join(', ')), { data: null, message: '', status: 200 }),
@@ -133,50 +152,57 @@ function mountEndpoints(
 
 function mountDownloads(
   app: FastifyInstance,
-  deps: { handlers: DownloadHandlers; sessions: Pick<Sessions, 'who'>; calls: Calls; logFailure: LogFailure },
+  deps: { handlers: Endpoints['downloads']; sessions: Pick<Sessions, 'getUser'>; calls: Calls; logFailure: LogFailure },
 ): void {
   for (const download of downloads) {
     app.route({
       method: 'GET',
-      // A file is not written only to tell how it would begin.
+      // HEAD would produce the whole file only for its headers.
       exposeHeadRoute: false,
-      url: routeOf(download),
+      url: toRoute(download),
       onRequest: async (request) => {
-        const state = stateOf(deps.calls, request);
-        state.user = await authenticate(deps.sessions, state.call, request.headers, false, isHere(request));
+        const state = getState(deps.calls, request);
+        const user = await authenticate(deps.sessions, state.call, request.headers, false, isConnected(request));
+        state.actor = toActor(user, state.call);
       },
       handler: async (request, reply) => {
-        const { call } = stateOf(deps.calls, request);
+        const { call } = getState(deps.calls, request);
         const input = parseInput(download.request, readQuery(call.query)) as never;
-        const file = await deps.handlers[download.name](input, contextOf(deps.calls, request));
-        return sendFile(reply, file, (error) => deps.logFailure(call, apiErrorOf(error)));
+        const file = await deps.handlers[download.name](input, toLoginContext(deps.calls, request));
+        return sendFile(reply, file, (error) => deps.logFailure(call, toApiError(error)));
       },
     });
   }
 }
 
-function isHere({ raw }: FastifyRequest): () => boolean {
+function isConnected({ raw }: FastifyRequest): () => boolean {
   return () => !raw.socket.destroyed;
 }
 
-/** Who calls, and for which site. */
-function contextOf(calls: Calls, request: FastifyRequest): CallContext {
-  const { call, user } = stateOf(calls, request);
-  if (!user) throw new Error('A handler ran without authentication.');
+const NO_BODY = new Uint8Array();
+
+function toActor(user: { readonly id: number; readonly login: string }, call: ApiRequest): Actor {
+  return { id: user.id, login: user.login, address: call.address };
+}
+
+/** The site, the user and the browser of a request. */
+function toLoginContext(calls: Calls, request: FastifyRequest): CallContext {
+  const { call, actor } = getState(calls, request);
+  if (!actor) throw new Error('A handler ran without authentication.');
   return {
     site: call.site,
-    actor: { id: user.id, login: user.login, address: call.address },
-    visitor: { cookie: request.headers.cookie ?? '', sender: senderOf(call) },
+    actor,
+    visitor: { cookie: request.headers.cookie ?? '', sender: toSender(call) },
   };
 }
 
-/** The route of a call; `{id}` of the contract is a parameter. */
-function routeOf(endpoint: Pick<Endpoint, 'suffix' | 'namespace'>): string {
+/** The route of an endpoint; `{id}` of the contract is a parameter. */
+function toRoute(endpoint: Pick<Endpoint, 'suffix' | 'namespace'>): string {
   return `/${endpoint.namespace ?? 'plugin'}${endpoint.suffix.replace(/\{(\w+)\}/g, ':$1')}`;
 }
 
-/** What the caller sent: body or query, and the parameters of the path, which win. */
-function inputOf(endpoint: Endpoint, request: FastifyRequest, call: ApiCall): unknown {
+/** The input of a request: body or query, overridden by the parameters of the path. */
+function getInput(endpoint: Endpoint, request: FastifyRequest, call: ApiRequest): unknown {
   const reads = request.method === 'GET' || request.method === 'HEAD';
   const sent = reads ? readQuery(call.query) : (request.body ?? absent(request));
   const named = endpoint.listField !== undefined && Array.isArray(sent) ? { [endpoint.listField]: sent } : sent;
@@ -184,42 +210,43 @@ function inputOf(endpoint: Endpoint, request: FastifyRequest, call: ApiCall): un
   return isObject ? { ...named, ...(request.params as object) } : named;
 }
 
-/** An absent body counts as an empty object; a body that says `null` is one. */
+/** An absent body is an empty object; the body `null` is null. */
 function absent(request: FastifyRequest): unknown {
   return request.body === undefined ? {} : null;
 }
 
-function senderOf({ host, scheme, address, requestId }: ApiCall): Sender {
+function toSender({ host, scheme, address, requestId }: ApiRequest): Sender {
   return { host, scheme, address, requestId };
 }
 
-function stateOf(calls: Calls, request: FastifyRequest): CallState {
+function getState(calls: Calls, request: FastifyRequest): CallState {
   const state = calls.get(request.raw);
   if (!state) throw new Error('The API was called past the proxy.');
   return state;
 }
 
-function send(reply: FastifyReply, body: Envelope<unknown>): FastifyReply {
+function send(reply: FastifyReply, body: WithMessages<Envelope<unknown>>): FastifyReply {
+  const { json, texts } = separateMessages(body);
   return reply
     .code(body.status)
     .header('cache-control', 'no-store')
     .header('x-content-type-options', 'nosniff')
     .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify(body));
+    .send(JSON.stringify(texts.length > 0 ? { ...(json as object), texts } : json));
 }
 
 function refuse(logFailure: LogFailure, calls: Calls, thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const error = apiErrorOf(thrown);
-  const failure = failureOf(error);
+  const error = toApiError(thrown);
+  const failure = toFailure(error);
   if (failure.status >= 500) logFailure(calls.get(request.raw)?.call, error);
   return send(reply, failure);
 }
 
 /**
- * Waits for the rest of a body, which nobody keeps. A connection that is closed while the other side still sends is
- * reset, and the answer may be lost with it (RFC 9112 section 9.6).
+ * Reads and discards the rest of a body. A connection that is closed while the client still sends is reset, and the
+ * response may be lost (RFC 9112 section 9.6).
  */
-function restOf(request: IncomingMessage, ms: number): Promise<void> {
+function drainBody(request: IncomingMessage, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
     const end = () => {
@@ -230,22 +257,22 @@ function restOf(request: IncomingMessage, ms: number): Promise<void> {
   });
 }
 
-/** Writes down a call that failed by no fault of the caller; what is out of order for all calls, once. */
-function failureLog(logger: Logger, clock: Clock): LogFailure {
+/** Logs requests that failed by no fault of the client; an outage that affects all requests is logged once. */
+function createFailureLog(logger: Logger, clock: Clock): LogFailure {
   const outages = new OutageLog();
   return (call, error) => {
     const outage = OUTAGES.has(error.code);
-    const unlogged = outage ? outages.note(`${call?.site.id} ${error.code}`, clock()) : 0;
+    const unlogged = outage ? outages.record(`${call?.site.id} ${error.code}`, clock()) : 0;
     if (unlogged === null) return;
     const { code, cause: err } = error;
     const facts = { event: 'api-failed', code, site: call?.site.id, route: call?.route, request: call?.requestId, err };
-    // Anybody can make WordPress busy with invented sessions: worth knowing, but nothing is out of order.
+    // Any client can make WordPress busy with invented sessions, so this is no fault of the installation.
     const level = code === 'wordpress_busy' ? 'warn' : 'error';
     logger[level](unlogged > 0 ? { ...facts, unlogged } : facts, outage ? OUTAGE : 'A call of the API failed.');
   };
 }
 
-type LogFailure = (call: ApiCall | undefined, error: ApiError) => void;
+type LogFailure = (call: ApiRequest | undefined, error: ApiError) => void;
 
 const OUTAGES: ReadonlySet<ErrorCode> = new Set([
   'wordpress_unreachable',

@@ -3,10 +3,10 @@ import { type IncomingMessage, request } from 'node:http';
 import { fetchOptions, toggleEndpoints } from '@security-optimizer/contract/endpoints';
 import { defaultSecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
-import { type FakeConnector, fakeConnector } from '../testing/fake-connector.js';
-import { recordedLog } from '../testing/log-lines.js';
-import { callApi, dataFolderFor, runningGuard } from '../testing/running-guard.js';
-import { eventually } from '../testing/scratch.js';
+import { type FakeConnector, fakeConnector } from '../../test/support/fake-connector.js';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { callApi, dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
+import { eventually } from '../../test/support/scratch.js';
 
 async function start() {
   const connector = await fakeConnector();
@@ -138,7 +138,7 @@ describe('who may call', () => {
     ['no nonce', { 'x-wp-nonce': null }, 'rest_cookie_invalid_nonce'],
     ['an old nonce', { 'x-wp-nonce': 'older' }, 'rest_cookie_invalid_nonce'],
     ['no cookie', { cookie: null }, 'rest_cookie_invalid_nonce'],
-    ['the cookie of a stranger', { cookie: 'session=nobody' }, 'rest_cookie_invalid_nonce'],
+    ['the cookie of an anonymous client', { cookie: 'session=nobody' }, 'rest_cookie_invalid_nonce'],
     ['an editor', { cookie: 'session=editor', 'x-wp-nonce': 'editor-nonce' }, 'rest_forbidden'],
     ['another site, by Origin', { origin: 'https://evil.example' }, 'cross_site'],
     ['a page without an origin', { origin: 'null' }, 'cross_site'],

@@ -1,20 +1,20 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { ExportFile } from '../activity/export-activity.js';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { eventually } from '../../test/support/scratch.js';
+import type { DownloadFile } from '../feature.js';
 import { ApiError } from '../lib/api-error.js';
-import { recordedLog } from '../testing/log-lines.js';
-import { eventually } from '../testing/scratch.js';
 import { createApi } from './api-app.js';
 
 /** The API on a socket of its own, with one download that a test writes. */
-async function serve(write: () => ExportFile) {
+async function serve(write: () => DownloadFile) {
   const log = recordedLog();
   const user = { id: 1, login: 'owner', name: 'Owner', roles: ['administrator'], can_manage: true };
   const api = await createApi({
-    handlers: {} as never,
-    downloads: { activityExport: async () => write() },
-    sessions: { who: async () => user },
+    nonces: { consume: async () => false },
+    endpoints: { handlers: {} as never, pages: {} as never, downloads: { activityExport: async () => write() } },
+    sessions: { getUser: async () => user },
     clock: Date.now,
     logger: log.logger,
   });
@@ -25,8 +25,8 @@ async function serve(write: () => ExportFile) {
     address: '192.0.2.1',
     scheme: 'http',
     requestId: '0'.repeat(16),
-    isMember: false,
-    onMember() {},
+    isRegisteredUser: false,
+    onRegisteredUser() {},
   } as const;
   const server = createServer((request, response) => {
     const [, query = ''] = (request.url ?? '').split('?');
@@ -45,7 +45,7 @@ async function serve(write: () => ExportFile) {
   return { get, log };
 }
 
-const file = (content: AsyncIterable<string>): ExportFile => ({ name: 'a.csv', mediaType: 'text/csv', content });
+const file = (content: AsyncIterable<string>): DownloadFile => ({ name: 'a.csv', mediaType: 'text/csv', content });
 
 describe('a file that is written while it is read', () => {
   it('is whole, and never taken for a page', async () => {

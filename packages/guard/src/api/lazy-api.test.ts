@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { recordedLog } from '../testing/log-lines.js';
+import { recordedLog } from '../../test/support/log-lines.js';
 import type { Api } from './api-app.js';
 import { lazyApi } from './lazy-api.js';
 
@@ -45,6 +45,6 @@ it('answers with an error when the API can’t be made, and tries again with the
   const refused = await ask();
   expect(refused.status).toBe(500);
   expect(await refused.json()).toMatchObject({ data: null, code: 'internal' });
-  expect(log.events()).toEqual(['api-not-made']);
+  expect(log.events()).toEqual(['api-init-failed']);
   expect(await (await ask()).text()).toBe('answered');
 });

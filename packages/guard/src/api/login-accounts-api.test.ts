@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { loginSite } from '../testing/login-site.js';
-import { callApi } from '../testing/running-guard.js';
+import type { TestDatabase } from '../../test/support/database.js';
+import { loginSite } from '../../test/support/login-site.js';
+import { callApi } from '../../test/support/running-guard.js';
 
 describe('disabling common usernames', () => {
   async function withAdmins() {
@@ -167,11 +168,181 @@ describe('the second factor', () => {
     expect((await options()).reset_2fa).toEqual([{ ID: 2, user_login: 'editor' }]);
     const { data, message } = await call('/reset-user-2fa/2');
     expect(data).toEqual({ reset_2fa: [] });
-    expect(message).toBe('editor sets up a new second factor at the next log-in.');
+    expect(message).toBe('editor sets up a new second factor at the next login.');
     const ended = [{ body: { users: [2], keep_cookie: true }, cookie: 'session=owner' }];
     expect(connector.endedSessions).toEqual(ended);
     expect(await call('/reset-user-2fa/2')).toMatchObject({ status: 404, message: 'This user has no second factor.' });
     expect(connector.endedSessions).toEqual(ended);
     expect(await call('/reset-user-2fa/nobody')).toMatchObject({ status: 400, fields: { id: 'Invalid format.' } });
+  });
+});
+
+describe('those who need a second factor', () => {
+  const enrol = (db: TestDatabase, user: number, login: string) =>
+    db
+      .insertInto('second_factors')
+      .values({
+        ...{ site: 'site', user_id: user, login, secret: 'x', key_id: 'x', last_step: 0 },
+        ...{ setup_challenge: null, enabled_at: 1, created_at: 1 },
+      })
+      .execute();
+
+  it('are listed with their second factor and their sessions, the caller first', async () => {
+    const { db, options } = await loginSite();
+    const owner = { ID: 1, user_login: 'owner', role: 'administrator', sessions: 1, you: 1 };
+    const editor = { ID: 2, user_login: 'editor', role: 'editor', sessions: 1, you: 0 };
+    expect((await options()).two_factor_users).toEqual({
+      total: 2,
+      set_up: 0,
+      users: [
+        { ...owner, set_up: 0 },
+        { ...editor, set_up: 0 },
+      ],
+    });
+    await enrol(db, 2, 'editor');
+    expect((await options()).two_factor_users).toMatchObject({ set_up: 1, users: [{ set_up: 0 }, { set_up: 1 }] });
+  });
+
+  it('get a mail when the owner reminds them, unless they have one', async () => {
+    const { connector, db, call } = await loginSite();
+    connector.members.set(3, { login: 'agency', administrator: true });
+    await call('/custom-login-url', { type: 'custom', login: 'team-entrance' });
+    const { data, message } = await call('/two-factor-reminder', {});
+    expect(data).toEqual({ mailed: 2, failed: 0 });
+    expect(message).toBe('2 people got a mail.');
+    const mails = connector.mails as { to: string; text: string; html: string }[];
+    expect(mails.map(({ to }) => to).sort()).toEqual(['agency@example.com', 'editor@example.com']);
+    expect(mails[0]?.text).toContain('https://example.com/team-entrance');
+    await enrol(db, 2, 'editor');
+    await enrol(db, 3, 'agency');
+    expect(await call('/two-factor-reminder', {})).toMatchObject({ status: 502, code: 'mail_not_sent' });
+    expect(mails).toHaveLength(2);
+  });
+
+  it('are not counted as mailed when WordPress sends nothing', async () => {
+    const { connector, call } = await loginSite();
+    connector.mailFault = 'Could not instantiate mail function.';
+    const { status, code, message } = await call('/two-factor-reminder', {});
+    expect({ status, code }).toEqual({ status: 502, code: 'mail_not_sent' });
+    expect(message).toContain('Could not instantiate mail function.');
+  });
+});
+
+describe('the address of the login', () => {
+  it('goes to all who may write on the site', async () => {
+    const { connector, call, options } = await loginSite();
+    expect((await options()).team_size).toBe(2);
+    await call('/custom-login-url', { type: 'custom', login: 'team-entrance' });
+    expect((await call('/send-login-url', {})).data).toEqual({ mailed: 2, failed: 0 });
+    const mails = connector.mails as { to: string; text: string; html: string }[];
+    expect(mails.map(({ to }) => to).sort()).toEqual(['editor@example.com', 'owner@example.com']);
+    for (const { text, html } of mails) {
+      expect(text).toContain('https://example.com/team-entrance');
+      expect(html).toContain('href="https://example.com/team-entrance"');
+    }
+  });
+
+  it('goes to nobody when that would be more than 50 people', async () => {
+    const { connector, call, options } = await loginSite();
+    for (let id = 3; id <= 51; id += 1) connector.members.set(id, { login: `author-${id}`, administrator: false });
+    expect((await options()).team_size).toBeNull();
+    const { status, message } = await call('/send-login-url', {});
+    expect([status, message]).toEqual([502, 'More than 50 people would get a mail, so none was sent.']);
+    expect(connector.mails).toEqual([]);
+  });
+});
+
+describe('further roles with two-factor authentication', () => {
+  const rolesOf = (data: Record<string, unknown>) =>
+    (data.two_factor_roles as { role: string; selected: 0 | 1; required: 0 | 1 }[]).map(
+      ({ role, selected, required }) => `${role} ${selected}${required}`,
+    );
+
+  it('are none until the owner chooses: administrators and editors need it always', async () => {
+    const { connector, options } = await loginSite();
+    expect(rolesOf(await options())).toEqual(['administrator 11', 'editor 11', 'author 00', 'shop_manager 00']);
+    expect((await options()).two_factor_roles).toContainEqual({
+      role: 'shop_manager',
+      name: 'Shop manager',
+      selected: 0,
+      required: 0,
+    });
+    expect(connector.policy?.policy.two_factor_roles).toBe('');
+  });
+
+  it('are told to WordPress, and stand in the log; the two that need it always are no choice', async () => {
+    const { connector, call, options, audited } = await loginSite();
+    const { status, data } = await call('/two-factor-roles', {
+      two_factor_roles: ['shop_manager', 'administrator', 'shop_manager'],
+    });
+    expect(status).toBe(200);
+    expect(rolesOf(data)).toEqual(['administrator 11', 'editor 11', 'author 00', 'shop_manager 10']);
+    expect(rolesOf(await options())).toEqual(rolesOf(data));
+    expect(connector.policy?.policy.two_factor_roles).toBe('shop_manager');
+    expect(await audited()).toEqual([['two_factor_roles', '[]', '["shop_manager"]', 'owner']]);
+    // While two-factor is off nobody is logged out.
+    expect(connector.endedSessions).toEqual([]);
+  });
+
+  it('end the sessions of their users that were made without the factor, once it is on', async () => {
+    const { connector, call } = await loginSite();
+    await call('/2fa', { sg2fa: 1 });
+    connector.endedSessions.length = 0;
+    await call('/two-factor-roles', { two_factor_roles: ['shop_manager'] });
+    const ended = [{ body: { without_factor: true, roles: ['shop_manager'] }, cookie: undefined }];
+    expect(connector.endedSessions).toEqual(ended);
+    await call('/two-factor-roles', { two_factor_roles: ['shop_manager', 'author'] });
+    expect(connector.endedSessions.at(-1)?.body).toEqual({ without_factor: true, roles: ['author'] });
+    await call('/two-factor-roles', { two_factor_roles: [] });
+    expect(connector.endedSessions).toHaveLength(2);
+    expect(connector.policy?.policy.two_factor_roles).toBe('');
+  });
+
+  it('are as they were when the sessions can’t be ended', async () => {
+    const { connector, call, options } = await loginSite();
+    await call('/2fa', { sg2fa: 1 });
+    connector.failing.add('end-sessions');
+    expect(await call('/two-factor-roles', { two_factor_roles: ['shop_manager'] })).toMatchObject({ status: 503 });
+    expect(rolesOf(await options())).toContain('shop_manager 00');
+    expect(connector.policy?.policy.two_factor_roles).toBe('');
+  });
+
+  it('have to exist on the site', async () => {
+    const { call, options } = await loginSite();
+    for (const roles of [['shop_managr'], ['author', 'a,b'], ['x'.repeat(61)]]) {
+      expect(await call('/two-factor-roles', { two_factor_roles: roles })).toMatchObject({
+        status: 400,
+        code: 'invalid_input',
+        fields: { two_factor_roles: `The site has no role ${roles.at(-1)}.` },
+      });
+    }
+    expect(await call('/two-factor-roles', { two_factor_roles: [7] })).toMatchObject({ status: 400 });
+    for (const body of [{}, { two_factor_roles: 'author' }]) {
+      expect(await call('/two-factor-roles', body)).toMatchObject({
+        status: 400,
+        fields: { two_factor_roles: 'Send a list of roles.' },
+      });
+    }
+    expect(rolesOf(await options())).toContain('author 00');
+  });
+
+  it('stay chosen while the plugin that makes them is away, and can be taken out', async () => {
+    const { connector, call, options } = await loginSite();
+    await call('/two-factor-roles', { two_factor_roles: ['shop_manager', 'author'] });
+    connector.roles = [{ role: 'administrator', name: 'Administrator' }];
+    expect(rolesOf(await options())).toEqual(['administrator 11', 'shop_manager 10', 'author 10']);
+    await call('/two-factor-roles', { two_factor_roles: ['shop_manager'] });
+    expect(connector.policy?.policy.two_factor_roles).toBe('shop_manager');
+    expect(rolesOf(await options())).toEqual(['administrator 11', 'shop_manager 10']);
+  });
+
+  it('are no choice with a connector that does not know them', async () => {
+    const { connector, call, options } = await loginSite();
+    connector.roles = null;
+    expect((await options()).two_factor_roles).toEqual([]);
+    expect(await call('/two-factor-roles', { two_factor_roles: ['author'] })).toMatchObject({
+      status: 503,
+      code: 'connector_outdated',
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type activitySite as ActivitySite, activitySite } from '../testing/activity-site.js';
-import { eventually } from '../testing/scratch.js';
+import { type activitySite as ActivitySite, activitySite } from '../../test/support/activity-site.js';
+import { eventually } from '../../test/support/scratch.js';
 
 type Site = Awaited<ReturnType<typeof ActivitySite>>;
 
@@ -9,7 +9,7 @@ const FIRST = { type: 'custom', login: 'my-door', signup: 'join-us' };
 const SECOND = { type: 'custom', login: 'come/in', signup: 'new-here' };
 const NAMES = /my-door|join-us|come.{0,5}in\b|new-here|%6dy|my%2d|MY-DOOR/i;
 
-/** A site whose log-in was moved twice and is where WordPress has it now, with visits to every address. */
+/** A site whose login was moved twice and is where WordPress has it now, with visits to every address. */
 async function movedSite(home = ''): Promise<Site> {
   const site = await activitySite();
   site.connector.registration = true;
@@ -46,7 +46,7 @@ const fetchText = async (site: Site, suffix: string): Promise<string> => {
   return response.text();
 };
 
-describe.each(['', '/blog'])('present and former log-in and sign-up addresses (home %j)', (home) => {
+describe.each(['', '/blog'])('present and former login and sign-up addresses (home %j)', (home) => {
   it('stand in no weekly report, in HTML or text, and other pages do', async () => {
     const site = await movedSite(home);
     const mail = await site.call<{ subject: string; html: string; text: string }>('/weekly-report-preview');
@@ -61,11 +61,11 @@ describe.each(['', '/blog'])('present and former log-in and sign-up addresses (h
     const visits = await fetchText(site, `/activity-export?list=unknown&format=${format}`);
     expect(visits).not.toMatch(NAMES);
     expect(visits).toContain(`${home}/public-page`);
-    expect(visits).toContain('(log-in address)');
+    expect(visits).toContain('(login address)');
     await eventually(async () => (await site.registered()).entries.length >= 3);
     const changes = await fetchText(site, `/activity-export?list=registered&format=${format}`);
     expect(changes).not.toMatch(NAMES);
-    expect(changes).toContain('from Default to (log-in address)');
+    expect(changes).toContain('to (login address) (before: Default)');
   });
 });
 

@@ -1,8 +1,8 @@
 import { loginOptionsSchema } from '@security-optimizer/contract/login';
 import { loginEndpoints } from '@security-optimizer/contract/login-endpoints';
 import { describe, expect, it } from 'vitest';
-import { loginSite } from '../testing/login-site.js';
-import { callApi } from '../testing/running-guard.js';
+import { loginSite } from '../../test/support/login-site.js';
+import { callApi } from '../../test/support/running-guard.js';
 
 describe('the options of the page Login Security', () => {
   it('are those of a fresh site, in the form of the contract', async () => {
@@ -12,6 +12,21 @@ describe('the options of the page Login Security', () => {
     expect(data).toEqual({
       sg2fa: 0,
       two_factor_app_passwords: 0,
+      two_factor_roles: [
+        { role: 'administrator', name: 'Administrator', selected: 1, required: 1 },
+        { role: 'editor', name: 'Editor', selected: 1, required: 1 },
+        { role: 'author', name: 'Author', selected: 0, required: 0 },
+        { role: 'shop_manager', name: 'Shop manager', selected: 0, required: 0 },
+      ],
+      two_factor_users: {
+        total: 2,
+        set_up: 0,
+        users: [
+          { ID: 1, user_login: 'owner', role: 'administrator', sessions: 1, set_up: 0, you: 1 },
+          { ID: 2, user_login: 'editor', role: 'editor', sessions: 1, set_up: 0, you: 0 },
+        ],
+      },
+      team_size: 2,
       reset_2fa: [],
       disable_usernames: 1,
       usernames_data: { all_users: [{ user_login: 'owner' }, { user_login: 'editor' }], admin_matches: [] },
@@ -21,6 +36,7 @@ describe('the options of the page Login Security', () => {
         { value: 3, label: '3', selected: 0 },
         { value: 5, label: '5', selected: 1 },
       ],
+      locked_addresses: 0,
       login_url: [
         { type: 'default', label: 'Default', login: 'https://example.com/wp-login.php', signup: null, selected: 1 },
         { type: 'custom', label: 'Custom', login: '', signup: null, selected: 0 },
@@ -55,6 +71,8 @@ describe('every change of Login Security', () => {
     '/login-access': ['127.0.0.0/8'],
     '/custom-login-url': { type: 'custom', login: 'my-door' },
     '/2fa': { sg2fa: true },
+    '/two-factor-reminder': {},
+    '/send-login-url': {},
     '/two-factor-app-passwords': { two_factor_app_passwords: 1 },
     '/disable-admin-username': { disable_usernames: '0' },
     '/away-mode': { type: 'daily', from_hour: '00:00', to_hour: '00:01' },
@@ -82,7 +100,7 @@ describe('every change of Login Security', () => {
   });
 });
 
-describe('limiting log-in attempts', () => {
+describe('limiting login attempts', () => {
   it('is stored with an audit row, answered as a list, and told to WordPress', async () => {
     const { connector, call, audited } = await loginSite();
     const { data, message } = await call('/limit-login-attempts', { login_attempts: 3 });
@@ -93,7 +111,7 @@ describe('limiting log-in attempts', () => {
         { value: 5, label: '5', selected: 0 },
       ],
     });
-    expect(message).toBe('After 3 failed log-ins an address has to wait.');
+    expect(message).toBe('After 3 failed logins an address has to wait.');
     expect(await audited()).toEqual([['login_attempts', '5', '3', 'owner']]);
     expect(connector.policy?.policy.login_attempts).toBe(3);
   });
@@ -166,7 +184,7 @@ describe('the Custom Login URL', () => {
   it('is stored without slashes, told to WordPress, and kept when it goes back to default', async () => {
     const { connector, call } = await loginSite();
     const set = await call('/custom-login-url', { type: 'custom', login: '/My-Door/', signup: '' });
-    expect(set.message).toBe('The log-in is at /my-door now.');
+    expect(set.message).toBe('The login is at /my-door now.');
     expect(set.data.login_url).toMatchObject([{ selected: 0 }, { login: 'my-door', signup: null, selected: 1 }]);
     expect(connector.policy?.policy).toMatchObject({ login_url_login: 'my-door', login_url_signup: '' });
     const back = await call('/custom-login-url', { type: 'default', login: 'https://example.com/wp-login.php' });
@@ -202,7 +220,7 @@ describe('the Custom Login URL', () => {
     const custom = { type: 'custom', login: 'my-door' };
     expect((await call('/custom-login-url', custom)).fields).toEqual({ signup: 'This field is required.' });
     expect((await call('/custom-login-url', { ...custom, signup: 'MY-DOOR' })).fields).toEqual({
-      signup: 'Choose another address than the one for the log-in.',
+      signup: 'Choose another address than the one for the login.',
     });
     expect((await call('/custom-login-url', { ...custom, signup: 'join-us' })).status).toBe(200);
     expect(connector.policy?.policy).toMatchObject({ login_url_login: 'my-door', login_url_signup: 'join-us' });
@@ -211,7 +229,7 @@ describe('the Custom Login URL', () => {
     expect(connector.policy?.policy).toMatchObject({ login_url_login: 'other-door', login_url_signup: 'join-us' });
   });
 
-  it('asks for the log-in alone while nobody may register', async () => {
+  it('asks for the login alone while nobody may register', async () => {
     const { call } = await loginSite();
     const answer = await call('/custom-login-url', { type: 'custom', login: '', signup: null });
     expect(answer.fields).toEqual({ login: 'This field is required.' });
@@ -248,6 +266,30 @@ describe('Away Mode', () => {
     expect((await call('/away-mode', {})).fields).toEqual({ type: 'This field is required.' });
     expect((await call('/away-mode', { type: 'daily', from_hour: '06:00', to_hour: '05:30' })).fields).toEqual({
       to_hour: 'You can enable Away Mode for maximum of 23 hours daily.',
+    });
+  });
+
+  it('starts at once only for a caller who confirms it', async () => {
+    const { call, options } = await loginSite();
+    const hourOf = (ms: number) =>
+      new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'Europe/Berlin' }).format(ms);
+    const schedule = {
+      type: 'daily',
+      from_hour: hourOf(Date.now() - 3_600_000),
+      to_hour: hourOf(Date.now() + 3_600_000),
+    };
+    for (const confirm of [undefined, false, 0, '0']) {
+      expect(await call('/away-mode', { ...schedule, confirm })).toMatchObject({
+        status: 409,
+        code: 'away_starts_at_once',
+        message: expect.stringMatching(/^Away Mode would start at once and last until \d{4}-\d\d-\d\d \d\d:\d\d\./),
+      });
+    }
+    expect(await options()).toMatchObject({ away_mode: { schedule: { type: 'off' } } });
+    expect(await call('/away-mode', { ...schedule, confirm: 'yes' })).toMatchObject({ status: 400 });
+    expect(await call('/away-mode', { ...schedule, confirm: true })).toMatchObject({
+      status: 200,
+      data: { away_mode: { away: 1 } },
     });
   });
 

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type FakeConnector, fakeConnector, OTHER_SECRET } from '../testing/fake-connector.js';
-import { dataFolderFor, runningGuard } from '../testing/running-guard.js';
-import { eventually } from '../testing/scratch.js';
+import { type FakeConnector, fakeConnector, OTHER_SECRET } from '../../test/support/fake-connector.js';
+import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
+import { eventually } from '../../test/support/scratch.js';
 
 const OWNER = { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' };
 const THEIRS = { cookie: 'session=their-owner', 'x-wp-nonce': 'their-nonce' };

@@ -1,11 +1,12 @@
 import { overviewEndpoints } from '@security-optimizer/contract/overview';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { silentLogger } from '../lib/logger.js';
-import { RATE_AFTER_MS } from '../overview/rate.js';
-import { openDatabase } from '../storage/database.js';
-import { fakeConnector } from '../testing/fake-connector.js';
-import { callApi, dataFolderFor, runningGuard } from '../testing/running-guard.js';
-import { eventually } from '../testing/scratch.js';
+import { openTestDatabase } from '../../test/support/database.js';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { providerServer } from '../../test/support/provider-server.js';
+import { callApi, dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
+import { eventually } from '../../test/support/scratch.js';
+
+const RATE_AFTER_MS = 7 * 24 * 3600_000;
 
 const ebook = {
   title: 'Ten steps',
@@ -13,6 +14,7 @@ const ebook = {
   text: 'A short guide.',
   image: 'https://example.com/guide.png',
 };
+const consent = { technicalDataUrl: 'https://example.com/data', emailUrl: 'https://example.com/mails' };
 const branding = { ebook, rateLink: 'https://example.com/review' };
 
 async function overviewSite(config: object = {}) {
@@ -20,7 +22,7 @@ async function overviewSite(config: object = {}) {
   const dataDir = await dataFolderFor(connector, {}, config);
   const guard = await runningGuard(dataDir);
   await eventually(() => connector.policy !== null);
-  const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+  const db = await openTestDatabase(dataDir);
   onTestFinished(() => db.destroy());
   return { connector, dataDir, guard, db, call: caller(guard.url) };
 }
@@ -32,6 +34,20 @@ const caller = (url: string) => async (suffix: string, body?: object, method?: s
   });
   return { ...answer, data: answer.body.data as unknown };
 };
+
+describe('what the provider shows', () => {
+  it.each([
+    [{ ebook: null, rateLink: 'https://example.com/plan' }, null, 'https://example.com/plan'],
+    [{ ebook: { title: 'Plan', link: 'https://example.com/plan' } }, { title: 'Plan', text: '' }, branding.rateLink],
+    [{}, ebook, branding.rateLink],
+  ])('is what it set for the site (%j), and the machine’s where it set nothing', async (own, book, link) => {
+    const connector = await fakeConnector();
+    const guard = await runningGuard(await dataFolderFor(connector, { branding: own }, { branding }));
+    await eventually(() => connector.policy !== null);
+    const call = caller(guard.url);
+    expect([(await call('/e-book')).data, (await call('/rate')).data]).toMatchObject([book, { link }]);
+  });
+});
 
 /** The provider's shared settings API, as a client calls it. */
 async function saveConsent(
@@ -156,7 +172,7 @@ describe('the request for a review', () => {
 
 describe('consent', () => {
   it('is asked for by WordPress until it was saved, and not after a restart either', async () => {
-    const { connector, dataDir, guard, db } = await overviewSite();
+    const { connector, dataDir, guard, db } = await overviewSite({ consent });
     expect(connector.policy?.policy).toMatchObject({ show_data_consent: 1, show_email_consent: 1 });
     const saved = await saveConsent(guard.url, { siteground_settings_security: 1, siteground_data_consent: 1 });
     expect(saved).toEqual({
@@ -174,6 +190,48 @@ describe('consent', () => {
     await runningGuard(dataDir);
     await eventually(() => connector.policy !== null);
     expect(connector.policy).toMatchObject({ policy: { show_data_consent: 0, show_email_consent: 0 } });
+  });
+
+  it.each<[object, object]>([
+    [{}, { show_data_consent: 0, show_email_consent: 0 }],
+    [{ technicalDataUrl: consent.technicalDataUrl }, { show_data_consent: 1, show_email_consent: 0 }],
+    [{ emailUrl: consent.emailUrl }, { show_data_consent: 0, show_email_consent: 1 }],
+  ])('is asked for only where the provider has an address for it: %o', async (urls, asked) => {
+    const { connector } = await overviewSite({ consent: urls });
+    expect(connector.policy?.policy).toMatchObject(asked);
+  });
+
+  it('is stored as no where nobody would receive what was agreed to', async () => {
+    const { guard, db } = await overviewSite();
+    const yes = { siteground_settings_security: 1, siteground_data_consent: 1, siteground_email_consent: 1 };
+    expect((await saveConsent(guard.url, yes)).http).toBe(200);
+    const rows = await db.selectFrom('settings').select(['name', 'value']).where('name', 'like', '%_consent').execute();
+    expect(rows.filter(({ value }) => value === '1')).toEqual([]);
+  });
+
+  it('to e-mails sends the caller’s address to the provider, and a withdrawal too', async () => {
+    const provider = await providerServer();
+    const { guard } = await overviewSite({ consent: { emailUrl: `${provider.url}/e-mails` } });
+    const answer = (value: 0 | 1) =>
+      saveConsent(guard.url, { siteground_settings_security: 1, siteground_email_consent: value });
+    await answer(0);
+    expect(provider.received).toEqual([]);
+    await answer(1);
+    await answer(1);
+    await answer(0);
+    expect(provider.received).toEqual([
+      { path: '/e-mails', body: { email: 'owner@example.com', agreed: true } },
+      { path: '/e-mails', body: { email: 'owner@example.com', agreed: false } },
+    ]);
+  });
+
+  it('to e-mails is not saved when the provider does not answer', async () => {
+    const provider = await providerServer();
+    const { guard, db } = await overviewSite({ consent: { emailUrl: provider.url } });
+    provider.status = 503;
+    const saved = await saveConsent(guard.url, { siteground_settings_security: 1, siteground_email_consent: 1 });
+    expect(saved.body).toMatchObject({ status: 502, code: 'provider_unreachable' });
+    expect(await db.selectFrom('settings').selectAll().execute()).toEqual([]);
   });
 
   it.each(['/?rest_route=/provider-settings/v1/update-settings', '/index.php/wp-json/provider-settings/v1/none'])(
@@ -195,7 +253,7 @@ describe('consent', () => {
     ['siteground_settings_security', { siteground_data_consent: 1 }],
     ['siteground_data_consent', { siteground_settings_security: 1, siteground_data_consent: 2 }],
   ])('is refused when %s is not right, and nothing is stored', async (field, body) => {
-    const { connector, guard, db } = await overviewSite();
+    const { connector, guard, db } = await overviewSite({ consent });
     const saved = await saveConsent(guard.url, body);
     expect(saved.http).toBe(400);
     expect(Object.keys(saved.body.fields ?? {})).toEqual([field]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ApiError } from '../lib/api-error.js';
-import { parseInput } from './parse-input.js';
+import { parseInput } from './request.js';
 
 function refusal(schema: z.ZodType, input: unknown): unknown {
   try {

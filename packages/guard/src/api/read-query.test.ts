@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readQuery } from './read-query.js';
+import { readQuery } from './request.js';
 
 it.each([
   ['', {}],

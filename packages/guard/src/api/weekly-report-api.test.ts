@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { weeklyReportEndpoints } from '@security-optimizer/contract/activity-endpoints';
 import { SMTPServer } from 'smtp-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { activitySite } from '../testing/activity-site.js';
+import { activitySite } from '../../test/support/activity-site.js';
 
 interface List {
   readonly entries: readonly { readonly id: number; readonly email: string }[];
@@ -77,7 +77,7 @@ describe('the calls of the tab Weekly Reports', () => {
     await call('/notification-emails', ['anna@example.com']);
     await noted(1);
     expect((await registered()).entries[0]?.activity).toBe(
-      'Changed “Recipients of weekly reports” in Security Optimizer from nobody to anna@example.com',
+      'Set “Recipients of weekly reports” in Security Optimizer to anna@example.com (before: nobody)',
     );
   });
 
@@ -99,7 +99,9 @@ describe('the calls of the tab Weekly Reports', () => {
     expect(text).toContain('Visits by humans: 1\n');
     expect(text).toContain('Visits by bots: 1\n');
     expect(text).toContain('Blocked visits: 1\n');
-    expect(text).toContain('https://example.com/wp-admin/admin.php?page=activity-log#weekly-reports');
+    expect(text).toContain(
+      'https://example.com/wp-admin/admin.php?page=activity-log&log_tab=weekly-reports#weekly-reports',
+    );
     expect(text).toContain('- /\u200bshop/\u200b%3Cb%3E: 1 visit');
     expect(html.includes('<b>')).toBe(false);
   });

@@ -1,16 +1,34 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { readdir, readFile, realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import type { ConfigFile, SiteEntry } from '../config-file.js';
-import { homePath, hostName, listenAddress, trustedProxy, upstreamOrigin } from '../config-file.js';
-import { writeFileAtomically } from '../lib/write-file-atomically.js';
-import { secretFile } from '../load-config.js';
+import {
+  type ConfigFile,
+  homePath,
+  hostName,
+  listenAddress,
+  type SiteEntry,
+  sharedFolder,
+  siteId,
+  trustedProxy,
+  upstreamOrigin,
+} from '../config/config-file.js';
+import { getDatabaseUrl, isSecret, loadConfig, secretFile } from '../config/load-config.js';
+import { systemClock } from '../lib/clock.js';
+import { writeFileAtomically } from '../lib/files.js';
+import type { SocketAddress } from '../lib/socket-address.js';
 import type { SiteId } from '../site.js';
-import { type Command, CommandError } from './command.js';
-import { readConfig, writeConfig } from './config-store.js';
-import { findConnectorSources, installConnector } from './connector-files.js';
-import { checked, readOptions, required } from './options.js';
+import { createConnectorClient } from '../wordpress/connector-client.js';
+import { ConnectorError } from '../wordpress/connector-error.js';
+import { missingTraffic, readGuardedTraffic } from '../wordpress/guarded-traffic.js';
+import { type ConnectorSources, runSiteTask } from '../wordpress/site-files.js';
+import { type Command, CommandError, checked, readOptions, required, UsageError } from './command.js';
+import { updateConfig } from './config-store.js';
+import { fileRecord, findConnectorSources, installConnector, readConnector } from './connector-files.js';
+import { hasSiteRows, type SiteDatabases } from './erase.js';
+import { findRetired, findRetiredIn, forgetRetired, type RetiredSite } from './retired-sites.js';
+import { tellServed } from './running-guard.js';
+import { findSharedFault, sharedAdvice } from './shared-connector.js';
 
 export interface AttachOptions {
   /** Folder that holds wp-load.php. */
@@ -19,84 +37,135 @@ export interface AttachOptions {
   readonly muPluginsDir?: string;
   /** Origin of WordPress's web server, for example `http://127.0.0.1:8081`. */
   readonly upstream: string;
-  readonly listen: { readonly host: string; readonly port: number };
+  /** What the configuration has when left out. */
+  readonly listen?: SocketAddress;
   readonly dataDir: string;
+  /** A detached site whose settings and log are taken up; a new site gets an id that was never in use. */
+  readonly site?: SiteId;
   /** Host names of the site; every host when left out. */
   readonly hosts?: readonly string[];
   /** Proxies in front of guard; what the configuration has when left out. */
   readonly trustedProxies?: readonly string[];
-  /** Lets WordPress answer requests that did not come through guard. */
+  /** Lets WordPress answer requests that did not come through guard, as in a site that is attached for the first time. */
   readonly allowDirect?: boolean;
+  /**
+   * Has WordPress refuse requests that did not come through guard. Not before guard has seen visitors, since everybody
+   * would be refused; `force` asks nothing. Without this and `allowDirect` a site stays as it is.
+   */
+  readonly requireGuard?: boolean | 'force';
+  /** Folder with the releases that sites share; null for a copy of the site's own; as it is when left out. */
+  readonly sharedConnector?: string | null;
   /** URL path of a site in a sub-directory; it is only needed until the connector has told it. */
   readonly home?: string;
+  /** Proxies, limits and branding of this site alone; what the configuration has when left out. */
+  readonly own?: Pick<SiteEntry, 'trustedProxies' | 'limits' | 'branding'>;
 }
 
 export interface AttachedSite {
   readonly id: SiteId;
   /** Whether the site was attached before and has now been brought up to date. */
   readonly again: boolean;
+  /** Detached sites that this folder was before and whose settings and log are kept. */
+  readonly before: readonly SiteId[];
+  /** Whether WordPress refuses requests that did not come through guard. */
+  readonly requireGuard: boolean;
+  /** Folder with the releases that sites share; null for a copy of the site's own. */
+  readonly sharedConnector: string | null;
 }
 
 /**
  * Connects a WordPress with guard: makes the secret, writes the configuration, installs the connector and the
- * dashboard. Repeatable: the secret and every setting stay, files are brought up to date. Guard's side is written
+ * dashboard. Repeatable: the secret and every setting stay, files are brought up to date. A folder that was detached
+ * becomes a new site, since it may be another customer's by now, unless its former id is named. Guard's side is written
  * first, so that WordPress never waits for a guard that does not know it.
  *
- * @throws CommandError, ConfigError, or the system's error for a file that can't be written
+ * @throws CommandError, ConfigError, SiteFilesError, or the system's error for a file that can't be written
  */
 export async function attach(options: AttachOptions): Promise<AttachedSite> {
-  const wordpressDir = await wordpressFolder(options.wordpressDir);
+  const { wordpressDir } = await runSiteTask({ wordpressDir: resolve(options.wordpressDir) }, { kind: 'locate' });
   const dataDir = resolve(options.dataDir);
   if (`${dataDir}/`.startsWith(`${wordpressDir}/`)) {
     throw new CommandError('The data folder must not lie inside the WordPress folder: its files could be fetched.');
   }
   const sources = await findConnectorSources();
-  await mkdir(join(dataDir, 'sites'), { recursive: true, mode: 0o700 });
-  const config = await readConfig(dataDir);
-  const known = config.sites.find((site) => site.wordpressDir === wordpressDir);
-  const moved = await movedMuPlugins(wordpressDir, options.muPluginsDir ?? known?.muPluginsDir);
-  const site: SiteEntry = {
-    id: known?.id ?? newId(config, options),
-    hosts: [...(options.hosts ?? known?.hosts ?? ['*'])],
-    upstream: options.upstream,
-    wordpressDir,
-    ...moved,
-    onlyThroughGuard: !options.allowDirect,
-    home: options.home ?? known?.home ?? '',
-  };
-  refuseTakenHosts(config, site);
-  const secret = await siteSecret(dataDir, site.id);
-  await writeConfig(dataDir, {
-    ...config,
-    listen: options.listen,
-    trustedProxies: [...(options.trustedProxies ?? config.trustedProxies)],
-    sites: known ? config.sites.map((entry) => (entry === known ? site : entry)) : [...config.sites, site],
+  return updateConfig(dataDir, async (config, write) => {
+    const known = await findSite(dataDir, config, wordpressDir);
+    if (known !== undefined && options.site !== undefined && options.site !== known.id) {
+      throw new CommandError(`${wordpressDir} is attached as site ${known.id}. Detach that one first.`);
+    }
+    const databases = { dataDir, url: getDatabaseUrl(config) };
+    const kept = known ?? (await takeUp(config, databases, options.site));
+    const hosts = options.hosts ?? kept?.hosts ?? ['*'];
+    // As the operator wrote it: what they name now is relative to the present folder.
+    const muPluginsDir = options.muPluginsDir === undefined ? known?.muPluginsDir : resolve(options.muPluginsDir);
+    const folders = {
+      wordpressDir,
+      ...(muPluginsDir !== undefined && { muPluginsDir: resolve(dataDir, muPluginsDir) }),
+    };
+    await runSiteTask(folders, { kind: 'inspect' });
+    const shared = options.sharedConnector === undefined ? (known?.sharedConnector ?? null) : options.sharedConnector;
+    if (shared !== null) await refuseUnlessShared(sources, shared);
+    const { sharedConnector: _, ...withoutShared } = known ?? {};
+    const site: SiteEntry = {
+      ...withoutShared,
+      ...options.own,
+      id:
+        known?.id ?? options.site ?? (await newSiteId(hosts.find((host) => host !== '*') ?? 'site', config, databases)),
+      hosts: [...hosts],
+      upstream: options.upstream,
+      wordpressDir: known?.wordpressDir ?? wordpressDir,
+      ...(muPluginsDir !== undefined && { muPluginsDir }),
+      ...(shared !== null && { sharedConnector: shared }),
+      requireGuard: options.allowDirect ? false : options.requireGuard ? true : (known?.requireGuard ?? false),
+      home: options.home ?? kept?.home ?? '',
+    };
+    refuseTakenHosts(config, site);
+    if (options.requireGuard === true && !known?.requireGuard) await refuseUnlessVisited(dataDir, site.id);
+    const secret = await siteSecret(dataDir, site.id);
+    await write({
+      ...config,
+      listen: options.listen ?? config.listen,
+      trustedProxies: [...(options.trustedProxies ?? config.trustedProxies)],
+      sites: known ? config.sites.map((entry) => (entry === known ? site : entry)) : [...config.sites, site],
+    });
+    const content = { secret, requireGuard: site.requireGuard };
+    await installConnector(folders, sources, content, fileRecord(dataDir, site.id), shared);
+    await forgetRetired(dataDir, site.id);
+    const before = known === undefined ? await findRetiredIn(dataDir, wordpressDir) : [];
+    return {
+      id: site.id,
+      again: known !== undefined,
+      before: before.map(({ id }) => id),
+      requireGuard: site.requireGuard,
+      sharedConnector: shared,
+    };
   });
-  await installConnector({ wordpressDir, ...moved }, sources, { secret, onlyThroughGuard: site.onlyThroughGuard });
-  return { id: site.id, again: known !== undefined };
 }
 
-async function wordpressFolder(path: string): Promise<string> {
-  for (const file of ['wp-load.php', join('wp-includes', 'version.php')]) {
-    const found = await stat(join(path, file)).catch(() => null);
-    if (!found?.isFile()) throw new CommandError(`${path} is not a WordPress folder: it has no ${file}.`);
-  }
-  return realpath(path);
-}
-
-/**
- * The folder of must-use plugins that was named. It may not exist yet; the folder around it must, since guard can't
- * know how a site without a `wp-content` is laid out.
- */
-async function movedMuPlugins(wordpressDir: string, named?: string): Promise<{ readonly muPluginsDir?: string }> {
-  const content = named === undefined ? join(wordpressDir, 'wp-content') : dirname(resolve(named));
-  const found = await stat(content).catch(() => null);
-  if (found?.isDirectory()) return named === undefined ? {} : { muPluginsDir: resolve(named) };
+/** Closing a site in front of its visitors would refuse all of them. */
+async function refuseUnlessVisited(dataDir: string, site: SiteId): Promise<void> {
+  const missing = missingTraffic(await readGuardedTraffic(dataDir, site), systemClock());
+  if (missing === null) return;
   throw new CommandError(
-    named === undefined
-      ? `${wordpressDir} has no wp-content. Name the folder of the site's must-use plugins with --mu-plugins.`
-      : `There is no folder ${content} for must-use plugins.`,
+    `${missing} WordPress would refuse visitors who come past guard. Lead the traffic through guard first, open some pages of the site, and try again; with --force nothing is asked.`,
   );
+}
+
+/** @throws CommandError when sites must not, or can't, run this version's connector from the folder */
+async function refuseUnlessShared(sources: ConnectorSources, shared: string): Promise<void> {
+  const { sharedRelease } = await readConnector(sources, shared);
+  const fault = sharedRelease === null ? null : findSharedFault(sharedRelease);
+  if (fault !== null) throw new CommandError(fault);
+}
+
+/** The site of a WordPress folder, however the operator has written that. */
+async function findSite(dataDir: string, config: ConfigFile, wordpressDir: string): Promise<SiteEntry | undefined> {
+  for (const site of config.sites) {
+    if (site.wordpressDir === null) continue;
+    const folder = resolve(dataDir, site.wordpressDir);
+    if (folder === wordpressDir || (await realpath(folder).catch(() => folder)) === wordpressDir) return site;
+  }
+  return undefined;
 }
 
 /** The site's secret: the one it has, or a new one of 32 random bytes. */
@@ -108,31 +177,37 @@ async function siteSecret(dataDir: string, site: SiteId): Promise<string> {
   });
   if (present !== null) {
     const secret = present.trim();
-    if (!/^[0-9a-f]{64}$/.test(secret)) {
+    if (!isSecret(secret)) {
       throw new CommandError(`${file} does not hold a secret. Remove it, and the next attach makes a new one.`);
     }
     return secret;
   }
   const secret = randomBytes(32).toString('hex');
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await writeFileAtomically(file, `${secret}\n`, { mode: 0o600 });
   return secret;
 }
 
-/** A readable id that no other site has, from the site's first host. */
-function newId(config: ConfigFile, { hosts }: AttachOptions): SiteId {
-  const name = hosts?.find((host) => host !== '*') ?? 'site';
-  const base =
-    name
-      .replace(/[^a-zA-Z0-9]+/g, '-')
-      .replace(/^-|-$/g, '')
-      .slice(0, 50)
-      .toLowerCase() || 'site';
-  const taken = new Set(config.sites.map((site) => site.id));
-  for (let number = 1; ; number++) {
-    const id = number === 1 ? base : `${base}-${number}`;
-    if (!taken.has(id)) return id;
+/**
+ * What is kept of the site that is to be taken up again; null when none was named.
+ * @throws CommandError when there is nothing, or it is another one's
+ */
+async function takeUp(
+  config: ConfigFile,
+  databases: SiteDatabases,
+  id: SiteId | undefined,
+): Promise<Partial<RetiredSite> | null> {
+  if (id === undefined) return null;
+  if (config.sites.some((site) => site.id === id)) {
+    throw new CommandError(`The site ${id} is attached already, with another WordPress folder.`);
   }
+  const retired = await findRetired(databases.dataDir, id);
+  if (retired !== null && retired.erasedAt !== null) {
+    throw new CommandError(`The site ${id} was erased. Its id is not given again; leave out --site.`);
+  }
+  if (retired === null && !hasSiteRows(id, databases)) {
+    throw new CommandError(`Nothing is kept of a site ${id}. Leave out --site, and the site gets an id.`);
+  }
+  return retired ?? {};
 }
 
 function refuseTakenHosts(config: ConfigFile, site: SiteEntry): void {
@@ -146,21 +221,31 @@ function refuseTakenHosts(config: ConfigFile, site: SiteEntry): void {
 }
 
 export const attachCommand: Command = {
-  name: 'attach',
+  name: 'sites add',
   summary: 'Connect a WordPress with guard: installs the connector, makes the secret, writes the configuration.',
-  help: `security-optimizer attach --wordpress DIR --upstream URL --listen HOST:PORT --data-dir DIR [options]
+  help: `security-optimizer sites add --wordpress DIR --upstream URL --data-dir DIR [options]
 
   --wordpress DIR        folder of the WordPress installation
-  --upstream URL         origin of its web server, for example http://127.0.0.1:8081
-  --listen HOST:PORT     where guard listens, for example 127.0.0.1:8080
+  --upstream URL         origin of its web server, for example http://127.0.0.1:8081, or unix:/run/web.sock
+  --listen HOST:PORT     where guard listens, or unix:/run/guard.sock; without it as before, at first 127.0.0.1:8080
   --data-dir DIR         guard's data folder, outside the WordPress folder
   --mu-plugins DIR       folder of its must-use plugins, where that is not wp-content/mu-plugins
   --host NAME            host name of the site; repeatable; without it every host is taken
-  --trusted-proxy CIDR   proxy in front of guard whose X-Forwarded-For is believed; repeatable
+  --trusted-proxy CIDR   proxy in front of guard whose X-Forwarded-For is believed, or unix for whoever opens guard's
+                         Unix socket; repeatable
+  --site ID              take up the settings and the log of a site that was detached
+  --shared-connector DIR run the connector from DIR, where \`share-connector\` has put it, in place of a copy; an
+                         absolute path
+  --own-connector        give the site a copy of the connector again
   --home PATH            URL path of a site in a sub-directory, for example /blog
-  --allow-direct         let WordPress answer requests that did not come through guard
+  --require-guard        have WordPress refuse requests that did not come through guard; not before visitors did
+  --force                with --require-guard: without asking whether visitors come through guard
+  --allow-direct         let WordPress answer requests that did not come through guard, as at the first attach
+  --user NAME            as root: makes a data folder that is not there yet for the user that guard runs as
 
-Safe to repeat: the secret and every setting stay. Restart guard afterwards.`,
+As root it works in the data folder with the rights of that folder's owner, and in WordPress with those of its owner.
+Safe to repeat: the secret and every setting stay, and a site that requires guard goes on to. A running guard serves the
+site at once, also with another --trusted-proxy; another --listen counts after a restart.`,
   async run(args) {
     const values = readOptions(args, {
       wordpress: { type: 'string' },
@@ -171,25 +256,104 @@ Safe to repeat: the secret and every setting stay. Restart guard afterwards.`,
       host: { type: 'string', multiple: true },
       'trusted-proxy': { type: 'string', multiple: true },
       home: { type: 'string' },
+      'shared-connector': { type: 'string' },
+      'own-connector': { type: 'boolean', default: false },
+      site: { type: 'string' },
       'allow-direct': { type: 'boolean', default: false },
+      // See act-as-data-owner.
+      user: { type: 'string' },
+      'require-guard': { type: 'boolean', default: false },
+      force: { type: 'boolean', default: false },
     });
+    const { 'allow-direct': allowDirect, 'require-guard': requireGuard, force } = values;
+    if (allowDirect && requireGuard) throw new UsageError('--allow-direct and --require-guard contradict each other.');
+    if (values['own-connector'] && values['shared-connector'] !== undefined) {
+      throw new UsageError('--shared-connector and --own-connector contradict each other.');
+    }
+    if (force && !requireGuard) throw new UsageError('--force belongs to --require-guard.');
     const dataDir = required('data-dir', values['data-dir']);
-    const { id, again } = await attach({
+    const site = await attach({
       wordpressDir: required('wordpress', values.wordpress),
       upstream: checked('upstream', upstreamOrigin, required('upstream', values.upstream)),
-      listen: checked('listen', listenAddress, required('listen', values.listen)),
       dataDir,
-      allowDirect: values['allow-direct'],
+      allowDirect,
+      requireGuard: requireGuard && force ? 'force' : requireGuard,
+      ...(values.listen !== undefined && { listen: checked('listen', listenAddress, values.listen) }),
       ...(values.host && { hosts: checked('host', z.array(hostName), values.host) }),
       ...(values['trusted-proxy'] && {
         trustedProxies: checked('trusted-proxy', z.array(trustedProxy), values['trusted-proxy']),
       }),
       ...(values['mu-plugins'] !== undefined && { muPluginsDir: values['mu-plugins'] }),
+      ...(values.site !== undefined && { site: checked('site', siteId, values.site) }),
+      ...(values['shared-connector'] !== undefined && {
+        sharedConnector: checked('shared-connector', sharedFolder, values['shared-connector']),
+      }),
+      ...(values['own-connector'] && { sharedConnector: null }),
       ...(values.home !== undefined && { home: checked('home', homePath, values.home) }),
     });
     process.stdout.write(
-      `${again ? 'Brought up to date' : 'Attached'}: site ${id}.\nStart guard: security-optimizer serve --data-dir ${dataDir}\n`,
+      `${site.again ? 'Brought up to date' : 'Attached'}: site ${site.id}.\n${
+        site.requireGuard
+          ? 'Direct requests: refused. Visitors must come through guard.'
+          : 'Direct requests: allowed. Run this again with --require-guard when visitors come through guard.'
+      }\n`,
     );
-    return 0;
+    const isServed = await tellServed(dataDir, { needsGuard: true });
+    for (const other of site.before) {
+      process.stdout.write(
+        `This folder was the site ${other} before, whose settings and log are kept. To take them up, detach the site ${site.id} and attach again with --site ${other}; to remove them, use \`security-optimizer erase --site ${other}\`.\n`,
+      );
+    }
+    const isRun = site.sharedConnector === null || (await tellSharedFault(dataDir, site.id, site.sharedConnector));
+    return isServed && isRun ? 0 : 1;
   },
 };
+
+/** How long WordPress may take to answer, milliseconds. */
+const RESPONSE_MS = 10_000;
+
+/**
+ * Asks a WordPress with a shared connector whether it runs it, since only PHP knows its `open_basedir`.
+ * @returns false when WordPress answers without it
+ */
+async function tellSharedFault(dataDir: string, id: SiteId, shared: string): Promise<boolean> {
+  const site = (await loadConfig({ dataDir: resolve(dataDir) })).sites.find((each) => each.id === id);
+  if (site === undefined) return true;
+  const client = createConnectorClient({ clock: systemClock, facts: () => null, answerTimeoutMs: RESPONSE_MS });
+  try {
+    await client.hello(site);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error;
+    process.stderr.write(`${error.detail} ${sharedAdvice(shared)}\n`);
+    // A web server that is stopped says nothing of PHP; a site that is closed without its connector answers 503.
+    return error.fault.kind !== 'missing' && !/ 503\b/.test(error.detail);
+  } finally {
+    client.close();
+  }
+}
+
+/**
+ * A readable id that no site has or ever had.
+ * @param name what it is made of, for example a host
+ * @throws StorageError when the databases can't tell
+ */
+async function newSiteId(name: string, config: ConfigFile, databases: SiteDatabases): Promise<SiteId> {
+  const base =
+    name
+      .replace(/[^a-zA-Z0-9]+/g, '-')
+      .replace(/^-|-$/g, '')
+      .slice(0, 50)
+      .toLowerCase() || 'site';
+  const files = await readdir(join(databases.dataDir, 'sites'));
+  // Secrets as well as notes: an owner who takes a site out of the configuration by hand leaves its secret.
+  const taken = new Set(
+    [...config.sites.map(({ id }) => id), ...files.map((file) => file.replace(/\..*$/, ''))].map((id) =>
+      id.toLowerCase(),
+    ),
+  );
+  for (let number = 1; ; number++) {
+    const id = number === 1 ? base : `${base}-${number}`;
+    if (!taken.has(id) && !hasSiteRows(id, databases)) return id;
+  }
+}

@@ -1,25 +1,17 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { run, runBeside, serve } from '../../test/support/command-line.js';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { callApi } from '../../test/support/running-guard.js';
+import { scratchFolder } from '../../test/support/scratch.js';
+import { wordpressFolder } from '../../test/support/wordpress-folder.js';
 import { packVisits } from '../activity/packed-visits.js';
+import { openActivityStore } from '../activity/store/open-activity-store.js';
 import { silentLogger } from '../lib/logger.js';
-import { openActivityStore } from '../storage/activity/open-activity-store.js';
-import { run, runBeside, serve } from '../testing/command-line.js';
-import { fakeConnector } from '../testing/fake-connector.js';
-import { callApi } from '../testing/running-guard.js';
-import { scratchFolder } from '../testing/scratch.js';
-
-/** Folder with what makes a WordPress recognisable. */
-async function wordpressFolder(): Promise<string> {
-  const dir = join(await scratchFolder(), 'wordpress');
-  await mkdir(join(dir, 'wp-includes'), { recursive: true });
-  await mkdir(join(dir, 'wp-content'));
-  for (const file of ['wp-load.php', 'wp-includes/version.php', 'wp-config.php'])
-    await writeFile(join(dir, file), '<?php');
-  await chmod(join(dir, 'wp-config.php'), 0o640);
-  return dir;
-}
+import { openSqlite } from '../storage/sqlite.js';
 
 async function attached() {
   const [wordpress, dataDir, connector] = [await wordpressFolder(), await scratchFolder(), await fakeConnector()];
@@ -64,6 +56,37 @@ describe('the command line', () => {
   });
 });
 
+describe('the configuration', () => {
+  it('can be read again after attach and detach, whatever keys the operator has set', async () => {
+    const { attach, dataDir } = await attached();
+    const file = join(dataDir, 'guard.json');
+    const ebook = { title: 'Ten steps', link: 'https://example.com/guide' };
+    const more = { metrics: { listen: '[::1]:9464' }, branding: { ebook } };
+    const own = { trustedProxies: ['192.0.2.0/24'], limits: { maxRows: 5000 }, branding: { rateLink: '' } };
+    const written = JSON.parse(await readFile(file, 'utf8'));
+    await writeFile(file, JSON.stringify({ ...written, ...more, sites: [{ ...written.sites[0], ...own }] }));
+    expect(attach()).toMatchObject({ status: 0, stderr: '' });
+    expect(attach()).toMatchObject({ status: 0, stderr: '' });
+    expect(JSON.parse(await readFile(file, 'utf8')).sites).toMatchObject([own]);
+    expect((await runBeside('status', '--data-dir', dataDir)).stderr).toBe('');
+    expect(await runBeside('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ metrics: more.metrics, branding: { ebook } });
+    expect(attach()).toMatchObject({ status: 0, stderr: '' });
+  });
+});
+
+describe('sites import', () => {
+  it('takes proxies, limits and branding of a site as they stand in the file', async () => {
+    const [wordpress, dataDir, connector] = [await wordpressFolder(), await scratchFolder(), await fakeConnector()];
+    const own = { trustedProxies: ['192.0.2.0/24'], limits: { maxRows: 5000 }, branding: { rateLink: '' } };
+    const entry = { hosts: ['example.com'], upstream: connector.upstream, wordpressDir: wordpress, ...own };
+    const file = join(dataDir, 'sites.json');
+    await writeFile(file, JSON.stringify({ sites: [entry] }));
+    expect(run('sites', 'import', file, '--data-dir', dataDir)).toMatchObject({ status: 0, stderr: '' });
+    expect(JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8')).sites).toMatchObject([own]);
+  });
+});
+
 describe('attach', () => {
   it('installs connector, dashboard and secret, readable like wp-config.php, and writes the configuration', async () => {
     const { first, dataDir, plugins } = await attached();
@@ -71,7 +94,7 @@ describe('attach', () => {
     const secret = (await readFile(join(dataDir, 'sites', 'site.secret'), 'utf8')).trim();
     expect(secret).toMatch(/^[0-9a-f]{64}$/);
     expect(await readFile(join(plugins, 'security-optimizer', 'secret.php'), 'utf8')).toContain(
-      `return array( 'secret' => '${secret}', 'only_through_guard' => true );`,
+      `return array( 'secret' => '${secret}', 'require_guard' => false, 'only_through_guard' => false );`,
     );
     expect((await stat(join(plugins, 'security-optimizer', 'secret.php'))).mode & 0o777).toBe(0o640);
     expect((await stat(join(dataDir, 'sites', 'site.secret'))).mode & 0o777).toBe(0o600);
@@ -84,7 +107,9 @@ describe('attach', () => {
   it('may be repeated: keeps the secret, updates files, removes those of an older version', async () => {
     const { attach, dataDir, plugins } = await attached();
     const secret = await readFile(join(dataDir, 'sites', 'site.secret'), 'utf8');
-    await writeFile(join(plugins, 'security-optimizer', 'assets', 'old.js'), 'old');
+    const old = join(plugins, 'security-optimizer', 'assets', 'old.js');
+    await writeFile(old, 'old');
+    await appendFile(join(dataDir, 'sites', 'site.files'), 'security-optimizer/assets/old.js\n');
     await writeFile(join(plugins, 'security-optimizer.php'), 'changed');
     expect(attach('--allow-direct', '--host', 'Example.com')).toMatchObject({ status: 0 });
     expect(await readFile(join(dataDir, 'sites', 'site.secret'), 'utf8')).toBe(secret);
@@ -92,9 +117,111 @@ describe('attach', () => {
     expect(await readFile(join(plugins, 'security-optimizer.php'), 'utf8')).toContain(
       'Plugin Name: Security Optimizer',
     );
-    expect(await readFile(join(plugins, 'security-optimizer', 'secret.php'), 'utf8')).toContain('=> false );');
+    expect(await readFile(join(plugins, 'security-optimizer', 'secret.php'), 'utf8')).toContain(
+      "'require_guard' => false",
+    );
     const { sites } = JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8'));
-    expect(sites).toMatchObject([{ id: 'site', hosts: ['example.com'], onlyThroughGuard: false }]);
+    expect(sites).toMatchObject([{ id: 'site', hosts: ['example.com'], requireGuard: false }]);
+  });
+
+  describe('and requests that go past guard', () => {
+    const mode = async (plugins: string, dataDir: string) => {
+      const php = await readFile(join(plugins, 'security-optimizer', 'secret.php'), 'utf8');
+      const { sites } = JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8'));
+      // A connector of an earlier version reads the second key.
+      return [
+        / 'require_guard' => (true|false),/.exec(php)?.[1],
+        / 'only_through_guard' => (true|false) /.exec(php)?.[1],
+        String(sites[0].requireGuard),
+      ];
+    };
+    const [open, closed] = [Array(3).fill('false'), Array(3).fill('true')];
+    const visited = (dataDir: string, since: number, until = 0) => {
+      const now = Date.now();
+      const seen = { since: now - since * 1000, until: now - until * 1000 };
+      return writeFile(join(dataDir, 'sites', 'site.traffic'), JSON.stringify(seen));
+    };
+
+    it('lets them pass at a new site, so that attaching refuses nobody, and says so', async () => {
+      const { first, plugins, dataDir } = await attached();
+      expect(first.stdout).toContain('Direct requests: allowed. Run this again with --require-guard when');
+      expect(await mode(plugins, dataDir)).toEqual(open);
+    });
+
+    it('refuses --require-guard, and changes nothing, until visitors have come through guard for a while', async () => {
+      const { attach, plugins, dataDir } = await attached();
+      const early = attach('--require-guard', '--host', 'example.com');
+      expect(early).toMatchObject({ status: 1, stderr: expect.stringContaining('No visitor has come through guard') });
+      await visited(dataDir, 8);
+      expect(attach('--require-guard').stderr).toContain('for 8 seconds so far; 30 are asked for');
+      await visited(dataDir, 4000, 1200);
+      expect(attach('--require-guard').stderr).toContain('20 minutes ago');
+      expect(await mode(plugins, dataDir)).toEqual(open);
+      expect(JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8')).sites[0].hosts).toEqual(['*']);
+      await visited(dataDir, 45);
+      expect(attach('--require-guard').stdout).toContain('Direct requests: refused.');
+      expect(await mode(plugins, dataDir)).toEqual(closed);
+    });
+
+    it('neither opens a closed site nor closes an open one when it is repeated for an update', async () => {
+      const { attach, plugins, dataDir } = await attached();
+      expect(attach().status).toBe(0);
+      expect(await mode(plugins, dataDir)).toEqual(open);
+      expect(attach('--require-guard', '--force').status).toBe(0);
+      expect(attach().status).toBe(0);
+      expect(await mode(plugins, dataDir)).toEqual(closed);
+      // Once closed it need not be proved again.
+      expect(attach('--require-guard').status).toBe(0);
+      expect(attach('--allow-direct').status).toBe(0);
+      expect(await mode(plugins, dataDir)).toEqual(open);
+    });
+
+    it('keeps a site closed that was attached with the key of earlier versions', async () => {
+      const { attach, plugins, dataDir } = await attached();
+      const file = join(dataDir, 'guard.json');
+      const { sites, ...rest } = JSON.parse(await readFile(file, 'utf8'));
+      const { requireGuard, ...site } = sites[0];
+      await writeFile(file, JSON.stringify({ ...rest, sites: [{ ...site, onlyThroughGuard: !requireGuard }] }));
+      expect(attach().status).toBe(0);
+      expect(await mode(plugins, dataDir)).toEqual(closed);
+      await writeFile(file, JSON.stringify({ ...rest, sites: [{ ...sites[0], onlyThroughGuard: true }] }));
+      expect(attach().stderr).toContain('sites[0].onlyThroughGuard: is the former name of requireGuard');
+    });
+
+    it('takes no contradiction', async () => {
+      const { attach } = await attached();
+      expect(attach('--require-guard', '--allow-direct').status).toBe(2);
+      expect(attach('--force').status).toBe(2);
+    });
+
+    it('has status say at which sites they pass, under a heading of its own, as no problem', async () => {
+      const { attach, dataDir } = await attached();
+      const told = await runBeside('status', '--data-dir', dataDir);
+      expect(told.stdout).toContain('  Direct requests: allowed');
+      expect(told.stdout).toContain(
+        'Do not forget:\n  Site site: direct requests are allowed, so visitors can go past guard. No visitor has come through guard yet. Run `security-optimizer attach` with --require-guard when they come through guard.\n',
+      );
+      await visited(dataDir, 45);
+      const report = JSON.parse((await runBeside('status', '--data-dir', dataDir, '--json')).stdout);
+      expect(report).toMatchObject({
+        sites: [{ directRequests: 'allowed' }],
+        warnings: [expect.stringContaining('They come through guard now')],
+        problems: expect.not.arrayContaining([expect.stringContaining('irect requests')]),
+      });
+      expect(attach('--require-guard').status).toBe(0);
+      const closedNow = JSON.parse((await runBeside('status', '--data-dir', dataDir, '--json')).stdout);
+      expect(closedNow).toMatchObject({ sites: [{ directRequests: 'refused' }], warnings: [] });
+    });
+
+    it('has guard say at its start at which sites they pass', async () => {
+      const { dataDir, attach } = await attached();
+      const guard = await serve(dataDir);
+      expect(guard.log()).toContain('"event":"direct-requests-allowed","count":1,"sites":["site"]');
+      guard.child.kill('SIGTERM');
+      await once(guard.child, 'exit');
+      expect(attach('--require-guard', '--force').status).toBe(0);
+      expect((await serve(dataDir)).log()).not.toContain('direct-requests-allowed');
+    });
   });
 
   it('refuses a folder that is not a WordPress, and a data folder inside it, and touches neither', async () => {
@@ -130,9 +257,12 @@ describe('attach', () => {
 
   it('is undone by detach', async () => {
     const { dataDir, wordpress } = await attached();
-    expect(run('detach', '--data-dir', dataDir)).toMatchObject({ status: 0, stdout: 'Detached: site.\n' });
+    expect(run('detach', '--data-dir', dataDir)).toMatchObject({
+      status: 0,
+      stdout: 'Detached: site.\nSettings and log of site are kept, for `attach --site site`.\n',
+    });
     expect(await readdir(join(wordpress, 'wp-content'))).toEqual([]);
-    expect(await readdir(join(dataDir, 'sites'))).toEqual([]);
+    expect(await readdir(join(dataDir, 'sites'))).toEqual(['site.retired']);
     expect(JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8')).sites).toEqual([]);
     expect(run('detach', '--data-dir', dataDir).status).toBe(1);
   });
@@ -199,9 +329,44 @@ describe('status', () => {
     const { dataDir } = await attached();
     const { stdout } = await runBeside('status', '--data-dir', dataDir);
     expect(stdout).toContain('Guard:     not running');
-    expect(stdout).toContain('Database:  ready');
+    expect(stdout).toContain('Database:  none yet; guard makes it when it starts');
     expect(stdout).toContain('Connector: answers (version 0.1.0)');
     expect(stdout).toContain('Policy:    not yet in force inside WordPress');
+  });
+
+  it('makes no file and brings no table up to date: never started, running, stopped, killed, or of another version', async () => {
+    const { dataDir } = await attached();
+    /** What `status` must leave as it is; the companion of an open database is shared memory, not content. */
+    const look = async () => {
+      const names = (await readdir(dataDir, { recursive: true }))
+        .filter((name) => !name.endsWith('.sqlite-shm'))
+        .sort();
+      const known = async (name: string) => {
+        const found = await stat(join(dataDir, name));
+        if (!found.isFile()) return name;
+        const content = createHash('sha256').update(await readFile(join(dataDir, name)));
+        return `${name} ${found.mtimeMs} ${found.size} ${content.digest('hex')}`;
+      };
+      return Promise.all(names.map(known));
+    };
+    const unchanged = async (when: string) => {
+      const before = await look();
+      const { stdout } = await runBeside('status', '--data-dir', dataDir, '--json');
+      expect([when, await look()]).toEqual([when, before]);
+      return JSON.parse(stdout).storage;
+    };
+    expect(await unchanged('never started')).toMatchObject({ ok: true, detail: expect.stringContaining('none yet') });
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const { child } = await serve(dataDir);
+      expect((await runBeside('status', '--data-dir', dataDir, '--json')).stdout).toContain('"running":true');
+      child.kill(signal);
+      await once(child, 'exit');
+      expect(await unchanged(signal)).toEqual({ ok: true, detail: null });
+    }
+    const database = openSqlite(join(dataDir, 'guard.sqlite'), { busyTimeoutMs: 0 });
+    database.exec("DELETE FROM kysely_migration WHERE name = '024_challenge_stamps'");
+    database.close();
+    expect(await unchanged('older')).toMatchObject({ ok: false, detail: expect.stringContaining('another version') });
   });
 
   it('says how many visits were not recorded, and that the database of the Activity Log is broken', async () => {

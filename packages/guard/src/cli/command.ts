@@ -1,3 +1,6 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import type { z } from 'zod';
+
 /** One command of the command line. */
 export interface Command {
   readonly name: string;
@@ -18,3 +21,46 @@ export class UsageError extends Error {}
 
 /** The command can't do what it was asked; the message says why and what to do. Exit code 1. */
 export class CommandError extends Error {}
+
+/**
+ * Reads a command's options; nothing but options is taken.
+ * @throws UsageError that names the option
+ */
+export function readOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
+  args: readonly string[],
+  options: Options,
+): ReturnType<typeof parseArgs<{ args: string[]; options: Options; strict: true; allowPositionals: false }>>['values'] {
+  try {
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+/**
+ * Reads a command's options and the words beside them.
+ * @throws UsageError that names the option
+ */
+export function readArguments<const Options extends NonNullable<ParseArgsConfig['options']>>(
+  args: readonly string[],
+  options: Options,
+): ReturnType<typeof parseArgs<{ args: string[]; options: Options; strict: true; allowPositionals: true }>> {
+  try {
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+/** @throws UsageError when an option that has to be there is missing */
+export function required<Value>(name: string, value: Value | undefined): Value {
+  if (value === undefined || value === '') throw new UsageError(`The option --${name} is missing.`);
+  return value;
+}
+
+/** Checks an option's value with the schema of the configuration key it ends up in. */
+export function checked<Schema extends z.ZodType>(name: string, schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new UsageError(`--${name}: ${result.error.issues[0]?.message}.`);
+}

@@ -1,29 +1,88 @@
-import { stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ConfigFile, configFile } from '../config-file.js';
-import { authorityOf } from '../lib/authority.js';
-import { writeFileAtomically } from '../lib/write-file-atomically.js';
-import { CONFIG_FILE, ConfigError, readConfigFile } from '../load-config.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ConfigFile, configFile, printConfig } from '../config/config-file.js';
+import { CONFIG_FILE, ConfigError, readConfigFile } from '../config/load-config.js';
+import { writeFileAtomically } from '../lib/files.js';
+import { tryLock } from '../storage/data-dir-lock.js';
+import { CommandError } from './command.js';
 
 /**
- * The configuration file of a data folder, or defaults when there is none yet.
+ * A change holds the lock while it copies files on this machine, and never while it waits for WordPress. Many commands at
+ * once on a busy machine wait for each other one after another.
+ */
+const LOCK_WAIT_MS = 300_000;
+/** Between two looks at a lock that another command holds. */
+const LOOK_MS = 25;
+
+/**
+ * The configuration file of a data folder, or defaults when there is none yet. To change it, use
+ * `updateConfig`.
+ *
  * @throws ConfigError
  */
 export async function readConfig(dataDir: string): Promise<ConfigFile> {
-  const file = join(dataDir, CONFIG_FILE);
-  const exists = await stat(file).then(
-    () => true,
-    () => false,
-  );
-  if (!exists) return configFile.parse({});
+  if (!(await hasConfig(dataDir))) return configFile.parse({});
   const mistakes: string[] = [];
-  const config = await readConfigFile(file, mistakes);
+  const config = await readConfigFile(join(dataDir, CONFIG_FILE), mistakes);
   if (config === null) throw new ConfigError(mistakes);
   return config;
 }
 
-/** Writes the configuration file; the old one stays whole until the new one is on the disk. */
-export async function writeConfig(dataDir: string, config: ConfigFile): Promise<void> {
-  const text = `${JSON.stringify({ ...config, listen: authorityOf(config.listen) }, null, 2)}\n`;
-  await writeFileAtomically(join(dataDir, CONFIG_FILE), text, { mode: 0o600 });
+/** Whether a data folder has a configuration file. One that can't be looked at must not be taken for none. */
+export async function hasConfig(dataDir: string): Promise<boolean> {
+  return stat(join(dataDir, CONFIG_FILE)).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return false;
+    },
+  );
+}
+
+/**
+ * Changes the configuration file while no other command does: the only way in which it is written. Secrets and the
+ * files inside WordPress that belong to the change are written by `change` as well, so that two commands about one site
+ * never mix. A command that is killed frees the lock and leaves the old file or the new one.
+ *
+ * @param change gets the present configuration. `write` puts the new one on the disk, at once and whole
+ * @throws ConfigError, CommandError when another command holds the lock for too long, and what `change` throws
+ */
+export async function updateConfig<Result>(
+  dataDir: string,
+  change: (config: ConfigFile, write: (config: ConfigFile) => Promise<void>) => Promise<Result>,
+): Promise<Result> {
+  await mkdir(join(dataDir, 'sites'), { recursive: true, mode: 0o700 });
+  const lock = await waitForLock(join(dataDir, 'config.lock'));
+  try {
+    return await change(await readConfig(dataDir), async (config) => {
+      await removeLeftovers(dataDir);
+      await writeFileAtomically(join(dataDir, CONFIG_FILE), printConfig(config), { mode: 0o600 });
+    });
+  } finally {
+    lock.close();
+  }
+}
+
+async function waitForLock(file: string): Promise<{ close(): void }> {
+  const end = performance.now() + LOCK_WAIT_MS;
+  for (;;) {
+    const lock = tryLock(file, 0);
+    if (lock !== null) return lock;
+    if (performance.now() > end) {
+      throw new CommandError('Another command is changing the configuration of this data folder. Try again.');
+    }
+    await sleep(LOOK_MS);
+  }
+}
+
+/** Files that a killed command began to write. Under the lock nobody else writes one. */
+async function removeLeftovers(dataDir: string): Promise<void> {
+  for (const folder of [dataDir, join(dataDir, 'sites')]) {
+    for (const name of await readdir(folder)) {
+      if (/^(?:guard\.json|[a-zA-Z0-9-]+\.secret)\.[0-9a-f]{12}\.tmp$/.test(name)) {
+        await rm(join(folder, name), { force: true });
+      }
+    }
+  }
 }

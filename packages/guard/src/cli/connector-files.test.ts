@@ -1,10 +1,11 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { scratchFolder } from '../testing/scratch.js';
-import { type ConnectorSources, installConnector } from './connector-files.js';
+import { scratchFolder } from '../../test/support/scratch.js';
+import type { ConnectorSources } from '../wordpress/site-files.js';
+import { fileRecord, installConnector } from './connector-files.js';
 
-const settings = { secret: 'a'.repeat(64), onlyThroughGuard: true };
+const settings = { secret: 'a'.repeat(64), requireGuard: true };
 const LOADER = `<?php // version
 if ( is_readable( __DIR__ . '/security-optimizer/includes/class-hooks.php' ) ) {
 	require __DIR__ . '/security-optimizer/includes/class-hooks.php';
@@ -12,7 +13,10 @@ if ( is_readable( __DIR__ . '/security-optimizer/includes/class-hooks.php' ) ) {
 
 /** A WordPress, and a connector whose two classes name their version. */
 async function site() {
-  const [wordpressDir, sources] = [await scratchFolder(), await scratchFolder()];
+  const [wordpressDir, sources, dataDir] = [await scratchFolder(), await scratchFolder(), await scratchFolder()];
+  await mkdir(join(dataDir, 'sites'));
+  const record = fileRecord(dataDir, 'site');
+  const install = (version: ConnectorSources) => installConnector({ wordpressDir }, version, settings, record);
   await mkdir(join(wordpressDir, 'wp-content'));
   await writeFile(join(wordpressDir, 'wp-config.php'), '<?php');
   await mkdir(join(sources, 'includes'));
@@ -35,57 +39,59 @@ async function site() {
     return [await of('class-gate.php'), await of('class-hooks.php')];
   };
   const kept = async () => (await readdir(folder)).filter((name) => name.startsWith('includes')).length;
-  return { wordpressDir, folder, version, loader, runs, kept, sources };
+  return { install, record, folder, version, loader, runs, kept, sources };
 }
 
 describe('the files of the connector', () => {
   it('change all at once: an update that ends halfway leaves every one of the version before', async () => {
-    const { wordpressDir, folder, version, runs, loader } = await site();
-    await installConnector({ wordpressDir }, await version('one'), settings);
+    const { install, folder, version, runs, loader } = await site();
+    await install(await version('one'));
     const before = await loader();
     const next = await version('two');
     // What can't be written, in the middle of the others.
     await mkdir(join(folder, 'languages', 'x.mo'), { recursive: true });
     const [file] = next.files;
     const files = [...next.files, { from: file?.from as string, to: 'languages/x.mo' }];
-    await expect(installConnector({ wordpressDir }, { ...next, files }, settings)).rejects.toThrow();
+    await expect(install({ ...next, files })).rejects.toThrow();
     expect(await loader()).toBe(before);
     expect(await runs()).toEqual(['one', 'one']);
   });
 
   it('of the version before stay for requests that still run it, and go with the next update', async () => {
-    const { wordpressDir, version, runs, kept } = await site();
+    const { install, version, runs, kept } = await site();
     for (const [name, folders] of [
       ['one', 1],
       ['two', 2],
       ['three', 2],
       ['three', 1],
     ] as const) {
-      await installConnector({ wordpressDir }, await version(name), settings);
+      await install(await version(name));
       expect(await runs()).toEqual([name, name]);
       expect(await kept()).toBe(folders);
     }
   });
 
   it('take the place of those of a connector that had one folder for all versions', async () => {
-    const { wordpressDir, folder, version, runs, kept } = await site();
+    const { install, record, folder, version, runs, kept } = await site();
     await mkdir(join(folder, 'includes'), { recursive: true });
-    for (const name of ['class-hooks.php', 'class-old.php']) await writeFile(join(folder, 'includes', name), 'old');
+    const old = ['class-hooks.php', 'class-old.php'];
+    for (const name of old) await writeFile(join(folder, 'includes', name), 'old');
+    await record.write(old.map((name) => `security-optimizer/includes/${name}`));
     await writeFile(join(folder, '..', 'security-optimizer.php'), LOADER);
-    await installConnector({ wordpressDir }, await version('one'), settings);
+    await install(await version('one'));
     expect(await runs()).toEqual(['one', 'one']);
     expect(await kept()).toBe(2);
-    await installConnector({ wordpressDir }, await version('one'), settings);
+    await install(await version('one'));
     expect(await kept()).toBe(1);
   });
 
   it('are written again where one was lost or cut short', async () => {
-    const { wordpressDir, folder, version, runs } = await site();
-    await installConnector({ wordpressDir }, await version('one'), settings);
+    const { install, folder, version, runs } = await site();
+    await install(await version('one'));
     const [classes] = await readdir(folder);
     await rm(join(folder, classes as string, 'class-gate.php'));
     await writeFile(join(folder, classes as string, 'class-hooks.php'), 'on');
-    await installConnector({ wordpressDir }, await version('one'), settings);
+    await install(await version('one'));
     expect(await runs()).toEqual(['one', 'one']);
   });
 });

@@ -1,31 +1,50 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { packageFolder } from '../lib/package-folder.js';
-import { writeFileAtomically } from '../lib/write-file-atomically.js';
-import {
-  accessLike,
-  connectorFolder,
-  makeSiteFolder,
-  type WordPressFolders,
-  writeConnectorSecret,
-} from '../wordpress/connector-secret.js';
+import { packageFolder, writeFileAtomically } from '../lib/files.js';
+import type { SiteId } from '../site.js';
+import type { WordPressFolders } from '../wordpress/connector-secret.js';
+import { type ConnectorSources, runSiteTask, type SecretContent } from '../wordpress/site-files.js';
 import { CommandError } from './command.js';
 
-const LOADER = 'security-optimizer.php';
+/** Names of installed files are relative to the folder of must-use plugins, with slashes. */
+export const LOADER = 'security-optimizer.php';
+export const OWN_FOLDER = 'security-optimizer';
+export const SECRET = `${OWN_FOLDER}/secret.php`;
 /** Folder of the connector's classes among the sources. Installed, it has a name of its own for each content. */
 const CLASSES = 'includes';
 
-interface SourceFile {
-  readonly from: string;
-  /** Path below the connector's folder. */
-  readonly to: string;
+/** Which files guard has written into a site. Kept on guard's side, where the site's owner can't change it. */
+export interface FileRecord {
+  /** Nothing when there is no record. */
+  read(): Promise<readonly string[]>;
+  write(files: readonly string[]): Promise<void>;
+  delete(): Promise<void>;
 }
 
-/** The files to install, found and checked before anything is written. */
-export interface ConnectorSources {
-  readonly loader: string;
-  readonly files: readonly SourceFile[];
+/** The record of a site in a data folder. */
+export function fileRecord(dataDir: string, site: SiteId): FileRecord {
+  const file = join(dataDir, 'sites', `${site}.files`);
+  return {
+    async read() {
+      const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return '';
+        throw error;
+      });
+      return text.split('\n').filter(isConnectorFile);
+    },
+    write: (files) => writeFileAtomically(file, `${[...files].sort().join('\n')}\n`, { mode: 0o600 }),
+    delete: () => rm(file, { force: true }),
+  };
+}
+
+/** Whether a name may be one of an installed connector. Nothing else is ever deleted, whatever a record says. */
+export function isConnectorFile(name: string): boolean {
+  if (name === LOADER || name === SECRET) return true;
+  const [own, top = '', ...rest] = name.split('/');
+  if (own !== OWN_FOLDER || rest.length === 0) return false;
+  if (!/^(?:assets|languages|includes(?:-[0-9a-f]{12})?)$/.test(top)) return false;
+  return rest.every((part) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(part));
 }
 
 /**
@@ -56,65 +75,102 @@ export async function findConnectorSources(): Promise<ConnectorSources> {
   };
 }
 
+/** A connector to install, read into memory. */
+export interface Connector {
+  /** Where its classes are when sites share them; null for a copy of the site's own. */
+  readonly sharedRelease: string | null;
+  /** Everything but the key file and the loader, in the order in which it is to be put in place. */
+  readonly files: readonly ConnectorFile[];
+  readonly loader: ConnectorFile;
+  /** Folder of the classes that an installed loader runs, or null. */
+  classesOf(loader: string): string | null;
+}
+
+interface ConnectorFile {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** What a loader has as the folder of everything but the key. */
+const OWN_DIR = "__DIR__ . '/security-optimizer' );";
+
+/** Folder of the classes that an installed loader runs, or null. */
+const classesOf: Connector['classesOf'] = (loader) =>
+  new RegExp(`/(${CLASSES}[-0-9a-f]*)/class-hooks\\.php`).exec(loader)?.[1] ?? null;
+
 /**
- * Installs or updates the connector as a must-use plugin. Each file is replaced at once; the secret comes before the
- * loader, so that WordPress never runs the connector without it. Classes of two versions must never meet in a request,
- * not even when this ends halfway or PHP keeps old files in memory: each version has a folder of its own, and the
- * loader, which comes last, names it. The folder of the version before stays until the next time.
+ * Reads the files to install. Classes of two versions must never meet in a request, not even when an update ends
+ * halfway or PHP keeps old files in memory: each version has a folder of its own, and the loader names it.
+ *
+ * @param shared folder with the releases that sites share: then the loader alone is installed
+ */
+export async function readConnector(sources: ConnectorSources, shared: string | null): Promise<Connector> {
+  const contents = await readContents(sources);
+  const text = await readFile(sources.loader, 'utf8');
+  if (shared !== null) {
+    const sharedRelease = join(shared, toHash(contents));
+    const bytes = Buffer.from(text.replace(OWN_DIR, `'${sharedRelease}' );`));
+    return { files: [], loader: { name: LOADER, bytes }, sharedRelease, classesOf };
+  }
+  const classes = `${CLASSES}-${toHash(contents.filter(({ to }) => getFirstFolder(to) === CLASSES))}`;
+  const files = contents.map(({ to, bytes }) => {
+    const path = (getFirstFolder(to) === CLASSES ? to.replace(CLASSES, classes) : to).split(sep).join('/');
+    return { name: `${OWN_FOLDER}/${path}`, bytes };
+  });
+  const odd = files.find(({ name }) => !isConnectorFile(name));
+  if (odd !== undefined) throw new Error(`${odd.name} would never be removed again.`);
+  const bytes = Buffer.from(text.replaceAll(`/${CLASSES}/`, `/${classes}/`));
+  return { files, loader: { name: LOADER, bytes }, sharedRelease: null, classesOf };
+}
+
+/** Everything of the connector but loader and key, with its path below the connector's folder. */
+export async function readContents(
+  sources: ConnectorSources,
+): Promise<readonly { readonly to: string; readonly bytes: Buffer }[]> {
+  return Promise.all(sources.files.map(async ({ from, to }) => ({ to, bytes: await readFile(from) })));
+}
+
+/**
+ * Installs or updates the connector as a must-use plugin, with the rights of the site's owner. The loader comes last;
+ * the classes of the version before stay until the next time. What will be written is recorded before it is.
+ *
+ * @param shared folder with the releases that sites share, see `readConnector`
+ * @throws SiteFilesError
  */
 export async function installConnector(
   folders: WordPressFolders,
   sources: ConnectorSources,
-  settings: { readonly secret: string; readonly onlyThroughGuard: boolean },
+  content: SecretContent,
+  record: FileRecord,
+  shared: string | null = null,
 ): Promise<void> {
-  const access = await accessLike(folders.wordpressDir);
-  const folder = connectorFolder(folders);
-  const loader = join(dirname(folder), LOADER);
-  const before = classesOf(await readFile(loader, 'utf8').catch(() => ''));
-  const contents = await Promise.all(sources.files.map(async ({ from, to }) => ({ to, bytes: await readFile(from) })));
-  const classes = `${CLASSES}-${hashOf(contents.filter(({ to }) => topOf(to) === CLASSES))}`;
-  const files = contents.map(({ to, bytes }) => ({
-    to: topOf(to) === CLASSES ? to.replace(CLASSES, classes) : to,
-    bytes,
-  }));
-  for (const path of [dirname(folder), folder]) await makeSiteFolder(path, access);
-  for (const path of foldersOf(files)) await makeSiteFolder(join(folder, path), access);
-  for (const { to, bytes } of files) {
-    await writeFileAtomically(join(folder, to), bytes, { ...access, mode: 0o644 });
-  }
-  await writeConnectorSecret(folders, settings);
-  const text = (await readFile(sources.loader, 'utf8')).replaceAll(`/${CLASSES}/`, `/${classes}/`);
-  await writeFileAtomically(loader, text, { ...access, mode: 0o644 });
-  const current = new Set([...files.map(({ to }) => to), 'secret.php']);
-  for (const name of await filesBelow(folder)) {
-    if (!current.has(name) && topOf(name) !== before) await rm(join(folder, name), { force: true });
-  }
-  for (const name of await readdir(folder))
-    if (name.startsWith(CLASSES)) await rmdir(join(folder, name)).catch(() => {});
+  const { files, loader } = await readConnector(sources, shared);
+  const recorded = await record.read();
+  await record.write([...new Set([...recorded, ...files.map(({ name }) => name), SECRET, loader.name])]);
+  const installed = await runSiteTask(folders, { kind: 'install', sources, content, recorded, shared });
+  await record.write(installed.files);
 }
 
-/** Folder of the classes that an installed loader runs, or null. */
-function classesOf(loader: string): string | null {
-  return new RegExp(`/(${CLASSES}[-0-9a-f]*)/class-hooks\\.php`).exec(loader)?.[1] ?? null;
+/**
+ * Removes what `installConnector` has recorded, and the folders that are empty then.
+ * @returns whether other files keep the connector's folder there
+ * @throws SiteFilesError
+ */
+export async function removeConnector(folders: WordPressFolders, record: FileRecord): Promise<boolean> {
+  const { hasOthers } = await runSiteTask(folders, { kind: 'remove', recorded: await record.read() });
+  await record.delete();
+  return hasOthers;
 }
 
-function hashOf(files: readonly { readonly to: string; readonly bytes: Buffer }[]): string {
+/** Names a content: 12 hexadecimal digits. */
+export function toHash(files: readonly { readonly to: string; readonly bytes: Buffer }[]): string {
   const hash = createHash('sha256');
   for (const { to, bytes } of files) hash.update(`${to}\n${bytes.length}\n`).update(bytes);
   return hash.digest('hex').slice(0, 12);
 }
 
-function topOf(path: string): string {
+function getFirstFolder(path: string): string {
   return path.split(sep)[0] as string;
-}
-
-/** Removes everything that `installConnector` wrote. The loader goes first, so that no half of it runs. */
-export async function removeConnector(folders: WordPressFolders): Promise<void> {
-  const folder = connectorFolder(folders);
-  await rm(join(dirname(folder), LOADER), { force: true });
-  await rm(folder, { recursive: true, force: true });
-  // Gone if it is empty now; WordPress has no such folder by itself.
-  await rmdir(dirname(folder)).catch(() => undefined);
 }
 
 function installedPackage(name: string): string {
@@ -134,10 +190,10 @@ async function filesBelow(folder: string): Promise<string[]> {
 }
 
 /** Every folder that the files need, parents before children. */
-function foldersOf(files: readonly Pick<SourceFile, 'to'>[]): string[] {
+export function listFolders(names: readonly string[]): string[] {
   const folders = new Set<string>();
-  for (const { to } of files) {
-    for (let folder = dirname(to); folder !== '.'; folder = dirname(folder)) folders.add(folder);
+  for (const name of names) {
+    for (let folder = dirname(name); folder !== '.'; folder = dirname(folder)) folders.add(folder);
   }
   return [...folders].sort();
 }

@@ -1,12 +1,18 @@
-import { rm } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { loadConfig, secretFile } from '../load-config.js';
+import type { ConfigFile, SiteEntry } from '../config/config-file.js';
+import { loadConfig, secretFile } from '../config/load-config.js';
 import type { SiteId } from '../site.js';
-import { connectorClient } from '../wordpress/connector-client.js';
-import { type Command, CommandError } from './command.js';
-import { readConfig, writeConfig } from './config-store.js';
-import { removeConnector } from './connector-files.js';
-import { readOptions, required } from './options.js';
+import { createConnectorClient } from '../wordpress/connector-client.js';
+import type { WordPressFolders } from '../wordpress/connector-secret.js';
+import { guardedTrafficFile } from '../wordpress/guarded-traffic.js';
+import { SiteFilesError } from '../wordpress/site-files.js';
+import { type Command, CommandError, readOptions, required, UsageError } from './command.js';
+import { readConfig, updateConfig } from './config-store.js';
+import { fileRecord, removeConnector } from './connector-files.js';
+import { type ErasedRows, eraseSite, tellErased } from './erase.js';
+import { noteRetired } from './retired-sites.js';
+import { applyConfiguration, tellServed } from './running-guard.js';
 
 /** How long WordPress may take to clean its database, milliseconds. */
 const FORGET_TIMEOUT_MS = 10_000;
@@ -15,41 +21,87 @@ export interface Detached {
   readonly site: SiteId;
   /** WordPress has taken what the connector kept out of its database. */
   readonly forgotten: boolean;
+  /** The connector's folder is there still, because it holds files that guard did not write. */
+  readonly hasOthers: boolean;
+  /** Why the site is still attached: its files could not be removed. Null when it is detached. */
+  readonly failure: string | null;
+  /** What was purged; null when it is kept. */
+  readonly erased: ErasedRows | null;
 }
 
 /**
  * Undoes `attach`: removes the connector from WordPress, what it kept in WordPress's database, the secret, and the site
- * from the configuration. Settings and the record of changes stay in guard's database. WordPress goes first: it must not
- * wait for a guard that forgot it. A WordPress that does not answer is detached all the same.
+ * from the configuration. Settings and log stay in guard's databases, for an `attach` that names the site's id, unless
+ * they are to be purged. WordPress goes first: it must not wait for a guard that forgot it. A WordPress that does not
+ * answer is detached all the same; a site whose files can't be removed stays attached.
  *
- * @param options.site the site, or every site when left out
+ * @param options.site the site, or every site when left out; `purge` needs one
  * @throws CommandError, ConfigError
  */
-export async function detach(options: { readonly dataDir: string; readonly site?: SiteId }): Promise<Detached[]> {
+export async function detach(options: {
+  readonly dataDir: string;
+  readonly site?: SiteId;
+  readonly purge?: boolean;
+}): Promise<Detached[]> {
   const dataDir = resolve(options.dataDir);
-  const config = await readConfig(dataDir);
-  const leaving = config.sites.filter((site) => options.site === undefined || site.id === options.site);
-  if (leaving.length === 0) {
-    throw new CommandError(
-      options.site === undefined ? 'No site is attached in this data folder.' : `No site has the id ${options.site}.`,
-    );
+  const chosen = chooseSites(await readConfig(dataDir), options.site).map(({ id }) => id);
+  const forgotten = new Map<SiteId, boolean>();
+  for (const id of chosen) forgotten.set(id, await forgetInWordPress(dataDir, id));
+  const detached = await updateConfig(dataDir, async (config, write) => {
+    const leaving = config.sites.filter(({ id }) => forgotten.has(id));
+    const outcomes: Detached[] = [];
+    const gone: SiteEntry[] = [];
+    for (const site of leaving) {
+      const outcome = { site: site.id, forgotten: forgotten.get(site.id) === true, erased: null };
+      try {
+        const folders = toFolders(dataDir, site);
+        const hasOthers = folders !== null && (await removeConnector(folders, fileRecord(dataDir, site.id)));
+        const folder = folders === null ? null : await realFolder(folders.wordpressDir);
+        await noteRetired(dataDir, { ...site, wordpressDir: folder });
+        gone.push(site);
+        outcomes.push({ ...outcome, hasOthers, failure: null });
+      } catch (error) {
+        // One site's folder must not keep the others attached.
+        if (!(error instanceof SiteFilesError)) throw error;
+        outcomes.push({ ...outcome, hasOthers: false, failure: error.message });
+      }
+    }
+    await write({ ...config, sites: config.sites.filter((site) => !gone.includes(site)) });
+    for (const { id } of gone) {
+      for (const file of [secretFile(dataDir, id), guardedTrafficFile(dataDir, id)]) await rm(file, { force: true });
+    }
+    return outcomes;
+  });
+  if (options.purge !== true) return detached;
+  await applyConfiguration(dataDir);
+  const purged: Detached[] = [];
+  for (const each of detached) {
+    purged.push(each.failure === null ? { ...each, erased: await eraseSite(dataDir, each.site) } : each);
   }
-  const detached: Detached[] = [];
-  for (const { id } of leaving) detached.push({ site: id, forgotten: await forgetInWordPress(dataDir, id) });
-  for (const { wordpressDir, muPluginsDir } of leaving) {
-    if (wordpressDir === null) continue;
-    await removeConnector({
-      wordpressDir: resolve(dataDir, wordpressDir),
-      ...(muPluginsDir !== undefined && { muPluginsDir: resolve(dataDir, muPluginsDir) }),
-    });
-  }
-  await writeConfig(dataDir, { ...config, sites: config.sites.filter((site) => !leaving.includes(site)) });
-  for (const site of leaving) await rm(secretFile(dataDir, site.id), { force: true });
-  return detached;
+  return purged;
+}
+
+/** As `attach` will see it, also when the operator has written it in another way. */
+async function realFolder(folder: string): Promise<string> {
+  return realpath(folder).catch(() => folder);
+}
+
+function toFolders(dataDir: string, { wordpressDir, muPluginsDir }: SiteEntry): WordPressFolders | null {
+  if (wordpressDir === null) return null;
+  return {
+    wordpressDir: resolve(dataDir, wordpressDir),
+    ...(muPluginsDir !== undefined && { muPluginsDir: resolve(dataDir, muPluginsDir) }),
+  };
+}
+
+function chooseSites(config: ConfigFile, id: SiteId | undefined): readonly SiteEntry[] {
+  const chosen = config.sites.filter((site) => id === undefined || site.id === id);
+  if (chosen.length > 0) return chosen;
+  throw new CommandError(id === undefined ? 'No site is attached in this data folder.' : `No site has the id ${id}.`);
 }
 
 async function forgetInWordPress(dataDir: string, id: SiteId): Promise<boolean> {
-  const client = connectorClient({ clock: Date.now, facts: () => null, answerTimeoutMs: FORGET_TIMEOUT_MS });
+  const client = createConnectorClient({ clock: Date.now, facts: () => null, answerTimeoutMs: FORGET_TIMEOUT_MS });
   try {
     const site = (await loadConfig({ dataDir })).sites.find((each) => each.id === id);
     if (site === undefined) return false;
@@ -64,27 +116,51 @@ async function forgetInWordPress(dataDir: string, id: SiteId): Promise<boolean> 
 }
 
 export const detachCommand: Command = {
-  name: 'detach',
+  name: 'sites remove',
   summary: 'Undo attach: removes the connector from WordPress and the site from the configuration.',
-  help: `security-optimizer detach --data-dir DIR [--site ID]
+  help: `security-optimizer sites remove --data-dir DIR [--site ID] [--purge]
 
   --data-dir DIR   guard's data folder
   --site ID        only this site; without it every site
+  --purge          erase settings, log and second factors of the site as well; needs --site
 
-Settings and the record of changes stay in guard's database. Stop guard first, or restart it afterwards. WordPress
-should run: it takes what the connector kept out of its own database.`,
+Without --purge settings and log are kept: \`attach --site ID\` takes them up again, \`erase --site ID\` removes them.
+A running guard stops serving the site at once. WordPress should run: it takes what the connector kept out of its own
+database.`,
   async run(args) {
-    const values = readOptions(args, { 'data-dir': { type: 'string' }, site: { type: 'string' } });
-    const detached = await detach({
-      dataDir: required('data-dir', values['data-dir']),
+    const values = readOptions(args, {
+      'data-dir': { type: 'string' },
+      site: { type: 'string' },
+      purge: { type: 'boolean', default: false },
+    });
+    if (values.purge && values.site === undefined)
+      throw new UsageError('--purge needs --site: name what is to be erased.');
+    const dataDir = resolve(required('data-dir', values['data-dir']));
+    const outcomes = await detach({
+      dataDir,
+      purge: values.purge,
       ...(values.site !== undefined && { site: values.site }),
     });
-    process.stdout.write(`Detached: ${detached.map(({ site }) => site).join(', ')}.\n`);
+    const detached = outcomes.filter(({ failure }) => failure === null);
+    if (detached.length > 0) process.stdout.write(`Detached: ${detached.map(({ site }) => site).join(', ')}.\n`);
+    for (const { site, erased } of detached) {
+      if (erased !== null) await tellErased(dataDir, site, erased);
+      else process.stdout.write(`Settings and log of ${site} are kept, for \`attach --site ${site}\`.\n`);
+    }
     for (const { site } of detached.filter(({ forgotten }) => !forgotten)) {
       process.stderr.write(
         `${site}: WordPress did not answer, so its database still holds options and a table whose names start with security_optimizer_. They do nothing.\n`,
       );
     }
-    return 0;
+    for (const { site } of detached.filter(({ hasOthers }) => hasOthers)) {
+      process.stderr.write(
+        `${site}: The folder security-optimizer holds files that guard did not write. They were left.\n`,
+      );
+    }
+    for (const { site, failure } of outcomes) {
+      if (failure !== null) process.stderr.write(`${site} stays attached: ${failure}\n`);
+    }
+    const isApplied = values.purge || (await tellServed(dataDir, { needsGuard: false }));
+    return isApplied && detached.length === outcomes.length ? 0 : 1;
   },
 };

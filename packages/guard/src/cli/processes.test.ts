@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { silentLogger } from '../lib/logger.js';
-import { openDatabase } from '../storage/database.js';
-import { runBeside, serve, spawnServe } from '../testing/command-line.js';
-import { fakeConnector } from '../testing/fake-connector.js';
-import { callApi, dataFolderFor } from '../testing/running-guard.js';
-import { eventually } from '../testing/scratch.js';
+import { runBeside, serve, spawnServe } from '../../test/support/command-line.js';
+import { openTestDatabase } from '../../test/support/database.js';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { callApi, dataFolderFor } from '../../test/support/running-guard.js';
+import { eventually } from '../../test/support/scratch.js';
 
 async function dataFolder() {
   const connector = await fakeConnector();
@@ -125,7 +124,7 @@ describe('the command line beside a guard that answers requests', () => {
       () => connector.policy?.policy.disable_feed === last && connector.policy.policy.disable_xml_rpc === 1,
     );
     expect(log()).not.toMatch(/"level":"(?:error|fatal)"/);
-    const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+    const db = await openTestDatabase(dataDir);
     onTestFinished(() => db.destroy());
     const rows = await db.selectFrom('audit').select(['name', 'actor_login']).execute();
     // Each change of the owner turned the value, but for the first to what it was.
@@ -133,5 +132,25 @@ describe('the command line beside a guard that answers requests', () => {
     const byCommand = rows.filter(({ actor_login }) => actor_login === 'command line').map(({ name }) => name);
     const once = ['paused_until', 'paused_until', 'login_unblock'];
     expect(byCommand.sort()).toEqual([...once, ...once].sort());
+  });
+});
+
+describe('SIGUSR2', () => {
+  it('switches the log to debug and back, and says so', async () => {
+    const { dataDir } = await dataFolder();
+    const { child, url, log } = await serve(dataDir);
+    const refusals = () => log().match(/"request-refused"/g)?.length ?? 0;
+    const refuse = async () => (await fetch(`${url}/xmlrpc.php`, { method: 'POST' })).text();
+    await refuse();
+    child.kill('SIGUSR2');
+    await eventually(() => log().includes('"to":"debug"'));
+    await refuse();
+    await eventually(() => refusals() === 1);
+    child.kill('SIGUSR2');
+    await eventually(() => log().includes('"to":"info"'));
+    await refuse();
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    expect(refusals()).toBe(1);
   });
 });

@@ -1,21 +1,20 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { silentLogger } from '../lib/logger.js';
-import { sqlBlockedVisitorsStore } from '../storage/blocked-visitors-store.js';
-import { type Database, openDatabase } from '../storage/database.js';
-import { sqlAttemptStore } from '../storage/login-attempts-store.js';
-import { sqlSettingsStore } from '../storage/settings-store.js';
-import { run, runBeside, serve } from '../testing/command-line.js';
-import { fakeConnector } from '../testing/fake-connector.js';
-import { callApi, dataFolderFor } from '../testing/running-guard.js';
-import { eventually } from '../testing/scratch.js';
+import { run, runBeside, serve } from '../../test/support/command-line.js';
+import { openTestDatabase, type TestDatabase } from '../../test/support/database.js';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { callApi, dataFolderFor } from '../../test/support/running-guard.js';
+import { eventually } from '../../test/support/scratch.js';
+import { sqlBlocklistStore } from '../activity/blocklist/blocklist-store.js';
+import { sqlLoginAttemptStore } from '../login/login-attempts-store.js';
+import { sqlSettingsStore } from '../settings/settings-store.js';
 
 /** A data folder with a look into its database. Guard does not run yet. */
 async function dataFolder() {
   const connector = await fakeConnector();
   const dataDir = await dataFolderFor(connector);
-  const db: Database = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+  const db: TestDatabase = await openTestDatabase(dataDir);
   onTestFinished(() => db.destroy());
   const settings = sqlSettingsStore(db);
   const store = async (values: Record<string, unknown>) => {
@@ -38,7 +37,7 @@ async function dataFolder() {
 const custom = { type: 'custom', login: 'my-door', signup: '' };
 const away = { type: 'period', from_date: '2020-01-01', to_date: '2999-01-01' };
 const lock = { failures: 5, lockedUntil: Date.now() + 3_600_000, lastFailure: Date.now(), accounts: [] };
-const insertFactor = (db: Database) =>
+const insertFactor = (db: TestDatabase) =>
   db
     .insertInto('second_factors')
     .values({
@@ -74,7 +73,7 @@ describe('while guard does not run', () => {
 
   it('`unblock` lifts the lock of one address, an IPv6 one by its /64, or of all', async () => {
     const { dataDir, db, audited } = await dataFolder();
-    const attempts = sqlAttemptStore(db);
+    const attempts = sqlLoginAttemptStore(db);
     const keys = ['192.0.2.1', '2001:db8:0:1::/64', '198.51.100.9', 'device:a'];
     await attempts.save(
       'site',
@@ -94,7 +93,7 @@ describe('while guard does not run', () => {
     const { connector, dataDir, db, audited } = await dataFolder();
     await insertFactor(db);
     const done = await runBeside('two-factor', 'reset', 'owner', '--data-dir', dataDir);
-    expect(done).toEqual({ status: 0, stdout: 'Owner sets up a new second factor at the next log-in.\n', stderr: '' });
+    expect(done).toEqual({ status: 0, stdout: 'Owner sets up a new second factor at the next login.\n', stderr: '' });
     expect(connector.endedSessions).toEqual([{ body: { users: [1] }, cookie: undefined }]);
     expect(await audited()).toEqual([['reset_2fa', { user: 1, login: 'Owner', on: true }, null]]);
     await insertFactor(db);
@@ -130,7 +129,7 @@ describe('while guard does not run', () => {
 describe('while guard runs', () => {
   async function running(
     values: Record<string, unknown>,
-    prepare: (db: Database) => Promise<void> = async () => {},
+    prepare: (db: TestDatabase) => Promise<void> = async () => {},
     env: Readonly<Record<string, string>> = {},
   ) {
     const world = await dataFolder();
@@ -144,7 +143,7 @@ describe('while guard runs', () => {
     return { ...world, guard, status };
   }
 
-  it('the log-in is back at its own address within seconds, in WordPress too', async () => {
+  it('the login is back at its own address within seconds, in WordPress too', async () => {
     const { connector, dataDir } = await running({ login_url: custom });
     expect(connector.policy?.policy.login_url_login).toBe('my-door');
     expect((await runBeside('login-url', 'reset', '--data-dir', dataDir)).status).toBe(0);
@@ -162,7 +161,7 @@ describe('while guard runs', () => {
 
   it('a locked address may try again', async () => {
     const { dataDir, guard } = await running({}, (db) =>
-      sqlAttemptStore(db).save('site', [{ key: '127.0.0.1', ...lock }]),
+      sqlLoginAttemptStore(db).save('site', [{ key: '127.0.0.1', ...lock }]),
     );
     const logIn = async () =>
       (await fetch(`${guard.url}/wp-login.php`, { method: 'POST', body: 'log=a&pwd=b' })).status;
@@ -193,7 +192,7 @@ describe('while guard runs', () => {
 
   it('whoever was blocked comes in again: an address, a range, a user', async () => {
     const { connector, dataDir, db, guard } = await running({});
-    const blocks = sqlBlockedVisitorsStore(db);
+    const blocks = sqlBlocklistStore(db);
     const change = { site: 'site', actor: { id: 7, login: 'intruder', address: null }, at: Date.now() };
     await blocks.block(change, { kind: 'ip', value: '127.0.0.1', name: '127.0.0.1', visitorId: 0 });
     await blocks.block(change, { kind: 'range', value: '198.51.100.0/24', name: '198.51.100.0/24', visitorId: null });
@@ -227,14 +226,14 @@ describe('while guard runs', () => {
   });
 
   it('a pause ends by itself, also one that was set before guard started', async () => {
-    const moveClock = new URL('../testing/move-clock.mjs', import.meta.url);
+    const moveClock = new URL('../../test/support/move-clock.mjs', import.meta.url);
     const { connector, guard, status } = await running({ paused_until: Date.now() + 600_000 }, undefined, {
       NODE_OPTIONS: `--import=${moveClock}`,
     });
     expect(await status('/xmlrpc.php', { method: 'POST' })).toBe(200);
     expect(connector.policy?.policy.disable_xml_rpc).toBe(0);
     // Ten minutes later, in WordPress too.
-    connector.aheadMs = 600_000;
+    connector.clockAhead = 600_000;
     guard.child.kill('SIGUSR2');
     await eventually(() => guard.log().includes('"event":"pause-ended"'));
     expect(await status('/xmlrpc.php', { method: 'POST' })).not.toBe(200);

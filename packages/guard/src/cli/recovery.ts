@@ -1,25 +1,38 @@
 import { resolve } from 'node:path';
+import { sqlBlocklistStore } from '../activity/blocklist/blocklist-store.js';
+import type { Config } from '../config/config.js';
+import { loadConfig } from '../config/load-config.js';
+import { addressKey, parseAddress } from '../lib/address.js';
+import { parseRange, rangeText } from '../lib/address-set.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { KeyedMutex } from '../lib/mutex.js';
-import { loadConfig } from '../load-config.js';
+import { deleteLoginLocks } from '../login/login-attempts-store.js';
+import { openGuardDatabase } from '../migrations.js';
+import { COMMAND_LINE } from '../settings/audit-store.js';
 import { changeSettings } from '../settings/change-settings.js';
-import { COMMAND_LINE } from '../settings/command-line-actor.js';
+import { sqlSettingsStore } from '../settings/settings-store.js';
 import type { SettingChanges, SiteSettings } from '../settings/site-settings.js';
-import type { SiteConfig } from '../site.js';
-import { type Database, openDatabase } from '../storage/database.js';
-import { sqlSettingsStore } from '../storage/settings-store.js';
-import { CommandError, UsageError } from './command.js';
-import { readArguments, required } from './options.js';
+import type { QuarantinedSite, SiteConfig } from '../site.js';
+import { sqlSiteFactsStore } from '../sites/site-facts-store.js';
+import type { Database } from '../storage/database.js';
+import { sqlSecondFactorStore } from '../two-factor/factor-store.js';
+import { listEnrolled, resetSecondFactor } from '../two-factor/two-factor-settings.js';
+import { createConnectorClient } from '../wordpress/connector-client.js';
+import { ConnectorError } from '../wordpress/connector-error.js';
+import { type Command, CommandError, readArguments, required, UsageError } from './command.js';
 
 export const recoveryOptionsHelp = `  --data-dir DIR   guard's data folder
   --site ID        the site; may be left out when there is only one
 
 Works while guard runs, within a second, and while it does not.`;
 
+/** A site of the configuration, whether guard can serve it or not: what is stored of it can be changed. */
+export type KnownSite = SiteConfig | QuarantinedSite;
+
 /** A site whose settings are open for a change from outside guard. */
 export interface OpenSite {
-  readonly site: SiteConfig;
+  readonly site: KnownSite;
   readonly db: Database;
   readonly now: number;
   /** Words of the command that are no options. */
@@ -38,7 +51,7 @@ export interface OpenSite {
 export async function onSite<Flag extends string = never>(
   args: readonly string[],
   words: readonly string[],
-  task: (open: OpenSite, flags: Readonly<Partial<Record<Flag, boolean>>>) => Promise<number>,
+  task: (open: OpenSite, flags: Readonly<Partial<Record<Flag, boolean>>>, config: Config) => Promise<number>,
   flags: readonly Flag[] = [],
 ): Promise<number> {
   const { values, positionals } = readArguments(args, {
@@ -47,10 +60,10 @@ export async function onSite<Flag extends string = never>(
     ...Object.fromEntries(flags.map((flag) => [flag, { type: 'boolean' as const }])),
   });
   const given = flags.some((flag) => (values as Record<string, unknown>)[flag] === true);
-  checkWords(positionals, given ? [] : words);
+  checkArguments(positionals, given ? [] : words);
   const config = await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) });
-  const site = pickSite(config.sites, values.site);
-  const db = await openDatabase({ url: config.database, dataDir: config.dataDir, logger: silentLogger() });
+  const site = pickSite([...config.sites, ...config.quarantined], values.site);
+  const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger: silentLogger() });
   const settings = sqlSettingsStore(db);
   const change: OpenSite['change'] = async (decide) => {
     const outside = {
@@ -66,14 +79,14 @@ export async function onSite<Flag extends string = never>(
   };
   try {
     const open = { site, db, now: systemClock(), words: positionals, change };
-    return await task(open, values as Partial<Record<Flag, boolean>>);
+    return await task(open, values as Partial<Record<Flag, boolean>>, config);
   } finally {
     await db.destroy();
   }
 }
 
 /** Words in capitals stand for something; the others have to be there letter by letter. */
-function checkWords(given: readonly string[], wanted: readonly string[]): void {
+function checkArguments(given: readonly string[], wanted: readonly string[]): void {
   const fits = wanted.every((word, index) =>
     word === word.toUpperCase() ? given[index] !== undefined && given[index] !== '' : given[index] === word,
   );
@@ -84,7 +97,8 @@ function checkWords(given: readonly string[], wanted: readonly string[]): void {
   }
 }
 
-function pickSite(sites: readonly SiteConfig[], id: string | undefined): SiteConfig {
+/** The site that an operator names, or the only one. @throws UsageError, CommandError */
+export function pickSite(sites: readonly KnownSite[], id: string | undefined): KnownSite {
   const [first, second] = sites;
   if (first === undefined) throw new CommandError('No site is attached in this data folder.');
   if (id === undefined) {
@@ -94,4 +108,187 @@ function pickSite(sites: readonly SiteConfig[], id: string | undefined): SiteCon
   const site = sites.find((entry) => entry.id === id);
   if (!site) throw new CommandError(`No site has the id ${id}.`);
   return site;
+}
+
+export const awayModeCommand: Command = {
+  name: 'away-mode',
+  summary: 'End Away Mode, also while it is on.',
+  help: `security-optimizer away-mode off --data-dir DIR [--site ID]
+
+${recoveryOptionsHelp}`,
+  run: (args) =>
+    onSite(args, ['off'], async ({ change }) => {
+      await change(() => ({ away_mode: { type: 'off' } }));
+      process.stdout.write('Away Mode is off.\n');
+      return 0;
+    }),
+};
+
+export const loginAccessCommand: Command = {
+  name: 'login-access',
+  summary: 'Let every address try to log in.',
+  help: `security-optimizer login-access clear --data-dir DIR [--site ID]
+
+${recoveryOptionsHelp}`,
+  run: (args) =>
+    onSite(args, ['clear'], async ({ change }) => {
+      await change(() => ({ login_access: [] }));
+      process.stdout.write('The Login Access list is empty. Every address may try to log in.\n');
+      return 0;
+    }),
+};
+
+export const loginUrlCommand: Command = {
+  name: 'login-url',
+  summary: 'Take the login back to the address that WordPress gives it.',
+  help: `security-optimizer login-url reset --data-dir DIR [--site ID]
+
+${recoveryOptionsHelp}
+The own addresses are kept for the next time.`,
+  run: (args) =>
+    onSite(args, ['reset'], async ({ change }) => {
+      await change(({ login }) => ({ login_url: { ...login.login_url, type: 'default' } }));
+      process.stdout.write('The login is at wp-login.php.\n');
+      return 0;
+    }),
+};
+
+/** A day. For longer, detach the site. */
+const MAX_MINUTES = 1440;
+
+export const pauseCommand: Command = {
+  name: 'pause',
+  summary: 'Switch everything off for some minutes; guard only forwards.',
+  help: `security-optimizer pause MINUTES --data-dir DIR [--site ID]
+
+  MINUTES          1 to ${MAX_MINUTES}
+${recoveryOptionsHelp}
+Every protection of the site is off for that time, the second factor too. Then all is as before, and
+administrators and editors who logged in meanwhile without it log in again. End it sooner with \`security-optimizer
+resume\`; \`security-optimizer status\` says until when it lasts.`,
+  run: (args) =>
+    onSite(args, ['MINUTES'], async ({ change, now, words: [text = ''] }) => {
+      const minutes = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+      if (minutes < 1 || minutes > MAX_MINUTES) throw new UsageError(`MINUTES: use 1 to ${MAX_MINUTES}.`);
+      const until = now + minutes * 60_000;
+      await change(() => ({ paused_until: until }));
+      process.stdout.write(`Everything is off until ${new Date(until).toISOString()}.\n`);
+      return 0;
+    }),
+};
+
+export const resumeCommand: Command = {
+  name: 'resume',
+  summary: 'End a pause; everything is in force again.',
+  help: `security-optimizer resume --data-dir DIR [--site ID]
+
+${recoveryOptionsHelp}`,
+  run: (args) =>
+    onSite(args, [], async ({ change }) => {
+      await change(() => ({ paused_until: 0 }));
+      process.stdout.write('Everything is in force.\n');
+      return 0;
+    }),
+};
+
+export const twoFactorCommand: Command = {
+  name: 'two-factor',
+  summary: 'Forget the second factor of a user, who sets up a new one at the next login.',
+  help: `security-optimizer two-factor reset USER --data-dir DIR [--site ID]
+
+  USER             username or user ID
+${recoveryOptionsHelp}
+Ends the sessions of the user too, if WordPress answers.`,
+  run: (args) =>
+    onSite(args, ['reset', 'USER'], async ({ site, db, words: [, name = ''] }) => {
+      const store = sqlSecondFactorStore(db);
+      const enrolled = await listEnrolled(store, site.id);
+      const match = enrolled.find(({ user_login }) => user_login.toLowerCase() === name.toLowerCase());
+      const user = match?.ID ?? (/^[1-9]\d{0,14}$/.test(name) ? Number(name) : null);
+      if (user === null) throw new CommandError(`No user with a second factor is called ${name}.`);
+      let sessionsLeft: string | null = null;
+      const done = await resetSecondFactor(
+        {
+          store,
+          // A phone is lost also while WordPress is down: the factor goes all the same.
+          endSessions: async () => {
+            sessionsLeft = await endSessions({ site, db }, user);
+          },
+          publish: () => undefined,
+          clock: systemClock,
+          logger: silentLogger(),
+        },
+        { site: site.id, user, actor: COMMAND_LINE },
+      );
+      if (done === null) throw new CommandError(`The user ${name} has no second factor.`);
+      process.stdout.write(`${done.login} sets up a new second factor at the next login.\n`);
+      if (sessionsLeft !== null) {
+        process.stderr.write(`The sessions of the user could not be ended. ${sessionsLeft}\n`);
+      }
+      return 0;
+    }),
+};
+
+/** @returns why they could not be ended, or null */
+async function endSessions({ site, db }: Pick<OpenSite, 'site' | 'db'>, user: number): Promise<string | null> {
+  if ('reason' in site) return `WordPress can’t be asked: ${site.reason}.`;
+  const { facts } = await sqlSiteFactsStore(db).read(site.id);
+  const client = createConnectorClient({ clock: systemClock, facts: () => facts });
+  try {
+    await client.endSessions(site, [user]);
+    return null;
+  } catch (error) {
+    if (error instanceof ConnectorError) return error.detail;
+    throw error;
+  } finally {
+    client.close();
+  }
+}
+
+export const unblockCommand: Command = {
+  name: 'unblock',
+  summary: 'Let an address in again that failed to log in too often, or whoever was blocked.',
+  help: `security-optimizer unblock WHO --data-dir DIR [--site ID]
+security-optimizer unblock --all --data-dir DIR [--site ID]
+
+  WHO              an IPv4 or IPv6 address, a range, or the login of a user; ends a block in the dashboard, and for an
+                   address the lock by failed logins, too; IPv6 is blocked, locked and let in by its /64
+  --all            every address and every device with failed logins; blocks in the dashboard stay
+${recoveryOptionsHelp}`,
+  run: (args) =>
+    onSite(
+      args,
+      ['WHO'],
+      async (open, { all }) => {
+        process.stdout.write(all ? await unlockAll(open) : await unblock(open, open.words[0] ?? ''));
+        return 0;
+      },
+      ['all'],
+    ),
+};
+
+async function unlockAll({ site, db, now }: OpenSite): Promise<string> {
+  const gone = await deleteLoginLocks(db, { site: site.id, keys: null, actor: COMMAND_LINE, at: now });
+  if (gone === 0) return 'No failed login was stored. Nothing is locked.\n';
+  return `Unlocked everything: ${gone} addresses and devices with failed logins.\n`;
+}
+
+async function unblock({ site, db, now }: OpenSite, text: string): Promise<string> {
+  const store = sqlBlocklistStore(db);
+  const range = parseRange(text);
+  const name = range === null ? text : rangeText(range);
+  const address = parseAddress(name);
+  // With an IPv6 address its /64 is blocked.
+  const names = address?.family === 6 ? [name, addressKey(address)] : [name];
+  const blocks = (await Promise.all(names.map((entry) => store.listByName(site.id, entry)))).flat();
+  if (range === null && blocks.length === 0) throw new UsageError(`${text} is not an address.`);
+  for (const block of blocks) await store.unblock({ site: site.id, actor: COMMAND_LINE, at: now }, block);
+  const keys = address === null ? [] : [addressKey(address)];
+  const gone =
+    keys.length === 0 ? 0 : await deleteLoginLocks(db, { site: site.id, keys, actor: COMMAND_LINE, at: now });
+  const lines = [
+    ...(blocks.length > 0 ? [`Unblocked: ${[...new Set(blocks.map((block) => block.name))].join(', ')}.`] : []),
+    ...(gone > 0 ? [`Unlocked: ${keys.join(', ')}.`] : []),
+  ];
+  return `${lines.length === 0 ? 'No failed login was stored. Nothing locks it, and it is not blocked.' : lines.join('\n')}\n`;
 }

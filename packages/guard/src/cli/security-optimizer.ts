@@ -1,24 +1,57 @@
 #!/usr/bin/env node
+import { ConfigError } from '../config/load-config.js';
+import { SocketActivationError } from '../lib/socket-activation.js';
 import { version } from '../lib/version.js';
-import { ConfigError } from '../load-config.js';
 import { DataDirInUse } from '../storage/data-dir-lock.js';
 import { StorageError } from '../storage/storage-error.js';
+import { SiteFilesError } from '../wordpress/site-files.js';
+import { actAsDataOwner } from './act-as-data-owner.js';
 import { type Command, CommandError, UsageError } from './command.js';
 
 /** Each command by its name. Loaded when it is called: the service must start fast and hold nothing that it never uses. */
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
-  ['attach', async () => (await import('./attach.js')).attachCommand],
-  ['detach', async () => (await import('./detach.js')).detachCommand],
+  ['sites add', async () => (await import('./attach.js')).attachCommand],
+  ['sites remove', async () => (await import('./detach.js')).detachCommand],
+  ['sites list', async () => (await import('./sites.js')).listSitesCommand],
+  ['sites show', async () => (await import('./sites.js')).showSiteCommand],
+  ['sites export', async () => (await import('./sites.js')).exportSitesCommand],
+  ['sites import', async () => (await import('./sites.js')).importSitesCommand],
+  ['share-connector', async () => (await import('./shared-connector.js')).shareConnectorCommand],
+  ['settings export', async () => (await import('./settings.js')).exportSettingsCommand],
+  ['settings import', async () => (await import('./settings.js')).importSettingsCommand],
+  ['privacy export', async () => (await import('./privacy.js')).exportPersonCommand],
+  ['privacy erase', async () => (await import('./privacy.js')).erasePersonCommand],
+  ['back-up', async () => (await import('./backup.js')).backUpCommand],
+  ['restore', async () => (await import('./backup.js')).restoreCommand],
+  ['erase', async () => (await import('./erase.js')).eraseCommand],
   ['serve', async () => (await import('./serve.js')).serveCommand],
   ['status', async () => (await import('./status.js')).statusCommand],
-  ['unblock', async () => (await import('./unblock.js')).unblockCommand],
-  ['login-url', async () => (await import('./login-url.js')).loginUrlCommand],
-  ['login-access', async () => (await import('./login-access.js')).loginAccessCommand],
-  ['two-factor', async () => (await import('./two-factor.js')).twoFactorCommand],
-  ['away-mode', async () => (await import('./away-mode.js')).awayModeCommand],
-  ['pause', async () => (await import('./pause.js')).pauseCommand],
-  ['resume', async () => (await import('./resume.js')).resumeCommand],
+  ['doctor', async () => (await import('./doctor.js')).doctorCommand],
+  ['unblock', async () => (await import('./recovery.js')).unblockCommand],
+  ['login-url', async () => (await import('./recovery.js')).loginUrlCommand],
+  ['login-access', async () => (await import('./recovery.js')).loginAccessCommand],
+  ['two-factor', async () => (await import('./recovery.js')).twoFactorCommand],
+  ['away-mode', async () => (await import('./recovery.js')).awayModeCommand],
+  ['pause', async () => (await import('./recovery.js')).pauseCommand],
+  ['resume', async () => (await import('./recovery.js')).resumeCommand],
 ]);
+
+/** Commands that have another name, too. */
+const aliases: ReadonlyMap<string, string> = new Map([
+  ['attach', 'sites add'],
+  ['detach', 'sites remove'],
+]);
+
+/** First words of commands that have two. */
+const GROUPS: ReadonlySet<string> = new Set(['sites', 'settings', 'privacy']);
+
+/** The command's name, of one or two words, and its arguments. */
+function readCommand(words: readonly string[]): [name: string | undefined, ...args: readonly string[]] {
+  const [first, second, ...rest] = words;
+  if (GROUPS.has(first ?? '') && second !== undefined && !second.startsWith('-'))
+    return [`${first} ${second}`, ...rest];
+  return [aliases.get(first ?? '') ?? first, ...words.slice(1)];
+}
 
 async function overview(): Promise<string> {
   const all = await Promise.all([...commands.values()].map((load) => load()));
@@ -36,7 +69,8 @@ async function overview(): Promise<string> {
 }
 
 /** @returns the exit code: 0 done, 1 could not be done or problems found, 2 called wrongly */
-async function main([name, ...args]: readonly string[]): Promise<number> {
+async function main(words: readonly string[]): Promise<number> {
+  const [name, ...args] = readCommand(words);
   if (name === '--version') return print(`${version}\n`);
   if (name === undefined || name === '--help' || name === 'help') {
     print(await overview());
@@ -50,6 +84,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   const command = await load();
   if (args.includes('--help')) return print(`${command.help}\n`);
   try {
+    await actAsDataOwner(name, args);
     return await command.run(args);
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
@@ -66,16 +101,27 @@ function print(text: string): 0 {
 
 /** What went wrong in words for the one who called; a stack only for faults of our own. */
 function explain(error: unknown): string {
-  if (error instanceof UsageError || error instanceof CommandError || error instanceof DataDirInUse) {
-    return error.message;
-  }
+  const told = [UsageError, CommandError, SiteFilesError, DataDirInUse, SocketActivationError];
+  if (told.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof ConfigError) {
     return `The configuration has mistakes:\n${error.mistakes.map((mistake) => `  ${mistake}`).join('\n')}`;
   }
   if (error instanceof StorageError) {
     return `The database can’t be used (${error.fault}): ${error.detail}\nGuard does not start without it, because your settings are in it.`;
   }
+  const unknownStep = /^corrupted migrations: previously executed migration (\S+) is missing$/.exec(
+    String((error as Error).message),
+  )?.[1];
+  if (unknownStep !== undefined) {
+    return `The database was used by a newer version of guard, which made the step ${unknownStep} in it. Nothing was changed. Start that version again, or put back the data folder from before the update (docs/operations.md, "Going back").`;
+  }
   const { code, path, address, port, stack } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  if (address?.startsWith('/')) {
+    if (code === 'EADDRINUSE')
+      return `Another program listens on the socket ${address}, or it is another kind of file.`;
+    // Also for a missing folder.
+    if (code === 'EACCES') return `${address}: this user can’t create a socket there; check that its folder exists.`;
+  }
   if (code === 'EADDRINUSE') return `Another program listens on ${address}:${port}.`;
   if (code === 'EACCES' && port !== undefined) return `This user may not listen on port ${port}.`;
   if (code !== undefined && path !== undefined) return `${path}: ${code}`;

@@ -1,11 +1,16 @@
 import { resolve } from 'node:path';
-import { keepHeapsLean } from '../lib/lean-heap.js';
+import { preloadBlocks } from '../activity/blocklist/preload-blocklist.js';
+import type { Config, ConfiguredSites, LiveConfig } from '../config/config.js';
+import { ConfigError, type ConfigSource, configWrittenAt, loadConfig } from '../config/load-config.js';
+import { loadConfigBeside } from '../config/load-config-beside.js';
 import { createLogger, type Logger } from '../lib/logger.js';
-import { loadConfig } from '../load-config.js';
-import { openStorage } from '../storage/open-storage.js';
-import type { Command } from './command.js';
-import { UsageError } from './command.js';
-import { readOptions } from './options.js';
+import { limitHeapGrowth } from '../lib/process-tuning.js';
+import { createServiceState } from '../lib/service-state.js';
+import { takeActivationSocket } from '../lib/socket-activation.js';
+import type { RunningGuard } from '../main.js';
+import type { DataDirLock } from '../storage/data-dir-lock.js';
+import { openStorage, sitesInUse } from '../storage/open-storage.js';
+import { type Command, readOptions, UsageError } from './command.js';
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -14,28 +19,74 @@ export const serveCommand: Command = {
 
   --data-dir DIR   guard's data folder, with guard.json in it
   --config FILE    another configuration file; its folder is the data folder unless --data-dir names one
+  --wait SECONDS   how long to wait for another guard on the data folder to end; 0 when left out
 
-Writes its log to standard error, one JSON object per line. SIGTERM or SIGINT: finish running requests and stop;
-a second one: stop at once.`,
+Writes its log to standard error, one JSON object per line. SIGHUP: read the sites of the configuration file again, and
+serve them. SIGUSR2: log everything (debug) until the next one. SIGTERM or SIGINT: finish running requests and stop; a second
+one: stop at once. A socket that systemd passes (LISTEN_FDS) is listened on in place of the configured address; then guard
+waits for another one as long as that one may take to stop, unless --wait says otherwise.`,
   async run(args) {
-    const values = readOptions(args, { 'data-dir': { type: 'string' }, config: { type: 'string' } });
+    const values = readOptions(args, {
+      'data-dir': { type: 'string' },
+      config: { type: 'string' },
+      wait: { type: 'string' },
+    });
     if (values['data-dir'] === undefined && values.config === undefined) {
       throw new UsageError('The option --data-dir or --config is missing.');
     }
-    keepHeapsLean();
-    const config = await loadConfig({
+    const waitSeconds = values.wait === undefined ? undefined : readSeconds(values.wait);
+    const descriptor = takeActivationSocket(process.env, process.pid);
+    limitHeapGrowth();
+    const source = {
       dataDir: values['data-dir'] === undefined ? undefined : resolve(values['data-dir']),
       file: values.config,
-    });
+    };
+    const writtenAt = await configWrittenAt(source);
+    const config = await loadConfig(source);
     const logger = createLogger(config.logLevel);
-    const told = stopSignal(logger);
+    const stopped = stopSignal(logger);
+    const reloading = reloadSignal();
     endOnFault(logger);
-    const storage = await openStorage(config, logger);
-    // While its thread is at work: what serves is nine tenths of guard, and takes as long to load.
+    toggleDebugOnSignal(logger);
+    const tellSupervisor = createServiceState(process.env, logger);
+    const socket = descriptor === null ? undefined : { descriptor };
+    const { shutdownSeconds, drainSeconds } = config.limits;
+    const stopping = new AbortController();
+    stopped.then(() => stopping.abort());
+    if (socket !== undefined) {
+      logger.info({ event: 'socket-activated', ...socket }, 'Guard listens on the socket that was passed to it.');
+    }
+    const stopOfAnother = socket === undefined ? 0 : shutdownSeconds + drainSeconds + MARGIN_SECONDS;
+    const wait = {
+      ms: (waitSeconds ?? stopOfAnother) * 1000,
+      signal: stopping.signal,
+      onWaiting(pid: number | null) {
+        logger.info(
+          { event: 'data-folder-awaited', pid },
+          'Another guard runs on the data folder; waiting for its end.',
+        );
+        // Loaded meanwhile.
+        void import('../main.js');
+      },
+    };
+    const configuration = { writtenAt, mistakes: [], restartKeys: [] };
+    const storage = await openStorage(config, logger, { configuration, wait }).catch((error: unknown) => {
+      if (stopping.signal.aborted) return null;
+      throw error;
+    });
+    if (storage === null) return 0;
+    // Its thread reads the long lists while the program is loaded, which is nine tenths of guard.
+    const blocked = preloadBlocks(storage.thread);
     const { startGuard } = await import('../main.js');
-    const guard = await startGuard(config, { logger, storage });
-    const signal = await told;
+    const guard = await startGuard(config, { logger, storage, blocked, socket });
+    reloading.start(createReload({ guard, source, started: config, lock: storage.lock, logger }));
+    // Changed while guard waited for another one, which was the one to be told.
+    if ((await configWrittenAt(source).catch(() => writtenAt)) !== writtenAt) reloading.request();
+    void tellSupervisor('READY=1');
+    const signal = await stopped;
+    reloading.stop();
     logger.info({ event: 'guard-stopping', signal }, 'Guard finishes running requests and stops.');
+    void tellSupervisor('STOPPING=1');
     await guard.close();
     logger.info({ event: 'guard-stopped' }, 'Guard stopped.');
     logger.flush();
@@ -43,21 +94,133 @@ a second one: stop at once.`,
   },
 };
 
+/** What the end of a guard may take beyond its requests, seconds. */
+const MARGIN_SECONDS = 10;
+
+function readSeconds(text: string): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw new UsageError('--wait: use a whole number of seconds.');
+}
+
+/** Each SIGUSR2 switches the log between `debug` and the configured level. */
+function toggleDebugOnSignal(logger: Logger): void {
+  const configured = logger.level;
+  process.on('SIGUSR2', () => {
+    const level = logger.level === 'debug' ? configured : 'debug';
+    // At the level that writes it, also when the configured one does not.
+    logger.level = 'debug';
+    logger.info({ event: 'log-level-changed', to: level }, `The log level is ${level} now, by SIGUSR2.`);
+    logger.level = level;
+  });
+}
+
 /** Resolves with the first signal to stop. The second one ends the process at once. */
 function stopSignal(logger: Logger): Promise<NodeJS.Signals> {
   return new Promise((resolveSignal) => {
-    let told = false;
+    let received = false;
     for (const name of ['SIGTERM', 'SIGINT'] as const) {
       process.on(name, () => {
-        if (told) {
+        if (received) {
           logger.flush();
           process.exit(1);
         }
-        told = true;
+        received = true;
         resolveSignal(name);
       });
     }
   });
+}
+
+/** Runs one reload after the other for SIGHUP; those that come during one share the next. */
+function reloadSignal(): { start(reload: () => Promise<void>): void; request(): void; stop(): void } {
+  let reload: (() => Promise<void>) | null = null;
+  let asked = false;
+  let running = false;
+
+  async function run(): Promise<void> {
+    if (running || reload === null) return;
+    running = true;
+    while (asked) {
+      asked = false;
+      await reload();
+    }
+    running = false;
+  }
+
+  const request = () => {
+    asked = true;
+    void run();
+  };
+  process.on('SIGHUP', request);
+  return {
+    request,
+    start(work) {
+      reload = work;
+      void run();
+    },
+    stop() {
+      reload = null;
+      asked = false;
+    },
+  };
+}
+
+/**
+ * Returns what SIGHUP does: reads the configuration again and serves its sites. A configuration with mistakes changes
+ * nothing. Commands read the outcome in `guard.sites`. Never throws.
+ */
+function createReload(parts: {
+  readonly guard: RunningGuard;
+  readonly source: ConfigSource;
+  /** The configuration that guard was started with. */
+  readonly started: Config;
+  readonly lock: DataDirLock;
+  readonly logger: Logger;
+}): () => Promise<void> {
+  const { guard, source, started, lock, logger } = parts;
+  let served: ConfiguredSites = started;
+  let restartKeys: readonly string[] = [];
+
+  async function apply(): Promise<readonly string[]> {
+    try {
+      const next = await loadConfigBeside(source);
+      await guard.reload(next);
+      served = next;
+      restartKeys = changedKeys(started, next);
+      if (restartKeys.length > 0) {
+        logger.warn(
+          { event: 'restart-needed', keys: restartKeys },
+          'Changed keys of the configuration count after a restart.',
+        );
+      }
+      return [];
+    } catch (error) {
+      const mistakes = error instanceof ConfigError ? error.mistakes : [String(error)];
+      logger.error({ event: 'configuration-not-reloaded', mistakes }, 'Guard goes on with the sites that it serves.');
+      return mistakes;
+    }
+  }
+
+  return async () => {
+    try {
+      // Before the file: if it is replaced meanwhile, whoever did that asks again.
+      const writtenAt = await configWrittenAt(source);
+      const mistakes = await apply();
+      await lock.writeSites(sitesInUse(served, { writtenAt, mistakes, restartKeys }));
+    } catch (error) {
+      logger.error({ event: 'sites-not-noted', err: error }, 'Commands will not know which sites guard serves.');
+    }
+  };
+}
+
+const LIVE_KEYS: readonly (keyof LiveConfig)[] = ['sites', 'quarantined', 'trustedProxies'];
+
+/** Keys of the configuration that differ, besides those that count at once. */
+function changedKeys(started: Config, next: Config): string[] {
+  const keys = Object.keys(next) as (keyof Config)[];
+  return keys.filter(
+    (key) => !LIVE_KEYS.some((live) => live === key) && JSON.stringify(started[key]) !== JSON.stringify(next[key]),
+  );
 }
 
 /** After a fault that nobody caught the state is unknown: say what happened and let the supervisor start anew. */

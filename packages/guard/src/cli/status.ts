@@ -1,27 +1,89 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
 import { resolve } from 'node:path';
-import { loadConfig } from '../load-config.js';
-import type { Command } from './command.js';
-import { readOptions, required } from './options.js';
-import { type SiteStatus, type StatusReport, statusReport } from './status-report.js';
+import { sqlBlocklistStore } from '../activity/blocklist/blocklist-store.js';
+import { readActivityStatus } from '../activity/store/activity-status.js';
+import type { Config } from '../config/config.js';
+import { loadConfig } from '../config/load-config.js';
+import { systemClock } from '../lib/clock.js';
+import { silentLogger } from '../lib/logger.js';
+import { printSocketAddress } from '../lib/socket-address.js';
+import { version } from '../lib/version.js';
+import { sqlThrottledAccountsStore } from '../login/throttled-accounts.js';
+import { migrations } from '../migrations.js';
+import { connectorPolicy } from '../settings/connector-policy.js';
+import { sqlSettingsStore } from '../settings/settings-store.js';
+import { defaultSiteSettings, fetchSiteSettings, settingsInForce } from '../settings/site-settings.js';
+import type { QuarantinedSite, SiteConfig, SiteFacts, SiteId } from '../site.js';
+import { sqlSiteFactsStore } from '../sites/site-facts-store.js';
+import { isDataDirInUse, runningGuard, runningSites } from '../storage/data-dir-lock.js';
+import { type Database, openDatabaseReadOnly } from '../storage/database.js';
+import { StorageError } from '../storage/storage-error.js';
+import { createConnectorClient } from '../wordpress/connector-client.js';
+import { ConnectorError } from '../wordpress/connector-error.js';
+import type { HelloResponse } from '../wordpress/connector-responses.js';
+import { missingTraffic, readGuardedTraffic } from '../wordpress/guarded-traffic.js';
+import { policyHash } from '../wordpress/signature.js';
+import { type Command, readOptions, required, UsageError } from './command.js';
+
+/** Sites that are asked at the same time. Each question starts a WordPress. */
+const SITES_AT_ONCE = 32;
+/** How long WordPress may take to answer, milliseconds. */
+const ANSWER_TIMEOUT_MS = 10_000;
 
 export const statusCommand: Command = {
   name: 'status',
   summary: 'Say how guard, its database, WordPress and the connector stand.',
-  help: `security-optimizer status --data-dir DIR [--json]
+  help: `security-optimizer status --data-dir DIR [--site ID | --host NAME] [--problems] [--json]
 
   --data-dir DIR   guard's data folder
+  --site ID        only this site; repeatable
+  --host NAME      only sites whose hosts contain this text
+  --problems       only sites that have a problem
   --json           one JSON object instead of text
 
-Exit code 0: all is well. 1: there are problems.`,
+Asks ${SITES_AT_ONCE} sites at a time. An unreachable one takes ${ANSWER_TIMEOUT_MS / 1000} seconds at most.
+
+Exit code 0: all is well. 1: there are problems. That direct requests are allowed is said, and is no problem.`,
   async run(args) {
-    const values = readOptions(args, { 'data-dir': { type: 'string' }, json: { type: 'boolean', default: false } });
-    const report = await statusReport(await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) }));
+    const values = readOptions(args, {
+      'data-dir': { type: 'string' },
+      site: { type: 'string', multiple: true },
+      host: { type: 'string' },
+      problems: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    });
+    const config = await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) });
+    const whole = await statusReport(config, chooseSites(config, values));
+    const report = values.problems ? onlyProblems(whole) : whole;
     process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : statusText(report));
     return report.problems.length === 0 ? 0 : 1;
   },
 };
 
-const connectorWords: Readonly<Record<SiteStatus['connector'], string>> = {
+/**
+ * Whether a site is to be looked at.
+ * @throws UsageError for an id that no site has
+ */
+function chooseSites(
+  { sites, quarantined }: Config,
+  { site: ids, host }: { readonly site?: readonly string[]; readonly host?: string },
+): (site: Pick<SiteConfig, 'id' | 'hosts'>) => boolean {
+  const known = new Set([...sites, ...quarantined].map(({ id }) => id));
+  const unknown = ids?.find((id) => !known.has(id));
+  if (unknown !== undefined) throw new UsageError(`--site: no site has the id ${unknown}.`);
+  const wanted = host?.toLowerCase() ?? '';
+  return ({ id, hosts }) => (ids === undefined || ids.includes(id)) && hosts.some((name) => name.includes(wanted));
+}
+
+/** The report without the sites that have no problem. */
+function onlyProblems(report: StatusReport): StatusReport {
+  const has = (id: string) => report.problems.some((text) => text.startsWith(`Site ${id}: `));
+  return { ...report, sites: report.sites.filter(({ id }) => has(id)), warnings: [] };
+}
+
+const connectorLabels: Readonly<Record<SiteStatus['connector'], string>> = {
   ok: 'answers',
   version_differs: 'answers, but has another version',
   missing: 'is missing in WordPress; what only WordPress can enforce is not enforced',
@@ -31,11 +93,11 @@ const connectorWords: Readonly<Record<SiteStatus['connector'], string>> = {
 
 /** The report in plain words. */
 export function statusText(report: StatusReport): string {
-  const { version, dataDir, guard, storage, activity, sites, problems } = report;
+  const { version, dataDir, guard, storage, activity, sites, quarantined, warnings, problems } = report;
   const lines = [
     `Security Optimizer ${version}, data folder ${dataDir}`,
     `Guard:     ${guard.running ? `running${guard.pid === null ? '' : ` (process ${guard.pid})`}, ${guard.answers ? 'answers' : 'does not answer'} on ${guard.listen}` : 'not running'}`,
-    `Database:  ${storage.ok ? 'ready' : storage.detail}`,
+    `Database:  ${storage.detail ?? 'ready'}`,
     `Activity:  ${activity.ok ? `ready, ${megabytes(activity.bytes)}` : activity.detail}`,
   ];
   for (const site of sites) {
@@ -43,9 +105,10 @@ export function statusText(report: StatusReport): string {
       '',
       `Site ${site.id} (${site.hosts.join(', ')})`,
       `  WordPress: ${site.wordpress} at ${site.upstream}`,
-      `  Connector: ${connectorWords[site.connector]}${site.connectorVersion === null ? '' : ` (version ${site.connectorVersion})`}`,
+      `  Connector: ${connectorLabels[site.connector]}${site.connectorVersion === null ? '' : ` (version ${site.connectorVersion})`}`,
       `  Policy:    ${site.policyInSync === null ? 'not known' : site.policyInSync ? 'in force' : 'not yet in force inside WordPress'}`,
     );
+    lines.push(`  Direct requests: ${site.directRequests}`);
     if (site.keyRestoredAt !== null) {
       lines.push(
         `  Key:       written into WordPress again at ${site.keyRestoredAt}, because the connector had another one`,
@@ -57,10 +120,265 @@ export function statusText(report: StatusReport): string {
     }
     if (site.pausedUntil !== null) lines.push(`  Paused:    everything is off until ${site.pausedUntil}`);
   }
+  for (const { id, hosts, reason } of quarantined) {
+    lines.push('', `Site ${id} (${hosts.join(', ')})`, `  Quarantined: ${reason}`);
+  }
+  if (warnings.length > 0) lines.push('', 'Do not forget:', ...warnings.map((text) => `  ${text}`));
   lines.push('', problems.length === 0 ? 'All is well.' : 'Problems:', ...problems.map((text) => `  ${text}`), '');
   return lines.join('\n');
 }
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}
+
+const DAY_SECONDS = 24 * 3600;
+
+/** How one site stands. */
+export interface SiteStatus {
+  readonly id: string;
+  readonly hosts: readonly string[];
+  readonly upstream: string;
+  /** Whether WordPress's web server answers. */
+  readonly wordpress: 'reachable' | 'unreachable';
+  readonly connector: 'ok' | 'version_differs' | 'missing' | 'other_secret' | 'unknown';
+  readonly connectorVersion: string | null;
+  /** Why the connector does not carry out commands, as a sentence; null when it does. */
+  readonly connectorFault: string | null;
+  /** Public address of the site, as WordPress told it last; null when it never did. */
+  readonly homeUrl: string | null;
+  /** Whether WordPress runs the policy that is stored; null when that can't be known. */
+  readonly policyInSync: boolean | null;
+  /** When guard last had to write its key into this WordPress again, as ISO 8601 text. */
+  readonly keyRestoredAt: string | null;
+  /** Until when everything is off (`security-optimizer pause`), as ISO 8601 text; null when nothing is paused. */
+  readonly pausedUntil: string | null;
+  /** Whether WordPress answers visitors who go past guard. */
+  readonly directRequests: 'allowed' | 'refused';
+  /** Visits of the last 24 hours that the Activity Log did not record; null when that can't be known. */
+  readonly droppedVisits: number | null;
+}
+
+export interface StatusReport {
+  readonly version: string;
+  readonly dataDir: string;
+  readonly guard: {
+    readonly running: boolean;
+    readonly pid: number | null;
+    readonly answers: boolean;
+    readonly listen: string;
+  };
+  /** `detail`: why the database can't be used, or that there is none yet. */
+  readonly storage: { readonly ok: boolean; readonly detail: string | null };
+  /** The database of the Activity Log. */
+  readonly activity: { readonly ok: boolean; readonly detail: string | null; readonly bytes: number };
+  readonly sites: readonly SiteStatus[];
+  /** Sites that can't be served, and why. */
+  readonly quarantined: readonly QuarantinedSite[];
+  /** One sentence each: what is so on purpose and must not be forgotten. They are no problems. */
+  readonly warnings: readonly string[];
+  /** One sentence each; empty when all is well. */
+  readonly problems: readonly string[];
+}
+
+/** Looks at every part from outside, whether guard runs or not. It changes nothing and makes no file. */
+export async function statusReport(
+  config: Config,
+  isWanted: (site: Pick<SiteConfig, 'id' | 'hosts'>) => boolean = () => true,
+): Promise<StatusReport> {
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const running = isDataDirInUse(config.dataDir);
+  const guard = {
+    running,
+    pid: running ? await runningGuard(config.dataDir) : null,
+    answers: running && (await guardAnswers(config)),
+    listen: printSocketAddress(config.listen),
+  };
+  if (!running) problems.push('Guard is not running. Start it with `security-optimizer serve`.');
+  else if (!guard.answers) problems.push(`Guard is running, but does not answer on ${guard.listen}.`);
+  const inUse = running ? await runningSites(config.dataDir) : null;
+  const wanted = config.sites.filter(isWanted);
+  for (const { id } of inUse === null ? [] : wanted) {
+    if (!inUse?.served.includes(id)) {
+      problems.push(
+        `Site ${id}: The running guard does not serve it. Have it read the configuration again (SIGHUP), or start it again.`,
+      );
+    }
+  }
+  const quarantined = config.quarantined.filter(isWanted);
+  for (const { id, reason } of quarantined) {
+    problems.push(`Site ${id}: Visitors get 503. ${reason}. Then have guard read the configuration again (SIGHUP).`);
+  }
+  if (config.sites.length + config.quarantined.length === 0) {
+    problems.push('No site is attached. `security-optimizer attach` adds one.');
+  }
+
+  let db: Database | null = null;
+  let detail: string | null = null;
+  let failed = false;
+  try {
+    const dataDir = resolve(config.dataDir);
+    db = await openDatabaseReadOnly({ url: config.database, dataDir, logger: silentLogger(), migrations });
+    if (db === null) detail = 'none yet; guard makes it when it starts';
+  } catch (error) {
+    failed = true;
+    detail = error instanceof StorageError ? `${error.fault}: ${error.detail}` : String(error);
+    problems.push(`The database can’t be used (${detail}).`);
+  }
+  const ids = wanted.map(({ id }) => id);
+  const { dropped, ...activity } = await readActivityStatus(config.dataDir, ids, systemClock() / 1000 - DAY_SECONDS);
+  if (!activity.ok) problems.push(`The database of the Activity Log can’t be used (${activity.detail}).`);
+  try {
+    const look = async (site: SiteConfig) => {
+      const found: string[] = [];
+      const droppedVisits = activity.ok ? (dropped.get(site.id) ?? 0) : null;
+      const warning = site.requireGuard
+        ? null
+        : `Site ${site.id}: direct requests are allowed, so visitors can go past guard. ${await requireGuardNext(config.dataDir, site.id)}`;
+      const status = await siteStatus(site, config.consent, failed ? 'unusable' : db, found);
+      return { site: { ...status, droppedVisits }, found, warning };
+    };
+    const looks = await mapBounded(wanted, SITES_AT_ONCE, look);
+    const sites = looks.map(({ site }) => site);
+    problems.push(...looks.flatMap(({ found }) => found));
+    warnings.push(...looks.flatMap(({ warning }) => warning ?? []));
+    const storage = { ok: !failed, detail };
+    return { version, dataDir: config.dataDir, guard, storage, activity, sites, quarantined, warnings, problems };
+  } finally {
+    await db?.destroy();
+  }
+}
+
+/** Maps items, so many at a time. The results have the order of the items. */
+async function mapBounded<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  map: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results = new Array<Result>(items.length);
+  const rest = items.entries();
+  const work = async () => {
+    for (const [at, item] of rest) results[at] = await map(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return results;
+}
+
+async function siteStatus(
+  site: SiteConfig,
+  consent: Config['consent'],
+  found: Database | null | 'unusable',
+  problems: string[],
+): Promise<Omit<SiteStatus, 'droppedVisits'>> {
+  const db = found === 'unusable' ? null : found;
+  const remembered = db ? await sqlSiteFactsStore(db).read(site.id) : { facts: null, keyRestoredAt: null };
+  // Before the first start all settings are as they come.
+  const assumed = found === 'unusable' ? null : defaultSiteSettings;
+  const settings = db ? await fetchSiteSettings(sqlSettingsStore(db), site.id) : assumed;
+  const slow = db ? await sqlThrottledAccountsStore(db).read(site.id) : [];
+  const outcome = await askConnector(site, remembered.facts);
+  const problem = (text: string) => problems.push(`Site ${site.id}: ${text}`);
+  let connector: SiteStatus['connector'] = 'unknown';
+  let policyInSync: boolean | null = null;
+  if (outcome instanceof ConnectorError) {
+    if (outcome.fault.kind !== 'unreachable') connector = outcome.fault.kind;
+    problem(outcome.detail);
+  } else {
+    connector = outcome.connector === version ? 'ok' : 'version_differs';
+    if (connector === 'version_differs') {
+      problem(`The connector plugin has version ${outcome.connector}, guard ${version}. Attach the site again.`);
+    }
+    if (settings) {
+      const users = db && settings.pausedUntil <= systemClock() ? await sqlBlocklistStore(db).users(site.id) : [];
+      policyInSync =
+        outcome.policy === policyHash(connectorPolicy(settingsInForce(settings, systemClock()), consent, slow, users));
+      if (!policyInSync) problem('WordPress does not run the stored policy yet. A running guard pushes it by itself.');
+    }
+  }
+  const { keyRestoredAt } = remembered;
+  const pausedUntil =
+    settings !== null && settings.pausedUntil > systemClock() ? new Date(settings.pausedUntil).toISOString() : null;
+  if (pausedUntil !== null) {
+    problem(`Everything is paused until ${pausedUntil}. End it with \`security-optimizer resume\`.`);
+  }
+  return {
+    id: site.id,
+    hosts: site.hosts,
+    upstream: site.upstream,
+    wordpress: outcome instanceof ConnectorError && outcome.fault.kind === 'unreachable' ? 'unreachable' : 'reachable',
+    connector,
+    connectorVersion: outcome instanceof ConnectorError ? null : outcome.connector,
+    connectorFault: outcome instanceof ConnectorError ? outcome.detail : null,
+    homeUrl: outcome instanceof ConnectorError ? (remembered.facts?.homeUrl ?? null) : outcome.home,
+    policyInSync,
+    keyRestoredAt: keyRestoredAt === null ? null : new Date(keyRestoredAt).toISOString(),
+    pausedUntil,
+    directRequests: site.requireGuard ? 'refused' : 'allowed',
+  };
+}
+
+/** What to do next at a site that does not require guard yet, in one or two sentences. */
+export async function requireGuardNext(dataDir: string, site: SiteId): Promise<string> {
+  const missing = missingTraffic(await readGuardedTraffic(dataDir, site), systemClock());
+  return missing === null
+    ? 'They come through guard now: run `security-optimizer attach` with --require-guard.'
+    : `${missing} Run \`security-optimizer attach\` with --require-guard when they come through guard.`;
+}
+
+async function askConnector(site: SiteConfig, facts: SiteFacts | null): Promise<HelloResponse | ConnectorError> {
+  const client = createConnectorClient({ clock: systemClock, facts: () => facts, answerTimeoutMs: ANSWER_TIMEOUT_MS });
+  try {
+    return await client.hello(site);
+  } catch (error) {
+    if (error instanceof ConnectorError) return error;
+    throw error;
+  } finally {
+    client.close();
+  }
+}
+
+/** Guard refuses a call of its API without a session by itself, so this starts no PHP. */
+async function guardAnswers({ listen, sites, proxyProtocol }: Config): Promise<boolean> {
+  const name = sites[0]?.hosts.find((entry) => entry !== '*') ?? 'localhost';
+  const server =
+    'path' in listen
+      ? { path: listen.path }
+      : { host: { '0.0.0.0': '127.0.0.1', '::': '::1' }[listen.host] ?? listen.host, port: listen.port };
+  if (proxyProtocol) return reactsToProxy(server);
+  try {
+    const asked = request({
+      ...('path' in server ? { socketPath: server.path } : server),
+      path: '/?rest_route=/security-optimizer/v1/fetch-options',
+      method: 'POST',
+      headers: { host: name },
+      signal: AbortSignal.timeout(5000),
+    });
+    await once(asked.end(), 'response');
+    asked.destroy();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether a guard that expects a PROXY header answers, or closes the connection because this machine is not one of its
+ * proxies: both show that it lives.
+ */
+async function reactsToProxy(server: { path: string } | { host: string; port: number }): Promise<boolean> {
+  const socket = connect(server);
+  const timeout = setTimeout(() => socket.destroy(new Error('no reaction')), 5000);
+  try {
+    await once(socket, 'connect');
+    socket.write('PROXY UNKNOWN\r\nGET /?rest_route=/security-optimizer/v1/fetch-options HTTP/1.0\r\n\r\n');
+    for await (const _ of socket) break;
+    return true;
+  } catch (error) {
+    // Closed before or after the bytes were written.
+    return /^(?:ECONNRESET|EPIPE)$/.test((error as NodeJS.ErrnoException).code ?? '');
+  } finally {
+    clearTimeout(timeout);
+    socket.destroy();
+  }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Address, addressOf, parseAddress } from './address.js';
+import { type Address, parseAddress, toAddress } from './address.js';
 import { AddressLines, AddressSet, overlap, parseRange, type Range, rangeText } from './address-set.js';
 
 const at = (text: string): Address => parseAddress(text) as Address;
@@ -14,8 +14,8 @@ type Span = { line: string; from: bigint; to: bigint };
 const V4 = 0xffff00000000n;
 
 // Few distinct addresses, so that lines touch and overlap often.
-const v4 = fc.nat(40).map((low) => addressOf([0, 0, 0xffff, 0xc0000200 + low]));
-const v6 = fc.nat(40).map((low) => addressOf([0x20010db8, 0, 0, low]));
+const v4 = fc.nat(40).map((low) => toAddress([0, 0, 0xffff, 0xc0000200 + low]));
+const v6 = fc.nat(40).map((low) => toAddress([0x20010db8, 0, 0, low]));
 const single = fc.oneof(v4, v6).map((a): Span => ({ line: a.text, from: number(a), to: number(a) }));
 const cidr = fc
   .oneof(fc.tuple(v4, fc.integer({ min: 24, max: 32 })), fc.tuple(v6, fc.integer({ min: 118, max: 128 })))
@@ -75,12 +75,12 @@ describe('a set of addresses', () => {
   });
 
   it('finds each of a hundred thousand single addresses, and none beside them', () => {
-    const lines = Array.from({ length: 100_000 }, (_, i) => addressOf([0, 0, 0xffff, i * 2]).text);
+    const lines = Array.from({ length: 100_000 }, (_, i) => toAddress([0, 0, 0xffff, i * 2]).text);
     const set = AddressSet.from(lines);
     expect(set.size).toBe(100_000);
     for (let i = 0; i < 100_000; i += 997) {
-      expect(set.has(addressOf([0, 0, 0xffff, i * 2]))).toBe(true);
-      expect(set.has(addressOf([0, 0, 0xffff, i * 2 + 1]))).toBe(false);
+      expect(set.has(toAddress([0, 0, 0xffff, i * 2]))).toBe(true);
+      expect(set.has(toAddress([0, 0, 0xffff, i * 2 + 1]))).toBe(false);
     }
   });
 
@@ -164,7 +164,7 @@ describe('a list that is read in another thread', () => {
 
   it('knows each of a hundred thousand addresses, and none of those between them', () => {
     const words = Array.from({ length: 100_000 }, (_, at) => (Math.imul(at + 1, 2_654_435_761) >>> 1) * 2);
-    const address = (word: number) => addressOf([0, 0, 0xffff, word]);
+    const address = (word: number) => toAddress([0, 0, 0xffff, word]);
     const read = new AddressLines();
     read.addText([...words, ...words.slice(0, 10)].map((word) => address(word).text).join('\n'));
     const set = AddressSet.unpack(read.pack());

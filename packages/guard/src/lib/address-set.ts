@@ -1,6 +1,6 @@
-import { type Address, addressOf, parseAddress, parseIPv4 } from './address.js';
+import { type Address, parseAddress, parseIPv4, toAddress } from './address.js';
 
-/** A stretch of addresses, both ends inside, as 4-word keys. */
+/** A range of addresses, both ends inside, as 4-word keys. */
 export interface Range {
   readonly from: Address['words'];
   readonly to: Address['words'];
@@ -49,8 +49,8 @@ function wildcard(text: string): Range | null {
 
 /** A range in its shortest text: an address, a CIDR range where it is one, else a range with a hyphen. */
 export function rangeText({ from, to }: Range): string {
-  const first = addressOf(from);
-  const last = addressOf(to);
+  const first = toAddress(from);
+  const last = toAddress(to);
   if (first.text === last.text) return first.text;
   for (let bits = 127; bits >= 0; bits--) {
     const prefix = first.family === 4 ? bits - 96 : bits;
@@ -287,3 +287,9 @@ function merge(ranges: Range[]): Range[] {
   }
   return merged;
 }
+
+/** Networks that are not on the internet (RFC 1918, 4193, 6598, 3927, 4291), loopback and multicast. */
+export const privateNetworks = AddressSet.from([
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
+  ...['224.0.0.0/3', '::/127', 'fc00::/7', 'fe80::/10', 'ff00::/8'],
+]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressOf, parseAddress, parseIPv4 } from './address.js';
+import { parseAddress, parseIPv4, toAddress } from './address.js';
 
 const word = fc.integer({ min: 0, max: 0xffffffff });
 const words = fc.tuple(word, word, word, word);
@@ -15,7 +15,7 @@ describe('reading an address', () => {
   it('gives back what it wrote, for every address', () => {
     fc.assert(
       fc.property(fc.oneof(words, sparse), (four) => {
-        const address = addressOf(four);
+        const address = toAddress(four);
         expect(parseAddress(address.text)).toEqual(address);
       }),
       { numRuns: 2000 },

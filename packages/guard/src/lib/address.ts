@@ -48,11 +48,11 @@ export function parseAddress(text: string): Address | null {
   if (text.length > 60 || !text.includes(':')) return null;
   const zone = text.indexOf('%');
   const words = parseIPv6(text, zone === -1 ? text.length : zone);
-  return words === null ? null : addressOf(words);
+  return words === null ? null : toAddress(words);
 }
 
 /** The address of four words, with its canonical text. */
-export function addressOf(words: readonly [number, number, number, number]): Address {
+export function toAddress(words: readonly [number, number, number, number]): Address {
   if (words[0] === 0 && words[1] === 0 && words[2] === 0xffff) {
     return { words, text: formatIPv4(words[3]), family: 4 };
   }
@@ -124,7 +124,7 @@ function formatIPv6(words: readonly [number, number, number, number]): string {
   let longest = 1;
   for (let i = 0; i < 8; i++) {
     let length = 0;
-    while (i + length < 8 && groupOf(words, i + length) === 0) length++;
+    while (i + length < 8 && getGroup(words, i + length) === 0) length++;
     if (length > longest) {
       start = i;
       longest = length;
@@ -132,7 +132,7 @@ function formatIPv6(words: readonly [number, number, number, number]): string {
   }
   let text = '';
   for (let i = 0; i < 8; i++) {
-    if (i !== start) text += i === 7 ? hex(groupOf(words, i)) : `${hex(groupOf(words, i))}:`;
+    if (i !== start) text += i === 7 ? hex(getGroup(words, i)) : `${hex(getGroup(words, i))}:`;
     else {
       text += i === 0 ? '::' : ':';
       i += longest - 1;
@@ -141,7 +141,7 @@ function formatIPv6(words: readonly [number, number, number, number]): string {
   return text;
 }
 
-function groupOf(words: readonly [number, number, number, number], index: number): number {
+function getGroup(words: readonly [number, number, number, number], index: number): number {
   const word = words[index >> 1] as number;
   return (index & 1) === 0 ? word >>> 16 : word & 0xffff;
 }
@@ -153,4 +153,31 @@ const PADDED = BYTES.map((text) => text.padStart(2, '0'));
 function hex(group: number): string {
   const low = group & 0xff;
   return group > 0xff ? `${BYTES[group >> 8]}${PADDED[low]}` : (BYTES[low] as string);
+}
+
+/** Keys of IPv6 addresses, made once per connection. */
+const keys = new WeakMap<Address, string>();
+
+/**
+ * Whom failures are counted for: an IPv4 address, or the /64 of an IPv6 one, since every customer has at least a whole
+ * /64 (RFC 6177). Text that `parseRange` understands: `192.0.2.1`, `2001:db8:0:1::/64`.
+ */
+export function addressKey(address: Address): string {
+  if (address.family === 4) return address.text;
+  let key = keys.get(address);
+  if (key === undefined) {
+    key = `${toAddress([address.words[0], address.words[1], 0, 0]).text}/64`;
+    keys.set(address, key);
+  }
+  return key;
+}
+
+/** Host and port as URLs and the header `Host` write them (RFC 3986 section 3.2): an IPv6 address stands in brackets. */
+export function toAuthority({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** The host of an authority, without its port. */
+export function withoutPort(authority: string): string {
+  return authority.replace(/:\d+$/, '');
 }

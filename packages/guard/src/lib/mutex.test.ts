@@ -28,3 +28,20 @@ it('does not let one key wait for another', async () => {
   await slow;
   expect(steps).toEqual(['b', 'a']);
 });
+
+it('keeps a key for as long as a task runs or waits, and no longer', async () => {
+  const mutex = new KeyedMutex();
+  const seen: number[] = [];
+  const task = async () => {
+    await pause(1);
+    seen.push(mutex.size);
+  };
+  await Promise.allSettled([
+    mutex.run('a', task),
+    mutex.run('a', async () => Promise.reject(new Error('expected'))),
+    mutex.run('b', task),
+    mutex.run('a', task),
+  ]);
+  expect(seen.every((size) => size > 0)).toBe(true);
+  expect(mutex.size).toBe(0);
+});

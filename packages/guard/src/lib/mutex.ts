@@ -1,19 +1,25 @@
+import { Mutex } from 'async-mutex';
+
 /**
  * Runs tasks with the same key one after another, tasks with different keys side by side. A task that fails does
- * not stop the next one. Keys that are not in use take no memory.
+ * not stop the next one. A key that is not in use takes no memory.
  */
 export class KeyedMutex {
-  readonly #tails = new Map<string, Promise<unknown>>();
+  readonly #mutexes = new Map<string, Mutex>();
 
-  run<Result>(key: string, task: () => Promise<Result>): Promise<Result> {
-    const before = this.#tails.get(key) ?? Promise.resolve();
-    const result = before.then(task, task);
-    const tail = result
-      .catch(() => undefined)
-      .then(() => {
-        if (this.#tails.get(key) === tail) this.#tails.delete(key);
-      });
-    this.#tails.set(key, tail);
-    return result;
+  /** Keys in use. */
+  get size(): number {
+    return this.#mutexes.size;
+  }
+
+  async run<Result>(key: string, task: () => Promise<Result>): Promise<Result> {
+    const mutex = this.#mutexes.get(key) ?? new Mutex();
+    this.#mutexes.set(key, mutex);
+    try {
+      return await mutex.runExclusive(task);
+    } finally {
+      // A released mutex is locked again at once when another task waits for it.
+      if (!mutex.isLocked()) this.#mutexes.delete(key);
+    }
   }
 }

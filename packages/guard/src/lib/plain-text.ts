@@ -13,6 +13,16 @@ export function plainText(text: string, most: number): string {
   return escaped.slice(0, most).replace(/\\(?:u[0-9a-f]{0,3})?$|[\ud800-\udbff]$/, '');
 }
 
+/**
+ * Plain text for a mail, with three dots where it was cut. Mail programs make links of whatever looks like one; a space
+ * without width behind each of these signs prevents that, and lets long paths break.
+ */
+export function unlinkedText(text: string, most: number): string {
+  const whole = plainText(text, most + 1);
+  const cut = whole.length > most ? `${plainText(text, most - 1)}…` : whole;
+  return cut.replace(/[/.:@]/g, '$&\u200b');
+}
+
 /** By far the most texts; they are recognised before anything is replaced. */
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const UNSAFE =

@@ -1,14 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseAddress } from '../lib/address.js';
-import { silentLogger } from '../lib/logger.js';
-import { type Database, openDatabase } from '../storage/database.js';
-import { sqlAttemptStore } from '../storage/login-attempts-store.js';
-import { removeLoginLocks } from '../storage/login-locks.js';
-import { recordedLog } from '../testing/log-lines.js';
-import { scratchFolder } from '../testing/scratch.js';
-import { addressKey } from './address-key.js';
-import { keepAttempts, STORE_WAIT_MS } from './attempt-keeper.js';
-import { type AttemptStore, LoginAttempts, type StoredAttempt } from './attempts.js';
+import { openTestDatabase, type TestDatabase } from '../../test/support/database.js';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { scratchFolder } from '../../test/support/scratch.js';
+import { addressKey, parseAddress } from '../lib/address.js';
+import { type LoginAttemptStore, LoginAttempts, type StoredAttempt } from './attempts.js';
+import { createLoginAttemptRepository, STORE_WAIT_MS } from './login-attempt-repository.js';
+import { deleteLoginLocks, sqlLoginAttemptStore } from './login-attempts-store.js';
 
 const NOW = Date.UTC(2026, 10, 21);
 
@@ -26,38 +23,38 @@ describe('addresses', () => {
 describe('memory', () => {
   it('holds no more than its bound, and locks longer than counts', () => {
     const attempts = new LoginAttempts(undefined, 1000);
-    for (let i = 0; i < 300; i++) for (let j = 0; j < 3; j++) attempts.failed('site', `locked${i}`, 3, NOW);
-    for (let i = 0; i < 10_000; i++) attempts.failed('site', `address${i}`, 3, NOW);
+    for (let i = 0; i < 300; i++) for (let j = 0; j < 3; j++) attempts.recordFailure('site', `locked${i}`, 3, NOW);
+    for (let i = 0; i < 10_000; i++) attempts.recordFailure('site', `address${i}`, 3, NOW);
     expect(attempts.size).toBe(1000);
     expect(attempts.isLocked('site', 'locked0', 3, NOW)).toBe(true);
-    expect(attempts.entry('site', 'address0').failures).toBe(0);
-    expect(attempts.entry('site', 'address9999').failures).toBe(1);
+    expect(attempts.getEntry('site', 'address0').failures).toBe(0);
+    expect(attempts.getEntry('site', 'address9999').failures).toBe(1);
   });
 
   it('still counts a new address when everything it holds is locked', () => {
     const attempts = new LoginAttempts(undefined, 10);
-    for (let i = 0; i < 10; i++) for (let j = 0; j < 3; j++) attempts.failed('site', `locked${i}`, 3, NOW);
-    for (let j = 0; j < 3; j++) attempts.failed('site', 'new', 3, NOW);
+    for (let i = 0; i < 10; i++) for (let j = 0; j < 3; j++) attempts.recordFailure('site', `locked${i}`, 3, NOW);
+    for (let j = 0; j < 3; j++) attempts.recordFailure('site', 'new', 3, NOW);
     expect(attempts.isLocked('site', 'new', 3, NOW)).toBe(true);
     expect(attempts.size).toBe(10);
   });
 
   it('holds nothing for requests that are over and failed at nothing', () => {
     const attempts = new LoginAttempts();
-    for (let i = 0; i < 10_000; i++) attempts.take('site', `address${i}`, 5, 'certain', NOW)?.release();
-    expect(attempts.size + attempts.slots.size).toBe(0);
+    for (let i = 0; i < 10_000; i++) attempts.tryAcquire('site', `address${i}`, 5, 'certain', NOW)?.release();
+    expect(attempts.size + attempts.limiter.size).toBe(0);
   });
 
   it('keeps sites apart', () => {
     const attempts = new LoginAttempts();
-    for (let j = 0; j < 3; j++) attempts.failed('one', '192.0.2.1', 3, NOW);
+    for (let j = 0; j < 3; j++) attempts.recordFailure('one', '192.0.2.1', 3, NOW);
     expect(attempts.isLocked('one', '192.0.2.1', 3, NOW)).toBe(true);
     expect(attempts.isLocked('other', '192.0.2.1', 3, NOW)).toBe(false);
   });
 
   it('forgets what is older than 7 days when it is swept', () => {
     const attempts = new LoginAttempts();
-    attempts.failed('site', '192.0.2.1', 3, NOW);
+    attempts.recordFailure('site', '192.0.2.1', 3, NOW);
     attempts.sweep(NOW + 7 * 24 * 3600_000 - 1);
     expect(attempts.size).toBe(1);
     attempts.sweep(NOW + 7 * 24 * 3600_000);
@@ -68,10 +65,10 @@ describe('memory', () => {
     const changes: unknown[] = [];
     const attempts = new LoginAttempts((_site, key, entry) => changes.push([key, entry]));
     const year = 365 * 24 * 3600_000;
-    for (let i = 0; i < 3; i++) attempts.failed('a', '192.0.2.1', 3, NOW + year);
-    attempts.failed('a', '192.0.2.2', 3, NOW + year);
+    for (let i = 0; i < 3; i++) attempts.recordFailure('a', '192.0.2.1', 3, NOW + year);
+    attempts.recordFailure('a', '192.0.2.2', 3, NOW + year);
     attempts.sweep(NOW);
-    expect(attempts.entry('a', '192.0.2.1')).toEqual({
+    expect(attempts.getEntry('a', '192.0.2.1')).toEqual({
       failures: 3,
       lockedUntil: NOW + 3600_000,
       lastFailure: NOW,
@@ -79,7 +76,12 @@ describe('memory', () => {
     });
     expect(attempts.isLocked('a', '192.0.2.1', 3, NOW)).toBe(true);
     expect(attempts.isLocked('a', '192.0.2.1', 3, NOW + 3600_001)).toBe(false);
-    expect(attempts.entry('a', '192.0.2.2')).toEqual({ failures: 1, lockedUntil: 0, lastFailure: NOW, accounts: [] });
+    expect(attempts.getEntry('a', '192.0.2.2')).toEqual({
+      failures: 1,
+      lockedUntil: 0,
+      lastFailure: NOW,
+      accounts: [],
+    });
     // What is stored is put right too.
     expect(changes.slice(-2).map((change) => (change as [string])[0])).toEqual(['192.0.2.2', '192.0.2.1']);
     // The clock goes forward again: the lock was for an hour.
@@ -87,44 +89,44 @@ describe('memory', () => {
     expect(attempts.isLocked('a', '192.0.2.1', 3, NOW + year)).toBe(false);
   });
 
-  it('gives a ticket back only once', () => {
+  it('releases a permit only once', () => {
     const attempts = new LoginAttempts();
-    const [first] = Array.from({ length: 3 }, () => attempts.take('site', 'a', 3, 'certain', NOW));
-    expect(attempts.take('site', 'a', 3, 'certain', NOW)).toBeNull();
+    const [first] = Array.from({ length: 3 }, () => attempts.tryAcquire('site', 'a', 3, 'certain', NOW));
+    expect(attempts.tryAcquire('site', 'a', 3, 'certain', NOW)).toBeNull();
     first?.release();
     first?.release();
-    expect(attempts.take('site', 'a', 3, 'certain', NOW)).not.toBeNull();
-    expect(attempts.take('site', 'a', 3, 'certain', NOW)).toBeNull();
+    expect(attempts.tryAcquire('site', 'a', 3, 'certain', NOW)).not.toBeNull();
+    expect(attempts.tryAcquire('site', 'a', 3, 'certain', NOW)).toBeNull();
   });
 });
 
 describe('failures and locks in the database', () => {
-  const lift = (db: Database, keys: string[] | null) =>
-    removeLoginLocks(db, {
+  const lift = (db: TestDatabase, keys: string[] | null) =>
+    deleteLoginLocks(db, {
       site: 'site',
       keys,
       actor: { id: null, login: 'command line', address: null },
       at: NOW,
     });
 
-  async function setUp(store?: (real: AttemptStore) => AttemptStore) {
+  async function setUp(store?: (real: LoginAttemptStore) => LoginAttemptStore) {
     const dataDir = await scratchFolder();
     const locked: [string, number][] = [];
     const open = async () => {
-      const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+      const db = await openTestDatabase(dataDir);
       onTestFinished(() => db.destroy());
-      const real = sqlAttemptStore(db);
+      const real = sqlLoginAttemptStore(db);
       const log = recordedLog();
-      const keeper = keepAttempts({
+      const repository = createLoginAttemptRepository({
         store: store?.(real) ?? real,
-        onSlowUsers: () => {},
+        onThrottledUsers: () => {},
         onLocked: (_site, who, until) => locked.push([who, until - NOW]),
         clock: () => NOW,
         logger: log.logger,
       });
-      onTestFinished(() => keeper.stop());
-      await keeper.load('site');
-      return { db, real, keeper, log, locked };
+      onTestFinished(() => repository.stop());
+      await repository.load('site');
+      return { db, real, repository, log, locked };
     };
     return { open };
   }
@@ -132,69 +134,69 @@ describe('failures and locks in the database', () => {
   it('are there again after a restart', async () => {
     const { open } = await setUp();
     const before = await open();
-    for (let j = 0; j < 3; j++) before.keeper.attempts.failed('site', '2001:db8::/64', 3, NOW);
-    before.keeper.attempts.failed('site', '192.0.2.1', 3, NOW, 7);
-    before.keeper.attempts.failed('site', '192.0.2.2', 3, NOW);
-    before.keeper.attempts.succeeded('site', '192.0.2.2', 1, NOW);
-    await before.keeper.stored();
-    const { attempts } = (await open()).keeper;
+    for (let j = 0; j < 3; j++) before.repository.attempts.recordFailure('site', '2001:db8::/64', 3, NOW);
+    before.repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW, 7);
+    before.repository.attempts.recordFailure('site', '192.0.2.2', 3, NOW);
+    before.repository.attempts.recordSuccess('site', '192.0.2.2', 1, NOW);
+    await before.repository.drain();
+    const { attempts } = (await open()).repository;
     expect(attempts.isLocked('site', '2001:db8::/64', 3, NOW)).toBe(true);
-    expect(attempts.entry('site', '192.0.2.1')).toMatchObject({ failures: 1, accounts: [7] });
+    expect(attempts.getEntry('site', '192.0.2.1')).toMatchObject({ failures: 1, accounts: [7] });
     expect(attempts.size).toBe(2);
   });
 
   it('are told when they lock an address, but not when a device is locked or a lock is read', async () => {
     const before = await (await setUp()).open();
-    const { attempts } = before.keeper;
+    const { attempts } = before.repository;
     for (const key of ['192.0.2.1', '2001:db8::/64', 'device:x']) {
-      for (let j = 0; j < 3; j++) attempts.failed('site', key, 3, NOW);
+      for (let j = 0; j < 3; j++) attempts.recordFailure('site', key, 3, NOW);
     }
-    attempts.failed('site', '192.0.2.2', 3, NOW);
+    attempts.recordFailure('site', '192.0.2.2', 3, NOW);
     const locks = [
       ['192.0.2.1', 3_600_000],
       ['2001:db8::/64', 3_600_000],
     ];
     expect(before.locked).toEqual(locks);
-    await before.keeper.stored();
-    await before.keeper.load('site');
+    await before.repository.drain();
+    await before.repository.load('site');
     expect(before.locked).toEqual(locks);
   });
 
   it('are gone from memory when another process has lifted them, and only those', async () => {
     const { open } = await setUp();
-    const { db, keeper } = await open();
+    const { db, repository } = await open();
     for (const key of ['192.0.2.1', '192.0.2.2']) {
-      for (let j = 0; j < 3; j++) keeper.attempts.failed('site', key, 3, NOW);
+      for (let j = 0; j < 3; j++) repository.attempts.recordFailure('site', key, 3, NOW);
     }
-    await keeper.stored();
+    await repository.drain();
     await lift(db, ['192.0.2.1']);
-    await keeper.lift('site');
-    expect(keeper.attempts.isLocked('site', '192.0.2.1', 3, NOW)).toBe(false);
-    expect(keeper.attempts.isLocked('site', '192.0.2.2', 3, NOW)).toBe(true);
+    await repository.loadUnlocks('site');
+    expect(repository.attempts.isLocked('site', '192.0.2.1', 3, NOW)).toBe(false);
+    expect(repository.attempts.isLocked('site', '192.0.2.2', 3, NOW)).toBe(true);
     // A lift takes effect once: who fails again is counted again.
-    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
-    await keeper.lift('site');
-    expect(keeper.attempts.entry('site', '192.0.2.1').failures).toBe(1);
+    repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
+    await repository.loadUnlocks('site');
+    expect(repository.attempts.getEntry('site', '192.0.2.1').failures).toBe(1);
   });
 
   it('are all gone when all were lifted, those on their way to the database too', async () => {
     const { open } = await setUp();
-    const { db, real, keeper } = await open();
-    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
-    await keeper.stored();
+    const { db, real, repository } = await open();
+    repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
+    await repository.drain();
     await lift(db, null);
-    keeper.attempts.failed('site', '192.0.2.2', 3, NOW);
-    keeper.attempts.failed('other', '192.0.2.2', 3, NOW);
-    await keeper.lift('site');
-    await keeper.stored();
-    expect(keeper.attempts.size).toBe(1);
+    repository.attempts.recordFailure('site', '192.0.2.2', 3, NOW);
+    repository.attempts.recordFailure('other', '192.0.2.2', 3, NOW);
+    await repository.loadUnlocks('site');
+    await repository.drain();
+    expect(repository.attempts.size).toBe(1);
     expect(await real.load('site')).toEqual([]);
     // The next start finds none of it, and does not lift what failed since.
-    keeper.attempts.failed('site', '192.0.2.3', 3, NOW);
-    await keeper.stored();
-    const next = (await open()).keeper;
-    await next.lift('site');
-    expect(next.attempts.entry('site', '192.0.2.3').failures).toBe(1);
+    repository.attempts.recordFailure('site', '192.0.2.3', 3, NOW);
+    await repository.drain();
+    const next = (await open()).repository;
+    await next.loadUnlocks('site');
+    expect(next.attempts.getEntry('site', '192.0.2.3').failures).toBe(1);
   });
 
   it('are written after the database could not be written for a while, the newest ones', async () => {
@@ -203,12 +205,12 @@ describe('failures and locks in the database', () => {
       ...real,
       save: (site, entries) => (broken ? Promise.reject(new Error('disk full')) : real.save(site, entries)),
     }));
-    const { real, keeper } = await open();
-    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    const { real, repository } = await open();
+    repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
     await new Promise((resolve) => setTimeout(resolve, 50));
     broken = false;
-    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
-    await keeper.stored();
+    repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
+    await repository.drain();
     expect((await real.load('site')).map(({ key, failures }) => [key, failures])).toEqual([['192.0.2.1', 2]]);
   });
 
@@ -221,37 +223,37 @@ describe('failures and locks in the database', () => {
         return real.save(site, entries);
       },
     }));
-    const { real, keeper } = await open();
-    for (let i = 0; i < 10_000; i++) keeper.attempts.failed('site', `192.0.${i >> 8}.${i & 255}`, 5, NOW);
-    await keeper.stored();
+    const { real, repository } = await open();
+    for (let i = 0; i < 10_000; i++) repository.attempts.recordFailure('site', `192.0.${i >> 8}.${i & 255}`, 5, NOW);
+    await repository.drain();
     expect(saves).toEqual([10_000]);
     expect(await real.load('site')).toHaveLength(10_000);
   });
 
   it('are in the database when an answer has waited for them, and no earlier', async () => {
     const { open } = await setUp();
-    const { real, keeper } = await open();
+    const { real, repository } = await open();
     const inStore = async () => (await real.load('site')).map(({ key }) => key);
-    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
-    await keeper.settled('site');
+    repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
+    await repository.whenStored('site');
     expect(await inStore()).toEqual(['192.0.2.1']);
     // One that comes while another is being written is in the next write, and its answer waits for that.
-    keeper.attempts.failed('site', '192.0.2.2', 3, NOW);
+    repository.attempts.recordFailure('site', '192.0.2.2', 3, NOW);
     await Promise.resolve();
     await Promise.resolve();
-    keeper.attempts.failed('site', '192.0.2.3', 3, NOW);
-    await keeper.settled('site');
+    repository.attempts.recordFailure('site', '192.0.2.3', 3, NOW);
+    await repository.whenStored('site');
     expect(await inStore()).toContain('192.0.2.3');
   });
 
   it('hold no answer up when the database can’t be written; they count in memory', async () => {
     const { open } = await setUp((real) => ({ ...real, save: () => Promise.reject(new Error('disk full')) }));
-    const { keeper, log } = await open();
+    const { repository, log } = await open();
     for (let turn = 0; turn < 3; turn++) {
-      keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
-      await keeper.settled('site');
+      repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
+      await repository.whenStored('site');
     }
-    expect(keeper.attempts.isLocked('site', '192.0.2.1', 3, NOW)).toBe(true);
+    expect(repository.attempts.isLocked('site', '192.0.2.1', 3, NOW)).toBe(true);
     // And none that says that an answer went out without waiting any longer.
     expect(log.events()).toEqual(['login-attempts-not-stored']);
   });
@@ -265,14 +267,14 @@ describe('failures and locks in the database', () => {
       ...real,
       save: (site, entries) => hanging.then(() => real.save(site, entries)),
     }));
-    const { real, keeper, log } = await open();
-    keeper.attempts.failed('site', '192.0.2.1', 3, NOW);
+    const { real, repository, log } = await open();
+    repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
     const began = performance.now();
-    await Promise.all([keeper.settled('site'), keeper.settled('site')]);
+    await Promise.all([repository.whenStored('site'), repository.whenStored('site')]);
     expect(performance.now() - began).toBeGreaterThan(STORE_WAIT_MS - 50);
     expect(log.events()).toEqual(['login-attempts-late']);
     go();
-    await keeper.stored();
+    await repository.drain();
     expect(await real.load('site')).toHaveLength(1);
   });
 });

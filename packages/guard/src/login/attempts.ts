@@ -1,71 +1,92 @@
 import type { LoginAttempts as Limit } from '@security-optimizer/contract/login-limits';
 import type { SiteId } from '../site.js';
-import { CheckLine, type LineWaiter } from './check-line.js';
+import {
+  ConcurrencyLimiter,
+  type ConcurrencyPermit,
+  type PasswordLikelihood,
+  type PermitWaiter,
+} from './concurrency-limiter.js';
 import {
   afterFailure,
   afterSuccess,
-  checksLeft,
-  isForgotten,
+  correctClock,
+  getRemainingChecks,
+  isExpired,
   isLocked,
   type LoginEntry,
   NO_FAILURES,
-  restored,
 } from './lockout-rule.js';
-import { type Claim, LoginSlots, type Slot, type SlotWaiter } from './login-slots.js';
+import { type CheckOutcome, type CheckWaiter, PasswordCheckQueue } from './password-check-queue.js';
 
-/** An entry with what it belongs to: text that `addressKey`, `otherSitesKey` or `deviceKey` made. */
+/** An entry with its key, as made by `addressKey`, `toCrossSiteKey` or `toBrowserKey`. */
 export interface StoredAttempt extends LoginEntry {
   readonly key: string;
 }
 
-/** Where failures and locks outlive a restart. Every method may throw StorageError. */
-export interface AttemptStore {
+/**
+ * The key for failures of an address that pages of other sites caused its browser to send. They are counted apart from
+ * the address's own failures: a page that somebody opens must not lock them out.
+ */
+export function toCrossSiteKey(addressKey: string): string {
+  return `other-sites:${addressKey}`;
+}
+
+/** Whether a lock of this key refuses an address, rather than a browser or requests that pages of other sites send. */
+export function isAddressKey(key: string): boolean {
+  return !/^(?:device|other-sites):/.test(key);
+}
+
+/** Stores failures and locks, so that they survive a restart. Every method may throw StorageError. */
+export interface LoginAttemptStore {
   /** Oldest failure first. */
   load(site: SiteId): Promise<readonly StoredAttempt[]>;
-  /** Stores entries, over older ones of the same key. */
+  /** Stores entries, replacing those of the same key. */
   save(site: SiteId, entries: readonly StoredAttempt[]): Promise<void>;
   remove(site: SiteId, keys: readonly string[]): Promise<void>;
   /**
-   * What other processes have lifted after a version of the site, 0 for ever.
-   * @returns whose, and the version to ask from the next time
+   * The keys that other processes have unlocked after a version of the site; 0 lists all.
+   * @returns the keys, and the version to query from next time
    */
-  lifted(site: SiteId, since: number): Promise<{ readonly keys: readonly string[] | 'all'; readonly version: number }>;
+  listUnlocks(
+    site: SiteId,
+    since: number,
+  ): Promise<{ readonly keys: readonly string[] | 'all'; readonly version: number }>;
 }
 
-/** Leave to check passwords once. Given back exactly once; a second time does nothing. */
-export interface Ticket {
-  /** @param right whether passwords were checked and every one was right */
-  release(right?: boolean): void;
+/** A permit for one password check. It is released once; a second release does nothing. */
+export interface Permit {
+  /** @param outcome `wrong` by default */
+  release(outcome?: CheckOutcome): void;
 }
 
-/** Entries in memory, all sites together. */
+/** Entries in memory of all sites together. */
 const ENTRIES_MAX = 100_000;
 
-interface Kept {
+interface KeyedEntry {
   readonly site: SiteId;
   readonly key: string;
   readonly entry: LoginEntry;
 }
 
 /**
- * Who failed to log in how often, who is locked, and which checks are under way. Everything is in memory, so that a
- * request waits for nothing; each change goes to `onChange`, which stores it. Bounded: unlocked entries with the oldest
- * failure go first, then the oldest locks.
+ * Counts failed logins, knows who is locked, and holds the permits of the checks under way. Everything is in memory, so
+ * that no request waits for storage; each change goes to `onChange`, which stores it. The number of entries is bounded:
+ * unlocked entries with the oldest failure are dropped first, then the oldest locks.
  */
 export class LoginAttempts {
-  readonly slots = new LoginSlots();
-  readonly #open = new Map<string, Kept>();
-  readonly #locked = new Map<string, Kept>();
+  readonly limiter = new ConcurrencyLimiter();
+  readonly #open = new Map<string, KeyedEntry>();
+  readonly #locked = new Map<string, KeyedEntry>();
 
   /**
-   * @param onChange told after a change; the entry is null when nothing is left of it
-   * @param max entries kept
-   * @param line where strangers wait for their turn
+   * @param onChange called after a change; the entry is null when nothing is left of it
+   * @param max limit of entries
+   * @param queue the queue in which anonymous clients wait for a permit
    */
   constructor(
     private readonly onChange: (site: SiteId, key: string, entry: LoginEntry | null) => void = () => {},
     private readonly max = ENTRIES_MAX,
-    private readonly line = new CheckLine(),
+    private readonly queue = new PasswordCheckQueue(),
   ) {}
 
   /** Entries in memory. */
@@ -73,69 +94,82 @@ export class LoginAttempts {
     return this.#open.size + this.#locked.size;
   }
 
-  /** Locks in memory, of all sites; some may be over for half a minute. */
-  get locks(): number {
+  /** Locks in memory, of all sites; a lock may be counted up to half a minute after its end. */
+  get lockCount(): number {
     return this.#locked.size;
   }
 
-  entry(site: SiteId, key: string): LoginEntry {
+  /** Checks that wait for a permit, of all sites. */
+  get waiting(): number {
+    return this.limiter.waiting + this.queue.waiting;
+  }
+
+  getEntry(site: SiteId, key: string): LoginEntry {
     return this.#entry(`${site} ${key}`);
   }
 
   isLocked(site: SiteId, key: string, limit: Limit, now: number): boolean {
-    return isLocked(this.entry(site, key), limit, now);
-  }
-
-  /** Takes leave for one check, or null when all that the claim may have are under way. Ask `isLocked` first. */
-  take(site: SiteId, key: string, limit: Limit, claim: Claim, now: number): Ticket | null {
-    const full = `${site} ${key}`;
-    const slot = this.slots.take(full, checksLeft(this.#entry(full), limit), claim, now);
-    return slot === null ? null : this.#ticket(slot, limit);
+    return isLocked(this.getEntry(site, key), limit, now);
   }
 
   /**
-   * Stands in line for a check until `until`. `granted` comes with the ticket; `expired` when the time is over or the
+   * Acquires a permit for one check, or null when all permits of this likelihood are in use. Call `isLocked` first.
+   */
+  tryAcquire(site: SiteId, key: string, limit: Limit, claim: PasswordLikelihood, now: number): Permit | null {
+    const full = `${site} ${key}`;
+    const permit = this.limiter.tryAcquire(full, getRemainingChecks(this.#entry(full), limit), claim, now);
+    return permit === null ? null : this.#toPermit(permit, limit);
+  }
+
+  /**
+   * Waits for a permit until `until`. Calls `granted` with the permit, or `refused` when the time is over or the
    * address has been locked meanwhile.
    *
-   * @returns a way out of the line, or null when the line is too long
+   * @returns a function that stops waiting, or null when the queue is full
    */
-  wait(
+  enqueue(
     site: SiteId,
     key: string,
     limit: Limit,
-    waiter: { granted(ticket: Ticket): void; expired(): void },
+    waiter: { granted(permit: Permit): void; refused(): void },
     until: number,
   ): (() => void) | null {
-    const place: SlotWaiter = {
-      granted: (slot) => waiter.granted(this.#ticket(slot, limit)),
-      expired: () => waiter.expired(),
+    const place: PermitWaiter = {
+      granted: (permit) => waiter.granted(this.#toPermit(permit, limit)),
+      refused: () => waiter.refused(),
     };
-    return this.slots.wait(`${site} ${key}`, place, until);
+    return this.limiter.enqueue(`${site} ${key}`, place, until);
   }
 
   /**
-   * Waits for a turn among all strangers in a line of the site. Checks of the same address that are under way count as
-   * failures as long as nobody knows. See `CheckLine.wait`.
+   * Waits in a site's queue of anonymous clients. Checks of the same address that are under way count as failures until
+   * their outcome is known. See `PasswordCheckQueue.enqueue`.
    */
-  turn(line: string, site: SiteId, key: string, waiter: LineWaiter, until: number): () => void {
+  enqueueCheck(queue: string, site: SiteId, key: string, waiter: CheckWaiter, until: number): () => void {
     const full = `${site} ${key}`;
-    return this.line.wait(line, this.#entry(full).failures + this.slots.taken(full) - 1, waiter, until);
+    return this.queue.enqueue(queue, this.#entry(full).failures + this.limiter.held(full) - 1, waiter, until);
   }
 
-  /** Counts one failure. @param user whose password was tried, 0 for nobody's @returns the entry as it is now */
-  failed(site: SiteId, key: string, limit: Limit, now: number, user = 0): LoginEntry {
-    if (limit === 0) return this.entry(site, key);
-    const before = this.entry(site, key);
-    const entry = afterFailure(isForgotten(before, now) ? NO_FAILURES : before, user, limit, now);
+  /**
+   * Counts one failure.
+   * @param user the account whose password was tried, 0 when there is no such account
+   * @returns the entry after the failure
+   */
+  recordFailure(site: SiteId, key: string, limit: Limit, now: number, user = 0): LoginEntry {
+    if (limit === 0) return this.getEntry(site, key);
+    const before = this.getEntry(site, key);
+    const entry = afterFailure(isExpired(before, now) ? NO_FAILURES : before, user, limit, now);
     this.#set({ site, key, entry }, now);
     this.onChange(site, key, entry);
-    if (entry.lockedUntil > now) this.slots.dismiss(`${site} ${key}`);
+    if (entry.lockedUntil > now) this.limiter.refuseAll(`${site} ${key}`);
     return entry;
   }
 
-  /** A right password of a user: failures at other accounts stay, and all of them while the address is locked. */
-  succeeded(site: SiteId, key: string, user: number, now: number): void {
-    const before = this.entry(site, key);
+  /**
+   * Records a right password of a user. Failures at other accounts stay; while the address is locked, all of them stay.
+   */
+  recordSuccess(site: SiteId, key: string, user: number, now: number): void {
+    const before = this.getEntry(site, key);
     const entry = afterSuccess(before, user, now);
     if (entry === before) return;
     if (entry === NO_FAILURES) {
@@ -146,47 +180,49 @@ export class LoginAttempts {
     this.onChange(site, key, entry);
   }
 
-  /** Lifts lock and count, as the owner asked. */
+  /** Removes lock and count, on behalf of the owner. */
   forget(site: SiteId, key: string): void {
     const full = `${site} ${key}`;
     if (!this.#open.delete(full) && !this.#locked.delete(full)) return;
     this.onChange(site, key, null);
   }
 
-  /** Locks of a site that are not over, newest first. */
-  locked(site: SiteId, now: number): StoredAttempt[] {
+  /** Active locks of a site, newest first. */
+  listLocked(site: SiteId, now: number): StoredAttempt[] {
     return [...this.#locked.values()]
       .filter((kept) => kept.site === site && kept.entry.lockedUntil > now)
       .map(({ key, entry }) => ({ key, ...entry }))
       .sort((a, b) => b.lastFailure - a.lastFailure);
   }
 
-  /** Takes over what is stored for a site, in place of what was known of it. */
+  /** Replaces the entries of a site by the stored ones. */
   restore(site: SiteId, stored: readonly StoredAttempt[], now: number): void {
     for (const kept of [this.#open, this.#locked]) {
       for (const [full, entry] of kept) if (entry.site === site) kept.delete(full);
     }
     for (const { key, ...entry } of stored) {
-      if (!isForgotten(entry, now)) this.#set({ site, key, entry: restored(entry, now) }, now);
+      if (!isExpired(entry, now)) this.#set({ site, key, entry: correctClock(entry, now) }, now);
     }
   }
 
-  /** Sends away who waited too long. To be called several times a second. */
+  /** Refuses waiters whose deadline has passed. Call it several times a second. */
   tick(now: number): void {
-    this.slots.expire(now);
-    this.line.expire(now);
+    this.limiter.expire(now);
+    this.queue.expire(now);
   }
 
-  /** Forgets what is old, and puts right what a clock noted that has been set back. To be called now and then. */
+  /**
+   * Drops expired entries, and corrects times that lie in the future after a clock was set back. Call it periodically.
+   */
   sweep(now: number): void {
     for (const { site, key, entry } of [...this.#open.values(), ...this.#locked.values()]) {
       if (entry.lastFailure <= now) continue;
-      const right = restored(entry, now);
+      const right = correctClock(entry, now);
       this.#set({ site, key, entry: right }, now);
       this.onChange(site, key, right);
     }
     for (const { site, key, entry } of [...this.#open.values(), ...this.#locked.values()]) {
-      if (isForgotten(entry, now)) this.forget(site, key);
+      if (isExpired(entry, now)) this.forget(site, key);
     }
     for (const [full, kept] of this.#locked) {
       if (kept.entry.lockedUntil > now) continue;
@@ -200,32 +236,33 @@ export class LoginAttempts {
     return (this.#open.get(full) ?? this.#locked.get(full))?.entry ?? NO_FAILURES;
   }
 
-  #ticket(slot: Slot, limit: Limit): Ticket {
+  #toPermit(permit: ConcurrencyPermit, limit: Limit): Permit {
     let held = true;
     return {
       release: () => {
         if (!held) return;
         held = false;
-        if (this.slots.release(slot)) this.slots.serve(slot.key, checksLeft(this.#entry(slot.key), limit));
+        if (this.limiter.release(permit))
+          this.limiter.serve(permit.key, getRemainingChecks(this.#entry(permit.key), limit));
       },
     };
   }
 
-  #set(kept: Kept, now: number): void {
+  #set(kept: KeyedEntry, now: number): void {
     const full = `${kept.site} ${kept.key}`;
     this.#open.delete(full);
     this.#locked.delete(full);
     (kept.entry.lockedUntil > now ? this.#locked : this.#open).set(full, kept);
     while (this.size > this.max) {
-      const oldest = first(this.#open, full) ?? first(this.#locked, full);
+      const oldest = findOldest(this.#open, full) ?? findOldest(this.#locked, full);
       if (oldest === undefined) return;
       this.forget(oldest.site, oldest.key);
     }
   }
 }
 
-/** The first entry that is not this one: a new one must never make room for itself. */
-function first(map: ReadonlyMap<string, Kept>, not: string): Kept | undefined {
+/** The first entry other than `not`: a new entry must never be dropped to make room for itself. */
+function findOldest(map: ReadonlyMap<string, KeyedEntry>, not: string): KeyedEntry | undefined {
   for (const [full, kept] of map) if (full !== not) return kept;
   return undefined;
 }

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import {
   afterFailure,
   afterSuccess,
-  checksLeft,
+  correctClock,
   FORGET_AFTER_MS,
-  isForgotten,
+  getLockStage,
+  getRemainingChecks,
+  isExpired,
   isLocked,
   type LoginEntry,
-  lockStage,
   NO_FAILURES,
-  restored,
 } from './lockout-rule.js';
 
 const HOUR = 3600_000;
@@ -40,7 +40,7 @@ describe('the lockout rule', () => {
   });
 
   it('names the waiting time that is on', () => {
-    expect([5, 10, 15, 20].map((times) => lockStage(failing(times, 5).entry, 5))).toEqual([1, 2, 3, 3]);
+    expect([5, 10, 15, 20].map((times) => getLockStage(failing(times, 5).entry, 5))).toEqual([1, 2, 3, 3]);
   });
 
   it('locks exactly when no check is left, whatever the number of failures', () => {
@@ -48,7 +48,7 @@ describe('the lockout rule', () => {
       fc.property(limits, fc.integer({ min: 1, max: 60 }), (limit, times) => {
         const { entry, now } = failing(times, limit);
         expect(isLocked(entry, limit, now)).toBe(times % limit === 0);
-        expect(checksLeft(entry, limit)).toBe(limit - (times % limit));
+        expect(getRemainingChecks(entry, limit)).toBe(limit - (times % limit));
       }),
     );
   });
@@ -104,21 +104,21 @@ describe('the lockout rule', () => {
     const { entry, now } = failing(3, 3);
     expect(isLocked(entry, 5, now)).toBe(true);
     expect(isLocked(entry, 0, now)).toBe(false);
-    expect(checksLeft(entry, 0)).toBe(Number.POSITIVE_INFINITY);
+    expect(getRemainingChecks(entry, 0)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('forgets 7 days after the last lock or failure, not before', () => {
     const { entry } = failing(10, 5);
-    expect(isForgotten(entry, entry.lockedUntil + FORGET_AFTER_MS - 1)).toBe(false);
-    expect(isForgotten(entry, entry.lockedUntil + FORGET_AFTER_MS)).toBe(true);
+    expect(isExpired(entry, entry.lockedUntil + FORGET_AFTER_MS - 1)).toBe(false);
+    expect(isExpired(entry, entry.lockedUntil + FORGET_AFTER_MS)).toBe(true);
   });
 
   it('does not let a clock that was wrong lock anyone for longer than 7 days', () => {
     const stored = { ...NO_FAILURES, failures: 5, lockedUntil: NOW + 1000 * HOUR, lastFailure: NOW };
-    expect(restored(stored, NOW)).toEqual({ ...stored, lockedUntil: NOW + 168 * HOUR });
+    expect(correctClock(stored, NOW)).toEqual({ ...stored, lockedUntil: NOW + 168 * HOUR });
     const ahead = { ...stored, lockedUntil: NOW + 1000 * HOUR, lastFailure: NOW + 999 * HOUR };
-    expect(restored(ahead, NOW)).toEqual({ ...stored, lockedUntil: NOW + HOUR });
+    expect(correctClock(ahead, NOW)).toEqual({ ...stored, lockedUntil: NOW + HOUR });
     const before = { ...stored, failures: 2, lockedUntil: 0, lastFailure: NOW - HOUR };
-    expect(restored(before, NOW)).toEqual(before);
+    expect(correctClock(before, NOW)).toEqual(before);
   });
 });

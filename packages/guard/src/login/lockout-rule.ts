@@ -1,42 +1,48 @@
 import { LOCKOUT_SECONDS, type LoginAttempts } from '@security-optimizer/contract/login-limits';
 
-/** What is remembered of one address (or device) that failed to log in. Times are milliseconds since the Unix epoch. */
+/** The entry of one address (or browser) that failed to log in. Times are milliseconds since the Unix epoch. */
 export interface LoginEntry {
   readonly failures: number;
-  /** 0 while it was never locked. */
+  /** 0 when it was never locked. */
   readonly lockedUntil: number;
   readonly lastFailure: number;
-  /** Ids of the accounts that were tried, one for each failure; names that nobody has are left out. */
+  /** Ids of the accounts that were tried, one for each failure; names without an account are left out. */
   readonly accounts: readonly number[];
 }
 
-const NOBODY: readonly number[] = [];
-export const NO_FAILURES: LoginEntry = Object.freeze({ failures: 0, lockedUntil: 0, lastFailure: 0, accounts: NOBODY });
+const NO_ACCOUNTS: readonly number[] = [];
+export const NO_FAILURES: LoginEntry = Object.freeze({
+  failures: 0,
+  lockedUntil: 0,
+  lastFailure: 0,
+  accounts: NO_ACCOUNTS,
+});
 
-/** An entry without failure for this long after its last lock is forgotten, milliseconds. */
+/** An entry expires when it has had no failure for this long after its last lock, milliseconds. */
 export const FORGET_AFTER_MS = 7 * 24 * 3600_000;
-/** The longest lock, milliseconds. A clock that was wrong can't make one longer. */
+/** The longest lock, milliseconds. A wrong clock can't make one longer. */
 const LONGEST_LOCK_MS = Math.max(...LOCKOUT_SECONDS) * 1000;
-/** Accounts that are kept of one entry. With a lock of 7 days after every few failures that is a long time. */
+/** Limit of accounts of one entry. With a lock of 7 days after every few failures, it covers a long time. */
 const ACCOUNTS_MAX = 60;
 
-/** Whether nothing from here may reach a password check. With the limit off nobody is locked; the lock is kept. */
+/** Whether the entry refuses password checks. With the limit off nobody is locked; the lock is kept. */
 export function isLocked(entry: LoginEntry, limit: LoginAttempts, now: number): boolean {
   return limit !== 0 && entry.lockedUntil > now;
 }
 
 /**
- * How many password checks may run at the same time: failures left until the next lock. At n, 2n, 3n failures an
- * address is locked for 1 hour, 24 hours, 7 days (specification section 9); every further n of them is 7 days again.
+ * How many password checks may run at the same time: the failures that are left until the next lock. At n, 2n and 3n
+ * failures an address is locked for 1 hour, 24 hours and 7 days (specification section 9), and for 7 days after every
+ * further n.
  */
-export function checksLeft(entry: LoginEntry, limit: LoginAttempts): number {
+export function getRemainingChecks(entry: LoginEntry, limit: LoginAttempts): number {
   return limit === 0 ? Number.POSITIVE_INFINITY : limit - (entry.failures % limit);
 }
 
 /**
- * The entry after one more failure. A failure that ends while it is locked (it was under way) prolongs nothing.
+ * The entry after one more failure. A failure of a check that was under way when the lock began doesn't prolong it.
  *
- * @param user id of the account that was tried, 0 when nobody has the name
+ * @param user id of the account that was tried, 0 when no account has the name
  */
 export function afterFailure(entry: LoginEntry, user: number, limit: LoginAttempts, now: number): LoginEntry {
   const failures = entry.failures + 1;
@@ -47,10 +53,10 @@ export function afterFailure(entry: LoginEntry, user: number, limit: LoginAttemp
 }
 
 /**
- * The entry after a success: only the failures at other accounts are left of it, or all of it while it is locked. Else
- * whoever has an account of their own could guess at another one for ever, with a log-in of their own in between.
+ * The entry after a success: it keeps only the failures at other accounts, or everything while it is locked. Otherwise
+ * a user with an account could guess at another one for ever, with logins to the own account in between.
  *
- * @param user id of who has logged in
+ * @param user id of the user who has logged in
  */
 export function afterSuccess(entry: LoginEntry, user: number, now: number): LoginEntry {
   if (entry.lockedUntil > now) return entry;
@@ -59,22 +65,22 @@ export function afterSuccess(entry: LoginEntry, user: number, now: number): Logi
   return accounts.length === entry.failures ? entry : { ...entry, failures: accounts.length, accounts };
 }
 
-/** Whether it can be forgotten: 7 days without failure after the last lock. */
-export function isForgotten(entry: LoginEntry, now: number): boolean {
+/** Whether the entry has expired: 7 days without failure after the last lock. */
+export function isExpired(entry: LoginEntry, now: number): boolean {
   return now - Math.max(entry.lastFailure, entry.lockedUntil) >= FORGET_AFTER_MS;
 }
 
-/** 1, 2 or 3: which of the three waiting times a locked entry is in. */
-export function lockStage(entry: LoginEntry, limit: LoginAttempts): 1 | 2 | 3 {
+/** Which of the three waiting times a locked entry is in. */
+export function getLockStage(entry: LoginEntry, limit: LoginAttempts): 1 | 2 | 3 {
   const stage = limit === 0 ? 1 : Math.floor(entry.failures / limit);
   return stage >= 3 ? 3 : stage === 2 ? 2 : 1;
 }
 
 /**
- * An entry with what a wrong clock may have written put right. A failure that lies ahead was noted by a clock that was
- * set back since: it has just happened, and its lock lasts as long as it was meant to.
+ * Corrects what a wrong clock may have written. A failure in the future was recorded by a clock that has been set back
+ * since: it counts as having just happened, and its lock keeps its length.
  */
-export function restored(entry: LoginEntry, now: number): LoginEntry {
+export function correctClock(entry: LoginEntry, now: number): LoginEntry {
   const ahead = Math.max(0, entry.lastFailure - now);
   const lockedUntil = Math.max(0, Math.min(entry.lockedUntil - ahead, now + LONGEST_LOCK_MS));
   return { ...entry, lockedUntil, lastFailure: entry.lastFailure - ahead };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { loginAddresses } from './login-addresses.js';
+import { createLoginAddresses } from './login-addresses.js';
 
-const { isIn, hideIn } = loginAddresses(['My-Door', 'come/in', '', 'old_door', 'my-door']);
+const { isNamedIn, redact } = createLoginAddresses(['My-Door', 'come/in', '', 'old_door', 'my-door']);
 
-describe('a log-in address', () => {
+describe('a login address', () => {
   it.each([
     '/my-door',
     '/my-door/',
@@ -32,28 +32,28 @@ describe('a log-in address', () => {
     '/%ff/my-door',
     'my-door',
   ])('is found in %s', (target) => {
-    expect(isIn(target)).toBe(true);
+    expect(isNamedIn(target)).toBe(true);
   });
 
   it.each(['/', '/my-doors', '/not-my-door', '/come', '/come-in', '/in/come', '/shop/', '/?x=%', '/old-door'])(
     'is not found in %s',
     (target) => {
-      expect(isIn(target)).toBe(false);
+      expect(isNamedIn(target)).toBe(false);
     },
   );
 
   it('is taken out of a text, words of the text are not', () => {
-    expect(hideIn('Changed Custom Login URL from Default to /my-door')).toBe(
-      'Changed Custom Login URL from Default to (log-in address)',
+    expect(redact('Changed Custom Login URL from Default to /my-door')).toBe(
+      'Changed Custom Login URL from Default to (login address)',
     );
-    expect(hideIn('https://example.com/blog/MY-door/?a and /come/in.')).toBe(
-      'https://example.com/blog(log-in address)/?a and (log-in address).',
+    expect(redact('https://example.com/blog/MY-door/?a and /come/in.')).toBe(
+      'https://example.com/blog(login address)/?a and (login address).',
     );
-    expect(hideIn('Paint my-door green, /my-doors')).toBe('Paint my-door green, /my-doors');
+    expect(redact('Paint my-door green, /my-doors')).toBe('Paint my-door green, /my-doors');
   });
 
   it('of a site that never had one is found nowhere', () => {
-    const none = loginAddresses(['', '/']);
-    expect([none.isIn('/'), none.isIn('//x'), none.hideIn('/ //')]).toEqual([false, false, '/ //']);
+    const none = createLoginAddresses(['', '/']);
+    expect([none.isNamedIn('/'), none.isNamedIn('//x'), none.redact('/ //')]).toEqual([false, false, '/ //']);
   });
 });

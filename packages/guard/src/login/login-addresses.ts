@@ -1,63 +1,113 @@
-import { canonicalPath, foldLetters } from '../proxy/canonical-path.js';
-import type { JsonValue } from '../storage/settings-store.js';
+import { foldLetters, toCanonicalPath } from '../http/canonical-path.js';
+import type { Logger } from '../lib/logger.js';
+import type { JsonValue } from '../settings/audit-store.js';
+import type { SiteId } from '../site.js';
 
-/** What stands in place of an address that is not named. */
-export const HIDDEN_ADDRESS = '(log-in address)';
+/** The replacement of a redacted address. */
+export const HIDDEN_ADDRESS = '(login address)';
 
-/** Decoding goes on for so long: addresses of redirects stand in queries, and queries in them. */
-const DECODED_AT_MOST = 3;
-/** Where a word of an address begins and ends: its signs are letters, digits, hyphen and underscore. */
+/** Rounds of decoding: redirect addresses are parts of queries, and contain queries themselves. */
+const MAX_DECODE_ROUNDS = 3;
+/** Word boundaries of an address, whose characters are letters, digits, hyphen and underscore. */
 const BEFORE = '(?<![a-z0-9_-])';
 const BEHIND = '(?![a-z0-9_-])';
 
-/** The custom log-in and sign-up addresses that a site has, and had: what leaves the site names none of them. */
+/**
+ * The current and former custom login and sign-up addresses of a site. Data that leaves the site must contain none of
+ * them.
+ */
 export interface LoginAddresses {
-  /** Whether a target or path names one, by any spelling under which the gate would know it, also in its query. */
-  isIn(target: string): boolean;
-  /** A text without them. Only what stands behind a slash is taken for an address: words of texts stay. */
-  hideIn(text: string): string;
+  /** Whether a target or path contains one, in any spelling that the gateway accepts, also in its query. */
+  isNamedIn(target: string): boolean;
+  /** Redacts them in a text. Only text after a slash is taken for an address, so that ordinary words stay. */
+  redact(text: string): string;
 }
 
-/** The same from all values that the setting `login_url` has and had. */
-export function loginAddressesIn(values: readonly JsonValue[]): LoginAddresses {
+/** Creates them from all current and former values of the setting `login_url`. */
+export function readLoginAddresses(values: readonly JsonValue[]): LoginAddresses {
   const paths = values.flatMap((value) => {
     const { login, signup } = (value ?? {}) as { readonly login?: JsonValue; readonly signup?: JsonValue };
     return [login, signup].filter((path) => typeof path === 'string');
   });
-  return loginAddresses(paths);
+  return createLoginAddresses(paths);
 }
 
-/** @param paths as they are stored, for example `my-door` or `a/b`; empty ones stand for nothing */
-export function loginAddresses(paths: Iterable<string>): LoginAddresses {
+/** @param paths as they are stored, for example `my-login` or `a/b`; empty ones are ignored */
+export function createLoginAddresses(paths: Iterable<string>): LoginAddresses {
   const patterns = [...new Set([...paths].map((path) => path.toLowerCase()))]
     .filter((path) => /[a-z0-9]/.test(path))
-    .map((path) => path.split('/').map(escaped).join('/'));
-  if (patterns.length === 0) return { isIn: () => false, hideIn: (text) => text };
+    .map((path) => path.split('/').map(escapeRegExp).join('/'));
+  if (patterns.length === 0) return { isNamedIn: () => false, redact: (text) => text };
   const any = `(?:${patterns.join('|')})`;
   const named = new RegExp(BEFORE + any + BEHIND);
   const behindSlash = new RegExp(`/${any}${BEHIND}`, 'gi');
   return {
-    isIn: (target) => spellings(target).some((text) => named.test(text)),
-    hideIn: (text) => text.replace(behindSlash, HIDDEN_ADDRESS),
+    isNamedIn: (target) => listSpellings(target).some((text) => named.test(text)),
+    redact: (text) => text.replace(behindSlash, HIDDEN_ADDRESS),
   };
 }
 
-/** A target as the gate reads its path, and as a whole with its query, each as often decoded as it may be encoded. */
-function spellings(target: string): string[] {
-  const canonical = canonicalPath(target.startsWith('/') ? target : `/${target}`);
+/** Login addresses of all sites, known without waiting. */
+export interface KnownLoginAddresses {
+  /** Whether a target names one of the site. True for every target until they have been read. */
+  isNamedIn(site: SiteId, target: string): boolean;
+  /** The site's settings may have changed: reads them again if somebody asked for them. Never throws. */
+  reload(site: SiteId): void;
+}
+
+/** @param history all values that a setting of a site has had */
+export function createKnownLoginAddresses(
+  history: (site: SiteId, name: string) => Promise<readonly JsonValue[]>,
+  logger: Logger,
+): KnownLoginAddresses {
+  const known = new Map<SiteId, LoginAddresses>();
+  /** Sites that are being read; true when they changed meanwhile. */
+  const reading = new Map<SiteId, boolean>();
+
+  function read(site: SiteId): void {
+    if (reading.has(site)) return;
+    reading.set(site, false);
+    history(site, 'login_url')
+      .then((values) => {
+        if (reading.get(site) === false) known.set(site, readLoginAddresses(values));
+      })
+      .catch((error: unknown) => {
+        logger.warn({ event: 'login-addresses-not-read', site, err: error }, 'Referers are logged without paths.');
+      })
+      .finally(() => reading.delete(site));
+  }
+
+  return {
+    isNamedIn(site, target) {
+      const addresses = known.get(site);
+      if (addresses !== undefined) return addresses.isNamedIn(target);
+      read(site);
+      return true;
+    },
+    reload(site) {
+      // Unknown until it is read again: an address that is new must not slip through.
+      if (reading.has(site)) reading.set(site, true);
+      else if (known.delete(site)) read(site);
+    },
+  };
+}
+
+/** The canonical path of a target, and the whole target with its query in every stage of decoding. */
+function listSpellings(target: string): string[] {
+  const canonical = toCanonicalPath(target.startsWith('/') ? target : `/${target}`);
   const texts = canonical.ok ? [canonical.path.path] : [];
   let text = target;
-  for (let turn = 0; turn <= DECODED_AT_MOST; turn++) {
+  for (let round = 0; round <= MAX_DECODE_ROUNDS; round++) {
     texts.push(foldLetters(text).replace(/\/+(?:\.?\/+)*/g, '/'));
-    const decoded = decodedOnce(text);
+    const decoded = decodeOnce(text);
     if (decoded === text) break;
     text = decoded;
   }
   return texts;
 }
 
-/** Percent-decodes what can be decoded; bytes that are no UTF-8 stay as they are. */
-function decodedOnce(text: string): string {
+/** Percent-decodes once; bytes that are not valid UTF-8 stay as they are. */
+function decodeOnce(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
     try {
       return decodeURIComponent(bytes);
@@ -69,6 +119,6 @@ function decodedOnce(text: string): string {
   });
 }
 
-function escaped(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -1,39 +1,36 @@
 import { ADDRESS_CHARACTERS, LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login-limits';
 import { messages } from '@security-optimizer/contract/messages';
+import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { parseAddress } from '../lib/address.js';
 import { AddressSet, parseRange } from '../lib/address-set.js';
 import { ApiError } from '../lib/api-error.js';
-import { type ChangeDeps, changeSettings } from '../settings/change-settings.js';
+import type { Actor } from '../settings/audit-store.js';
+import { changeSettings, type SettingChangeContext } from '../settings/change-settings.js';
 import type { SiteConfig } from '../site.js';
-import type { Actor } from '../storage/settings-store.js';
-import { english } from '../texts/language.js';
 
 export interface LoginAccessChange {
   readonly site: SiteConfig;
   readonly actor: Actor;
   /** Rows of the dialog; empty ones are dropped. */
   readonly entries: readonly string[];
-  /** The caller knows that the list shuts out the own address. */
+  /** The caller confirms that the list excludes the caller's own address. */
   readonly confirm: boolean;
 }
 
 /**
- * Sets from where one may log in; an empty list lets everyone try.
+ * Sets the addresses that may log in; an empty list allows every address.
  *
  * @returns the list as it is stored, and the text for the owner
- * @throws ApiError invalid_input with the positions of rows that can't be read, would_shut_you_out
+ * @throws ApiError invalid_input with the positions of invalid rows, would_shut_you_out
  */
 export async function setLoginAccess(
-  deps: ChangeDeps,
+  deps: SettingChangeContext,
   { site, actor, entries, confirm }: LoginAccessChange,
 ): Promise<{ readonly list: readonly string[]; readonly message: string }> {
-  const list = readList(entries);
+  const list = readLoginAccess(entries);
   if (!confirm && shutsOut(list, actor.address)) {
     throw new ApiError('would_shut_you_out', {
-      message: english.translate(
-        'Your own address {address} is not in this list, so it would shut you out. Nothing was saved.',
-        { address: actor.address ?? '' },
-      ),
+      message: serverMessage('own_address_missing', { address: actor.address ?? '' }),
     });
   }
   await changeSettings(deps, { site, actor }, () => ({ login_access: list }));
@@ -42,13 +39,17 @@ export async function setLoginAccess(
   return { list, message };
 }
 
-function readList(entries: readonly string[]): string[] {
+/**
+ * The rows of Login Access as they are stored.
+ * @throws ApiError invalid_input with the positions of invalid rows
+ */
+export function readLoginAccess(entries: readonly string[]): string[] {
   const fields: Record<string, string> = {};
   const list: string[] = [];
   for (const [index, entry] of entries.entries()) {
     const line = entry.trim();
     if (line === '') continue;
-    // Spaces around a hyphen are the only ones inside a row that mean something to people.
+    // People write spaces around the hyphen of a range; other spaces inside a row are invalid.
     const row = line.replace(/\s*-\s*/, '-');
     if (!ADDRESS_CHARACTERS.test(row) || parseRange(row) === null) fields[index] = messages.invalidFormat;
     else if (!list.includes(row)) list.push(row);
@@ -56,7 +57,7 @@ function readList(entries: readonly string[]): string[] {
   if (Object.keys(fields).length > 0) throw new ApiError('invalid_input', { fields });
   if (list.length > LOGIN_ACCESS_MAX) {
     throw new ApiError('invalid_input', {
-      fields: { entries: english.translate('Enter at most {number} addresses.', { number: LOGIN_ACCESS_MAX }) },
+      fields: { entries: serverMessage('too_many_addresses', { number: LOGIN_ACCESS_MAX }) },
     });
   }
   return list;

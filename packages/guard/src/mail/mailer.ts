@@ -1,3 +1,4 @@
+import type { ServerText } from '@security-optimizer/contract/server-message';
 import type { SiteConfig } from '../site.js';
 
 /** A mail to one person. */
@@ -9,12 +10,14 @@ export interface Mail {
 }
 
 /**
- * What became of a mail. `refused`: it was surely not sent and may be tried again. `unclear`: the answer got lost after
- * it was handed over, so trying again could send it twice. Reasons are words for the owner.
+ * The outcome of a mail. `refused`: it was certainly not sent, and a retry is safe. `unclear`: the response got lost
+ * after the mail was handed over, so a retry could send it twice. Reasons are texts for the owner.
  */
-export type MailOutcome = { readonly kind: 'sent' } | { readonly kind: 'refused' | 'unclear'; readonly reason: string };
+export type MailOutcome =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'refused' | 'unclear'; readonly reason: ServerText };
 
-/** A way in which mails leave. Never throws. */
+/** Sends mails by one transport. Never throws. */
 export interface Mailer {
   send(site: SiteConfig, mail: Mail): Promise<MailOutcome>;
 }

@@ -1,10 +1,9 @@
-import type { AddressInfo } from 'node:net';
-import { createServer, type Socket } from 'node:net';
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { siteConfig } from '../testing/site-config.js';
+import { mailServer, smtpAt } from '../../test/support/mail-server.js';
+import { siteConfig } from '../../test/support/site-config.js';
 import type { Mail } from './mailer.js';
-import { type SmtpServer, smtpMailer } from './smtp-mailer.js';
+import { smtpMailer } from './smtp-mailer.js';
 
 const site = siteConfig();
 const mail: Mail = {
@@ -13,45 +12,6 @@ const mail: Mail = {
   html: '<p>A quiet week – näher</p>',
   text: 'A quiet week – näher',
 };
-
-interface Taken {
-  readonly from: string | false;
-  readonly to: readonly string[];
-  readonly user: unknown;
-  readonly message: string;
-}
-
-/** A real mail server on this machine. */
-async function mailServer(options: SMTPServerOptions = {}) {
-  const taken: Taken[] = [];
-  const server = new SMTPServer({
-    disabledCommands: ['STARTTLS'],
-    authOptional: true,
-    onData(stream, session, done) {
-      const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => {
-        const { mailFrom, rcptTo } = session.envelope;
-        taken.push({
-          from: mailFrom ? mailFrom.address : false,
-          to: rcptTo.map(({ address }) => address),
-          user: session.user ?? null,
-          message: Buffer.concat(chunks).toString(),
-        });
-        done();
-      });
-    },
-    ...options,
-  });
-  server.on('error', () => {});
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  return { taken, ...at((server.server.address() as AddressInfo).port) };
-}
-
-function at(port: number): { readonly server: SmtpServer } {
-  return { server: { host: '127.0.0.1', port, secure: false, login: null, from: 'Reports <reports@example.com>' } };
-}
 
 /** A server of which only its words are known. */
 async function scripted(talk: (socket: Socket, line: string) => void) {
@@ -64,7 +24,7 @@ async function scripted(talk: (socket: Socket, line: string) => void) {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  return at((server.address() as AddressInfo).port).server;
+  return smtpAt((server.address() as AddressInfo).port);
 }
 
 describe('mails by SMTP', () => {
@@ -91,7 +51,10 @@ describe('mails by SMTP', () => {
     expect(await as('right')).toEqual({ kind: 'sent' });
     expect(taken[0]?.user).toBe('guard');
     const refused = await as('wrong');
-    expect(refused).toMatchObject({ kind: 'refused', reason: expect.stringMatching(/^The mail server 127\.0\.0\.1 /) });
+    expect(refused).toMatchObject({
+      kind: 'refused',
+      reason: { english: expect.stringMatching(/^The mail server 127\.0\.0\.1 /) },
+    });
     expect(JSON.stringify(refused)).not.toContain('wrong');
   });
 
@@ -113,12 +76,12 @@ describe('mails by SMTP', () => {
       onRcptTo: (_address, _session, done) => done(new Error('no such\u0007 mailbox')),
     });
     const outcome = await smtpMailer(server).send(site, mail);
-    expect(outcome).toMatchObject({ kind: 'refused', reason: expect.stringContaining('no such') });
+    expect(outcome).toMatchObject({ kind: 'refused', reason: { english: expect.stringContaining('no such') } });
     expect(JSON.stringify(outcome)).not.toContain('\u0007');
   });
 
   it('are refused when nobody listens, or nobody speaks SMTP', async () => {
-    const { server } = at(1);
+    const server = smtpAt(1);
     expect(await smtpMailer(server).send(site, mail)).toMatchObject({ kind: 'refused' });
     const closing = await scripted((socket) => socket.destroy());
     expect(await smtpMailer(closing).send(site, mail)).toMatchObject({ kind: 'refused' });

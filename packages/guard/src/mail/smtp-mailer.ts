@@ -1,71 +1,86 @@
 import { isIP } from 'node:net';
+import type { ServerText } from '@security-optimizer/contract/server-message';
+import { serverMessage } from '@security-optimizer/contract/server-messages';
+import type { SmtpServer } from '../config/config.js';
 import { plainText } from '../lib/plain-text.js';
-import { english } from '../texts/language.js';
 import type { Mail, Mailer, MailOutcome } from './mailer.js';
-
-/** A mail server that takes guard's mails. */
-export interface SmtpServer {
-  readonly host: string;
-  readonly port: number;
-  /** Encrypted from the first byte (RFC 8314); else by STARTTLS, as soon as the server offers it. */
-  readonly secure: boolean;
-  /** Null when the server asks for no log-in. */
-  readonly login: { readonly user: string; readonly password: string } | null;
-  /** Address that mails come from, with or without a name: `Reports <reports@example.com>`. */
-  readonly from: string;
-}
 
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 60_000;
 const REASON_MAX = 200;
 
-/** Sends mails by SMTP (RFC 5321), one connection for each. What it needs is loaded with the first mail. */
+/** Sends mails by SMTP (RFC 5321), one connection per mail. The libraries are loaded with the first mail. */
 export function smtpMailer(server: SmtpServer): Mailer {
   return { send: (_site, mail) => sendBySmtp(server, mail) };
 }
 
+/**
+ * Whether a mail server answers and lets guard in; no mail is sent.
+ * @param timeoutMs for each step
+ * @returns why not, or null
+ */
+export async function findSmtpFault(server: SmtpServer, timeoutMs: number): Promise<ServerText | null> {
+  const connection = await createConnection(server, timeoutMs);
+  try {
+    await open(connection, server);
+    connection.quit();
+    return null;
+  } catch (error) {
+    connection.close();
+    return toReason(server.host, error);
+  }
+}
+
+async function createConnection({ host, port, secure, login }: SmtpServer, connectMs: number, silenceMs = connectMs) {
+  const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection');
+  return new SMTPConnection({
+    ...{ host, port, secure },
+    // A password is sent without TLS only within this machine.
+    requireTLS: !secure && login !== null && !isLocal(host),
+    opportunisticTLS: login === null || isLocal(host),
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    socketTimeout: silenceMs,
+  });
+}
+
+type Connection = Awaited<ReturnType<typeof createConnection>>;
+
+/** Connects, greets, and logs in where a login is configured. */
+async function open(connection: Connection, { login }: SmtpServer): Promise<void> {
+  await step(connection, (done) => connection.connect(done));
+  if (login !== null) {
+    await step(connection, (done) => connection.login({ user: login.user, pass: login.password }, done));
+  }
+}
+
 async function sendBySmtp(server: SmtpServer, mail: Mail): Promise<MailOutcome> {
-  const [{ default: SMTPConnection }, { default: MailComposer }] = await Promise.all([
-    import('nodemailer/lib/smtp-connection'),
-    import('nodemailer/lib/mail-composer'),
-  ]);
-  const { host, port, secure, login } = server;
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const node = new MailComposer({
     ...mail,
     from: server.from,
     disableFileAccess: true,
     disableUrlAccess: true,
   }).compile();
-  const connection = new SMTPConnection({
-    ...{ host, port, secure },
-    // A password never travels in the clear but within this machine.
-    requireTLS: !secure && login !== null && !isLocal(host),
-    opportunisticTLS: login === null || isLocal(host),
-    connectionTimeout: CONNECT_MS,
-    greetingTimeout: CONNECT_MS,
-    socketTimeout: SILENCE_MS,
-  });
+  const connection = await createConnection(server, CONNECT_MS, SILENCE_MS);
   let handedOver = false;
   try {
     const message = await node.build();
     const { from, to } = node.getEnvelope();
-    await step(connection, (done) => connection.connect(done));
-    if (login !== null) {
-      await step(connection, (done) => connection.login({ user: login.user, pass: login.password }, done));
-    }
+    await open(connection, server);
     handedOver = true;
     await step(connection, (done) => connection.send({ from, to }, message, done));
     connection.quit();
     return { kind: 'sent' };
   } catch (error) {
     connection.close();
-    // An answer of the server says that it did not take the mail.
+    // A response of the server means that it did not accept the mail.
     const answered = typeof (error as { responseCode?: unknown }).responseCode === 'number';
-    return { kind: handedOver && !answered ? 'unclear' : 'refused', reason: reasonOf(host, error) };
+    return { kind: handedOver && !answered ? 'unclear' : 'refused', reason: toReason(server.host, error) };
   }
 }
 
-/** One step of the conversation; faults come by the callback or as an event, whichever is first. */
+/** Runs one step of the SMTP dialogue. An error arrives by the callback or as an event, whichever is first. */
 function step(
   connection: { once(event: 'error', listener: (error: Error) => void): unknown },
   begin: (done: (error?: Error | null) => void) => void,
@@ -76,10 +91,10 @@ function step(
   });
 }
 
-function reasonOf(host: string, error: unknown): string {
+function toReason(host: string, error: unknown): ServerText {
   const { message } = error as { message?: string };
   const answer = message ?? 'unknown error';
-  return plainText(english.translate('The mail server {host} did not take it: {answer}', { host, answer }), REASON_MAX);
+  return serverMessage('mail_server_refused', { host, answer: plainText(answer, REASON_MAX) });
 }
 
 function isLocal(host: string): boolean {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { fakeConnector } from '../testing/fake-connector.js';
-import { siteConfig } from '../testing/site-config.js';
-import { connectorClient } from '../wordpress/connector-client.js';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { siteConfig } from '../../test/support/site-config.js';
+import { createConnectorClient } from '../wordpress/connector-client.js';
 import { wordpressMailer } from './wordpress-mailer.js';
 
 const mail = { to: 'anna@example.com', subject: 'Report', html: '<p>Hello</p>', text: 'Hello' };
 
 async function mailing(answerTimeoutMs = 20_000) {
   const connector = await fakeConnector();
-  const client = connectorClient({ clock: Date.now, facts: () => null, answerTimeoutMs });
+  const client = createConnectorClient({ clock: Date.now, facts: () => null, answerTimeoutMs });
   const site = siteConfig({ upstream: connector.upstream });
   return { connector, send: () => wordpressMailer(client).send(site, mail) };
 }
@@ -23,7 +23,10 @@ describe('mails by WordPress', () => {
   it('that WordPress refuses may be tried again, and its reason is one plain line', async () => {
     const { connector, send } = await mailing();
     connector.mailFault = 'SMTP error:\n\u202eno\u0007';
-    expect(await send()).toEqual({ kind: 'refused', reason: 'WordPress said: SMTP error:\\u000a\\u202eno\\u0007' });
+    expect(await send()).toMatchObject({
+      kind: 'refused',
+      reason: { english: 'WordPress said: SMTP error:\\u000a\\u202eno\\u0007' },
+    });
     connector.mailFault = '';
     expect(await send()).toEqual({ kind: 'refused', reason: 'WordPress could not send the mail.' });
   });
@@ -35,12 +38,15 @@ describe('mails by WordPress', () => {
       expect(await send()).toMatchObject({ kind: 'refused' });
     }
     await connector.close();
-    expect(await send()).toMatchObject({ kind: 'refused', reason: expect.stringContaining('connection refused') });
+    expect(await send()).toMatchObject({
+      kind: 'refused',
+      reason: { english: expect.stringContaining('connection refused') },
+    });
   });
 
   it('may have left when no answer came', async () => {
     const { connector, send } = await mailing(300);
     connector.mode = 'slow';
-    expect(await send()).toMatchObject({ kind: 'unclear', reason: expect.stringContaining('no answer') });
+    expect(await send()).toMatchObject({ kind: 'unclear', reason: { english: expect.stringContaining('no answer') } });
   });
 });

@@ -1,17 +1,25 @@
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { loadConfig } from '../load-config.js';
+import { webServer } from '../../test/running-gateway.js';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { quietState } from '../../test/support/quiet-state.js';
+import { callApi, dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
+import { eventually } from '../../test/support/scratch.js';
+import { loadConfig } from '../config/load-config.js';
+import { version } from '../lib/version.js';
 import { startGuard } from '../main.js';
-import { fakeConnector } from '../testing/fake-connector.js';
-import { recordedLog } from '../testing/log-lines.js';
-import { callApi, dataFolderFor, runningGuard } from '../testing/running-guard.js';
-import { eventually } from '../testing/scratch.js';
+import { StorageError } from '../storage/storage-error.js';
+import { serveMetrics } from './metrics.js';
 
 /** A guard whose metrics are served. */
-async function measuredGuard() {
+async function measuredGuard(upstream?: { upstream: string }) {
   const connector = await fakeConnector();
   const { logger, text } = recordedLog();
-  const guard = await runningGuard(await dataFolderFor(connector, {}, { metrics: { listen: '127.0.0.1:0' } }), logger);
+  const guard = await runningGuard(
+    await dataFolderFor(upstream ?? connector, {}, { metrics: { listen: '127.0.0.1:0' } }),
+    logger,
+  );
   const line = text()
     .split('\n')
     .find((entry) => entry.includes('"metrics-served"')) as string;
@@ -25,15 +33,80 @@ async function measuredGuard() {
   return { connector, guard, metricsUrl, metrics, metric };
 }
 
+describe('health and readiness', () => {
+  const status = async (url: string, path: string) => (await fetch(`${url}${path}`)).status;
+
+  it('differ: guard is ready when it serves, and no longer when it stops', async () => {
+    const { logger, text } = recordedLog();
+    const metrics = await serveMetrics({ host: '127.0.0.1', port: 0 }, logger);
+    onTestFinished(() => metrics.stop());
+    const { url } = JSON.parse(text()) as { url: string };
+    const both = async () => [await status(url, '/healthz'), await status(url, '/readyz')];
+    expect(await both()).toEqual([200, 503]);
+    metrics.observe(quietState);
+    expect(await both()).toEqual([200, 200]);
+    metrics.endReadiness();
+    expect(await both()).toEqual([200, 503]);
+    expect(await status(url, '/health')).toBe(404);
+  });
+
+  it('of a guard that finishes its last requests: alive, but not ready', async () => {
+    let finish: (() => void) | null = null;
+    const port = await webServer((request, response) => {
+      if (request.url === '/held') finish = () => response.end('late');
+      else response.end();
+    });
+    const upstream = { upstream: `http://127.0.0.1:${port}` };
+    const { guard, metricsUrl } = await measuredGuard(upstream);
+    expect(await status(metricsUrl, '/readyz')).toBe(200);
+    const held = fetch(`${guard.url}/held`);
+    await eventually(() => finish !== null);
+    const closed = guard.close();
+    expect([await status(metricsUrl, '/healthz'), await status(metricsUrl, '/readyz')]).toEqual([200, 503]);
+    (finish as unknown as () => void)();
+    expect(await (await held).text()).toBe('late');
+    await closed;
+    await expect(fetch(`${metricsUrl}/healthz`)).rejects.toThrow();
+  });
+});
+
 describe('metrics', () => {
+  it('tell the version, what waits, what was not recorded, and what storage could not do', async () => {
+    const { metric, metrics } = await measuredGuard();
+    expect(await metrics()).toContain(`security_optimizer_build_info{version="${version}",node="`);
+    for (const name of ['logins_waiting', 'upstream_requests_waiting', 'visits_dropped_total']) {
+      expect([name, await metric(`security_optimizer_${name}`)]).toEqual([name, 0]);
+    }
+    expect(await metric('security_optimizer_visits_waiting')).not.toBeNull();
+    const locked = 'security_optimizer_storage_errors_total{fault="locked"}';
+    const before = (await metric(locked)) ?? 0;
+    new StorageError('locked', 'another process writes');
+    new StorageError('closed', 'guard stops');
+    expect(await metric(locked)).toBe(before + 1);
+    expect(await metric('security_optimizer_storage_errors_total{fault="closed"}')).toBeNull();
+  });
+
+  it('have names by the conventions of Prometheus: a unit, and `_total` for counters alone', async () => {
+    const lines = (await (await measuredGuard()).metrics()).split('\n');
+    const types = lines.flatMap((line) => {
+      const [, name, type] = /^# TYPE (security_optimizer_\w+) (\w+)/.exec(line) ?? [];
+      return name === undefined ? [] : [[name, type] as const];
+    });
+    expect(types.length).toBeGreaterThan(12);
+    for (const [name, type] of types) {
+      expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
+      expect([name, name.endsWith('_seconds')]).toEqual([name, type === 'histogram']);
+    }
+  });
+
   it('count what comes, what each rule refuses, and how long WordPress takes', async () => {
     const { guard, metric } = await measuredGuard();
     for (let n = 0; n < 3; n++) await (await fetch(`${guard.url}/`)).text();
     for (let n = 0; n < 2; n++) await (await fetch(`${guard.url}//xmlrpc.php`, { method: 'POST' })).text();
     expect(await metric('security_optimizer_requests_total')).toBe(5);
-    expect(await metric('security_optimizer_refused_total{rule="xml-rpc"}')).toBe(2);
-    expect(await metric('security_optimizer_forwarded_seconds_count{status="2xx"}')).toBe(3);
-    expect(await metric('security_optimizer_forwarded_seconds_bucket{le="10",status="2xx"}')).toBe(3);
+    expect(await metric('security_optimizer_requests_refused_total{rule="xml-rpc"}')).toBe(2);
+    expect(await metric('security_optimizer_upstream_response_seconds_count{status="2xx"}')).toBe(3);
+    expect(await metric('security_optimizer_upstream_response_seconds_bucket{le="10",status="2xx"}')).toBe(3);
     expect(await metric('security_optimizer_connections')).toBeGreaterThan(0);
     expect(await metric('process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
     expect(await metric('nodejs_eventloop_lag_p99_seconds')).not.toBeNull();
@@ -66,7 +139,7 @@ describe('metrics', () => {
     expect(await metric('security_optimizer_login_locks')).toBe(1);
     expect(await guess()).toBe(429);
     expect(await metric('security_optimizer_login_failures_total')).toBe(5);
-    expect(await metric('security_optimizer_refused_total{rule="login-limit"}')).toBe(1);
+    expect(await metric('security_optimizer_requests_refused_total{rule="login-limit"}')).toBe(1);
   });
 
   it('hold nothing that a visitor wrote', async () => {
@@ -76,25 +149,25 @@ describe('metrics', () => {
     await fetch(`${guard.url}/.git/strange-path`, { headers });
     await fetch(`${guard.url}/%zz-strange`, { headers });
     const text = await metrics();
-    expect(text).toContain('security_optimizer_refused_total{rule="ambiguous:');
+    expect(text).toContain('security_optimizer_requests_refused_total{rule="ambiguous:');
     expect(text).not.toContain('strange');
   });
 
   it('are kept from visitors: their address is another', async () => {
     const { guard, metricsUrl, metric } = await measuredGuard();
     expect(metricsUrl).not.toBe(guard.url);
-    for (const path of ['/metrics', '/health']) {
+    for (const path of ['/metrics', '/healthz']) {
       expect(await (await fetch(`${guard.url}${path}`)).text()).not.toContain('security_optimizer_');
     }
-    expect(await metric('security_optimizer_forwarded_seconds_count{status="2xx"}')).toBe(2);
+    expect(await metric('security_optimizer_upstream_response_seconds_count{status="2xx"}')).toBe(2);
   });
 
   it('answer whoever asks for guard’s health, and for nothing else', async () => {
     const { metricsUrl } = await measuredGuard();
-    const health = await fetch(`${metricsUrl}/health`);
+    const health = await fetch(`${metricsUrl}/healthz`);
     expect([health.status, await health.text()]).toEqual([200, 'ok\n']);
     expect((await fetch(`${metricsUrl}/metrics`)).headers.get('content-type')).toContain('text/plain; version=0.0.4');
-    expect((await fetch(`${metricsUrl}/health`, { method: 'HEAD' })).status).toBe(200);
+    expect((await fetch(`${metricsUrl}/healthz`, { method: 'HEAD' })).status).toBe(200);
     expect((await fetch(`${metricsUrl}/metrics`, { method: 'POST' })).status).toBe(405);
     expect((await fetch(`${metricsUrl}/`)).status).toBe(404);
   });

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { defaultSiteSettings, withChanges } from '../settings/site-settings.js';
-import { hardeningOf } from './hardening.js';
+import { toHardeningItems } from './overview-facts.js';
 
 const admin = (page: string) => `/wp-admin/${page}`;
 
 it('counts the essentials of each page', () => {
-  const cards = hardeningOf(defaultSiteSettings, admin);
+  const cards = toHardeningItems(defaultSiteSettings, admin);
   expect(cards.map(({ id, on, total }) => [id, on, total])).toEqual([
     ['site-security', 5, 6],
     ['login-settings', 2, 4],
@@ -22,7 +22,7 @@ it('says that everything is on once it is', () => {
     sg2fa: 1,
     login_url: { type: 'custom', login: 'my-door', signup: '' },
   });
-  for (const { on, total, text } of hardeningOf(full, admin)) {
+  for (const { on, total, text } of toHardeningItems(full, admin)) {
     expect(on).toBe(total);
     expect(text).toBe('Everything recommended is on.');
   }

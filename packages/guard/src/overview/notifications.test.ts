@@ -1,6 +1,8 @@
+import { toEnglish } from '@security-optimizer/contract/server-message';
+import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { expect, it } from 'vitest';
-import type { WordPressOverview } from '../wordpress/overview-command.js';
-import { type NotificationFacts, notificationsOf } from './notifications.js';
+import type { WordPressOverview } from '../wordpress/connector-commands.js';
+import { listNotifications, type NotificationFacts } from './notifications.js';
 
 const wordpress: WordPressOverview = {
   core_update: null,
@@ -22,21 +24,26 @@ const healthy: NotificationFacts = {
   pausedUntil: null,
   oldConnector: null,
   reportFailure: null,
+  alertFailure: null,
   droppedVisits: 0,
+  checkupFindings: 0,
 };
 const links = { admin: (page: string) => `https://example.com/wp-admin/${page}` };
-const ids = (facts: Partial<NotificationFacts>) => notificationsOf({ ...healthy, ...facts }, links).map(({ id }) => id);
+const ids = (facts: Partial<NotificationFacts>) =>
+  listNotifications({ ...healthy, ...facts }, links).map(({ id }) => id);
 const inside = (facts: Partial<WordPressOverview>) => ({ wordpress: { ...wordpress, ...facts } });
 
 it('is silent while nothing is wrong', () => {
-  expect(notificationsOf(healthy, links)).toEqual([]);
+  expect(listNotifications(healthy, links)).toEqual([]);
 });
 
 it.each<[string, Partial<NotificationFacts>]>([
   ['wordpress-unreachable', { wordpress: null }],
   ['paused', { pausedUntil: '2026-11-21 15:00' }],
+  ['checkup-findings', { checkupFindings: 2 }],
   ['connector-version', { oldConnector: '0.0.9' }],
   ['report-failed', { reportFailure: 'The mail server refused it.' }],
+  ['alerts-failed', { alertFailure: 'Nothing answers at this address.' }],
   ['visits-dropped', { droppedVisits: 3 }],
   ['core-update', inside({ core_update: '6.6.1' })],
   ['plugin-updates', inside({ plugin_updates: 1 })],
@@ -47,11 +54,11 @@ it.each<[string, Partial<NotificationFacts>]>([
   ['default-role', inside({ registration: true, default_role: 'editor' })],
   ['shows-errors', inside({ shows_errors: true })],
 ])('tells of %s, with one button that leads to the place where it is mended', (id, facts) => {
-  const [found, ...others] = notificationsOf({ ...healthy, ...facts }, links);
+  const [found, ...others] = listNotifications({ ...healthy, ...facts }, links);
   expect(others).toEqual([]);
   expect(found?.id).toBe(id);
   expect(found?.button_link).toMatch(/^https:\/\/example\.com\/wp-admin\/\w+/);
-  for (const text of [found?.title, found?.text, found?.button_text]) expect(text).toMatch(/^[^{}]+$/);
+  for (const text of [found?.title, found?.text, found?.button_text]) expect(toEnglish(text ?? '')).toMatch(/^[^{}]+$/);
 });
 
 it('puts what is most urgent first', () => {
@@ -62,21 +69,23 @@ it('puts what is most urgent first', () => {
 it('asks nobody for a second factor while it is off, and nobody who has one', () => {
   expect(ids({ secondFactor: false, enrolled: [] })).toEqual([]);
   const administrators = [1, 2].map((id) => ({ id, login: `owner${id}` }));
-  const [found] = notificationsOf({ ...healthy, ...inside({ administrators }) }, links);
-  expect(found?.title).toBe('One administrator has not set up the second factor yet');
-  expect(found?.text).toBe('The set-up follows at the next login: owner2.');
+  const [found] = listNotifications({ ...healthy, ...inside({ administrators }) }, links);
+  expect(toEnglish(found?.title ?? '')).toBe('One administrator has not set up the second factor yet');
+  expect(toEnglish(found?.text ?? '')).toBe('The set-up follows at the next login: owner2.');
 });
 
 it('names five administrators and counts the others', () => {
   const administrators = [2, 3, 4, 5, 6, 7, 8].map((id) => ({ id, login: `owner${id}` }));
-  const [found] = notificationsOf({ ...healthy, ...inside({ administrators }) }, links);
-  expect(found?.title).toBe('Seven administrators have not set up the second factor yet');
-  expect(found?.text).toBe('The set-up follows at the next login: owner2, owner3, owner4, owner5, owner6 and 2 more.');
+  const [found] = listNotifications({ ...healthy, ...inside({ administrators }) }, links);
+  expect(toEnglish(found?.title ?? '')).toBe('Seven administrators have not set up the second factor yet');
+  expect(toEnglish(found?.text ?? '')).toBe(
+    'The set-up follows at the next login: owner2, owner3, owner4, owner5, owner6 and 2 more.',
+  );
 });
 
 it('calls sample keys more urgent than keys in the database', () => {
   const level = (salts: WordPressOverview['salts']) =>
-    notificationsOf({ ...healthy, ...inside({ salts }) }, links)[0]?.level;
+    listNotifications({ ...healthy, ...inside({ salts }) }, links)[0]?.level;
   expect([level('default'), level('in-database')]).toEqual(['danger', 'warning']);
 });
 
@@ -85,15 +94,7 @@ it('says nothing of an open registration with a harmless role, or of a strong ro
   expect(ids(inside({ default_role: 'administrator' }))).toEqual([]);
 });
 
-it('gives what changes in a text in parts, for other languages', () => {
-  const [found] = notificationsOf({ ...healthy, ...inside({ plugin_updates: 12 }) }, links);
-  expect(found?.title).toBe('12 plugins are out of date');
-  expect(found?.phrases).toEqual({
-    title: {
-      text: 'One plugin is out of date',
-      plural: '{count} plugins are out of date',
-      count: 12,
-      words: {},
-    },
-  });
+it('gives what changes in a text as code and parameters, for other languages', () => {
+  const [found] = listNotifications({ ...healthy, ...inside({ plugin_updates: 12 }) }, links);
+  expect(found?.title).toEqual(serverMessage('plugins_outdated', { count: { inWords: 12 } }));
 });

@@ -1,73 +1,51 @@
+import { getRoleName } from '@security-optimizer/contract/event-values';
 import type { Notification } from '@security-optimizer/contract/overview';
-import { type Phrase, sayPhrase } from '@security-optimizer/contract/phrase';
-import type { WordPressOverview } from '../wordpress/overview-command.js';
+import { type MessageParam, type ServerText, toParam } from '@security-optimizer/contract/server-message';
+import { serverMessage } from '@security-optimizer/contract/server-messages';
+import type { WordPressOverview } from '../wordpress/connector-commands.js';
 
-/** Everything that notifications are made of. Plain data. */
+/** The facts from which notifications are computed. Plain data. */
 export interface NotificationFacts {
-  /** Null when WordPress could not be asked. */
+  /** Null when WordPress did not respond. */
   readonly wordpress: WordPressOverview | null;
   readonly secondFactor: boolean;
   /** Users who have set up a second factor. */
   readonly enrolled: readonly number[];
   readonly editorsOff: boolean;
-  /** Until when everything is off, `YYYY-MM-DD HH:MM` on the site's clock, or null. */
+  /** When the pause of all protections ends, `YYYY-MM-DD HH:MM` in the site's time zone, or null. */
   readonly pausedUntil: string | null;
-  /** Version of the connector when it is not guard's own, else null. */
+  /** Version of the connector when it differs from guard's, else null. */
   readonly oldConnector: string | null;
   /** Why the last weekly report could not be sent, or null. */
-  readonly reportFailure: string | null;
+  readonly reportFailure: ServerText | null;
+  /** Why alerts do not arrive, or null. */
+  readonly alertFailure: ServerText | null;
   /** Visits of the last 7 days that were not recorded. */
   readonly droppedVisits: number;
+  /** Findings of the latest checkup that nobody keeps. */
+  readonly checkupFindings: number;
 }
 
-/** Pages of wp-admin that buttons lead to, as URL or path. */
+/** Pages of wp-admin to which buttons link, as URL or path. */
 export interface NotificationLinks {
   admin(page: string): string;
 }
 
 const levels = { danger: 0, warning: 1, info: 2 } as const;
 
-type Said = string | Phrase;
-type Found = Omit<Notification, 'title' | 'text' | 'phrases'> & { readonly title: Said; readonly text: Said };
+type Found = Omit<Notification, 'title' | 'text'> & { readonly title: ServerText; readonly text: ServerText };
 
-/** What needs the owner, most urgent first. Each comes from a check, has one button, and is gone once it is fixed. */
-export function notificationsOf(facts: NotificationFacts, links: NotificationLinks): Notification[] {
+/** What the owner must act on, most urgent first. Each notification has one button and disappears once it is fixed. */
+export function listNotifications(facts: NotificationFacts, links: NotificationLinks): Found[] {
   return [
     ...productNotifications(facts, links),
     ...(facts.wordpress === null ? [] : wordpressNotifications(facts.wordpress, facts, links)),
-  ]
-    .sort((a, b) => levels[a.level] - levels[b.level])
-    .map(asNotification);
-}
-
-function asNotification({ title, text, ...rest }: Found): Notification {
-  return {
-    ...rest,
-    ...{ title: inEnglish(title), text: inEnglish(text) },
-    phrases: {
-      ...(typeof title === 'string' ? {} : { title }),
-      ...(typeof text === 'string' ? {} : { text }),
-    },
-  };
-}
-
-function inEnglish(said: Said): string {
-  return typeof said === 'string' ? said : sayPhrase(said);
-}
-
-/** A text with words in it. */
-function worded(text: string, words: Readonly<Record<string, string>>): Phrase {
-  return { text, plural: null, count: null, words };
-}
-
-/** A text that counts. */
-function counted(text: string, plural: string, count: number, words: Readonly<Record<string, string>> = {}): Phrase {
-  return { text, plural, count, words };
+  ].sort((a, b) => levels[a.level] - levels[b.level]);
 }
 
 function productNotifications(facts: NotificationFacts, { admin }: NotificationLinks): Found[] {
   const found: Found[] = [];
-  // An old connector answers; it only can't tell what is asked here, and has a notification of its own.
+  // An old connector responds but lacks this command, and has its own notification.
   if (facts.wordpress === null && facts.oldConnector === null) {
     found.push({
       id: 'wordpress-unreachable',
@@ -83,11 +61,21 @@ function productNotifications(facts: NotificationFacts, { admin }: NotificationL
       id: 'paused',
       level: 'danger',
       title: 'All protections are paused',
-      text: worded('Your hosting provider paused them until {time}. They come back by themselves.', {
-        time: facts.pausedUntil,
+      text: serverMessage('paused_until', {
+        time: { time: facts.pausedUntil },
       }),
       button_link: admin('admin.php?page=site-security'),
       button_text: 'See the settings',
+    });
+  }
+  if (facts.checkupFindings > 0) {
+    found.push({
+      id: 'checkup-findings',
+      level: 'danger',
+      title: serverMessage('checkup_findings', { count: facts.checkupFindings }),
+      text: 'See what it is, then fix it or keep it.',
+      button_link: admin('admin.php?page=post-hack-actions'),
+      button_text: 'See the checkup',
     });
   }
   if (facts.oldConnector !== null) {
@@ -105,9 +93,19 @@ function productNotifications(facts: NotificationFacts, { admin }: NotificationL
       id: 'report-failed',
       level: 'warning',
       title: 'The last weekly report could not be sent',
-      text: worded('It was tried several times. The reason: {reason}', { reason: facts.reportFailure }),
+      text: serverMessage('report_failure_reason', { reason: toParam(facts.reportFailure) }),
       button_link: admin('admin.php?page=activity-log#weekly-reports'),
       button_text: 'Review recipients',
+    });
+  }
+  if (facts.alertFailure !== null) {
+    found.push({
+      id: 'alerts-failed',
+      level: 'warning',
+      title: 'Alerts do not arrive',
+      text: facts.alertFailure,
+      button_link: admin('admin.php?page=activity-log#weekly-reports'),
+      button_text: 'Review alerts',
     });
   }
   if (facts.droppedVisits > 0) {
@@ -115,11 +113,7 @@ function productNotifications(facts: NotificationFacts, { admin }: NotificationL
       id: 'visits-dropped',
       level: 'info',
       title: 'Some visits were not recorded',
-      text: counted(
-        'One visit of the last 7 days came faster than it could be written. It was still checked.',
-        '{count} visits of the last 7 days came faster than they could be written. They were still checked.',
-        facts.droppedVisits,
-      ),
+      text: serverMessage('visits_dropped', { count: { inWords: facts.droppedVisits } }),
       button_link: admin('admin.php?page=activity-log'),
       button_text: 'Open the log',
     });
@@ -138,7 +132,7 @@ function wordpressNotifications(
     found.push({
       id: 'core-update',
       level: 'danger',
-      title: worded('WordPress {version} is available', { version: wordpress.core_update }),
+      title: serverMessage('wordpress_available', { version: wordpress.core_update }),
       text: 'Updates close known security holes.',
       ...updates,
     });
@@ -148,7 +142,7 @@ function wordpressNotifications(
     found.push({
       id: 'plugin-updates',
       level: 'warning',
-      title: counted('One plugin is out of date', '{count} plugins are out of date', many),
+      title: serverMessage('plugins_outdated', { count: { inWords: many } }),
       text:
         many === 1
           ? 'Updates close known security holes. It takes less than a minute.'
@@ -161,7 +155,7 @@ function wordpressNotifications(
     found.push({
       id: 'theme-updates',
       level: 'warning',
-      title: counted('One theme is out of date', '{count} themes are out of date', many),
+      title: serverMessage('themes_outdated', { count: { inWords: many } }),
       text: 'Updates close known security holes.',
       ...updates,
     });
@@ -171,12 +165,8 @@ function wordpressNotifications(
     found.push({
       id: 'administrators-without-factor',
       level: 'info',
-      title: counted(
-        'One administrator has not set up the second factor yet',
-        '{count} administrators have not set up the second factor yet',
-        without.length,
-      ),
-      text: whoIsAsked(without.map(({ login }) => login)),
+      title: serverMessage('administrators_without_factor', { count: { inWords: without.length } }),
+      text: describeAdministrators(without.map(({ login }) => login)),
       button_link: admin('users.php?role=administrator'),
       button_text: 'See administrators',
     });
@@ -208,7 +198,7 @@ function wordpressNotifications(
     found.push({
       id: 'default-role',
       level: 'danger',
-      title: worded('Anyone can register as {role}', { role: wordpress.default_role }),
+      title: serverMessage('registers_as', { role: roleParam(wordpress.default_role) }),
       text: 'New users get a role that can change your site. Choose Subscriber instead.',
       button_link: admin('options-general.php'),
       button_text: 'Open settings',
@@ -227,12 +217,18 @@ function wordpressNotifications(
   return found;
 }
 
-/** Names that a text lists; the rest is counted. */
+/** Most names in a text; the rest is counted. */
 const NAMED = 5;
 
-function whoIsAsked(logins: readonly string[]): Phrase {
+function describeAdministrators(logins: readonly string[]): ServerText {
   const names = logins.slice(0, NAMED).join(', ');
   const more = logins.length - NAMED;
-  if (more <= 0) return worded('The set-up follows at the next login: {names}.', { names });
-  return worded('The set-up follows at the next login: {names} and {more} more.', { names, more: String(more) });
+  if (more <= 0) return serverMessage('set_up_follows', { names });
+  return serverMessage('set_up_follows_for_more', { names, more });
+}
+
+/** A role by its display name in WordPress; a plugin's role by its slug. */
+function roleParam(role: string): MessageParam {
+  const name = getRoleName(role);
+  return name === null ? role : { text: name };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { refusal } from '../proxy/refuse.js';
-import { english } from '../texts/language.js';
+import { renderRefusal } from '../gateway/respond.js';
+import { english } from '../i18n/language.js';
 import { type PageName, visitorPage, visitorPages } from './visitor-pages.js';
 
 const facts = {
@@ -49,30 +49,30 @@ describe.each(names)('the page %s', (name) => {
 
 describe('a refusal', () => {
   it('is a page for browsers, one line for programs', () => {
-    const html = refusal({ ...refused, page: 'forbidden' }, 'text/html,*/*;q=0.8');
+    const html = renderRefusal({ ...refused, page: 'forbidden' }, 'text/html,*/*;q=0.8');
     expect(html.status).toBe(403);
     expect(html.headers).toContain('text/html; charset=utf-8');
     expect(html.body.toString()).toContain('example.com doesn’t open');
-    const text = refusal({ ...refused, page: 'forbidden' }, '*/*');
+    const text = renderRefusal({ ...refused, page: 'forbidden' }, '*/*');
     expect(text.headers).toContain('text/plain; charset=utf-8');
     expect(text.body.toString()).toBe('Not allowed\n');
-    expect(refusal({ ...refused, page: 'forbidden' }, undefined).body.toString()).toBe('Not allowed\n');
+    expect(renderRefusal({ ...refused, page: 'forbidden' }, undefined).body.toString()).toBe('Not allowed\n');
   });
 
   it('has the right length and is kept by no cache', () => {
-    const { headers, body } = refusal({ ...refused, page: 'blocked' }, 'text/html');
+    const { headers, body } = renderRefusal({ ...refused, page: 'blocked' }, 'text/html');
     expect(headers[headers.indexOf('Content-Length') + 1]).toBe(String(body.length));
     expect(headers[headers.indexOf('Cache-Control') + 1]).toBe('no-store');
   });
 
   it('speaks of "This site" when no host is known', () => {
-    expect(refusal({ ...refused, host: '', page: 'forbidden' }, 'text/html').body.toString()).toContain(
+    expect(renderRefusal({ ...refused, host: '', page: 'forbidden' }, 'text/html').body.toString()).toContain(
       'This site doesn’t',
     );
   });
 
   it('says when to come back only when the site is busy', () => {
-    expect(refusal({ ...refused, page: 'busy' }, '').headers).toContain('Retry-After');
-    expect(refusal({ ...refused, page: 'unreachable' }, '').headers).not.toContain('Retry-After');
+    expect(renderRefusal({ ...refused, page: 'busy' }, '').headers).toContain('Retry-After');
+    expect(renderRefusal({ ...refused, page: 'unreachable' }, '').headers).not.toContain('Retry-After');
   });
 });

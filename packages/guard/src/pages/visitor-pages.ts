@@ -1,12 +1,11 @@
-import type { Language } from '../texts/language.js';
-import { perLanguage } from '../texts/per-language.js';
-import { worldTime } from './time-words.js';
+import { type Language, perLanguage } from '../i18n/language.js';
+import { formatUtcTime } from '../i18n/time-labels.js';
 import { PLACES, renderVisitorPage, type VisitorPage } from './visitor-page.js';
 
 const MISTAKE = 'Is this a mistake? Contact the site’s owner and mention the reference.';
 const LATER = 'If it lasts, contact the site’s owner and mention the reference.';
 
-/** Every page that guard itself answers with, by name, with its HTTP status. */
+/** Every page that guard itself sends, by name, with its HTTP status. */
 export const visitorPages = {
   blocked: {
     status: 403,
@@ -42,7 +41,7 @@ export const visitorPages = {
     status: 429,
     title: 'Please try again',
     heading: 'Please try again in a moment',
-    text: 'Other log-ins are still being checked. You are not locked out.',
+    text: 'Other logins are still being checked. You are not locked out.',
     tone: 'warn',
     icon: 'clock',
     details: true,
@@ -108,6 +107,17 @@ export const visitorPages = {
     details: true,
     foot: LATER,
   },
+  // The same text as above: the reason is for the operator only.
+  unavailable: {
+    status: 503,
+    title: 'Not available',
+    heading: 'The site doesn’t answer',
+    text: '{host} is not available at the moment. Please try again in a minute.',
+    tone: 'warn',
+    icon: 'clock',
+    details: true,
+    foot: LATER,
+  },
   busy: {
     status: 503,
     title: 'Busy',
@@ -132,7 +142,7 @@ export const visitorPages = {
 
 export type PageName = keyof typeof visitorPages;
 
-/** What differs from visitor to visitor. */
+/** Values that differ between visitors. */
 export interface VisitorPageFacts {
   readonly host: string;
   readonly address: string;
@@ -142,7 +152,7 @@ export interface VisitorPageFacts {
 
 const rendered = perLanguage(() => new Map<PageName, string>());
 
-/** The page as HTML. Every value that comes from the visitor is escaped here. */
+/** Renders the page as HTML. Every value that comes from the visitor is escaped here. */
 export function visitorPage(language: Language, name: PageName, facts: VisitorPageFacts): string {
   const pages = rendered(language);
   let page = pages.get(name);
@@ -152,11 +162,11 @@ export function visitorPage(language: Language, name: PageName, facts: VisitorPa
   }
   return withHost(language, page, facts.host)
     .replaceAll(PLACES.address, escapeHtml(facts.address))
-    .replaceAll(PLACES.time, escapeHtml(worldTime(language, facts.time)))
+    .replaceAll(PLACES.time, escapeHtml(formatUtcTime(language, facts.time)))
     .replaceAll(PLACES.reference, facts.reference);
 }
 
-/** Names the site in a rendered page. */
+/** Fills the site's name into a rendered page. */
 export function withHost(language: Language, page: string, named: string): string {
   const host = named === '' ? language.translate('This site') : named;
   return page

@@ -1,4 +1,6 @@
-/** Styles of every page that visitors meet: values of the design's tokens, written out, since these pages stand alone. */
+/**
+ * Styles of every page for visitors: the values of the design's tokens are written out, since these pages load nothing.
+ */
 export const visitorStyles = `
 html,body{min-height:100%;margin:0;background:#f4f6f6}
 .so-front{display:flex;flex-direction:column;align-items:center;box-sizing:border-box;min-height:100vh;padding:10vh 16px 40px;color:#14212a;font:14px/20px -apple-system,BlinkMacSystemFont,"Segoe UI",Roboto,Oxygen-Sans,Ubuntu,Cantarell,"Helvetica Neue",sans-serif;-webkit-font-smoothing:antialiased}
@@ -24,7 +26,7 @@ html,body{min-height:100%;margin:0;background:#f4f6f6}
 @media (forced-colors:active){.so-tile,.so-front__site i{border:1px solid}}
 `.replaceAll('\n', '');
 
-/** What only pages with more than words need. A blocked visitor's page, sent the most, goes without. */
+/** Styles of pages with more content than text. The page of blocked visitors, sent the most, omits them. */
 export const contentStyles = `
 .so-tile--info{color:#1a5a9c;background:#e9f2fb}
 .so-front .so-left{display:flex;flex-wrap:wrap;align-items:baseline;margin-top:24px;font-variant-numeric:tabular-nums}
@@ -42,7 +44,7 @@ export const contentStyles = `
 .so-btn:focus-visible{outline:2px solid #1b66c9;outline-offset:2px}
 `.replaceAll('\n', '');
 
-/** For languages that are written from right to left: the other side of what the styles above put on one. */
+/** Additional styles for right-to-left languages: they mirror the styles above. */
 export const rightToLeftStyles = `
 .so-front__site i{margin-right:0;margin-left:10px}
 .so-dl dd{text-align:left}

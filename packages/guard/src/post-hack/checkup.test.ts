@@ -1,119 +1,263 @@
+import { toEnglish } from '@security-optimizer/contract/server-message';
 import { describe, expect, it } from 'vitest';
-import { siteConfig } from '../testing/site-config.js';
+import { siteConfig } from '../../test/support/site-config.js';
+import type { FoundFiles, InstalledPlugins } from '../wordpress/connector-commands.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
-import {
-  administratorFindings,
-  type CheckupDeps,
-  changeFindings,
-  coreFindings,
-  optionFindings,
-  runCheckup,
-  taskFindings,
-} from './checkup.js';
+import { type CheckupContext, type RememberedEvents, runCheckup } from './checkup.js';
+import type { PromotionEvent } from './checkup-findings.js';
 
 const DAY = 24 * 3600;
-const now = 1_795_000_000;
-const administrator = (login: string, days: number) => ({
-  id: 1,
-  login,
-  email: `${login}@example.com`,
-  registered: now - days * DAY,
-  last_login: null,
-  link: '',
+/** 21 November 2026, 13:06:40 in Berlin. */
+const now = 1_795_262_800;
+const none: FoundFiles = { files: [], count: 0, state: '' };
+const files = (...names: string[]): FoundFiles => ({
+  files: names.map((file) => ({ file, at: now - DAY })),
+  count: names.length,
+  state: names.join('+'),
+});
+const administrator = (login: string, days: number, change: object = {}) => ({
+  ...{ id: login.length, login, email: `${login}@example.com`, registered: now - days * DAY },
+  ...{ last_login: null, sessions: 0, link: '' },
+  ...change,
 });
 const options = {
-  site_url: 'https://example.com',
-  home: 'https://example.com',
-  admin_email: 'owner@example.com',
-  default_role: 'subscriber',
-  registration: false,
-  strong_roles: [] as string[],
+  ...{ site_url: 'https://example.com', home: 'https://example.com', admin_email: 'owner@example.com' },
+  ...{ default_role: 'subscriber', registration: false, strong_roles: [] as string[] },
   settings_link: '/wp-admin/options-general.php',
 };
+const plugin = (file: string): InstalledPlugins['plugins'][number] => ({
+  ...{ file, name: file.split('/')[0] ?? file, version: '1.0', kind: 'plugin', active: true, network_active: false },
+});
+const unreachable = () =>
+  Promise.reject(new ConnectorError({ kind: 'unreachable', cause: 'no answer within the time allowed' }));
+
+/** A checkup of a site on which there is nothing to find, but for what the test changes. */
+async function check(
+  change: Partial<CheckupContext['commands']> = {},
+  { before = null as readonly number[] | null, remembered = {} as Partial<RememberedEvents>, locked = true } = {},
+) {
+  const asked: string[] = [];
+  let ended = 0;
+  const context: CheckupContext = {
+    commands: {
+      core: async () => ({ version: '6.5', changed: none, missing: [], unknown: none }),
+      administrators: async () => [administrator('owner', 400)],
+      options: async () => options,
+      tasks: async () => [],
+      uploads: async () => ({ complete: true, scripts: [], count: 0 }),
+      plugins: async () => ({ plugins: [plugin('form/form.php'), plugin('shop/shop.php')], users: 1, sessions: 1 }),
+      async comparePlugin(_site, file) {
+        asked.push(file);
+        return { result: 'compared', found: none };
+      },
+      ...change,
+    },
+    coreChecksums: 'https://example.com/core',
+    pluginChecksums: 'https://example.com/plugins',
+    remembered: async () => ({ optionChanges: [], lastLogins: new Map(), promotions: [], ...remembered }),
+    adminUrl: (_site, page) => `/wp-admin/${page}`,
+    timeZone: () => 'Europe/Berlin',
+    foldersLocked: () => locked,
+    clock: () => now * 1000,
+  };
+  const found = await runCheckup(context, siteConfig(), before, () => {
+    ended += 1;
+  });
+  return { ...found, asked, ended };
+}
+
+const titles = (found: { findings: readonly { title: unknown }[] }) =>
+  found.findings.map(({ title }) => toEnglish(title as string));
+const missing = (found: { checks: readonly { check: string; ran: number }[] }) =>
+  found.checks.filter(({ ran }) => ran === 0).map(({ check: name }) => name);
 
 describe('the checkup', () => {
-  it('lists changed, missing and unknown files of WordPress as problems', () => {
-    const found = coreFindings(
-      { version: '6.5', changed: ['wp-login.php'], missing: ['wp-cron.php'], unknown: ['wp-x.php'] },
-      '',
+  it('runs four checks and finds nothing on a clean site', async () => {
+    const found = await check();
+    expect(found.checks.map(({ check: name, ran }) => [name, ran])).toEqual([
+      ['core', 1],
+      ['administrators', 1],
+      ['uploads', 1],
+      ['plugins', 1],
+    ]);
+    expect(found.findings).toEqual([]);
+    expect([found.ended, found.asked]).toEqual([4, ['form/form.php', 'shop/shop.php']]);
+  });
+
+  it('goes on when WordPress can’t do one of them, and never counts it as clear', async () => {
+    const found = await check({ core: unreachable, options: unreachable });
+    expect(missing(found)).toEqual(['core', 'administrators']);
+    expect(found.administrators).toBeNull();
+    expect(found.ended).toBe(4);
+  });
+
+  it.each([
+    ['checksums_unreachable', 'wordpress.org did not answer, so nothing is known about them.'],
+    ['no_checksums', 'There are no checksums for this version of WordPress, so nothing is known about them.'],
+  ] as const)('says why core files could not be compared: %s', async (reason, text) => {
+    const found = await check({ core: async () => reason });
+    expect(missing(found)).toEqual(['core']);
+    expect(found.checks[0]?.title).toBe('Core files could not be compared');
+    expect(toEnglish(found.checks[0]?.text ?? '')).toBe(text);
+    expect(found.findings).toEqual([]);
+  });
+
+  it('lists changed, missing and unknown core files, with the time of their change', async () => {
+    const found = await check({
+      core: async () => ({
+        version: '6.5',
+        changed: { ...files('wp-login.php'), count: 300 },
+        missing: ['wp-cron.php'],
+        unknown: files('wp-x.php'),
+      }),
+    });
+    expect(titles(found)).toEqual([
+      '300 files of WordPress were changed',
+      '1 file of WordPress is missing',
+      '1 file in the folders of WordPress is not part of it',
+    ]);
+    expect(found.findings[0]?.items.map(toEnglish)).toEqual([
+      'wp-login.php, changed on 2026-11-20 13:06',
+      'and 299 more files',
+    ]);
+    expect(found.findings[0]).toMatchObject({ link: '/wp-admin/update-core.php', link_text: 'Reinstall WordPress' });
+  });
+
+  it('has another key when a kept file is changed again', async () => {
+    const changed = async (state: string) =>
+      (
+        await check({
+          core: async () => ({ version: '6', changed: { ...files('a.php'), state }, missing: [], unknown: none }),
+        })
+      ).findings[0]?.key;
+    expect(await changed('one')).toBe(await changed('one'));
+    expect(await changed('one')).not.toBe(await changed('two'));
+  });
+});
+
+describe('administrators in the checkup', () => {
+  const promotion = (change: Partial<PromotionEvent>): PromotionEvent => ({
+    ...{ at: now - 2 * DAY, login: 'owner', address: '203.0.113.88', kind: 'user.created' },
+    ...{ object: 'helper', after: 'Administrator' },
+    ...change,
+  });
+
+  it('are a finding when they came lately, with who made them and from where', async () => {
+    const all = [administrator('owner', 400), administrator('helper', 2, { sessions: 1 })];
+    const found = await check({ administrators: async () => all }, { remembered: { promotions: [promotion({})] } });
+    expect(titles(found)).toEqual(['New administrator: helper']);
+    const [finding] = found.findings;
+    expect(toEnglish(finding?.text ?? '')).toBe('Created by owner on 2026-11-19 13:06, from 203.0.113.88.');
+    expect(toEnglish(finding?.fact ?? '')).toBe('Removing also ends 1 open session');
+    expect(finding).toMatchObject({ is_new: 1, link: '/wp-admin/user-edit.php?user_id=6' });
+    expect(found.administrators).toEqual([5]);
+  });
+
+  it('are new for seven days, and stay a finding until somebody keeps them', async () => {
+    const after = (days: number, before: number[] | null = [5]) =>
+      check({ administrators: async () => [administrator('owner', 400), administrator('helper', days)] }, { before });
+    expect((await after(6)).findings[0]?.is_new).toBe(1);
+    expect((await after(8)).findings[0]?.is_new).toBe(0);
+    expect(titles(await after(90))).toEqual(['New administrator: helper']);
+    expect(titles(await after(90, [5, 6]))).toEqual([]);
+    expect(titles(await after(90, null))).toEqual([]);
+  });
+
+  it('are none for the account with which a young site was set up', async () => {
+    expect(titles(await check({ administrators: async () => [administrator('owner', 1)] }))).toEqual([]);
+  });
+
+  it('are a finding when an old account was promoted, also when the log does not know of it', async () => {
+    const administrators = async () => [administrator('owner', 400), administrator('helper', 300)];
+    const promoted = promotion({ kind: 'user.role', at: now - DAY });
+    const [told] = (await check({ administrators }, { remembered: { promotions: [promoted] } })).findings;
+    expect(toEnglish(told?.text ?? '')).toContain('Made an administrator by owner on 2026-11-20 13:06');
+    expect(told?.is_new).toBe(1);
+    const [untold] = (await check({ administrators }, { before: [5] })).findings;
+    expect(toEnglish(untold?.text ?? '')).toContain('No administrator at the checkup before.');
+  });
+
+  it('come with a strong role for newcomers when anyone can register', async () => {
+    const found = (change: object) => check({ options: async () => ({ ...options, ...change }) });
+    expect(titles(await found({ default_role: 'administrator', registration: true }))).toEqual([
+      'New users become Administrator',
+    ]);
+    const closed = await found({ default_role: 'administrator' });
+    expect([titles(closed), closed.notes.map(({ id }) => id)]).toEqual([
+      [],
+      ['administrators', 'default-role', 'addresses'],
+    ]);
+  });
+});
+
+describe('uploads and plugins in the checkup', () => {
+  const script = (name: string) => ({ file: `/wp-content/uploads/${name}.php`, at: now - DAY, state: name });
+
+  it('names scripts in uploads one by one, and many of them together', async () => {
+    const some = await check({ uploads: async () => ({ complete: true, scripts: [script('a')], count: 1 }) });
+    expect(some.findings[0]).toMatchObject({ title: 'A script in uploads', items: ['/wp-content/uploads/a.php'] });
+    expect(toEnglish(some.findings[0]?.text ?? '')).toContain('It can’t run there while system folders are locked');
+    const open = await check(
+      { uploads: async () => ({ complete: true, scripts: [script('a')], count: 1 }) },
+      { locked: false },
     );
-    expect(found.map(({ id, level, items }) => [id, level, items])).toEqual([
-      ['core-changed', 'problem', ['wp-login.php']],
-      ['core-missing', 'problem', ['wp-cron.php']],
-      ['core-foreign', 'problem', ['wp-x.php']],
-    ]);
+    expect(toEnglish(open.findings[0]?.text ?? '')).toContain('it can run while system folders are not locked');
+    const scripts = ['a', 'b', 'c', 'd', 'e', 'f'].map(script);
+    const many = await check({ uploads: async () => ({ complete: true, scripts, count: 6 }) });
+    expect(titles(many)).toEqual(['6 scripts in uploads']);
   });
 
-  it('says so when all files are the official ones, and when it can’t be known', () => {
-    expect(coreFindings({ version: '6.5', changed: [], missing: [], unknown: [] }, '')[0]?.level).toBe('fine');
-    expect(coreFindings(null, '')[0]?.level).toBe('note');
+  it('does not count a search that was cut off as done, and shows what it found', async () => {
+    const found = await check({ uploads: async () => ({ complete: false, scripts: [script('a')], count: 1 }) });
+    expect(missing(found)).toEqual(['uploads']);
+    expect(titles(found)).toEqual(['A script in uploads']);
   });
 
-  it('points at administrators that came lately beside older ones, newest first', () => {
-    const [found] = administratorFindings([administrator('owner', 400), administrator('stranger', 2)], now, '');
-    expect(found?.level).toBe('problem');
-    expect(found?.items[0]).toContain('stranger');
-    expect(administratorFindings([administrator('owner', 2)], now, '')[0]?.level).toBe('note');
+  it('offers a clean copy of a plugin with other files than the directory has', async () => {
+    const found = await check({
+      comparePlugin: async (_site, file) => ({
+        result: 'compared',
+        found: file === 'form/form.php' ? files('send.php', 'door.php') : none,
+      }),
+    });
+    expect(titles(found)).toEqual(['form: 2 files are not the original ones']);
+    expect(found.findings[0]).toMatchObject({ check: 'plugins', plugin: 'form/form.php' });
   });
 
-  it('says when each last logged in, by the log or by an open session', () => {
-    const [found] = administratorFindings([administrator('owner', 400)], now, '', new Map([[1, now - 3 * DAY]]));
-    expect(found?.items[0]).toContain(`last log-in ${new Date((now - 3 * DAY) * 1000).toISOString().slice(0, 10)}`);
-    expect(administratorFindings([administrator('owner', 400)], now, '')[0]?.items[0]).toContain('no log-in known');
-  });
-
-  it('tells which settings were changed, when and by whom', () => {
-    const change = {
-      at: now,
-      login: 'editor',
-      kind: 'option.changed',
-      object: 'Membership',
-      objectType: '',
-      before: 'Off',
-      after: 'On',
-    };
-    const [found] = changeFindings([change], '/log');
-    expect(found?.items).toEqual(['2026-11-18, editor: Changed the setting “Membership” from Off to On']);
-    expect(changeFindings([], '/log')).toEqual([]);
-  });
-
-  it('warns of a strong role for new users, most when anyone can register', () => {
-    const level = (change: object) =>
-      optionFindings({ ...options, ...change }, '').find(({ id }) => id === 'default-role')?.level;
-    expect(level({ default_role: 'administrator', registration: true })).toBe('problem');
-    expect(level({ default_role: 'administrator' })).toBe('note');
-    expect(level({ default_role: 'helper', strong_roles: ['helper'], registration: true })).toBe('problem');
-    expect(level({})).toBeUndefined();
-  });
-
-  it('names tasks that nobody waits for', () => {
-    const task = (hook: string, owner: string) => ({ hook, next: now, owner });
-    expect(taskFindings([task('wp_version_check', 'wordpress'), task('old_thing', '')])[0]?.items).toEqual([
-      'old_thing',
-    ]);
-    expect(taskFindings([task('wp_version_check', 'wordpress')])[0]?.level).toBe('fine');
-  });
-
-  it('goes on with the other parts when one can’t be looked at', async () => {
-    const deps: CheckupDeps = {
-      commands: {
-        core: () =>
-          Promise.reject(new ConnectorError({ kind: 'unreachable', cause: 'no answer within the time allowed' })),
-        administrators: async () => [administrator('owner', 400)],
-        options: async () => options,
-        tasks: async () => [],
+  it('asks the directory no more once it does not answer, and says for how many plugins', async () => {
+    const asked: string[] = [];
+    const found = await check({
+      async comparePlugin(_site, file) {
+        asked.push(file);
+        return { result: 'unreachable', found: none };
       },
-      coreChecksums: 'https://example.com/checksums',
-      remembered: async () => ({ optionChanges: [], lastLogins: new Map() }),
-      adminUrl: (_site, page) => `/wp-admin/${page}`,
-      clock: () => now * 1000,
+    });
+    expect(asked).toEqual(['form/form.php']);
+    expect(missing(found)).toEqual(['plugins']);
+    expect(toEnglish(found.checks[3]?.text ?? '')).toBe(
+      'The plugin directory did not answer for 2 plugins, so nothing is known about them.',
+    );
+  });
+
+  it('counts plugins that are not in the directory, and tasks that nobody waits for, as worth knowing', async () => {
+    const found = await check({
+      comparePlugin: async () => ({ result: 'not_listed', found: none }),
+      tasks: async () => [{ hook: 'old_thing', next: now, owner: '' }],
+    });
+    expect(found.findings).toEqual([]);
+    const note = (id: string) => found.notes.find((one) => one.id === id);
+    expect(toEnglish(note('plugins-not-listed')?.title ?? '')).toContain('2 plugins are not in the plugin directory');
+    expect(note('tasks-unknown')?.items).toEqual(['old_thing']);
+  });
+
+  it('tells which settings were changed, when and by whom', async () => {
+    const change = {
+      ...{ at: now, login: 'editor', kind: 'option.changed', object: 'Membership' },
+      ...{ objectType: '', before: 'Off', after: 'On' },
     };
-    const parts = await runCheckup(deps, siteConfig());
-    expect(parts.map(({ part, error }) => [part, error !== ''])).toEqual([
-      ['core', true],
-      ['administrators', false],
-      ['options', false],
-      ['tasks', false],
+    const found = await check({}, { remembered: { optionChanges: [change] } });
+    expect(found.notes.find(({ id }) => id === 'settings-changed')?.items).toEqual([
+      '2026-11-21, editor: Turned on the setting “Membership”',
     ]);
   });
 });

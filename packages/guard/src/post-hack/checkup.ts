@@ -1,27 +1,37 @@
-import { eventSentence } from '@security-optimizer/contract/activity-kinds';
-import { sayRole } from '@security-optimizer/contract/event-values';
-import type { CheckupFinding } from '@security-optimizer/contract/post-hack';
-import type { EventRow } from '../activity/activity-store.js';
-import type { SiteConfig } from '../site.js';
-import { english } from '../texts/language.js';
+import type { CheckName } from '@security-optimizer/contract/checkup';
+import type { ServerText } from '@security-optimizer/contract/server-message';
+import { serverMessage } from '@security-optimizer/contract/server-messages';
+import type { ActivityStore, EventRow } from '../activity/activity-store.js';
+import { localTimestamp } from '../lib/time-zone.js';
+import type { SiteConfig, SiteId } from '../site.js';
+import { StorageError } from '../storage/storage-error.js';
+import type { PostHackCommands } from '../wordpress/connector-commands.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
-import type {
-  Administrators,
-  CoreFiles,
-  PostHackCommands,
-  ScheduledTasks,
-  SiteOptions,
-} from '../wordpress/post-hack-commands.js';
+import {
+  administratorFindings,
+  coreFindings,
+  createFinding,
+  type Finding,
+  listFiles,
+  type Note,
+  type Outcome,
+  optionFindings,
+  type PromotionEvent,
+  type ToTime,
+  uploadFindings,
+} from './checkup-findings.js';
+import { administratorNotes, changeNotes, notListedNotes, optionNotes, taskNotes } from './checkup-notes.js';
 
-/** A part of the checkup, as the contract has it. */
-export interface CheckupPart {
-  readonly part: 'core' | 'administrators' | 'options' | 'tasks';
-  readonly title: string;
-  readonly error: string;
-  readonly findings: CheckupFinding[];
+/** What a checkup found, whether somebody keeps it or not. */
+export interface Findings {
+  readonly checks: readonly Outcome[];
+  readonly findings: readonly Finding[];
+  readonly notes: readonly Note[];
+  /** Ids of the administrators who are no finding: whoever comes to them later is one. Null: they were not listed. */
+  readonly administrators: readonly number[] | null;
 }
 
-/** What the Activity Log knows; empty while it is off, or can't be read. */
+/** Events from the Activity Log; empty while it is off or can't be read. */
 export interface RememberedEvents {
   /** Latest changes of WordPress's settings, newest first. */
   readonly optionChanges: readonly Pick<
@@ -30,252 +40,191 @@ export interface RememberedEvents {
   >[];
   /** When each user last logged in, by user id, Unix seconds. */
   readonly lastLogins: ReadonlyMap<number, number>;
+  /** New users and changed roles, newest first. */
+  readonly promotions: readonly PromotionEvent[];
 }
 
-export interface CheckupDeps {
+export interface CheckupContext {
   readonly remembered: (site: SiteConfig) => Promise<RememberedEvents>;
-  readonly commands: Pick<PostHackCommands, 'core' | 'administrators' | 'options' | 'tasks'>;
+  readonly commands: Pick<
+    PostHackCommands,
+    'core' | 'administrators' | 'options' | 'tasks' | 'uploads' | 'plugins' | 'comparePlugin'
+  >;
   /** Address of the checksums of WordPress itself. */
   readonly coreChecksums: string;
+  /** Address of the checksums of the plugin directory. */
+  readonly pluginChecksums: string;
   /** URL of a page in wp-admin. */
   readonly adminUrl: (site: SiteConfig, page: string) => string;
+  readonly timeZone: (site: SiteId) => string;
+  /** Whether the gate refuses scripts in uploads. */
+  readonly foldersLocked: (site: SiteId) => boolean;
   readonly clock: () => number;
 }
 
-/** An administrator younger than this is worth a second look, seconds. */
-const YOUNG_SECONDS = 30 * 24 * 3600;
-
-/** Looks for traces of a break-in, changing nothing. A part that can't be looked at says why; the others go on. */
-export async function runCheckup(deps: CheckupDeps, site: SiteConfig): Promise<CheckupPart[]> {
-  const { commands } = deps;
-  const admin = (page: string) => deps.adminUrl(site, page);
-  const now = Math.floor(deps.clock() / 1000);
-  const { optionChanges, lastLogins } = await deps.remembered(site);
-  return [
-    await look('core', async () =>
-      coreFindings(await commands.core(site, deps.coreChecksums), admin('update-core.php')),
-    ),
-    await look('administrators', async () =>
-      administratorFindings(
-        await commands.administrators(site),
-        now,
-        admin('users.php?role=administrator'),
-        lastLogins,
-      ),
-    ),
-    await look('options', async () => [
-      ...optionFindings(await commands.options(site), admin('users.php')),
-      ...changeFindings(optionChanges, admin('admin.php?page=activity-log#registered')),
-    ]),
-    await look('tasks', async () => taskFindings(await commands.tasks(site))),
-  ];
-}
-
-// What is called `title` is taken into the catalogue of texts.
-const PARTS = {
-  core: { title: 'WordPress files' },
-  administrators: { title: 'Administrators' },
-  options: { title: 'Settings' },
-  tasks: { title: 'Scheduled tasks' },
-} as const;
-
-async function look(part: CheckupPart['part'], find: () => Promise<CheckupFinding[]>): Promise<CheckupPart> {
-  const { title } = PARTS[part];
-  try {
-    return { part, title, error: '', findings: await find() };
-  } catch (error) {
-    if (!(error instanceof ConnectorError)) throw error;
-    return { part, title, error: 'WordPress could not look at this. Try again in a minute.', findings: [] };
-  }
-}
-
-function finding(given: Partial<CheckupFinding> & Pick<CheckupFinding, 'id' | 'level' | 'title'>): CheckupFinding {
-  return { text: '', link: '', link_text: '', items: [], ...given };
-}
-
-/** @param files null when there are no checksums for this version */
-export function coreFindings(files: CoreFiles | null, link: string): CheckupFinding[] {
-  if (files === null) {
-    return [
-      finding({
-        id: 'core-unknown',
-        level: 'note',
-        title: 'The files of WordPress could not be compared',
-        text: 'There are no checksums for this version, or wordpress.org does not answer.',
-      }),
-    ];
-  }
-  const fix = { link, link_text: 'Reinstall WordPress' };
-  const found = [
-    files.changed.length > 0 &&
-      finding({
-        id: 'core-changed',
-        level: 'problem',
-        title: 'Files of WordPress were changed',
-        text: 'Their content differs from the official one. Reinstalling WordPress replaces them.',
-        items: files.changed,
-        ...fix,
-      }),
-    files.missing.length > 0 &&
-      finding({
-        id: 'core-missing',
-        level: 'problem',
-        title: 'Files of WordPress are missing',
-        text: 'Reinstalling WordPress brings them back.',
-        items: files.missing,
-        ...fix,
-      }),
-    files.unknown.length > 0 &&
-      finding({
-        id: 'core-foreign',
-        level: 'problem',
-        title: 'Files that are not part of WordPress lie in its folders',
-        text: 'Delete those that you don’t know, or ask your hosting provider to look at them.',
-        items: files.unknown,
-      }),
-  ].filter((entry) => entry !== false);
-  if (found.length > 0) return found;
-  return [
-    finding({
-      id: 'core-fine',
-      level: 'fine',
-      title: english.translate('All files of WordPress {version} are the official ones', { version: files.version }),
-    }),
-  ];
-}
-
-/** Changes of WordPress's settings that the Activity Log still holds. */
-export function changeFindings(changes: RememberedEvents['optionChanges'], link: string): CheckupFinding[] {
-  if (changes.length === 0) return [];
-  const words = (change: (typeof changes)[number]) =>
-    `${day(change.at)}, ${change.login === '' ? 'WordPress' : change.login}: ${eventSentence(change)}`;
-  return [
-    finding({
-      id: 'settings-changed',
-      level: 'note',
-      title: 'Settings were changed in the days that the log keeps',
-      text: 'Put back what you did not change yourself.',
-      items: changes.map(words),
-      link,
-      link_text: 'Open the log',
-    }),
-  ];
-}
-
-function day(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, 10);
+/** A check that has run or not, with what it found. */
+interface Part {
+  readonly outcome: Outcome;
+  readonly findings: readonly Finding[];
+  readonly notes: readonly Note[];
 }
 
 /**
- * @param now Unix seconds
- * @param lastLogins by user id, as the Activity Log knows them; an open session may be younger
+ * Searches for traces of a break-in. Read-only. A check that fails says so; the others continue.
+ * @param before administrators of the checkup before, or null
+ * @param onCheck called when a check has ended
  */
-export function administratorFindings(
-  all: Administrators,
-  now: number,
-  link: string,
-  lastLogins: RememberedEvents['lastLogins'] = new Map(),
-): CheckupFinding[] {
-  const words = ({ id, login, email, registered, last_login: open }: Administrators[number]) => {
-    const last = Math.max(open ?? 0, lastLogins.get(id) ?? 0);
-    const since = { login, email, since: day(registered) };
-    return last === 0
-      ? english.translate('{login} ({email}), since {since}, no log-in known', since)
-      : english.translate('{login} ({email}), since {since}, last log-in {last}', { ...since, last: day(last) });
+export async function runCheckup(
+  deps: CheckupContext,
+  site: SiteConfig,
+  before: Findings['administrators'],
+  onCheck: () => void,
+): Promise<Findings> {
+  const { commands } = deps;
+  const admin = (page: string) => deps.adminUrl(site, page);
+  const time = toTime(deps.timeZone(site.id));
+  const remembered = await deps.remembered(site);
+  let administrators: Findings['administrators'] = null;
+
+  const run = async (check: CheckName, find: () => Promise<Omit<Part, 'outcome'> | Outcome>): Promise<Part> => {
+    const part = await runPart(check, find);
+    onCheck();
+    return part;
   };
-  const young = all.filter(({ registered }) => now - registered < YOUNG_SECONDS);
-  return [
-    finding({
-      id: 'administrators',
-      level: young.length > 0 && young.length < all.length ? 'problem' : 'note',
-      title:
-        young.length > 0 && young.length < all.length
-          ? 'Administrators were added in the last 30 days'
-          : 'Check that you know every administrator',
-      text: 'Delete or demote whoever should not be one.',
-      items: [...all].sort((a, b) => b.registered - a.registered).map(words),
-      link,
-      link_text: 'Review administrators',
+  const parts = [
+    await run('core', async () => {
+      const files = await commands.core(site, deps.coreChecksums);
+      return files === 'no_checksums' || files === 'checksums_unreachable'
+        ? notRun('core', CORE_REASONS[files])
+        : { findings: coreFindings(files, time, admin('update-core.php')), notes: [] };
     }),
+    await run('administrators', async () => {
+      const [all, options] = [await commands.administrators(site), await commands.options(site)];
+      const now = Math.floor(deps.clock() / 1000);
+      const found = administratorFindings(all, { now, time, admin, before, promotions: remembered.promotions });
+      administrators = all.map(({ id }) => id).filter((id) => !found.some((finding) => finding.userId === id));
+      const findings = [...found.map(({ userId: _userId, ...finding }) => finding), ...optionFindings(options)];
+      const notes = [
+        ...administratorNotes(all, remembered.lastLogins, time, admin('users.php?role=administrator')),
+        ...optionNotes(options, admin('users.php')),
+        ...changeNotes(remembered.optionChanges, time, admin('admin.php?page=activity-log#registered')),
+      ];
+      return { findings, notes };
+    }),
+    await run('uploads', async () => {
+      const scripts = await commands.uploads(site);
+      const findings = uploadFindings(scripts, time, deps.foldersLocked(site.id));
+      if (scripts.complete) return { findings, notes: [] };
+      return { ...notRun('uploads', 'There are too many files to search all of them at once.'), findings };
+    }),
+    await run('plugins', () => comparePlugins(deps, site, time)),
   ];
+  return {
+    checks: parts.map(({ outcome }) => outcome),
+    findings: parts.flatMap(({ findings }) => findings),
+    notes: parts.flatMap(({ notes }) => notes),
+    administrators,
+  };
 }
 
-const inEnglish = (role: string): string => sayRole(role, (name) => name);
-const STRONG_ROLES: ReadonlySet<string> = new Set(['administrator', 'editor', 'author', 'shop_manager']);
+// Objects with `title` so that the extraction of texts finds them.
+const NOT_RUN = {
+  core: { title: 'Core files could not be compared' },
+  administrators: { title: 'Administrators could not be listed' },
+  uploads: { title: 'Uploads could not be searched' },
+  plugins: { title: 'Plugins could not be compared' },
+} as const satisfies Readonly<Record<CheckName, object>>;
 
-export function optionFindings(options: SiteOptions, usersLink: string): CheckupFinding[] {
-  const fix = { link: options.settings_link, link_text: 'Open settings' };
-  const strong = STRONG_ROLES.has(options.default_role) || options.strong_roles.includes(options.default_role);
-  const found: CheckupFinding[] = [];
-  if (strong) {
-    found.push(
-      finding({
-        id: 'default-role',
-        level: options.registration ? 'problem' : 'note',
-        title: english.translate('New users become {role}', { role: inEnglish(options.default_role) }),
-        text: 'Choose a role that can change nothing, such as Subscriber.',
-        ...fix,
-      }),
-    );
-  }
-  if (options.registration && !strong) {
-    found.push(
-      finding({
-        id: 'registration',
-        level: 'note',
-        title: 'Anyone can register',
-        text: 'Turn it off if you don’t need it.',
-        ...fix,
-      }),
-    );
-  }
-  if (options.strong_roles.length > 0) {
-    found.push(
-      finding({
-        id: 'strong-roles',
-        level: 'note',
-        title: 'Roles other than Administrator may install plugins or change settings',
-        text: 'A break-in may leave such a role behind.',
-        items: options.strong_roles.map(inEnglish),
-        link: usersLink,
-        link_text: 'Review users',
-      }),
-    );
-  }
-  found.push(
-    finding({
-      id: 'addresses',
-      level: 'note',
-      title: 'Check the addresses of the site',
-      items: [
-        english.translate('Site address: {url}', { url: options.home }),
-        english.translate('WordPress address: {url}', { url: options.site_url }),
-        english.translate('Administration e-mail: {email}', { email: options.admin_email }),
-      ],
-      ...fix,
-    }),
-  );
-  return found;
+const CORE_REASONS = {
+  checksums_unreachable: serverMessage('core_not_compared', { server: 'wordpress.org' }),
+  no_checksums: 'There are no checksums for this version of WordPress, so nothing is known about them.',
+} as const;
+
+function toTime(timeZone: string): ToTime {
+  return (seconds) => ({ time: localTimestamp(timeZone, seconds) });
 }
 
-export function taskFindings(tasks: ScheduledTasks): CheckupFinding[] {
-  const unknown = tasks.filter(({ owner }) => owner === '');
-  if (unknown.length === 0) {
-    return [
-      finding({
-        id: 'tasks-fine',
-        level: 'fine',
-        title: 'Every scheduled task belongs to WordPress, a plugin or the theme',
-      }),
-    ];
+function notRun(check: CheckName, text: ServerText): Outcome {
+  return { check, ran: 0, title: NOT_RUN[check].title, text };
+}
+
+type Found = Omit<Part, 'outcome'> | Outcome | (Outcome & { readonly findings: readonly Finding[] });
+
+async function runPart(check: CheckName, find: () => Promise<Found>): Promise<Part> {
+  try {
+    const found = await find();
+    if (!('check' in found)) return { outcome: { check, ran: 1, title: '', text: '' }, ...found };
+    const { findings = [], ...outcome } = { findings: undefined, ...found };
+    return { outcome, findings, notes: [] };
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error;
+    const outcome = notRun(check, 'WordPress could not look at this. Try again in a minute.');
+    return { outcome, findings: [], notes: [] };
   }
-  return [
-    finding({
-      id: 'tasks-unknown',
-      level: 'note',
-      title: 'Scheduled tasks that no plugin or theme waits for',
-      text: 'Often left behind by a plugin that was removed. They do nothing unless code for them comes back.',
-      items: unknown.map(({ hook }) => hook),
-    }),
-  ];
+}
+
+/** Compares each plugin with the plugin directory. Once that does not answer, it is not asked about the others. */
+async function comparePlugins(deps: CheckupContext, site: SiteConfig, time: ToTime): Promise<Found> {
+  const { commands } = deps;
+  const plugins = (await commands.plugins(site)).plugins.filter(({ kind }) => kind === 'plugin');
+  const findings: Finding[] = [];
+  let notListed = 0;
+  for (const [index, { file, name, version }] of plugins.entries()) {
+    const { result, found } = await commands.comparePlugin(site, file, deps.pluginChecksums);
+    if (result === 'unreachable') {
+      return {
+        ...notRun('plugins', serverMessage('plugins_not_compared', { count: plugins.length - index })),
+        findings,
+      };
+    }
+    if (result === 'not_listed') notListed += 1;
+    if (found.count === 0) continue;
+    const latest = Math.max(...found.files.map(({ at }) => at));
+    findings.push(
+      createFinding({
+        check: 'plugins',
+        key: `plugin:${file.slice(0, 200)}:${found.state}`,
+        title: serverMessage('plugin_changed', { name, count: found.count }),
+        text: serverMessage('plugin_changed_at', { version, time: time(latest) }),
+        fact: 'Settings and content stay',
+        items: listFiles(found, time),
+        plugin: file,
+      }),
+    );
+  }
+  return { findings, notes: [...notListedNotes(notListed), ...taskNotes(await commands.tasks(site))] };
+}
+
+const CHANGES = 50;
+const LOGINS = 1000;
+const PROMOTIONS = 200;
+
+/** Fetches the events for the checkup; none when the log can't be read. */
+export async function rememberedEvents(
+  log: Pick<ActivityStore, 'listEvents'>,
+  site: SiteId,
+): Promise<RememberedEvents> {
+  const list = (activity: string, limit: number): Promise<readonly EventRow[]> =>
+    log.listEvents({
+      site,
+      filter: { from: null, to: null, user: null, activity },
+      anchor: null,
+      before: null,
+      skip: 0,
+      limit,
+    });
+  try {
+    const [optionChanges, logins, created, roles] = await Promise.all([
+      list('option.changed', CHANGES),
+      list('login', LOGINS),
+      list('user.created', PROMOTIONS),
+      list('user.role', PROMOTIONS),
+    ]);
+    const lastLogins = new Map<number, number>();
+    for (const { userId, at } of logins) lastLogins.set(userId, Math.max(at, lastLogins.get(userId) ?? 0));
+    return { optionChanges, lastLogins, promotions: [...created, ...roles].sort((a, b) => b.at - a.at) };
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    return { optionChanges: [], lastLogins: new Map(), promotions: [] };
+  }
 }

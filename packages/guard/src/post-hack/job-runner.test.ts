@@ -1,13 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openTestDatabase } from '../../test/support/database.js';
+import { scratchFolder } from '../../test/support/scratch.js';
+import { siteConfig } from '../../test/support/site-config.js';
 import { silentLogger } from '../lib/logger.js';
 import type { SiteConfig } from '../site.js';
-import { openDatabase } from '../storage/database.js';
-import { sqlJobStore } from '../storage/jobs-store.js';
-import { scratchFolder } from '../testing/scratch.js';
-import { siteConfig } from '../testing/site-config.js';
-import type { JobStore, StoredJob } from './job.js';
 import { createJobRunner, type JobRunner, type NewJob, type Step } from './job-runner.js';
+import { type JobStore, type StoredJob, sqlJobStore } from './jobs-store.js';
 
 const site: SiteConfig = siteConfig();
 const actor = { id: 1, login: 'owner', address: '192.0.2.1' };
@@ -21,7 +20,7 @@ const counting: Step = async (_site, job) => {
 
 async function store(): Promise<JobStore> {
   const dataDir = await scratchFolder();
-  const db = await openDatabase({ url: 'sqlite:test.sqlite', dataDir, logger: silentLogger() });
+  const db = await openTestDatabase(dataDir, { file: 'test.sqlite' });
   onTestFinished(() => db.destroy());
   return sqlJobStore(db);
 }
@@ -31,11 +30,11 @@ function runner(jobs: JobStore, step: Step, told: StoredJob[] = []): JobRunner {
   const made = createJobRunner({
     store: jobs,
     steps: { 'reinstall-plugins': step, 'force-password-reset': step, 'log-out-users': step },
-    siteOf: (id) => (id === 'site' ? site : null),
+    getSite: (id) => (id === 'site' ? site : null),
     onChanged: (job) => void told.push(job),
     clock: () => ++time,
     logger: silentLogger(),
-    restsMs: [1, 1],
+    retryPausesMs: [1, 1],
   });
   onTestFinished(() => made.stop());
   return made;
@@ -118,20 +117,20 @@ describe('a job', () => {
       if (job.done === 1 && down) throw new Error('WordPress is down.');
       return counting(where, job);
     });
-    expect(await run.goOn(site, 'reinstall-plugins')).toBeNull();
+    expect(await run.continueStopped(site, 'reinstall-plugins')).toBeNull();
     const first = await run.start(site, async () => threeSteps, 'reinstall-plugins');
     expect((await ended(jobs)).state).toBe('stopped');
 
     down = false;
     seen.length = 0;
     const [again, joined] = await Promise.all([
-      run.goOn(site, 'reinstall-plugins'),
-      run.goOn(site, 'reinstall-plugins'),
+      run.continueStopped(site, 'reinstall-plugins'),
+      run.continueStopped(site, 'reinstall-plugins'),
     ]);
     expect([again?.id, joined?.id, again?.error]).toEqual([first.id, first.id, '']);
     expect(await ended(jobs)).toMatchObject({ state: 'done', done: 3, error: '' });
     expect(seen).toEqual([1, 2]);
-    expect(await run.goOn(site, 'reinstall-plugins')).toBeNull();
+    expect(await run.continueStopped(site, 'reinstall-plugins')).toBeNull();
   });
 
   it('whose first step fails at once fails the call, and stands as stopped', async () => {

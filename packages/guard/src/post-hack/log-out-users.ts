@@ -1,12 +1,12 @@
+import { serverMessage } from '@security-optimizer/contract/server-messages';
+import type { Actor } from '../settings/audit-store.js';
 import type { SiteConfig } from '../site.js';
-import type { Actor } from '../storage/settings-store.js';
-import { english } from '../texts/language.js';
-import type { PostHackCommands } from '../wordpress/post-hack-commands.js';
-import type { Visitor } from '../wordpress/sender.js';
+import type { Visitor } from '../wordpress/connector-client.js';
+import type { PostHackCommands } from '../wordpress/connector-commands.js';
+import { saltsSentence } from './job-labels.js';
 import type { NewJob, Step } from './job-runner.js';
-import { saltsSentence } from './job-words.js';
 
-export interface LogOutDeps {
+export interface LogOutContext {
   readonly commands: Pick<PostHackCommands, 'logOutUsers'>;
 }
 
@@ -16,16 +16,12 @@ export function newLogOut(actor: Actor): NewJob {
 
 /**
  * Ends all sessions in one step.
- * @param keepers whose session stays, by job: cookies are never stored, so a restart ends that session too
+ * @param keptSessions browsers whose session is kept. Cookies are never stored, so after a restart that session ends too
  */
-export function logOutStep(deps: LogOutDeps, keepers: { take(site: SiteConfig): Visitor | null }): Step {
+export function logOutStep(deps: LogOutContext, keptSessions: { take(site: SiteConfig): Visitor | null }): Step {
   return async (site, job) => {
-    const { users, salts } = await deps.commands.logOutUsers(site, keepers.take(site));
-    const ended = english.counted(
-      '{count} user was logged in and has to log in again.',
-      '{count} users were logged in and have to log in again.',
-      users,
-    );
+    const { users, salts } = await deps.commands.logOutUsers(site, keptSessions.take(site));
+    const ended = serverMessage('users_logged_out', { count: users });
     return { ...job, state: 'done', done: 1, total: 1, summary: [ended, saltsSentence(salts)] };
   };
 }

@@ -1,33 +1,34 @@
 import type { Job } from '@security-optimizer/contract/post-hack';
+import type { WithMessages } from '@security-optimizer/contract/server-message';
+import type { Actor } from '../settings/audit-store.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import type { Actor } from '../storage/settings-store.js';
-import type { PostHackCommands } from '../wordpress/post-hack-commands.js';
-import type { Visitor } from '../wordpress/sender.js';
+import type { Visitor } from '../wordpress/connector-client.js';
+import type { PostHackCommands } from '../wordpress/connector-commands.js';
 import { newPasswordReset } from './force-password-reset.js';
-import type { JobStore, StoredJob } from './job.js';
 import type { JobRunner } from './job-runner.js';
+import type { JobStore, StoredJob } from './jobs-store.js';
 import { newLogOut } from './log-out-users.js';
-import { newReinstallation } from './reinstall-plugins.js';
+import { isReinstallable, newReinstallation } from './reinstall-plugins.js';
 
-/** What is known before a start; each null when it is not. */
+/** Counts for the page; null when unknown. */
 export interface PostHackFacts {
   readonly plugins: number | null;
   readonly users: number | null;
   readonly sessions: number | null;
 }
 
-export interface PostHackDeps {
+export interface PostHackContext {
   readonly runner: JobRunner;
   readonly store: JobStore;
   readonly commands: Pick<PostHackCommands, 'plugins'>;
-  readonly keepers: Keepers;
+  readonly keptSessions: KeptSessions;
 }
 
-/** Browsers whose session is to stay, from the call to the step; cookies are never stored. */
-export class Keepers {
+/** Browsers whose session is kept, held between request and step. In memory only: cookies are never stored. */
+export class KeptSessions {
   readonly #kept = new Map<SiteId, Visitor>();
 
-  put(site: SiteConfig, visitor: Visitor | null): void {
+  set(site: SiteConfig, visitor: Visitor | null): void {
     if (visitor === null) this.#kept.delete(site.id);
     else this.#kept.set(site.id, visitor);
   }
@@ -39,12 +40,12 @@ export class Keepers {
   }
 }
 
-/** The use cases behind the page Post-hack Actions. All of them throw ConnectorError and StorageError. */
-export function postHack(deps: PostHackDeps) {
-  const { runner, store, commands, keepers } = deps;
+/** The use cases of the page Post-hack Actions. All of them throw ConnectorError and StorageError. */
+export function postHack(deps: PostHackContext) {
+  const { runner, store, commands, keptSessions } = deps;
   const known = new Map<SiteId, PostHackFacts>();
   return {
-    /** Starts or joins. @param only files of plugins to try again, or null */
+    /** Starts or joins a job. @param wanted `only`: files of plugins to retry, or null for all */
     async reinstallPlugins(wanted: {
       site: SiteConfig;
       actor: Actor;
@@ -57,7 +58,7 @@ export function postHack(deps: PostHackDeps) {
       return runner.start(wanted.site, make, 'reinstall-plugins');
     },
 
-    /** Resolves once nobody gets in any more; mails follow. @param goOn only the mails that are left, if it stopped */
+    /** Resolves once all passwords are reset; mails follow. `goOn` sends only the remaining mails of a stopped job. */
     async forcePasswordReset({
       site,
       actor,
@@ -68,43 +69,50 @@ export function postHack(deps: PostHackDeps) {
       goOn: boolean;
     }): Promise<StoredJob> {
       const kind = 'force-password-reset';
-      const going = goOn ? await runner.goOn(site, kind) : null;
+      const going = goOn ? await runner.continueStopped(site, kind) : null;
       return going ?? runner.startAndStep(site, async () => newPasswordReset(actor), kind);
     },
 
-    /** @param keep the caller's browser, when its session is to stay */
+    /** `keep`: the browser whose session is kept, or null. */
     logOutUsers({ site, actor, keep }: { site: SiteConfig; actor: Actor; keep: Visitor | null }): Promise<StoredJob> {
       const make = async () => {
-        keepers.put(site, keep);
+        keptSessions.set(site, keep);
         return newLogOut(actor);
       };
       return runner.startAndStep(site, make, 'log-out-users');
     },
 
-    async jobs(site: SiteConfig): Promise<{ jobs: Job[]; facts: PostHackFacts }> {
+    async jobs(site: SiteConfig): Promise<{ jobs: WithMessages<Job>[]; facts: PostHackFacts }> {
       const jobs = await store.latest(site.id);
-      // While a job runs the page asks every second, and WordPress has better things to do than to count again.
+      // The page polls every second while a job runs; WordPress must not count again each time.
       const before = jobs.some(({ state }) => state === 'running') ? known.get(site.id) : undefined;
-      const facts = before ?? (await factsOf(commands, site));
+      const facts = before ?? (await fetchFacts(commands, site));
       known.set(site.id, facts);
-      return { jobs: jobs.map(jobAnswer), facts };
+      return { jobs: jobs.map(toJobResponse), facts };
     },
   };
 }
 export type PostHackActions = ReturnType<typeof postHack>;
 
-async function factsOf(commands: Pick<PostHackCommands, 'plugins'>, site: SiteConfig): Promise<PostHackFacts> {
+async function fetchFacts(commands: Pick<PostHackCommands, 'plugins'>, site: SiteConfig): Promise<PostHackFacts> {
   try {
     const { plugins, users, sessions } = await commands.plugins(site);
-    return { plugins: plugins.filter(({ kind }) => kind === 'plugin').length, users, sessions };
+    return { plugins: plugins.filter(isReinstallable).length, users, sessions };
   } catch {
-    // Extras: the page works without them, and says so itself when a start fails.
+    // The counts are optional; the page reports a failure when a job is started.
     return { plugins: null, users: null, sessions: null };
   }
 }
 
-/** A job as the contract has it. */
-export function jobAnswer({ startedAt, endedAt, actor, site: _site, cursor: _cursor, ...job }: StoredJob): Job {
+/** A job in the form of the contract. */
+export function toJobResponse({
+  startedAt,
+  endedAt,
+  actor,
+  site: _site,
+  cursor: _cursor,
+  ...job
+}: StoredJob): WithMessages<Job> {
   return {
     ...job,
     items: [...job.items],

@@ -1,20 +1,22 @@
-import type { JobItem } from '@security-optimizer/contract/post-hack';
+import type { Actor } from '../settings/audit-store.js';
 import type { SiteConfig } from '../site.js';
-import type { Actor } from '../storage/settings-store.js';
-import type { InstalledPlugins, PluginDirectory, PostHackCommands } from '../wordpress/post-hack-commands.js';
-import type { StoredJob } from './job.js';
+import type { InstalledPlugins, PluginDirectory, PostHackCommands } from '../wordpress/connector-commands.js';
+import { reinstallReason, reinstallSummary } from './job-labels.js';
 import type { NewJob, Step } from './job-runner.js';
-import { reinstallReason, reinstallSummary } from './job-words.js';
+import type { StoredItem, StoredJob } from './jobs-store.js';
 
-export interface ReinstallDeps {
+export interface ReinstallContext {
   readonly commands: Pick<PostHackCommands, 'reinstallPlugin'>;
   readonly directory: PluginDirectory;
 }
 
+/** `outside`: must-use plugins and drop-ins. They don't come from the plugin directory, and the page does not count them. */
+type Cursor = { readonly outside: number } | null;
+
 /**
- * What a reinstallation begins with: every plugin, those that can't come from the directory skipped already.
- * @param only files of plugins to try again, or null for all
- * @param before what the last one did: kept for the plugins that are not tried again
+ * Creates a reinstallation job with one item for each plugin that `isReinstallable` counts.
+ * @param wanted `only`: files of plugins to retry, or null for all; `before`: items of the last job, kept for plugins
+ *   that are not retried
  * @throws ConnectorError
  */
 export async function newReinstallation(
@@ -23,27 +25,32 @@ export async function newReinstallation(
     readonly site: SiteConfig;
     readonly actor: Actor;
     readonly only: readonly string[] | null;
-    readonly before: readonly JobItem[];
+    readonly before: readonly StoredItem[];
   },
 ): Promise<NewJob> {
   const { only, before, actor } = wanted;
   const { plugins } = await deps.commands.plugins(wanted.site);
-  const again = plugins.filter(({ file }) => only === null || only.includes(file)).map(itemOf);
+  const own = plugins.filter(isReinstallable);
+  const again = own.filter(({ file }) => only === null || only.includes(file)).map(toItem);
   const others = only === null ? [] : before.filter(isOver).filter(({ id }) => !only.includes(id));
-  const order = new Map(before.map(({ id }, place) => [id, place]));
-  const placeOf = ({ id }: JobItem) => order.get(id) ?? before.length;
-  const items = [...again, ...others].sort((a, b) => (only === null ? 0 : placeOf(a) - placeOf(b)));
-  return { kind: 'reinstall-plugins', actor, cursor: null, items, total: items.length };
+  const order = new Map(before.map(({ id }, position) => [id, position]));
+  const getPosition = ({ id }: StoredItem) => order.get(id) ?? before.length;
+  const items = [...again, ...others].sort((a, b) => (only === null ? 0 : getPosition(a) - getPosition(b)));
+  const cursor: Cursor = { outside: plugins.length - own.length };
+  return { kind: 'reinstall-plugins', actor, cursor, items, total: items.length };
 }
 
-function itemOf({ file, name, version, kind }: InstalledPlugins['plugins'][number]): JobItem {
-  const item = { id: file, name, version, files: [] };
-  if (kind === 'plugin') return { ...item, state: 'waiting', reason: '' };
-  return { ...item, state: 'skipped', reason: reinstallReason(kind) };
+/** The plugins that a reinstallation looks at: what the page announces is what it lists afterwards. */
+export function isReinstallable({ kind }: InstalledPlugins['plugins'][number]): boolean {
+  return kind === 'plugin';
 }
 
-/** One plugin at a time: first it is marked as running, so that the page shows it, then it is done. */
-export function reinstallStep(deps: ReinstallDeps): Step {
+function toItem({ file, name, version }: InstalledPlugins['plugins'][number]): StoredItem {
+  return { id: file, name, version, files: [], state: 'waiting', reason: '' };
+}
+
+/** Reinstalls one plugin in two steps: the first marks it as running, so that the page shows it. */
+export function reinstallStep(deps: ReinstallContext): Step {
   return async (site, job) => {
     const running = job.items.find(({ state }) => state === 'running');
     if (running === undefined) {
@@ -56,19 +63,22 @@ export function reinstallStep(deps: ReinstallDeps): Step {
       unknown_files: files,
       changed_files: changed,
     } = await deps.commands.reinstallPlugin(site, running.id, deps.directory);
-    return withItem(job, { ...running, state: result, reason: reinstallReason(reason, changed), files });
+    // Nothing is known about this plugin, so it has not failed either.
+    const state = reason === 'directory_unreachable' ? 'unchecked' : result;
+    return withItem(job, { ...running, state, reason: reinstallReason(reason, changed), files });
   };
 }
 
-function withItem(job: StoredJob, item: JobItem): StoredJob {
+function withItem(job: StoredJob, item: StoredItem): StoredJob {
   const items = job.items.map((other) => (other.id === item.id ? item : other));
   return { ...job, items, done: items.filter(isOver).length };
 }
 
-function isOver({ state }: JobItem): boolean {
+function isOver({ state }: StoredItem): boolean {
   return state !== 'waiting' && state !== 'running';
 }
 
 function finished(job: StoredJob): StoredJob {
-  return { ...job, state: 'done', done: job.items.length, summary: reinstallSummary(job.items) };
+  const { outside } = (job.cursor as Cursor) ?? { outside: 0 };
+  return { ...job, state: 'done', done: job.items.length, summary: reinstallSummary(job.items, outside) };
 }

@@ -1,28 +1,38 @@
+import type { ServerText } from '@security-optimizer/contract/server-message';
+import type { SettingField } from '@security-optimizer/contract/simple-settings';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { KeyedMutex } from '../lib/mutex.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import { type Actor, type JsonValue, SettingsConflict, type SettingsStore } from '../storage/settings-store.js';
+import type { PolicyNotes } from '../wordpress/connector-responses.js';
+import type { Actor, JsonValue } from './audit-store.js';
 import { fieldsInWordPress } from './connector-policy.js';
-import { type SettingChanges, type SiteSettings, settingNamed, siteSettingsOf, withChanges } from './site-settings.js';
+import { SettingsConflict, type SettingsStore } from './settings-store.js';
+import { getSetting, toMessage } from './simple-settings.js';
+import {
+  getSettingValue,
+  type SettingChanges,
+  type SiteSettings,
+  toSiteSettings,
+  withChanges,
+} from './site-settings.js';
 
-/** How often a change is decided anew when another node was faster. */
+/** Attempts to decide a change when other nodes change the same setting at the same time. */
 const ATTEMPTS = 3;
 
-/** What WordPress says about things it did while it took a policy. */
-export interface PolicyNotes {
-  readonly delete_readme?: 'deleted' | 'absent' | 'not_deleted' | undefined;
+interface AnySite {
+  readonly id: SiteId;
 }
 
-/** What a change needs from the rest of the product. */
-export interface ChangeDeps {
+/** The services that a change of settings uses. `Site` is the part of a site that `pushPolicy` needs. */
+export interface SettingChangeContext<Site extends AnySite = SiteConfig> {
   readonly settings: SettingsStore;
-  /** Hands settings to WordPress and waits until it runs them. Throws ApiError when it can't. */
-  readonly pushPolicy: (site: SiteConfig, settings: SiteSettings) => Promise<PolicyNotes>;
-  /** Puts settings in force at the gate. */
+  /** Sends settings to WordPress and resolves when it enforces them. Throws ApiError when it can't. */
+  readonly pushPolicy: (site: Site, settings: SiteSettings) => Promise<PolicyNotes>;
+  /** Puts settings in force at the gateway. */
   readonly apply: (site: SiteId, settings: SiteSettings) => void;
   readonly publish: (change: { readonly site: SiteId; readonly version: number }) => void;
-  /** One change of a site at a time. */
+  /** Serializes the changes of a site. */
   readonly mutex: KeyedMutex;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -35,23 +45,23 @@ export interface Changed {
 }
 
 /**
- * Changes settings of a site, everywhere or nowhere: WordPress first where it enforces one of them, then the store,
- * with an audit row for each value that differs, then the gate. Values that are already set succeed, after the same
- * check that WordPress runs them.
+ * Changes settings of a site, everywhere or nowhere. WordPress comes first if it enforces one of them, then the store,
+ * with an audit row for each value that differs, then the gateway. Setting a value again succeeds, after the same check
+ * that WordPress enforces it.
  *
- * @param decide says the new values from the present ones; what it throws stops the change. It is asked again when
- *   somebody else changed the same setting at the same time
- * @throws ApiError when WordPress or the store can't take the change; then nothing is changed
+ * @param decide computes the new values from the current ones; an error that it throws stops the change. It is called
+ *   again when another change of the same setting was stored first
+ * @throws ApiError when WordPress or the store fails; then nothing is changed
  */
-export function changeSettings(
-  deps: ChangeDeps,
-  change: { readonly site: SiteConfig; readonly actor: Actor },
+export function changeSettings<Site extends AnySite>(
+  context: SettingChangeContext<Site>,
+  change: { readonly site: Site; readonly actor: Actor },
   decide: (now: SiteSettings) => SettingChanges | Promise<SettingChanges>,
 ): Promise<Changed> {
-  return deps.mutex.run(change.site.id, async () => {
+  return context.mutex.run(change.site.id, async () => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await changeOnce(deps, change, decide);
+        return await changeOnce(context, change, decide);
       } catch (error) {
         if (!(error instanceof SettingsConflict) || attempt === ATTEMPTS) throw error;
       }
@@ -59,41 +69,41 @@ export function changeSettings(
   });
 }
 
-async function changeOnce(
-  deps: ChangeDeps,
-  { site, actor }: { readonly site: SiteConfig; readonly actor: Actor },
+async function changeOnce<Site extends AnySite>(
+  context: SettingChangeContext<Site>,
+  { site, actor }: { readonly site: Site; readonly actor: Actor },
   decide: (now: SiteSettings) => SettingChanges | Promise<SettingChanges>,
 ): Promise<Changed> {
-  const stored = await deps.settings.read(site.id);
-  const before = siteSettingsOf(stored);
+  const stored = await context.settings.read(site.id);
+  const before = toSiteSettings(stored);
   const values = await decide(before);
   const after = withChanges(before, values);
   const names = Object.keys(values);
   const inWordPress = names.some((name) => fieldsInWordPress.has(name));
-  const notes = inWordPress ? await deps.pushPolicy(site, after) : {};
+  const notes = inWordPress ? await context.pushPolicy(site, after) : {};
   const changes = names
     .map((name) => ({
       name,
-      before: settingNamed(before, name) as JsonValue,
-      after: settingNamed(after, name) as JsonValue,
+      before: getSettingValue(before, name) as JsonValue,
+      after: getSettingValue(after, name) as JsonValue,
       expectedVersion: stored.get(name)?.version ?? 0,
     }))
     .filter((entry) => JSON.stringify(entry.before) !== JSON.stringify(entry.after));
   if (changes.length === 0) {
-    deps.apply(site.id, after);
+    context.apply(site.id, after);
     return { before, after, notes };
   }
   let version: number;
   try {
-    version = await deps.settings.write({ site: site.id, changes, actor, at: deps.clock() });
+    version = await context.settings.write({ site: site.id, changes, actor, at: context.clock() });
   } catch (error) {
-    if (inWordPress) await takeBack(deps, site, before);
+    if (inWordPress) await restoreConnectorPolicy(context, site, before);
     throw error;
   }
-  deps.apply(site.id, after);
-  deps.publish({ site: site.id, version });
+  context.apply(site.id, after);
+  context.publish({ site: site.id, version });
   for (const { name, before: old, after: value } of changes) {
-    deps.logger.info(
+    context.logger.info(
       { event: 'setting-changed', site: site.id, name, before: old, after: value, user: actor.id },
       'A setting was changed.',
     );
@@ -101,14 +111,75 @@ async function changeOnce(
   return { before, after, notes };
 }
 
-/** WordPress runs what was not stored: give it the old policy back. If that fails too, its next signal heals it. */
-async function takeBack(deps: ChangeDeps, site: SiteConfig, settings: SiteSettings): Promise<void> {
+/**
+ * Restores the old policy in WordPress after the change could not be stored. If this fails too, the next signal of the
+ * connector reconciles the policy.
+ */
+async function restoreConnectorPolicy<Site extends AnySite>(
+  context: SettingChangeContext<Site>,
+  site: Site,
+  settings: SiteSettings,
+): Promise<void> {
   try {
-    await deps.pushPolicy(site, settings);
+    await context.pushPolicy(site, settings);
   } catch (error) {
-    deps.logger.warn(
+    context.logger.warn(
       { event: 'policy-push-failed', site: site.id, err: error },
       'A change could not be stored, and WordPress could not be given the old policy back yet.',
+    );
+  }
+}
+
+/**
+ * Changes one simple setting, everywhere or nowhere; see `changeSettings`.
+ *
+ * @returns the message for the owner; empty for a setting without one
+ * @throws ApiError when WordPress or the store fails; then nothing is changed
+ */
+export async function changeSimpleSetting(
+  context: SettingChangeContext,
+  who: { readonly site: SiteConfig; readonly actor: Actor },
+  field: SettingField,
+  value: number,
+): Promise<ServerText> {
+  const { notes } = await changeSettings(context, who, () => ({ [field]: value }));
+  return toMessage(getSetting(field), value, notes);
+}
+
+/**
+ * Restores the old values of settings after a later step of their change has failed. That step was often WordPress
+ * itself: if it can't take the old policy either, the next signal of the connector reconciles it. Never throws, so that
+ * the caller can throw the first error; settings that can't be rolled back are logged.
+ */
+export async function rollBackSettings(
+  context: SettingChangeContext,
+  change: { readonly site: SiteConfig; readonly actor: Actor },
+  old: SettingChanges,
+): Promise<void> {
+  const { logger } = context;
+  const pushPolicy: SettingChangeContext['pushPolicy'] = async (site, settings) => {
+    try {
+      return await context.pushPolicy(site, settings);
+    } catch (error) {
+      logger.warn(
+        { event: 'policy-push-failed', site: site.id, err: error },
+        'A change was taken back, and WordPress could not be given the old policy yet.',
+      );
+      return {};
+    }
+  };
+  try {
+    await changeSettings({ ...context, pushPolicy }, change, () => old);
+  } catch (error) {
+    logger.error(
+      {
+        event: 'settings-rollback-failed',
+        formerEvent: 'settings-not-put-back',
+        site: change.site.id,
+        names: Object.keys(old),
+        err: error,
+      },
+      'A change failed half way, and its settings could not be given their old values back.',
     );
   }
 }

@@ -1,49 +1,40 @@
 import { DISALLOWED_USERNAMES } from '@security-optimizer/contract/login-limits';
-import { connectorFields } from '@security-optimizer/contract/protections';
+import type { Config } from '../config/config.js';
+import type { ConnectorPolicy } from '../wordpress/policy-push.js';
+import { simpleFieldsInWordPress, simplePolicy } from './simple-settings.js';
 import type { SettingsInForce } from './site-settings.js';
 
-/** What WordPress enforces, as it travels: flat, see docs/connector-protocol.md. */
-export type ConnectorPolicy = Readonly<Record<string, number | string>>;
-
-/** Names of the settings that WordPress enforces a part of. */
+/** Names of the settings that WordPress enforces, entirely or in part. */
 export const fieldsInWordPress: ReadonlySet<string> = new Set([
-  ...connectorFields,
-  'login_attempts',
+  ...simpleFieldsInWordPress,
   'login_url',
-  'disable_usernames',
-  'sg2fa',
-  'two_factor_app_passwords',
-  'disable_activity_log',
-  'consent_asked',
+  'two_factor_roles',
 ]);
 
 /**
  * The part of the settings that WordPress enforces.
- * @param slowUsers ids of users whose account is slow for strangers, lowest first
- * @param blockedUsers ids of users who may not log in, lowest first
+ * @param throttledUsers ids of users whose password checks are spaced for anonymous clients, ascending
+ * @param blockedUsers ids of users who may not log in, ascending
+ * @param consent addresses of the provider; a question without an address is not asked
  */
 export function connectorPolicy(
-  { options, login, log, overview, paused }: SettingsInForce,
-  slowUsers: readonly number[] = [],
+  { options, siteSecurity, login, log, overview, paused }: SettingsInForce,
+  consent: Config['consent'],
+  throttledUsers: readonly number[] = [],
   blockedUsers: readonly number[] = [],
 ): ConnectorPolicy {
-  const asks = overview.consent_asked === 1 ? 0 : 1;
   const custom = login.login_url.type === 'custom';
   return {
-    ...Object.fromEntries(connectorFields.map((field) => [field, options[field]])),
-    login_attempts: login.login_attempts,
+    ...simplePolicy({ ...options, ...siteSecurity, ...login, ...log, ...overview }),
+    ...(consent.technicalDataUrl === null && { show_data_consent: 0 }),
+    ...(consent.emailUrl === null && { show_email_consent: 0 }),
     login_url_login: custom ? login.login_url.login : '',
     login_url_signup: custom ? login.login_url.signup : '',
-    disable_usernames: login.disable_usernames,
     disallowed_usernames: DISALLOWED_USERNAMES.join(','),
-    sg2fa: login.sg2fa,
-    two_factor_app_passwords: login.two_factor_app_passwords,
-    slow_users: slowUsers.join(','),
+    two_factor_roles: login.two_factor_roles.join(','),
+    slow_users: throttledUsers.join(','),
     blocked_users: blockedUsers.join(','),
-    activity_events: log.disable_activity_log === 1 ? 0 : 1,
-    show_data_consent: asks,
-    show_email_consent: asks,
-    // WordPress has to know this from a second factor that the owner turned off: sessions of a pause end with it.
+    // WordPress must distinguish a pause from a second factor that the owner turned off: sessions of a pause end with it.
     ...(paused && { paused: 1 }),
   };
 }

@@ -1,20 +1,26 @@
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
-import { defaultLogSettings } from '../activity/log-settings.js';
-import { defaultLoginSettings } from '../login/login-settings.js';
-import { defaultOverviewSettings } from '../overview/overview-settings.js';
-import type { JsonValue } from '../storage/settings-store.js';
+import { defaultLoginSettings } from '../rules/login-policy.js';
 import { StorageError } from '../storage/storage-error.js';
+import type { JsonValue } from './audit-store.js';
 import { connectorPolicy } from './connector-policy.js';
-import { defaultSiteSettings, settingsInForce, siteSettingsOf, withChanges } from './site-settings.js';
+import {
+  defaultLogSettings,
+  defaultSiteSettings,
+  settingsInForce,
+  toSiteSettings,
+  withChanges,
+} from './site-settings.js';
+
+const consent = { technicalDataUrl: 'https://example.com/data', emailUrl: 'https://example.com/mails' };
 
 const stored = (values: Record<string, JsonValue>) =>
   new Map(Object.entries(values).map(([name, value]) => [name, { value, version: 1 }]));
 
 describe('the settings of a site', () => {
   it('are the defaults where nothing is stored, and what is stored elsewhere', () => {
-    expect(siteSettingsOf(new Map())).toEqual(defaultSiteSettings);
-    const settings = siteSettingsOf(stored({ login_attempts: 3, disable_feed: 1, something_new: 'x' }));
+    expect(toSiteSettings(new Map())).toEqual(defaultSiteSettings);
+    const settings = toSiteSettings(stored({ login_attempts: 3, disable_feed: 1, something_new: 'x' }));
     expect(settings.login).toEqual({ ...defaultLoginSettings, login_attempts: 3 });
     expect(settings.options).toEqual({ ...defaultSecurityOptions, disable_feed: 1 });
   });
@@ -25,26 +31,31 @@ describe('the settings of a site', () => {
     ['login_url', { type: 'custom' }],
     ['disable_usernames', true],
     ['sg2fa', '1'],
+    ['two_factor_roles', ['a,b']],
     ['two_factor_app_passwords', null],
     ['away_mode', { type: 'weekly', weekly: ['someday'] }],
     ['paused_until', 'soon'],
     ['disable_feed', 2],
+    ['signed_xml_rpc', true],
     ['disable_activity_log', true],
     ['log_lifetime', 13],
     ['log_lifetime', '7'],
     ['anonymize_addresses', null],
+    ['log_own_cron', '1'],
     ['consent_asked', true],
   ])('never fall back to a default when %s is stored in a form that nobody knows', (name, value) => {
-    expect(() => siteSettingsOf(stored({ [name]: value }))).toThrow(StorageError);
+    expect(() => toSiteSettings(stored({ [name]: value }))).toThrow(StorageError);
   });
 
   it('change by name, and only where they are named', () => {
     const changed = withChanges(defaultSiteSettings, { sg2fa: 1, disable_feed: 1, log_lifetime: 7, paused_until: 7 });
     expect(changed).toEqual({
       options: { ...defaultSecurityOptions, disable_feed: 1 },
+      siteSecurity: { signed_xml_rpc: 1 },
       login: { ...defaultLoginSettings, sg2fa: 1 },
       log: { ...defaultLogSettings, log_lifetime: 7 },
-      overview: defaultOverviewSettings,
+      postHack: { weekly_checkup: 1 },
+      overview: defaultSiteSettings.overview,
       pausedUntil: 7,
     });
   });
@@ -68,6 +79,7 @@ describe('a pause', () => {
       login_url: { type: 'default', login: '', signup: '' },
       disable_usernames: 0,
       sg2fa: 0,
+      two_factor_roles: [],
       two_factor_app_passwords: 0,
       away_mode: { type: 'off' },
     });
@@ -82,35 +94,35 @@ describe('a pause', () => {
       show_email_consent: _email,
       paused,
       ...policy
-    } = connectorPolicy(settingsInForce(strict, 999), [], []);
+    } = connectorPolicy(settingsInForce(strict, 999), consent, [], []);
     expect(Object.values(policy).every((value) => value === 0 || value === '')).toBe(true);
     // The log goes on: what happens during a pause is what the owner wants to read afterwards.
     expect(activity_events).toBe(1);
     expect(paused).toBe(1);
-    expect(connectorPolicy(settingsInForce(strict, 1000))).not.toHaveProperty('paused');
+    expect(connectorPolicy(settingsInForce(strict, 1000), consent)).not.toHaveProperty('paused');
   });
 });
 
-it('names slow users and the addresses of the log-in in the policy, the addresses only while they are used', () => {
+it('names slow users and the addresses of the login in the policy, the addresses only while they are used', () => {
   const login_url = { type: 'custom', login: 'my-door', signup: 'join-us' } as const;
   const custom = withChanges(defaultSiteSettings, { login_url });
-  expect(connectorPolicy(custom, [2, 7])).toMatchObject({
+  expect(connectorPolicy(custom, consent, [2, 7])).toMatchObject({
     login_url_login: 'my-door',
     login_url_signup: 'join-us',
     slow_users: '2,7',
   });
   const back = withChanges(custom, { login_url: { ...login_url, type: 'default' } });
-  expect(connectorPolicy(back)).toMatchObject({ login_url_login: '', login_url_signup: '', slow_users: '' });
+  expect(connectorPolicy(back, consent)).toMatchObject({ login_url_login: '', login_url_signup: '', slow_users: '' });
 });
 
 it('tells WordPress whom to keep out, and whether to write down what users do', () => {
-  expect(connectorPolicy(defaultSiteSettings)).toMatchObject({ blocked_users: '', activity_events: 1 });
+  expect(connectorPolicy(defaultSiteSettings, consent)).toMatchObject({ blocked_users: '', activity_events: 1 });
   const off = withChanges(defaultSiteSettings, { disable_activity_log: 1 });
-  expect(connectorPolicy(off, [], [3, 9])).toMatchObject({ blocked_users: '3,9', activity_events: 0 });
+  expect(connectorPolicy(off, consent, [], [3, 9])).toMatchObject({ blocked_users: '3,9', activity_events: 0 });
 });
 
 it('has the owner asked for consent in WordPress until there is an answer, whatever it is', () => {
-  expect(connectorPolicy(defaultSiteSettings)).toMatchObject({ show_data_consent: 1, show_email_consent: 1 });
+  expect(connectorPolicy(defaultSiteSettings, consent)).toMatchObject({ show_data_consent: 1, show_email_consent: 1 });
   const answered = withChanges(defaultSiteSettings, { consent_asked: 1, data_consent: 0 });
-  expect(connectorPolicy(answered)).toMatchObject({ show_data_consent: 0, show_email_consent: 0 });
+  expect(connectorPolicy(answered, consent)).toMatchObject({ show_data_consent: 0, show_email_consent: 0 });
 });

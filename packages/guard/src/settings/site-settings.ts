@@ -1,100 +1,169 @@
-import {
-  defaultSecurityOptions,
-  type SecurityOptions,
-  siteSecurityToggles,
-} from '@security-optimizer/contract/protections';
-import { defaultLogSettings, type LogSettings, logSettingsOf } from '../activity/log-settings.js';
-import { defaultLoginSettings, type LoginSettings } from '../login/login-settings.js';
-import { loginSettingsOf } from '../login/login-settings-of.js';
-import { defaultOverviewSettings, type OverviewSettings, overviewSettingsOf } from '../overview/overview-settings.js';
+import { awayScheduleSchema } from '@security-optimizer/contract/login';
+import { ROLE_PATTERN } from '@security-optimizer/contract/login-limits';
+import { type SettingValues, simpleDefaults } from '@security-optimizer/contract/simple-settings';
+import { z } from 'zod';
+import { defaultLoginSettings, type LoginSettings } from '../rules/login-policy.js';
 import type { SiteId } from '../site.js';
-import { securityOptionsOf } from '../site-security/security-options.js';
-import type { SettingsStore, StoredSetting } from '../storage/settings-store.js';
 import { StorageError } from '../storage/storage-error.js';
+import type { SettingsStore, StoredSetting } from './settings-store.js';
+import { pausedValues, simpleSchemas } from './simple-settings.js';
 
-/** Everything that is stored as a setting of one site. */
+/** The settings of the Activity Log. */
+export interface LogSettings extends SettingValues<'log'> {
+  /** Recipients of the weekly report: lower-case addresses. */
+  readonly notification_emails: readonly string[];
+}
+
+/** All settings of one site. */
 export interface SiteSettings {
-  readonly options: SecurityOptions;
+  readonly options: SettingValues<'options'>;
+  readonly siteSecurity: SettingValues<'siteSecurity'>;
   readonly login: LoginSettings;
   readonly log: LogSettings;
-  readonly overview: OverviewSettings;
-  /** Until then everything is off (`security-optimizer pause`), milliseconds since the Unix epoch; 0 when it is not. */
+  readonly postHack: SettingValues<'postHack'>;
+  /** The owner's one-time choices. */
+  readonly overview: SettingValues<'overview'>;
+  /** End of a pause (`security-optimizer pause`), milliseconds since the Unix epoch; 0 when there is none. */
   readonly pausedUntil: number;
 }
 
-/** New values by the names under which they are stored. */
+/** New values by the stored names of their settings. */
 export type SettingChanges = Partial<
-  SecurityOptions & LoginSettings & LogSettings & OverviewSettings & { readonly paused_until: number }
+  SettingValues<'options' | 'siteSecurity' | 'postHack' | 'overview'> &
+    LoginSettings &
+    LogSettings & { readonly paused_until: number }
 >;
 
+export const defaultLogSettings: LogSettings = Object.freeze({
+  ...simpleDefaults('log'),
+  notification_emails: Object.freeze([]),
+});
+
 export const defaultSiteSettings: SiteSettings = Object.freeze({
-  options: defaultSecurityOptions,
+  options: simpleDefaults('options'),
+  siteSecurity: simpleDefaults('siteSecurity'),
   login: defaultLoginSettings,
   log: defaultLogSettings,
-  overview: defaultOverviewSettings,
+  postHack: simpleDefaults('postHack'),
+  overview: simpleDefaults('overview'),
   pausedUntil: 0,
 });
 
-/** What is stored, defaults filled in. Throws StorageError. */
-export function siteSettingsOf(stored: ReadonlyMap<string, StoredSetting>): SiteSettings {
+/** The schema of each stored value. A setting without a schema is a compile error. */
+const schemas: {
+  readonly [Group in Exclude<keyof SiteSettings, 'pausedUntil'>]: {
+    readonly [Name in keyof SiteSettings[Group]]: z.core.$ZodType<SiteSettings[Group][Name]>;
+  };
+} = {
+  options: simpleSchemas('options'),
+  siteSecurity: simpleSchemas('siteSecurity'),
+  login: {
+    ...simpleSchemas('login'),
+    login_access: z.array(z.string()),
+    login_url: z.object({ type: z.enum(['default', 'custom']), login: z.string(), signup: z.string() }),
+    two_factor_roles: z.array(z.string().regex(ROLE_PATTERN)),
+    away_mode: awayScheduleSchema,
+  },
+  log: { ...simpleSchemas('log'), notification_emails: z.array(z.string()) },
+  postHack: simpleSchemas('postHack'),
+  overview: simpleSchemas('overview'),
+};
+
+/** Names of all settings that describe a site's protection: without the owner's one-time choices, and without a pause. */
+export const settingNames: readonly string[] = (
+  ['options', 'siteSecurity', 'login', 'log', 'postHack'] as const
+).flatMap((group) => Object.keys(schemas[group]));
+
+/** A value of a setting of `settingNames`, or what is allowed. */
+export function parseSettingValue(
+  name: string,
+  value: unknown,
+): { readonly value: unknown } | { readonly allowed: string } {
+  const schema = Object.assign({}, ...Object.values(schemas))[name] as z.core.$ZodType;
+  const parsed = z.safeParse(schema, value);
+  return parsed.success ? { value: parsed.data } : { allowed: z.prettifyError(parsed.error).replaceAll('\n', ' ') };
+}
+
+/**
+ * Converts stored values to settings, with defaults for those that were never stored.
+ * @throws StorageError for a stored value of another form; a default in its place could be weaker
+ */
+export function toSiteSettings(stored: ReadonlyMap<string, StoredSetting>): SiteSettings {
   const paused = stored.get('paused_until')?.value ?? 0;
   if (typeof paused !== 'number') throw new StorageError('corrupt', 'The stored value of paused_until is no number.');
+  const group = <Name extends keyof typeof schemas>(name: Name): SiteSettings[Name] => {
+    const values = Object.entries(defaultSiteSettings[name]).map(([field, value]) => {
+      const setting = stored.get(field);
+      if (setting === undefined) return [field, value];
+      const parsed = z.safeParse(
+        (schemas[name] as Record<string, z.core.$ZodType>)[field] as z.core.$ZodType,
+        setting.value,
+      );
+      if (!parsed.success) throw new StorageError('corrupt', `The stored value of ${field} has an unknown form.`);
+      return [field, parsed.data];
+    });
+    return Object.fromEntries(values);
+  };
   return {
-    options: securityOptionsOf(stored),
-    login: loginSettingsOf(stored),
-    log: logSettingsOf(stored),
-    overview: overviewSettingsOf(stored),
+    options: group('options'),
+    siteSecurity: group('siteSecurity'),
+    login: group('login'),
+    log: group('log'),
+    postHack: group('postHack'),
+    overview: group('overview'),
     pausedUntil: paused,
   };
 }
 
-/** The settings of many sites, read in one go; a site that is missing never changed one. Throws StorageError. */
+/** Reads the settings of many sites with one query; a site without any stored setting is omitted. Throws StorageError. */
 export async function fetchAllSettings(
   settings: Pick<SettingsStore, 'readAll'>,
   sites: Iterable<SiteId>,
 ): Promise<ReadonlyMap<SiteId, SiteSettings>> {
   const found = new Map<SiteId, SiteSettings>();
-  for (const [site, stored] of await settings.readAll(sites)) found.set(site, siteSettingsOf(stored));
+  for (const [site, stored] of await settings.readAll(sites)) found.set(site, toSiteSettings(stored));
   return found;
 }
 
-/** The settings of a site as they are stored, defaults filled in. Throws StorageError. */
+/** Reads the settings of a site, including defaults. Throws StorageError. */
 export async function fetchSiteSettings(settings: Pick<SettingsStore, 'read'>, site: SiteId): Promise<SiteSettings> {
-  return siteSettingsOf(await settings.read(site));
+  return toSiteSettings(await settings.read(site));
 }
 
 export function withChanges(settings: SiteSettings, changes: SettingChanges): SiteSettings {
-  const { options, login, log, overview, pausedUntil } = settings;
+  const { options, siteSecurity, login, log, postHack, overview, pausedUntil } = settings;
   const pick = <Group extends object>(group: Group): Group =>
     Object.fromEntries(
       Object.entries(group).map(([name, value]) => [name, (changes as Record<string, unknown>)[name] ?? value]),
     ) as Group;
   return {
     options: pick(options),
+    siteSecurity: pick(siteSecurity),
     login: pick(login),
     log: pick(log),
+    postHack: pick(postHack),
     overview: pick(overview),
     pausedUntil: changes.paused_until ?? pausedUntil,
   };
 }
 
-/** The value that a name stands for. */
-export function settingNamed(settings: SiteSettings, name: string): unknown {
+/** Returns the value of the setting with this name. */
+export function getSettingValue(settings: SiteSettings, name: string): unknown {
   if (name === 'paused_until') return settings.pausedUntil;
-  return ({ ...settings.options, ...settings.login, ...settings.log, ...settings.overview } as Record<string, unknown>)[
-    name
-  ];
+  const { options, siteSecurity, login, log, postHack, overview } = settings;
+  return ({ ...options, ...siteSecurity, ...login, ...log, ...postHack, ...overview } as Record<string, unknown>)[name];
 }
 
-const allOff: Pick<SiteSettings, 'options' | 'login'> = {
-  options: Object.fromEntries(siteSecurityToggles.map(({ field }) => [field, 0])) as SecurityOptions,
-  login: { ...defaultLoginSettings, login_attempts: 0, disable_usernames: 0 },
-};
-
-/** Settings as they are enforced. */
+/** The settings that are enforced. */
 export type SettingsInForce = SiteSettings & { readonly paused?: true };
 
-/** The settings that are to be enforced now: every protection is off during a pause; the log goes on. */
+/** Returns the settings that are enforced now. During a pause every protection is off, but the log continues. */
 export function settingsInForce(settings: SiteSettings, nowMs: number): SettingsInForce {
-  return settings.pausedUntil > nowMs ? { ...settings, ...allOff, paused: true } : settings;
+  if (settings.pausedUntil <= nowMs) return settings;
+  return {
+    ...settings,
+    options: { ...settings.options, ...pausedValues('options') },
+    login: { ...defaultLoginSettings, ...pausedValues('login') },
+    paused: true,
+  };
 }

@@ -1,13 +1,13 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { openTestDatabase } from '../../test/support/database.js';
+import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { silentLogger } from '../lib/logger.js';
-import { eventually, scratchFolder } from '../testing/scratch.js';
+import { sqlSettingsStore } from '../settings/settings-store.js';
 import { latestVersion, pollingChangeFeed } from './change-feed.js';
-import { openDatabase } from './database.js';
-import { sqlSettingsStore } from './settings-store.js';
 
 async function node(dataDir: string) {
   const logger = silentLogger();
-  const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger });
+  const db = await openTestDatabase(dataDir, { logger });
   const feed = pollingChangeFeed({ db, logger, from: await latestVersion(db), pollMs: 20 });
   const told: string[] = [];
   feed.subscribe((site) => told.push(site));

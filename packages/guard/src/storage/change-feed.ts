@@ -1,27 +1,32 @@
 import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
-import type { Database } from './database.js';
+import { type Database, withTables } from './database.js';
+
+/** One sequence of versions for all sites: each change of a site gives the site's row the next version. */
+export interface SiteVersionTables {
+  site_versions: { site: string; version: number };
+}
 
 /**
- * Tells every part of the product, in every process on the same database, that a site's settings changed. A listener
- * reads the settings again; it may be told more often than something changed, never less.
+ * Notifies listeners, in every process on the same database, that a site's settings changed. A listener then reads the
+ * settings again. There may be more notifications than changes, never fewer.
  */
 export interface ChangeFeed {
-  /** Tells the listeners of this process at once. Other processes learn it from the database. */
+  /** Notifies the listeners of this process at once. Other processes read the change from the database. */
   publish(change: { readonly site: SiteId; readonly version: number }): void;
-  /** @returns stops listening */
+  /** @returns unsubscribes the listener */
   subscribe(listener: (site: SiteId) => void): () => void;
   close(): void;
 }
 
-/** How often the database is asked for changes of other processes, milliseconds. */
+/** Interval at which changes of other processes are polled, milliseconds. */
 const POLL_MS = 1000;
 
 /**
- * Change feed over the table of site versions, by polling: one indexed question that finds nothing most of the time.
- * A database that can notify (LISTEN/NOTIFY) calls the same `poll` when it is notified, and keeps the timer as a net.
+ * Creates a change feed that polls the table of site versions: one indexed query that mostly finds nothing. For a
+ * database with notifications (LISTEN/NOTIFY), each of them would call the same `poll`, with the timer as a fallback.
  *
- * @param from what the table held when the settings were loaded; see `latestVersion`
+ * @param from highest version in the table when the settings were loaded; see `latestVersion`
  */
 export function pollingChangeFeed(options: {
   db: Database;
@@ -29,18 +34,19 @@ export function pollingChangeFeed(options: {
   from: number;
   pollMs?: number;
 }): ChangeFeed {
-  const { db, logger } = options;
+  const { logger } = options;
+  const db = withTables<SiteVersionTables>(options.db);
   const listeners = new Set<(site: SiteId) => void>();
-  /** Versions that listeners have already been told, by site. */
-  const told = new Map<SiteId, number>();
+  /** The last version published to listeners, by site. */
+  const published = new Map<SiteId, number>();
   let seen = options.from;
   let failing = false;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const tell = (site: SiteId, version: number) => {
-    if ((told.get(site) ?? 0) >= version) return;
-    told.set(site, version);
+  const notify = (site: SiteId, version: number) => {
+    if ((published.get(site) ?? 0) >= version) return;
+    published.set(site, version);
     for (const listener of listeners) listener(site);
   };
 
@@ -54,11 +60,11 @@ export function pollingChangeFeed(options: {
         .execute();
       for (const { site, version } of rows) {
         seen = Math.max(seen, version);
-        tell(site, version);
+        notify(site, version);
       }
       failing = false;
     } catch (error) {
-      // Once per outage: a line per second would bury the log.
+      // Once per outage: a log line per second would bury all others.
       if (!failing && !closed) {
         logger.error({ event: 'change-feed-failed', err: error }, 'Changes by other processes can’t be read.');
       }
@@ -69,7 +75,7 @@ export function pollingChangeFeed(options: {
   timer = setTimeout(poll, options.pollMs ?? POLL_MS);
 
   return {
-    publish: ({ site, version }) => tell(site, version),
+    publish: ({ site, version }) => notify(site, version),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -82,11 +88,27 @@ export function pollingChangeFeed(options: {
   };
 }
 
-/** The highest version of any site. Read it before the settings, so that no change falls between the two. */
+/** Reads the highest version of all sites. Call it before reading the settings, so that no change is missed. */
 export async function latestVersion(db: Database): Promise<number> {
-  const row = await db
+  const row = await withTables<SiteVersionTables>(db)
     .selectFrom('site_versions')
     .select((expression) => expression.fn.max('version').as('highest'))
     .executeTakeFirst();
   return Number(row?.highest ?? 0);
+}
+
+/** Gives the site the next version of the sequence that all sites share. */
+export async function nextSiteVersion(database: Database, site: SiteId): Promise<number> {
+  const db = withTables<SiteVersionTables>(database);
+  const { highest } = await db
+    .selectFrom('site_versions')
+    .select((expression) => expression.fn.max('version').as('highest'))
+    .executeTakeFirstOrThrow();
+  const version = Number(highest ?? 0) + 1;
+  await db
+    .insertInto('site_versions')
+    .values({ site, version })
+    .onConflict((conflict) => conflict.column('site').doUpdateSet({ version }))
+    .execute();
+  return version;
 }

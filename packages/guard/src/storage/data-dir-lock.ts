@@ -1,67 +1,152 @@
+import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
-import { makePrivate } from '../lib/make-private.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { makePrivate, writeFileAtomically } from '../lib/files.js';
+import type { SiteId } from '../site.js';
+import { openSqlite } from './sqlite.js';
 
-/** `status` holds the lock for a moment to see whether it is free; a guard that starts just then waits for it. */
+/** `status` holds the lock for a moment to test it; a guard that starts at that moment waits, at most this long. */
 const LOCK_WAIT_MS = 500;
 
-/** Held for as long as a guard runs on a data folder. */
+const SQLITE_BUSY = 5;
+
+/** The lock that a guard holds while it runs on a data folder. */
 export interface DataDirLock {
+  /** Writes which sites are in use now. */
+  writeSites(sites: SitesInUse): Promise<void>;
   release(): Promise<void>;
+}
+
+/** How often a guard that waits for the end of another one looks whether it has ended, milliseconds. */
+const POLL_MS = 20;
+
+/** How long to wait for a guard that runs on the data folder and is about to end. */
+export interface LockWait {
+  /** Milliseconds; 0 for no wait. */
+  readonly ms: number;
+  /** Ends the wait with an AbortError. */
+  readonly signal: AbortSignal;
+  /** Called once when another guard runs. @param pid its process id, if it has written it */
+  onWaiting(pid: number | null): void;
 }
 
 /** Another process runs on the data folder. */
 export class DataDirInUse extends Error {
-  /** @param pid its process id, when it has written it */
+  /** @param pid its process id, if it has written it */
   constructor(readonly pid: number | null) {
     super(`Another guard runs on this data folder${pid === null ? '' : ` (process ${pid})`}.`);
     this.name = 'DataDirInUse';
   }
 }
 
+/** The sites whose settings and log a running guard holds in memory. */
+export interface SitesInUse {
+  readonly served: readonly SiteId[];
+  readonly quarantined: readonly SiteId[];
+  /** The configuration file that these come from; absent in a guard that reads it only at its start. */
+  readonly configuration?: AppliedConfiguration;
+}
+
+/** A configuration file that a running guard has read. */
+export interface AppliedConfiguration {
+  /** When the file was written, nanoseconds since the Unix epoch, in decimal digits. */
+  readonly writtenAt: string;
+  /** Why guard goes on with the sites of an earlier file; empty when it serves those of this one. */
+  readonly mistakes: readonly string[];
+  /** Keys in which it differs from the one that guard was started with, and that count after a restart. */
+  readonly restartKeys: readonly string[];
+}
+
 /**
- * Makes sure that one guard runs on a data folder. The lock is SQLite's own on an empty file, which the operating
- * system frees when the process ends, however it ends: no stale lock is left after a crash. `guard.pid` is for people.
+ * Ensures that only one guard runs on a data folder. The lock is an SQLite lock on an empty file: the operating system
+ * releases it when the process ends, so a crash leaves no stale lock. `guard.pid` is for people, `guard.sites` for
+ * commands that need to know the sites of the running guard.
  *
- * @throws DataDirInUse
+ * @param wait for another guard; without it, that one must have ended
+ * @throws DataDirInUse, or AbortError when the wait was ended
  */
-export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
-  const lock = takeLock(dataDir, LOCK_WAIT_MS);
+export async function lockDataDir(dataDir: string, sites: SitesInUse, wait?: LockWait): Promise<DataDirLock> {
+  const lock = tryLock(lockFile(dataDir), LOCK_WAIT_MS) ?? (wait ? await waitForLock(dataDir, wait) : null);
   if (lock === null) throw new DataDirInUse(await runningGuard(dataDir));
   const pidFile = join(dataDir, 'guard.pid');
+  const sitesFile = join(dataDir, 'guard.sites');
+  const writeSites = (inUse: SitesInUse) =>
+    writeFileAtomically(sitesFile, `${JSON.stringify(inUse)}\n`, { mode: 0o600 });
+  await writeSites(sites);
   await writeFile(pidFile, `${process.pid}\n`);
   return {
+    writeSites,
     async release() {
       await rm(pidFile, { force: true });
+      await rm(sitesFile, { force: true });
       lock.close();
     },
   };
 }
 
-/** Whether a guard runs on the data folder. */
-export function isDataDirInUse(dataDir: string): boolean {
-  const lock = takeLock(dataDir, 0);
-  lock?.close();
-  return lock === null;
+/** SQLite's own wait would hold up the thread, so that no signal to stop would be heard. */
+async function waitForLock(dataDir: string, { ms, signal, onWaiting }: LockWait): Promise<{ close(): void } | null> {
+  if (ms === 0) return null;
+  onWaiting(await runningGuard(dataDir));
+  for (let left = ms; left > 0; left -= POLL_MS) {
+    await pause(Math.min(POLL_MS, left), undefined, { signal });
+    const lock = tryLock(lockFile(dataDir), 0);
+    if (lock !== null) return lock;
+  }
+  return null;
 }
 
-/** Process id that the running guard has written, if any. */
+/** Reports whether a guard runs on the data folder. Creates no file. */
+export function isDataDirInUse(dataDir: string): boolean {
+  if (!existsSync(lockFile(dataDir))) return false;
+  // A shared lock: an exclusive one would create a journal for a moment.
+  const database = openSqlite(lockFile(dataDir), { readOnly: true, busyTimeoutMs: 0 });
+  try {
+    database.prepare('SELECT count(*) FROM sqlite_master').get();
+    return false;
+  } catch (error) {
+    // Any other error: a killed guard has left a journal, which only a writer can remove.
+    return (error as { errcode?: number }).errcode === SQLITE_BUSY;
+  } finally {
+    database.close();
+  }
+}
+
+/** Reads the process id that the running guard has written, if any. */
 export async function runningGuard(dataDir: string): Promise<number | null> {
   const text = await readFile(join(dataDir, 'guard.pid'), 'utf8').catch(() => '');
   return /^\d+\n$/.test(text) ? Number(text) : null;
 }
 
-function takeLock(dataDir: string, waitMs: number) {
-  const file = join(dataDir, 'guard.lock');
+function lockFile(dataDir: string): string {
+  return join(dataDir, 'guard.lock');
+}
+
+/** Reads the sites that the running guard has written; null if the file can't be read. */
+export async function runningSites(dataDir: string): Promise<SitesInUse | null> {
+  try {
+    return JSON.parse(await readFile(join(dataDir, 'guard.sites'), 'utf8')) as SitesInUse;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Acquires an SQLite lock on an empty file, which is created if it is missing. The operating system releases the lock
+ * when the process ends.
+ *
+ * @returns the lock, released by `close`; null if another process, or another part of this one, holds it
+ */
+export function tryLock(file: string, waitMs: number): { close(): void } | null {
   makePrivate(file);
-  const database = new DatabaseSync(file, { timeout: waitMs });
+  const database = openSqlite(file, { busyTimeoutMs: waitMs });
   try {
     database.exec('BEGIN EXCLUSIVE');
     return database;
   } catch (error) {
     database.close();
-    if ((error as { errcode?: number }).errcode === 5) return null;
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return null;
     throw error;
   }
 }

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { cp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fakeConnector } from '../testing/fake-connector.js';
-import { callApi, dataFolderFor, runningGuard } from '../testing/running-guard.js';
-import { scratchFolder } from '../testing/scratch.js';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { callApi, dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
+import { scratchFolder } from '../../test/support/scratch.js';
 
 const mount = (...args: string[]) => execFileSync('mount', args, { stdio: 'pipe' });
 const unmount = (folder: string) => execFileSync('umount', ['-l', folder], { stdio: 'pipe' });

@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { silentLogger } from '../lib/logger.js';
-import { scratchFolder } from '../testing/scratch.js';
-import { openDatabase } from './database.js';
-import { sqlSettingsStore } from './settings-store.js';
+import { openTestDatabase } from '../../test/support/database.js';
+import { scratchFolder } from '../../test/support/scratch.js';
+import { sqlSettingsStore } from '../settings/settings-store.js';
 
 /** A process that stores one setting after another and prints each number once it is acknowledged. */
 const writer = `
-  import { openDatabase } from '@security-optimizer/guard/storage/database';
-  import { sqlSettingsStore } from '@security-optimizer/guard/storage/settings-store';
-  import { silentLogger } from '@security-optimizer/guard/lib/logger';
-  const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir: process.env.DATA_DIR, logger: silentLogger() });
+  import { openGuardDatabase } from './dist/migrations.js';
+  import { sqlSettingsStore } from './dist/settings/settings-store.js';
+  import { silentLogger } from './dist/lib/logger.js';
+  const dataDir = process.env.DATA_DIR;
+  const db = await openGuardDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
   const settings = sqlSettingsStore(db);
   for (let n = 1; ; n++) {
     const changes = [{ name: 'setting-' + n, before: 0, after: n, expectedVersion: 0 }];
@@ -37,7 +37,7 @@ it('keeps every acknowledged setting, with its audit row, when the process is ki
     }
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     expect(last).toBeGreaterThanOrEqual(acknowledged);
-    const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+    const db = await openTestDatabase(dataDir);
     onTestFinished(() => db.destroy());
     const stored = await sqlSettingsStore(db).read('a');
     for (let n = 1; n <= last; n++) expect(stored.get(`setting-${n}`)?.value).toBe(n);

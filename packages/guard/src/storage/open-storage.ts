@@ -1,33 +1,72 @@
 import { mkdir } from 'node:fs/promises';
-import type { Config } from '../config.js';
+import { dirname, resolve } from 'node:path';
+import type { Config, ConfiguredSites } from '../config/config.js';
 import type { Logger } from '../lib/logger.js';
-import { type DataDirLock, lockDataDir } from './data-dir-lock.js';
-import { databaseThread } from './database-thread.js';
-import { type EarlyBlocks, readBlocksEarly } from './early-blocks.js';
-import type { SqliteThread } from './sqlite-worker/sqlite-thread.js';
+import type { SiteId } from '../site.js';
+import {
+  type AppliedConfiguration,
+  type DataDirLock,
+  type LockWait,
+  lockDataDir,
+  type SitesInUse,
+} from './data-dir-lock.js';
+import { SqliteThread } from './storage-thread.js';
 
-/** What of the storage is at work before the program that serves has been loaded. */
+/** The part of the storage that starts before the server's code is loaded. */
 export interface OpenStorage {
   readonly lock: DataDirLock;
-  /** Of the database; its tables may be old still. */
+  /** The thread of the database, whose tables may not be migrated yet. */
   readonly thread: SqliteThread;
-  readonly blocked: EarlyBlocks;
 }
 
 /**
- * Makes the data folder this process's own, and lets the database's thread open its file and read the long lists: on a
- * processor of its own it is done when guard asks for them.
+ * Locks the data folder for this process and starts the database's thread.
  *
+ * @param options `configuration`: the file that the configuration comes from, if it is followed while guard runs; `wait`:
+ *   for another guard that is about to end, see `lockDataDir`
  * @throws DataDirInUse, or the system's error
  */
-export async function openStorage({ dataDir, database }: Config, logger: Logger): Promise<OpenStorage> {
+export async function openStorage(
+  config: Config,
+  logger: Logger,
+  options: { readonly configuration?: AppliedConfiguration; readonly wait?: LockWait } = {},
+): Promise<OpenStorage> {
+  const { dataDir, database } = config;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const lock = await lockDataDir(dataDir);
+  const lock = await lockDataDir(dataDir, sitesInUse(config, options.configuration), options.wait);
   try {
-    const thread = await databaseThread({ url: database, dataDir, logger });
-    return { lock, thread, blocked: readBlocksEarly(thread) };
+    return { lock, thread: await databaseThread({ url: database, dataDir, logger }) };
   } catch (error) {
     await lock.release();
     throw error;
   }
+}
+
+/** What commands are told about the sites of a running guard. */
+export function sitesInUse({ sites, quarantined }: ConfiguredSites, configuration?: AppliedConfiguration): SitesInUse {
+  const toIds = (list: readonly { readonly id: SiteId }[]) => list.map(({ id }) => id);
+  return { served: toIds(sites), quarantined: toIds(quarantined), ...(configuration && { configuration }) };
+}
+
+/** How long a write waits for another process that writes to the same file, milliseconds. */
+const BUSY_TIMEOUT_MS = 5000;
+
+export interface DatabaseOptions {
+  /** `sqlite:<file>`, the file relative to the data folder. */
+  readonly url: string;
+  readonly dataDir: string;
+  readonly logger: Logger;
+  readonly busyTimeoutMs?: number;
+}
+
+/** Creates the thread of the configured database; the thread starts with the first call. */
+export async function databaseThread({ url, dataDir, logger, busyTimeoutMs }: DatabaseOptions): Promise<SqliteThread> {
+  const file = databaseFile(url, dataDir);
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  return new SqliteThread({ file, busyTimeoutMs: busyTimeoutMs ?? BUSY_TIMEOUT_MS }, logger);
+}
+
+/** Path of the database's file. */
+export function databaseFile(url: string, dataDir: string): string {
+  return resolve(dataDir, url.slice('sqlite:'.length));
 }

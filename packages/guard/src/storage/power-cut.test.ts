@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { silentLogger } from '../lib/logger.js';
-import { runIn, serve } from '../testing/command-line.js';
-import { fakeEvent } from '../testing/fake-activity.js';
-import { fakeConnector } from '../testing/fake-connector.js';
-import { callApi, dataFolderFor } from '../testing/running-guard.js';
-import { eventually } from '../testing/scratch.js';
-import { openDatabase } from './database.js';
-import { type JsonValue, sqlSettingsStore } from './settings-store.js';
+import { runIn, serve } from '../../test/support/command-line.js';
+import { openTestDatabase } from '../../test/support/database.js';
+import { fakeEvent } from '../../test/support/fake-activity.js';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { callApi, dataFolderFor } from '../../test/support/running-guard.js';
+import { eventually } from '../../test/support/scratch.js';
+import type { JsonValue } from '../settings/audit-store.js';
+import { sqlSettingsStore } from '../settings/settings-store.js';
 
 /** What `PRAGMA synchronous` answers. With OFF a power cut may take back, or tear, what was acknowledged. */
 const NORMAL = 1;
 const FULL = 2;
-const recorder = new URL('../testing/record-commits.mjs', import.meta.url);
+const recorder = new URL('../../test/support/record-commits.mjs', import.meta.url);
 
 interface Commit {
   readonly file: string;
@@ -24,7 +24,7 @@ interface Commit {
 
 /** What the commands that come back in will find to change. */
 async function store(dataDir: string, values: Readonly<Record<string, JsonValue>>): Promise<void> {
-  const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+  const db = await openTestDatabase(dataDir);
   const changes = Object.entries(values).map(([name, after]) => ({ name, before: null, after, expectedVersion: 0 }));
   await sqlSettingsStore(db).write({
     site: 'site',

@@ -1,9 +1,9 @@
 import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fakeConnector } from '../testing/fake-connector.js';
-import { dataFolderFor, runningGuard } from '../testing/running-guard.js';
-import { eventually } from '../testing/scratch.js';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
+import { eventually } from '../../test/support/scratch.js';
 
 /** Not of guard's making here, and the process id, which is for people. */
 const OTHERS = ['guard.json', 'guard.pid'];

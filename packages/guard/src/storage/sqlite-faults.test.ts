@@ -1,16 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { Kysely, sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openTestDatabase } from '../../test/support/database.js';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { silentLogger } from '../lib/logger.js';
-import { recordedLog } from '../testing/log-lines.js';
-import { eventually, scratchFolder } from '../testing/scratch.js';
-import { openDatabase } from './database.js';
-import type { Schema } from './schema.js';
-import { sqlSettingsStore } from './settings-store.js';
-import { sqliteWorkerDialect } from './sqlite-worker/sqlite-dialect.js';
-import { SqliteThread } from './sqlite-worker/sqlite-thread.js';
+import { sqlSettingsStore } from '../settings/settings-store.js';
+import { openSqlite } from './sqlite.js';
+import { sqliteWorkerDialect } from './sqlite-dialect.js';
+import { SqliteThread } from './storage-thread.js';
 
 const change = {
   site: 'a',
@@ -20,7 +19,7 @@ const change = {
 };
 
 async function open(dataDir: string, busyTimeoutMs = 100) {
-  const db = await openDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger(), busyTimeoutMs });
+  const db = await openTestDatabase(dataDir, { busyTimeoutMs });
   onTestFinished(() => db.destroy());
   return { db, settings: sqlSettingsStore(db) };
 }
@@ -29,7 +28,7 @@ describe('a database in trouble', () => {
   it('says that it is locked while another process holds it, and works again afterwards', async () => {
     const dataDir = await scratchFolder();
     const { settings } = await open(dataDir);
-    const other = new DatabaseSync(join(dataDir, 'guard.sqlite'));
+    const other = openSqlite(join(dataDir, 'guard.sqlite'), { busyTimeoutMs: 0 });
     other.exec('BEGIN IMMEDIATE');
     await expect(settings.write(change)).rejects.toMatchObject({ code: 'storage_unavailable', fault: 'locked' });
     other.exec('ROLLBACK');
@@ -63,7 +62,7 @@ describe('a database in trouble', () => {
 
   it('refuses to open a path that is a folder', async () => {
     const dataDir = await scratchFolder();
-    const opened = openDatabase({ url: 'sqlite:.', dataDir, logger: silentLogger() });
+    const opened = openTestDatabase(dataDir, { file: '.' });
     await expect(opened).rejects.toMatchObject({ fault: 'cannot_open' });
   });
 
@@ -110,7 +109,7 @@ describe('a storage worker that dies', () => {
     const log = recordedLog();
     const file = join(await scratchFolder(), 'guard.sqlite');
     const thread = new SqliteThread({ file, busyTimeoutMs: 100 }, log.logger);
-    const db = new Kysely<Schema>({ dialect: sqliteWorkerDialect(thread) });
+    const db = new Kysely<unknown>({ dialect: sqliteWorkerDialect(thread) });
     onTestFinished(() => db.destroy());
     await sql`CREATE TABLE t (n INTEGER)`.execute(db);
     const rows = async () => (await sql<{ n: number }>`SELECT n FROM t`.execute(db)).rows.map(({ n }) => n);
@@ -120,7 +119,7 @@ describe('a storage worker that dies', () => {
   it('is started again with the next statement, and the log says so', async () => {
     const { thread, db, rows, log } = await openThread();
     await sql`INSERT INTO t VALUES (1)`.execute(db);
-    await thread.crash();
+    await thread.simulateCrash();
     expect(await rows()).toEqual([1]);
     expect(log.events()).toEqual(['storage-worker-died', 'storage-worker-restarted']);
   });
@@ -129,7 +128,7 @@ describe('a storage worker that dies', () => {
     const { thread, db, rows } = await openThread();
     const transaction = db.transaction().execute(async (part) => {
       await sql`INSERT INTO t VALUES (1)`.execute(part);
-      await thread.crash();
+      await thread.simulateCrash();
       await sql`INSERT INTO t VALUES (2)`.execute(part);
     });
     await expect(transaction).rejects.toMatchObject({ fault: 'worker_died' });
@@ -139,7 +138,7 @@ describe('a storage worker that dies', () => {
   it('fails the statements that it had not answered, and keeps those that it had', async () => {
     const { thread, rows } = await openThread();
     await thread.execute('INSERT INTO t VALUES (1)', []);
-    const gone = thread.crash();
+    const gone = thread.simulateCrash();
     const late = thread.execute('INSERT INTO t VALUES (2)', []);
     await expect(late).rejects.toMatchObject({ fault: 'worker_died' });
     await gone;

@@ -1,6 +1,6 @@
 import { ApiError } from '../lib/api-error.js';
 
-/** Why storage could not do what it was asked, in words that a log line and a status page can use. */
+/** Why a storage operation failed, for log lines and the status. */
 export type StorageFault =
   | 'locked'
   | 'full'
@@ -13,10 +13,13 @@ export type StorageFault =
   | 'other';
 
 /**
- * A failed storage operation; nothing of its transaction was kept. A caller of the API gets the general text, log and
- * command line get `detail`.
+ * A failed storage operation; its transaction was rolled back. A caller of the API gets the general message, the log and
+ * the command line get `detail`.
  */
 export class StorageError extends ApiError {
+  /** How many there were in this process, by fault. A storage that was closed is no fault of it. */
+  static readonly counts = new Map<StorageFault, number>();
+
   readonly fault: StorageFault;
   readonly detail: string;
 
@@ -25,6 +28,7 @@ export class StorageError extends ApiError {
     this.name = 'StorageError';
     this.fault = fault;
     this.detail = detail;
+    if (fault !== 'closed') StorageError.counts.set(fault, (StorageError.counts.get(fault) ?? 0) + 1);
   }
 }
 
@@ -41,7 +45,7 @@ const faultByCode: Readonly<Record<number, StorageFault>> = {
   26: 'corrupt',
 };
 
-/** Names the fault behind a result code of SQLite, extended or not. */
-export function faultOfSqliteCode(code: number | undefined): StorageFault {
+/** Maps a result code of SQLite, extended or not, to a fault. */
+export function toStorageFault(code: number | undefined): StorageFault {
   return (code !== undefined && faultByCode[code & 0xff]) || 'other';
 }

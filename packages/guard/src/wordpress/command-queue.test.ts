@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CommandQueue, type CommandTurn, type SessionTurn, type Standing } from './command-queue.js';
+import { CommandQueue, type CommandRequest, type SessionPriority, type SessionRequest } from './command-queue.js';
 
 /** A queue whose tasks go on until the test ends them; `started` are their names in order. */
 function watched(options: { sessionWaitMs?: number } = {}) {
@@ -7,7 +7,7 @@ function watched(options: { sessionWaitMs?: number } = {}) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   const outcomes = new Map<string, unknown>();
-  const run = (name: string, turn: CommandTurn | SessionTurn): void => {
+  const run = (name: string, turn: CommandRequest | SessionRequest): void => {
     const task = () =>
       new Promise<void>((resolve) => {
         started.push(name);
@@ -22,8 +22,8 @@ function watched(options: { sessionWaitMs?: number } = {}) {
     queue,
     started,
     outcomes,
-    ask: (name: string, client: string, standing: Standing = 'anonymous', isWanted = () => true) =>
-      run(name, { kind: 'session', standing, client, isWanted }),
+    ask: (name: string, client: string, priority: SessionPriority = 'anonymous', isWanted = () => true) =>
+      run(name, { kind: 'session', priority, client, isWanted }),
     command: (name: string, slow = false) => run(name, { kind: 'command', slow, waitMs: 60_000 }),
     async end(...names: string[]) {
       await settle();

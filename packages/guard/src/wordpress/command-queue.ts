@@ -1,52 +1,60 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { z } from 'zod';
 import { ApiError } from '../lib/api-error.js';
-import { unreachable } from './connector-exchange.js';
+import type { Clock } from '../lib/clock.js';
+import { setBounded } from '../lib/set-bounded.js';
+import type { SiteId } from '../site.js';
+import { ConnectorError } from './connector-error.js';
+import { SIGNAL_HEADER } from './signature.js';
 
-/** Commands to one WordPress under way at the same time, beside the questions who somebody is. */
+/** Commands to one WordPress under way at the same time, not counting session requests. */
 const COMMANDS = 6;
-/** So many of them may be slow ones: mails, plugins that are fetched. */
+/** How many of them may be slow: mails, downloads of plugins. */
 const SLOW_COMMANDS = 3;
-/** Questions who somebody is, under way at the same time; anybody can cause them with an invented cookie. */
+/** Session requests under way at the same time. Any client can cause one with an invented cookie. */
 const SESSIONS = 4;
-/** So many of them may be for members and anonymous clients, and so many for anonymous clients alone. */
+/** How many of them may be for registered users and anonymous clients together, and for anonymous clients alone. */
 const MEMBER_SESSIONS = 3;
 const ANONYMOUS_SESSIONS = 2;
 const ANONYMOUS_SESSIONS_OF_CLIENT = 1;
 
-/** Commands that wait at most. Guard itself causes them, so this is a net. */
+/** Most commands that may wait. Only guard causes them, so this limit is a safety net. */
 const COMMANDS_WAITING = 1000;
-/** Questions that wait at most, for browsers of each standing. */
+/** Most session requests of each priority that may wait. */
 const SESSIONS_WAITING = 64;
-/** So many of them for one client. */
+/** Most of them that may wait for one client. */
 const SESSIONS_WAITING_OF_CLIENT = 16;
-/** A question that has waited for so long is given up, milliseconds. */
+/** A session request that has waited this long is refused, milliseconds. */
 const SESSION_WAIT_MS = 10_000;
 
 /**
- * How well a browser is known whose session is asked for: WordPress has said lately that an administrator has it, or
- * that some member has it, or nothing. The better known go first.
+ * Priority of a session request: WordPress has recently confirmed that the browser belongs to an administrator, to any
+ * registered user (`member`), or neither.
  */
-export type Standing = 'administrator' | 'member' | 'anonymous';
+export type SessionPriority = 'administrator' | 'member' | 'anonymous';
 
-/** A command that guard itself wants carried out. */
-export interface CommandTurn {
+/** A command that guard sends for its own work. */
+export interface CommandRequest {
   readonly kind: 'command';
   readonly slow: boolean;
   /** How long it may wait, milliseconds. */
   readonly waitMs: number;
 }
 
-/** The question who somebody is. */
-export interface SessionTurn {
+/** A request for the user of a browser. */
+export interface SessionRequest {
   readonly kind: 'session';
-  readonly standing: Standing;
-  /** Whom it counts for; see `addressKey`. */
+  readonly priority: SessionPriority;
+  /** The client that it counts for; see `addressKey`. */
   readonly client: string;
-  /** False once nobody waits for the answer. */
+  /** False once nobody waits for the result. */
   isWanted(): boolean;
 }
 
-interface Waiting<Turn> {
-  readonly turn: Turn;
+interface Waiting<Request> {
+  readonly request: Request;
   /** Its round; see `#roundFor`. */
   readonly round: number;
   start(): void;
@@ -54,15 +62,15 @@ interface Waiting<Turn> {
 }
 
 /**
- * The queue in front of one WordPress. What guard needs (policies, sessions behind a second factor, events, jobs) has
- * connections of its own, which no visitor can take: questions who somebody is have a few others, and wait in a short
- * line with room for every address. PHP has few workers, so more at the same time would only wait in its own queue.
+ * The queue of commands to one WordPress. Commands that guard needs (policies, sessions behind a second factor, events,
+ * jobs) have reserved connections that visitors can't use up. Session requests have a few other connections and a short
+ * queue with room for every address. PHP has few workers, so a higher limit would only fill PHP's own queue.
  */
 export class CommandQueue {
-  readonly #commands: Waiting<CommandTurn>[] = [];
-  readonly #sessions: Waiting<SessionTurn>[] = [];
-  readonly #underWay: Waiting<CommandTurn | SessionTurn>[] = [];
-  /** The round of the question that was asked last. */
+  readonly #commands: Waiting<CommandRequest>[] = [];
+  readonly #sessions: Waiting<SessionRequest>[] = [];
+  readonly #underWay: Waiting<CommandRequest | SessionRequest>[] = [];
+  /** The round of the session request that was started last. */
   #round = 0;
   readonly #sessionWaitMs: number;
 
@@ -71,11 +79,12 @@ export class CommandQueue {
   }
 
   /**
-   * Runs a task in its turn.
-   * @throws ApiError too_many_calls or wordpress_busy for a question; ConnectorError for a command; what the task throws
+   * Runs a task when the queue permits it.
+   * @throws ApiError too_many_calls or wordpress_busy for a session request; ConnectorError for a command; what the
+   *   task throws
    */
-  async run<Result>(turn: CommandTurn | SessionTurn, task: () => Promise<Result>): Promise<Result> {
-    const started = await (turn.kind === 'command' ? this.#enqueueCommand(turn) : this.#enqueueSession(turn));
+  async run<Result>(request: CommandRequest | SessionRequest, task: () => Promise<Result>): Promise<Result> {
+    const started = await (request.kind === 'command' ? this.#enqueueCommand(request) : this.#enqueueSession(request));
     try {
       return await task();
     } finally {
@@ -84,54 +93,54 @@ export class CommandQueue {
     }
   }
 
-  /** Refuses all that wait. */
+  /** Refuses all waiting requests. */
   close(cause: string): void {
     for (const waiting of [...this.#commands, ...this.#sessions]) waiting.refuse(unreachable(cause));
   }
 
-  #enqueueCommand(turn: CommandTurn): Promise<Waiting<CommandTurn>> {
+  #enqueueCommand(request: CommandRequest): Promise<Waiting<CommandRequest>> {
     if (this.#commands.length >= COMMANDS_WAITING) throw unreachable(BUSY);
-    return this.#wait(this.#commands, turn, turn.waitMs, () => unreachable(BUSY));
+    return this.#wait(this.#commands, request, request.waitMs, () => unreachable(BUSY));
   }
 
-  #enqueueSession(turn: SessionTurn): Promise<Waiting<SessionTurn>> {
+  #enqueueSession(request: SessionRequest): Promise<Waiting<SessionRequest>> {
     this.#dropUnwanted();
-    const waiting = this.#sessions.filter((entry) => entry.turn.standing === turn.standing);
+    const waiting = this.#sessions.filter((entry) => entry.request.priority === request.priority);
     const counts = new Map<string, number>();
-    for (const { client } of waiting.map((entry) => entry.turn)) counts.set(client, (counts.get(client) ?? 0) + 1);
-    const own = counts.get(turn.client) ?? 0;
+    for (const { client } of waiting.map((entry) => entry.request)) counts.set(client, (counts.get(client) ?? 0) + 1);
+    const own = counts.get(request.client) ?? 0;
     if (own >= SESSIONS_WAITING_OF_CLIENT) throw new ApiError('too_many_calls');
     if (waiting.length >= SESSIONS_WAITING) {
-      // Whoever has most in the line makes room, so that a few addresses can't fill it.
+      // The client with the most waiting requests makes room, so that a few addresses can't fill the queue.
       const most = Math.max(...counts.values());
       if (most <= own + 1) throw new ApiError('wordpress_busy');
-      waiting.findLast((entry) => counts.get(entry.turn.client) === most)?.refuse(new ApiError('too_many_calls'));
+      waiting.findLast((entry) => counts.get(entry.request.client) === most)?.refuse(new ApiError('too_many_calls'));
     }
-    return this.#wait(this.#sessions, turn, this.#sessionWaitMs, () => new ApiError('wordpress_busy'));
+    return this.#wait(this.#sessions, request, this.#sessionWaitMs, () => new ApiError('wordpress_busy'));
   }
 
-  #wait<Turn extends CommandTurn | SessionTurn>(
-    queue: Waiting<Turn>[],
-    turn: Turn,
+  #wait<Request extends CommandRequest | SessionRequest>(
+    queue: Waiting<Request>[],
+    request: Request,
     ms: number,
     late: () => Error,
-  ): Promise<Waiting<Turn>> {
+  ): Promise<Waiting<Request>> {
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
+      const dequeue = (): void => {
         clearTimeout(timer);
         queue.splice(queue.indexOf(entry), 1);
       };
-      const entry: Waiting<Turn> = {
-        turn,
-        round: turn.kind === 'session' ? this.#roundFor(turn) : 0,
+      const entry: Waiting<Request> = {
+        request,
+        round: request.kind === 'session' ? this.#roundFor(request) : 0,
         start: () => {
-          leave();
+          dequeue();
           this.#round = Math.max(this.#round, entry.round);
           this.#underWay.push(entry);
           resolve(entry);
         },
         refuse(error) {
-          leave();
+          dequeue();
           reject(error);
         },
       };
@@ -147,60 +156,258 @@ export class CommandQueue {
     for (let next = this.#nextSession(); next; next = this.#nextSession()) next.start();
   }
 
-  /** Whoever has gone leaves the line. */
+  /** Drops requests whose clients have gone. */
   #dropUnwanted(): void {
-    for (const entry of [...this.#sessions]) if (!entry.turn.isWanted()) entry.refuse(new ApiError('wordpress_busy'));
+    for (const entry of [...this.#sessions])
+      if (!entry.request.isWanted()) entry.refuse(new ApiError('wordpress_busy'));
   }
 
-  #nextCommand(): Waiting<CommandTurn> | undefined {
-    const commands = turnsOf(this.#underWay, 'command');
+  #nextCommand(): Waiting<CommandRequest> | undefined {
+    const commands = filterByKind(this.#underWay, 'command');
     if (commands.length >= COMMANDS) return undefined;
-    const roomForSlow = commands.filter((turn) => turn.slow).length < SLOW_COMMANDS;
-    return this.#commands.find(({ turn }) => roomForSlow || !turn.slow);
+    const roomForSlow = commands.filter((request) => request.slow).length < SLOW_COMMANDS;
+    return this.#commands.find(({ request }) => roomForSlow || !request.slow);
   }
 
-  /** The best known first; among them the earliest round, and in it who came first. */
-  #nextSession(): Waiting<SessionTurn> | undefined {
-    const sessions = turnsOf(this.#underWay, 'session');
+  /** By priority, then by round, then in order of arrival. */
+  #nextSession(): Waiting<SessionRequest> | undefined {
+    const sessions = filterByKind(this.#underWay, 'session');
     if (sessions.length >= SESSIONS) return undefined;
-    const mayStart = (turn: SessionTurn): boolean => {
-      const alike = sessions.filter((other) => RANK[other.standing] >= RANK[turn.standing]);
-      if (alike.length >= AT_ONCE[turn.standing]) return false;
-      if (turn.standing !== 'anonymous') return true;
-      return alike.filter(({ client }) => client === turn.client).length < ANONYMOUS_SESSIONS_OF_CLIENT;
+    const mayStart = (request: SessionRequest): boolean => {
+      const alike = sessions.filter((other) => RANK[other.priority] >= RANK[request.priority]);
+      if (alike.length >= AT_ONCE[request.priority]) return false;
+      if (request.priority !== 'anonymous') return true;
+      return alike.filter(({ client }) => client === request.client).length < ANONYMOUS_SESSIONS_OF_CLIENT;
     };
-    let best: Waiting<SessionTurn> | undefined;
+    let best: Waiting<SessionRequest> | undefined;
     for (const entry of this.#sessions) {
-      if (!mayStart(entry.turn)) continue;
-      const sooner = best === undefined ? -1 : rankOf(entry) - rankOf(best) || entry.round - best.round;
+      if (!mayStart(entry.request)) continue;
+      const sooner = best === undefined ? -1 : getRank(entry) - getRank(best) || entry.round - best.round;
       if (sooner < 0) best = entry;
     }
     return best;
   }
 
-  /** A client has one question in each round, so that who has many waits longer than who has one. */
-  #roundFor({ client }: SessionTurn): number {
+  /** A client has one request in each round, so that a client with many requests waits longer than one with a single one. */
+  #roundFor({ client }: SessionRequest): number {
     const own = [...this.#sessions, ...this.#underWay].filter(
-      ({ turn }) => turn.kind === 'session' && turn.client === client,
+      ({ request }) => request.kind === 'session' && request.client === client,
     );
     return Math.max(this.#round, ...own.map(({ round }) => round + 1));
   }
 }
 
-function turnsOf<Kind extends 'command' | 'session'>(
-  entries: readonly Waiting<CommandTurn | SessionTurn>[],
+function filterByKind<Kind extends 'command' | 'session'>(
+  entries: readonly Waiting<CommandRequest | SessionRequest>[],
   kind: Kind,
 ) {
   return entries
-    .map(({ turn }) => turn)
-    .filter((turn): turn is Extract<CommandTurn | SessionTurn, { kind: Kind }> => turn.kind === kind);
+    .map(({ request }) => request)
+    .filter((request): request is Extract<CommandRequest | SessionRequest, { kind: Kind }> => request.kind === kind);
 }
 
-const rankOf = ({ turn }: Waiting<SessionTurn>): number => RANK[turn.standing];
-const RANK: Readonly<Record<Standing, number>> = { administrator: 0, member: 1, anonymous: 2 };
-const AT_ONCE: Readonly<Record<Standing, number>> = {
+const getRank = ({ request }: Waiting<SessionRequest>): number => RANK[request.priority];
+const RANK: Readonly<Record<SessionPriority, number>> = { administrator: 0, member: 1, anonymous: 2 };
+const AT_ONCE: Readonly<Record<SessionPriority, number>> = {
   administrator: SESSIONS,
   member: MEMBER_SESSIONS,
   anonymous: ANONYMOUS_SESSIONS,
 };
 const BUSY = 'too many commands wait for it';
+
+/** How long an administrator's browser is remembered after WordPress has confirmed it, milliseconds. */
+const KNOWN_MS = 3600_000;
+const MAX_KNOWN = 1000;
+/** WordPress's session cookie; a browser's other cookies change between requests. */
+const SESSION = /(?:^|;\s*)(wordpress_logged_in_[^=;]{1,64}=[^;]{1,512})/;
+
+/**
+ * Browsers that WordPress has recently confirmed to be an administrator's. They have priority in the queue; their
+ * rights are checked again on each request. Keys are hashes, so that no cookie stays in memory.
+ */
+export class KnownAdministrators {
+  readonly #until = new Map<string, number>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  has(site: SiteId, cookie: string): boolean {
+    return (this.#until.get(toKey(site, cookie)) ?? 0) > this.#clock();
+  }
+
+  /** Records what WordPress reported about a browser. */
+  update(site: SiteId, cookie: string, isAdministrator: boolean): void {
+    const key = toKey(site, cookie);
+    this.#until.delete(key);
+    if (isAdministrator) setBounded(this.#until, key, this.#clock() + KNOWN_MS, MAX_KNOWN);
+  }
+}
+
+function toKey(site: SiteId, cookie: string): string {
+  const session = SESSION.exec(cookie)?.[1] ?? cookie;
+  return createHash('sha256')
+    .update(JSON.stringify([site, session]))
+    .digest('base64');
+}
+
+const CONNECT_TIMEOUT_MS = 3000;
+/** The largest response that is read, bytes; a list of a thousand names takes less than 100,000. */
+const MAX_ANSWER_BYTES = 256 * 1024;
+
+/** A response to a command, not yet verified. */
+export interface CommandResponse {
+  readonly status: number;
+  readonly signal: string | undefined;
+  /** Target of a redirect. */
+  readonly location: string | undefined;
+  readonly text: string;
+  /** Values of `Set-Cookie`, in order. */
+  readonly setCookies: readonly string[];
+}
+
+/**
+ * Connections for commands, one for each command. PHP servers close idle connections at any time, and a command that
+ * failed on such a connection could not be distinguished from one that was carried out. `CommandQueue` limits how many
+ * there are at the same time.
+ */
+export class CommandConnections {
+  readonly #agent = new Agent({ keepAlive: false });
+  /** Aborts the commands under way, with a cause in plain English. */
+  readonly #running = new Set<(cause: string) => void>();
+  #closed = false;
+
+  /**
+   * Sends a command and reads its response. Throws ConnectorError.
+   *
+   * @param socketPath Unix socket to connect to, in place of the URL's host
+   */
+  async exchange(
+    url: string,
+    headers: Record<string, string>,
+    body: string,
+    timeoutMs: number,
+    socketPath?: string,
+  ): Promise<CommandResponse> {
+    if (this.#closed) throw unreachable('guard is stopping');
+    const length = String(Buffer.byteLength(body));
+    const sent = request(url, {
+      ...(socketPath !== undefined && { socketPath }),
+      method: 'POST',
+      agent: this.#agent,
+      headers: { ...headers, 'content-length': length },
+    });
+    const ended = new AbortController();
+    let connected = false;
+    sent.once('socket', (socket) => socket.once('connect', () => (connected = true)));
+    const end = (cause: string): void => {
+      ended.abort(unreachable(cause, undefined, connected));
+      sent.destroy();
+    };
+    this.#running.add(end);
+    const late = setTimeout(end, timeoutMs, 'no answer within the time allowed');
+    limitConnecting(sent, end);
+    // `once` or the response throws the first error. A later one says nothing new and would end the process.
+    sent.on('error', () => {});
+    try {
+      sent.end(body);
+      const [response] = (await once(sent, 'response', { signal: ended.signal })) as [IncomingMessage];
+      return await read(response);
+    } catch (error) {
+      const why: unknown = ended.signal.aborted ? ended.signal.reason : error;
+      throw why instanceof ConnectorError ? why : unreachable(describeCause(why), why, connected);
+    } finally {
+      clearTimeout(late);
+      this.#running.delete(end);
+      sent.destroy();
+    }
+  }
+
+  /** Aborts the commands under way and refuses new ones. */
+  close(): void {
+    this.#closed = true;
+    for (const end of this.#running) end('guard is stopping');
+    this.#agent.destroy();
+  }
+}
+
+function limitConnecting(sent: ClientRequest, end: (cause: string) => void): void {
+  sent.once('socket', (socket) => {
+    if (!socket.connecting) return;
+    const late = setTimeout(end, CONNECT_TIMEOUT_MS, 'no connection within the time allowed');
+    socket.once('connect', () => clearTimeout(late));
+    socket.once('close', () => clearTimeout(late));
+  });
+}
+
+async function read(response: IncomingMessage): Promise<CommandResponse> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // Leaving the loop destroys the stream.
+    if (bytes > MAX_ANSWER_BYTES) throw unreachable('its answer is too large');
+    chunks.push(chunk);
+  }
+  const signal = response.headers[SIGNAL_HEADER.toLowerCase()];
+  return {
+    status: response.statusCode as number,
+    signal: Array.isArray(signal) ? signal[0] : signal,
+    location: response.headers.location,
+    text: Buffer.concat(chunks).toString('utf8'),
+    setCookies: response.headers['set-cookie'] ?? [],
+  };
+}
+
+/**
+ * The host to ask instead, when WordPress sends guard to one. A network of sites answers to no host but those it knows,
+ * before any plugin runs; which they are guard learns from the first answer to `hello`.
+ */
+export function getRedirectHost({ status, signal, location }: CommandResponse, host: string): string | null {
+  if (signal !== undefined || status < 300 || status > 399 || !location || !URL.canParse(location)) return null;
+  const named = new URL(location);
+  return /^https?:$/.test(named.protocol) && named.host !== host ? named.host : null;
+}
+
+/** WordPress did not carry out a command, or it is unknown whether it did (`mayBeDone`); `cause` in plain English. */
+export function unreachable(cause: string, error?: unknown, mayBeDone = false): ConnectorError {
+  return new ConnectorError({ kind: 'unreachable', cause }, { cause: error, mayBeDone });
+}
+
+const causeByCode: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was closed in the middle',
+  ENOTFOUND: 'its host name is unknown',
+  ENOENT: 'its socket file is missing',
+  EACCES: 'guard may not connect to its socket file',
+  EHOSTUNREACH: 'no way to its host',
+};
+
+function describeCause(error: unknown): string {
+  const { code, message } = error as { code?: string; message?: string };
+  return (code && causeByCode[code]) ?? message ?? 'unknown network error';
+}
+
+/** Checks the response to a command against its schema. Throws ConnectorError for any status but 200. */
+export function parseResponse<Schema extends z.ZodType>(
+  schema: Schema,
+  command: string,
+  { status, text }: CommandResponse,
+): z.output<Schema> {
+  // The response is signed, so it comes from the connector: it has no route for this command.
+  if (status === 404) {
+    const cause = `the connector does not know the command ${command}; attach the site again`;
+    throw new ConnectorError({ kind: 'unreachable', cause, outdated: true });
+  }
+  if (status !== 200) throw unreachable(`the connector answered the command ${command} with HTTP status ${status}`);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw unreachable(`the answer to the command ${command} is not JSON`, cause);
+  }
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) throw unreachable(`the answer to the command ${command} has an unknown form`, parsed.error);
+  return parsed.data;
+}

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { fakeConnector, OTHER_SECRET } from '../../test/support/fake-connector.js';
+import { siteConfig } from '../../test/support/site-config.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
-import { fakeConnector, OTHER_SECRET } from '../testing/fake-connector.js';
-import { siteConfig } from '../testing/site-config.js';
-import { factsOf } from './connector-answers.js';
-import { connectorClient } from './connector-client.js';
+import { createConnectorClient } from './connector-client.js';
+import { toSiteFacts } from './connector-responses.js';
 import { policyHash } from './signature.js';
 
 async function setUp(
@@ -11,7 +11,7 @@ async function setUp(
 ) {
   const connector = await fakeConnector();
   const site: SiteConfig = siteConfig({ hosts: options.hosts ?? ['*'], upstream: connector.upstream });
-  const client = connectorClient({
+  const client = createConnectorClient({
     clock: options.now ?? Date.now,
     facts: () => options.facts ?? null,
     answerTimeoutMs: options.answerTimeoutMs ?? 20_000,
@@ -24,11 +24,12 @@ describe('a command', () => {
   it('is understood by the connector and brings back what it says', async () => {
     const { connector, client, site } = await setUp();
     connector.home = 'https://example.com/Blog';
-    expect(factsOf(await client.hello(site))).toEqual({
+    expect(toSiteFacts(await client.hello(site))).toEqual({
       homeUrl: 'https://example.com/Blog',
       timeZone: 'Europe/Berlin',
       locale: 'en_US',
       multisite: false,
+      signedXmlRpc: [],
       paths: {
         home: '/blog',
         admin: '/blog/wp-admin',
@@ -42,7 +43,7 @@ describe('a command', () => {
 
   it('finds out what came of password checks', async () => {
     const { connector, client, site } = await setUp();
-    const report = { failed: [{ user: 'owner', id: 1, road: 'form' }], refused: 0, ok: null, factor: null };
+    const report = { failed: [{ user: 'owner', id: 1, route: 'form' }], refused: 0, ok: null, factor: null };
     connector.checks.set('00112233445566ff', report).set('ff66554433221100', null);
     expect([...(await client.loginReports(site, ['00112233445566ff', 'ff66554433221100', 'none']))]).toEqual([
       ['00112233445566ff', report],
@@ -63,7 +64,14 @@ describe('a command', () => {
 
   it('goes to the host under which WordPress knows itself', async () => {
     const paths = factsOfHome();
-    const facts = { homeUrl: 'https://example.com', paths, timeZone: 'UTC', locale: 'en_US', multisite: false };
+    const facts = {
+      homeUrl: 'https://example.com',
+      paths,
+      timeZone: 'UTC',
+      locale: 'en_US',
+      multisite: false,
+      signedXmlRpc: [],
+    };
     const { connector, client, site } = await setUp({ facts });
     await client.hello(site);
     expect(connector.hosts).toEqual(['example.com']);

@@ -1,69 +1,87 @@
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
-import { parseAddress } from '../lib/address.js';
+import { addressKey, parseAddress } from '../lib/address.js';
 import type { Clock } from '../lib/clock.js';
-import { addressKey } from '../login/address-key.js';
-import type { SessionIssuer, SessionOfVisitor } from '../login/two-factor/session-issuer.js';
-import type { PolicyNotes } from '../settings/change-settings.js';
+import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
-import { CommandQueue, type CommandTurn, type SessionTurn } from './command-queue.js';
 import {
-  endSessionsAnswer,
-  eventsAnswer,
-  type FoundUser,
-  forgetAnswer,
-  type HelloAnswer,
-  helloAnswer,
-  issueSessionAnswer,
-  type LoginData,
-  loginDataAnswer,
-  loginReportsAnswer,
-  type OutboxBatch,
-  pathInUseAnswer,
-  policyAnswer,
-  type RenameFault,
-  renameAnswer,
-  renameRefusal,
-  type SessionAnswer,
-  sendMailAnswer,
-  sendMailRefusal,
-  sessionAnswer,
-  type UsersInfo,
-  userAnswer,
-  usersInfoAnswer,
-} from './connector-answers.js';
+  CommandConnections,
+  CommandQueue,
+  type CommandRequest,
+  type CommandResponse,
+  getRedirectHost,
+  KnownAdministrators,
+  parseResponse,
+  type SessionRequest,
+  unreachable,
+} from './command-queue.js';
 import { ConnectorError } from './connector-error.js';
-import { type Answer, CommandConnections, hostToAsk, parseAnswer, unreachable } from './connector-exchange.js';
+import {
+  endSessionsResponse,
+  eventsResponse,
+  type FoundUser,
+  forgetResponse,
+  type HelloResponse,
+  helloResponse,
+  issueSessionResponse,
+  type LoginData,
+  loginDataResponse,
+  loginReportsResponse,
+  type OutboxBatch,
+  type PolicyNotes,
+  pathInUseResponse,
+  policyResponse,
+  type RenameFault,
+  renameRefusal,
+  renameResponse,
+  type SessionResponse,
+  sendMailRefusal,
+  sendMailResponse,
+  sessionResponse,
+  type TeamMember,
+  teamResponse,
+  type UsersInfo,
+  userResponse,
+  usersInfoResponse,
+} from './connector-responses.js';
 import type { LoginReport } from './login-headers.js';
-import { ProvenAdministrators } from './proven-administrators.js';
-import type { Sender, Visitor } from './sender.js';
-import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader, keyId, readSignal } from './signature.js';
+import {
+  COMMAND_HEADER,
+  commandHeader,
+  GUARD_HEADER,
+  guardHeader,
+  keyId,
+  readSignal,
+  type Signal,
+} from './signature.js';
 
 /** PHP in WebAssembly on a slow machine needs seconds for its first page. */
-const ANSWER_TIMEOUT_MS = 20_000;
+const RESPONSE_TIMEOUT_MS = 20_000;
 /** Plugins that send mails wait for servers elsewhere. */
 const MAIL_TIMEOUT_MS = 60_000;
 
 /**
- * Commands to the connector of any site. Every method throws ConnectorError when the command was not carried out;
- * `session` and `whoIs` also ApiError too_many_calls or wordpress_busy when there was no room for the question.
+ * Sends commands to the connector of any site. Every method throws ConnectorError when the command was not carried out.
+ * `session` and `whoIs` also throw ApiError too_many_calls or wordpress_busy when the queue is full.
  */
-export interface ConnectorClient extends SessionIssuer, SessionOfVisitor {
-  hello(site: SiteConfig): Promise<HelloAnswer>;
-  /** Who sent this cookie and nonce? */
-  session(site: SiteConfig, ask: Visitor & { readonly nonce: string | null }): Promise<SessionAnswer>;
-  /** Hands over a policy; resolves once it is stored. @param push `healing`: WordPress ran another one by itself */
+export interface ConnectorClient extends SessionIssuer, UserLookup {
+  hello(site: SiteConfig): Promise<HelloResponse>;
+  /** The user to whom this cookie and nonce belong. */
+  session(site: SiteConfig, query: Visitor & { readonly nonce: string | null }): Promise<SessionResponse>;
+  /** Sends a policy; resolves once it is stored. @param push `reconcile`: WordPress runs a policy that guard did not send last */
   policy(
     site: SiteConfig,
-    push: { readonly hash: string; readonly policy: object; readonly healing?: boolean },
+    push: { readonly hash: string; readonly policy: object; readonly reconcile?: boolean },
   ): Promise<PolicyNotes>;
-  /** Users, administrators with a common username, and where WordPress itself would log in and sign up. */
+  /** Users, administrators with a common username, and WordPress's own addresses for login and sign-up. */
   loginData(site: SiteConfig): Promise<LoginData>;
+  /** All who may write on the site (at most one more than get a mail), or all who need a second factor. */
+  team(site: SiteConfig, group: 'team' | 'needs_factor'): Promise<readonly TeamMember[]>;
   /** What uses a path of the site, for example `a page`, or null. */
   pathInUse(site: SiteConfig, path: string): Promise<string | null>;
   /**
-   * Renames all or none. Faults by user ID, or null when all were renamed; the cookies go on to the caller, whose
-   * session holds the old name when the caller was renamed too.
+   * Renames all users or none. Faults are by user ID, null when all were renamed. The cookies must be sent to the
+   * caller: a caller who was renamed has a session with the old name.
    */
   renameUsers(
     site: SiteConfig,
@@ -74,110 +92,114 @@ export interface ConnectorClient extends SessionIssuer, SessionOfVisitor {
     readonly setCookies: readonly string[];
   }>;
   /**
-   * Ends the sessions of these users, of all who need a second factor, or of those of them who have one that was made
-   * without.
-   * @param keep whose own session stays
+   * Ends the sessions of these users, of all users who need a second factor (`needs_factor`), or of those users, or of
+   * the users with certain roles, who have a session that was created without the factor.
+   * @param keep the browser whose session is kept
    */
   endSessions(
     site: SiteConfig,
-    users: readonly number[] | 'needs_factor' | 'without_factor',
+    users: readonly number[] | 'needs_factor' | 'without_factor' | { readonly rolesWithoutFactor: readonly string[] },
     keep?: Visitor,
   ): Promise<void>;
-  /** What came of the password checks in these requests. Requests without any are left out. */
+  /** The results of the password checks in these requests. Requests without a check are omitted. */
   loginReports(site: SiteConfig, requests: readonly string[]): Promise<ReadonlyMap<string, LoginReport | 'unfinished'>>;
-  /** A user by ID, or null; `email` and `stamp` are empty when WordPress does not tell them. */
+  /** A user by ID, or null; `email` and `stamp` are empty when WordPress does not report them. */
   user(site: SiteConfig, id: number): Promise<FoundUser | null>;
   /**
-   * Any other command; see post-hack-commands.ts. Whatever the connector answered comes back, verified.
-   * @param options `visitor`: whose browser it is for; `timeoutMs`: how long it may take, 20 s otherwise
+   * Sends any other command, see connector-commands.ts, and returns the verified response whatever its status.
+   * @param options `visitor`: the browser for which it is sent; `timeoutMs`: 20 s by default
    */
   send(
     site: SiteConfig,
     name: string,
     content: object,
     options?: { readonly visitor?: Visitor; readonly timeoutMs?: number },
-  ): Promise<Answer>;
-  /** The oldest events of the outbox; those named by `ack` are deleted first. */
-  events(site: SiteConfig, ask: { readonly ack: readonly string[]; readonly limit: number }): Promise<OutboxBatch>;
-  /** Users by ID or by a part of their login, and how many administrators there are. */
+  ): Promise<CommandResponse>;
+  /** The oldest events of the outbox. The events in `ack` are deleted first. */
+  events(site: SiteConfig, query: { readonly ack: readonly string[]; readonly limit: number }): Promise<OutboxBatch>;
+  /** Users by ID or by a part of their login, and the number of administrators. */
   usersInfo(
     site: SiteConfig,
-    ask: { readonly users: readonly number[] } | { readonly search: string; readonly limit: number },
+    query: { readonly users: readonly number[] } | { readonly search: string; readonly limit: number },
   ): Promise<UsersInfo>;
-  /** Sends a mail as WordPress sends its own. @returns why WordPress could not send it, or null when it was sent */
+  /** Sends a mail through WordPress. @returns why WordPress could not send it, or null when it was sent */
   sendMail(
     site: SiteConfig,
     mail: { readonly to: string; readonly subject: string; readonly html: string; readonly text: string },
   ): Promise<string | null>;
-  /** Takes everything of the connector out of WordPress's database, right before its files are removed. */
+  /** Deletes the connector's data from WordPress's database. Called right before its files are removed. */
   forget(site: SiteConfig): Promise<void>;
-  /** Ends commands that are under way; nothing is sent any more. */
+  /** Aborts the commands under way and refuses new ones. */
   close(): void;
 }
 
 /**
- * Speaks the commands of docs/connector-protocol.md.
- * @param facts what is known about a site, for the address under which WordPress expects to be called
+ * Creates a client for the commands of docs/connector-protocol.md.
+ * @param options `facts`: what is known about a site, for the address under which WordPress expects requests
  */
-export function connectorClient(options: {
+export function createConnectorClient(options: {
   clock: Clock;
   facts: (site: SiteConfig) => SiteFacts | null;
-  /** Told of each command for a visitor or a change that failed, so that the site's state is looked at anew. */
+  /** Called after a command failed, so that the site's state is checked. Not called for `hello`, `login-reports` and `forget`. */
   onFailed?: (site: SiteConfig) => void;
+  /** Called with the connector's signal on each response that it signed. */
+  onSignal?: (site: SiteConfig, command: string, signal: Signal) => void;
   answerTimeoutMs?: number;
 }): ConnectorClient {
   const { clock, facts } = options;
   const connections = new CommandConnections();
-  /** By WordPress's web server: what many sites share is not asked more because they are many. */
+  /** One queue per web server, so that many sites on one server do not send it more commands. */
   const queues = new Map<string, CommandQueue>();
-  const administrators = new ProvenAdministrators(clock);
-  const usualMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
+  const administrators = new KnownAdministrators(clock);
+  const usualMs = options.answerTimeoutMs ?? RESPONSE_TIMEOUT_MS;
+  const onSignal = options.onSignal ?? (() => undefined);
 
-  /** @returns the verified answer */
+  /** @returns the verified response */
   async function send(
     site: SiteConfig,
     name: string,
     content: object,
     visitor?: { readonly sender: Sender; readonly cookie?: string },
     timeoutMs = usualMs,
-    turn: CommandTurn | SessionTurn = { kind: 'command', slow: timeoutMs > usualMs, waitMs: timeoutMs },
-  ): Promise<Answer> {
-    const inTurn = (task: () => Promise<Answer>): Promise<Answer> => queueOf(site).run(turn, task);
+    queued: CommandRequest | SessionRequest = { kind: 'command', slow: timeoutMs > usualMs, waitMs: timeoutMs },
+  ): Promise<CommandResponse> {
+    const enqueue = (task: () => Promise<CommandResponse>): Promise<CommandResponse> =>
+      getQueue(site).run(queued, task);
     const known = facts(site);
-    const sender = visitor?.sender ?? ownSender(site, known);
-    const path = homePath(site, known);
-    const answer = await inTurn(() => sendAs(sender, site, path, name, content, visitor?.cookie, timeoutMs));
-    const host = visitor === undefined ? hostToAsk(answer, sender.host) : null;
+    const sender = visitor?.sender ?? toGuardSender(site, known);
+    const path = toHomePath(site, known);
+    const answer = await enqueue(() => sendAs(sender, site, path, name, content, visitor?.cookie, timeoutMs));
+    const host = visitor === undefined ? getRedirectHost(answer, sender.host) : null;
     if (host === null) {
-      verify(site, answer, sender.requestId);
+      onSignal(site, name, verify(site, answer, sender.requestId));
       return answer;
     }
-    const there = { ...sender, host };
-    const second = await inTurn(() => sendAs(there, site, path, name, content, undefined, timeoutMs));
-    verify(site, second, there.requestId);
+    const redirected = { ...sender, host };
+    const second = await enqueue(() => sendAs(redirected, site, path, name, content, undefined, timeoutMs));
+    onSignal(site, name, verify(site, second, redirected.requestId));
     return second;
   }
 
-  function queueOf({ upstream }: SiteConfig): CommandQueue {
+  function getQueue({ upstream }: SiteConfig): CommandQueue {
     const queue = queues.get(upstream) ?? new CommandQueue();
     queues.set(upstream, queue);
     return queue;
   }
 
-  /** Who has this browser? Anybody can make guard ask, so it waits in a line of its own. */
-  async function askSession(site: SiteConfig, content: object, visitor: Visitor): Promise<SessionAnswer> {
+  /** Finds the user of a browser. Any client can cause this request, so it has a separate queue. */
+  async function fetchSession(site: SiteConfig, content: object, visitor: Visitor): Promise<SessionResponse> {
     const { cookie, sender, isMember, isWanted = () => true } = visitor;
     const address = parseAddress(sender.address);
     const proven = administrators.has(site.id, cookie);
-    const turn: SessionTurn = {
+    const queued: SessionRequest = {
       kind: 'session',
-      standing: proven ? 'administrator' : isMember === true ? 'member' : 'anonymous',
+      priority: proven ? 'administrator' : isMember === true ? 'member' : 'anonymous',
       client: address === null ? sender.address : addressKey(address),
       isWanted,
     };
-    const asked = send(site, 'session', content, { cookie, sender }, usualMs, turn);
-    const answer = parseAnswer(sessionAnswer, 'session', await noticed(site, asked));
-    administrators.note(site.id, cookie, answer.user?.can_manage === true);
+    const session = send(site, 'session', content, { cookie, sender }, usualMs, queued);
+    const answer = parseResponse(sessionResponse, 'session', await reportFailure(site, session));
+    administrators.update(site.id, cookie, answer.user?.can_manage === true);
     return answer;
   }
 
@@ -189,10 +211,11 @@ export function connectorClient(options: {
     content: object,
     cookie: string | undefined,
     timeoutMs: number,
-  ): Promise<Answer> {
+  ): Promise<CommandResponse> {
     const body = JSON.stringify(content);
     const time = Math.floor(clock() / 1000);
-    const url = `${site.upstream}${path}/index.php?rest_route=/security-optimizer-connector/v1/${name}`;
+    const upstream = toUpstreamAddress(site.upstream);
+    const url = `http://${toUpstreamAuthority(upstream)}${path}/index.php?rest_route=/security-optimizer-connector/v1/${name}`;
     const headers: Record<string, string> = {
       host: sender.host,
       accept: 'application/json',
@@ -212,7 +235,7 @@ export function connectorClient(options: {
       }),
     };
     if (cookie !== undefined) headers.cookie = cookie;
-    return connections.exchange(url, headers, body, timeoutMs);
+    return connections.exchange(url, headers, body, timeoutMs, 'path' in upstream ? upstream.path : undefined);
   }
 
   async function command<Schema extends z.ZodType>(
@@ -222,82 +245,82 @@ export function connectorClient(options: {
     schema: Schema,
     visitor?: { readonly sender: Sender; readonly cookie?: string },
   ): Promise<z.output<Schema>> {
-    return parseAnswer(schema, name, await send(site, name, content, visitor));
+    return parseResponse(schema, name, await send(site, name, content, visitor));
   }
 
-  function noticed<Result>(site: SiteConfig, result: Promise<Result>): Promise<Result> {
-    // Who found the line full says nothing about WordPress.
+  function reportFailure<Result>(site: SiteConfig, result: Promise<Result>): Promise<Result> {
+    // A full queue says nothing about WordPress.
     result.catch((error: unknown) => error instanceof ConnectorError && options.onFailed?.(site));
     return result;
   }
 
   return {
-    hello: (site) => command(site, 'hello', {}, helloAnswer),
-    session: (site, { nonce, ...visitor }) => askSession(site, { nonce }, visitor),
+    hello: (site) => command(site, 'hello', {}, helloResponse),
+    session: (site, { nonce, ...visitor }) => fetchSession(site, { nonce }, visitor),
     async policy(site, push) {
-      const answer = await noticed(site, command(site, 'policy', push, policyAnswer));
+      const answer = await reportFailure(site, command(site, 'policy', push, policyResponse));
       if (answer.policy !== push.hash)
         throw unreachable('the connector stored another policy than the one it was sent');
       return answer.notes;
     },
-    loginData: (site) => noticed(site, command(site, 'login-data', {}, loginDataAnswer)),
+    loginData: (site) => reportFailure(site, command(site, 'login-data', {}, loginDataResponse)),
+    team: async (site, group) => (await reportFailure(site, command(site, 'team', { group }, teamResponse))).users,
     async pathInUse(site, path) {
-      const { used, by } = await noticed(site, command(site, 'path-in-use', { path }, pathInUseAnswer));
+      const { used, by } = await reportFailure(site, command(site, 'path-in-use', { path }, pathInUseResponse));
       return used ? (by ?? 'the site') : null;
     },
     async renameUsers(site, users, caller) {
-      const answer = await noticed(site, send(site, 'rename-users', { users }, caller));
+      const answer = await reportFailure(site, send(site, 'rename-users', { users }, caller));
       if (answer.status === 400) {
-        const { fields } = parseAnswer(renameRefusal, 'rename-users', { ...answer, status: 200 });
+        const { fields } = parseResponse(renameRefusal, 'rename-users', { ...answer, status: 200 });
         return { faults: fields, setCookies: [] };
       }
-      parseAnswer(renameAnswer, 'rename-users', answer);
+      parseResponse(renameResponse, 'rename-users', answer);
       return { faults: null, setCookies: answer.setCookies };
     },
     async endSessions(site, users, keep) {
       const body = {
-        ...(typeof users === 'string' ? { [users]: true } : { users }),
+        ...toSessionSelection(users),
         ...(keep && { keep_cookie: true }),
       };
-      await noticed(site, command(site, 'end-sessions', body, endSessionsAnswer, keep));
+      await reportFailure(site, command(site, 'end-sessions', body, endSessionsResponse, keep));
     },
     async issueSession(site, { sender, newFactor, ...rest }) {
       const body = { ...rest, new_factor: newFactor };
-      const answer = await noticed(site, send(site, 'issue-session', body, { sender }));
-      const { redirect } = parseAnswer(issueSessionAnswer, 'issue-session', answer);
+      const answer = await reportFailure(site, send(site, 'issue-session', body, { sender }));
+      const { redirect } = parseResponse(issueSessionResponse, 'issue-session', answer);
       return { redirect, setCookies: answer.setCookies };
     },
-    // Not noticed: whoever asks looks at the site's state by itself.
+    // Does not report a failure: the caller checks the site's state.
     async loginReports(site, requests) {
-      const { reports } = await command(site, 'login-reports', { requests }, loginReportsAnswer);
+      const { reports } = await command(site, 'login-reports', { requests }, loginReportsResponse);
       return new Map(Object.entries(reports).map(([id, report]) => [id, report ?? 'unfinished']));
     },
     async user(site, id) {
-      const answer = await noticed(site, command(site, 'user', { user: id }, userAnswer));
+      const answer = await reportFailure(site, command(site, 'user', { user: id }, userResponse));
       if (answer.id === 0 || !('login' in answer)) return null;
       const { login, needs_factor: needsFactor, email, stamp } = answer;
       return { id: answer.id, login, needsFactor, email, stamp };
     },
     async whoIs(site, visitor) {
-      const { user } = await askSession(site, { nonce: null, cookie_only: true }, visitor);
+      const { user } = await fetchSession(site, { nonce: null, cookie_only: true }, visitor);
       return user && { id: user.id, login: user.login, administrator: user.can_manage };
     },
     send: (site, name, content, { visitor, timeoutMs } = {}) =>
-      noticed(site, send(site, name, content, visitor, timeoutMs)),
-    // Not noticed: nobody waits for it, and the drain asks again by itself.
-    events: (site, ask) => command(site, 'events', ask, eventsAnswer),
-    usersInfo: (site, ask) => noticed(site, command(site, 'users-info', ask, usersInfoAnswer)),
+      reportFailure(site, send(site, name, content, visitor, timeoutMs)),
+    events: (site, query) => reportFailure(site, command(site, 'events', query, eventsResponse)),
+    usersInfo: (site, query) => reportFailure(site, command(site, 'users-info', query, usersInfoResponse)),
     async sendMail(site, mail) {
-      const answer = await noticed(
+      const answer = await reportFailure(
         site,
         send(site, 'send-mail', mail, undefined, options.answerTimeoutMs ?? MAIL_TIMEOUT_MS),
       );
-      if (answer.status === 500) return parseAnswer(sendMailRefusal, 'send-mail', { ...answer, status: 200 }).message;
-      parseAnswer(sendMailAnswer, 'send-mail', answer);
+      if (answer.status === 500) return parseResponse(sendMailRefusal, 'send-mail', { ...answer, status: 200 }).message;
+      parseResponse(sendMailResponse, 'send-mail', answer);
       return null;
     },
     async forget(site) {
-      await command(site, 'forget', {}, forgetAnswer);
+      await command(site, 'forget', {}, forgetResponse);
     },
     close() {
       connections.close();
@@ -306,31 +329,35 @@ export function connectorClient(options: {
   };
 }
 
-/** The path as WordPress writes it: rules compare lower-case paths, a web server may not. */
-function homePath(site: SiteConfig, known: SiteFacts | null): string {
+/** The home path as WordPress writes it. Rules compare lower-case paths; a web server may be case-sensitive. */
+function toHomePath(site: SiteConfig, known: SiteFacts | null): string {
   return known ? new URL(known.homeUrl).pathname.replace(/\/+$/, '') : (site.home ?? '');
 }
 
-/** Guard itself, under the address that WordPress knows as its own, so that no redirect to it gets in the way. */
-function ownSender(site: SiteConfig, known: SiteFacts | null): Sender {
+/** Guard as sender, with the host that WordPress has as its address, so that WordPress does not redirect to it. */
+function toGuardSender(site: SiteConfig, known: SiteFacts | null): Sender {
   const home = known ? new URL(known.homeUrl) : null;
   return {
-    host: home?.host ?? site.hosts.find((host) => host !== '*') ?? new URL(site.upstream).host,
+    host:
+      home?.host ??
+      site.hosts.find((host) => host !== '*') ??
+      toUpstreamAuthority(toUpstreamAddress(site.upstream)).replace(/:80$/, ''),
     scheme: home?.protocol === 'https:' ? 'https' : 'http',
     address: '127.0.0.1',
     requestId: randomBytes(8).toString('hex'),
   };
 }
 
-function verify(site: SiteConfig, { status, signal: value }: Answer, requestId: string): void {
+/** @returns the connector's signal. @throws ConnectorError when the response is not signed by it */
+function verify(site: SiteConfig, { status, signal: value }: CommandResponse, requestId: string): Signal {
   const signal = readSignal(site.secret, value, requestId);
   switch (signal.kind) {
     case 'ok':
-      return;
+      return signal;
     case 'other_secret':
       throw new ConnectorError({ kind: 'other_secret', keyId: signal.keyId });
     case 'missing':
-      // A web server whose PHP is down answers by itself; that says nothing about the connector.
+      // The web server sends this response when PHP is down, so the connector may be there.
       if (status >= 500) throw unreachable(`it answered with HTTP status ${status}`);
       throw new ConnectorError({ kind: 'missing' });
     case 'invalid':
@@ -340,4 +367,61 @@ function verify(site: SiteConfig, { status, signal: value }: Answer, requestId: 
           : 'its answer is not signed for this request',
       );
   }
+}
+
+function toSessionSelection(users: Parameters<ConnectorClient['endSessions']>[1]): object {
+  if (typeof users === 'string') return { [users]: true };
+  return 'rolesWithoutFactor' in users ? { without_factor: true, roles: users.rolesWithoutFactor } : { users };
+}
+
+/** Has WordPress create the session of a user who passed the second factor. Throws when WordPress did not do it. */
+export interface SessionIssuer {
+  issueSession(
+    site: SiteConfig,
+    options: {
+      readonly user: number;
+      readonly remember: boolean;
+      readonly redirect: string;
+      readonly interim: boolean;
+      /** The user's stamp, which must not have changed, or empty. */
+      readonly stamp: string;
+      /** The factor was set up in this login, so it proves nothing beyond the password. */
+      readonly newFactor: boolean;
+      readonly sender: Sender;
+    },
+  ): Promise<{
+    /** The URL to which WordPress redirects the user. */
+    readonly redirect: string;
+    /** Its `Set-Cookie` headers, passed on unchanged. */
+    readonly setCookies: readonly string[];
+  }>;
+}
+
+/** Looks up users in WordPress. Every method throws when WordPress does not respond. */
+export interface UserLookup {
+  /** The signed-in user, by the cookies alone. Only for requests that change nothing but the visitor's own data. */
+  whoIs(
+    site: SiteConfig,
+    visitor: Visitor,
+  ): Promise<{ readonly id: number; readonly login: string; readonly administrator: boolean } | null>;
+  /** A user by ID, or null; the stamp is empty when WordPress does not report it. */
+  user(site: SiteConfig, id: number): Promise<{ readonly stamp: string } | null>;
+}
+
+/** The sender in a command's headers: the visitor whose request needs it, or guard itself. */
+export interface Sender {
+  readonly host: string;
+  readonly scheme: 'http' | 'https';
+  readonly address: string;
+  readonly requestId: string;
+}
+
+/** A visitor's browser: its cookies and its sender. */
+export interface Visitor {
+  readonly cookie: string;
+  readonly sender: Sender;
+  /** Whether WordPress has recently confirmed that a user is signed in with this browser. */
+  readonly isMember?: boolean;
+  /** False once nobody waits for the result. */
+  isWanted?(): boolean;
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { CommandConnections } from './connector-exchange.js';
+import { CommandConnections } from './command-queue.js';
 
 /** A web server that does with each request whatever the test says. */
 async function server(answer: (socket: Socket, request: string) => void): Promise<{ url: string; seen: string[] }> {

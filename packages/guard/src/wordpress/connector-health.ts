@@ -1,60 +1,69 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { toEnglish } from '@security-optimizer/contract/server-message';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { ConnectorState, SiteConfig, SiteId } from '../site.js';
-import type { HelloAnswer } from './connector-answers.js';
 import type { ConnectorClient } from './connector-client.js';
 import { ConnectorError, describeFault } from './connector-error.js';
+import type { HelloResponse } from './connector-responses.js';
 import type { Signal } from './signature.js';
 
-/** How often a site that says nothing by itself is asked, milliseconds. */
-const CHECK_EVERY_MS = 30_000;
-/** A site whose signals are good is asked all the same after this time, milliseconds: its paths may have changed. */
+/** A site in use is checked after this time even when its signals are good, milliseconds: its paths may have changed. */
 const HELLO_EVERY_MS = 10 * 60_000;
 /** Checks at the same time: many sites must not start many PHP processes at once. */
 const CHECKS_AT_ONCE = 8;
-/** Pause behind each of them, milliseconds: a round over thousands of sites takes minutes, not all of a processor. */
+/** Pause after each of them, milliseconds: a round over thousands of sites takes minutes instead of a whole processor. */
 const CHECK_PAUSE_MS = 100;
-/** A signal that doesn't fit asks for a check, at most this often per site, milliseconds. */
+/** Shortest pause between two checks of a site that unexpected signals cause, milliseconds. */
 const EXTRA_CHECK_PAUSE_MS = 5000;
-/** Guard's key is written into a WordPress at most this often, milliseconds: two guards must not fight over one. */
+/** Guard's key is written into a WordPress at most this often, milliseconds: two guards must not fight over one site. */
 const RESTORE_PAUSE_MS = 10 * 60_000;
+/** Delay of `hello` after WordPress signalled a change, milliseconds, so that changes that belong together cause one check. */
+const AFTER_CHANGE_MS = 1000;
 /** PHP may run a cached copy of the key file for two seconds (opcache.revalidate_freq). */
 const AFTER_RESTORE_MS = 3000;
 
 export interface ConnectorHealth {
   state(site: SiteId): ConnectorState;
-  /** Asks the connector now. Never throws; the outcome is in `state`. */
+  /** Checks the connector now. Never throws; the outcome is in `state`. */
   check(site: SiteConfig): Promise<void>;
-  /** Something went wrong with the site: asks the connector soon, at most once in 5 seconds. */
+  /** Checks the connector after a failure, at most once in 5 seconds. */
   recheck(site: SiteConfig): void;
-  /** Takes note of the signal on a forwarded response. */
-  inform(site: SiteConfig, signal: Signal): void;
-  /** Checks every site now and then on a timer, until `stop`. @returns when each was checked once; never throws */
+  /** Handles the signal on a forwarded response or on the response to a command. */
+  handleSignal(site: SiteConfig, signal: Signal): void;
+  /** Records that the site is used. It is checked in the next rounds unless it sends signals. */
+  recordUse(site: SiteId): void;
+  /**
+   * Checks the sites on a timer, until `stop`: sites in use in every round, sites whose connector does not respond after
+   * growing pauses. An idle site whose connector responds is not checked: draining its outbox yields a signal.
+   *
+   * @returns when each site was checked once; never throws
+   */
   start(): Promise<void>;
   stop(): void;
 }
 
-/** What health may set in motion. */
+/** Actions that a change of health causes. */
 export interface HealthActions {
-  /** The connector answered `hello`. */
-  onHello(site: SiteConfig, hello: HelloAnswer): void;
-  /** The connector answers, for the first time or again. */
+  /** The connector responded to `hello`. */
+  onHello(site: SiteConfig, hello: HelloResponse): void;
+  /** The connector responds, for the first time or again. */
   onBack(site: SiteConfig): void;
-  /** WordPress says which policy it runs. */
+  /** WordPress reported which policy it runs. */
   onPolicy(site: SiteConfig, hash: string | null): void;
   /**
    * Writes guard's key into WordPress's files; called only for sites with a known folder.
    *
-   * @param fault `missing`: nobody answered, which a connector that has lost its key does not either
-   * @returns false when the key is not what is wrong
+   * @param fault `missing`: no signed response, which is also what a connector without its key looks like
+   * @returns false when the key was not the fault
    */
   restoreKey(site: SiteConfig, fault: 'missing' | 'other_secret'): Promise<boolean>;
 }
 
-/** Knows how things stand with the connector of each site and logs each change once, in plain words. */
+/** Tracks the state of each site's connector and logs each change once. */
 export function createConnectorHealth(deps: {
-  sites: readonly SiteConfig[];
+  /** The sites at each round. */
+  sites: Iterable<SiteConfig>;
   client: Pick<ConnectorClient, 'hello'>;
   actions: HealthActions;
   guardVersion: string;
@@ -66,9 +75,13 @@ export function createConnectorHealth(deps: {
   const lastGood = new Map<SiteId, number>();
   const lastHello = new Map<SiteId, number>();
   const lastExtraCheck = new Map<SiteId, number>();
+  const inUse = new SitesInUse();
+  /** Sites whose connector did not respond: failures in a row, and the pause before the next check of an idle site. */
+  const failures = new Map<SiteId, { readonly count: number; readonly at: number; readonly pause: number }>();
   const lastRestore = new Map<SiteId, number>();
   const checking = new Map<SiteId, Promise<void>>();
   const timers = new Set<NodeJS.Timeout>();
+  const scheduledChecks = new Set<SiteId>();
   let stopped = false;
 
   const within = (since: number | undefined, pause: number) => since !== undefined && Math.abs(clock() - since) < pause;
@@ -76,7 +89,10 @@ export function createConnectorHealth(deps: {
   function change(site: SiteConfig, state: ConnectorState): void {
     const before = states.get(site.id) ?? { kind: 'unknown' };
     states.set(site.id, state);
-    if (state.kind === 'ok') lastGood.set(site.id, clock());
+    if (state.kind === 'ok') {
+      lastGood.set(site.id, clock());
+      failures.delete(site.id);
+    }
     if (summary(before) !== summary(state)) log(site, state);
     if (state.kind === 'ok' && before.kind !== 'ok') actions.onBack(site);
   }
@@ -95,20 +111,26 @@ export function createConnectorHealth(deps: {
         }
         return;
       case 'missing':
-        logger.error({ event: 'connector-missing', site: site.id }, `${describeFault(state)} ${STILL_SERVED}`);
+        logger.error(
+          { event: 'connector-missing', site: site.id },
+          `${toEnglish(describeFault(state))} ${STILL_SERVED}`,
+        );
         return;
       case 'other_secret':
         logger.error(
           { event: 'connector-other-secret', site: site.id, key: state.keyId },
-          `${describeFault(state)} ${STILL_SERVED}`,
+          `${toEnglish(describeFault(state))} ${STILL_SERVED}`,
         );
         return;
       case 'unreachable':
-        logger.error({ event: 'wordpress-unreachable', site: site.id, cause: state.cause }, describeFault(state));
+        logger.error(
+          { event: 'wordpress-unreachable', site: site.id, cause: state.cause },
+          toEnglish(describeFault(state)),
+        );
     }
   }
 
-  async function ask(site: SiteConfig): Promise<void> {
+  async function runCheck(site: SiteConfig): Promise<void> {
     try {
       const hello = await client.hello(site);
       if (stopped) return;
@@ -121,6 +143,8 @@ export function createConnectorHealth(deps: {
       const fault =
         error instanceof ConnectorError ? error.fault : { kind: 'unreachable' as const, cause: String(error) };
       change(site, fault);
+      const count = (failures.get(site.id)?.count ?? 0) + 1;
+      failures.set(site.id, { count, at: clock(), pause: faultPause(count) });
       if (fault.kind === 'other_secret' || fault.kind === 'missing') await restore(site, fault.kind);
     }
   }
@@ -128,7 +152,7 @@ export function createConnectorHealth(deps: {
   function check(site: SiteConfig): Promise<void> {
     const running = checking.get(site.id);
     if (running) return running;
-    const fresh = ask(site).finally(() => checking.delete(site.id));
+    const fresh = runCheck(site).finally(() => checking.delete(site.id));
     checking.set(site.id, fresh);
     return fresh;
   }
@@ -139,13 +163,22 @@ export function createConnectorHealth(deps: {
     void check(site);
   }
 
+  function scheduleCheck(site: SiteConfig): void {
+    if (scheduledChecks.has(site.id)) return;
+    scheduledChecks.add(site.id);
+    runLater(AFTER_CHANGE_MS, () => {
+      scheduledChecks.delete(site.id);
+      return check(site);
+    });
+  }
+
   async function restore(site: SiteConfig, fault: 'missing' | 'other_secret'): Promise<void> {
     if (site.wordpressDir === null || within(lastRestore.get(site.id), RESTORE_PAUSE_MS)) return;
     try {
       if (!(await actions.restoreKey(site, fault))) return;
       lastRestore.set(site.id, clock());
       logger.warn({ event: 'connector-key-restored', site: site.id }, 'Guard wrote its key into WordPress again.');
-      later(AFTER_RESTORE_MS, () => check(site));
+      runLater(AFTER_RESTORE_MS, () => check(site));
     } catch (error) {
       lastRestore.set(site.id, clock());
       logger.error(
@@ -155,7 +188,7 @@ export function createConnectorHealth(deps: {
     }
   }
 
-  function later(ms: number, task: () => Promise<void>): void {
+  function runLater(ms: number, task: () => Promise<void>): void {
     if (stopped) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
@@ -164,10 +197,18 @@ export function createConnectorHealth(deps: {
     timers.add(timer);
   }
 
-  async function round(): Promise<void> {
-    const queue = sites.filter(
-      ({ id }) => !within(lastGood.get(id), CHECK_EVERY_MS - 1000) || !within(lastHello.get(id), HELLO_EVERY_MS),
-    );
+  function isDue(site: SiteId): boolean {
+    // Must be called in every round, since it counts the rounds.
+    const isUsed = inUse.wasUsed(site);
+    if (isUsed || !states.has(site)) {
+      return !within(lastGood.get(site), ROUND_MS - 1000) || !within(lastHello.get(site), HELLO_EVERY_MS);
+    }
+    const failed = failures.get(site);
+    return failed !== undefined && !within(failed.at, failed.pause - 1000);
+  }
+
+  async function runRound(): Promise<void> {
+    const queue = [...sites].filter(({ id }) => isDue(id));
     const next = async () => {
       for (let site = queue.shift(); site && !stopped; site = queue.shift()) {
         await check(site);
@@ -175,25 +216,28 @@ export function createConnectorHealth(deps: {
       }
     };
     await Promise.all(Array.from({ length: CHECKS_AT_ONCE }, next));
-    later(CHECK_EVERY_MS, round);
+    runLater(ROUND_MS, runRound);
   }
 
   return {
     state: (site) => states.get(site) ?? { kind: 'unknown' },
     check,
     recheck,
-    inform(site, signal) {
-      // No signal means nothing: the web server answers static files without WordPress.
+    handleSignal(site, signal) {
+      // A response without a signal means nothing: the web server serves static files without WordPress.
       if (stopped || signal.kind === 'missing') return;
       if (signal.kind === 'ok') {
         const wasOk = states.get(site.id)?.kind === 'ok';
         change(site, { kind: 'ok', version: signal.connectorVersion, policy: signal.policyHash });
         actions.onPolicy(site, signal.policyHash);
+        // The data of `hello` has changed: a plugin was activated or deactivated.
+        if (signal.flags.includes('p')) scheduleCheck(site);
         if (wasOk) return;
       }
       recheck(site);
     },
-    start: round,
+    recordUse: (site) => inUse.record(site),
+    start: runRound,
     stop() {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);
@@ -205,7 +249,7 @@ export function createConnectorHealth(deps: {
 const STILL_SERVED =
   'The site is served and protected at the gate; what only WordPress can enforce is not enforced. Attach the site again.';
 
-/** What has to differ for a change to be worth a line in the log. */
+/** Two states with the same summary are not logged as a change. */
 function summary(state: ConnectorState): string {
   switch (state.kind) {
     case 'ok':
@@ -216,5 +260,53 @@ function summary(state: ConnectorState): string {
       return `unreachable ${state.cause}`;
     default:
       return state.kind;
+  }
+}
+
+// Intervals of the checks. Every command starts a WordPress, so sites in use are checked in each round and idle ones at
+// most twice an hour.
+
+/** Pause between two rounds over the sites that are used, milliseconds. */
+export const ROUND_MS = 30_000;
+/** Shortest pause between checks of a site without traffic, milliseconds. */
+const IDLE_MS = 30 * 60_000;
+/** Jitter, milliseconds: thousands of sites that start at the same time must not be checked at the same time. */
+const IDLE_SPREAD_MS = 15 * 60_000;
+
+/** Pause before the next check of a site without traffic, milliseconds. @param random from 0 to 1 */
+export function idlePause(random = Math.random()): number {
+  return IDLE_MS + random * IDLE_SPREAD_MS;
+}
+
+/**
+ * Pause before the next check of a site without traffic whose connector did not respond, milliseconds. It grows
+ * exponentially: a WordPress that is being started responds soon, an abandoned one never.
+ *
+ * @param failures failed checks in a row, at least 1
+ * @param random from 0 to 1
+ */
+export function faultPause(failures: number, random = Math.random()): number {
+  return Math.min(ROUND_MS * 2 ** (failures - 1), idlePause(random));
+}
+
+/**
+ * The sites in use: requests were forwarded to their WordPress, or a page of the dashboard is open. Counts rounds
+ * instead of time, so that a clock that jumps has no effect.
+ */
+export class SitesInUse {
+  readonly #used = new Set<SiteId>();
+  /** Sites used in the previous round: a request that was still running then may have changed something since. */
+  readonly #lingering = new Set<SiteId>();
+
+  record(site: SiteId): void {
+    this.#used.add(site);
+  }
+
+  /** Whether the site was used since the second last call for it. Called once in each round. */
+  wasUsed(site: SiteId): boolean {
+    const used = this.#used.delete(site);
+    const lingering = this.#lingering.delete(site);
+    if (used) this.#lingering.add(site);
+    return used || lingering;
   }
 }

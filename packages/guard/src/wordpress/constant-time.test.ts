@@ -1,17 +1,17 @@
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { expect, it, onTestFinished } from 'vitest';
-import { signValue, verifiedValue } from '../login/signed-cookie.js';
-import { formToken, isFormToken } from '../login/two-factor/challenge.js';
-import { hotp, matchingStep, stepAt } from '../login/two-factor/totp.js';
-import { SECRET } from '../testing/site-config.js';
+import { SECRET } from '../../test/support/site-config.js';
+import { signValue, verifySignedValue } from '../login/login-cookies.js';
+import { isFormToken, toFormToken } from '../two-factor/challenges.js';
+import { findMatchingStep, hotp, toStep } from '../two-factor/totp.js';
 import { equalText } from './signature.js';
 
 const NOW = 1_700_000_000_000;
 const secret = Buffer.from('12345678901234567890');
-const code = hotp(secret, stepAt(NOW));
+const code = hotp(secret, toStep(NOW));
 const signed = signValue(SECRET, 'device', 'value');
-const token = formToken('cookie');
+const token = toFormToken('cookie');
 const at = { now: NOW, lastStep: 0 };
 
 /** The same text with another character at a place. */
@@ -40,9 +40,9 @@ function comparisons(work: () => unknown): number {
 
 it.each<[string, string, (given: string) => unknown, number]>([
   ['a signature of the connector', 'f'.repeat(64), (given) => equalText(given, 'f'.repeat(64)), 1],
-  ['a signed cookie', signed, (given) => verifiedValue(SECRET, 'device', given), 1],
+  ['a signed cookie', signed, (given) => verifySignedValue(SECRET, 'device', given), 1],
   ['the token of a form', token, (given) => isFormToken('cookie', given), 1],
-  ['the code of an app, with those of three steps', code, (given) => matchingStep(secret, given, at), 3],
+  ['the code of an app, with those of three steps', code, (given) => findMatchingStep(secret, given, at), 3],
 ])('%s is compared in constant time, right or wrong from whichever place on', (_what, right, check, times) => {
   for (const given of [right, other(right, -5), other(right, -1)]) expect(comparisons(() => check(given))).toBe(times);
 });

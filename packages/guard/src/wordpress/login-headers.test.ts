@@ -28,7 +28,7 @@ describe('the headers of Login Security, by the samples that both sides share', 
   it('writes no context that might not arrive', () => {
     const path = `/${'"'.repeat(1023)}`;
     const devices = Array.from({ length: 32 }, (_, i) => 10 ** 14 + i);
-    const all = { login: 'refuse', why: 'other-site', path, door: 'signup', devices, trusted: devices } as const;
+    const all = { login: 'refuse', why: 'other-site', path, page: 'signup', devices, trusted: devices } as const;
     expect(contextHeader(secret, '00112233445566ff', all)?.length).toBeLessThan(8000);
     expect(contextHeader(secret, '00112233445566ff', { path: `/${'a'.repeat(4600)}` })).toBeNull();
   });

@@ -1,6 +1,6 @@
 /**
- * The two headers of Login Security between guard and the connector: what WordPress must know of a request, and what
- * came of the passwords in it. Formats: docs/login-security.md, "Wire additions".
+ * The two headers of Login Security between guard and the connector: the login context of a request, and the report on
+ * the password checks in it. Formats: docs/login-security.md, "Wire additions".
  */
 import { z } from 'zod';
 import { equalText, signedText } from './signature.js';
@@ -8,32 +8,40 @@ import { equalText, signedText } from './signature.js';
 export const CONTEXT_HEADER = 'X-Security-Optimizer-Context';
 export const LOGIN_HEADER = 'X-Security-Optimizer-Login';
 
-/** Why no password may be checked. */
+/** Why password checks are refused. */
 export type RefuseReason = 'locked' | 'access' | 'away' | 'busy' | 'other-site';
 
 export interface LoginContext {
-  /** Every password check in this request is to be refused unchecked. */
+  /** The connector refuses every password check in this request. */
   readonly login?: 'refuse';
   readonly why?: RefuseReason;
-  /** Path that WordPress must see in `REQUEST_URI`, with the query that it gets anyway. */
+  /** Only when `why` is `locked`: when the lockout ends, Unix seconds. */
+  readonly until?: number;
+  /** Only when `why` is `locked`: the message for the user, without markup. */
+  readonly message?: string;
+  /** `Authorization: Basic` holds credentials of the web server, not of WordPress. */
+  readonly basic?: 'web-server';
+  /** The request is signed XML-RPC: only the methods of this plugin are available. */
+  readonly xml_rpc?: string;
+  /** Path that WordPress must see in `REQUEST_URI`; the query is unchanged. */
   readonly path?: string;
-  /** The request came by the custom address. */
-  readonly door?: 'login' | 'signup';
-  /** Users to whom this device logged in before. */
+  /** The request was sent to the custom login or sign-up address. */
+  readonly page?: 'login' | 'signup';
+  /** Users who have logged in with this browser before. */
   readonly devices?: readonly number[];
-  /** Users whose second factor this device need not give again. */
+  /** Users for whom this browser is a trusted device. */
   readonly trusted?: readonly number[];
 }
 
-/** Longest payload, bytes. Usual web servers take 8 KB for a line of the head. */
+/** Longest payload, bytes. Common web servers allow 8 KB for a header line. */
 export const CONTEXT_MAX = 6000;
 
 /**
- * Value of the context header. The connector takes it only beside a guard header of the same request.
- * @returns null when it would be too long to be sure to arrive: such a request must not go on without it
+ * Value of the context header. The connector accepts it only with a guard header of the same request.
+ * @returns null when the header would be too long for common web servers: the request must not be forwarded without it
  */
 export function contextHeader(secret: string, requestId: string, context: LoginContext): string | null {
-  // JSON escapes nothing above 127, and a target holds raw bytes as latin1: both travel as UTF-8.
+  // JSON does not escape characters above 127, and a target holds raw bytes as latin1: both are encoded as UTF-8.
   const payload = Buffer.from(JSON.stringify(context)).toString('base64url');
   if (payload.length > CONTEXT_MAX) return null;
   const fields = `1 ${requestId} ${payload}`;
@@ -41,12 +49,10 @@ export function contextHeader(secret: string, requestId: string, context: LoginC
 }
 
 const user = z.object({ id: z.number().int().nonnegative(), login: z.string() });
-const road = z.string();
-
 export const reportSchema = z.object({
-  failed: z.array(z.object({ user: z.string(), id: z.number().int().nonnegative(), road })).max(1000),
+  failed: z.array(z.object({ user: z.string(), id: z.number().int().nonnegative(), route: z.string() })).max(1000),
   refused: z.number().int().nonnegative(),
-  ok: user.extend({ road }).nullable(),
+  ok: user.extend({ route: z.string() }).nullable(),
   factor: user
     .extend({
       remember: z.boolean(),
@@ -57,13 +63,13 @@ export const reportSchema = z.object({
     .nullable(),
 });
 
-/** What came of the passwords in one request. */
+/** The results of the password checks in one request. */
 export type LoginReport = z.infer<typeof reportSchema>;
 
 /**
  * Reads and verifies the connector's report.
  * @param value the header's value; `unreadable` when it was sent more than once
- * @param requestId binds the report to the request it answers
+ * @param requestId binds the report to its request
  */
 export function readLoginReport(secret: string, value: string, requestId: string): LoginReport | 'unreadable' {
   const cut = value.lastIndexOf(' ');

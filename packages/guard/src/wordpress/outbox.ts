@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import type { NewEvent } from '../activity/activity-store.js';
 import { parseAddress } from '../lib/address.js';
 import { plainText } from '../lib/plain-text.js';
 
-/** Characters of a name or value that are kept; the connector itself cuts at 200. */
+/** Characters of a name or value that are kept; the connector truncates at 200. */
 const TEXT_MAX = 300;
 /** WordPress's own limit for logins (`wp_insert_user`). */
 const LOGIN_MAX = 60;
-/** How far a row may be ahead of guard's clock, seconds; one further ahead counts as now. */
+/** How far a row may be ahead of guard's clock, seconds; the time of a row further ahead is set to now. */
 const AHEAD_MAX = 60;
 
 const text = z.string().transform((value) => plainText(value, TEXT_MAX));
@@ -22,24 +21,47 @@ const row = z.object({
       login: z.string().transform((value) => plainText(value, LOGIN_MAX)),
     })
     .nullable(),
-  // Canonical, or nothing: it is shown, searched and shortened as an address.
+  // Canonical or empty, since it is shown, searched and shortened as an address.
   address: z.string().transform((text) => parseAddress(text)?.text ?? ''),
   origin: z.enum(['web', 'cli', 'cron', 'system']),
   object: z.object({ type: text, name: text }),
   before: text.nullable(),
   after: text.nullable(),
+  // Absent in rows of an older connector.
+  administrator: z.boolean().default(false),
+  agent: text.default(''),
 });
 
-/** What is known of a row of the outbox. */
+/** Something that happened in WordPress. */
+export interface OutboxEvent {
+  readonly uid: string;
+  /** Unix seconds. */
+  readonly at: number;
+  readonly kind: string;
+  readonly user: { readonly id: number; readonly login: string } | null;
+  /** Canonical, or empty. */
+  readonly address: string;
+  readonly origin: 'web' | 'cli' | 'cron' | 'system';
+  readonly object: string;
+  readonly objectType: string;
+  readonly before: string | null;
+  readonly after: string | null;
+  /** A login: its user manages the site. A new user or role: the user manages the site from now on. */
+  readonly administrator: boolean;
+  /** User-Agent of the browser of a login, else empty. */
+  readonly agent: string;
+}
+
+/** A parsed row of the outbox. */
 export interface OutboxRow {
-  /** Names the row when it is acknowledged; null when it has none, so that it can't be. */
+  /** Identifies the row for its acknowledgement; null when it has none and can't be acknowledged. */
   readonly uid: string | null;
   /** Null when the row has an unknown form. */
-  readonly event: NewEvent | null;
+  readonly event: OutboxEvent | null;
 }
 
 /**
- * Reads a row of the outbox. Every plugin can write to that table, so nothing in it is believed to have its form.
+ * Parses a row of the outbox. Every plugin can write to that table, so every field is validated.
  * @param now Unix seconds
  */
 export function readOutboxRow(sent: unknown, now: number): OutboxRow {

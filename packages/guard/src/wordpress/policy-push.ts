@@ -1,25 +1,36 @@
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { KeyedMutex } from '../lib/mutex.js';
-import type { PolicyNotes } from '../settings/change-settings.js';
-import type { ConnectorPolicy } from '../settings/connector-policy.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ConnectorClient } from './connector-client.js';
+import type { PolicyNotes } from './connector-responses.js';
 import { policyHash } from './signature.js';
 
 /** A policy is pushed again at most this often per site, milliseconds (docs/connector-protocol.md). */
-const HEAL_PAUSE_MS = 5000;
+const RECONCILE_PAUSE_MS = 5000;
+
+/** What WordPress enforces, as it is sent: flat, see docs/connector-protocol.md. */
+export type ConnectorPolicy = Readonly<Record<string, number | string>>;
+
+/** Fields of the policy that decide which users need a second factor. */
+const FACTOR_FIELDS = ['sg2fa', 'two_factor_roles', 'paused'];
 
 export interface PolicyPush {
-  /** Hands this policy to WordPress. The caller holds the site's mutex. Throws ConnectorError. */
+  /** Sends this policy to WordPress. The caller holds the site's mutex. Throws ConnectorError. */
   push(site: SiteConfig, policy: ConnectorPolicy): Promise<PolicyNotes>;
   /**
-   * Takes note of the policy that WordPress says it runs; when it is not the present one (new connector, restored
-   * database), pushes the present one in the background. Never throws.
+   * Compares the policy that WordPress reports with the current one. When they differ (new connector, restored
+   * database), pushes the current one in the background. Never throws.
    */
-  heal(site: SiteConfig, reported: string | null): void;
-  /** Heals no more. */
+  reconcile(site: SiteConfig, reported: string | null): void;
+  /** Ends reconciliation. */
   stop(): void;
+}
+
+/** The policy that WordPress reported, and how many pushes it had acknowledged by then. */
+interface Report {
+  readonly hash: string | null;
+  readonly acknowledged: number | undefined;
 }
 
 /** @param current the policy that WordPress should run */
@@ -31,42 +42,53 @@ export function createPolicyPush(deps: {
   logger: Logger;
 }): PolicyPush {
   const { client, current, mutex, clock, logger } = deps;
-  const lastHeal = new Map<SiteId, number>();
-  /** Sites whose next push waits for the pause to end: a site without visitors must not wait for a signal. */
-  const waiting = new Map<SiteId, NodeJS.Timeout>();
+  const lastReconciliation = new Map<SiteId, number>();
+  /** Sites whose next push is delayed by the pause. A site without visitors would otherwise wait for its next signal. */
+  const waiting = new Map<SiteId, { readonly timer: NodeJS.Timeout; latest: Report }>();
   let stopped = false;
-  /** How often a policy was acknowledged, by site: a report from before an acknowledgement says nothing any more. */
+  /** How often a policy was acknowledged, by site. A report from before an acknowledgement is outdated. */
   const acknowledged = new Map<SiteId, number>();
 
-  async function push(site: SiteConfig, policy: ConnectorPolicy, healing = false): Promise<PolicyNotes> {
-    const notes = await client.policy(site, { hash: policyHash(policy), policy, ...(healing && { healing }) });
+  async function push(site: SiteConfig, policy: ConnectorPolicy, reconcile = false): Promise<PolicyNotes> {
+    const notes = await client.policy(site, { hash: policyHash(policy), policy, ...(reconcile && { reconcile }) });
     acknowledged.set(site.id, (acknowledged.get(site.id) ?? 0) + 1);
     return notes;
   }
 
   return {
-    push: (site, policy) => push(site, policy),
-    heal: function heal(site, reported) {
-      if (stopped || reported === policyHash(current(site.id)) || waiting.has(site.id)) return;
-      const now = clock();
-      const last = lastHeal.get(site.id);
-      // Math.abs: a clock that jumped back must not stop healing until it has caught up.
-      const since = last === undefined ? HEAL_PAUSE_MS : Math.abs(now - last);
-      if (since < HEAL_PAUSE_MS) {
-        const acknowledgedThen = acknowledged.get(site.id);
-        const again = () => {
-          waiting.delete(site.id);
-          if (acknowledged.get(site.id) === acknowledgedThen) heal(site, reported);
-        };
-        waiting.set(site.id, setTimeout(again, HEAL_PAUSE_MS - since));
+    push(site, policy) {
+      const before = current(site.id);
+      // A change of the second factor ends sessions itself. With any other change, WordPress ends the sessions that it
+      // created under a policy that guard did not send.
+      const keepsFactor = FACTOR_FIELDS.every((field) => policy[field] === before[field]);
+      return push(site, policy, keepsFactor);
+    },
+    reconcile: function reconcile(site, reported) {
+      if (stopped || reported === policyHash(current(site.id))) return;
+      const latest = { hash: reported, acknowledged: acknowledged.get(site.id) };
+      const delayed = waiting.get(site.id);
+      if (delayed !== undefined) {
+        delayed.latest = latest;
         return;
       }
-      lastHeal.set(site.id, now);
-      const acknowledgedThen = acknowledged.get(site.id);
-      // Under the mutex: while a change is on its way, WordPress rightly runs another policy than guard.
+      const now = clock();
+      const last = lastReconciliation.get(site.id);
+      // Math.abs: a clock that jumped back must not stop reconciliation until it has caught up.
+      const since = last === undefined ? RECONCILE_PAUSE_MS : Math.abs(now - last);
+      if (since < RECONCILE_PAUSE_MS) {
+        const again = () => {
+          const report = waiting.get(site.id)?.latest;
+          waiting.delete(site.id);
+          if (report !== undefined && acknowledged.get(site.id) === report.acknowledged) reconcile(site, report.hash);
+        };
+        waiting.set(site.id, { timer: setTimeout(again, RECONCILE_PAUSE_MS - since), latest });
+        return;
+      }
+      lastReconciliation.set(site.id, now);
+      // Under the mutex: while a change is being sent, WordPress may run another policy than guard.
       mutex
         .run(site.id, async () => {
-          if (acknowledged.get(site.id) !== acknowledgedThen) return;
+          if (acknowledged.get(site.id) !== latest.acknowledged) return;
           if (reported === policyHash(current(site.id))) return;
           const notes = await push(site, current(site.id), true);
           logger.info(
@@ -83,7 +105,7 @@ export function createPolicyPush(deps: {
     },
     stop() {
       stopped = true;
-      for (const timer of waiting.values()) clearTimeout(timer);
+      for (const { timer } of waiting.values()) clearTimeout(timer);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { siteConfig } from '../testing/site-config.js';
-import type { SessionAnswer } from './connector-answers.js';
+import { siteConfig } from '../../test/support/site-config.js';
+import type { SessionResponse } from './connector-responses.js';
 import { createSessions } from './session.js';
 
 const sender = { host: 'example.com', scheme: 'https', address: '192.0.2.1', requestId: '0'.repeat(16) } as const;
@@ -15,7 +15,7 @@ function underTest() {
     async session(site: { id: string }, { cookie, nonce }: { cookie: string; nonce: string | null }) {
       world.asked++;
       const right = site.id === 'one' && cookie === owner.cookie && nonce === owner.nonce;
-      return { user: right && world.known ? user : null } as SessionAnswer;
+      return { user: right && world.known ? user : null } as SessionResponse;
     },
   };
   const sessions = createSessions({ client, clock: () => world.now });
@@ -30,63 +30,62 @@ describe('the answer who is calling', () => {
     ['cookie and nonce that look alike in a row', one, { ...owner, cookie: 'session=owner","owner-nonce', nonce: '' }],
   ])('is remembered for nobody with %s', async (_what, site, credentials) => {
     const { world, sessions } = underTest();
-    expect(await sessions.who(one, owner, false)).toEqual(user);
-    expect(await sessions.who(site, credentials, false)).toBeNull();
+    expect(await sessions.getUser(one, owner, false)).toEqual(user);
+    expect(await sessions.getUser(site, credentials, false)).toBeNull();
     expect(world.asked).toBe(2);
-    expect(await Promise.all([sessions.who(one, owner, true), sessions.who(site, credentials, false)])).toEqual([
-      user,
-      null,
-    ]);
+    expect(await Promise.all([sessions.getUser(one, owner, true), sessions.getUser(site, credentials, false)])).toEqual(
+      [user, null],
+    );
   });
 
   it('is believed for five seconds, whatever happens in WordPress meanwhile, and no longer', async () => {
     const { world, sessions } = underTest();
-    await sessions.who(one, owner, false);
+    await sessions.getUser(one, owner, false);
     world.known = false;
     world.now += 4999;
-    expect(await sessions.who(one, owner, false)).toEqual(user);
+    expect(await sessions.getUser(one, owner, false)).toEqual(user);
     world.now += 1;
-    expect(await sessions.who(one, owner, false)).toBeNull();
+    expect(await sessions.getUser(one, owner, false)).toBeNull();
     expect(world.asked).toBe(2);
   });
 
   it('is not believed any longer because the clock was set back', async () => {
     const { world, sessions } = underTest();
-    await sessions.who(one, owner, false);
+    await sessions.getUser(one, owner, false);
     world.known = false;
     world.now -= 3_600_000;
-    expect(await sessions.who(one, owner, false)).toBeNull();
+    expect(await sessions.getUser(one, owner, false)).toBeNull();
   });
 
   it('that is no is never remembered, and takes back a yes', async () => {
     const { world, sessions } = underTest();
-    await sessions.who(one, owner, false);
+    await sessions.getUser(one, owner, false);
     world.known = false;
-    expect(await sessions.who(one, owner, true)).toBeNull();
-    expect(await sessions.who(one, owner, false)).toBeNull();
+    expect(await sessions.getUser(one, owner, true)).toBeNull();
+    expect(await sessions.getUser(one, owner, false)).toBeNull();
     world.known = true;
-    expect(await sessions.who(one, owner, false)).toEqual(user);
+    expect(await sessions.getUser(one, owner, false)).toEqual(user);
   });
 
   it('is asked for anew by what changes something, also while the same question is under way', async () => {
     const { world, sessions } = underTest();
-    const early = sessions.who(one, owner, false);
+    const early = sessions.getUser(one, owner, false);
     world.known = false;
     // The question under way was asked before: its answer may be older than a log-out.
-    expect(await sessions.who(one, owner, true)).toBeNull();
+    expect(await sessions.getUser(one, owner, true)).toBeNull();
     expect(await early).toEqual(user);
     expect(world.asked).toBe(2);
   });
 
   it('is shared by calls that arrive together, and forgotten with its site', async () => {
     const { world, sessions } = underTest();
-    await Promise.all([1, 2, 3].map(() => sessions.who(one, owner, false)));
+    await Promise.all([1, 2, 3].map(() => sessions.getUser(one, owner, false)));
     expect(world.asked).toBe(1);
-    sessions.forget('two');
-    await sessions.who(one, owner, false);
+    sessions.clear('two');
+    await sessions.getUser(one, owner, false);
     expect(world.asked).toBe(1);
-    sessions.forget('one');
-    await sessions.who(one, owner, false);
+    sessions.clear('one');
+    await sessions.getUser(one, owner, false);
     expect(world.asked).toBe(2);
   });
 });

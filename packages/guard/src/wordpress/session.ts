@@ -2,39 +2,38 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.js';
 import { setBounded } from '../lib/set-bounded.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import type { SessionAnswer, WordPressUser } from './connector-answers.js';
-import type { ConnectorClient } from './connector-client.js';
-import type { Sender } from './sender.js';
+import type { ConnectorClient, Sender } from './connector-client.js';
+import type { SessionResponse, WordPressUser } from './connector-responses.js';
 
-/** A positive answer is believed for this long, and only where nothing is changed. */
+/** A positive result is cached for this long, milliseconds, and used only by requests that change nothing. */
 const CACHE_MS = 5000;
 const CACHE_ENTRIES = 1000;
 
-/** What a browser brought along to prove who it is. */
+/** The credentials that a browser sent. */
 export interface Credentials {
   readonly cookie: string;
   readonly nonce: string;
   readonly sender: Sender;
-  /** WordPress has said lately that a member has this browser. */
+  /** Whether WordPress has recently confirmed that a user is signed in with this browser. */
   readonly isMember: boolean;
-  /** False once the visitor has gone. */
+  /** False once the client has disconnected. */
   isWanted(): boolean;
 }
 
 export interface Sessions {
   /**
-   * The user behind cookie and nonce, or null when WordPress does not accept them. Throws ConnectorError, and ApiError
-   * too_many_calls or wordpress_busy when there is no room for the question.
-   * @param fresh asks WordPress now, whatever is remembered: a log-out or a lost role takes effect at once
+   * The user of cookie and nonce, or null when WordPress does not accept them. Throws ConnectorError, and ApiError
+   * too_many_calls or wordpress_busy when the queue is full.
+   * @param fresh bypasses the cache, so that a logout or a lost role takes effect at once
    */
-  who(site: SiteConfig, credentials: Credentials, fresh: boolean): Promise<WordPressUser | null>;
-  /** Forgets every answer about a site. */
-  forget(site: SiteId): void;
+  getUser(site: SiteConfig, credentials: Credentials, fresh: boolean): Promise<WordPressUser | null>;
+  /** Clears the cache of a site. */
+  clear(site: SiteId): void;
 }
 
-interface Question {
-  readonly answer: Promise<SessionAnswer>;
-  readonly askers: Credentials[];
+interface SessionQuery {
+  readonly answer: Promise<SessionResponse>;
+  readonly callers: Credentials[];
 }
 
 interface Entry {
@@ -43,15 +42,15 @@ interface Entry {
   readonly at: number;
 }
 
-/** Asks WordPress who is asking and remembers positive answers briefly, by a hash: no cookie stays in memory. */
+/** Finds users in WordPress and caches positive results briefly. Keys are hashes, so that no cookie stays in memory. */
 export function createSessions(deps: { client: Pick<ConnectorClient, 'session'>; clock: Clock }): Sessions {
   const { client, clock } = deps;
   const known = new Map<string, Entry>();
-  /** Calls of one page load arrive together; they share one question. */
-  const asking = new Map<string, Question>();
+  /** API requests of one page load arrive together and share one query. */
+  const pending = new Map<string, SessionQuery>();
 
   return {
-    async who(site, credentials, fresh) {
+    async getUser(site, credentials, fresh) {
       const { cookie, nonce, sender, isMember } = credentials;
       const key = createHash('sha256')
         .update(JSON.stringify([site.id, cookie, nonce]))
@@ -59,25 +58,25 @@ export function createSessions(deps: { client: Pick<ConnectorClient, 'session'>;
       const entry = known.get(key);
       const age = entry ? clock() - entry.at : 0;
       if (!fresh && entry && age >= 0 && age < CACHE_MS) return entry.user;
-      let question = fresh ? undefined : asking.get(key);
-      if (question) question.askers.push(credentials);
+      let query = fresh ? undefined : pending.get(key);
+      if (query) query.callers.push(credentials);
       else {
-        const askers = [credentials];
-        const isWanted = () => askers.some((asker) => asker.isWanted());
-        const made = { answer: client.session(site, { cookie, nonce, sender, isMember, isWanted }), askers };
-        question = made;
-        asking.set(key, made);
-        const done = () => void (asking.get(key) === made && asking.delete(key));
+        const callers = [credentials];
+        const isWanted = () => callers.some((caller) => caller.isWanted());
+        const made = { answer: client.session(site, { cookie, nonce, sender, isMember, isWanted }), callers };
+        query = made;
+        pending.set(key, made);
+        const done = () => void (pending.get(key) === made && pending.delete(key));
         made.answer.then(done, done);
       }
-      const { user } = await question.answer;
+      const { user } = await query.answer;
       known.delete(key);
       if (user === null) return null;
       setBounded(known, key, { site: site.id, user, at: clock() }, CACHE_ENTRIES);
       return user;
     },
 
-    forget(site) {
+    clear(site) {
       for (const [key, entry] of known) if (entry.site === site) known.delete(key);
     },
   };

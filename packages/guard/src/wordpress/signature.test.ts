@@ -1,6 +1,17 @@
+import { createHash, createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
-import { commandHeader, type GuardNote, guardHeader, keyId, policyHash, readSignal } from './signature.js';
+import { describe, expect, it, test } from 'vitest';
+import {
+  commandHeader,
+  createMac,
+  type GuardNote,
+  guardHeader,
+  isSignedCronRequest,
+  keyId,
+  policyHash,
+  readCallHeader,
+  readSignal,
+} from './signature.js';
 
 interface Vectors {
   readonly secret: string;
@@ -25,7 +36,24 @@ interface Vectors {
   readonly commands: {
     readonly accepted: readonly (Parameters<typeof commandHeader>[1] & { name: string; header: string })[];
   };
+  readonly cronCalls: {
+    readonly now: number;
+    readonly accepted: readonly { name: string; target: string; header: string }[];
+    readonly refused: readonly { name: string; target: string; header: string }[];
+  };
+  readonly siteCalls: {
+    readonly now: number;
+    readonly accepted: readonly (SiteCall & { readonly nonce: string; readonly body: string })[];
+    readonly refused: readonly SiteCall[];
+  };
   readonly policies: readonly { policy: Record<string, string | number | boolean>; hash: string }[];
+}
+
+interface SiteCall {
+  readonly name: string;
+  readonly method: string;
+  readonly route: string;
+  readonly header: string;
 }
 
 const file = new URL('../../../connector/protocol-vectors.json', import.meta.url);
@@ -43,6 +71,27 @@ describe('the headers between guard and the connector', () => {
 
   it.each(vectors.commands.accepted)('proves a command: $name', (vector) => {
     expect(commandHeader(secret, vector)).toBe(vector.header);
+  });
+
+  const isOwn = ({ target, header }: { target: string; header: string }) =>
+    isSignedCronRequest(secret, header, { method: 'POST', target }, vectors.cronCalls.now * 1000);
+
+  const readCall = ({ header, ...call }: SiteCall) =>
+    readCallHeader(secret, header, call, vectors.siteCalls.now * 1000);
+  it.each(vectors.siteCalls.accepted)('read a call that the site’s PHP signed: $name', ({ nonce, body, ...call }) => {
+    const bodyHash = createHash('sha256').update(body).digest('hex');
+    expect(readCall(call)).toEqual({ nonce, bodyHash });
+  });
+  it.each(vectors.siteCalls.refused)('believe no signed call $name', (call) => {
+    expect(readCall(call)).toBe(null);
+  });
+
+  it.each(vectors.cronCalls.accepted)('knows a cron call of WordPress itself: $name', (vector) => {
+    expect(isOwn(vector)).toBe(true);
+  });
+
+  it.each(vectors.cronCalls.refused)('takes a cron call for a visitor’s when its proof is $name', (vector) => {
+    expect(isOwn(vector)).toBe(false);
   });
 
   it.each(vectors.policies)('hashes a policy to $hash', (vector) => {
@@ -95,4 +144,42 @@ describe('a signal that cannot be believed', () => {
       expect(read(header)).toBe('invalid');
     }
   });
+});
+
+const expected = (key: string, text: string): string =>
+  createHmac('sha256', Buffer.from(key, 'ascii')).update(text).digest('hex');
+
+test('signs as HMAC-SHA-256 does, for keys of every length up to a block and texts around block ends', () => {
+  for (const keyLength of [0, 1, 31, 32, 63, 64]) {
+    const key = '0123456789abcdef'.repeat(4).slice(0, keyLength);
+    const mac = createMac(key);
+    for (const length of [0, 1, 54, 55, 56, 63, 64, 65, 119, 120, 1000, 100_000]) {
+      const text = 'guard-request\n'.repeat(8000).slice(0, length);
+      expect(mac(text), `key of ${keyLength}, text of ${length}`).toBe(expected(key, text));
+    }
+  }
+});
+
+test('gives the MAC of RFC 4231, test case 2', () => {
+  expect(createMac('Jefe')('what do ya want for nothing?')).toBe(
+    '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+  );
+});
+
+test('takes texts beyond ASCII as UTF-8', () => {
+  const mac = createMac('k');
+  for (const text of ['naïve', '日本語', '\u0080\u00ff', 'a\0b']) expect(mac(text)).toBe(expected('k', text));
+});
+
+test('two keys in turn do not mix', () => {
+  const one = createMac('one');
+  const two = createMac('two');
+  const first = one('text');
+  two('text');
+  expect(one('text')).toBe(first);
+  expect(two('text')).toBe(expected('two', 'text'));
+});
+
+test.each(['k'.repeat(65), 'schlüssel', 'a\n'])('refuses a key that it would sign wrongly with: %j', (key) => {
+  expect(() => createMac(key)).toThrow(RangeError);
 });

@@ -2,13 +2,16 @@
  * The signed headers between guard and the connector, wire version 1.
  * The format is described in docs/connector-protocol.md; both sides test against the same vectors.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { macWith } from './mac.js';
+import { createHash, hash, timingSafeEqual } from 'node:crypto';
 
 export const GUARD_HEADER = 'X-Security-Optimizer-Guard';
 export const SIGNAL_HEADER = 'X-Security-Optimizer-Signal';
 export const COMMAND_HEADER = 'X-Security-Optimizer-Command';
-/** Every header of ours starts with this, lower-case. Inbound ones are stripped. */
+/** Sent by WordPress with requests to its own wp-cron.php. */
+export const CRON_HEADER = 'X-Security-Optimizer-Cron';
+/** Sent by WordPress's PHP with calls of guard's API that it makes for WP-CLI. */
+export const CALL_HEADER = 'X-Security-Optimizer-Call';
+/** Prefix of all these headers, lower-case. Inbound ones are stripped. */
 export const HEADER_PREFIX = 'x-security-optimizer-';
 
 interface Key {
@@ -19,19 +22,19 @@ interface Key {
 /** Keys by secret. Bounded by the number of configured sites. */
 const keys = new Map<string, Key>();
 
-function keyOf(secret: string): Key {
+function getKey(secret: string): Key {
   let key = keys.get(secret);
   if (key === undefined) {
     const id = createHash('sha256').update(`security-optimizer key id\n${secret}`).digest('hex').slice(0, 8);
-    key = { id, mac: macWith(secret) };
+    key = { id, mac: createMac(secret) };
     keys.set(secret, key);
   }
   return key;
 }
 
-/** Names a secret without showing it: 8 hexadecimal digits. */
+/** Identifies a secret without revealing it: 8 hexadecimal digits. */
 export function keyId(secret: string): string {
-  return keyOf(secret).id;
+  return getKey(secret).id;
 }
 
 export interface GuardHeaderFacts {
@@ -45,17 +48,18 @@ export interface GuardHeaderFacts {
 }
 
 /**
- * What the connector has to know of a request and no byte may tell, since a hidden page must take as many as a missing
- * one. It is part of what is signed.
- * - `context`: a context header belongs to it.
+ * A property of a request that the connector must know. It is carried in the signed text only, not in the header's
+ * bytes, since requests for a hidden page and for a missing one must have the same length.
+ * - `context`: a context header belongs to the request.
  * - `decoy`: names in the path are disguised; see `decoy-target.ts`.
- * - `repeated`: the second request for the same one of the visitor. No password is checked in it.
+ * - `repeated`: the second upstream request for one request of the visitor. No password is checked in it.
+ * - `probe`: guard tests whether such a request reaches WordPress. The connector does nothing else in it.
  */
-export type GuardNote = '' | 'context' | 'decoy' | 'decoy context' | 'repeated' | 'repeated decoy';
+export type GuardNote = '' | 'context' | 'decoy' | 'decoy context' | 'repeated' | 'repeated decoy' | 'probe';
 
-/** Value of the header that tells the connector who is visiting. */
+/** Value of the header that carries the visitor's address and scheme to the connector. */
 export function guardHeader(secret: string, facts: GuardHeaderFacts, note: GuardNote = ''): string {
-  const key = keyOf(secret);
+  const key = getKey(secret);
   const fields = `1 ${key.id} ${facts.time} ${facts.requestId} ${facts.scheme} ${facts.address}`;
   return `${fields} ${key.mac(`guard-request${note === '' ? '' : ` ${note}`}\n${fields}`)}`;
 }
@@ -74,10 +78,71 @@ export interface CommandFacts {
 export function commandHeader(secret: string, facts: CommandFacts): string {
   const bodyHash = createHash('sha256').update(facts.body).digest('hex');
   const text = `guard-command\nPOST\n${facts.command}\n${facts.time}\n${facts.nonce}\n${bodyHash}`;
-  return `1 ${facts.time} ${facts.nonce} ${keyOf(secret).mac(text)}`;
+  return `1 ${facts.time} ${facts.nonce} ${getKey(secret).mac(text)}`;
 }
 
-/** What the connector said on a response. */
+/** Tolerance for clock difference and transit time of a cron request, seconds. */
+const CRON_TOLERANCE = 60;
+const CRON_FORM = /^(1 ([0-9a-f]{8}) ([0-9]{1,12})) ([0-9a-f]{64})$/;
+
+/**
+ * Whether WordPress itself sent this request, to run its scheduled tasks: the connector signed it for this target and
+ * this minute.
+ *
+ * @param header the header's value as received, or undefined
+ * @param call the request line's method and target
+ * @param now milliseconds since the Unix epoch
+ */
+export function isSignedCronRequest(
+  secret: string,
+  header: string | readonly string[] | undefined,
+  call: { readonly method: string; readonly target: string },
+  now: number,
+): boolean {
+  if (typeof header !== 'string') return false;
+  const [, signed, id, time, mac] = CRON_FORM.exec(header) ?? [];
+  if (signed === undefined || mac === undefined) return false;
+  const key = getKey(secret);
+  if (id !== key.id || Math.abs(Math.floor(now / 1000) - Number(time)) > CRON_TOLERANCE) return false;
+  return equalText(mac, key.mac(`own-cron\n${signed}\n${call.method} ${call.target}`));
+}
+
+/** Tolerance for clock difference and transit time of a signed call, seconds. */
+export const CALL_TOLERANCE = 60;
+const CALL_FORM = /^(1 ([0-9a-f]{8}) ([0-9]{1,12}) ([0-9a-f]{32}) ([0-9a-f]{64})) ([0-9a-f]{64})$/;
+
+/** What a signed call of the API says of itself. */
+export interface CallFacts {
+  /** 32 hexadecimal digits; whether they were used before is for the caller to check. */
+  readonly nonce: string;
+  /** SHA-256 that the body has to have, in hexadecimal. */
+  readonly bodyHash: string;
+}
+
+/**
+ * Reads the header by which the site's PHP signs a call of the API: for this method and route, this body and minute.
+ *
+ * @param header the header's value as received
+ * @param call method, and route below the namespace
+ * @param now milliseconds since the Unix epoch
+ * @returns null when the header is not to be believed
+ */
+export function readCallHeader(
+  secret: string,
+  header: string | readonly string[],
+  call: { readonly method: string; readonly route: string },
+  now: number,
+): CallFacts | null {
+  if (typeof header !== 'string') return null;
+  const [, signed, id, time, nonce, bodyHash, mac] = CALL_FORM.exec(header) ?? [];
+  if (signed === undefined || nonce === undefined || bodyHash === undefined || mac === undefined) return null;
+  const key = getKey(secret);
+  if (id !== key.id || Math.abs(Math.floor(now / 1000) - Number(time)) > CALL_TOLERANCE) return null;
+  if (!equalText(mac, key.mac(`site-call\n${signed}\n${call.method} ${call.route}`))) return null;
+  return { nonce, bodyHash };
+}
+
+/** The connector's signal on a response. */
 export type Signal =
   | {
       readonly kind: 'ok';
@@ -85,14 +150,14 @@ export type Signal =
       readonly connectorVersion: string;
       readonly flags: string;
     }
-  /** The response carries no signal: WordPress runs without the connector, or the answer did not come from PHP. */
+  /** The response carries no signal: WordPress runs without the connector, or the response did not come from PHP. */
   | { readonly kind: 'missing' }
   /** The connector holds another secret than guard. */
   | { readonly kind: 'other_secret'; readonly keyId: string }
   /** Forged, replayed or broken. */
   | { readonly kind: 'invalid' };
 
-/** Whether the connector vouches that a member asked: a user is signed in for this request. */
+/** Whether the connector confirms that a user is signed in for this request. */
 export function isMember(signal: Signal): boolean {
   return signal.kind === 'ok' && signal.flags.includes('m');
 }
@@ -109,11 +174,11 @@ const FOREIGN = /^1 ([0-9a-f]{8})$/;
 /**
  * Reads and verifies a signal.
  * @param value the header's value, or undefined when the response has none
- * @param requestId the id of the request that this response answers; binds the signal to it
+ * @param requestId the id of the request to which this is the response; binds the signal to it
  */
 export function readSignal(secret: string, value: string | undefined, requestId: string): Signal {
   if (value === undefined) return MISSING;
-  const key = keyOf(secret);
+  const key = getKey(secret);
   const cut = value.lastIndexOf(' ');
   const fields = value.slice(0, cut);
   const parts = fields.split(' ');
@@ -145,7 +210,7 @@ export function policyHash(policy: Readonly<Record<string, string | number | boo
 
 /** Signs a text that starts with its purpose and a line end, in lower-case hexadecimal. */
 export function signedText(secret: string, text: string): string {
-  return keyOf(secret).mac(text);
+  return getKey(secret).mac(text);
 }
 
 /** Compares in constant time. */
@@ -153,4 +218,34 @@ export function equalText(a: string, b: string): boolean {
   const left = Buffer.from(a, 'latin1');
   const right = Buffer.from(b, 'latin1');
   return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** Block size of SHA-256, bytes. */
+const BLOCK = 64;
+/** Length of its digest, bytes. */
+const DIGEST = 32;
+
+/**
+ * Creates the function that signs texts with a key: HMAC-SHA-256 (RFC 2104, section 2) in lower-case hexadecimal.
+ *
+ * It computes two one-shot hashes over precomputed pads. Each request is signed, and `createHmac` costs twice as much.
+ *
+ * @param key at most 64 ASCII characters, so that it needs no hashing and its pads are ASCII
+ */
+export function createMac(key: string): (text: string) => string {
+  if (key.length > BLOCK || !ASCII.test(key)) throw new RangeError('The key must be at most 64 ASCII characters.');
+  const inner = padded(key, 0x36).toString('latin1');
+  const outer = Buffer.concat([padded(key, 0x5c), Buffer.alloc(DIGEST)]);
+  return (text) => {
+    outer.write(hash('sha256', inner + text, 'hex'), BLOCK, 'hex');
+    return hash('sha256', outer, 'hex');
+  };
+}
+
+const ASCII = /^[\x20-\x7e]*$/;
+
+function padded(key: string, pad: number): Buffer {
+  const block = Buffer.alloc(BLOCK, pad);
+  for (let i = 0; i < key.length; i++) block[i] = key.charCodeAt(i) ^ pad;
+  return block;
 }

@@ -1,56 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import type { ProcessRecord } from './process-record.js';
+import { createInterface } from 'node:readline';
+import { type ProcessRecord, readRecord, removeRecord } from './lock.js';
+import { endRecorded, type WatchdogMessage } from './service.js';
 
-/** What the watchdog is told, one JSON text a line: what to end, with its pid file, or that it need not any more. */
-export type WatchdogMessage = { readonly watch: string; readonly record: ProcessRecord } | { readonly forget: string };
-
-const program = fileURLToPath(new URL('./watchdog-main.js', import.meta.url));
-/** Records by their pid files. */
+// The program that outlives the one that started it, for as long as it takes to end what that one left running.
+// Named in the table of processes: a command that ends every `node` must not end this one.
+process.title = 'sandbox-watchdog';
 const watched = new Map<string, ProcessRecord>();
-let watchdog: ChildProcess | null = null;
-/** One that keeps ending would be started for ever. */
-let startsLeft = 5;
-
-/**
- * Has a process ended, with its group, when this one has ended without doing it: by a fault, or by a signal that no
- * program can catch. A small program does it, which sees its input end with this process.
- */
-export function endWithThisProcess(pidFile: string, record: ProcessRecord): void {
-  watched.set(pidFile, record);
-  if (watchdog === null) startWatchdog();
-  else tell({ watch: pidFile, record });
+for await (const line of createInterface({ input: process.stdin })) {
+  const message = JSON.parse(line) as WatchdogMessage;
+  if ('watch' in message) watched.set(message.watch, message.record);
+  else watched.delete(message.forget);
 }
-
-/** Takes it back: the process has ended, and its pid file may soon be another's. */
-export function forgetProcess(pidFile: string): void {
-  if (watched.delete(pidFile)) tell({ forget: pidFile });
-}
-
-/** Starts the watchdog, unless it runs. */
-export function startWatchdog(): void {
-  if (watchdog !== null || startsLeft === 0) return;
-  startsLeft -= 1;
-  // In a session of its own: what is meant for this process and its terminal does not reach it.
-  const child = spawn(process.execPath, [program], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-    env: { ...process.env, NODE_OPTIONS: '' },
-  });
-  watchdog = child;
-  const ended = () => {
-    if (watchdog !== child) return;
-    watchdog = null;
-    if (watched.size > 0) startWatchdog();
-  };
-  child.on('error', ended).on('exit', ended);
-  child.stdin?.on('error', () => {});
-  // Neither keeps this process from ending.
-  child.unref();
-  (child.stdin as (NodeJS.WritableStream & { unref?(): void }) | null)?.unref?.();
-  for (const [pidFile, record] of watched) tell({ watch: pidFile, record });
-}
-
-function tell(message: WatchdogMessage): void {
-  if (watchdog?.stdin?.writable) watchdog.stdin.write(`${JSON.stringify(message)}\n`);
-}
+await Promise.all(
+  Array.from(watched, async ([pidFile, record]) => {
+    await endRecorded(record, { remains: true });
+    // By now the file may belong to the next start.
+    const now = readRecord(pidFile);
+    if (now?.pid === record.pid && now.started === record.started) removeRecord(pidFile);
+  }),
+);

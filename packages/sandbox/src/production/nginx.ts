@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../process/free-port.js';
-import { answersHttp } from '../process/http-ready.js';
+import { answersHttp, freePort } from '../process/port.js';
 import { type Service, startService } from '../process/service.js';
 
 /**

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { phpSettings } from '../php/settings.js';
+import { phpSettings } from '../php/native.js';
 import { type Service, startService } from '../process/service.js';
 
 export interface PhpFpmOptions {
@@ -8,7 +8,7 @@ export interface PhpFpmOptions {
   readonly dir: string;
   readonly socket: string;
   readonly asRoot: boolean;
-  /** How many requests PHP works on at the same time; 8 unless told otherwise. */
+  /** How many requests PHP works on at the same time; the default is 8. */
   readonly processes?: number;
 }
 

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tryLock } from '../process/lock.js';
-import { removeRecord } from '../process/process-record.js';
+import { removeRecord, tryLock } from '../process/lock.js';
 import { endLeftOver } from '../process/service.js';
 
 const marker = '.security-optimizer-sandbox';
@@ -11,7 +10,7 @@ const marker = '.security-optimizer-sandbox';
  * Throws when the folder holds something else, so that `--fresh` can never wipe a folder named by mistake,
  * or when another start uses it. Processes left over from a crashed start are ended.
  */
-export async function claimDataDir(dir: string, fresh: boolean): Promise<() => void> {
+export async function lockDataDir(dir: string, fresh: boolean): Promise<() => void> {
   mkdirSync(dir, { recursive: true });
   if (!existsSync(join(dir, marker))) {
     if (readdirSync(dir).length > 0) {

@@ -1,19 +1,24 @@
-import { join } from 'node:path';
-import { repositoryDir } from '../cache-dir.js';
+import { createWriteStream, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type AttachOptions, attach, createLogger, loadConfig, startGuard } from '@security-optimizer/guard/embedded';
 import { type RunningWordPress, startEmbeddedWordPress } from '../embedded-wordpress.js';
-import { choosePort } from './choose-port.js';
-import { claimDataDir } from './data-dir.js';
-import { startGuardFor } from './guard.js';
+import { repositoryDir } from '../fetch/cache.js';
+import { type FetchWordPressOptions, fetchCurrentWordPress } from '../fetch/wordpress.js';
+import { currentWordPressVersion } from '../fetch/wordpress-versions.js';
+import { portIsFree } from '../process/port.js';
+import { findInstalledRelease } from '../wordpress/lay-out.js';
+import { lockDataDir } from './data-dir.js';
+import { addExampleContent, startExampleProvider } from './example-provider.js';
 import { readOptions, type StartOptions, UsageError, usage } from './options.js';
-import { siteUrlOf } from './site-url.js';
 
 const log = (line: string) => process.stderr.write(`${line}\n`);
 
 /**
  * Starts WordPress with guard in front, says how to reach it and serves until SIGINT or SIGTERM.
- * Answers the exit code: 0 after a stop by signal, 1 for what went wrong, 2 for a mistake on the command line.
+ * @param startGuard how guard is started; `npm run dev` has its own way
+ * @returns the exit code: 0 after a stop by signal, 1 for what went wrong, 2 for a mistake on the command line.
  */
-export async function start(args: readonly string[]): Promise<number> {
+export async function start(args: readonly string[], startGuard: StartGuard = startGuardFor): Promise<number> {
   const ended = untilSignal();
   try {
     const options = readOptions(args, join(repositoryDir, '.data'));
@@ -21,23 +26,23 @@ export async function start(args: readonly string[]): Promise<number> {
       process.stdout.write(usage);
       return 0;
     }
-    return await run(options, ended);
+    return await run(options, startGuard, ended);
   } catch (error) {
     log(error instanceof Error ? error.message : String(error));
     return error instanceof UsageError ? 2 : 1;
   }
 }
 
-async function run(options: StartOptions, ended: Promise<'signal'>): Promise<number> {
-  const release = await claimDataDir(options.dataDir, options.fresh);
+async function run(options: StartOptions, startGuard: StartGuard, ended: Promise<'signal'>): Promise<number> {
+  const release = await lockDataDir(options.dataDir, options.fresh);
   const closers: (() => Promise<void>)[] = [];
   try {
     const port = await choosePort(options.host, options.port);
-    const siteUrl = siteUrlOf(options.host, port);
-    const starting = startAll(options, port, siteUrl, closers);
+    const siteUrl = toSiteUrl(options.host, port);
+    const starting = startAll(options, startGuard, port, siteUrl, closers);
     const wordpress = await Promise.race([starting, ended]);
     if (wordpress === 'signal') {
-      // Whatever is halfway must first say what there is to stop.
+      // A part that is still starting first registers how it is stopped.
       await Promise.race([starting.catch(() => {}), seconds(2)]);
       return 0;
     }
@@ -54,20 +59,22 @@ async function run(options: StartOptions, ended: Promise<'signal'>): Promise<num
 
 async function startAll(
   options: StartOptions,
+  startGuard: StartGuard,
   port: number,
   siteUrl: string,
   closers: (() => Promise<void>)[],
 ): Promise<RunningWordPress> {
-  log('Starting WordPress.');
+  const chosen = await chooseWordPress({ ...options, log });
+  log(chosen.line);
   const wordpress = await startEmbeddedWordPress({
     dataDir: options.dataDir,
     php: options.php,
-    ...(options.wordpressVersion === null ? {} : { wordpressVersion: options.wordpressVersion }),
+    wordpressVersion: chosen.version,
     siteUrl,
     log,
   });
   closers.push(wordpress.stop);
-  const guard = await startGuardFor({
+  const guard = await startGuard({
     wordpressDir: wordpress.wordpressDir,
     upstream: wordpress.upstream,
     listen: { host: options.host, port },
@@ -79,7 +86,7 @@ async function startAll(
   return wordpress;
 }
 
-function announce(options: StartOptions, url: string, { user, password }: RunningWordPress): void {
+function announce(options: StartOptions, url: string, { user, password, release }: RunningWordPress): void {
   const adminUrl = `${url}/wp-admin/`;
   if (options.json) {
     process.stdout.write(`${JSON.stringify({ url, adminUrl, user, password })}\n`);
@@ -88,7 +95,7 @@ function announce(options: StartOptions, url: string, { user, password }: Runnin
   process.stdout.write(
     [
       '',
-      'Security Optimizer is running in front of a WordPress.',
+      `Security Optimizer is running in front of WordPress ${release}.`,
       '',
       `  Site       ${url}/`,
       `  wp-admin   ${adminUrl}`,
@@ -122,4 +129,86 @@ function untilDead(wordpress: RunningWordPress): Promise<'dead'> {
 
 function seconds(count: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, count * 1000).unref());
+}
+
+/** Connects a WordPress with guard and serves it. */
+export type StartGuard = (options: AttachOptions & { readonly logFile: string }) => Promise<{ close(): Promise<void> }>;
+
+/**
+ * Connects a WordPress with guard the way `security-optimizer attach` does, adds what a provider would configure, then
+ * serves it as `serve` does.
+ * Guard's log goes to a file, so that the terminal shows what its reader needs.
+ */
+export const startGuardFor: StartGuard = async (options) => {
+  const { logFile, ...attachOptions } = options;
+  await attach({ ...attachOptions, requireGuard: 'force' });
+  const provider = await startExampleProvider(join(dirname(logFile), 'provider.log'));
+  addExampleContent(options.dataDir, options.wordpressDir, provider);
+  const config = await loadConfig({ dataDir: options.dataDir });
+  mkdirSync(dirname(logFile), { recursive: true });
+  const guard = await startGuard(config, {
+    logger: createLogger(config.logLevel, createWriteStream(logFile, { flags: 'a' })),
+  });
+  return {
+    async close() {
+      await guard.close();
+      await provider.close();
+    },
+  };
+};
+
+const firstPort = 8080;
+const lastPort = 8180;
+
+/** The port to listen on: the one asked for, which must be free, else the first free one from 8080. */
+export async function choosePort(host: string, asked: number | null): Promise<number> {
+  if (asked !== null) {
+    if (await isFree(host, asked)) return asked;
+    throw new Error(`Port ${asked} on ${host} is in use by another program. Name another one with --port.`);
+  }
+  for (let port = firstPort; port <= lastPort; port += 1) {
+    if (await isFree(host, port)) return port;
+  }
+  throw new Error(`All ports from ${firstPort} to ${lastPort} on ${host} are in use. Name one with --port.`);
+}
+
+async function isFree(host: string, port: number): Promise<boolean> {
+  try {
+    return await portIsFree(host, port);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'EACCES') throw new Error(`Port ${port} may only be used by the superuser. Name another with --port.`);
+    throw new Error(`Cannot listen on ${host} (${code}). Name an address of this machine with --host.`);
+  }
+}
+
+/**
+ * Chooses the WordPress of a start: the one asked for, the one that the data folder holds, else the current one where it
+ * can be had, else the packaged one. An existing site keeps its release: what is on trial is the product, and WordPress
+ * itself offers the update.
+ *
+ * @returns its version, and a line for the terminal that says which it is and why
+ */
+export async function chooseWordPress(
+  options: Pick<StartOptions, 'dataDir' | 'wordpressVersion'> & Omit<FetchWordPressOptions, 'version'>,
+): Promise<{ readonly version: string; readonly line: string }> {
+  const { dataDir, wordpressVersion: asked, ...fetching } = options;
+  if (asked !== null) return { version: asked, line: `Starting WordPress ${asked}.` };
+  const installed = findInstalledRelease(join(dataDir, 'wordpress'));
+  if (installed === currentWordPressVersion) return { version: installed, line: `Starting WordPress ${installed}.` };
+  if (installed !== null) {
+    const other = `--fresh starts over with ${currentWordPressVersion}`;
+    return { version: installed, line: `Starting WordPress ${installed}, which the data folder holds; ${other}.` };
+  }
+  const { release, fallbackReason } = await fetchCurrentWordPress(fetching);
+  const why = fallbackReason === null ? '' : ` in place of ${currentWordPressVersion}: ${fallbackReason}`;
+  return { version: release, line: `Starting WordPress ${release}${why}.` };
+}
+
+/** Address for a browser on this machine. A wildcard address is reached as localhost. */
+export function toSiteUrl(host: string, port: number): string {
+  const everywhere = host === '0.0.0.0' || host === '::';
+  const name = everywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  // Without the port where it is the usual one, as browsers send it and as WordPress compares it.
+  return new URL(`http://${name}:${port}`).origin;
 }

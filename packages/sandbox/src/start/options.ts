@@ -1,7 +1,12 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { packagedVersions, wordpressSource } from '../fetch/wordpress-versions.js';
+import {
+  currentWordPressVersion,
+  defaultWordPressVersion,
+  packagedVersions,
+  wordpressSource,
+} from '../fetch/wordpress-versions.js';
 
 export interface StartOptions {
   readonly host: string;
@@ -9,7 +14,7 @@ export interface StartOptions {
   readonly port: number | null;
   readonly dataDir: string;
   readonly php: 'auto' | 'native' | 'wasm';
-  /** Null: the one in the data folder, else the default one. */
+  /** Null: the one in the data folder, else the current one where it can be had, else the packaged one. */
   readonly wordpressVersion: string | null;
   readonly fresh: boolean;
   readonly json: boolean;
@@ -29,7 +34,9 @@ export const usage = `Starts a WordPress with Security Optimizer in front, for t
   --host ADDRESS              address to listen on (default 127.0.0.1, this machine only)
   --data-dir DIR              where the site is kept (default .data in this folder)
   --php native|wasm           the system's PHP, or PHP in WebAssembly (default: native when it works)
-  --wordpress-version VERSION ${packagedVersions.join(', ')}, or a release such as 6.7.1 (default 6.5)
+  --wordpress-version VERSION ${packagedVersions.join(', ')}, or a release of wordpress.org such as 6.7.1
+                              (default: the one in the data folder; for a new site ${currentWordPressVersion}, or
+                              ${defaultWordPressVersion} where wordpress.org cannot be reached)
   --fresh                     delete the site in the data folder first and start over
   --json                      print {"url","adminUrl","user","password"} as one line when ready
   --help                      show this text

@@ -1,7 +1,7 @@
 import { constants, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type FetchedWordPress, fetchWordPress } from '../fetch/wordpress.js';
 import { wordpressSource } from '../fetch/wordpress-versions.js';
-import { type FetchedWordPress, fetchWordPress } from '../fetch-wordpress.js';
 import { configFile, type DatabaseSettings, withSiteUrl } from './config-file.js';
 
 export interface LayOutOptions {
@@ -17,31 +17,40 @@ export interface LayOutOptions {
 /**
  * Makes sure that a WordPress with its configuration lies in `dir` and answers to `siteUrl`, fetching it on first use.
  * Files that are there already are left alone, apart from the site's address in wp-config.php.
+ * Answers the release that lies there then.
  * Throws when another version than the one asked for lies there: WordPress migrates its database upwards only.
  */
-export async function layOutWordPress(options: LayOutOptions): Promise<void> {
-  const { dir, database, siteUrl, wordpressVersion: asked } = options;
-  const installed = installedRelease(dir);
-  if (installed === null) {
-    const fetched = await fetchWordPress({
-      ...(asked === undefined ? {} : { version: asked }),
-      ...(options.cacheDir === undefined ? {} : { cacheDir: options.cacheDir }),
-      log: options.log,
-    });
-    copyWordPress(fetched, dir, database.kind === 'sqlite');
-  } else if (asked !== undefined && !sameRelease(asked, installed)) {
-    throw new Error(
-      `The data folder holds WordPress ${installed}, not ${asked}. Use --fresh to start over, or another --data-dir.`,
-    );
-  }
+export async function layOutWordPress(options: LayOutOptions): Promise<string> {
+  const { dir, database, siteUrl } = options;
+  const release = await layOutFiles(options);
   if (database.kind === 'sqlite') mkdirSync(database.dir, { recursive: true, mode: 0o700 });
   const file = join(dir, 'wp-config.php');
   const text = existsSync(file) ? withSiteUrl(readFileSync(file, 'utf8'), siteUrl) : configFile(database, siteUrl);
   writeFileSync(file, text);
+  return release;
+}
+
+async function layOutFiles({ dir, database, wordpressVersion: asked, cacheDir, log }: LayOutOptions): Promise<string> {
+  const installed = findInstalledRelease(dir);
+  if (installed === null) {
+    const fetched = await fetchWordPress({
+      ...(asked === undefined ? {} : { version: asked }),
+      ...(cacheDir === undefined ? {} : { cacheDir }),
+      log,
+    });
+    copyWordPress(fetched, dir, database.kind === 'sqlite');
+    return fetched.release;
+  }
+  if (asked !== undefined && !sameRelease(asked, installed)) {
+    throw new Error(
+      `The data folder holds WordPress ${installed}, not ${asked}. Use --fresh to start over, or another --data-dir.`,
+    );
+  }
+  return installed;
 }
 
 /** Release of the WordPress that lies in a folder, such as `6.5.5`; null when there is none. */
-function installedRelease(dir: string): string | null {
+export function findInstalledRelease(dir: string): string | null {
   try {
     const text = readFileSync(join(dir, 'wp-includes/version.php'), 'utf8');
     return /\$wp_version\s*=\s*'([^']+)'/.exec(text)?.[1] ?? null;

@@ -4,7 +4,7 @@ import { type Attack, answered, answerTo, type Check, frontPage, type Outcome, s
 import type { AttackedSite } from '../site.js';
 import { spelled, spellingsOf } from '../spellings.js';
 
-/** Names of a log-in, each with one of the same length that no file or page has. */
+/** Names of a login, each with one of the same length that no file or page has. */
 const siblings: Readonly<Record<string, string>> = {
   'wp-login.php': 'wp-logix.php',
   'wp-register.php': 'wp-registex.php',
@@ -51,7 +51,7 @@ const likeMissing =
   };
 
 const atItsAddress: Check = {
-  name: 'the log-in at its own address',
+  name: 'the login at its own address',
   run: (site) => answered('', site.loginPath, { content: /id=["']loginform["']/ }).run(site),
 };
 /** Only who knows the address can see whether it still works. */
@@ -62,7 +62,7 @@ const twin: Check = {
 
 const LOGIN_FORM = /id=["']loginform["']|name=["']pwd["']|id=["']user_login["']|wp-submit|Already Installed/i;
 
-/** That nobody can tell that there is a log-in. */
+/** That nobody can tell that there is a login. */
 export const hiddenLoginAttacks: readonly Attack[] = [
   ...targets.map((target) => ({
     ...{
@@ -92,7 +92,7 @@ export const hiddenLoginAttacks: readonly Attack[] = [
   },
   ...['/wp-login.php', '/wp-admin/install.php'].flatMap((path) =>
     spellingsOf(path).map((spelling) => ({
-      ...{ group: 'hidden login' as const, name: `${path}, ${spelling.how}`, expected: 'no log-in is shown' },
+      ...{ group: 'hidden login' as const, name: `${path}, ${spelling.how}`, expected: 'no login is shown' },
       needs: ['hidden login' as const],
       run: silentAbout((site) => spelled(spelling, site.host), LOGIN_FORM),
       twin,
@@ -132,7 +132,7 @@ export const hiddenLoginAttacks: readonly Attack[] = [
       ],
     ] as const
   ).map(([name, check]) => ({
-    ...{ group: 'hidden login' as const, name: `the log-in by way of ${name}`, expected: 'no log-in is shown' },
+    ...{ group: 'hidden login' as const, name: `the login by way of ${name}`, expected: 'no login is shown' },
     needs: ['hidden login' as const],
     run: silentAbout(`/wp-login.php?action=${name === 'the password of a post' ? 'postpass' : 'login'}`, LOGIN_FORM),
     twin: check,

@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { RawAnswer } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
-import { ADDRESS_CLAIMS } from '../address-claims.js';
 import { type Attack, answered, type Check, frontPage, type Outcome } from '../attack.js';
-import { multicall, restBasic, usersBlogs } from '../programs.js';
+import { ADDRESS_CLAIMS, multicall, restBasic, usersBlogs } from '../requests.js';
 import type { AttackedSite } from '../site.js';
 
-/** What WordPress's own log-in form sends. */
+/** What WordPress's own login form sends. */
 function loginForm(path: string, login: string, password: string, headers: Readonly<Record<string, string>> = {}) {
   const fields = new URLSearchParams({ log: login, pwd: password, 'wp-submit': 'Log In', testcookie: '1' });
   return form(path, fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check', ...headers });
 }
 
 /** Whether an answer makes a session. */
-const letsIn = (answer: RawAnswer | null): boolean =>
+const createsSession = (answer: RawAnswer | null): boolean =>
   answer !== null && /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(answer.head);
 
 /** A name that nobody has, and that no earlier attack has used. */
@@ -46,7 +45,7 @@ const bounded =
     else for (const turn of turns) await one(turn);
     const unchecked = answers.filter((answer) => UNCHECKED.has(answer?.status ?? 0)).length;
     return {
-      ok: answers.length - unchecked <= limit && !answers.some(letsIn),
+      ok: answers.length - unchecked <= limit && !answers.some(createsSession),
       got: `${answers.length - unchecked} of ${answers.length}`,
     };
   };
@@ -58,7 +57,7 @@ const lockedFor =
     const from = site.newAddress();
     await lock(site, from);
     const answer = await ask(site, request(site), from);
-    const in_ = letsIn(answer) || /isAdmin|"id":\d+,"name"/.test(answer?.body ?? '');
+    const in_ = createsSession(answer) || /isAdmin|"id":\d+,"name"/.test(answer?.body ?? '');
     return { ok: !in_, got: in_ ? 'let in' : String(answer?.status ?? 'no answer') };
   };
 
@@ -71,7 +70,10 @@ const ownerGetsIn: Check = {
     if (site.owner === null || !site.options.manyAddresses) return frontPage.run(site);
     const { login, password } = owner(site);
     const answer = await ask(site, loginForm(site.loginPath, login, password), site.newAddress());
-    return { ok: letsIn(answer), got: letsIn(answer) ? 'let in' : String(answer?.status ?? 'no answer') };
+    return {
+      ok: createsSession(answer),
+      got: createsSession(answer) ? 'let in' : String(answer?.status ?? 'no answer'),
+    };
   },
 };
 
@@ -86,14 +88,14 @@ const oneMistake: Check = {
 };
 
 const guesses: readonly (readonly [string, Guess, Attack['needs']])[] = [
-  ['the log-in form', (site, login, turn) => loginForm(site.loginPath, login, `guess${turn}`), ['login address']],
+  ['the login form', (site, login, turn) => loginForm(site.loginPath, login, `guess${turn}`), ['login address']],
   [
-    'the log-in form with a long language, which outgrows buffers',
+    'the login form with a long language, which outgrows buffers',
     (site, login, turn) => loginForm(`${site.loginPath}?wp_lang=${'a'.repeat(5000)}`, login, `guess${turn}`),
     ['login address'],
   ],
   [
-    'the log-in form with path info',
+    'the login form with path info',
     (site, login, turn) => loginForm(`${site.loginPath}/x`, login, `guess${turn}`),
     ['login address'],
   ],
@@ -151,6 +153,44 @@ const locked: readonly Attack[] = (
   ...{ run: lockedFor(request), twin: ownerGetsIn },
 }));
 
+const basic = { authorization: `Basic ${Buffer.from('staging:open').toString('base64')}` };
+
+/** A lock closes the login, and nothing that needs none. */
+const servedWhileLocked = (what: string, target: string): Check => ({
+  name: `${what} with basic authentication, from a locked address`,
+  async run(site) {
+    const from = site.newAddress();
+    await lock(site, from);
+    const answer = await ask(site, { target, headers: basic }, from);
+    return { ok: answer?.status === 200, got: String(answer?.status ?? 'no answer') };
+  },
+});
+
+/** Credentials that may be the web server's own open no way round a lock, and close no page behind one. */
+const besideBasic: readonly Attack[] = (
+  [
+    [
+      'the right password at the form',
+      (site) => loginForm(site.loginPath, owner(site).login, owner(site).password, basic),
+      servedWhileLocked('a style', '/wp-includes/css/buttons.min.css'),
+      [],
+    ],
+    [
+      'the right password by XML-RPC',
+      (site) => {
+        const call = usersBlogs(owner(site).login, owner(site).password);
+        return { ...call, headers: { ...call.headers, ...basic } };
+      },
+      servedWhileLocked('what anybody may read in REST', '/wp-json/wp/v2/posts'),
+      ['XML-RPC open'],
+    ],
+  ] as readonly (readonly [string, (site: AttackedSite) => TypedRequest, Check, NonNullable<Attack['needs']>])[]
+).map(([name, request, twin, needs]) => ({
+  ...{ group: 'passwords', name: `${name} beside basic authentication, from a locked address` },
+  ...{ expected: 'not let in', run: lockedFor(request), twin },
+  needs: ['login limit', 'login address', 'owner session', 'more addresses', ...needs],
+}));
+
 /** A locked address learns nothing from what it is answered. */
 const silent: Attack = {
   ...{ group: 'passwords', name: 'telling right from wrong while locked', expected: 'the same answer' },
@@ -170,4 +210,4 @@ const silent: Attack = {
 };
 
 /** Every way to a password that can be told from outside. These lock the addresses they come from. */
-export const passwordAttacks: readonly Attack[] = [...guessing, ...claimed, ...locked, silent];
+export const passwordAttacks: readonly Attack[] = [...guessing, ...claimed, ...locked, ...besideBasic, silent];

@@ -1,6 +1,6 @@
 import type { TypedRequest } from '../../http/request.js';
-import { ADDRESS_CLAIMS } from '../address-claims.js';
 import { type Attack, answered, answerTo, type Check, frontPage, refused, SERVED } from '../attack.js';
+import { ADDRESS_CLAIMS } from '../requests.js';
 import type { AttackedSite } from '../site.js';
 
 const API = '/security-optimizer/v1';
@@ -10,7 +10,7 @@ const forms: Readonly<Record<string, (route: string) => string>> = {
   'on index.php': (route) => `/index.php?rest_route=${route}`,
 };
 
-/** Reads the settings of a page, which changes nothing whoever asks. */
+/** Reads the settings of a page, which changes nothing no matter who asks. */
 const read = (path: string, headers: Readonly<Record<string, string>>): TypedRequest => ({
   ...{ method: 'POST', target: path, headers: { 'content-type': 'application/json', ...headers } },
   body: '{"page":"security"}',
@@ -79,7 +79,7 @@ const notLedAway = (request: TypedRequest) => async (site: AttackedSite) => {
 
 const ledAway: readonly Attack[] = (
   [
-    ['after the log-in', (site) => ({ target: `${site.loginPath}?redirect_to=https://attacker.example/&reauth=1` })],
+    ['after the login', (site) => ({ target: `${site.loginPath}?redirect_to=https://attacker.example/&reauth=1` })],
     [
       'after the second factor',
       (site) => ({ target: `${site.loginPath}?action=second-factor&redirect_to=https://attacker.example/` }),
@@ -92,7 +92,7 @@ const ledAway: readonly Attack[] = (
     ['by X-Original-URL', () => ({ target: '/wp-admin', headers: { 'x-original-url': '//attacker.example/' } })],
   ] as readonly (readonly [string, (site: AttackedSite) => TypedRequest])[]
 ).map(([name, request]) => ({
-  ...{ group: 'product', name: `led to a stranger’s site ${name}`, expected: 'not led away' },
+  ...{ group: 'product', name: `led to another site ${name}`, expected: 'not led away' },
   run: (site) => notLedAway(request(site))(site),
   twin: answered('a redirect within the site', '/?p=1', { statuses: [200, 301] }),
 }));
@@ -106,7 +106,7 @@ const ours: readonly Attack[] = [
 ].map((headers) => ({
   ...{
     group: 'product',
-    name: `${Object.keys(headers)[0]}, sent by a stranger`,
+    name: `${Object.keys(headers)[0]}, sent by an anonymous visitor`,
     expected: 'no effect, and not repeated',
   },
   async run(site) {

@@ -1,7 +1,7 @@
 import type { RawAnswer } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import { type Attack, answered, answerTo, frontPage, type Outcome } from '../attack.js';
-import { multicall, restBasic, usersBlogs } from '../programs.js';
+import { multicall, restBasic, usersBlogs } from '../requests.js';
 import type { AttackedSite } from '../site.js';
 
 const session = (answer: RawAnswer | null) =>
@@ -23,7 +23,7 @@ const loginForm = (path: string, login: string, password: string) =>
     cookie: 'wordpress_test_cookie=WP%20Cookie%20check',
   });
 
-const page = answered('the log-in page is served', (site) => site.loginPath, { content: /loginform/ });
+const page = answered('the login page is served', (site) => site.loginPath, { content: /loginform/ });
 
 const ways: readonly (readonly [string, Parameters<typeof noSession>[0], Attack['needs']])[] = [
   ['at the form', (login, password, site) => loginForm(site.loginPath, login, password), ['login address']],

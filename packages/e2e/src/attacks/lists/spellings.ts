@@ -56,6 +56,21 @@ const bySpelling: readonly Attack[] = resources.flatMap(({ field, path, sign, re
   })),
 );
 
+/** Forged: nobody but the plugin's own servers can sign. */
+const signature = 'Z3Vlc3NlZCwgbm90IHNpZ25lZCBhdCBhbGw%3D';
+const SHAPE = `for=jetpack&token=%24guess%3A1%3A0&timestamp=1795392000&nonce=Zx81kQ&body-hash=${signature}&signature=${signature}`;
+/** A site with the plugin answers such a call by its own check of the signature; WordPress's methods stay closed. */
+const signedShapes: readonly Attack[] = spellingsOf('/xmlrpc.php').map((spelling) => ({
+  ...{ group: 'spellings', name: `XML-RPC in the shape of a signed request, ${spelling.how}` },
+  ...{ expected: 'no method of WordPress', needs: ['disable_xml_rpc'] },
+  run: silentAbout((site) => {
+    const [path = '', rest] = spelling.target.split('?');
+    const target = `${path}?${SHAPE}${rest === undefined ? '' : `&${rest}`}`;
+    return spelled({ ...spelling, target }, site.host, { method: 'POST', body: xmlCall });
+  }, /system\.multicall|wp\.getUsersBlogs|<rsd /),
+  twin: twins.get(spelling.how) ?? frontPage,
+}));
+
 const FEED = /<rss|<feed[\s>]|<rdf:RDF/i;
 const feedTwin = answered('the post itself', '/?p=1', { statuses: [200, 301] });
 const feeds: readonly Attack[] = [
@@ -110,7 +125,14 @@ const headers: readonly Attack[] = [
 }));
 
 /** Every protection of Site Security against every spelling of what it closes. */
-export const spellingAttacks: readonly Attack[] = [...bySpelling, ...feeds, ...feedForms, ...versions, ...headers];
+export const spellingAttacks: readonly Attack[] = [
+  ...bySpelling,
+  ...signedShapes,
+  ...feeds,
+  ...feedForms,
+  ...versions,
+  ...headers,
+];
 
 /** Protections that no attack is aimed at; a test holds that there are none. */
 export const unattacked = siteSecurityToggles

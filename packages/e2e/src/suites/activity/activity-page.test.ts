@@ -2,9 +2,9 @@ import { text } from 'node:stream/consumers';
 import type { UnknownRow } from '@security-optimizer/contract/activity';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectAccessible } from '../../browser/expect-accessible.js';
-import { expectNoOverflow } from '../../browser/expect-no-overflow.js';
+import { expectAccessible } from '../../browser/accessibility.js';
 import { expectFocus, pressOn, tabTo, typeAnew } from '../../browser/keyboard.js';
+import { expectNoOverflow } from '../../browser/layout-checks.js';
 import { watchPage } from '../../browser/watch-page.js';
 import { authorised, callApi, logIn } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
@@ -64,7 +64,11 @@ asOwner('the page Activity Log', (owner) => {
   const manage = async (ip: string) => {
     const { page } = owner;
     await pressOn(page, page.getByRole('button', { name: `Actions for ${ip}` }).first(), 'Enter');
-    await expectFocus(page.getByRole('menuitem', { name: 'Manage IP Traffic' }));
+    const entry = page.getByRole('menuitem', { name: 'Manage IP Traffic' });
+    await expectFocus(page.locator('.so-menu').getByRole('menuitem').first());
+    // What blocks or unblocks stands before it, where that is possible.
+    if (!(await entry.evaluate((item) => item === document.activeElement))) await page.keyboard.press('ArrowDown');
+    await expectFocus(entry);
     await page.keyboard.press('Enter');
     return owner.dialog('Manage IP Traffic');
   };
@@ -86,7 +90,7 @@ asOwner('the page Activity Log', (owner) => {
     await owner.set('/activity-log-lifetime', { log_lifetime: 12 });
   });
 
-  it('filters by address and response, says what is no address, and shows what strangers wrote as text', async () => {
+  it('filters by address and response, says what is no address, and shows what anonymous visitors wrote as text', async () => {
     const { page } = owner;
     const watched = watchPage(page, stack.url);
     await open('');
@@ -98,7 +102,7 @@ asOwner('the page Activity Log', (owner) => {
     await count(rows, 4);
     await page.getByRole('button', { name: `Remove filter IP address: ${VISITOR}` }).waitFor();
     const cells = (part: string) => rows.locator(`.so-td-${part}`).allTextContents();
-    expect(await cells('page')).toEqual(['//xmlrpc.php?last', '/nothing-here/', LONG, HOSTILE]);
+    expect(await cells('page')).toEqual(['//xmlrpc.php?lastXML-RPC is off', '/nothing-here/', LONG, HOSTILE]);
     expect(await cells('status')).toEqual(['403 Blocked', '404', '200', '200']);
     expect((await cells('who')).slice(0, 3)).toEqual(['Human', 'Human', 'Unknown']);
     expect(await rows.locator('img, script').count()).toBe(0);
@@ -250,6 +254,14 @@ asOwner('the page Activity Log', (owner) => {
     await expectAccessible(page);
     await page.keyboard.type('7');
     await page.keyboard.press('Enter');
+    const question = page.getByRole('alertdialog', { name: 'Keep only 7 days?' });
+    // Nothing in this log is a week old.
+    await question.getByText('No entry is that old, so nothing is deleted now.').waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await question.waitFor({ state: 'detached' });
+    await page.getByText(/^Older entries are deleted in \d+ seconds?\.$/).waitFor();
     await page.getByText('Weekly reports are paused.').waitFor();
     await page.getByText('Saving…').waitFor({ state: 'detached' });
     await expectAccessible(page);

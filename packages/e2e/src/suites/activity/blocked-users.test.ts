@@ -1,14 +1,13 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { restBasic, usersBlogs } from '../../attacks/programs.js';
+import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { form } from '../../http/request.js';
 import { cookiesOf, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
-import { people } from '../../stacks/prepare-site.js';
 import { onBothDatabases } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, letsIn, loginForm, recover } from '../login/visitors.js';
+import { muPlugins, people, runInWordPress } from '../../stacks/wordpress.js';
+import { askFrom, change, createsSession, loginForm, recover } from '../login/visitors.js';
 import { newestEvents } from './events-during.js';
 
 const FROM = '127.0.42.1';
@@ -22,9 +21,9 @@ onBothDatabases('a blocked user', (stack) => {
   let phone = '';
   let visitor = 0;
 
-  /** The roads to being signed in, and how many of them lead there now. */
-  const roads: readonly [string, () => Promise<boolean>][] = [
-    ['the login form', async () => letsIn(await askFrom(stack, FROM, loginForm(author, stack.password)))],
+  /** The routes to being signed in, and how many of them lead there now. */
+  const routes: readonly [string, () => Promise<boolean>][] = [
+    ['the login form', async () => createsSession(await askFrom(stack, FROM, loginForm(author, stack.password)))],
     ['XML-RPC', async () => (await askFrom(stack, FROM, usersBlogs(author, stack.password))).body.includes('isAdmin')],
     [
       'XML-RPC with an application password',
@@ -36,7 +35,7 @@ onBothDatabases('a blocked user', (stack) => {
     ],
     [
       'a plugin that logs in by itself',
-      async () => letsIn(await askFrom(stack, FROM, { target: `/?let-in=${author}` })),
+      async () => createsSession(await askFrom(stack, FROM, { target: `/?let-in=${author}` })),
     ],
     [
       'a plugin with a token',
@@ -45,7 +44,7 @@ onBothDatabases('a blocked user', (stack) => {
   ];
   const open = async () => {
     const found: string[] = [];
-    for (const [name, leads] of roads) if (await leads()) found.push(name);
+    for (const [name, leads] of routes) if (await leads()) found.push(name);
     return found;
   };
   const block = (value: 0 | 1) => change(stack, owner, `/block-user/${visitor}`, { block: value });
@@ -75,7 +74,7 @@ add_action( 'wp_loaded', function () {
     xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
     await setOptions(stack, owner, { disable_xml_rpc: 0 });
     cookie = cookiesOf(await askFrom(stack, FROM, loginForm(author, stack.password)));
-    visitor = await until('the log tells of the log-in', async () => {
+    visitor = await until('the log tells of the login', async () => {
       const row = (await newestEvents(stack, owner)).find(({ user }) => user === author);
       return row?.visitor_id;
     });
@@ -91,8 +90,8 @@ add_action( 'wp_loaded', function () {
     );
   });
 
-  it('finds every road open before, closed while blocked, and open again', async () => {
-    const all = roads.map(([name]) => name);
+  it('finds every route open before, closed while blocked, and open again', async () => {
+    const all = routes.map(([name]) => name);
     expect(await open()).toEqual(all);
     await block(1);
     expect(await open()).toEqual([]);
@@ -100,7 +99,7 @@ add_action( 'wp_loaded', function () {
     expect(await open()).toEqual(all);
   });
 
-  it('is a stranger at once, in every open session', async () => {
+  it('is signed out at once, in every open session', async () => {
     cookie = cookiesOf(await askFrom(stack, FROM, loginForm(author, stack.password)));
     const profile = { target: '/wp-admin/profile.php', headers: { cookie } };
     expect((await askFrom(stack, FROM, profile)).status).toBe(200);
@@ -126,7 +125,7 @@ add_action( 'wp_loaded', function () {
     }
     expect(right.status).toBe(200);
     expect(said(right.body)).toMatch(/incorrect password/);
-    expect(letsIn(await askFrom(stack, from, loginForm(people.subscriber, stack.password)))).toBe(true);
+    expect(createsSession(await askFrom(stack, from, loginForm(people.subscriber, stack.password)))).toBe(true);
     await block(0);
   });
 
@@ -136,7 +135,7 @@ add_action( 'wp_loaded', function () {
     await runInWordPress(stack, reset);
     const page = await askFrom(stack, FROM, form('/wp-login.php?action=lostpassword', `user_login=${author}`));
     expect(page.status).toBe(302);
-    expect(letsIn(await askFrom(stack, FROM, loginForm(author, stack.password)))).toBe(false);
+    expect(createsSession(await askFrom(stack, FROM, loginForm(author, stack.password)))).toBe(false);
     await block(0);
   });
 });

@@ -8,6 +8,7 @@ import { authorised, callApi, logIn, type Session } from '../../http/session.js'
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onBothDatabases } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
 import { behindProxy, visitFrom } from './behind-proxy.js';
 
 const API = '/wp-json/security-optimizer/v1';
@@ -49,6 +50,38 @@ onBothDatabases('the log of visits', (stack) => {
     await call('/disable-xml-rpc', { disable_xml_rpc: 1 });
   });
 
+  it('leaves the site’s own cron calls out unless the owner asks for them, and nobody’s who only looks like one', async () => {
+    /** Lets WordPress call its own wp-cron.php. @returns what it asked for */
+    const spawn = async () => {
+      const lock = await runInWordPress(
+        stack,
+        `wp_schedule_single_event( time() - 1, 'nothing-to-do', array( wp_rand() ) ); delete_transient( 'doing_cron' );
+        add_action( 'http_api_debug', function ( $response, $context, $class, $args, $url ) { echo wp_parse_url( $url, PHP_URL_PATH ), '?', wp_parse_url( $url, PHP_URL_QUERY ); }, 10, 5 );
+        spawn_cron();`,
+      );
+      expect(lock).toMatch(/^\/wp-cron\.php\?doing_wp_cron=\d/);
+      return lock;
+    };
+    const listed = async (): Promise<string[]> => {
+      const { data } = await call('/activity-unknown');
+      return (data as { entries: UnknownRow[] }).entries.map(({ page_visited }) => page_visited);
+    };
+    const own = await spawn();
+    // The very same call, as anybody can make it, and one after it, so that both would have been listed by then.
+    const claimed = { agent: 'WordPress/7.1; http://127.0.0.1', headers: { 'x-security-optimizer-cron': '1' } };
+    await visit('203.0.113.66', `${own}0`, claimed);
+    await until('the one that looks like it is listed', async () => (await listed()).includes(`${own}0`));
+    expect(await listed()).not.toContain(own);
+
+    await call('/log-own-cron', { log_own_cron: 1 });
+    try {
+      const asked = await spawn();
+      await until('it is listed', async () => (await listed()).includes(asked));
+    } finally {
+      await call('/log-own-cron', { log_own_cron: 0 });
+    }
+  });
+
   it('tells humans, bots and visitors without a name apart, and believes no search engine by its word', async () => {
     const ip = '203.0.113.31';
     await visit(ip, '/');
@@ -88,7 +121,7 @@ onBothDatabases('the log of visits', (stack) => {
     expect(rows).toHaveLength(1);
   });
 
-  it('holds what strangers wrote as plain text, also in files for spreadsheets', async () => {
+  it('holds what anonymous visitors wrote as plain text, also in files for spreadsheets', async () => {
     const ip = '203.0.113.34';
     const path = '/?q=<script>alert(1)</script>&n=%0d%0aSet-Cookie:x';
     await visit(ip, path);
@@ -160,7 +193,7 @@ onBothDatabases('the log of visits', (stack) => {
     agent.destroy();
   });
 
-  it('does not block whoever asks for it, nor loopback, nor a visitor that does not exist', async () => {
+  it('does not block the caller, nor loopback, nor a visitor that does not exist', async () => {
     for (const address of ['127.0.0.1', '127.0.0.0/8']) {
       expect(await call('/block-addresses', { address })).toMatchObject({ status: 400 });
     }

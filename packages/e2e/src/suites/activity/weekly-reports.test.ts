@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectAccessible } from '../../browser/expect-accessible.js';
+import { expectAccessible } from '../../browser/accessibility.js';
 import { expectFocus, pressOn, typeAnew } from '../../browser/keyboard.js';
 import { watchPage } from '../../browser/watch-page.js';
 import { until } from '../../stacks/until.js';
@@ -79,7 +79,7 @@ asOwner('weekly reports', (owner) => {
     const dialog = page.getByRole('dialog', { name: /^Weekly report for 127\.0\.0\.1/ });
     const mail = dialog.frameLocator('iframe');
     await mail.getByRole('heading', { name: /127\.0\.0\.1/ }).waitFor();
-    for (const words of ['Visits by humans', 'Blocked logins', 'Day by day']) {
+    for (const words of ['Visits by humans', 'Failed logins', 'Day by day']) {
       expect(await mail.getByText(words, { exact: true }).count(), words).toBe(1);
     }
     const html = await dialog.locator('iframe').getAttribute('srcdoc');
@@ -101,7 +101,7 @@ asOwner('weekly reports', (owner) => {
     await program.close();
   });
 
-  it('reach whoever wants a test, as text and as HTML', async () => {
+  it('reach the recipient of a test, as text and as HTML', async () => {
     const { page } = owner;
     const mails = mailbox(stack);
     // The page itself looks for the message, which stays for some seconds: who asks from outside may come too late.

@@ -65,6 +65,7 @@ asOwner('the Security Dashboard', (owner) => {
     expect(names.slice(1)).toEqual([
       expect.stringMatching(/^Next steps/),
       ...names.filter((name) => name === 'Important Notifications'),
+      ...names.filter((name) => name === 'Who is attacking'),
       'Security Hardening',
       'Rate Us',
       'Recent Activity',
@@ -79,20 +80,20 @@ asOwner('the Security Dashboard', (owner) => {
     owner.calls.length = 0;
     await open();
     await page.getByRole('table').first().waitFor();
-    const early = await page.evaluate(() => {
-      const { securityOptimizerEarly } = window as unknown as {
-        securityOptimizerEarly: { calls: { suffix: string }[] };
+    const preloaded = await page.evaluate(() => {
+      const { securityOptimizerPreloaded } = window as unknown as {
+        securityOptimizerPreloaded: { requests: { suffix: string }[] };
       };
-      return securityOptimizerEarly.calls.map(({ suffix }) => suffix);
+      return securityOptimizerPreloaded.requests.map(({ suffix }) => suffix);
     });
-    expect(early).toContain('/notifications');
-    for (const suffix of early) {
+    expect(preloaded).toContain('/notifications');
+    for (const suffix of preloaded) {
       const times = suffix === '/fetch-options' ? 2 : 1;
       expect([suffix, owner.calls.filter((call) => call === suffix).length]).toEqual([suffix, times]);
     }
   });
 
-  it('shows the same failure when an early call does not come through, and reads it when asked again', async () => {
+  it('shows the same failure when a preloaded request does not come through, and reads it when asked again', async () => {
     const { page } = owner;
     const calls = '**/security-optimizer/v1/fetch-options';
     await page.route(calls, (route) => route.abort());
@@ -104,7 +105,7 @@ asOwner('the Security Dashboard', (owner) => {
     await page.getByRole('img', { name: /essentials on/, includeHidden: true }).waitFor();
   });
 
-  it('repeats early calls once when the nonce of the page has grown old', async () => {
+  it('repeats preloaded requests once when the nonce of the page has grown old', async () => {
     const { page } = owner;
     const isPage = (url: URL) => url.pathname.endsWith('/admin.php');
     let nonces = 0;

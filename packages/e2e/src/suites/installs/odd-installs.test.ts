@@ -5,6 +5,7 @@ import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { form } from '../../http/request.js';
 import { authorised, callApi, type Session } from '../../http/session.js';
+import { countQueries } from '../../stacks/count-queries.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import { type Layout, type OddSite, startOddInstall } from '../../stacks/odd-install.js';
 import { until } from '../../stacks/until.js';
@@ -22,6 +23,10 @@ const LAYOUTS: readonly (readonly [string, Layout])[] = [
   ['with wp-content moved out of WordPress', { home: '', core: 'core', content: 'assets' }],
   ['with plain permalinks', { home: '', core: '', plain: true }],
   ['as a network in sub-directories', { home: '', core: '', network: true }],
+  // Only root can make a folder that no owner of a site may change.
+  ...(process.getuid?.() === 0
+    ? ([['with a connector that sites share', { home: '', core: '', shared: true }]] as const)
+    : []),
   ['behind a TLS proxy on a port of its own', { home: '', core: '', origin: 'https://shop.example:8443' }],
 ];
 
@@ -58,6 +63,20 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     const told = await securityOptimizer('status', '--data-dir', site.guardDir, '--json');
     expect(JSON.parse(told.stdout)).toMatchObject({ problems: [], sites: [{ connector: 'ok', policyInSync: true }] });
   });
+
+  it.runIf(layout.origin === undefined && layout.network !== true)(
+    'has nothing wrong for doctor but that it is reached by http',
+    async () => {
+      const told = await securityOptimizer('doctor', 'site', '--data-dir', site.guardDir, '--json');
+      const findings = JSON.parse(told.stdout) as { check: string; state: string; message: string }[];
+      // How full the disk is, is no matter of the site.
+      const wrong = findings.filter(({ check, state }) => state !== 'ok' && check !== 'disk');
+      expect(wrong).toMatchObject([
+        { check: 'https', state: 'problem' },
+        { check: 'certificate', state: 'skipped' },
+      ]);
+    },
+  );
 
   it('shows the owner the five pages, with scripts and styles that are there', async () => {
     for (const page of ['security-optimizer', 'login-settings', 'site-security', 'activity-log', 'post-hack-actions']) {
@@ -183,7 +202,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
       expect(found.ip).toBe(layout.origin === undefined ? '127.0.0.1' : '203.0.113.9');
       return true;
     });
-    await until('the log-in is listed', async () => {
+    await until('the login is listed', async () => {
       const { body } = await call(site, owner, '/activity-registered', { page: 1 });
       return JSON.stringify(body.data).includes(site.user);
     });
@@ -214,6 +233,13 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
           headers: authorised(admin),
         });
         expect([suffix, answer.http, answer.body.code]).toEqual([suffix, 403, 'rest_forbidden']);
+      }
+    });
+
+    it('costs a page of any site one query at most, for the policy of the network', async () => {
+      for (const target of ['/', '/second/']) {
+        const { withConnector, without } = await countQueries(site, { target }, (request) => visit(site, request));
+        expect([target, withConnector.count - without.count]).toEqual([target, 1]);
       }
     });
 

@@ -17,13 +17,13 @@ export function proxied(site: OddSite, address = '203.0.113.9'): Record<string, 
 /** Logs someone in at an address, as a browser without JavaScript would; everyone has the owner's password. */
 export async function enter(
   site: OddSite,
-  door = `${site.corePath}/wp-login.php`,
+  loginPath = `${site.corePath}/wp-login.php`,
   login = site.user,
 ): Promise<Session> {
   const fields = new URLSearchParams({ log: login, pwd: site.password, 'wp-submit': 'Log In', testcookie: '1' });
   const answer = await visit(
     site,
-    form(door, fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' }),
+    form(loginPath, fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' }),
   );
   const cookie = cookiesOf(answer);
   if (!cookie.includes('wordpress_logged_in_')) throw new Error(`${login} could not log in: ${answer.head}`);
@@ -84,7 +84,7 @@ export async function setAll(site: OddSite, owner: Session, value: 0 | 1): Promi
   return (await call(site, owner, '/fetch-options', { page: 'security' })).body.data as Record<SecurityField, number>;
 }
 
-/** What a stranger sees of an answer; one name is read as another one, so that two pages can be compared. */
+/** What an anonymous visitor sees of an answer; one name is read as another one, so that two pages can be compared. */
 export function seen({ status, headers, body }: RawAnswer, name = 'none', as = name): object {
   const kept = Object.entries(headers).filter(([header]) => !['date', 'content-length'].includes(header));
   const read = (text: string) => text.split(name).join(as);

@@ -17,10 +17,10 @@ export interface OddPlace {
   readonly owner: () => Session;
 }
 
-/** With a log-in address of its own nobody finds the old one, and the owner works by the new one. */
+/** With a login address of its own nobody finds the old one, and the owner works by the new one. */
 export function ownLoginAddress(place: OddPlace): void {
   const { core, home, homes } = place;
-  describe('with a log-in address of its own', () => {
+  describe('with a login address of its own', () => {
     let site: OddSite;
 
     beforeAll(async () => {
@@ -33,7 +33,7 @@ export function ownLoginAddress(place: OddPlace): void {
       expect(answer.body).toMatchObject({ status: 200 });
     });
 
-    it('no stranger can tell the old one from a missing page', async () => {
+    it('no anonymous visitor can tell the old one from a missing page', async () => {
       for (const at of new Set([core, ...homes])) {
         for (const [old, twin] of [
           ['wp-login.php', 'xq-vkwfj.php'],
@@ -66,19 +66,19 @@ export function ownLoginAddress(place: OddPlace): void {
     });
 
     it('the owner comes in by it, works, and logs out', async () => {
-      const door = `${home}/my-door`;
-      const page = await visit(site, { target: door });
+      const loginPath = `${home}/my-door`;
+      const page = await visit(site, { target: loginPath });
       expect(page.status).toBe(200);
-      expect(page.body).toContain(`action="${site.url}${door}"`);
-      const session = await enter(site, door);
+      expect(page.body).toContain(`action="${site.url}${loginPath}"`);
+      const session = await enter(site, loginPath);
       const { answer, config } = await openPage(site, session, 'login-settings');
-      expect(config.login_url).toContain(`${site.url}${door}`);
+      expect(config.login_url).toContain(`${site.url}${loginPath}`);
       const logOut =
         /href='?"?([^'"]*action=logout[^'"]*)/.exec(answer.body)?.[1]?.replace(/&(?:amp|#038);/g, '&') ?? '';
-      expect(logOut).toContain(door);
+      expect(logOut).toContain(loginPath);
       const at = new URL(logOut);
       const left = await visit(site, { target: at.pathname + at.search, headers: { cookie: session.cookie } });
-      expect([left.status, left.headers.location]).toEqual([302, expect.stringContaining(door)]);
+      expect([left.status, left.headers.location]).toEqual([302, expect.stringContaining(loginPath)]);
     });
 
     it('the command line brings the old one back', async () => {

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
-import { focusedStop, tabStops } from '../../browser/tab-stops.js';
+import { focusedStop, tabStops } from '../../browser/keyboard.js';
 import { asOwner } from '../login-owner/as-owner.js';
-import { openPlace, PLACES } from './places.js';
+import { openPlace, PLACES } from './shown-site.js';
 
 /** How our parts look, each a property whose value does not depend on how wide the page is. */
 const LOOKS =
@@ -71,7 +71,7 @@ asOwner('every page and tab', (owner) => {
     const look = async (page: Page) => {
       // What lies under the pointer looks different: nothing that is compared.
       await page.mouse.move(720, 450);
-      // wp-admin's bar takes a moment to see that the pointer has left it, and to close its menu.
+      // wp-admin's bar takes a moment to see that the pointer has left it.
       await page.waitForFunction(() => document.querySelector('#wpadminbar :hover, #wpadminbar .hover') === null);
       return await page.evaluate(
         ([selector, properties]) => {

@@ -1,11 +1,11 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../../browser/chromium.js';
-import { focusedStop, tabStops } from '../../browser/tab-stops.js';
+import { focusedStop, tabStops } from '../../browser/keyboard.js';
 import { answerConsent, logIn } from '../../http/session.js';
 import { onQuickestStack, type Stack } from '../../stacks/stack.js';
-import { openPlace, PLACES } from './places.js';
-import { speak, tongues } from './tongues.js';
+import { readLanguages, speak } from './locales.js';
+import { openPlace, PLACES } from './shown-site.js';
 import { Walker } from './walker.js';
 
 onQuickestStack('by keyboard, right to left', define, { timeout: 600_000 });
@@ -17,7 +17,7 @@ function define(stack: Stack): void {
   let beSilent: () => void;
 
   beforeAll(async () => {
-    const [, pseudo] = await tongues([]);
+    const [, pseudo] = await readLanguages([]);
     beSilent = await speak(stack);
     browser = await openChromium();
     const owner = await logIn(stack);

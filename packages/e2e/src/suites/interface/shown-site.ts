@@ -1,17 +1,21 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BlockedRow, UnknownRow } from '@security-optimizer/contract/activity';
+import type { Page } from 'playwright-core';
 import { answerConsent, logIn, type Session } from '../../http/session.js';
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';
-import { people } from '../../stacks/prepare-site.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
+import { people } from '../../stacks/wordpress.js';
 import { visitFrom } from '../activity/behind-proxy.js';
 import { askAnew } from '../dashboard/as-new-owner.js';
 import { change, recover } from '../login/visitors.js';
 
 export const VISITOR = '203.0.113.81';
 export const BLOCKED = '203.0.113.82';
+export const SCANNER = '203.0.113.83';
+/** Several attackers of one network are one. */
+export const ATTACKERS = '203.0.113.0/24';
 const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 const GUIDE = { title: 'Ten steps', text: 'A guide.', link: 'https://example.com/guide' };
 
@@ -27,6 +31,8 @@ export interface ShownSite {
 export function valuesOf(stack: Stack): string[] {
   const names = [
     'WordPress',
+    'wordpress.org',
+    'UDP',
     'PHP',
     'Akismet',
     'Googlebot',
@@ -69,7 +75,7 @@ export async function showSite(stack: Stack): Promise<ShownSite> {
   await logIn(stack, people.editor);
   await visit(VISITOR, `/?long=${'abcdefghij'.repeat(20)}`);
   await visit(VISITOR, '/nothing-here/', null);
-  await visit('203.0.113.83', '/.git/config');
+  await visit(SCANNER, '/.git/config');
   await visit('203.0.113.84', '/robots.txt', BOT);
   await set('/block-addresses', { address: BLOCKED });
   await visit(BLOCKED, '/?blocked');
@@ -78,7 +84,7 @@ export async function showSite(stack: Stack): Promise<ShownSite> {
     const rows = await list<UnknownRow>('/activity-unknown');
     return rows.some(({ ip }) => ip === BLOCKED) && rows.some(({ ip }) => ip === VISITOR);
   });
-  await until('the log-in is listed', async () =>
+  await until('the login is listed', async () =>
     (await list<{ user: string }>('/activity-registered')).some(({ user }) => user === people.editor),
   );
   return {
@@ -100,4 +106,37 @@ export async function showSite(stack: Stack): Promise<ShownSite> {
       await startGuard(stack);
     },
   };
+}
+
+const LIST = '.so-table:not(.so-table--sk)';
+const EMPTY = '.so-empty';
+
+/** Pages and tabs, and what is there once they have loaded. */
+export const PLACES = [
+  ['security-optimizer', `.so-recent ${LIST}, .so-recent ${EMPTY}`],
+  ['site-security', '[role="switch"]'],
+  ['login-settings', '.so-row__ctl .so-btn'],
+  ['activity-log', `${LIST}, ${EMPTY}`],
+  ['activity-log#registered', `${LIST}, ${EMPTY}`],
+  ['activity-log#blocked', `${LIST}, ${EMPTY}`],
+  ['activity-log#weekly-reports', '.so-addmail .so-btn'],
+  ['activity-log#log-settings', '.so-row__ctl .so-select'],
+  ['post-hack-actions', '.so-row__ctl .so-btn'],
+] as const;
+
+/** Opens a page or tab and waits until all of it has loaded: parts come with answers of their own, in any order. */
+export async function openPlace(page: Page, stack: Stack, place: string, ready: string, width: number): Promise<void> {
+  await page.setViewportSize({ width, height: 900 });
+  // From elsewhere, so that the address with its hash is really loaded.
+  await page.goto('about:blank');
+  await page.goto(`${stack.url}/wp-admin/admin.php?page=${place}`);
+  await page.locator(ready).first().waitFor();
+  // It is another control, and comes with an answer of its own.
+  if (place !== 'security-optimizer') await page.locator('.so-status').waitFor();
+  await nothingLoads(page);
+}
+
+/** Waits until nothing stands for what is still to come. */
+export async function nothingLoads(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector('.so .so-sk, .so [class*="--sk"]') === null);
 }

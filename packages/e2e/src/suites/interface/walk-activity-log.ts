@@ -1,5 +1,5 @@
-import { people } from '../../stacks/prepare-site.js';
-import { BLOCKED, VISITOR } from './shown-site.js';
+import { people } from '../../stacks/wordpress.js';
+import { ATTACKERS, BLOCKED, VISITOR } from './shown-site.js';
 import type { Walker } from './walker.js';
 
 const tableOf = (walker: Walker, name: string) =>
@@ -15,12 +15,18 @@ async function walkRow(walker: Walker, subject: string, act: string): Promise<vo
   const item = page.getByRole('menuitem', { name: say(act), exact: true });
   await walker.opens(actions, item, `the menu of a row for ${act}`);
   await walker.press(actions);
-  await walker.hasFocus(item);
-  await page.keyboard.press('Enter');
+  // What blocks or unblocks stands before it, where that is possible.
+  await walker.press(item);
   const dialog = walker.dialog(act);
   await dialog.locator('.so-pill').waitFor();
   await walker.look(act);
   await walker.closes(actions, dialog, act);
+}
+
+/** Block for an attacker of the panel, and what it asks. */
+export async function walkBlock(walker: Walker): Promise<void> {
+  const question = walker.page.getByRole('dialog', { name: walker.say('Block %s', ATTACKERS), exact: true });
+  await walker.opens(walker.button('Block %s', ATTACKERS), question, 'Block');
 }
 
 /** Unknown: the list, what opens from it, what nothing found looks like, and the log when it is off. */
@@ -29,7 +35,19 @@ export async function walkUnknown(walker: Walker): Promise<void> {
   await walker.open('activity-log', tableOf(walker, 'Unknown Visitors Activity'));
   await page.locator('.so-chart').waitFor();
   await walker.look('Unknown');
+  await walkBlock(walker);
+  const rows = page.locator('.so-table--open tbody tr');
+  const scan = rows.filter({ hasText: '/.git/config' }).first();
+  await walker.opens(scan, page.locator('.so-drawer'), 'the details of a request', async (drawer) => {
+    const choose = drawer.getByRole('button', { name: say('Choose for how long'), exact: true });
+    await walker.opens(choose, drawer.getByRole('menu'), 'the details of a request, for how long');
+  });
   await walkRow(walker, VISITOR, 'Manage IP Traffic');
+  await walker.press(walker.button('Select'));
+  const box = page.getByRole('checkbox', { name: say('Select %s', VISITOR), exact: true }).first();
+  await walker.press(box, ' ');
+  await walker.look('Unknown, choosing several');
+  await walker.press(walker.button('Select'));
   const exports = walker.button('Export');
   await walker.opens(exports, page.getByRole('menuitem', { name: say('Export as CSV') }), 'what can be exported');
 
@@ -74,6 +92,8 @@ export async function walkUnknown(walker: Walker): Promise<void> {
 export async function walkRegistered(walker: Walker): Promise<void> {
   await walker.open('activity-log', tableOf(walker, 'Registered Users Activity'), '#registered');
   await walker.look('Registered');
+  const ofEditor = walker.page.locator('.so-table--open tbody tr').filter({ hasText: people.editor }).first();
+  await walker.opens(ofEditor, walker.page.locator('.so-drawer'), 'the details of an event');
   await walkRow(walker, people.editor, 'Manage User Traffic');
   await walker.opens(walker.button('Filter'), walker.dialog('Filter'), 'the filters of members');
 }
@@ -97,12 +117,18 @@ export async function walkBlocked(walker: Walker): Promise<void> {
   );
 }
 
-/** Weekly Reports: the recipients and their dialogs, the report, and no place left. */
+/** Weekly Reports: the recipients and their dialogs, the report, the alerts and their channels, and no place left. */
 export async function walkWeekly(walker: Walker): Promise<void> {
   const { page, say } = walker;
   const edit = page.getByRole('button', { name: say('Edit %s', 'owner@example.com'), exact: true });
   await walker.open('activity-log', edit, '#weekly-reports');
+  const channels = ['Webhook', 'Slack', 'System log'].map((title) => ({
+    title,
+    button: page.getByRole('button', { name: say('%1$s: %2$s', say('Configure'), say(title)), exact: true }),
+  }));
+  await channels[0]?.button.waitFor();
   await walker.look('Weekly Reports');
+  for (const { title, button } of channels) await walker.opens(button, walker.dialog(title), title);
   await walker.press(walker.button('Create'));
   await page.getByText(say('This field is required.')).waitFor();
   await walker.look('Weekly Reports, with a fault');

@@ -1,3 +1,5 @@
+import { serverMessage } from '@security-optimizer/contract/server-messages';
+import { walkBlock } from './walk-activity-log.js';
 import type { Walker } from './walker.js';
 
 /** Get the Most of This Plugin: opens by itself, and only an answer closes it. */
@@ -19,6 +21,7 @@ export async function walkDashboard(walker: Walker): Promise<void> {
   await page.locator('.so-ebook').waitFor();
   await page.locator('.so-chart').waitFor();
   await walker.look('Security Dashboard');
+  await walkBlock(walker);
 
   const registered = page.getByRole('tab', { name: say('Registered'), exact: true });
   await walker.press(page.getByRole('tab', { selected: true }), 'End');
@@ -64,27 +67,26 @@ export async function walkDashboard(walker: Walker): Promise<void> {
 function withNotifications(real: object): unknown {
   const link = { button_link: 'https://example.com/wp-admin/update-core.php', button_text: 'Review updates' };
   const text = 'Updates close known security holes.';
-  const many = { text: 'One plugin is out of date', plural: '{count} plugins are out of date', count: 3, words: {} };
-  const version = { text: 'WordPress {version} is available', plural: null, count: null, words: { version: '6.6' } };
+  const version = serverMessage('wordpress_available', { version: '6.6' });
+  const plugins = serverMessage('plugins_outdated', { count: { inWords: 3 } });
+  const texts = [version, plugins].map(({ code, params }, index) => ({ at: `/data/${index}/title`, code, params }));
   const data = [
     {
       id: 'core-update',
       level: 'danger',
-      title: 'WordPress 6.6 is available',
+      title: version.english,
       text,
       ...link,
-      phrases: { title: version },
     },
     {
       id: 'plugin-updates',
       level: 'warning',
-      title: '3 plugins are out of date',
+      title: plugins.english,
       text,
       ...link,
-      phrases: { title: many },
     },
   ];
-  return { ...real, data };
+  return { ...real, data, texts };
 }
 
 /** The answers for both kinds of options with every essential on. */
@@ -93,5 +95,16 @@ function withEverythingOn({ data, ...rest }: { readonly data: Readonly<Record<st
   const url = Array.isArray(data.login_url)
     ? data.login_url.map((entry: { type: string }) => ({ ...entry, selected: entry.type === 'custom' ? 1 : 0 }))
     : undefined;
-  return { ...rest, data: { ...Object.fromEntries(flags), ...(url === undefined ? {} : { login_url: url }) } };
+  // Two-factor counts once everybody has set it up.
+  const users = data.two_factor_users as
+    | { total: number; set_up: number; users: { set_up: number }[] }
+    | null
+    | undefined;
+  const two_factor_users = users && {
+    ...users,
+    set_up: users.total,
+    users: users.users.map((user) => ({ ...user, set_up: 1 })),
+  };
+  const lists = { ...(url === undefined ? {} : { login_url: url }), ...(users ? { two_factor_users } : {}) };
+  return { ...rest, data: { ...Object.fromEntries(flags), ...lists } };
 }

@@ -8,8 +8,10 @@ export async function walkPostHack(walker: Walker): Promise<void> {
   await walker.look('Post-hack Actions');
   for (const action of actions) await walker.opens(walker.button(action), walker.dialog(action, 'alertdialog'), action);
 
-  await walker.press(walker.button('Look for traces'));
-  await page.locator('.so-found').first().waitFor();
+  const look = walker.button('Check now').or(walker.button('Check again'));
+  await walker.press(look);
+  await page.locator('.so-checks').waitFor({ timeout: 120_000 });
+  await look.waitFor({ timeout: 120_000 });
   await walker.look('what was found');
 
   // No plugin is really reinstalled for this: the suite of the action does that.

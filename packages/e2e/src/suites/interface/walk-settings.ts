@@ -161,6 +161,6 @@ async function walkSecondFactor(walker: Walker, ready: ReturnType<Walker['button
 }
 
 /** “Rename 2 users”: the catalogue holds it below its singular. */
-function renameText({ tongue }: Walker): string {
-  return tongue.sayMany('Rename %d user', 2);
+function renameText({ language }: Walker): string {
+  return language.sayMany('Rename %d user', 2);
 }

@@ -1,15 +1,12 @@
 import type { Browser, Locator, Page, Route } from 'playwright-core';
-import { accessFaults } from '../../browser/access-faults.js';
+import { accessFaults } from '../../browser/accessibility.js';
 import { windowOf } from '../../browser/chromium.js';
-import { crampedTexts } from '../../browser/cramped-texts.js';
-import { cutTexts } from '../../browser/cut-texts.js';
-import { movingParts } from '../../browser/moving-parts.js';
-import { shownTexts } from '../../browser/shown-texts.js';
+import { crampedTexts, cutTexts, movingParts, shownTexts } from '../../browser/layout-checks.js';
 import type { Session } from '../../http/session.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { nothingLoads } from './places.js';
-import type { Tongue } from './tongues.js';
+import type { Language } from './locales.js';
+import { nothingLoads } from './shown-site.js';
 
 /** A desk, a tablet, a phone, and the narrowest screen, which is also a desk of 1280 px at 400 % (WCAG 2.1, 1.4.10). */
 const WIDTHS = [320, 390, 1000, 1440] as const;
@@ -29,21 +26,21 @@ export class Walker {
   axe = true;
   /** What is wrong, in words. */
   readonly faults: string[] = [];
-  readonly say: Tongue['say'];
+  readonly say: Language['say'];
 
   private constructor(
     readonly page: Page,
     readonly stack: Stack,
-    readonly tongue: Tongue,
+    readonly language: Language,
   ) {
-    this.say = tongue.say;
+    this.say = language.say;
   }
 
-  static async arrive(browser: Browser, stack: Stack, owner: Session, tongue: Tongue): Promise<Walker> {
+  static async arrive(browser: Browser, stack: Stack, owner: Session, language: Language): Promise<Walker> {
     const window = await windowOf(browser, stack, owner, { reducedMotion: 'reduce' });
-    await window.addCookies([{ name: 'tongue', value: tongue.locale, url: stack.url }]);
+    await window.addCookies([{ name: 'language', value: language.locale, url: stack.url }]);
     const page = await window.newPage();
-    return new Walker(page, stack, tongue);
+    return new Walker(page, stack, language);
   }
 
   leave(): Promise<void> {
@@ -101,20 +98,20 @@ export class Walker {
 
   /** Looks at what is shown now, on each screen: language, cut texts, sideways scrolling, motion, and axe. */
   async look(name: string, part = '.so'): Promise<void> {
-    const { page, tongue } = this;
+    const { page, language } = this;
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: HEIGHT });
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
       const note = (fault: string): void => this.note(`${name}, ${width} px`, fault);
       for (const fault of await cutTexts(page)) note(fault);
       // The other language is made longer than any real one.
-      if (tongue.name === 'German') for (const fault of await crampedTexts(page)) note(fault);
+      if (language.name === 'German') for (const fault of await crampedTexts(page)) note(fault);
       if (!LAYOUTS.includes(width)) continue;
       for (const { text, where } of await shownTexts(page)) {
-        if (!tongue.isSaid(text)) note(`not translated: “${text}” in ${where}`);
+        if (!language.isSaid(text)) note(`not translated: “${text}” in ${where}`);
       }
       for (const fault of await movingParts(page)) note(`moves: ${fault}`);
-      if (this.axe && tongue.name === 'German') {
+      if (this.axe && language.name === 'German') {
         for (const fault of await accessFaults(page, part)) note(`axe: ${fault.id} ${fault.nodes[0]}`);
       }
     }
@@ -161,6 +158,6 @@ export class Walker {
   }
 
   note(name: string, fault: string): void {
-    this.faults.push(`${this.tongue.name}, ${name}: ${fault}`);
+    this.faults.push(`${this.language.name}, ${name}: ${fault}`);
   }
 }

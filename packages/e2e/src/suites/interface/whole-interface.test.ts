@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../../browser/chromium.js';
 import type { Session } from '../../http/session.js';
 import { onQuickestStack, type Stack } from '../../stacks/stack.js';
+import { type Language, readLanguages, speak } from './locales.js';
 import { showSite, valuesOf } from './shown-site.js';
-import { speak, type Tongue, tongues } from './tongues.js';
 import { walkBlocked, walkLogSettings, walkRegistered, walkUnknown, walkWeekly } from './walk-activity-log.js';
 import { walkConsent, walkDashboard } from './walk-dashboard.js';
 import { walkPostHack } from './walk-post-hack.js';
@@ -21,12 +21,12 @@ onQuickestStack('the whole interface in German and right to left, on a desk and 
 function defineWalks(stack: Stack): void {
   let owner: Session;
   let browser: Browser;
-  let both: readonly Tongue[];
+  let both: readonly Language[];
   let site: Awaited<ReturnType<typeof showSite>>;
   let beSilent: () => void;
 
   beforeAll(async () => {
-    both = await tongues(valuesOf(stack));
+    both = await readLanguages(valuesOf(stack));
     beSilent = await speak(stack);
     [site, browser] = await Promise.all([showSite(stack), openChromium()]);
     owner = site.owner;
@@ -40,8 +40,8 @@ function defineWalks(stack: Stack): void {
   /** Both languages at the same time: each walker has a window of its own and changes nothing. */
   async function walk(along: (walker: Walker) => Promise<void>): Promise<void> {
     const faults = await Promise.all(
-      both.map(async (tongue) => {
-        const walker = await Walker.arrive(browser, stack, owner, tongue);
+      both.map(async (language) => {
+        const walker = await Walker.arrive(browser, stack, owner, language);
         try {
           await along(walker);
         } catch (error) {

@@ -4,16 +4,16 @@ import { fileURLToPath } from 'node:url';
 import type { LoginOptions } from '@security-optimizer/contract/login';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
+import { expectAccessible } from '../../browser/accessibility.js';
 import { openChromium, windowOf } from '../../browser/chromium.js';
-import { expectAccessible } from '../../browser/expect-accessible.js';
-import { expectNoOverflow } from '../../browser/expect-no-overflow.js';
-import { expectFocus, pressOn } from '../../browser/keyboard.js';
+import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
+import { expectNoOverflow } from '../../browser/layout-checks.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onQuickestStack, type Stack } from '../../stacks/stack.js';
 import { change } from '../login/visitors.js';
 
 const LOGIN_SECURITY = '/wp-admin/admin.php?page=login-settings';
-/** Where pictures of pages go, for whoever wants to look. */
+/** Where pictures of pages go, for people who want to look. */
 export const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
 
 /** Titles of the rows, and of the dialogs that they open. */
@@ -27,7 +27,7 @@ export const switches = {
   usernames: 'Disable Common Usernames',
 } as const;
 
-/** An owner in front of Login Security, without a mouse. One browser, one log-in and one tab for each file. */
+/** An owner in front of Login Security, without a mouse. One browser, one login and one tab for each file. */
 export class Owner {
   #browser: Browser | undefined;
   #page: Page | undefined;
@@ -138,4 +138,17 @@ export async function looksRight(page: Page, name: string, part?: string): Promi
   await page.setViewportSize({ width: 320, height: 568 });
   await expectNoOverflow(page);
   await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+/** Sends WordPress's own login form, with the right password. */
+export async function logInByKeyboard(page: Page, stack: Stack, login: string): Promise<void> {
+  await page.goto(`${stack.url}/wp-login.php`);
+  const user = page.getByLabel('Username or Email Address');
+  // WordPress's script focuses the field and selects its text 200 ms after the page: what is typed before gets lost.
+  if (await page.evaluate(() => 'wp_attempt_focus' in window)) await expectFocus(user);
+  await tabTo(page, user);
+  await page.keyboard.type(login);
+  await tabTo(page, page.getByLabel('Password', { exact: true }));
+  await page.keyboard.type(stack.password);
+  await page.keyboard.press('Enter');
 }

@@ -6,14 +6,14 @@ import { runInWordPress } from '../../stacks/wordpress.js';
 import { askFrom } from '../login/visitors.js';
 import { asOwner, looksRight } from './as-owner.js';
 
-const STRANGER = '127.0.1.41';
+const ANONYMOUS = '127.0.1.41';
 const REQUIRED = 'This field is required.';
 /** How long a message about what is being typed waits, milliseconds (specification section 5). */
 const PAUSE = 500;
 
 asOwner('the dialogs of Login Security by keyboard', (owner) => {
   const { stack } = owner;
-  const visit = async (target: string) => askFrom(stack, STRANGER, { target });
+  const visit = async (target: string) => askFrom(stack, ANONYMOUS, { target });
 
   beforeAll(async () => {
     await runInWordPress(stack, "update_option( 'users_can_register', 1 );");

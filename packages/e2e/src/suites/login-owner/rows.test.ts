@@ -4,7 +4,7 @@ import { until } from '../../stacks/until.js';
 import { askFrom, loginForm, recover } from '../login/visitors.js';
 import { asOwner, looksRight } from './as-owner.js';
 
-const STRANGER = '127.0.1.43';
+const ANONYMOUS = '127.0.1.43';
 
 asOwner('the rows of Login Security by keyboard', (owner) => {
   const { stack } = owner;
@@ -35,7 +35,7 @@ asOwner('the rows of Login Security by keyboard', (owner) => {
       await expectFocus(select);
       expect(await select.textContent()).toBe(text);
     };
-    const guess = async () => (await askFrom(stack, STRANGER, loginForm('nobody-here', 'wrong'))).status;
+    const guess = async () => (await askFrom(stack, ANONYMOUS, loginForm('nobody-here', 'wrong'))).status;
     await tabTo(page, select);
     expect(await select.textContent()).toBe('5 attempts');
     await choose('ArrowUp', 3, '3 attempts');

@@ -4,8 +4,7 @@ import { codeOf } from '../../browser/authenticator.js';
 import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
 import { until } from '../../stacks/until.js';
 import { recover } from '../login/visitors.js';
-import { asOwner, looksRight } from './as-owner.js';
-import { logInByKeyboard } from './log-in-by-keyboard.js';
+import { asOwner, logInByKeyboard, looksRight } from './as-owner.js';
 
 asOwner('the second factor of the owner by keyboard', (owner) => {
   const { stack } = owner;
@@ -30,6 +29,13 @@ asOwner('the second factor of the owner by keyboard', (owner) => {
     const { page } = owner;
     await owner.open();
     await pressOn(page, owner.switchOf('twoFactor'), 'Space');
+    const question = await owner.dialog('Turn on two-factor');
+    await question.getByText(`${stack.user} (You)`).waitFor();
+    await looksRight(page, 'two-factor-on');
+    // No mail leaves this site.
+    const tells = question.getByRole('checkbox');
+    if ((await tells.count()) > 0) await page.keyboard.press('Space');
+    await pressOn(page, question.getByRole('button', { name: /^Turn on/ }), 'Enter');
     await page.getByRole('heading', { name: 'Set up two-factor authentication' }).waitFor();
     expect((await owner.options()).sg2fa).toBe(1);
     key = await page.locator('.so-secret code').innerText();

@@ -2,11 +2,10 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeOf } from '../../browser/authenticator.js';
 import { expectFocus, pressOn, tabTo, typeAnew } from '../../browser/keyboard.js';
-import { people } from '../../stacks/prepare-site.js';
 import { until } from '../../stacks/until.js';
+import { people } from '../../stacks/wordpress.js';
 import { askFrom, loginForm, recover } from '../login/visitors.js';
-import { asOwner, looksRight } from './as-owner.js';
-import { logInByKeyboard } from './log-in-by-keyboard.js';
+import { asOwner, logInByKeyboard, looksRight } from './as-owner.js';
 
 const { editor } = people;
 const DAY_MS = 86_400_000;
@@ -67,7 +66,7 @@ asOwner('the pages that stand in front of the login', (owner) => {
     const weekly = [0, 1].map((days) =>
       new Date(Date.now() + days * DAY_MS).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' }).toLowerCase(),
     );
-    await owner.set('/away-mode', { type: 'weekly', weekly });
+    await owner.set('/away-mode', { type: 'weekly', weekly, confirm: true });
     try {
       for (const [, javaScriptEnabled] of scripts) {
         await inNewBrowser(javaScriptEnabled, async (page) => {

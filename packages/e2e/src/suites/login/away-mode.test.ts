@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { restBasic, usersBlogs } from '../../attacks/programs.js';
+import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
+import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
 
 const HOUR = 3600_000;
 const DAY = 24 * HOUR;
@@ -42,7 +42,7 @@ onEveryStack('while the owner is away', (stack) => {
   const login = { target: '/wp-login.php', headers: { accept: 'text/html' } };
   const end = async () => {
     await recover(stack, 'away-mode', 'off');
-    await until('the log-in is open', async () => (await askFrom(stack, FROM, login)).status === 200);
+    await until('the login is open', async () => (await askFrom(stack, FROM, login)).status === 200);
   };
 
   beforeAll(async () => {
@@ -52,8 +52,8 @@ onEveryStack('while the owner is away', (stack) => {
   });
   afterAll(() => setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore }));
 
-  const begin = (schedule: object | undefined) => change(stack, owner, '/away-mode', schedule);
-  /** The log-in says until when it is closed, and nobody gets in. */
+  const begin = (schedule: object) => change(stack, owner, '/away-mode', { ...schedule, confirm: true });
+  /** The login says until when it is closed, and nobody gets in. */
   const expectClosed = async (ends: number) => {
     const page = await askFrom(stack, FROM, login);
     expect(page.status).toBe(403);
@@ -62,16 +62,16 @@ onEveryStack('while the owner is away', (stack) => {
     const left = Number(page.headers['retry-after']) * 1000;
     expect(Math.abs(Date.now() + left - ends)).toBeLessThan(10_000);
     const attempt = await askFrom(stack, FROM, loginForm(stack.user, stack.password));
-    expect([attempt.status, letsIn(attempt)]).toEqual([403, false]);
+    expect([attempt.status, createsSession(attempt)]).toEqual([403, false]);
   };
   const { period, weekly, daily } = schedules();
 
-  it('for some days of the week, the log-in is closed until midnight', async () => {
+  it('for some days of the week, the login is closed until midnight', async () => {
     await begin(weekly.schedule);
     await expectClosed(weekly.ends).finally(end);
   });
 
-  it('for some hours of the day, the log-in is closed until they are over', async () => {
+  it('for some hours of the day, the login is closed until they are over', async () => {
     await begin(daily.schedule);
     await expectClosed(daily.ends).finally(end);
   });
@@ -80,9 +80,9 @@ onEveryStack('while the owner is away', (stack) => {
     beforeAll(() => begin(period.schedule));
     afterAll(end);
 
-    it('the log-in is closed until its last day is over', () => expectClosed(period.ends));
+    it('the login is closed until its last day is over', () => expectClosed(period.ends));
 
-    it('who is still signed in changes nothing, on any road', async () => {
+    it('who is still signed in changes nothing, on any route', async () => {
       const { cookie, nonce } = owner;
       const signedIn = { cookie, 'x-wp-nonce': nonce, 'content-type': 'application/json' };
       const closed: [string, TypedRequest][] = [
@@ -97,7 +97,7 @@ onEveryStack('while the owner is away', (stack) => {
         ['XML-RPC', usersBlogs(stack.user, stack.password)],
         ['REST by password', restBasic(stack.user, stack.password)],
       ];
-      for (const [road, request] of closed) expect((await ask(stack, request)).status, road).toBe(403);
+      for (const [route, request] of closed) expect((await ask(stack, request)).status, route).toBe(403);
     });
 
     it('the owner can’t switch it off either, and is told so in JSON', async () => {
@@ -124,6 +124,6 @@ onEveryStack('while the owner is away', (stack) => {
   it('is over when the command line says so, and the session of before works on', async () => {
     const admin = { target: '/wp-admin/', headers: { cookie: owner.cookie } };
     expect((await ask(stack, admin)).status).toBe(200);
-    expect(letsIn(await askFrom(stack, FROM, loginForm(stack.user, stack.password)))).toBe(true);
+    expect(createsSession(await askFrom(stack, FROM, loginForm(stack.user, stack.password)))).toBe(true);
   });
 });

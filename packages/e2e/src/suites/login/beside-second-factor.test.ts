@@ -1,14 +1,13 @@
-import { hotp, stepAt } from '@security-optimizer/guard/login/two-factor/totp';
+import { hotp, toStep } from '@security-optimizer/guard/two-factor/totp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fromBase32 } from '../../browser/authenticator.js';
 import { logIn, readOptions, type Session } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
-import { people } from '../../stacks/prepare-site.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { runInWordPress } from '../../stacks/wordpress.js';
+import { people, runInWordPress } from '../../stacks/wordpress.js';
 import { FormBrowser, SECOND_FACTOR } from './form-browser.js';
-import { askFrom, change, letsIn, recover } from './visitors.js';
+import { askFrom, change, createsSession, recover } from './visitors.js';
 
 const FROM = '127.0.33.2';
 
@@ -28,9 +27,9 @@ onEveryStack('what happens beside the second factor', (stack) => {
     await change(stack, owner, '/2fa', { sg2fa: 1 });
     const { someone, page } = await halfWay();
     const secret = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
-    const shown = await someone.send(page, 'enrol', { code: hotp(secret, stepAt(Date.now())) });
+    const shown = await someone.send(page, 'enrol', { code: hotp(secret, toStep(Date.now())) });
     codes = [...shown.body.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map(([, code]) => code ?? '');
-    expect(letsIn(await someone.send(shown, 'continue', { saved: '1' }))).toBe(true);
+    expect(createsSession(await someone.send(shown, 'continue', { saved: '1' }))).toBe(true);
   });
   afterAll(async () => {
     await change(stack, owner, '/2fa', { sg2fa: 0 });
@@ -41,19 +40,19 @@ onEveryStack('what happens beside the second factor', (stack) => {
   it.each([
     ['gets a new password', `wp_set_password( '${stack.password}', $user->ID );`],
     ['loses the role for a while', `$user->set_role( 'subscriber' );`],
-  ])('ends a log-in that waits for the code, when the user %s', async (_what, happens) => {
+  ])('ends a login that waits for the code, when the user %s', async (_what, happens) => {
     const { someone, page } = await halfWay();
     const user = `$user = get_user_by( 'login', '${editor}' ); `;
     await runInWordPress(stack, user + happens);
     const late = await someone.send(page, 'backup', { code: codes[5] ?? '' });
-    expect([late.status, letsIn(late)]).toEqual([403, false]);
+    expect([late.status, createsSession(late)]).toEqual([403, false]);
     await runInWordPress(stack, `${user} $user->set_role( 'editor' );`);
     expect((await someone.send(page, 'backup', { code: codes[5] ?? '' })).status).toBe(403);
   });
 
   it('still takes the code that came too late', async () => {
     const { someone, page } = await halfWay();
-    expect(letsIn(await someone.send(page, 'backup', { code: codes[5] ?? '' }))).toBe(true);
+    expect(createsSession(await someone.send(page, 'backup', { code: codes[5] ?? '' }))).toBe(true);
   });
 
   describe('a session that was made without it', () => {

@@ -6,9 +6,9 @@ import { authorised, cookiesOf, logIn, type Session } from '../../http/session.j
 import { onEveryStack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { mailbox } from './mailbox.js';
-import { change, letsIn, loginForm } from './visitors.js';
+import { change, createsSession, loginForm } from './visitors.js';
 
-const DOOR = 'side-door';
+const LOGIN_SLUG = 'side-door';
 const MEMBER = 'a-forgetful-member';
 const NEW_PASSWORD = 'A-new-Password-7';
 /** Key in the mail that confirms a new e-mail address. */
@@ -22,7 +22,7 @@ function linkIn(mail: string, words: string): string {
   return pathname + search;
 }
 
-onEveryStack('links of mails, with a log-in at an address of its own', (stack) => {
+onEveryStack('links of mails, with a login at an address of its own', (stack) => {
   const plugin = join(muPlugins(stack), 'contact-form.php');
   let owner: Session;
   /** Sends a form that mails a copy to who fills it in, and gives the copy's text. */
@@ -49,7 +49,7 @@ add_action( 'wp_loaded', function () {
   if ( isset( $_POST['copy_to'] ) ) { wp_mail( $_POST['copy_to'], 'Copy', $_POST['words'] . ' ' . wp_login_url() ); exit; }
 } );`,
     );
-    await change(stack, owner, '/custom-login-url', { type: 'custom', login: DOOR, signup: 'side-entry' });
+    await change(stack, owner, '/custom-login-url', { type: 'custom', login: LOGIN_SLUG, signup: 'side-entry' });
   });
   afterAll(async () => {
     rmSync(plugin, { force: true });
@@ -62,7 +62,7 @@ add_action( 'wp_loaded', function () {
     );
   });
 
-  it('a stranger confirms a request about the own data, and learns nothing of the log-in', async () => {
+  it('an anonymous visitor confirms a request about the own data, and learns nothing of the login', async () => {
     const mails = mailbox(stack);
     await runInWordPress(
       stack,
@@ -70,33 +70,33 @@ add_action( 'wp_loaded', function () {
     );
     const mail = await mails.to('visitor@example.com');
     mails.empty();
-    expect(mail).not.toContain(DOOR);
+    expect(mail).not.toContain(LOGIN_SLUG);
     const link = linkIn(mail, 'confirmaction');
     const wrong = await ask(stack, { target: link.replace(/confirm_key=\w{4}/, 'confirm_key=0000') });
-    expect(wrong.body).not.toMatch(new RegExp(`${DOOR}|loginform`));
+    expect(wrong.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|loginform`));
     const answer = await ask(stack, { target: link });
     expect(answer.status).toBe(200);
     expect(answer.body).toContain('Thanks for confirming');
-    expect(answer.head + answer.body).not.toMatch(new RegExp(`${DOOR}|loginform`));
+    expect(answer.head + answer.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|loginform`));
   });
 
-  it('a stranger who is mailed the own words learns from them which address is the one as little as from others', async () => {
-    const guesses = [`${stack.url}/${DOOR}/?a=1`, `${stack.url}/side-entry`, `${stack.url}/another-door`];
+  it('an anonymous visitor who is mailed the own words learns from them which address is the one as little as from others', async () => {
+    const guesses = [`${stack.url}/${LOGIN_SLUG}/?a=1`, `${stack.url}/side-entry`, `${stack.url}/another-door`];
     const mail = await copyOf(guesses.join(' '));
     for (const guess of guesses) expect(mail).toContain(guess);
     expect(mail.match(/wp-login\.php/g)).toHaveLength(1);
     // What a member causes may hold links that WordPress made for the member.
     const caused = await copyOf('', owner.cookie);
     expect(caused).toContain('/wp-login.php');
-    expect(caused).not.toContain(DOOR);
+    expect(caused).not.toContain(LOGIN_SLUG);
   });
 
   it('a member chooses a new password by the link, and logs in with it', async () => {
     const mails = mailbox(stack);
-    await ask(stack, form(`/${DOOR}?action=lostpassword`, `user_login=${MEMBER}`));
+    await ask(stack, form(`/${LOGIN_SLUG}?action=lostpassword`, `user_login=${MEMBER}`));
     const link = linkIn(await mails.to(`${MEMBER}@example.com`), 'action=rp');
     mails.empty();
-    expect(link).toMatch(new RegExp(`^/${DOOR}/?\\?`));
+    expect(link).toMatch(new RegExp(`^/${LOGIN_SLUG}/?\\?`));
     const opened = await ask(stack, { target: link });
     expect(opened.status).toBe(302);
     const cookie = cookiesOf(opened);
@@ -104,17 +104,17 @@ add_action( 'wp_loaded', function () {
     const page = await ask(stack, { target: target.pathname + target.search, headers: { cookie } });
     const key = /name="rp_key" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
     const fields = new URLSearchParams({ pass1: NEW_PASSWORD, pass2: NEW_PASSWORD, rp_key: key });
-    const done = await ask(stack, form(`/${DOOR}?action=resetpass`, fields.toString(), { cookie }));
+    const done = await ask(stack, form(`/${LOGIN_SLUG}?action=resetpass`, fields.toString(), { cookie }));
     expect(done.body).toContain('Your password has been reset');
-    expect(letsIn(await ask(stack, loginForm(MEMBER, NEW_PASSWORD, { path: `/${DOOR}` })))).toBe(true);
-    expect(letsIn(await ask(stack, loginForm(MEMBER, stack.password, { path: `/${DOOR}` })))).toBe(false);
+    expect(createsSession(await ask(stack, loginForm(MEMBER, NEW_PASSWORD, { path: `/${LOGIN_SLUG}` })))).toBe(true);
+    expect(createsSession(await ask(stack, loginForm(MEMBER, stack.password, { path: `/${LOGIN_SLUG}` })))).toBe(false);
   });
 
-  it('a member confirms a new e-mail address; a stranger with the link finds no page', async () => {
+  it('a member confirms a new e-mail address; an anonymous visitor with the link finds no page', async () => {
     const target = `/wp-admin/profile.php?newuseremail=${HASH}`;
-    const stranger = await ask(stack, { target });
-    expect([stranger.status, stranger.head.includes(DOOR)]).toEqual([404, false]);
-    const session = await ask(stack, loginForm(MEMBER, NEW_PASSWORD, { path: `/${DOOR}` }));
+    const anonymous = await ask(stack, { target });
+    expect([anonymous.status, anonymous.head.includes(LOGIN_SLUG)]).toEqual([404, false]);
+    const session = await ask(stack, loginForm(MEMBER, NEW_PASSWORD, { path: `/${LOGIN_SLUG}` }));
     const answer = await ask(stack, { target, headers: { cookie: cookiesOf(session) } });
     expect(answer.headers.location).toMatch(/profile\.php\?updated=true$/);
     const found = await ask(stack, {

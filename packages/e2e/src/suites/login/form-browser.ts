@@ -1,5 +1,5 @@
 import type { RawAnswer } from '../../http/raw.js';
-import { form } from '../../http/request.js';
+import { form, type TypedRequest } from '../../http/request.js';
 import type { Stack } from '../../stacks/stack.js';
 import { askFrom, loginForm } from './visitors.js';
 
@@ -25,8 +25,14 @@ export class FormBrowser {
     return this.#keep(await askFrom(stack, from, loginForm(login, password, { headers: this.#headers() })));
   }
 
-  async look(target: string): Promise<RawAnswer> {
-    return this.#keep(await askFrom(this.stack, this.from, { target, headers: this.#headers() }));
+  look(target: string): Promise<RawAnswer> {
+    return this.ask({ target });
+  }
+
+  /** Sends any request with the cookies of this browser, and keeps those of the answer. */
+  async ask(request: TypedRequest): Promise<RawAnswer> {
+    const headers = { ...this.#headers(), ...request.headers };
+    return this.#keep(await askFrom(this.stack, this.from, { ...request, headers }));
   }
 
   /** Sends a form of the second factor, with the token of the page it stands on. */

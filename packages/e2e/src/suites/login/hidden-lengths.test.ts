@@ -8,9 +8,9 @@ import { logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins } from '../../stacks/wordpress.js';
-import { askFrom, change, letsIn, loginForm, looks, recover } from './visitors.js';
+import { askFrom, change, createsSession, loginForm, looks, recover } from './visitors.js';
 
-const DOOR = 'silent-door';
+const LOGIN_SLUG = 'silent-door';
 const LIMIT = 3;
 
 /** Logs in wherever a password comes, and says so. */
@@ -31,7 +31,7 @@ const pairs: [hidden: string, missing: string][] = [
   ['/index.php/wp-admin/', '/index.php/wp-admix/'],
 ];
 
-onEveryStack('a hidden log-in and very long requests', (stack) => {
+onEveryStack('a hidden login and very long requests', (stack) => {
   const plugin = join(muPlugins(stack), 'log-in-anywhere.php');
   let owner: Session;
   const anywhere = (target: string, password: string): TypedRequest =>
@@ -40,7 +40,7 @@ onEveryStack('a hidden log-in and very long requests', (stack) => {
   beforeAll(async () => {
     writeFileSync(plugin, ANYWHERE);
     owner = await logIn(stack);
-    await change(stack, owner, '/custom-login-url', { type: 'custom', login: DOOR, signup: '' });
+    await change(stack, owner, '/custom-login-url', { type: 'custom', login: LOGIN_SLUG, signup: '' });
     await change(stack, owner, '/limit-login-attempts', { login_attempts: LIMIT });
   });
   afterAll(async () => {
@@ -107,7 +107,7 @@ onEveryStack('a hidden log-in and very long requests', (stack) => {
   it('a locked address gets no password checked by a plugin at a hidden page, however long the request', async () => {
     const from = '127.0.42.9';
     for (let turn = 0; turn < LIMIT; turn++) {
-      await askFrom(stack, from, loginForm(stack.user, `wrong${turn}`, { path: `/${DOOR}` }));
+      await askFrom(stack, from, loginForm(stack.user, `wrong${turn}`, { path: `/${LOGIN_SLUG}` }));
     }
     for (const target of [
       '/wp-admin/?field',
@@ -119,7 +119,7 @@ onEveryStack('a hidden log-in and very long requests', (stack) => {
     ]) {
       const answer = await askFrom(stack, from, anywhere(target, stack.password));
       expect(answer.body, target.slice(0, 40)).not.toContain('Logged in');
-      expect(letsIn(answer), target.slice(0, 40)).toBe(false);
+      expect(createsSession(answer), target.slice(0, 40)).toBe(false);
     }
     // The same from an address that is not locked logs in: the plugin works.
     expect((await askFrom(stack, '127.0.42.10', anywhere('/?field', stack.password))).body).toBe('Logged in');
@@ -176,12 +176,16 @@ onEveryStack('a hidden log-in and very long requests', (stack) => {
     });
   });
 
-  it('the log-in works at its own address, spelled long or with a long query', async () => {
-    for (const path of [`/${DOOR}?x=${'"'.repeat(3000)}`, `/${'./'.repeat(3000)}${DOOR}`]) {
+  it('the login works at its own address, spelled long or with a long query', async () => {
+    for (const path of [`/${LOGIN_SLUG}?x=${'"'.repeat(3000)}`, `/${'./'.repeat(3000)}${LOGIN_SLUG}`]) {
       const page = await askFrom(stack, '127.0.42.11', { target: path });
       expect(page.body, path.slice(0, 20)).toContain('loginform');
     }
-    const answer = await askFrom(stack, '127.0.42.11', loginForm(stack.user, stack.password, { path: `/${DOOR}` }));
-    expect(letsIn(answer)).toBe(true);
+    const answer = await askFrom(
+      stack,
+      '127.0.42.11',
+      loginForm(stack.user, stack.password, { path: `/${LOGIN_SLUG}` }),
+    );
+    expect(createsSession(answer)).toBe(true);
   });
 });

@@ -7,9 +7,9 @@ import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { mailbox } from './mailbox.js';
-import { askFrom, change, letsIn, loginForm, looks, recover } from './visitors.js';
+import { askFrom, change, createsSession, loginForm, looks, recover } from './visitors.js';
 
-const DOOR = 'quiet-door';
+const LOGIN_SLUG = 'quiet-door';
 /** Names of the same length that no file or page of the site has. */
 const siblings: Readonly<Record<string, string>> = {
   'wp-login.php': 'wp-logix.php',
@@ -53,12 +53,12 @@ function missing(target: string): { readonly target: string; readonly name: stri
   return { target: target.replace(name, sibling), name, sibling };
 }
 
-onEveryStack('a log-in at an address of its own', (stack) => {
+onEveryStack('a login at an address of its own', (stack) => {
   let owner: Session;
 
   beforeAll(async () => {
     owner = await logIn(stack);
-    await change(stack, owner, '/custom-login-url', { type: 'custom', login: DOOR, signup: 'quiet-entry' });
+    await change(stack, owner, '/custom-login-url', { type: 'custom', login: LOGIN_SLUG, signup: 'quiet-entry' });
   });
   afterAll(async () => {
     await recover(stack, 'unblock', '--all');
@@ -67,7 +67,7 @@ onEveryStack('a log-in at an address of its own', (stack) => {
     await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
   });
 
-  describe('to a stranger', () => {
+  describe('to an anonymous visitor', () => {
     it.each(hidden)('%s is a page that does not exist', async (target) => {
       const other = missing(target);
       const answer = await ask(stack, { target });
@@ -75,10 +75,10 @@ onEveryStack('a log-in at an address of its own', (stack) => {
       const asked = JSON.stringify(looks(nothing)).replaceAll(other.sibling, other.name);
       expect(looks(answer)).toEqual(JSON.parse(asked));
       expect([404, 301]).toContain(answer.status);
-      expect(answer.head + answer.body).not.toContain(DOOR);
+      expect(answer.head + answer.body).not.toContain(LOGIN_SLUG);
     });
 
-    it.each(['/wp-login.php', '/wp-admin/install.php'])('%s shows no log-in, however it is spelled', async (path) => {
+    it.each(['/wp-login.php', '/wp-admin/install.php'])('%s shows no login, however it is spelled', async (path) => {
       const { host } = new URL(stack.url);
       for (const spelling of spellingsOf(path)) {
         for (const method of spelling.how === 'as it is' ? ['GET', 'POST'] : ['GET']) {
@@ -86,7 +86,7 @@ onEveryStack('a log-in at an address of its own', (stack) => {
           const text = answer.head + answer.body;
           const what = `${method} ${spelling.how}: ${answer.status}`;
           expect(text, what).not.toMatch(/user_login|user_pass|loginform|wp-submit|setup-config|Already Installed/i);
-          expect(text, what).not.toContain(DOOR);
+          expect(text, what).not.toContain(LOGIN_SLUG);
           expect(answer.headers.location ?? '', what).not.toMatch(/reauth|redirect_to/);
         }
       }
@@ -160,23 +160,23 @@ onEveryStack('a log-in at an address of its own', (stack) => {
   });
 
   it('is served at its address, and lets the owner in', async () => {
-    const page = await ask(stack, { target: `/${DOOR}` });
+    const page = await ask(stack, { target: `/${LOGIN_SLUG}` });
     expect(page.status).toBe(200);
-    expect(page.body).toMatch(new RegExp(`<form[^>]+action="[^"]*/${DOOR}/?"`));
-    const answer = await ask(stack, loginForm(stack.user, stack.password, { path: `/${DOOR}` }));
-    expect(letsIn(answer)).toBe(true);
+    expect(page.body).toMatch(new RegExp(`<form[^>]+action="[^"]*/${LOGIN_SLUG}/?"`));
+    const answer = await ask(stack, loginForm(stack.user, stack.password, { path: `/${LOGIN_SLUG}` }));
+    expect(createsSession(answer)).toBe(true);
     const admin = await ask(stack, { target: '/wp-admin/', headers: { cookie: cookiesOf(answer) } });
     expect(admin.status).toBe(200);
     // The member's own log-out leads through the address.
-    expect(admin.body).toMatch(new RegExp(`/${DOOR}/?\\?action=logout`));
+    expect(admin.body).toMatch(new RegExp(`/${LOGIN_SLUG}/?\\?action=logout`));
   });
 
   it('sends the link for a new password to a member with the address', async () => {
     const mails = mailbox(stack);
-    const answer = await ask(stack, form(`/${DOOR}?action=lostpassword`, `user_login=${stack.user}`));
+    const answer = await ask(stack, form(`/${LOGIN_SLUG}?action=lostpassword`, `user_login=${stack.user}`));
     expect(answer.status).toBe(302);
     const mail = await mails.to('');
-    expect(mail).toContain(`/${DOOR}`);
+    expect(mail).toContain(`/${LOGIN_SLUG}`);
     expect(mail).not.toContain('wp-login.php');
     mails.empty();
   });
@@ -193,7 +193,7 @@ onEveryStack('a log-in at an address of its own', (stack) => {
       form('/wp-login.php?action=postpass', 'post_password=sesame', { referer: `${stack.url}/?p=${id}` }),
     );
     expect(opened.status).toBe(302);
-    expect(opened.head).not.toContain(DOOR);
+    expect(opened.head).not.toContain(LOGIN_SLUG);
     const post = await ask(stack, { target: '/behind-a-word/', headers: { cookie: cookiesOf(opened) } });
     expect(post.body).toContain('The garden');
     await runInWordPress(stack, `wp_delete_post( ${Number(id)}, true );`);
@@ -211,7 +211,7 @@ onEveryStack('a log-in at an address of its own', (stack) => {
   });
 
   it('logs a member out', async () => {
-    const member = await logInAt(`/${DOOR}`);
+    const member = await logInAt(`/${LOGIN_SLUG}`);
     const admin = await ask(stack, { target: '/wp-admin/', headers: { cookie: member } });
     const link = /href=["'][^"']*(\/quiet-door\/?\?action=logout[^"']*)["']/
       .exec(admin.body)?.[1]
@@ -225,7 +225,7 @@ onEveryStack('a log-in at an address of its own', (stack) => {
     await recover(stack, 'login-url', 'reset');
     // Guard knows a moment before WordPress, which hides the form until then.
     await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
-    expect((await ask(stack, { target: `/${DOOR}` })).status).toBe(404);
+    expect((await ask(stack, { target: `/${LOGIN_SLUG}` })).status).toBe(404);
     await logIn(stack);
   });
 

@@ -1,20 +1,20 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { restBasic, usersBlogs } from '../../attacks/programs.js';
+import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { SHOP_PLUGIN, shopForm } from './shop-form.js';
-import { askFrom, change, letsIn, loginForm, looks, recover } from './visitors.js';
+import { askFrom, change, createsSession, loginForm, looks, recover } from './visitors.js';
 
 /** One row of each kind; the tests themselves come from 127.0.0.1. */
 const LIST = ['127.0.0.1', '127.0.34.1', '127.0.34.16/28', '127.0.35.*', '127.0.36.10 - 127.0.36.20'];
 const INSIDE = ['127.0.34.1', '127.0.34.16', '127.0.34.31', '127.0.35.200', '127.0.36.10', '127.0.36.20'];
 const OUTSIDE = ['127.0.34.2', '127.0.34.15', '127.0.34.32', '127.0.36.9', '127.0.36.21', '127.0.37.1'];
-const STRANGER = '127.0.37.1';
+const ANONYMOUS = '127.0.37.1';
 const SLUG = 'inner-door';
 const NOWHERE = 'inner-doox';
 
@@ -38,7 +38,7 @@ onEveryStack('who may log in from where', (stack) => {
   afterAll(async () => {
     await recover(stack, 'login-access', 'clear');
     await change(stack, owner, '/custom-login-url', { type: 'default', login: '', signup: '' });
-    await until('everyone may log in', async () => (await askFrom(stack, STRANGER, login())).status === 200);
+    await until('everyone may log in', async () => (await askFrom(stack, ANONYMOUS, login())).status === 200);
     await setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore });
     await runInWordPress(stack, 'WP_Application_Passwords::delete_all_application_passwords( 1 );');
     rmSync(plugin, { force: true });
@@ -49,7 +49,7 @@ onEveryStack('who may log in from where', (stack) => {
   const shop = () => shopForm(stack.user, stack.password);
 
   it.each(INSIDE)('lets %s in', async (from) => {
-    expect(letsIn(await askFrom(stack, from, signIn()))).toBe(true);
+    expect(createsSession(await askFrom(stack, from, signIn()))).toBe(true);
   });
 
   it.each(OUTSIDE)('keeps %s out, with the right password and with a session', async (from) => {
@@ -59,12 +59,12 @@ onEveryStack('who may log in from where', (stack) => {
       await askFrom(stack, from, { target: '/wp-admin/', headers: { cookie: owner.cookie } }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
-    expect(answers.some(letsIn)).toBe(false);
+    expect(answers.some(createsSession)).toBe(false);
   });
 
-  it('closes every road to a password and to wp-admin for everyone else', async () => {
+  it('closes every route to a password and to wp-admin for everyone else', async () => {
     const cookie = owner.cookie;
-    const roads: [string, TypedRequest][] = [
+    const routes: [string, TypedRequest][] = [
       ['lost password', { target: '/wp-login.php?action=lostpassword' }],
       ['the login by path info', { target: '/index.php/wp-login.php' }],
       ['XML-RPC', usersBlogs(stack.user, stack.password)],
@@ -74,13 +74,13 @@ onEveryStack('who may log in from where', (stack) => {
       ['a page of wp-admin', { target: '/wp-admin/users.php', headers: { cookie } }],
       ['AJAX of wp-admin', { target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie } }],
     ];
-    for (const [road, request] of roads) {
-      const answer = await askFrom(stack, STRANGER, request);
-      expect(answer.status, road).toBe(403);
-      expect(answer.body, road).not.toMatch(/blogid|"id":1/);
+    for (const [route, request] of routes) {
+      const answer = await askFrom(stack, ANONYMOUS, request);
+      expect(answer.status, route).toBe(403);
+      expect(answer.body, route).not.toMatch(/blogid|"id":1/);
     }
     // A form of a plugin is a public page like any other: WordPress refuses the password in it.
-    expect((await askFrom(stack, STRANGER, shop())).body).toBe('Not logged in');
+    expect((await askFrom(stack, ANONYMOUS, shop())).body).toBe('Not logged in');
     expect((await askFrom(stack, '127.0.34.1', shop())).body).toBe('Logged in');
     expect((await askFrom(stack, '127.0.34.1', restBasic(stack.user, programKey))).body).toContain('"id":1');
   });
@@ -95,7 +95,7 @@ onEveryStack('who may log in from where', (stack) => {
       [{ target: '/wp-admin/css/forms.min.css' }, 200],
     ];
     for (const [request, status] of answers) {
-      expect([request.target, (await askFrom(stack, STRANGER, request)).status]).toEqual([request.target, status]);
+      expect([request.target, (await askFrom(stack, ANONYMOUS, request)).status]).toEqual([request.target, status]);
     }
   });
 
@@ -103,7 +103,7 @@ onEveryStack('who may log in from where', (stack) => {
     const answer = await send({ entries: ['127.0.0.1', 'my-house', '10.1.*.*', '2001:db8::/129'] });
     expect(answer.http).toBe(400);
     expect(Object.keys(answer.body.fields ?? {})).toEqual(['1', '3']);
-    expect((await askFrom(stack, STRANGER, login())).status).toBe(403);
+    expect((await askFrom(stack, ANONYMOUS, login())).status).toBe(403);
   });
 
   it('does not let the owner shut the own address out by accident; the command line undoes it', async () => {
@@ -121,26 +121,26 @@ onEveryStack('who may log in from where', (stack) => {
   describe('with a custom login address', () => {
     beforeAll(() => change(stack, owner, '/custom-login-url', { type: 'custom', login: SLUG, signup: 'inner-entry' }));
 
-    it('strangers find at it what they find at any missing page', async () => {
+    it('anonymous visitors find at it what they find at any missing page', async () => {
       for (const [more, headers] of [
         ['', {}],
         ['/', {}],
         ['?action=lostpassword', { cookie: owner.cookie }],
       ] as const) {
-        const at = await askFrom(stack, STRANGER, { target: `/${SLUG}${more}`, headers });
-        const beside = await askFrom(stack, STRANGER, { target: `/${NOWHERE}${more}`, headers });
+        const at = await askFrom(stack, ANONYMOUS, { target: `/${SLUG}${more}`, headers });
+        const beside = await askFrom(stack, ANONYMOUS, { target: `/${NOWHERE}${more}`, headers });
         expect(looks(at)).toEqual(JSON.parse(JSON.stringify(looks(beside)).replaceAll(NOWHERE, SLUG)));
         expect([404, 301]).toContain(at.status);
       }
-      const posted = await askFrom(stack, STRANGER, loginForm(stack.user, stack.password, { path: `/${SLUG}` }));
-      expect([posted.status, letsIn(posted)]).toEqual([404, false]);
+      const posted = await askFrom(stack, ANONYMOUS, loginForm(stack.user, stack.password, { path: `/${SLUG}` }));
+      expect([posted.status, createsSession(posted)]).toEqual([404, false]);
       const admin = { target: '/wp-admin/', headers: { cookie: owner.cookie } };
-      expect((await askFrom(stack, STRANGER, admin)).status).toBe(404);
+      expect((await askFrom(stack, ANONYMOUS, admin)).status).toBe(404);
     });
 
     it('those on the list log in there', async () => {
       const answer = await askFrom(stack, '127.0.36.15', loginForm(stack.user, stack.password, { path: `/${SLUG}` }));
-      expect(letsIn(answer)).toBe(true);
+      expect(createsSession(answer)).toBe(true);
     });
   });
 

@@ -1,14 +1,13 @@
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { restBasic, usersBlogs } from '../../attacks/programs.js';
+import { describe, expect, it } from 'vitest';
+import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { form, type TypedRequest } from '../../http/request.js';
-import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { readOptions } from '../../http/session.js';
 import { guardLog } from '../../stacks/guard-process.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { muPlugins, runInWordPress, withoutConnector } from '../../stacks/wordpress.js';
-import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
+import { withoutConnector } from '../../stacks/wordpress.js';
+import { prepareLoginSuite, recordPasswordChecks } from './login-suite.js';
+import { askFrom, createsSession, loginForm } from './visitors.js';
 
 const LIMIT = 5;
 const TRIES = 12;
@@ -20,13 +19,9 @@ const victim = (name: (typeof VICTIMS)[number]) => `lost-${name}`;
  * A REST route that checks a password and answers in words, a form that repeats what was sent in a cookie, one whose
  * PHP process is killed after the check, and an AJAX action whose process is killed without any.
  */
-const PLUGIN = (record: string) => `<?php
+const PLUGIN = (recordChecks: string) => `<?php
 add_filter( 'wp_is_application_passwords_available', '__return_true' );
-add_filter( 'check_password', function ( $right, $password ) {
-  file_put_contents( '${record}', "$password\\n", FILE_APPEND | LOCK_EX );
-  return $right;
-}, -1000, 2 );
-add_action( 'rest_api_init', function () {
+${recordChecks}add_action( 'rest_api_init', function () {
   register_rest_route( 'phone/v1', '/login', array(
     'methods'             => 'POST',
     'permission_callback' => '__return_true',
@@ -58,52 +53,22 @@ const killed = (login: string, password: string): TypedRequest =>
   form('/', new URLSearchParams({ kill_name: login, kill_password: password }).toString());
 
 onEveryStack('passwords whose outcome never reaches guard', (stack) => {
-  const plugin = join(muPlugins(stack), 'lost-reports.php');
-  const record = join(stack.dir, 'lost-password-checks');
-  const checks = () => new Set(readFileSync(record, 'utf8').split('\n').filter(Boolean)).size;
-  let owner: Session;
-  let xmlRpcBefore: 0 | 1;
+  const record = recordPasswordChecks(stack, 'lost-password-checks');
+  const checks = () => record.list().length;
+  const suite = prepareLoginSuite(stack, {
+    plugin: { file: 'lost-reports.php', php: PLUGIN(record.php) },
+    logins: VICTIMS.map(victim),
+    limit: LIMIT,
+  });
   let last = 0;
-  const stranger = () => `127.0.41.${++last}`;
+  const newAddress = () => `127.0.41.${++last}`;
   const isLocked = async (from: string) =>
     (await askFrom(stack, from, loginForm(victim('mine'), stack.password))).status === 429;
-
-  beforeAll(async () => {
-    writeFileSync(record, '');
-    chmodSync(record, 0o666);
-    writeFileSync(plugin, PLUGIN(record));
-    await runInWordPress(
-      stack,
-      `foreach ( array( ${VICTIMS.map((name) => `'${victim(name)}'`).join(', ')} ) as $login ) {
-        $id = wp_insert_user( array( 'user_login' => $login, 'user_pass' => '${stack.password}', 'user_email' => "$login@example.com", 'role' => 'subscriber' ) );
-        WP_Application_Passwords::create_new_application_password( $id, array( 'name' => 'phone' ) );
-      }`,
-    );
-    owner = await logIn(stack);
-    xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
-    await setOptions(stack, owner, { disable_xml_rpc: 0 });
-    await change(stack, owner, '/limit-login-attempts', { login_attempts: LIMIT });
-  });
-  beforeEach(() => writeFileSync(record, ''));
-  afterAll(async () => {
-    await recover(stack, 'unblock', '--all');
-    await setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore });
-    rmSync(plugin, { force: true });
-    rmSync(record, { force: true });
-    await runInWordPress(
-      stack,
-      `require_once ABSPATH . 'wp-admin/includes/user.php';
-      foreach ( array( ${VICTIMS.map((name) => `'${victim(name)}'`).join(', ')} ) as $login ) {
-        $user = get_user_by( 'login', $login );
-        if ( $user ) { wp_delete_user( $user->ID ); }
-      }`,
-    );
-  });
 
   it.each([40, 3600, 5000, 7000])(
     'a language of %i letters at the login form buys no more than five checks, and the form is locked then',
     async (length) => {
-      const from = stranger();
+      const from = newAddress();
       const path = `/wp-login.php?wp_lang=${'a'.repeat(length)}`;
       for (let turn = 0; turn < TRIES; turn++) {
         await askFrom(stack, from, loginForm(victim('lang'), `guess${turn}`, { path }));
@@ -117,7 +82,7 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
   it.each([30, 480, 3600, 6000])(
     "an Origin of %i letters at a plugin's REST route buys no more than five checks, and tells nothing then",
     async (length) => {
-      const from = stranger();
+      const from = newAddress();
       const origin = `http://${'a'.repeat(length)}`;
       for (let turn = 0; turn < TRIES; turn++) {
         await askFrom(stack, from, restLogin(victim('origin'), `guess${turn}`, origin));
@@ -131,7 +96,7 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
   );
 
   it('an answer whose head a plugin makes too long hides no failure', async () => {
-    const from = stranger();
+    const from = newAddress();
     for (let turn = 0; turn < TRIES; turn++) {
       await askFrom(stack, from, echoing(victim('cookie'), `guess${turn}`, 7000));
     }
@@ -141,7 +106,7 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
   });
 
   it('guesses that come at once behind such answers are no more than five either', async () => {
-    const from = stranger();
+    const from = newAddress();
     await Promise.all(
       Array.from({ length: 40 }, (_, turn) => askFrom(stack, from, echoing(victim('cookie'), `guess${turn}`, 7000))),
     );
@@ -151,7 +116,7 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
   // PHP's own web server has no process to spare.
   describe.skipIf(stack.kind === 'embedded')('where PHP dies', () => {
     it('after a check, the failure counts', async () => {
-      const from = stranger();
+      const from = newAddress();
       for (let turn = 0; turn < TRIES; turn++) {
         expect((await askFrom(stack, from, killed(victim('killed'), `guess${turn}`))).status).toBeLessThan(600);
       }
@@ -160,23 +125,23 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
     });
 
     it('without one, nobody is locked out', async () => {
-      const from = stranger();
+      const from = newAddress();
       for (let turn = 0; turn < TRIES; turn++) {
         const answer = await askFrom(stack, from, form('/wp-admin/admin-ajax.php?action=crash', 'a=b'));
         expect(answer.status).toBe(502);
       }
-      expect(letsIn(await askFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
+      expect(createsSession(await askFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
     });
   });
 
   it('answers that the web server gives by itself lock nobody out', async () => {
-    const from = stranger();
+    const from = newAddress();
     for (let turn = 0; turn < TRIES; turn++) {
       await askFrom(stack, from, form('/not-there.php', 'a=b'));
       await askFrom(stack, from, form('/wp-includes/css/buttons.min.css', 'a=b'));
       await askFrom(stack, from, { target: '/wp-includes/css/buttons.min.css', headers: basic('staging', 'open') });
     }
-    expect(letsIn(await askFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
+    expect(createsSession(await askFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
   });
 
   describe('while the connector is away', () => {
@@ -185,14 +150,14 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
       ['REST with basic authentication', restBasic],
       ['the login form', loginForm],
     ])('%s costs at most five checks, and the address is locked', async (_route, guess) => {
-      const from = stranger();
+      const from = newAddress();
       await withoutConnector(stack, async () => {
         for (let turn = 0; turn < TRIES; turn++) await askFrom(stack, from, guess(victim('without'), `guess${turn}`));
         expect(checks()).toBe(LIMIT);
         expect((await askFrom(stack, from, guess(victim('without'), stack.password))).status).toBe(429);
       });
       // Guard writes its key again and asks until the connector answers.
-      await until('the connector answers', async () => (await readOptions(stack, owner)) !== null);
+      await until('the connector answers', async () => (await readOptions(stack, suite.owner)) !== null);
     });
 
     it('one line of the log says so, right after the first answer without its signature', async () => {
@@ -208,7 +173,7 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
       await new Promise((resolve) => setTimeout(resolve, 5100));
       const before = lines();
       await withoutConnector(stack, async () => {
-        const from = stranger();
+        const from = newAddress();
         await askFrom(stack, from, usersBlogs(victim('without'), 'guess'));
         await until('guard has looked', () => lines() === before + 1, 4);
         for (let turn = 0; turn < 3; turn++) await askFrom(stack, from, usersBlogs(victim('without'), `guess${turn}`));

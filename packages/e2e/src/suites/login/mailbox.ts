@@ -6,7 +6,7 @@ import { until } from '../../stacks/until.js';
 /** What WordPress mails from now on. */
 export interface Mailbox {
   /** Waits for the first mail to an address and gives its text. */
-  to(address: string): Promise<string>;
+  to(address: string, seconds?: number): Promise<string>;
   /** Throws away what has come. */
   empty(): void;
 }
@@ -17,11 +17,14 @@ export function mailbox(stack: Stack): Mailbox {
   const before = new Set(files());
   const added = (): string[] => files().filter((name) => !before.has(name));
   return {
-    to: (address) =>
-      until(`a mail to ${address} is there`, () =>
-        added()
-          .map((name) => readFileSync(join(dir, name), 'latin1'))
-          .find((text) => new RegExp(`^To: .*${address}`, 'im').test(text)),
+    to: (address, seconds) =>
+      until(
+        `a mail to ${address} is there`,
+        () =>
+          added()
+            .map((name) => readFileSync(join(dir, name), 'latin1'))
+            .find((text) => new RegExp(`^To: .*${address}`, 'im').test(text)),
+        seconds,
       ),
     empty() {
       for (const name of added()) rmSync(join(dir, name));

@@ -1,22 +1,19 @@
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { form } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
+import { deleteUsers, recordPasswordChecks } from './login-suite.js';
+import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
 
 const LIMIT = 5;
 const VICTIM = 'victim-of-many';
 
 /** A plugin that takes a list of passwords in one request, as an importer or an API of its own may. */
-const importer = (record: string) => `<?php
-add_filter( 'check_password', function ( $right, $password ) {
-  file_put_contents( '${record}', "$password\\n", FILE_APPEND | LOCK_EX );
-  return $right;
-}, -1000, 2 );
-add_action( 'wp_loaded', function () {
+const importer = (recordChecks: string) => `<?php
+${recordChecks}add_action( 'wp_loaded', function () {
   if ( ! isset( $_POST['guesses'], $_POST['by'] ) ) { return; }
   $user = get_user_by( 'login', '${VICTIM}' );
   if ( isset( $_POST['early'] ) ) {
@@ -34,19 +31,17 @@ add_action( 'wp_loaded', function () {
 
 onEveryStack('many passwords in one request', (stack) => {
   const plugin = join(muPlugins(stack), 'importer.php');
-  const record = join(stack.dir, 'many-checks');
+  const record = recordPasswordChecks(stack, 'many-checks');
   /** Guesses that WordPress compared and told the plugin of; it compares some of them with several hashes. */
-  const compared = () => [...new Set(readFileSync(record, 'utf8').split('\n').filter(Boolean))];
+  const compared = () => record.list();
   let owner: Session;
   let last = 0;
-  const stranger = () => `127.0.43.${++last}`;
+  const newAddress = () => `127.0.43.${++last}`;
   const guess = (by: string, guesses: readonly string[], ...more: string[][]) =>
     form('/', new URLSearchParams([['by', by], ...more, ...guesses.map((each) => ['guesses[]', each])]).toString());
 
   beforeAll(async () => {
-    writeFileSync(record, '');
-    chmodSync(record, 0o666);
-    writeFileSync(plugin, importer(record));
+    writeFileSync(plugin, importer(record.php));
     await runInWordPress(
       stack,
       `wp_insert_user( array( 'user_login' => '${VICTIM}', 'user_pass' => '${stack.password}', 'user_email' => '${VICTIM}@example.com', 'role' => 'subscriber' ) );`,
@@ -54,21 +49,15 @@ onEveryStack('many passwords in one request', (stack) => {
     owner = await logIn(stack);
     await change(stack, owner, '/limit-login-attempts', { login_attempts: LIMIT });
   });
-  beforeEach(() => writeFileSync(record, ''));
   afterAll(async () => {
     await recover(stack, 'unblock', '--all');
     rmSync(plugin, { force: true });
-    rmSync(record, { force: true });
-    await runInWordPress(
-      stack,
-      `require_once ABSPATH . 'wp-admin/includes/user.php';
-      $user = get_user_by( 'login', '${VICTIM}' ); if ( $user ) { wp_delete_user( $user->ID ); }`,
-    );
+    await deleteUsers(stack, [VICTIM]);
   });
 
   describe.each(['wp_authenticate', 'wp_check_password'])('by %s()', (by) => {
     it('are compared until one is wrong; the right one behind it is not believed', async () => {
-      const from = stranger();
+      const from = newAddress();
       const guesses = [stack.password, 'wrong-1', 'wrong-2', stack.password];
       const answer = await askFrom(stack, from, guess(by, guesses));
       expect(answer.body).toBe('[right][wrong][wrong][wrong]');
@@ -76,14 +65,14 @@ onEveryStack('many passwords in one request', (stack) => {
     });
 
     it('are not believed once the head of the answer is gone: nobody could be told of a wrong one', async () => {
-      const answer = await askFrom(stack, stranger(), guess(by, [stack.password], ['early', '1']));
+      const answer = await askFrom(stack, newAddress(), guess(by, [stack.password], ['early', '1']));
       expect(answer.body).toBe('[early][wrong]');
       if (by === 'wp_authenticate') expect(compared()).toEqual([]);
-      expect((await askFrom(stack, stranger(), guess(by, [stack.password]))).body).toBe('[right]');
+      expect((await askFrom(stack, newAddress(), guess(by, [stack.password]))).body).toBe('[right]');
     });
 
     it('let nobody find out with five requests more than five guesses tell', async () => {
-      const from = stranger();
+      const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) {
         const guesses = Array.from({ length: 20 }, (_, each) => `wrong-${turn}-${each}`);
         const answer = await askFrom(stack, from, guess(by, [...guesses, stack.password]));
@@ -108,9 +97,9 @@ function wp_authenticate( $username, $password ) {
 }`,
     );
     try {
-      const from = stranger();
+      const from = newAddress();
       for (let turn = 0; turn < LIMIT - 1; turn++) await askFrom(stack, from, loginForm(VICTIM, `wrong-${turn}`));
-      expect(letsIn(await askFrom(stack, from, loginForm(VICTIM, stack.password)))).toBe(true);
+      expect(createsSession(await askFrom(stack, from, loginForm(VICTIM, stack.password)))).toBe(true);
     } finally {
       rmSync(replacement, { force: true });
     }

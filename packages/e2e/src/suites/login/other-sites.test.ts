@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { usersBlogs } from '../../attacks/programs.js';
+import { usersBlogs } from '../../attacks/requests.js';
 import { openChromium } from '../../browser/chromium.js';
 import { logIn, type Session, setOptions } from '../../http/session.js';
 import { onEveryStack, type Stack } from '../../stacks/stack.js';
@@ -66,7 +66,7 @@ onEveryStack('passwords that pages of other sites make a browser send', (stack) 
   let elsewhere: Server;
   let page = '';
   let owner: Session;
-  const plugin = join(muPlugins(stack), 'other-roads.php');
+  const plugin = join(muPlugins(stack), 'other-routes.php');
 
   beforeAll(async () => {
     writeFileSync(plugin, `<?php\n${SHOP_PLUGIN}`);
@@ -114,8 +114,8 @@ onEveryStack('passwords that pages of other sites make a browser send', (stack) 
     await visitor.waitForURL(/wp-admin/);
   });
 
-  for (const [road, weapon] of weapons) {
-    it(`do not lock the address of whoever opened them: ${road}`, async () => {
+  for (const [route, weapon] of weapons) {
+    it(`do not lock the address of whoever opened them: ${route}`, async () => {
       window = await browser.newContext();
       page = weapon(stack);
       const visitor = await window.newPage();

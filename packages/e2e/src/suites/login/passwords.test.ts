@@ -1,20 +1,32 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { multicall, restBasic, usersBlogs } from '../../attacks/programs.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { multicall, restBasic, usersBlogs } from '../../attacks/requests.js';
 import type { RawAnswer } from '../../http/raw.js';
 import type { TypedRequest } from '../../http/request.js';
-import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { prepareLoginSuite, recordPasswordChecks } from './login-suite.js';
 import { SHOP_PLUGIN, shopForm } from './shop-form.js';
-import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
+import { askFrom, createsSession, loginForm, recover } from './visitors.js';
 
 const LIMIT = 5;
-/** Each attack has an account of its own, since many failures make an account slow for strangers. */
-const VICTIMS = ['form', 'xmlrpc', 'multicall', 'rest', 'plugin', 'locked', 'kept', 'timing', 'forger', 'own'] as const;
+/** Each attack has an account of its own, since many failures make an account slow for anonymous visitors. */
+const VICTIMS = [
+  'form',
+  'xmlrpc',
+  'multicall',
+  'rest',
+  'plugin',
+  'locked',
+  'kept',
+  'timing',
+  'oldhash',
+  'forger',
+  'own',
+] as const;
 const victim = (name: (typeof VICTIMS)[number]) => `victim-${name}`;
 
 const attacks: [string, (typeof VICTIMS)[number], (login: string, turn: number) => TypedRequest][] = [
@@ -34,86 +46,48 @@ const attacks: [string, (typeof VICTIMS)[number], (login: string, turn: number) 
 ];
 
 onEveryStack('guessing passwords', (stack) => {
-  const plugin = join(muPlugins(stack), 'count-checks.php');
-  const record = join(stack.dir, 'password-checks');
-  /** Guesses that were compared; WordPress itself compares one with the password and with application passwords. */
-  const checks = () => new Set(readFileSync(record, 'utf8').split('\n').filter(Boolean)).size;
-  let owner: Session;
-  let xmlRpcBefore: 0 | 1;
+  const record = recordPasswordChecks(stack, 'password-checks');
+  const checks = () => record.list().length;
+  const php = `<?php
+${SHOP_PLUGIN}
+${record.php}add_action( 'wp_loaded', function () {
+  if ( isset( $_GET['chat'] ) ) { sleep( 3 ); exit( 'nothing new' ); }
+} );`;
+  const _suite = prepareLoginSuite(stack, {
+    plugin: { file: 'count-checks.php', php },
+    logins: VICTIMS.map(victim),
+    limit: LIMIT,
+  });
   let last = 0;
   /** An address that nobody has used yet. */
-  const stranger = () => `127.0.31.${++last}`;
+  const newAddress = () => `127.0.31.${++last}`;
   const error = (answer: RawAnswer) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(answer.body)?.[1]?.trim();
   const lockOut = async (from: string, login: string) => {
     for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, loginForm(login, `wrong-${turn}`));
   };
 
-  beforeAll(async () => {
-    writeFileSync(record, '');
-    chmodSync(record, 0o666);
-    // Counts in PHP, where a guess is compared with the hash, and logs in by a form that is not WordPress's.
-    writeFileSync(
-      plugin,
-      `<?php
-${SHOP_PLUGIN}
-add_filter( 'check_password', function ( $right, $password ) {
-  file_put_contents( '${record}', "$password\\n", FILE_APPEND | LOCK_EX );
-  return $right;
-}, -1000, 2 );
-add_action( 'wp_loaded', function () {
-  if ( isset( $_GET['chat'] ) ) { sleep( 3 ); exit( 'nothing new' ); }
-} );`,
-    );
-    await runInWordPress(
-      stack,
-      `foreach ( array( ${VICTIMS.map((name) => `'${victim(name)}'`).join(', ')} ) as $login ) {
-        $id = wp_insert_user( array( 'user_login' => $login, 'user_pass' => '${stack.password}', 'user_email' => "$login@example.com", 'role' => 'subscriber' ) );
-        WP_Application_Passwords::create_new_application_password( $id, array( 'name' => 'phone' ) );
-      }`,
-    );
-    owner = await logIn(stack);
-    xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
-    await setOptions(stack, owner, { disable_xml_rpc: 0 });
-    await change(stack, owner, '/limit-login-attempts', { login_attempts: LIMIT });
-  });
-  beforeEach(() => writeFileSync(record, ''));
-  afterAll(async () => {
-    await recover(stack, 'unblock', '--all');
-    await setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore });
-    rmSync(plugin, { force: true });
-    rmSync(record, { force: true });
-    await runInWordPress(
-      stack,
-      `require_once ABSPATH . 'wp-admin/includes/user.php';
-      foreach ( array( ${VICTIMS.map((name) => `'${victim(name)}'`).join(', ')} ) as $login ) {
-        $user = get_user_by( 'login', $login );
-        if ( $user ) { wp_delete_user( $user->ID ); }
-      }`,
-    );
-  });
-
-  describe.each(attacks)('by %s', (_road, name, guess) => {
+  describe.each(attacks)('by %s', (_route, name, guess) => {
     it('costs at most five checks, however many come at once', async () => {
-      const from = stranger();
+      const from = newAddress();
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, turn) => askFrom(stack, from, guess(victim(name), turn))),
       );
       expect(checks()).toBeGreaterThanOrEqual(1);
       expect(checks()).toBeLessThanOrEqual(LIMIT);
-      expect(answers.filter(letsIn)).toEqual([]);
+      expect(answers.filter(createsSession)).toEqual([]);
       // And now the address is locked: the right password is no longer compared.
-      writeFileSync(record, '');
+      record.clear();
       const right = await askFrom(stack, from, loginForm(victim(name), stack.password));
-      expect(letsIn(right)).toBe(false);
+      expect(createsSession(right)).toBe(false);
       expect(right.status).toBe(429);
       expect(checks()).toBe(0);
     });
   });
 
   it('compares no password in the shop of a locked visitor, and still shows the site', async () => {
-    const from = stranger();
+    const from = newAddress();
     await lockOut(from, victim('locked'));
-    writeFileSync(record, '');
+    record.clear();
     expect((await askFrom(stack, from, shopForm(victim('locked'), stack.password))).body).toContain('Not logged in');
     expect(checks()).toBe(0);
     const page = await askFrom(stack, from, { target: '/hello-world/' });
@@ -121,7 +95,7 @@ add_action( 'wp_loaded', function () {
   });
 
   it('answers a locked visitor the same for the right and a wrong password', async () => {
-    const from = stranger();
+    const from = newAddress();
     await lockOut(from, victim('locked'));
     const right = await askFrom(stack, from, loginForm(victim('locked'), stack.password));
     const wrong = await askFrom(stack, from, loginForm(victim('locked'), 'wrong'));
@@ -131,7 +105,7 @@ add_action( 'wp_loaded', function () {
   });
 
   it('keeps a lock when guard is killed, until the command line ends it', async () => {
-    const from = stranger();
+    const from = newAddress();
     await lockOut(from, victim('kept'));
     const right = loginForm(victim('kept'), stack.password);
     // Nothing between the answer to the last failure and the kill: it is stored by then.
@@ -139,30 +113,30 @@ add_action( 'wp_loaded', function () {
     await startGuard(stack);
     expect((await askFrom(stack, from, right)).status).toBe(429);
     expect(await recover(stack, 'unblock', from)).toContain(from);
-    await until('the address may log in', async () => letsIn(await askFrom(stack, from, right)));
+    await until('the address may log in', async () => createsSession(await askFrom(stack, from, right)));
   });
 
   it('keeps nobody waiting because pages of the same address hang', async () => {
-    const from = stranger();
+    const from = newAddress();
     let over = 0;
     const chats = Array.from({ length: 5 }, async () => {
       await askFrom(stack, from, { target: '/?chat=1' });
       over++;
     });
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(letsIn(await askFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
+    expect(createsSession(await askFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
     expect(over).toBe(0);
     await Promise.all(chats);
   });
 
   it('forgets the failures before a success', async () => {
-    const from = stranger();
+    const from = newAddress();
     for (let round = 0; round < 2; round++) {
       for (let turn = 0; turn < LIMIT - 1; turn++) {
         const answer = await askFrom(stack, from, loginForm(victim('kept'), `wrong-${turn}`));
         expect(answer.status).toBe(200);
       }
-      expect(letsIn(await askFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
+      expect(createsSession(await askFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
     }
   });
 
@@ -174,7 +148,7 @@ add_action( 'wp_loaded', function () {
         replacement,
         `<?php
 function wp_authenticate( $username, $password ) {
-  file_put_contents( '${record}', "$password\\n", FILE_APPEND | LOCK_EX );
+  file_put_contents( '${record.file}', "$password\\n", FILE_APPEND | LOCK_EX );
   if ( '${stack.password}' === $password ) { return get_user_by( 'login', $username ); }
   $error = new WP_Error( 'refused', 'No.' );
   do_action( 'wp_login_failed', $username, $error );
@@ -187,13 +161,13 @@ function wp_authenticate( $username, $password ) {
     it.each([
       ['the login form', loginForm],
       ["a plugin's own form", shopForm],
-    ])('lets it check five, too, and the right one no more: %s', async (_road, request) => {
-      const from = stranger();
-      writeFileSync(record, '');
+    ])('lets it check five, too, and the right one no more: %s', async (_route, request) => {
+      const from = newAddress();
+      record.clear();
       await Promise.all(
         Array.from({ length: 12 }, (_, turn) => askFrom(stack, from, request(victim('own'), `guess${turn}`))),
       );
-      const compared = () => readFileSync(record, 'utf8').split('\n');
+      const compared = () => readFileSync(record.file, 'utf8').split('\n');
       const guessed = () => compared().filter((line) => line.startsWith('guess'));
       expect(guessed().length).toBeLessThanOrEqual(LIMIT);
       for (let turn = 12; turn < 20; turn++) await askFrom(stack, from, request(victim('own'), `guess${turn}`));
@@ -201,28 +175,53 @@ function wp_authenticate( $username, $password ) {
       const answer = await askFrom(stack, from, shopForm(victim('own'), stack.password));
       expect(answer.body).toContain('Not logged in');
       expect(compared()).not.toContain(stack.password);
-      expect(letsIn(await askFrom(stack, stranger(), loginForm(victim('own'), stack.password)))).toBe(true);
+      expect(createsSession(await askFrom(stack, newAddress(), loginForm(victim('own'), stack.password)))).toBe(true);
     });
   });
 
   describe('for an unknown name and a wrong password', () => {
     const counter = join(muPlugins(stack), 'count-hashes.php');
     const hashes = join(stack.dir, 'password-hashes');
-    // WordPress's own way to put another hasher in the place of its own: this one writes down what each hash costs.
-    beforeAll(() => {
+    // Writes down what takes the time of an answer. Since WordPress 6.8 that is bcrypt, in comparisons with a hash of its
+    // kind and in making one; before, it is phpass, for which WordPress lets a plugin put another hasher in its place.
+    beforeAll(async () => {
       writeFileSync(hashes, '');
       chmodSync(hashes, 0o666);
       writeFileSync(
         counter,
         `<?php
-require_once ABSPATH . WPINC . '/class-phpass.php';
-class Counting_Hasher extends PasswordHash {
-  public function crypt_private( $password, $setting ) {
-    file_put_contents( '${hashes}', substr( $setting, 0, 4 ) . "\\n", FILE_APPEND | LOCK_EX );
-    return parent::crypt_private( $password, $setting );
+function note_slow_hash( $kind ) { file_put_contents( '${hashes}', "$kind\\n", FILE_APPEND | LOCK_EX ); }
+if ( function_exists( 'wp_fast_hash' ) ) {
+  add_filter( 'check_password', function ( $right, $password, $hash ) {
+    if ( str_starts_with( $hash, '$wp$' ) ) { note_slow_hash( 'bcrypt' ); }
+    return $right;
+  }, -1000, 3 );
+  add_filter( 'wp_hash_password_options', function ( $options ) {
+    // Also asked when a hash is looked at, which costs nothing.
+    if ( in_array( 'wp_hash_password', array_column( debug_backtrace(), 'function' ), true ) ) { note_slow_hash( 'bcrypt' ); }
+    return $options;
+  } );
+} else {
+  require_once ABSPATH . WPINC . '/class-phpass.php';
+  class Counting_Hasher extends PasswordHash {
+    public function crypt_private( $password, $setting ) {
+      note_slow_hash( 'phpass' );
+      return parent::crypt_private( $password, $setting );
+    }
   }
-}
-$GLOBALS['wp_hasher'] = new Counting_Hasher( 8, true );`,
+  $GLOBALS['wp_hasher'] = new Counting_Hasher( 8, true );
+}`,
+      );
+      // An account from before 6.8 that has not logged in since, and its application password.
+      await runInWordPress(
+        stack,
+        `require_once ABSPATH . WPINC . '/class-phpass.php';
+        $id   = get_user_by( 'login', '${victim('oldhash')}' )->ID;
+        $hash = ( new PasswordHash( 8, true ) )->HashPassword( '${stack.password}' );
+        $GLOBALS['wpdb']->update( $GLOBALS['wpdb']->users, array( 'user_pass' => $hash ), array( 'ID' => $id ) );
+        $keys                = get_user_meta( $id, '_application_passwords', true );
+        $keys[0]['password'] = $hash;
+        update_user_meta( $id, '_application_passwords', $keys );`,
       );
     });
     afterAll(() => {
@@ -235,10 +234,10 @@ $GLOBALS['wp_hasher'] = new Counting_Hasher( 8, true );`,
       // Of users with one application password; how many there are can be told from the work.
       ['REST with basic authentication', restBasic],
       ["a plugin's own form", shopForm],
-    ])('says the same and costs as many hashes: %s', async (_road, guess) => {
+    ])('says the same and costs as many hashes: %s', async (_route, guess) => {
       const cost = async (login: string) => {
         writeFileSync(hashes, '');
-        const answer = await askFrom(stack, stranger(), guess(login, 'wrong'));
+        const answer = await askFrom(stack, newAddress(), guess(login, 'wrong'));
         return {
           status: answer.status,
           said: error(answer) ?? answer.body,
@@ -247,6 +246,7 @@ $GLOBALS['wp_hasher'] = new Counting_Hasher( 8, true );`,
       };
       const [known, unknown] = [await cost(victim('timing')), await cost('nobody-at-all')];
       expect(unknown).toEqual(known);
+      expect(await cost(victim('oldhash'))).toEqual(known);
       expect(known.hashes.length).toBeGreaterThan(0);
       expect(known.said).toMatch(/incorrect password|Not logged in|not currently logged in/);
     });
@@ -255,7 +255,7 @@ $GLOBALS['wp_hasher'] = new Counting_Hasher( 8, true );`,
   it.each(['x-forwarded-for', 'x-real-ip', 'forwarded', 'cf-connecting-ip', 'true-client-ip', 'client-ip'])(
     'counts the address of the connection, whatever %s says',
     async (name) => {
-      const from = stranger();
+      const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) {
         const value = name === 'forwarded' ? `for=203.0.113.${turn}` : `203.0.113.${turn}`;
         await askFrom(stack, from, loginForm(`nobody-${turn}`, 'wrong', { headers: { [name]: value } }));
@@ -263,7 +263,9 @@ $GLOBALS['wp_hasher'] = new Counting_Hasher( 8, true );`,
       const headers = { [name]: name === 'forwarded' ? 'for=203.0.113.99' : '203.0.113.99' };
       expect((await askFrom(stack, from, loginForm(victim('forger'), stack.password, { headers }))).status).toBe(429);
       // The forged address itself pays for nothing.
-      expect(letsIn(await askFrom(stack, stranger(), loginForm(victim('forger'), stack.password)))).toBe(true);
+      expect(createsSession(await askFrom(stack, newAddress(), loginForm(victim('forger'), stack.password)))).toBe(
+        true,
+      );
     },
   );
 });

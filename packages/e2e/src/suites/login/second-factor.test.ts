@@ -1,17 +1,17 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hotp, stepAt } from '@security-optimizer/guard/login/two-factor/totp';
+import { hotp, toStep } from '@security-optimizer/guard/two-factor/totp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { restBasic, usersBlogs } from '../../attacks/programs.js';
+import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { fromBase32 } from '../../browser/authenticator.js';
 import { form } from '../../http/request.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
-import { people } from '../../stacks/prepare-site.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { muPlugins, people, runInWordPress } from '../../stacks/wordpress.js';
 import { FormBrowser, SECOND_FACTOR } from './form-browser.js';
-import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
+import { BASIC_AUTHENTICATION } from './shop-form.js';
+import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
 
 const FROM = '127.0.33.1';
 
@@ -38,15 +38,7 @@ onEveryStack('the second factor', (stack) => {
       plugin,
       `<?php
 add_filter( 'wp_is_application_passwords_available', '__return_true' );
-add_filter( 'determine_current_user', function ( $user ) {
-  global $basic_fault;
-  if ( $user || ! isset( $_SERVER['PHP_AUTH_USER'] ) || strlen( $_SERVER['PHP_AUTH_PW'] ) > 23 ) { return $user; }
-  remove_filter( 'determine_current_user', __FUNCTION__ );
-  $found = wp_authenticate( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'] );
-  $basic_fault = is_wp_error( $found ) ? $found : null;
-  return is_wp_error( $found ) ? $user : $found->ID;
-}, 15 );
-// Log-in links; and what many plugins do, so that the rest of the request knows the new session.
+// Login links; and what many plugins do, so that the rest of the request knows the new session.
 foreach ( array( 'plugins_loaded', 'setup_theme', 'init', 'template_redirect' ) as $moment ) {
   add_action( $moment, function () use ( $moment ) {
     if ( isset( $_GET['magic'] ) && $moment === $_GET['magic'] ) {
@@ -57,7 +49,7 @@ foreach ( array( 'plugins_loaded', 'setup_theme', 'init', 'template_redirect' ) 
   } );
 }
 add_action( 'set_logged_in_cookie', function ( $cookie ) { $_COOKIE[ LOGGED_IN_COOKIE ] = $cookie; } );
-add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_fault; return $basic_fault ?? $errors; }, 5 );`,
+${BASIC_AUTHENTICATION}`,
     );
     programKey = await runInWordPress(
       stack,
@@ -91,18 +83,18 @@ add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_f
   });
 
   it.each(['plugins_loaded', 'setup_theme', 'init', 'template_redirect'])(
-    'is asked for by a log-in link that a plugin answers at %s',
+    'is asked for by a login link that a plugin answers at %s',
     async (moment) => {
       const link = (who: string) => askFrom(stack, FROM, { target: `/?magic=${moment}&who=${who}` });
       const answer = await link(editor);
-      expect(letsIn(answer)).toBe(false);
+      expect(createsSession(answer)).toBe(false);
       expect([answer.status, answer.headers.location]).toEqual([303, expect.stringContaining('action=second-factor')]);
-      expect(letsIn(await link(people.subscriber))).toBe(true);
+      expect(createsSession(await link(people.subscriber))).toBe(true);
     },
   );
 
   it('asks nobody who writes nothing on the site', async () => {
-    expect(letsIn(await visitor().logIn(people.subscriber))).toBe(true);
+    expect(createsSession(await visitor().logIn(people.subscriber))).toBe(true);
   });
 
   it('is asked of a member who becomes an editor: the session from before is over', async () => {
@@ -155,15 +147,16 @@ add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_f
 
   it('leaves application passwords to their own switch', async () => {
     const ask = () => askFrom(stack, FROM, restBasic(editor, programKey));
-    // Like a wrong one, so that nobody learns whose account it is.
-    expect((await ask()).status).toBe(401);
+    expect((await ask()).status).toBe(403);
+    // A wrong one tells nobody whose account it is.
+    expect((await askFrom(stack, FROM, restBasic(editor, 'wrong wrong wrong wrong wrong'))).status).toBe(401);
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 1 });
     expect((await ask()).status).toBe(200);
     expect((await askFrom(stack, FROM, usersBlogs(editor, programKey))).body).toContain('blogid');
     // The password itself is refused all the same.
     expect((await askFrom(stack, FROM, restBasic(editor, stack.password))).status).toBe(403);
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 0 });
-    expect((await ask()).status).toBe(401);
+    expect((await ask()).status).toBe(403);
   });
 
   it('is set up with a first code and saved back-up codes, and only then lets in', async () => {
@@ -172,16 +165,16 @@ add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_f
     secret = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
     expect(secret).toHaveLength(20);
     // Skipping the first code leads nowhere.
-    expect(letsIn(await someone.send(page, 'continue', { saved: '1' }))).toBe(false);
-    step = stepAt(Date.now());
+    expect(createsSession(await someone.send(page, 'continue', { saved: '1' }))).toBe(false);
+    step = toStep(Date.now());
     const shown = await someone.send(page, 'enrol', { code: hotp(secret, step) });
     expect(shown.status).toBe(200);
-    expect(letsIn(shown)).toBe(false);
+    expect(createsSession(shown)).toBe(false);
     codes = [...shown.body.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map(([, code]) => code ?? '');
     expect(new Set(codes).size).toBe(10);
     const done = await someone.send(shown, 'continue', { saved: '1' });
     expect(done.status).toBe(303);
-    expect(letsIn(done)).toBe(true);
+    expect(createsSession(done)).toBe(true);
     expect((await someone.look('/wp-admin/')).status).toBe(200);
   });
 
@@ -190,17 +183,17 @@ add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_f
     const [first, second] = [await halfWay(), await halfWay()];
     expect((await first.someone.send(first.page, 'code', { code: hotp(secret, step) })).status).toBe(403);
     const code = hotp(secret, ++step);
-    expect(letsIn(await first.someone.send(first.page, 'code', { code }))).toBe(true);
+    expect(createsSession(await first.someone.send(first.page, 'code', { code }))).toBe(true);
     const again = await second.someone.send(second.page, 'code', { code });
     expect(again.status).toBe(403);
-    expect(letsIn(again)).toBe(false);
+    expect(createsSession(again)).toBe(false);
   });
 
   it('takes a back-up code once, also from two browsers in the same moment', async () => {
     const both = await Promise.all([halfWay('One browser'), halfWay('Another browser')]);
     const code = codes[0] ?? '';
     const answers = await Promise.all(both.map(({ someone, page }) => someone.send(page, 'backup', { code })));
-    expect(answers.filter(letsIn)).toHaveLength(1);
+    expect(answers.filter(createsSession)).toHaveLength(1);
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 403]);
   });
 
@@ -210,16 +203,16 @@ add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_f
     const body = new URLSearchParams({ token, step: 'backup', code: codes[1] ?? '' }).toString();
     const thief = { cookie: someone.cookie, 'user-agent': 'Another browser', origin: stack.url };
     const stolen = await askFrom(stack, FROM, form(SECOND_FACTOR, body, thief));
-    expect(letsIn(stolen)).toBe(false);
+    expect(createsSession(stolen)).toBe(false);
     // A challenge without its cookie is none.
     const { cookie: _, ...without } = { ...thief, 'user-agent': someone.agent };
-    expect(letsIn(await askFrom(stack, FROM, form(SECOND_FACTOR, body, without)))).toBe(false);
+    expect(createsSession(await askFrom(stack, FROM, form(SECOND_FACTOR, body, without)))).toBe(false);
     // The code was not spent.
     const next = await halfWay();
-    expect(letsIn(await next.someone.send(next.page, 'backup', { code: codes[1] ?? '' }))).toBe(true);
+    expect(createsSession(await next.someone.send(next.page, 'backup', { code: codes[1] ?? '' }))).toBe(true);
   });
 
-  it('forgets the failures before a log-in that it ended', async () => {
+  it('forgets the failures before a login that it ended', async () => {
     const fail = async () => {
       const answers: number[] = [];
       for (let turn = 0; turn < 4; turn++) {
@@ -229,7 +222,7 @@ add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_f
     };
     expect(await fail()).toEqual([200, 200, 200, 200]);
     const { someone, page } = await halfWay();
-    expect(letsIn(await someone.send(page, 'backup', { code: codes[3] ?? '' }))).toBe(true);
+    expect(createsSession(await someone.send(page, 'backup', { code: codes[3] ?? '' }))).toBe(true);
     expect(await fail()).toEqual([200, 200, 200, 200]);
     expect([302, 303]).toContain((await visitor().logIn(editor)).status);
   });
@@ -242,7 +235,7 @@ add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_f
     }
     expect(statuses).toEqual([...Array.from({ length: 9 }, () => 403), 429]);
     const right = await someone.send(page, 'backup', { code: codes[2] ?? '' });
-    expect(letsIn(right)).toBe(false);
+    expect(createsSession(right)).toBe(false);
     // A new challenge does not help: the account is paused.
     const next = await halfWay();
     expect((await next.someone.send(next.page, 'backup', { code: codes[2] ?? '' })).status).toBe(429);
@@ -262,7 +255,7 @@ add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_f
     const someone = visitor();
     const profile = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status;
     await recover(stack, 'pause', '5');
-    await until('the password alone is enough', async () => letsIn(await someone.logIn(editor)));
+    await until('the password alone is enough', async () => createsSession(await someone.logIn(editor)));
     await member.logIn(people.subscriber);
     expect([await profile(someone), await profile(member)]).toEqual([200, 200]);
     await recover(stack, 'resume');

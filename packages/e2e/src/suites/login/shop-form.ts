@@ -13,6 +13,18 @@ add_action( 'wp_loaded', function () {
 } );
 `;
 
+/** PHP for a must-use plugin: what plugins for basic authentication do, without application passwords. */
+export const BASIC_AUTHENTICATION = `add_filter( 'determine_current_user', function ( $user ) {
+  global $basic_fault;
+  if ( $user || ! isset( $_SERVER['PHP_AUTH_USER'] ) || strlen( $_SERVER['PHP_AUTH_PW'] ) > 23 ) { return $user; }
+  remove_filter( 'determine_current_user', __FUNCTION__ );
+  $found = wp_authenticate( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'] );
+  $basic_fault = is_wp_error( $found ) ? $found : null;
+  return is_wp_error( $found ) ? $user : $found->ID;
+}, 15 );
+add_filter( 'rest_authentication_errors', function ( $errors ) { global $basic_fault; return $basic_fault ?? $errors; }, 5 );
+`;
+
 /** That form, filled in. */
 export function shopForm(login: string, password: string): TypedRequest {
   return form('/', new URLSearchParams({ shop_login: login, shop_password: password }).toString());

@@ -5,10 +5,10 @@ import { cookiesOf, logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
+import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
 
 const VICTIM = 'victim-of-many-addresses';
-/** More failures of strangers than this make an account slow. */
+/** More failures of anonymous visitors than this make an account slow. */
 const SLOW_AFTER = 20;
 
 onEveryStack('an account at which many addresses guess', (stack) => {
@@ -17,7 +17,7 @@ onEveryStack('an account at which many addresses guess', (stack) => {
   const compared = () => readFileSync(record, 'utf8').split('\n').filter(Boolean);
   let owner: Session;
   let last = 0;
-  const stranger = () => `127.0.44.${++last}`;
+  const newAddress = () => `127.0.44.${++last}`;
   const inWordPress = (code: string) => runInWordPress(stack, `$user = get_user_by( 'login', '${VICTIM}' ); ${code}`);
 
   beforeAll(async () => {
@@ -45,15 +45,15 @@ onEveryStack('an account at which many addresses guess', (stack) => {
   });
 
   it('gets one of their guesses compared in ten seconds, and the right password of its own browser at once', async () => {
-    const known = cookiesOf(await askFrom(stack, stranger(), loginForm(VICTIM, stack.password)));
+    const known = cookiesOf(await askFrom(stack, newAddress(), loginForm(VICTIM, stack.password)));
     const cookie = /known_device=[^;]+/.exec(known)?.[0] ?? '';
     for (let turn = 0; turn <= SLOW_AFTER; turn++) {
-      await askFrom(stack, stranger(), loginForm(VICTIM, `wrong-${turn}`));
+      await askFrom(stack, newAddress(), loginForm(VICTIM, `wrong-${turn}`));
     }
     await until('WordPress knows that the account is slow', async () =>
       (
         await inWordPress(
-          `var_export( in_array( (string) $user->ID, Security_Optimizer_Policy::words( 'slow_users' ), true ) );`,
+          `var_export( in_array( (string) $user->ID, Security_Optimizer_Policy::get_list( 'slow_users' ), true ) );`,
         )
       ).includes('true'),
     );
@@ -61,12 +61,12 @@ onEveryStack('an account at which many addresses guess', (stack) => {
     const began = Date.now();
     const answers = [];
     for (let turn = 0; turn < 8; turn++) {
-      answers.push(await askFrom(stack, stranger(), loginForm(VICTIM, `late-${turn}`)));
+      answers.push(await askFrom(stack, newAddress(), loginForm(VICTIM, `late-${turn}`)));
     }
     // One at the beginning, and one for each ten seconds that these took, however long that was.
     expect(new Set(compared()).size).toBeLessThanOrEqual(1 + Math.ceil((Date.now() - began) / 10_000));
-    expect(answers.filter(letsIn)).toEqual([]);
+    expect(answers.filter(createsSession)).toEqual([]);
     const own = loginForm(VICTIM, stack.password, { headers: { cookie: `wordpress_test_cookie=1; ${cookie}` } });
-    expect(letsIn(await askFrom(stack, stranger(), own))).toBe(true);
+    expect(createsSession(await askFrom(stack, newAddress(), own))).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ import { onEveryStack } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { change } from './visitors.js';
 
-/** Each road tries another of the names, in letters of its own: they are compared without case. */
+/** Each route tries another of the names, in letters of its own: they are compared without case. */
 const NAMES = ['admin', 'ADMIN', 'Administrator', 'user', 'User1'];
 
 /** Says who has one of the names. */

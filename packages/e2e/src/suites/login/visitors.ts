@@ -23,7 +23,7 @@ export function loginForm(
 }
 
 /** Whether an answer makes a session. */
-export function letsIn(answer: RawAnswer): boolean {
+export function createsSession(answer: RawAnswer): boolean {
   return /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(answer.head);
 }
 

@@ -7,7 +7,7 @@ import { logIn, type Session } from '../../http/session.js';
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { askFrom, change, letsIn, loginForm, recover } from './visitors.js';
+import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
 
 const LIMIT = 5;
 /** An address of this machine that guard takes for its reverse proxy. */
@@ -53,9 +53,9 @@ onEveryStack('visitors with IPv6 addresses', (stack) => {
     for (let turn = 0; turn < LIMIT; turn++) expect((await direct(wrong(turn))).status).toBe(200);
     expect((await direct(right())).status).toBe(429);
     // The same machine by IPv4 is another visitor.
-    expect(letsIn(await askFrom(stack, '127.0.39.2', right()))).toBe(true);
+    expect(createsSession(await askFrom(stack, '127.0.39.2', right()))).toBe(true);
     expect(await recover(stack, 'unblock', '::1')).toContain('Unlocked: ::/64');
-    await until('the address may log in', async () => letsIn(await direct(right())));
+    await until('the address may log in', async () => createsSession(await direct(right())));
   });
 
   it('count together within a /64 and apart beyond it, however the address is written', async () => {
@@ -70,9 +70,9 @@ onEveryStack('visitors with IPv6 addresses', (stack) => {
       expect((await through(address, wrong(turn))).status, address).toBe(200);
     }
     expect((await through('2001:db8:38:1:abcd::77', right())).status).toBe(429);
-    expect(letsIn(await through('2001:db8:38:2::1', right()))).toBe(true);
+    expect(createsSession(await through('2001:db8:38:2::1', right()))).toBe(true);
     // An IPv4 address inside an IPv6 one is that IPv4 address.
-    expect(letsIn(await through('::ffff:198.51.100.7', right()))).toBe(true);
+    expect(createsSession(await through('::ffff:198.51.100.7', right()))).toBe(true);
   });
 
   it('can’t hide behind a forged address', async () => {
@@ -86,7 +86,7 @@ onEveryStack('visitors with IPv6 addresses', (stack) => {
       await through(`2001:db8:3a:${turn}::1, 2001:db8:3b::9`, wrong(turn));
     }
     expect((await through('2001:db8:3c::1, 2001:db8:3b::9', right())).status).toBe(429);
-    expect(letsIn(await through('2001:db8:3a:1::1', right()))).toBe(true);
+    expect(createsSession(await through('2001:db8:3a:1::1', right()))).toBe(true);
   });
 
   describe('and the list of who may log in', () => {
@@ -96,7 +96,7 @@ onEveryStack('visitors with IPv6 addresses', (stack) => {
 
     it.each(['2001:db8:7::1', '2001:DB8:7:ffff::9', '[2001:db8:8::1]:443', '2001:db8:8:0:0:0:0:1'])(
       'has %s on it',
-      async (address) => expect(letsIn(await through(address, right()))).toBe(true),
+      async (address) => expect(createsSession(await through(address, right()))).toBe(true),
     );
 
     it.each(['2001:db8:9::1', '2001:db8:8::2', '::ffff:192.0.2.1', 'nonsense'])('does not have %s', async (address) => {
@@ -105,7 +105,7 @@ onEveryStack('visitors with IPv6 addresses', (stack) => {
     });
 
     it('knows who comes over IPv6 itself', async () => {
-      expect(letsIn(await direct(right()))).toBe(true);
+      expect(createsSession(await direct(right()))).toBe(true);
     });
   });
 });

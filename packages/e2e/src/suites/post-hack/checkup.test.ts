@@ -1,83 +1,218 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CheckupFinding } from '@security-optimizer/contract/post-hack';
+import type { Checkup, CheckupFinding, CheckupResult } from '@security-optimizer/contract/checkup';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
+import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
-import { people } from '../../stacks/prepare-site.js';
 import { onBothDatabases } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { runInWordPress } from '../../stacks/wordpress.js';
-import { act } from './post-hack-calls.js';
+import { people, runInWordPress } from '../../stacks/wordpress.js';
+import { bytes } from '../activity/events-during.js';
+import { act, pluginHeader, pluginsOnDisk } from './actions.js';
+
+const form = {
+  slug: 'example-form',
+  name: 'Example form',
+  version: '1.2.3',
+  files: { 'form.php': pluginHeader('Example form', '1.2.3'), 'send.php': "<?php\nreturn 'sent';\n" },
+};
 
 onBothDatabases('the checkup', (stack) => {
   let owner: Session;
   let directory: PluginDirectory;
   let restore: () => Promise<void>;
+  const { put, remove, handOver } = pluginsOnDisk(stack);
   const path = (name: string) => join(stack.wordpressDir, name);
   const changed = 'wp-includes/version.php';
   const missing = 'wp-admin/css/about.min.css';
   const planted = ['wp-includes/images/door.php', 'wp-admin/door.php', 'door.php'];
+  const uploads = 'wp-content/uploads/2024';
   const before = new Map([changed, missing].map((name) => [name, readFileSync(path(name))]));
   const putBack = () => {
     for (const [name, content] of before) writeFileSync(path(name), content);
     for (const name of planted) rmSync(path(name), { force: true });
   };
-  const look = async (session = owner) => {
-    const { http, body } = await act(stack, session, '/checkup');
-    if (http !== 200) return { http, findings: [] };
-    const { parts } = body.data as { parts: { findings: CheckupFinding[]; error: string }[] };
-    expect(parts.map(({ error }) => error)).toEqual(['', '', '', '']);
-    return { http, findings: parts.flatMap(({ findings }) => findings) };
+  const read = async (suffix = '/checkup', body: object = {}): Promise<Checkup> => {
+    const answer = await act(stack, owner, suffix, body);
+    expect(answer.body.status).toBe(200);
+    return answer.body.data as Checkup;
   };
-  const found = async (id: string) => (await look()).findings.find((finding) => finding.id === id);
+  /** Runs a checkup to its end. */
+  const look = async (): Promise<CheckupResult> => {
+    const { latest: last } = await read();
+    // Results have times in whole seconds.
+    await until('a second has passed', () => Math.floor(Date.now() / 1000) > (last?.at ?? 0));
+    await read('/run-checkup');
+    return until(
+      'the checkup has ended',
+      async () => {
+        const { running, latest, error } = await read();
+        expect(error).toBe('');
+        return running === null && latest !== null && latest.at !== last?.at ? latest : null;
+      },
+      60,
+    );
+  };
+  const titles = ({ findings }: CheckupResult) => findings.map(({ title }) => title);
+  const notRun = ({ checks }: CheckupResult) => checks.filter(({ ran }) => ran === 0).map(({ check }) => check);
+  const keep = (finding: CheckupFinding | undefined, value: 0 | 1) =>
+    read('/keep-finding', { key: finding?.key ?? '', keep: value });
 
   beforeAll(async () => {
-    directory = await startPluginDirectory([]);
+    directory = await startPluginDirectory([form]);
     restore = await usePluginDirectory(stack, directory.url);
     // What lies there now counts as the official files: the sandbox's WordPress is not the one that is published.
     directory.core = checksums(stack.wordpressDir);
+    put('example-form', form.files);
+    handOver();
     owner = await logIn(stack);
   });
   afterAll(async () => {
     putBack();
+    remove('example-form');
+    rmSync(path(uploads), { recursive: true, force: true });
     await runInWordPress(
       stack,
-      `wp_clear_scheduled_hook( 'left_behind_task' ); update_option( 'default_role', 'subscriber' ); update_option( 'users_can_register', 0 );`,
+      `require_once ABSPATH . 'wp-admin/includes/user.php';
+      $helper = get_user_by( 'login', 'web-helper' );
+      if ( $helper ) {
+        wp_delete_user( $helper->ID );
+      }
+      wp_clear_scheduled_hook( 'left_behind_task' ); update_option( 'default_role', 'subscriber' ); update_option( 'users_can_register', 0 );`,
     );
     await restore();
     await directory.close();
   });
 
   it('is for administrators only', async () => {
-    expect((await look(await logIn(stack, people.author))).http).toBe(403);
+    const author = await logIn(stack, people.author);
+    for (const suffix of ['/checkup', '/run-checkup', '/weekly-checkup']) {
+      expect((await act(stack, author, suffix, { weekly_checkup: 0 })).http).toBe(403);
+    }
+    expect((await act(stack, author, '/keep-finding', { key: 'a', keep: 1 })).http).toBe(403);
   });
 
-  it('says when all files are the official ones, and when they can’t be compared', async () => {
-    expect(await found('core-fine')).toMatchObject({ level: 'fine' });
-    const { core } = directory;
-    directory.core = null;
-    expect(await found('core-unknown')).toMatchObject({ level: 'note' });
-    directory.core = core;
+  it('runs four checks and finds nothing on a clean site', async () => {
+    const result = await look();
+    expect([titles(result), notRun(result)]).toEqual([[], []]);
+    expect(result.checks).toHaveLength(4);
   });
 
-  it('finds changed, missing and planted files, and changes none of them', async () => {
+  it('says what could not be checked while the directory does not answer, and calls nothing clear', async () => {
+    directory.fault = 'down';
+    const result = await look();
+    directory.fault = 'none';
+    expect(notRun(result)).toEqual(['core', 'plugins']);
+    expect(result.checks[0]).toMatchObject({
+      title: 'Core files could not be compared',
+      text: 'wordpress.org did not answer, so nothing is known about them.',
+    });
+    expect(result.checks[3]?.text).toMatch(/^The plugin directory did not answer for \d+ plugins?,/);
+  });
+
+  it('finds changed, missing and planted core files, and changes none of them', async () => {
     writeFileSync(path(changed), `${before.get(changed)?.toString()}\n// a line put in\n`);
     rmSync(path(missing));
     for (const name of planted) writeFileSync(path(name), '<?php // a door left open');
     const { findings } = await look();
-    const items = (id: string) => findings.find((finding) => finding.id === id)?.items.toSorted();
-    expect(items('core-changed')).toEqual([changed]);
-    expect(items('core-missing')).toEqual([missing]);
-    expect(items('core-foreign')).toEqual(planted.toSorted());
-    expect(findings.find(({ id }) => id === 'core-changed')).toMatchObject({
-      level: 'problem',
-      link: expect.stringMatching(/^http.*\/wp-admin\/update-core\.php$/),
-    });
+    expect(findings.map(({ title }) => title)).toEqual([
+      '1 file of WordPress was changed',
+      '1 file of WordPress is missing',
+      '3 files in the folders of WordPress are not part of it',
+    ]);
+    expect(findings[0]?.items[0]).toMatch(/^wp-includes\/version\.php, changed on \d{4}-\d\d-\d\d \d\d:\d\d$/);
+    expect(findings[0]?.link).toMatch(/^http.*\/wp-admin\/update-core\.php$/);
+    expect(findings[1]?.items).toEqual([missing]);
+    expect(findings[2]?.items.map((item) => item.split(',')[0])).toEqual(planted.toSorted());
     expect(readFileSync(path('door.php'), 'utf8')).toContain('a door left open');
     putBack();
-    expect(await found('core-fine')).toBeDefined();
+    expect(titles(await look())).toEqual([]);
+  });
+
+  it('finds scripts in uploads, however they are spelled, and no empty index.php', async () => {
+    mkdirSync(path(`${uploads}/old`), { recursive: true });
+    const write = (name: string, text: string) => writeFileSync(path(`${uploads}/${name}`), text);
+    write('index.php', '<?php\n// Silence is golden.\n');
+    write('photo.jpg', 'no script');
+    write('old/photo.PHP.jpg', '<?php echo 1;');
+    write('old/index.php', '<?php system( $_GET["c"] );');
+    const { findings } = await look();
+    expect(findings.map(({ title, items }) => [title, items])).toEqual([
+      ['A script in uploads', [`/${uploads}/old/index.php`]],
+      ['A script in uploads', [`/${uploads}/old/photo.PHP.jpg`]],
+    ]);
+    rmSync(path(uploads), { recursive: true });
+  });
+
+  it('finds a changed plugin and a script put into it, which a clean copy mends', async () => {
+    put('example-form', { 'send.php': "<?php // a line put in\nreturn 'sent';\n", 'cache/door.php': '<?php echo 1;' });
+    put('example-form', { 'cache/data.json': '{}' });
+    handOver();
+    const { findings } = await look();
+    expect(findings).toMatchObject([
+      { check: 'plugins', title: 'Example form: 2 files are not the original ones', plugin: 'example-form/form.php' },
+    ]);
+    await act(stack, owner, '/reinstall-plugins', { only: [findings[0]?.plugin] });
+    await until('the plugin is clean', async () => titles(await look()).length === 0, 60);
+  });
+
+  it('names a new administrator, with who made it; kept, it is left out next time, until that is undone', async () => {
+    const created = await callApi(stack, {
+      path: '/wp-json/wp/v2/users',
+      body: JSON.stringify({
+        ...{ username: 'web-helper', email: 'web-helper@example.com', password: 'a-long-Passw0rd' },
+        roles: ['administrator'],
+      }),
+      headers: authorised(owner),
+    });
+    expect(created.http).toBe(201);
+    const finding = await until('the log knows of it', async () => {
+      const [found] = (await look()).findings;
+      return found?.text.startsWith('Created by') ? found : null;
+    });
+    expect(finding).toMatchObject({ title: 'New administrator: web-helper', is_new: 1, check: 'administrators' });
+    expect(finding.text).toMatch(new RegExp(`^Created by ${stack.user} on .*, from 127\\.`));
+    expect(finding.link).toMatch(/user-edit\.php\?user_id=\d+$/);
+
+    const { latest } = await keep(finding, 1);
+    expect([latest?.findings, latest?.kept[0]]).toMatchObject([[], { key: finding.key, by: stack.user }]);
+    expect(titles(await look())).toEqual([]);
+    await until('it is told in the log', async () => {
+      const { entries } = (await act(stack, owner, '/activity-registered')).body.data as {
+        entries: { activity: string }[];
+      };
+      const kept = bytes('Kept the finding “New administrator: web-helper” of the checkup');
+      return entries.some(({ activity }) => activity === kept);
+    });
+    await keep(finding, 0);
+    expect(titles(await look())).toEqual(['New administrator: web-helper']);
+    expect((await act(stack, owner, '/keep-finding', { key: 'another', keep: 1 })).http).toBe(404);
+  });
+
+  it('is told on the Security Dashboard until it is kept or fixed', async () => {
+    const told = async () =>
+      (
+        (await act(stack, owner, '/notifications')).body.data as { id: string; title: string; button_link: string }[]
+      ).find(({ id }) => id === 'checkup-findings');
+    expect(await told()).toMatchObject({
+      title: 'The checkup found one thing that needs a look',
+      button_link: expect.stringContaining('post-hack-actions'),
+    });
+    await keep((await read()).latest?.findings[0], 1);
+    expect(await told()).toBeUndefined();
+  });
+
+  it('leaves result, history and marks to a guard that was killed', async () => {
+    const { latest, earlier } = await read();
+    await killGuard(stack);
+    await startGuard(stack);
+    const after = await read();
+    expect([after.latest, after.earlier]).toEqual([latest, earlier]);
+    expect(earlier).toHaveLength(4);
+    const { earlier: all, more } = await read('/checkup', { all: 1 });
+    expect([all.length > 4, more]).toEqual([true, 0]);
   });
 
   it('tells which settings were changed lately, and by whom', async () => {
@@ -85,23 +220,32 @@ onBothDatabases('the checkup', (stack) => {
       callApi(stack, { path: '/wp-json/wp/v2/settings', body: JSON.stringify({ title }), headers: authorised(owner) });
     await rename('Renamed by an intruder');
     const items = await until('the change is told', async () => {
-      const told = (await found('settings-changed'))?.items ?? [];
+      const told = (await look()).notes.find(({ id }) => id === 'settings-changed')?.items ?? [];
       return told.some((item) => item.includes('Renamed by an intruder')) ? told : null;
     });
-    expect(items[0]).toMatch(new RegExp(`^\\d{4}-\\d\\d-\\d\\d, ${stack.user}: Changed the setting`));
+    expect(items[0]).toMatch(new RegExp(`^\\d{4}-\\d\\d-\\d\\d, ${stack.user}: `));
     await rename('Example site');
   });
 
-  it('lists administrators, a risky role for newcomers and tasks that nobody waits for', async () => {
-    expect((await found('administrators'))?.items.join()).toContain(stack.user);
-    expect(await found('tasks-unknown')).toBeUndefined();
+  it('finds a strong role for newcomers, and knows tasks that nobody waits for', async () => {
+    const notes = async () => (await look()).notes.map(({ id }) => id);
+    expect(await notes()).not.toContain('tasks-unknown');
     await runInWordPress(
       stack,
       `update_option( 'default_role', 'administrator' ); update_option( 'users_can_register', 1 );
       wp_schedule_event( time() + 3600, 'daily', 'left_behind_task' );`,
     );
-    expect(await found('default-role')).toMatchObject({ level: 'problem' });
-    expect((await found('tasks-unknown'))?.items).toEqual(['left_behind_task']);
+    const result = await look();
+    expect(titles(result)).toEqual(['New users become Administrator']);
+    expect(result.notes.find(({ id }) => id === 'tasks-unknown')?.items).toEqual(['left_behind_task']);
+  });
+
+  it('runs every week at a time of its own, unless that is turned off', async () => {
+    const { weekly } = await read();
+    expect(weekly).toMatchObject({ weekly_checkup: 1, time: expect.stringMatching(/^0[2-4]:[0-5]\d$/) });
+    expect((await act(stack, owner, '/weekly-checkup', { weekly_checkup: 0 })).body.status).toBe(200);
+    expect((await read()).weekly.weekly_checkup).toBe(0);
+    await act(stack, owner, '/weekly-checkup', { weekly_checkup: 1 });
   });
 });
 

@@ -1,16 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { restBasic, usersBlogs } from '../../attacks/programs.js';
+import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { ask } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
-import { people } from '../../stacks/prepare-site.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, letsIn, loginForm, recover } from '../login/visitors.js';
-import { choosePassword } from './choose-password.js';
-import { act, endedJob, takeBackReset } from './post-hack-calls.js';
+import { people, runInWordPress } from '../../stacks/wordpress.js';
+import { askFrom, createsSession, loginForm, recover } from '../login/visitors.js';
+import { act, choosePassword, endedJob, takeBackReset } from './actions.js';
 
 const member = people.author;
 
@@ -24,15 +22,15 @@ onEveryStack('Force password reset', (stack) => {
   /** Mails of suites that ran before. */
   let before: ReadonlySet<string>;
   const mails = () => readdirSync(join(stack.dir, 'mail'));
-  /** The mail to the member. */
-  const mail = () =>
+  /** The mail to a user. */
+  const mail = (login: string = member) =>
     mails()
       .filter((name) => !before.has(name))
       .map((name) => readFileSync(join(stack.dir, 'mail', name), 'utf8'))
-      .filter((text) => text.includes(`To: ${member}@example.com`) && text.includes('action=rp'))
+      .filter((text) => text.includes(`To: ${login}@example.com`) && decoded(text).includes('action=rp'))
       .at(-1);
   const link = () => {
-    const url = /https?:\/\/\S*action=rp\S*/.exec((mail() ?? '').replace(/=\r?\n/g, ''))?.[0].replace(/[<>]/g, '');
+    const url = /https?:\/\/\S*action=rp\S*/.exec(decoded(mail() ?? ''))?.[0].replace(/[<>]/g, '');
     const { pathname, search } = new URL(url ?? 'http://none');
     return pathname + search;
   };
@@ -53,10 +51,15 @@ onEveryStack('Force password reset', (stack) => {
       `add_filter( 'wp_is_application_passwords_available', '__return_true' );
       echo WP_Application_Passwords::create_new_application_password( get_user_by( 'login', '${member}' )->ID, array( 'name' => 'phone' ) )[0];`,
     );
+    await runInWordPress(
+      stack,
+      `update_user_meta( get_user_by( 'login', '${people.editor}' )->ID, 'locale', 'de_DE' );`,
+    );
     configBefore = config();
   });
   afterAll(async () => {
     await takeBackReset(stack);
+    await runInWordPress(stack, `delete_user_meta( get_user_by( 'login', '${people.editor}' )->ID, 'locale' );`);
     await recover(stack, 'unblock', '--all');
     await act(stack, await logIn(stack), '/disable-xml-rpc', { disable_xml_rpc: 1 });
   });
@@ -66,10 +69,10 @@ onEveryStack('Force password reset', (stack) => {
     const noNonce = { cookie: owner.cookie, 'content-type': 'application/json' };
     const path = '/wp-json/security-optimizer/v1/force-password-reset';
     expect((await callApi(stack, { path, body: '{}', headers: noNonce })).http).toBe(403);
-    expect(letsIn(await tryPassword(stack.password))).toBe(true);
+    expect(createsSession(await tryPassword(stack.password))).toBe(true);
   });
 
-  it('ends every session and takes every password of before away, on every road', async () => {
+  it('ends every session and takes every password of before away, on every route', async () => {
     const answer = await act(stack, owner, '/force-password-reset');
     expect(answer.body).toMatchObject({ status: 200, data: { job: { kind: 'force-password-reset' } } });
 
@@ -82,8 +85,8 @@ onEveryStack('Force password reset', (stack) => {
     expect((await act(stack, owner, '/post-hack-jobs')).http).toBe(403);
 
     // Passwords: by the form, XML-RPC, REST, and the application password.
-    expect(letsIn(await tryPassword(stack.password))).toBe(false);
-    expect(letsIn(await tryPassword(stack.password, stack.user))).toBe(false);
+    expect(createsSession(await tryPassword(stack.password))).toBe(false);
+    expect(createsSession(await tryPassword(stack.password, stack.user))).toBe(false);
     expect((await askFrom(stack, '127.0.45.1', usersBlogs(member, stack.password))).body).toContain('faultCode');
     expect((await askFrom(stack, '127.0.45.2', restBasic(member, stack.password))).status).toBe(401);
     expect((await askFrom(stack, '127.0.45.3', restBasic(member, applicationPassword))).status).toBe(401);
@@ -111,8 +114,8 @@ onEveryStack('Force password reset', (stack) => {
 
     const chosen = await choose('a-brand-new-Passw0rd');
     expect(chosen.body).toContain('Your password has been reset');
-    expect(letsIn(await tryPassword('a-brand-new-Passw0rd'))).toBe(true);
-    expect(letsIn(await tryPassword(stack.password))).toBe(false);
+    expect(createsSession(await tryPassword('a-brand-new-Passw0rd'))).toBe(true);
+    expect(createsSession(await tryPassword(stack.password))).toBe(false);
 
     const again = await ask(stack, { target: link() });
     const cookie = /^set-cookie: (wp-resetpass-[^=]+=[^;]+)/im.exec(again.head)?.[1] ?? '';
@@ -121,14 +124,26 @@ onEveryStack('Force password reset', (stack) => {
     );
   });
 
+  it('has the frame of the other mails, a plain text beside it, and says until when the link works', () => {
+    const text = decoded(mail() ?? '');
+    expect(text).toContain('multipart/alternative');
+    expect(text).toMatch(
+      /Content-Type: text\/plain[\s\S]*The link works until: .*\d{4}[\s\S]*Content-Type: text\/html/,
+    );
+    expect(text).toContain(`Username: ${member}`);
+    expect(text).toMatch(/<html dir="ltr" lang="en">[\s\S]*Security Optimizer[\s\S]*href="http[^"]*action=rp&amp;key=/);
+    expect(text).not.toContain('{{');
+    expect(decoded(mail(people.editor) ?? '')).toContain('Neues Passwort wählen');
+  });
+
   it('refuses the old password even when it is set past every form', async () => {
     await runInWordPress(stack, `wp_set_password( '${stack.password}', get_user_by( 'login', '${member}' )->ID );`);
-    expect(letsIn(await tryPassword(stack.password))).toBe(false);
+    expect(createsSession(await tryPassword(stack.password))).toBe(false);
     await runInWordPress(
       stack,
       `wp_update_user( array( 'ID' => get_user_by( 'login', '${member}' )->ID, 'user_pass' => 'another-New-one' ) );`,
     );
-    expect(letsIn(await tryPassword('another-New-one'))).toBe(true);
+    expect(createsSession(await tryPassword('another-New-one'))).toBe(true);
   });
 
   it('says what it did, and does not take back what was chosen since', async () => {
@@ -141,16 +156,16 @@ onEveryStack('Force password reset', (stack) => {
     expect(job).toMatchObject({ state: 'done', error: '' });
     expect(job.done).toBe(job.total);
     expect(job.summary.join(' ')).toContain('got a link to choose a new password');
-    expect(letsIn(await tryPassword('another-New-one'))).toBe(true);
+    expect(createsSession(await tryPassword('another-New-one'))).toBe(true);
   });
 
-  it('logs everyone out with Log out all users, but for whoever keeps the own session', async () => {
+  it('logs everyone out with Log out all users, but for the owner who keeps the own session', async () => {
     author = await logIn({ ...stack, password: 'another-New-one' }, member);
     const kept = await act(stack, owner, '/logout-users', { keep_mine: 1 });
     expect(kept.body).toMatchObject({ status: 200, data: { job: { state: 'done' } } });
     expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
     expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: author.cookie } })).status).toBe(302);
-    expect(letsIn(await tryPassword('another-New-one'))).toBe(true);
+    expect(createsSession(await tryPassword('another-New-one'))).toBe(true);
 
     const all = await callApi(stack, {
       path: '/wp-json/security-optimizer/v1/logout-users',
@@ -161,3 +176,18 @@ onEveryStack('Force password reset', (stack) => {
     expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(302);
   });
 });
+
+/** A mail whose parts are decoded from quoted-printable. */
+function decoded(mail: string): string {
+  const parts = mail.split(/^(?=--b\d)/m);
+  return parts
+    .map((part) => (/^Content-Transfer-Encoding: quoted-printable/im.test(part) ? unquoted(part) : part))
+    .join('');
+}
+
+function unquoted(text: string): string {
+  const bytes = text
+    .replace(/=\r?\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_whole, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
@@ -9,7 +9,7 @@ import { logIn } from '../../http/session.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
 import { onQuickestStack, type Stack } from '../../stacks/stack.js';
 import { looksRight } from '../login-owner/as-owner.js';
-import { pluginHeader, pluginsOnDisk } from './plugins-on-disk.js';
+import { pluginHeader, pluginsOnDisk, takeBackReset } from './actions.js';
 
 const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
 const PAGE = '/wp-admin/admin.php?page=post-hack-actions';
@@ -29,6 +29,7 @@ onQuickestStack('Post-hack Actions as the owner sees it', defineFlow);
 
 function defineFlow(stack: Stack): void {
   const { path, put, remove, handOver } = pluginsOnDisk(stack);
+  const uploads = join(stack.wordpressDir, 'wp-content/uploads/2024');
   let directory: PluginDirectory;
   let restore: () => Promise<void>;
   let browser: Browser;
@@ -49,6 +50,8 @@ function defineFlow(stack: Stack): void {
   });
   afterAll(async () => {
     await browser?.close();
+    rmSync(uploads, { recursive: true, force: true });
+    await takeBackReset(stack);
     remove(...offered.map(({ slug }) => slug), 'paid-gallery');
     await restore?.();
     await directory?.close();
@@ -114,10 +117,60 @@ function defineFlow(stack: Stack): void {
     await row('Contact form').getByText('The download was damaged or changed.').waitFor();
   });
 
-  it('shows what a look for traces found', async () => {
-    await page.getByRole('button', { name: 'Look for traces' }).click();
-    await page.getByRole('heading', { name: 'Administrators' }).waitFor();
-    await page.getByRole('link', { name: 'Review administrators' }).waitFor();
+  it('says that nothing was reinstalled while the directory does not answer', async () => {
+    directory.fault = 'down';
+    await pressOn(page, page.getByRole('button', { name: 'Reinstall all', exact: true }), 'Enter');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Reinstall all' }).click();
+    await row('Contact form').getByText('Could not be checked. The plugin directory does not answer.').waitFor();
+    await page.getByText('Nothing was reinstalled', { exact: true }).waitFor();
+    const announced = await page.getByText(/^\d+ plugins?$/).textContent();
+    expect(await page.locator('.so-run__list > li').count()).toBe(Number.parseInt(announced ?? '', 10));
+    await looksRight(page, 'post-hack-directory-down');
+    directory.fault = 'none';
+  });
+
+  it('finds a planted script; it survives a reload, is kept, and is left out next time', async () => {
+    mkdirSync(uploads, { recursive: true });
+    writeFileSync(join(uploads, 'door.php'), '<?php echo 1;');
+    const verdict = page.locator('.so-verdict');
+    const check = verdict.getByRole('button');
+    await check.click();
+    await page.getByRole('heading', { name: 'A script in uploads' }).waitFor({ timeout: 60_000 });
+    await check.getByText('Check again').waitFor();
+    await verdict.getByText(/needs? a look/).waitFor();
     await looksRight(page, 'post-hack-checkup');
+
+    await page.reload();
+    await page.getByRole('heading', { name: 'A script in uploads' }).waitFor();
+    const words = await verdict.textContent();
+    await pressOn(page, page.getByRole('button', { name: 'Keep: A script in uploads' }), 'Enter');
+    await page.getByText('1 known finding is left out').waitFor();
+    await page.getByRole('heading', { name: 'A script in uploads' }).waitFor({ state: 'detached' });
+    expect(await verdict.textContent()).not.toBe(words);
+
+    await check.click();
+    await verdict.getByText('Checking…').first().waitFor();
+    await check.getByText('Check again').waitFor({ timeout: 60_000 });
+    await page.getByText('1 known finding is left out').waitFor();
+    expect(await page.getByRole('heading', { name: 'A script in uploads' }).count()).toBe(0);
+    await looksRight(page, 'post-hack-checkup-kept');
+  });
+
+  it('says after a forced reset that the session is gone, and leads to the login', async () => {
+    await page.reload();
+    await pressOn(page, page.getByRole('button', { name: 'Force password reset', exact: true }), 'Enter');
+    const dialog = page.getByRole('alertdialog', { name: 'Force password reset' });
+    await dialog.getByText(/^Your own link goes to \S+@\S+\./).waitFor();
+    await dialog.getByRole('button', { name: 'Force password reset' }).click();
+    const out = page.locator('.so-run--out');
+    await out.getByText('You are logged out').waitFor();
+    await out.getByText(/Yours goes to \S+@\S+: choose a new password with its link/).waitFor();
+    const link = out.getByRole('link', { name: 'Log in' });
+    await expectFocus(link);
+    expect(await page.getByRole('progressbar').count()).toBe(0);
+    await looksRight(page, 'post-hack-logged-out');
+    await page.keyboard.press('Enter');
+    await page.locator('#loginform').waitFor();
+    expect(page.url()).toContain('wp-login.php');
   });
 }

@@ -7,8 +7,7 @@ import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '
 import { onBothDatabases } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { pluginHeader, pluginsOnDisk } from './plugins-on-disk.js';
-import { act, endedJob, latestJob } from './post-hack-calls.js';
+import { act, endedJob, latestJob, pluginHeader, pluginsOnDisk } from './actions.js';
 
 const form = {
   slug: 'example-form',
@@ -26,7 +25,7 @@ const shop = {
   version: '2.0',
   files: { 'example-shop.php': `${pluginHeader('Example shop', '2.0')}\n` },
 };
-/** The directory offers a stranger of the same name. */
+/** The directory offers another plugin of the same name. */
 const namesake = {
   slug: 'our-own',
   name: 'Another one',
@@ -113,20 +112,24 @@ onBothDatabases('Reinstall all', (stack) => {
     expect(item('our-own/our-own.php')).toMatchObject({ state: 'skipped' });
     expect(item('our-own/our-own.php')?.reason).toContain('another plugin of the same name');
     expect(readFileSync(path('our-own/our-own.php'), 'utf8')).toBe(own['our-own.php']);
-    expect(item('security-optimizer.php')?.state).toBe('skipped');
+    // What the page announces is what it lists.
+    const { facts } = (await act(stack, owner, '/post-hack-jobs')).body.data as { facts: { plugins: number } };
+    expect(job.items).toHaveLength(facts.plugins);
+    expect(item('security-optimizer.php')).toBeUndefined();
+    expect(job.summary.join(' ')).toMatch(/\d+ must-use plugins?/);
   });
 
   it.each([
-    ['broken-off', 'The download failed'],
-    ['changed', 'damaged or changed'],
-    ['down', 'does not answer'],
+    ['broken-off', 'failed', 'The download failed'],
+    ['changed', 'failed', 'damaged or changed'],
+    ['down', 'unchecked', 'does not answer'],
   ] as const)(
     'keeps the old copy working when the download is %s, and tries again by itself alone',
-    async (fault, says) => {
+    async (fault, state, says) => {
       directory.fault = fault;
       const failed = await reinstall();
       const item = failed.items.find(({ id }) => id === 'example-form/form.php');
-      expect([item?.state, item?.reason.includes(says)]).toEqual(['failed', true]);
+      expect([item?.state, item?.reason.includes(says)]).toEqual([state, true]);
       expect(existsSync(path('example-form/includes/cache.php'))).toBe(true);
       expect(await runInWordPress(stack, "echo defined( 'EXAMPLE_FORM' ) ? 'runs' : 'gone';")).toBe('runs');
 
@@ -140,6 +143,20 @@ onBothDatabases('Reinstall all', (stack) => {
       expect(existsSync(path('example-form/includes/cache.php'))).toBe(false);
     },
   );
+
+  it('does not say that a single file is no free plugin when the directory could not be asked', async () => {
+    put('.', { 'example-hello.php': pluginHeader('Example hello', '1.0') });
+    handOver();
+    const hello = async () => {
+      const job = await reinstall({ only: ['example-hello.php'] });
+      return job.items.find(({ id }) => id === 'example-hello.php');
+    };
+    directory.fault = 'down';
+    expect(await hello()).toMatchObject({ state: 'unchecked', reason: 'The plugin directory does not answer.' });
+    directory.fault = 'none';
+    expect(await hello()).toMatchObject({ state: 'skipped', reason: 'Not a free plugin of the plugin directory.' });
+    remove('example-hello.php');
+  });
 
   it('is joined by a second start, and goes on when guard is killed in the middle', async () => {
     directory.delayMs = 400;

@@ -1,17 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hotp, stepAt } from '@security-optimizer/guard/login/two-factor/totp';
+import { hotp, toStep } from '@security-optimizer/guard/two-factor/totp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fromBase32 } from '../../browser/authenticator.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { logIn } from '../../http/session.js';
-import { people } from '../../stacks/prepare-site.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
+import { people } from '../../stacks/wordpress.js';
 import { FormBrowser, SECOND_FACTOR } from '../login/form-browser.js';
-import { change, letsIn, recover } from '../login/visitors.js';
-import { choosePassword } from './choose-password.js';
-import { act, takeBackReset } from './post-hack-calls.js';
+import { change, createsSession, recover } from '../login/visitors.js';
+import { act, choosePassword, takeBackReset } from './actions.js';
 
 onEveryStack('the second factor after a forced reset', (stack) => {
   const { editor } = people;
@@ -28,7 +27,7 @@ onEveryStack('the second factor after a forced reset', (stack) => {
   const setUp = async (login: string): Promise<RawAnswer> => {
     const { someone, page } = await halfWay(login);
     secret = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
-    step = stepAt(Date.now());
+    step = toStep(Date.now());
     const shown = await someone.send(page, 'enrol', { code: hotp(secret, step) });
     return someone.send(shown, 'continue', { saved: '1' });
   };
@@ -41,7 +40,7 @@ onEveryStack('the second factor after a forced reset', (stack) => {
     await recover(stack, 'unblock', '--all');
     const owner = await logIn(stack);
     await change(stack, owner, '/2fa', { sg2fa: 1 });
-    expect(letsIn(await setUp(editor))).toBe(true);
+    expect(createsSession(await setUp(editor))).toBe(true);
     const before = mails(editor);
     expect((await act(stack, owner, '/force-password-reset')).body.status).toBe(200);
     // The mail brings a new link, which would take the place of one that is being used.
@@ -53,7 +52,7 @@ onEveryStack('the second factor after a forced reset', (stack) => {
     await recover(stack, 'unblock', '--all');
     const { someone, page } = await halfWay(stack.user);
     const key = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
-    const shown = await someone.send(page, 'enrol', { code: hotp(key, stepAt(Date.now())) });
+    const shown = await someone.send(page, 'enrol', { code: hotp(key, toStep(Date.now())) });
     await someone.send(shown, 'continue', { saved: '1' });
     const nonce = (await someone.look('/wp-admin/admin-ajax.php?action=rest-nonce')).body.trim();
     await change(stack, { login: stack.user, cookie: someone.cookie, nonce }, '/2fa', { sg2fa: 0 });
@@ -63,7 +62,7 @@ onEveryStack('the second factor after a forced reset', (stack) => {
   it('leads from the old password to the page on which a new one is chosen, and to no session', async () => {
     const { someone, page } = await halfWay(editor);
     const passed = await someone.send(page, 'code', { code: hotp(secret, ++step) });
-    expect(letsIn(passed)).toBe(false);
+    expect(createsSession(passed)).toBe(false);
     const { pathname, search } = new URL(passed.headers.location ?? '', stack.url);
     expect(search).toContain('action=rp&key=');
     expect((await someone.look('/wp-admin/')).status).toBe(302);
@@ -72,14 +71,14 @@ onEveryStack('the second factor after a forced reset', (stack) => {
     expect((await choosePassword(stack, pathname + search, 'a-brand-new-Passw0rd')).body).toContain('has been reset');
     const old = await browser().logIn(editor);
     expect(old.headers.location ?? '').not.toContain('second-factor');
-    expect(letsIn(old)).toBe(false);
+    expect(createsSession(old)).toBe(false);
     const chosen = await browser().logIn(editor, 'a-brand-new-Passw0rd');
     expect(chosen.headers.location).toContain('action=second-factor');
   });
 
   it('proves nothing when it was set up with the old password alone', async () => {
     const done = await setUp(stack.user);
-    expect(letsIn(done)).toBe(false);
+    expect(createsSession(done)).toBe(false);
     expect(done.headers.location).toContain('action=lostpassword');
     expect(done.headers.location).not.toContain('key=');
   });

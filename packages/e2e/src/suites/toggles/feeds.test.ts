@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { ask, form } from '../../http/request.js';
-import { expectRefused } from './expect-refused.js';
-import { toggleSuite } from './toggle-suite.js';
+import { expectRefused, toggleSuite } from './toggle-suite.js';
 
 const SIGN = /<rss|<feed[\s>]|<rdf:RDF/i;
 

@@ -5,8 +5,7 @@ import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { ask, form } from '../../http/request.js';
 import type { Session } from '../../http/session.js';
 import type { Stack } from '../../stacks/stack.js';
-import { expectRefused } from './expect-refused.js';
-import { toggleSuite } from './toggle-suite.js';
+import { expectRefused, toggleSuite } from './toggle-suite.js';
 
 /** The editor's form, and the answer of a save that went through. */
 const SIGN = /id=["']newcontent["']|name=["']newcontent["']|"success":true/;

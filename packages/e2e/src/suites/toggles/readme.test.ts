@@ -7,8 +7,7 @@ import { clickSwitch } from '../../browser/site-security-page.js';
 import { ask } from '../../http/request.js';
 import type { Stack } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { expectRefused } from './expect-refused.js';
-import { toggleSuite } from './toggle-suite.js';
+import { expectRefused, toggleSuite } from './toggle-suite.js';
 
 const SIGN = /Semantic Personal Publishing/;
 const fileOf = (stack: Stack) => join(stack.wordpressDir, 'readme.html');

@@ -4,8 +4,7 @@ import { expect, it } from 'vitest';
 import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { ask } from '../../http/request.js';
 import type { Stack } from '../../stacks/stack.js';
-import { expectRefused } from './expect-refused.js';
-import { toggleSuite } from './toggle-suite.js';
+import { expectRefused, toggleSuite } from './toggle-suite.js';
 
 const SIGN = /THE-SCRIPT-RAN|NOT-FOR-THE-PUBLIC/;
 

@@ -11,7 +11,7 @@ import { withoutConnector } from '../../stacks/wordpress.js';
 
 export interface ToggleContext {
   readonly stack: Stack;
-  /** The owner's log-in; there once the tests run. */
+  /** The owner's login; there once the tests run. */
   readonly owner: () => Session;
   readonly page: () => Page;
 }
@@ -101,4 +101,10 @@ function essence({ status, headers, body }: RawAnswer) {
       .replace(/(wp-embed-share-(?:tab|description)-(?:wordpress|html)-1)-[0-9A-Z]+/g, '$1')
       .replace(/((?:data-secret=&quot;|secret=))[A-Za-z0-9]{10}/g, '$1'),
   };
+}
+
+/** The answer is a refusal, and holds no sign that WordPress did what was asked. */
+export function expectRefused(answer: RawAnswer, sign: RegExp): void {
+  expect.soft(answer.body).not.toMatch(sign);
+  expect([400, 403, 404], `${answer.head.split('\r\n')[0]}\n${answer.body.slice(0, 300)}`).toContain(answer.status);
 }

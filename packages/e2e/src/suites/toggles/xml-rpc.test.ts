@@ -2,8 +2,7 @@ import { expect, it } from 'vitest';
 import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { sendRaw } from '../../http/raw.js';
 import { ask } from '../../http/request.js';
-import { expectRefused } from './expect-refused.js';
-import { toggleSuite } from './toggle-suite.js';
+import { expectRefused, toggleSuite } from './toggle-suite.js';
 
 const call = (method: string) =>
   `<?xml version="1.0"?><methodCall><methodName>${method}</methodName><params></params></methodCall>`;

@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+
+/** Length of the kernel's clock tick in /proc, seconds; 100 a second on every Linux that Node runs on. */
+const TICK = 0.01;
+
+/** Processor time that a process and its children have used until now, user and system together, seconds. */
+export function processorSeconds(pid: number): number {
+  let ticks = 0;
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    const fields = statFields(Number(entry));
+    if (fields === null || (Number(entry) !== pid && fields.parent !== pid)) continue;
+    ticks += fields.ticks;
+  }
+  return ticks * TICK;
+}
+
+/** Memory of a process that is in RAM, bytes. */
+export function residentBytes(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kilobytes ?? 0) * 1024;
+}
+
+/** See proc(5): the name in brackets may hold spaces, so fields are counted behind it. */
+function statFields(pid: number): { parent: number; ticks: number } | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Lets a process run only while something is done with it. Processes that work without being asked would otherwise
+ * disturb the others' turns.
+ */
+export async function whileRunning<Result>(pid: number, work: () => Promise<Result>): Promise<Result> {
+  process.kill(pid, 'SIGCONT');
+  try {
+    return await work();
+  } finally {
+    process.kill(pid, 'SIGSTOP');
+  }
+}
+
+/** Priorities of `SCHED_FIFO` (see sched(7)): the probe first, then the upstream web server, then the load. */
+const PRIORITIES = { load: 1, upstream: 2, probe: 3 } as const;
+
+export type Priority = keyof typeof PRIORITIES;
+
+let allowed: boolean | undefined;
+
+/**
+ * The beginning of a command line for programs that represent other machines (visitors, web servers). They share one
+ * processor, at real-time priority, so that they measure no wait of their own. On any processor they would move guard
+ * from one to the other thousands of times a second, which no other machine does. Empty for users without that right.
+ */
+export function priorityCommand(priority: Priority): readonly string[] {
+  allowed ??= spawnSync('chrt', ['--fifo', '1', 'true']).status === 0;
+  if (!allowed) return [];
+  return [...onItsProcessor(), 'chrt', '--fifo', String(PRIORITIES[priority])];
+}
+
+/**
+ * The same for the main thread of a process that already runs. Not for its other threads: V8 waits for them without
+ * yielding its processor, so they would never run.
+ */
+export function setPriority(pid: number, priority: Priority): void {
+  if (priorityCommand(priority).length === 0) return;
+  spawnSync('chrt', ['--fifo', '--pid', String(PRIORITIES[priority]), String(pid)]);
+  const [command, ...how] = onItsProcessor();
+  if (command !== undefined) spawnSync(command, ['--pid', ...how, String(pid)]);
+}
+
+/** The last processor; none of its own where there is only one. */
+function onItsProcessor(): readonly string[] {
+  const last = cpus().length - 1;
+  return last < 1 ? [] : ['taskset', '--cpu-list', String(last)];
+}

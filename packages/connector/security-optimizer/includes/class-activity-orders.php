@@ -1,0 +1,190 @@
+<?php
+/**
+ * Activity Log: orders of WooCommerce, and its products where they are no posts being saved. The methods take the
+ * arguments of the hooks listed in class-activity.php.
+ *
+ * Orders live in tables of their own (HPOS), or in that of posts; WooCommerce runs the same hooks for both, but for what
+ * WordPress's own screens do with posts. An order is recorded by its number and nothing else: the rest is the customer's.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Activity_Orders {
+
+	/** The kind of order that customers place; refunds and what plugins add are others. */
+	const TYPE = 'shop_order';
+
+	/** Statuses of what is no order yet. */
+	const DRAFTS = array( 'new', 'auto-draft', 'draft', 'checkout-draft' );
+
+	/** What is written with each save, whatever was changed. */
+	const WITH_EACH_SAVE = array(
+		'date_modified' => true,
+		'version'       => true,
+	);
+
+	/** @var array[] What was recorded of orders in this request, by id: `kinds`, and `uid` of a row that only says "changed". */
+	private static $recorded = array();
+
+	/** @var bool[] Whether the save of an order under way changes anything, by id. */
+	private static $changing = array();
+
+	/** @var string[] Numbers of orders being deleted, by id. */
+	private static $deleting = array();
+
+	/** @var bool[] Whether the save of a product under way changes anything, by id. */
+	private static $products = array();
+
+	public static function notice_save( $order ) {
+		if ( self::is_order( $order ) ) {
+			$changes = array_diff_key( $order->get_changes(), self::WITH_EACH_SAVE );
+			foreach ( $order->get_meta_data() as $meta ) {
+				$changes += $meta->get_changes();
+			}
+			self::$changing[ $order->get_id() ] = array() !== $changes;
+		}
+	}
+
+	public static function create( $order_id, $order = null ) {
+		self::record( 'order.created', $order_id, $order );
+	}
+
+	public static function update( $order_id, $order = null ) {
+		if ( ! isset( self::$changing[ $order_id ] ) || self::$changing[ $order_id ] ) {
+			self::record( 'order.updated', $order_id, $order );
+		}
+	}
+
+	public static function save_items( $order_id ) {
+		self::record( 'order.updated', $order_id );
+	}
+
+	public static function change_status( $order_id, $from, $to, $order = null ) {
+		if ( in_array( $from, self::DRAFTS, true ) ) {
+			self::record( 'order.created', $order_id, $order );
+		} elseif ( 'trash' === $from || 'trash' === $to ) {
+			self::record( 'trash' === $to ? 'order.trashed' : 'order.restored', $order_id, $order );
+		} else {
+			self::record( 'order.status', $order_id, $order, self::status_name( $from ), self::status_name( $to ) );
+		}
+	}
+
+	public static function trash( $order_id ) {
+		self::record( 'order.trashed', $order_id );
+	}
+
+	public static function notice_deletion( $order_id, $order ) {
+		self::$deleting[ $order_id ] = self::is_order( $order ) ? self::number( $order_id, $order ) : '';
+	}
+
+	public static function delete( $order_id ) {
+		self::record( 'order.deleted', $order_id );
+		unset( self::$deleting[ $order_id ] );
+	}
+
+	public static function refund( $order_id ) {
+		self::record( 'order.refunded', $order_id );
+	}
+
+	public static function delete_refund( $refund_id, $order_id ) {
+		self::record( 'order.refund-deleted', $order_id );
+	}
+
+	/**
+	 * A post was saved or deleted: WordPress's own screens move orders to the bin and back without WooCommerce's hooks.
+	 *
+	 * @param WP_Post $post   Any post.
+	 * @param string  $before Its status before.
+	 * @param string  $after  Its status now; empty when it is gone.
+	 */
+	public static function follow_post( $post, $before, $after ) {
+		if ( self::TYPE !== $post->post_type || self::have_tables() ) {
+			return;
+		}
+		if ( '' === $after ) {
+			if ( ! in_array( $before, self::DRAFTS, true ) ) {
+				self::record( 'order.deleted', $post->ID );
+			}
+		} elseif ( $before !== $after && ( 'trash' === $before || 'trash' === $after ) ) {
+			self::record( 'trash' === $after ? 'order.trashed' : 'order.restored', $post->ID );
+		}
+	}
+
+	public static function notice_product_save( $product ) {
+		self::$products[ $product->get_id() ] = array() !== array_diff_key( $product->get_changes(), self::WITH_EACH_SAVE );
+	}
+
+	/**
+	 * Programs save products without saving the post when its text stays: prices, stock, attributes. An order takes
+	 * from the stock by itself.
+	 */
+	public static function update_product( $product_id, $product = null ) {
+		$changed = ! isset( self::$products[ $product_id ] ) || self::$products[ $product_id ];
+		if ( $changed && array() === self::$changing && ! doing_action( 'save_post' ) && self::is_by_member() ) {
+			Security_Optimizer_Activity_Content::update_aside( $product_id );
+		}
+	}
+
+	private static function is_order( $order ) {
+		return is_object( $order ) && is_callable( array( $order, 'get_type' ) ) && self::TYPE === $order->get_type();
+	}
+
+	/**
+	 * @return bool Whether orders have tables of their own; the posts beside them are copies then.
+	 */
+	private static function have_tables() {
+		$store = array( 'Automattic\WooCommerce\Utilities\OrderUtil', 'custom_orders_table_usage_is_enabled' );
+		return is_callable( $store ) && call_user_func( $store );
+	}
+
+	/**
+	 * Only what members do, customers with an account among them: anonymous visitors place orders too, and programs clear up by
+	 * the thousand.
+	 */
+	private static function is_by_member() {
+		return get_current_user_id() > 0 || 'cli' === Security_Optimizer_Outbox::origin();
+	}
+
+	/**
+	 * An order is saved several times while one thing is done with it, and both kinds of storage may tell of it. What
+	 * was changed is recorded once; that something was changed only where nothing better is known.
+	 */
+	private static function record( $kind, $order_id, $order = null, $before = null, $after = null ) {
+		$order_id = (int) $order_id;
+		$gone     = isset( self::$deleting[ $order_id ] );
+		if ( null === $order && ! $gone && function_exists( 'wc_get_order' ) ) {
+			$order = wc_get_order( $order_id );
+		}
+		if ( ! self::is_by_member() || ( $gone ? '' === self::$deleting[ $order_id ] : is_object( $order ) && ! self::is_order( $order ) ) ) {
+			return;
+		}
+		$recorded = isset( self::$recorded[ $order_id ] ) ? self::$recorded[ $order_id ] : array(
+			'kind' => '',
+			'uid'  => '',
+		);
+		$what     = $kind . "\n" . $before . "\n" . $after;
+		if ( $what === $recorded['kind'] || ( 'order.updated' === $kind && '' !== $recorded['kind'] ) ) {
+			return;
+		}
+		if ( '' !== $recorded['uid'] ) {
+			Security_Optimizer_Outbox::delete( array( $recorded['uid'] ) );
+		}
+		$number = $gone ? self::$deleting[ $order_id ] : self::number( $order_id, $order );
+		$uid    = Security_Optimizer_Outbox::add( $kind, array( 'order', $order_id, '#' . $number ), $before, $after );
+
+		self::$recorded[ $order_id ] = array(
+			'kind' => $what,
+			'uid'  => 'order.updated' === $kind ? $uid : '',
+		);
+	}
+
+	private static function number( $order_id, $order ) {
+		return is_object( $order ) && is_callable( array( $order, 'get_order_number' ) ) ? $order->get_order_number() : (string) $order_id;
+	}
+
+	private static function status_name( $status ) {
+		return function_exists( 'wc_get_order_status_name' ) ? wc_get_order_status_name( $status ) : $status;
+	}
+}

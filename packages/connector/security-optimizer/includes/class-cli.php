@@ -1,0 +1,103 @@
+<?php
+/**
+ * The commands of WP-CLI, and what they share. They ask guard, which decides and checks as it does for the dashboard;
+ * nothing is decided here.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Cli {
+
+	/** @var Security_Optimizer_Guard_Client|null */
+	private static $client = null;
+
+	/**
+	 * @param string $secret The site's secret.
+	 */
+	public static function add_commands( $secret ) {
+		self::$client = new Security_Optimizer_Guard_Client( $secret );
+		WP_CLI::add_command( 'security-optimizer', 'Security_Optimizer_Cli_Site' );
+		WP_CLI::add_command( 'security-optimizer settings', 'Security_Optimizer_Cli_Settings' );
+		WP_CLI::add_command( 'security-optimizer two-factor', 'Security_Optimizer_Cli_Two_Factor' );
+		WP_CLI::add_command( 'security-optimizer login-url', 'Security_Optimizer_Cli_Login_Url' );
+		WP_CLI::add_command( 'security-optimizer away-mode', 'Security_Optimizer_Cli_Away_Mode' );
+	}
+
+	/**
+	 * Asks guard. Ends the command with guard's message when it refuses.
+	 *
+	 * @param string     $method `GET` or `POST`.
+	 * @param string     $route  Route of the API.
+	 * @param array|null $input  Members of the body.
+	 * @return array `data` and `message`.
+	 */
+	public static function call( $method, $route, $input = null ) {
+		$answer = self::$client->call( $method, $route, $input );
+		if ( is_wp_error( $answer ) ) {
+			WP_CLI::error( $answer->get_error_message() );
+			// WP_CLI::error() has ended the command.
+			return array(
+				'data'    => array(),
+				'message' => '',
+			);
+		}
+		return $answer;
+	}
+
+	/**
+	 * @param string $page `security`, `login` or `activity`.
+	 * @return array The options of a page of the dashboard.
+	 */
+	public static function options( $page ) {
+		$answer = self::call( 'POST', '/fetch-options', array( 'page' => $page ) );
+		return is_array( $answer['data'] ) ? $answer['data'] : array();
+	}
+
+	/**
+	 * @param array $choices Entries with `selected`.
+	 * @return array|null The selected one.
+	 */
+	public static function selected( array $choices ) {
+		foreach ( $choices as $choice ) {
+			if ( ! empty( $choice['selected'] ) ) {
+				return $choice;
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Prints rows as the option `--format` wants them.
+	 *
+	 * @param array    $options Options of the command.
+	 * @param array[]  $rows    Rows.
+	 * @param string[] $fields  Names of the columns.
+	 */
+	public static function print_rows( array $options, array $rows, array $fields ) {
+		$format = isset( $options['format'] ) ? $options['format'] : 'table';
+		if ( ! in_array( $format, array( 'table', 'json', 'csv', 'yaml', 'count' ), true ) ) {
+			WP_CLI::error( '--format: use table, json, csv, yaml or count.' );
+			return;
+		}
+		WP_CLI\Utils\format_items( $format, $rows, $fields );
+	}
+
+	/**
+	 * Prints values by their names.
+	 *
+	 * @param array $options Options of the command.
+	 * @param array $values  Values by name.
+	 */
+	public static function print_values( array $options, array $values ) {
+		$rows = array();
+		foreach ( $values as $name => $value ) {
+			$rows[] = array(
+				'name'  => $name,
+				'value' => $value,
+			);
+		}
+		self::print_rows( $options, $rows, array( 'name', 'value' ) );
+	}
+}

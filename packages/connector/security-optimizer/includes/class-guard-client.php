@@ -1,0 +1,103 @@
+<?php
+/**
+ * Calls of guard's REST API from the site's own PHP, for the commands of WP-CLI. Each call is signed with the site's key,
+ * for its method, route and body, once and for a minute; guard checks it as it checks those of an administrator.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Guard_Client {
+
+	const HEADER = 'X-Security-Optimizer-Call';
+
+	/** Seconds: guard may ask WordPress before it answers. */
+	const TIMEOUT = 40;
+
+	/** @var string The site's secret. */
+	private $secret;
+
+	/**
+	 * @param string $secret The site's secret.
+	 */
+	public function __construct( $secret ) {
+		$this->secret = $secret;
+	}
+
+	/**
+	 * Sends a call.
+	 *
+	 * @param string     $method `GET` or `POST`.
+	 * @param string     $route  Route below the namespace, for example `/away-mode`.
+	 * @param array|null $input  Members of the JSON body; null for none.
+	 * @return array|WP_Error `data` and `message` of the answer; the error's code is guard's, or one of the transport.
+	 */
+	public function call( $method, $route, $input = null ) {
+		$body   = null === $input ? '' : (string) json_encode( (object) $input );
+		$nonce  = bin2hex( random_bytes( 16 ) );
+		$header = Security_Optimizer_Protocol::call_header( $this->secret, time(), $nonce, $method, $route, $body );
+		$home   = network_home_url( '/' );
+		$args   = array(
+			'method'      => $method,
+			'timeout'     => self::TIMEOUT,
+			// Whoever it led to would get a call that is signed for guard.
+			'redirection' => 0,
+			'headers'     => array(
+				self::HEADER   => $header,
+				'Content-Type' => 'application/json',
+			),
+		);
+		if ( '' !== $body ) {
+			$args['body'] = $body;
+		}
+		// Where the machine does not reach its own public address.
+		if ( defined( 'SECURITY_OPTIMIZER_GUARD_URL' ) ) {
+			$args['headers']['Host'] = self::authority( $home );
+
+			$path = (string) wp_parse_url( $home, PHP_URL_PATH );
+			$home = untrailingslashit( (string) constant( 'SECURITY_OPTIMIZER_GUARD_URL' ) ) . $path;
+		}
+		return self::read( wp_remote_request( $home . '?rest_route=/security-optimizer/v1' . $route, $args ), $home );
+	}
+
+	/**
+	 * @param array|WP_Error $response What WordPress got.
+	 * @param string         $address  Where from.
+	 * @return array|WP_Error
+	 */
+	private static function read( $response, $address ) {
+		if ( is_wp_error( $response ) ) {
+			return new WP_Error( 'guard_unreachable', 'Guard can’t be reached at ' . $address . ' (' . $response->get_error_message() . ').' );
+		}
+		$answer = json_decode( wp_remote_retrieve_body( $response ), true );
+		if ( ! is_array( $answer ) || ! isset( $answer['status'], $answer['message'] ) || ! is_string( $answer['message'] ) ) {
+			$status = wp_remote_retrieve_response_code( $response );
+			return new WP_Error( 'not_guard', 'What answers at ' . $address . ' is not guard (HTTP status ' . $status . '). Set SECURITY_OPTIMIZER_GUARD_URL in wp-config.php to the address that guard listens on.' );
+		}
+		if ( 200 === $answer['status'] ) {
+			return array(
+				'data'    => isset( $answer['data'] ) ? $answer['data'] : null,
+				'message' => $answer['message'],
+			);
+		}
+		$message = $answer['message'];
+		$code    = isset( $answer['code'] ) ? (string) $answer['code'] : 'unknown';
+		if ( 'rest_forbidden' === $code ) {
+			$message .= ' Guard does not accept this call: it has to come from the machine of guard or of the site’s web server (see SECURITY_OPTIMIZER_GUARD_URL), with the site’s present key and a clock that is right.';
+		}
+		foreach ( isset( $answer['fields'] ) && is_array( $answer['fields'] ) ? $answer['fields'] : array() as $field => $text ) {
+			$message .= ' ' . $field . ': ' . $text;
+		}
+		return new WP_Error( $code, $message );
+	}
+
+	/**
+	 * @param string $url A URL.
+	 * @return string Host and port, as they stand in the header `Host`.
+	 */
+	private static function authority( $url ) {
+		$port = wp_parse_url( $url, PHP_URL_PORT );
+		return wp_parse_url( $url, PHP_URL_HOST ) . ( null === $port ? '' : ':' . $port );
+	}
+}

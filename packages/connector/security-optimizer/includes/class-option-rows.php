@@ -1,0 +1,68 @@
+<?php
+/**
+ * Rows of the options table for what must happen once, or be written at once: past WordPress's cache, never loaded with
+ * the other options. The unique key of the name makes an insertion atomic in every database that WordPress runs on.
+ *
+ * Values begin with a time, so that old rows can be found.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Option_Rows {
+
+	/** Characters of the time with which a value begins. */
+	const TIME_LENGTH = 12;
+
+	/**
+	 * @return string Name of the table, one for a whole network.
+	 */
+	public static function table() {
+		global $wpdb;
+		return $wpdb->base_prefix . 'options';
+	}
+
+	/**
+	 * @param int $time Unix seconds.
+	 * @return string The same in a form that sorts as text.
+	 */
+	public static function time( $time ) {
+		return sprintf( '%0' . self::TIME_LENGTH . 'd', $time );
+	}
+
+	/**
+	 * @param string $name  Name of the row.
+	 * @param string $value Value, which begins with `time()`.
+	 * @return int|false 1 when the row is new, 0 when there was one of this name, false when the database does not answer.
+	 */
+	public static function insert( $name, $value ) {
+		global $wpdb;
+		$table = self::table();
+		return $wpdb->query( $wpdb->prepare( "INSERT IGNORE INTO $table (option_name, option_value, autoload) VALUES (%s, %s, 'no')", $name, $value ) ); // phpcs:ignore WordPress.DB
+	}
+
+	/**
+	 * @param string   $name   Name of the row.
+	 * @param string   $value  Value, which begins with `time()`.
+	 * @param int|null $before Only a row that is no younger than this, Unix seconds; null for any.
+	 * @return int|false How many rows were changed, false when the database does not answer.
+	 */
+	public static function update( $name, $value, $before = null ) {
+		global $wpdb;
+		$table = self::table();
+		return null === $before
+			? $wpdb->query( $wpdb->prepare( "UPDATE $table SET option_value = %s WHERE option_name = %s", $value, $name ) ) // phpcs:ignore WordPress.DB
+			: $wpdb->query( $wpdb->prepare( "UPDATE $table SET option_value = %s WHERE option_name = %s AND option_value <= %s", $value, $name, self::time( $before ) ) ); // phpcs:ignore WordPress.DB
+	}
+
+	/**
+	 * @param string $prefix Beginning of names.
+	 * @param int    $before Rows older than this are deleted, Unix seconds.
+	 */
+	public static function delete_older( $prefix, $before ) {
+		global $wpdb;
+		$table = self::table();
+		$wpdb->query( $wpdb->prepare( "DELETE FROM $table WHERE option_name LIKE %s AND option_value < %s", $wpdb->esc_like( $prefix ) . '%', self::time( $before ) ) ); // phpcs:ignore WordPress.DB
+	}
+}

@@ -1,0 +1,163 @@
+<?php
+/**
+ * Which sessions were made with the second factor, and the end of those that were made without it.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Second_Factor_Sessions {
+
+	/** Name of a session's member that says that the second factor was given for it, or was not needed. */
+	const PASSED = 'security_optimizer_factor';
+
+	/** Option with the time at which a pause began, Unix seconds. There until the pause is over. */
+	const PAUSED_AT = 'security_optimizer_paused_at';
+
+	/** @var bool[] Users who needed the second factor before this request changed their roles: id to true. */
+	private static $required = array();
+
+	/** @var bool[] Users who need it by the roles that are being written now: id to true. */
+	private static $promoted = array();
+
+	/**
+	 * Filter `attach_session_information`: marks the session when the second factor was given for it. Sessions that
+	 * WordPress made while the connector was away, or under another policy, have no mark.
+	 *
+	 * @param array $session The new session's data.
+	 * @param int   $user_id Its user.
+	 * @return array
+	 */
+	public static function mark( $session, $user_id ) {
+		$user_id = (int) $user_id;
+		if ( Security_Optimizer_Second_Factor::is_issuing( $user_id ) || Security_Optimizer_Signed_In_User::has_factor( $user_id ) || Security_Optimizer_Context::trusts_device( $user_id ) ) {
+			$session[ self::PASSED ] = 1;
+		}
+		return $session;
+	}
+
+	/**
+	 * @param int    $user_id A user.
+	 * @param string $token   Which session.
+	 * @return bool Whether the second factor was given for it, or was not needed.
+	 */
+	public static function is_marked( $user_id, $token ) {
+		$session = WP_Session_Tokens::get_instance( $user_id )->get( $token );
+		return ! empty( $session[ self::PASSED ] );
+	}
+
+	/**
+	 * Marks a session that was made before the second factor was switched on and is to stay.
+	 *
+	 * @param int    $user_id A user.
+	 * @param string $token   Which.
+	 */
+	public static function mark_existing( $user_id, $token ) {
+		$sessions = WP_Session_Tokens::get_instance( $user_id );
+		$session  = $sessions->get( $token );
+		if ( is_array( $session ) ) {
+			$sessions->update( $token, array( self::PASSED => 1 ) + $session );
+		}
+	}
+
+	/**
+	 * Filter `attach_session_information`, last: WordPress adds the new session to the list that it read when the request
+	 * began. Sessions that have been ended since would be stored again.
+	 *
+	 * @param array $session Passed on.
+	 * @param int   $user_id Its user.
+	 * @return array
+	 */
+	public static function forget_cached_sessions( $session, $user_id ) {
+		wp_cache_delete( $user_id, 'user_meta' );
+		return $session;
+	}
+
+	/**
+	 * Ends all sessions of each user who needs a second factor and has a session without the mark. WordPress cannot end
+	 * single sessions by what they hold.
+	 *
+	 * @param string[]|null $roles Only users with one of these roles; null for all who need a second factor.
+	 * @return int Number of these users.
+	 */
+	public static function end_unmarked( $roles = null ) {
+		$ended = 0;
+		foreach ( array_unique( Security_Optimizer_Command_End_Sessions::list_users( null, $roles ) ) as $user_id ) {
+			$sessions = WP_Session_Tokens::get_instance( $user_id )->get_all();
+			if ( count( array_column( $sessions, self::PASSED ) ) < count( $sessions ) ) {
+				self::end_all( $user_id );
+				++$ended;
+			}
+		}
+		return $ended;
+	}
+
+	/**
+	 * Also action `granted_super_admin`, since that is not a role.
+	 *
+	 * @param int $user_id A user.
+	 */
+	public static function end_all( $user_id ) {
+		WP_Session_Tokens::get_instance( $user_id )->destroy_all();
+	}
+
+	/**
+	 * Filters `add_user_metadata`, `update_user_metadata` and `delete_user_metadata`, before it happens: by whatever way
+	 * a user gets a role, it is written there. Programs that take all roles away and give them back change nothing.
+	 *
+	 * @param mixed  $check   Passed on.
+	 * @param int    $user_id A user.
+	 * @param string $name    What is written.
+	 * @param mixed  $value   Its value.
+	 * @return mixed
+	 */
+	public static function record_promotion( $check, $user_id, $name, $value ) {
+		$user = Security_Optimizer_Second_Factor::is_roles_key( $name ) ? get_userdata( $user_id ) : false;
+		if ( $user && Security_Optimizer_Second_Factor::is_required_for( $user ) ) {
+			self::$required[ $user->ID ] = true;
+		} elseif ( $user && Security_Optimizer_Second_Factor::includes_required_role( $value ) && ! isset( self::$required[ $user->ID ] ) ) {
+			self::$promoted[ $user->ID ] = true;
+		}
+		return $check;
+	}
+
+	/**
+	 * Actions `added_user_meta` and `updated_user_meta`: the sessions from before were made for a password alone.
+	 *
+	 * @param int $meta_id Not used.
+	 * @param int $user_id A user.
+	 */
+	public static function end_after_promotion( $meta_id, $user_id ) {
+		if ( isset( self::$promoted[ $user_id ] ) ) {
+			unset( self::$promoted[ $user_id ] );
+			self::end_all( $user_id );
+		}
+	}
+
+	/**
+	 * A new policy is stored. When it ends a pause in which the second factor was off, so do the sessions that were made
+	 * in it.
+	 *
+	 * @param int $now Unix seconds.
+	 */
+	public static function apply_pause( $now ) {
+		$since = (int) get_site_option( self::PAUSED_AT, 0 );
+		if ( Security_Optimizer_Policy::is_on( 'paused' ) ) {
+			if ( 0 === $since ) {
+				update_site_option( self::PAUSED_AT, $now );
+			}
+			return;
+		}
+		if ( 0 === $since ) {
+			return;
+		}
+		foreach ( Security_Optimizer_Policy::is_on( 'sg2fa' ) ? Security_Optimizer_Command_End_Sessions::list_users() : array() as $user_id ) {
+			$logins = array_column( WP_Session_Tokens::get_instance( $user_id )->get_all(), 'login' );
+			if ( array() !== $logins && max( $logins ) >= $since ) {
+				self::end_all( $user_id );
+			}
+		}
+		delete_site_option( self::PAUSED_AT );
+	}
+}

@@ -1,0 +1,121 @@
+import * as z from 'zod/mini';
+import { ALERT_KINDS, ALERTS_PER_HOUR, alertsSchema, WEBHOOK_URL_MAX } from './alerts.js';
+import { endpoint } from './endpoint.js';
+import { flag } from './login.js';
+import { messages } from './messages.js';
+import { toggleValue } from './settings.js';
+
+const url = z
+  .string({ error: messages.required })
+  .check(z.trim(), z.maxLength(WEBHOOK_URL_MAX, messages.invalidFormat));
+const protocol = z.enum(['udp', 'tcp'], { error: 'Use udp or tcp.' });
+const framing = z.enum(['octets', 'lf'], { error: 'Use octets or lf.' });
+
+export const fetchAlerts = endpoint({
+  name: 'fetchAlerts',
+  suffix: '/alerts',
+  methods: ['POST', 'GET'],
+  summary: 'Who gets which alerts, the channels with their last answer, the limit and the quiet hours.',
+  request: z.object({}),
+  response: alertsSchema,
+});
+
+export const updateAlertRecipient = endpoint({
+  name: 'update:alert_recipient',
+  suffix: '/alert-recipient',
+  methods: ['POST'],
+  summary: 'What a recipient of the tab Weekly Reports gets: the weekly report (1) or not (0), and which alerts.',
+  request: z.object({
+    email: z.string({ error: messages.required }).check(z.minLength(1, messages.required)),
+    report: toggleValue,
+    kinds: z.array(z.enum(ALERT_KINDS, { error: 'Use kinds of alerts.' }), { error: 'Send a list of kinds.' }),
+  }),
+  response: alertsSchema,
+});
+
+export const updateAlertWebhook = endpoint({
+  name: 'update:alert_webhook',
+  suffix: '/alert-webhook',
+  methods: ['POST'],
+  summary:
+    'The address that each alert is posted to, and the secret that signs it (`whsec_` and base64, as Standard ' +
+    'Webhooks has it). Without `url` or `secret` the stored one stays; an empty `url` switches the webhook off.',
+  request: z.object({
+    url: z.optional(url),
+    secret: z.optional(
+      z
+        .string({ error: messages.invalidFormat })
+        .check(z.regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'Use whsec_ and 24 to 64 bytes in base64.')),
+    ),
+  }),
+  response: alertsSchema,
+});
+
+export const updateAlertSlack = endpoint({
+  name: 'update:alert_slack',
+  suffix: '/alert-slack',
+  methods: ['POST'],
+  summary: 'The address of an incoming webhook of Slack, or of a service that takes the same format; empty = off.',
+  request: z.object({ url }),
+  response: alertsSchema,
+});
+
+export const updateAlertSyslog = endpoint({
+  name: 'update:alert_syslog',
+  suffix: '/alert-syslog',
+  methods: ['POST'],
+  summary:
+    'The system log (RFC 5424) that alerts are written to. `framing` is that of TCP (RFC 6587): counted octets or a ' +
+    'line feed at the end. An empty `host` switches it off.',
+  request: z.object({
+    host: z.string({ error: messages.required }).check(z.trim(), z.maxLength(253, messages.invalidFormat)),
+    port: z._default(
+      z.coerce
+        .number({ error: 'Use a port from 1 to 65535.' })
+        .check(
+          z.int('Use a port from 1 to 65535.'),
+          z.minimum(1, 'Use a port from 1 to 65535.'),
+          z.maximum(65_535, 'Use a port from 1 to 65535.'),
+        ),
+      514,
+    ),
+    protocol: z._default(protocol, 'udp'),
+    framing: z._default(framing, 'octets'),
+  }),
+  response: alertsSchema,
+});
+
+export const updateAlertLimits = endpoint({
+  name: 'update:alert_limits',
+  suffix: '/alert-limits',
+  methods: ['POST'],
+  summary: 'At most this many mails an hour (2, 4 or 10), and whether alerts wait from 22:00 to 07:00.',
+  request: z.object({
+    per_hour: z.optional(z.literal([...ALERTS_PER_HOUR], { error: 'Use 2, 4 or 10.' })),
+    quiet_hours: z.optional(toggleValue),
+  }),
+  response: alertsSchema,
+});
+
+export const testAlerts = endpoint({
+  name: 'testAlerts',
+  suffix: '/alert-test',
+  methods: ['POST'],
+  summary: 'Send a test alert by one channel now: by mail to everybody who gets alerts, or by another channel.',
+  request: z.object({
+    channel: z.enum(['mail', 'webhook', 'slack', 'syslog'], { error: 'Use mail, webhook, slack or syslog.' }),
+  }),
+  /** `sent`: to how many addresses, for mail. */
+  response: z.object({ ok: flag, sent: z.int(), text: z.string(), alerts: alertsSchema }),
+});
+
+/** Endpoints of the alerts on the tab Weekly Reports. */
+export const alertEndpoints = [
+  fetchAlerts,
+  updateAlertRecipient,
+  updateAlertWebhook,
+  updateAlertSlack,
+  updateAlertSyslog,
+  updateAlertLimits,
+  testAlerts,
+] as const;

@@ -1,0 +1,38 @@
+import * as z from 'zod/mini';
+import { checkupSchema } from './checkup.js';
+import { endpoint } from './endpoint.js';
+import { settingEndpoints } from './setting-endpoints.js';
+import { toggleValue } from './settings.js';
+
+/** Endpoints of the checkup. */
+export const checkupEndpoints = [
+  endpoint({
+    name: 'checkup',
+    suffix: '/checkup',
+    methods: ['POST', 'GET'],
+    summary:
+      'The result of the latest checkup for traces of a break-in, those before it (`all`: 1 for all of them), and ' +
+      'whether one runs.',
+    request: z.object({ all: z.optional(toggleValue) }),
+    response: checkupSchema,
+  }),
+  endpoint({
+    name: 'runCheckup',
+    suffix: '/run-checkup',
+    methods: ['POST'],
+    summary:
+      'Look for traces of a break-in, changing nothing: core files, administrators, uploads, plugins. It goes on when ' +
+      'the page is left; a second start joins the one that runs.',
+    request: z.object({}),
+    response: checkupSchema,
+  }),
+  endpoint({
+    name: 'keepFinding',
+    suffix: '/keep-finding',
+    methods: ['POST'],
+    summary: 'Mark a finding of the latest checkup as known (1), so that it is left out from now on, or no longer (0).',
+    request: z.object({ key: z.string().check(z.minLength(1), z.maxLength(300)), keep: toggleValue }),
+    response: checkupSchema,
+  }),
+  ...settingEndpoints('postHack'),
+] as const;

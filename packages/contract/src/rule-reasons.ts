@@ -1,0 +1,42 @@
+/**
+ * Why requests are refused, by the name of the rule, which is an interface: it stands in the log, in exports and in
+ * responses. A name with a colon is looked up by the part before it when the whole is not listed.
+ */
+export const ruleReasons: Readonly<Record<string, string>> = {
+  'blocked-visitor': 'Refused: this visitor is blocked.',
+  'own-files': 'Refused: the files of this plugin can’t be opened by their address.',
+  'login-access': 'Refused: this address is not on the list of Login Access.',
+  'away-mode': 'Refused: Away Mode is on.',
+  'login-limit': 'Refused: too many wrong passwords.',
+  'other-site': 'Refused: the login was sent from a page of another site.',
+  'xml-rpc': 'Refused: XML-RPC is off.',
+  'system-folders': 'Refused: scripts can’t run in system folders, and sensitive files are not shown.',
+  'file-editors': 'Refused: the editors of themes and plugins are off.',
+  feeds: 'Refused: feeds are off.',
+  readme: 'Refused: the readme file is not shown.',
+  'wordpress-version': 'Refused: files that tell the version of WordPress are not shown.',
+  'security-headers': 'Refused: the request does not fit the protection against scripts.',
+  'unknown-host': 'Refused: the request was for a host name that this server does not serve.',
+  'site-quarantined': 'Refused: the site is closed until its key can be used again.',
+  ambiguous: 'Refused: the request can be read in more than one way.',
+  malformed: 'Refused: the request is not valid HTTP.',
+  'ambiguous:target-too-long': 'Refused: the address is too long.',
+  'ambiguous:login-query': 'Refused: the address of the login is too long.',
+  'ambiguous:context': 'Refused: the address is too long.',
+  'ambiguous:method': 'Refused: this method is not allowed.',
+  'malformed:408': 'Refused: the request took too long to arrive.',
+  'malformed:431': 'Refused: the headers of the request are too long.',
+};
+
+/** For rules that this version has no sentence for. */
+export const OTHER_REFUSAL = 'Refused by a protection of this site.';
+
+/** What a request with a wrong password is called. */
+export const FAILED_LOGIN_REASON = 'Failed login: the password was wrong.';
+
+/** Sentence that says why a request was refused; empty when no rule refused it. */
+export function ruleReason(rule: string | null): string {
+  if (rule === null) return '';
+  const cut = rule.indexOf(':');
+  return ruleReasons[rule] ?? (cut === -1 ? undefined : ruleReasons[rule.slice(0, cut)]) ?? OTHER_REFUSAL;
+}

@@ -1,0 +1,15 @@
+/**
+ * What the provider gets from a site whose owner shares technical data: these fields and no others, in this order. The
+ * consent dialog shows the whole list; docs/overview.md describes the request.
+ */
+export const technicalDataFields = [
+  { field: 'site', text: 'A random-looking identifier of the site, not its address' },
+  { field: 'security_optimizer', text: 'Versions of Security Optimizer and of its plugin' },
+  { field: 'server', text: 'Operating system, processor type and Node.js version of the server' },
+  { field: 'php', text: 'PHP version' },
+  { field: 'wordpress', text: 'WordPress version, its language, and whether it is a network of sites' },
+  { field: 'plugins', text: 'Plugins: folder, version and whether each is active' },
+  { field: 'protections', text: 'Which recommended protections are on' },
+] as const;
+
+export type TechnicalDataField = (typeof technicalDataFields)[number]['field'];

@@ -1,0 +1,94 @@
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import rtlcss from 'rtlcss';
+import { createServer } from 'vite';
+import { contractSource } from './contract-source.mjs';
+import { SHEETS } from './styles.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+/** Where the sources stand in the site's address; the rest of it is the site's. */
+const BASE = '/@dashboard/';
+const ENTRY = 'development-entry';
+
+/** Starts the dashboard in a page of the site. WordPress prints it in the head. */
+export const developmentScript = `(function () {
+  var script = document.createElement('script');
+  script.type = 'module';
+  script.src = '${BASE}@id/${ENTRY}';
+  document.head.appendChild(script);
+})();
+`;
+
+/**
+ * Serves a site and, at an address of the same origin, the dashboard from its sources; open pages are updated when a
+ * source changes. The same origin, since the policy for scripts that guard sends allows no other.
+ *
+ * @param {{ host: string, port: number, site: string, ready: () => Promise<void> }} options `site` is the origin of
+ *   guard; requests wait until `ready`
+ * @returns {Promise<{ close: () => Promise<void> }>}
+ */
+export async function startDevServer({ host, port, site, ready }) {
+  const server = await createServer({
+    configFile: false,
+    root,
+    base: BASE,
+    cacheDir: fileURLToPath(new URL('../../../.cache/dashboard-dev', import.meta.url)),
+    logLevel: 'warn',
+    appType: 'custom',
+    plugins: [react(), developmentEntry(), rightToLeft(), waitFor(ready)],
+    resolve: { alias: [contractSource] },
+    optimizeDeps: { entries: ['src/**/*.tsx', '!**/*.test.tsx'] },
+    server: {
+      host,
+      port,
+      strictPort: true,
+      cors: false,
+      fs: { allow: [fileURLToPath(new URL('../../..', import.meta.url))] },
+      proxy: { [`^(?!${BASE})`]: { target: site, ws: true } },
+    },
+  });
+  await server.listen();
+  return { close: () => server.close() };
+}
+
+/** Holds requests until what answers them is there. */
+function waitFor(ready) {
+  return {
+    name: 'security-optimizer-wait',
+    configureServer(server) {
+      server.middlewares.use((_request, _response, next) => {
+        ready().then(() => next(), next);
+      });
+    },
+  };
+}
+
+/** The module that prepares the page for updates, adds the styles in their order, and starts the dashboard. */
+function developmentEntry() {
+  const sheets = (query) => SHEETS.map((name) => `await import('/src/styles/${name}.css${query}');`).join('\n');
+  return {
+    name: 'security-optimizer-development-entry',
+    resolveId: (id) => (id === ENTRY ? id : null),
+    load: (id) =>
+      id === ENTRY
+        ? `import '/@vite/client';
+import '@vitejs/plugin-react/preamble';
+if (document.documentElement.dir === 'rtl') {
+${sheets('?rtl')}
+} else {
+${sheets('')}
+}
+await import('/src/app/main.ts');
+`
+        : null,
+  };
+}
+
+/** `sheet.css?rtl` is the sheet for languages that are written from right to left. */
+function rightToLeft() {
+  return {
+    name: 'security-optimizer-right-to-left',
+    enforce: 'pre',
+    transform: (code, id) => (/\.css\?.*\brtl\b/.test(id) ? { code: rtlcss.process(code), map: null } : null),
+  };
+}

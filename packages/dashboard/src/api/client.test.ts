@@ -1,0 +1,198 @@
+import { messages } from '@security-optimizer/contract/messages';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type ApiServer, ok, refused, staleNonce, startApiServer } from '../../test/api-server.js';
+import { type Api, ApiFailure, createApi, restUrl } from './client.js';
+
+let server: ApiServer;
+let api: Api;
+
+beforeEach(async () => {
+  server = await startApiServer(() => ok({}));
+  api = createApi(
+    { restBase: `${server.origin}/wp-json/`, address: window.location.href, fetch: globalThis.fetch },
+    { first: 'oldnonce01', url: `${server.origin}/nonce` },
+  );
+});
+
+async function failureOf(promise: Promise<unknown>): Promise<ApiFailure> {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ApiFailure)) throw new Error('The call did not fail as expected.');
+  return error;
+}
+
+describe('a call', () => {
+  it('carries the nonce, asks for JSON and sends a JSON body', async () => {
+    await api.call({ suffix: '/xss-protection', body: { xss_protection: 1 } });
+    const [call] = server.calls;
+    expect(call?.url).toBe('/wp-json/security-optimizer/v1/xss-protection');
+    expect(call?.method).toBe('POST');
+    expect(call?.headers).toMatchObject({
+      'x-wp-nonce': 'oldnonce01',
+      accept: 'application/json',
+      'content-type': 'application/json',
+    });
+    expect(call?.body).toBe('{"xss_protection":1}');
+  });
+
+  it.each(['GET', 'DELETE'] as const)('sends no body with %s', async (method) => {
+    await api.call({ suffix: '/notifications', method, body: { a: 1 }, query: { page: 1 } });
+    expect(server.calls[0]).toMatchObject({
+      method,
+      body: '',
+      url: '/wp-json/security-optimizer/v1/notifications?page=1',
+    });
+    expect(server.calls[0]?.headers['content-type']).toBeUndefined();
+  });
+
+  it('can go to the other namespace', async () => {
+    await api.call({ suffix: '/update-settings', method: 'PUT', namespace: 'provider-settings/v1', body: {} });
+    expect(server.calls[0]).toMatchObject({ method: 'PUT', url: '/wp-json/provider-settings/v1/update-settings' });
+  });
+
+  it('gives data, message and the texts of the metadata notification', async () => {
+    server.handler = () => ({
+      body: { status: 200, data: [1], message: 'Done.', metadata: { notification: { success: 'Yes', error: 'No' } } },
+    });
+    await expect(api.call({ suffix: '/rate' })).resolves.toEqual({
+      data: [1],
+      message: 'Done.',
+      notification: { success: 'Yes', error: 'No' },
+    });
+  });
+
+  it.each([
+    ['a body without a status', { data: {} }],
+    ['a status as text', { data: {}, status: '200' }],
+    ['another status', { data: {}, status: 201 }],
+  ])('fails for %s, even when HTTP says 200', async (_name, body) => {
+    server.handler = () => ({ body });
+    expect((await failureOf(api.call({ suffix: '/rate' }))).kind).toBe('refused');
+  });
+
+  it('carries status, message, code and fields of a refusal', async () => {
+    server.handler = () => ({
+      status: 400,
+      body: { data: null, status: 400, code: 'invalid_input', message: 'Nothing was saved.', fields: { a: 'Use 0.' } },
+    });
+    expect(await failureOf(api.call({ suffix: '/rate' }))).toMatchObject({
+      kind: 'refused',
+      status: 400,
+      code: 'invalid_input',
+      message: 'Nothing was saved.',
+      fields: { a: 'Use 0.' },
+    });
+  });
+
+  it('reads the status of an error of WordPress itself', async () => {
+    server.handler = () => ({ status: 404, body: { code: 'rest_no_route', message: 'No.', data: { status: 404 } } });
+    expect(await failureOf(api.call({ suffix: '/rate' }))).toMatchObject({ status: 404, code: 'rest_no_route' });
+  });
+
+  it.each(['<html></html>', '', '{"status":200'])('fails with 555 for the body %j', async (body) => {
+    server.handler = () => ({ body });
+    expect(await failureOf(api.call({ suffix: '/rate' }))).toMatchObject({
+      kind: 'not_json',
+      status: 555,
+      message: messages.notJson,
+    });
+  });
+
+  it('fails without a status when nothing answers', async () => {
+    server.handler = () => null;
+    expect(await failureOf(api.call({ suffix: '/rate' }))).toMatchObject({ kind: 'no_response', status: 0 });
+  });
+
+  it('gives up after its time', async () => {
+    server.handler = () => new Promise(() => undefined);
+    expect((await failureOf(api.call({ suffix: '/rate', timeout: 50 }))).kind).toBe('no_response');
+  });
+});
+
+describe('a nonce that has grown old', () => {
+  function acceptOnly(nonce: string, fresh: { status?: number; body: string } | null): void {
+    server.handler = (call) => {
+      if (call.url === '/nonce') return fresh;
+      return call.headers['x-wp-nonce'] === nonce ? ok('saved') : staleNonce;
+    };
+  }
+  const urls = (): string[] => server.calls.map((call) => call.url.replace('/wp-json/security-optimizer/v1', ''));
+
+  it('is renewed once and the call repeated once', async () => {
+    acceptOnly('newnonce01', { body: 'newnonce01\n' });
+    await expect(api.call({ suffix: '/rate' })).resolves.toMatchObject({ data: 'saved' });
+    expect(urls()).toEqual(['/rate', '/nonce', '/rate']);
+  });
+
+  it('is renewed once for many calls that fail together', async () => {
+    acceptOnly('newnonce01', { body: 'newnonce01' });
+    await Promise.all(Array.from({ length: 5 }, () => api.call({ suffix: '/rate' })));
+    expect(urls().filter((url) => url === '/nonce')).toHaveLength(1);
+  });
+
+  it('is not renewed a second time when the new one is refused as well', async () => {
+    acceptOnly('othernonce', { body: 'newnonce01' });
+    expect(await failureOf(api.call({ suffix: '/rate' }))).toMatchObject({ kind: 'refused', status: 403 });
+    expect(urls()).toEqual(['/rate', '/nonce', '/rate']);
+  });
+
+  it.each([
+    ['0 with status 400', { status: 400, body: '0' }],
+    ['0', { body: '0' }],
+    ['-1', { body: '-1' }],
+    ['a login page', { body: '<!DOCTYPE html><form name="loginform">' }],
+  ])('means that the session is gone when the answer is %s', async (_name, fresh) => {
+    acceptOnly('newnonce01', fresh);
+    expect((await failureOf(api.call({ suffix: '/rate' }))).kind).toBe('session_gone');
+    expect(urls()).toEqual(['/rate', '/nonce']);
+  });
+
+  it.each([
+    ['nothing', null],
+    ['an error of the server', { status: 502, body: 'Bad gateway' }],
+  ])('says nothing about the session when the answer is %s', async (_name, fresh) => {
+    acceptOnly('newnonce01', fresh);
+    expect((await failureOf(api.call({ suffix: '/rate' }))).kind).toBe('no_response');
+  });
+
+  it('is not looked for when the owner lacks the right', async () => {
+    server.handler = () => refused(403, 'rest_forbidden', 'Sorry, you are not allowed to do that.');
+    expect(await failureOf(api.call({ suffix: '/rate' }))).toMatchObject({ kind: 'refused', code: 'rest_forbidden' });
+    expect(urls()).toEqual(['/rate']);
+  });
+});
+
+const base = 'https://example.com/blog/wp-admin/admin.php?page=site-security';
+const route = 'security-optimizer/v1/fetch-options';
+
+describe('restUrl', () => {
+  it.each([
+    ['https://example.com/wp-json/', 'https://example.com/wp-json/security-optimizer/v1/fetch-options'],
+    ['https://example.com/wp-json', 'https://example.com/wp-json/security-optimizer/v1/fetch-options'],
+    ['/blog/wp-json/', 'https://example.com/blog/wp-json/security-optimizer/v1/fetch-options'],
+    [
+      'https://example.com/index.php?rest_route=/',
+      'https://example.com/index.php?rest_route=/security-optimizer/v1/fetch-options',
+    ],
+    ['https://example.com/?rest_route=%2F', 'https://example.com/?rest_route=/security-optimizer/v1/fetch-options'],
+    [
+      'https://example.com/?rest_route=/&lang=de',
+      'https://example.com/?rest_route=/security-optimizer/v1/fetch-options&lang=de',
+    ],
+    ['https://example.com/wp-json/?lang=de', 'https://example.com/wp-json/security-optimizer/v1/fetch-options?lang=de'],
+  ])('appends the route to %s', (root, expected) => {
+    expect(restUrl(root, route, {}, base)).toBe(expected);
+  });
+
+  it('starts a query after a path and goes on with the one that is there', () => {
+    const query = { page: 2, q: 'a b&c', none: undefined };
+    expect(restUrl('https://example.com/wp-json/', 'x/v1/y', query, base)).toBe(
+      'https://example.com/wp-json/x/v1/y?page=2&q=a%20b%26c',
+    );
+    expect(restUrl('https://example.com/index.php?rest_route=/', 'x/v1/y', query, base)).toBe(
+      'https://example.com/index.php?rest_route=/x/v1/y&page=2&q=a%20b%26c',
+    );
+  });
+});

@@ -1,0 +1,261 @@
+import { type ActivityOptions, activityOptionsSchema } from '@security-optimizer/contract/activity';
+import { type LoginOptions, loginOptionsSchema } from '@security-optimizer/contract/login';
+import type { SecurityOptions } from '@security-optimizer/contract/protections';
+import { securityOptionsSchema } from '@security-optimizer/contract/settings';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { isRecord } from '../i18n/locale.js';
+import { type ApiCall, ApiFailure } from './client.js';
+import type { Notice } from './notices.js';
+import { usePageVisible, useQueryData } from './query-client.js';
+import type { RunRequest } from './run-request.js';
+import { useServices } from './services.js';
+import { readKnown } from './tolerant.js';
+
+/** Where the options of a page are fetched, and how they are parsed. */
+export interface OptionsSource<Options extends object> {
+  readonly key: readonly string[];
+  readonly call: ApiCall;
+  /** Parses a response; drops invalid fields. */
+  readonly read: (data: unknown) => Options;
+}
+
+/** Options that the server knows; an older one may lack some. */
+export type KnownOptions = Readonly<Partial<SecurityOptions>>;
+export type KnownLoginOptions = Readonly<Partial<LoginOptions>>;
+export type KnownActivityOptions = Readonly<Partial<ActivityOptions>>;
+
+/**
+ * Name of the contract's endpoint `fetchOptions`. Its module is not imported, because it contains the schemas of all
+ * requests.
+ */
+export const FETCH_OPTIONS = 'fetchOptions';
+
+export const securityOptions: OptionsSource<KnownOptions> = {
+  key: ['options', 'security'],
+  call: { suffix: '/fetch-options', body: { page: 'security' } },
+  read: (data) => readKnown(securityOptionsSchema, data),
+};
+
+export const loginOptions: OptionsSource<KnownLoginOptions> = {
+  key: ['options', 'login'],
+  call: { suffix: '/fetch-options', body: { page: 'login' } },
+  read: (data) => readKnown(loginOptionsSchema, data),
+};
+
+export const activityOptions: OptionsSource<KnownActivityOptions> = {
+  key: ['options', 'activity'],
+  call: { suffix: '/fetch-options', body: { page: 'activity' } },
+  read: (data) => readKnown(activityOptionsSchema, data),
+};
+
+/** Retention of the log in days; null when unknown. */
+export function keptDays({ log_lifetime }: KnownActivityOptions): number | null {
+  return log_lifetime?.find(({ selected }) => selected === 1)?.value ?? null;
+}
+
+/** The jobs of Post-hack Actions. The page parses them, so that the schema is not part of every page. */
+export const postHackSource: OptionsSource<{ readonly jobs?: unknown; readonly facts?: unknown }> = {
+  key: ['post-hack'],
+  call: { suffix: '/post-hack-jobs', body: {} },
+  read: (data) => (isRecord(data) && 'jobs' in data ? data : {}),
+};
+
+/** Query for the options of the page. Fetched once; refetched only on request. */
+export function optionsQuery<Options extends object>(source: OptionsSource<Options>, run: RunRequest) {
+  return queryOptions({
+    queryKey: source.key,
+    queryFn: async (): Promise<Options> =>
+      parseNonEmpty(source, await run<unknown>({ name: FETCH_OPTIONS, call: source.call })),
+    staleTime: Number.POSITIVE_INFINITY,
+    // The response may arrive before the page is drawn; a failure has then been reported.
+    retryOnMount: false,
+  });
+}
+
+/** @throws ApiFailure when no field is valid */
+export function parseNonEmpty<Options extends object>(source: OptionsSource<Options>, data: unknown): Options {
+  const options = source.read(data);
+  if (Object.keys(options).length === 0) throw new ApiFailure('refused');
+  return options;
+}
+
+export type OptionsState<Options> =
+  | { readonly state: 'loading' }
+  | { readonly state: 'failed'; readonly failure: ApiFailure; readonly retrying: boolean; readonly retry: () => void }
+  | { readonly state: 'ready'; readonly options: Options };
+
+export interface OptionsStore<Options> {
+  /** Stores what the server answered to a change. */
+  readonly store: (change: Partial<Options>) => void;
+  /** Fetches them again in the background; on failure they stay as they are. */
+  readonly reload: () => Promise<void>;
+}
+
+/** Options that are known, with the way to store a change. */
+export interface StoredOptions<Options> extends OptionsStore<Options> {
+  readonly options: Options;
+}
+
+/** Fetches the options of a page, and again when the page becomes visible. */
+export function useOptions<Options extends object>(
+  source: OptionsSource<Options>,
+): OptionsState<Options> & OptionsStore<Options> {
+  const { run, api } = useServices();
+  const client = useQueryClient();
+  const query = useQuery(optionsQuery(source, run));
+
+  /** Number of stored changes. */
+  const stored = useRef(0);
+
+  const store = useCallback(
+    (change: Partial<Options>) => {
+      stored.current += 1;
+      client.setQueryData<Options>(source.key, (options) => ({ ...options, ...change }) as Options);
+    },
+    [client, source],
+  );
+
+  async function reload(): Promise<void> {
+    const before = stored.current;
+    const answer = await api.call<unknown>(source.call).catch(ignoreFailure);
+    // A change that was stored meanwhile is newer than this response.
+    if (answer !== undefined && stored.current === before) store(source.read(answer.data));
+  }
+
+  usePageVisible(() => {
+    if (query.data !== undefined) void reload();
+  });
+
+  const actions = { store, reload };
+  if (query.data !== undefined) return { state: 'ready', options: query.data, ...actions };
+  if (query.error === null) return { state: 'loading', ...actions };
+  return {
+    state: 'failed',
+    failure: query.error,
+    retrying: query.isFetching,
+    retry: () => query.refetch(),
+    ...actions,
+  };
+}
+
+/** State of the last change of an option; no entry means that nothing is pending. */
+export interface ChangeState<Options> {
+  readonly state: 'saving' | 'failed';
+  readonly target: Partial<Options>;
+}
+export type Changes<Options> = Readonly<Record<string, ChangeState<Options>>>;
+
+export interface Change<Options> {
+  /** Request name. Only one change of a name runs at a time. */
+  readonly name: string;
+  readonly call: ApiCall;
+  /** The options after the change, unless the server answers otherwise. */
+  readonly target: Partial<Options>;
+  /** Success text; without it only the server's message is shown. */
+  readonly successText?: (stored: Partial<Options>, message: string) => string;
+  /** The notice of success in place of all texts. */
+  readonly successNotice?: (stored: Partial<Options>, message: string) => Notice;
+  readonly onSuccess?: (data: unknown) => void;
+}
+
+/**
+ * Changes options, several at a time, each independently. The response goes to `store`. A failed change stores nothing.
+ * If the outcome is unknown, the options are fetched again.
+ */
+export function useChanges<Options extends object>(
+  source: OptionsSource<Options>,
+  store: (change: Partial<Options>) => void,
+): { readonly changes: Changes<Options>; readonly change: (change: Change<Options>) => void } {
+  const { run, api, notices } = useServices();
+  const client = useQueryClient();
+  const [changes, setChanges] = useState<Changes<Options>>({});
+  useEffect(() => {
+    client.setQueryData<Changes<Options>>(toPendingKey(source.key), changes);
+  }, [client, source, changes]);
+  // Two clicks may come before React renders; the second one must see the first.
+  const running = useRef(new Set<string>());
+
+  function mark(name: string, state: ChangeState<Options> | null): void {
+    setChanges(({ [name]: _last, ...others }) => (state === null ? others : { ...others, [name]: state }));
+  }
+
+  async function reloadOption({ name, target }: Change<Options>): Promise<void> {
+    const answer = await api.call<unknown>(source.call).catch(ignoreFailure);
+    if (answer === undefined || running.current.has(name)) return;
+    const read = pick(source.read(answer.data), target);
+    store(read);
+    if (JSON.stringify(read) !== JSON.stringify(pick(target, target))) return;
+    mark(name, null);
+    notices.closeKey(name);
+  }
+
+  function change(item: Change<Options>): void {
+    const { name, target } = item;
+    if (running.current.has(name)) return;
+    running.current.add(name);
+    mark(name, { state: 'saving', target });
+    const stored = (data: unknown): Partial<Options> => ({ ...target, ...source.read(data) });
+    run<unknown>({
+      name,
+      call: item.call,
+      successText: (data, message) => item.successText?.(stored(data), message) ?? '',
+      ...(item.successNotice && {
+        successNotice: (data: unknown, message: string) =>
+          (item.successNotice as NonNullable<typeof item.successNotice>)(stored(data), message),
+      }),
+      onSuccess: (data) => {
+        store(stored(data));
+        mark(name, null);
+        item.onSuccess?.(data);
+      },
+      onFailure: (failure) => {
+        mark(name, { state: 'failed', target });
+        if (mayHaveBeenSaved(failure)) void reloadOption(item);
+      },
+      onComplete: () => running.current.delete(name),
+    }).catch(ignoreFailure);
+  }
+
+  return { changes, change };
+}
+
+/** The options to show: pending changes count already. */
+export function withPending<Options extends object>(stored: Options, changes: Changes<Options>): Options {
+  const pending = Object.values(changes).filter(({ state }) => state === 'saving');
+  return Object.assign({}, stored, ...pending.map(({ target }) => target)) as Options;
+}
+
+/** Key under which the changes of options that are being saved are kept, for `usePending`. */
+function toPendingKey(key: readonly string[]): readonly string[] {
+  return ['changes', ...key];
+}
+
+const NO_CHANGES = {};
+
+/** Changes of options that another part of the page makes; pass them to `withPending`. */
+export function usePending<Options extends object>(source: OptionsSource<Options>): Changes<Options> {
+  return useQueryData<Changes<Options>>(toPendingKey(source.key)) ?? NO_CHANGES;
+}
+
+/** The fields of `options` that `like` has, in the order of `like`. */
+function pick<Options extends object>(options: Partial<Options>, like: Partial<Options>): Partial<Options> {
+  const names = (Object.keys(like) as (keyof Options)[]).filter((name) => options[name] !== undefined);
+  return Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<Options>;
+}
+
+/** Whether the outcome of a failed change is unknown. Guard rejects a change with a JSON response. */
+export function mayHaveBeenSaved(failure: ApiFailure): boolean {
+  return failure.kind === 'no_response' || failure.kind === 'not_json';
+}
+
+/** For `catch`: the request's notice has reported an ApiFailure. Rethrows any other error. */
+export function ignoreFailure(error: unknown): undefined {
+  if (!(error instanceof ApiFailure)) throw error;
+}
+
+/** Time zone of the site from the login options; the browser's until they are known. */
+export function useSiteZone(): string {
+  const options = useQueryData<KnownLoginOptions>(loginOptions.key);
+  return options?.away_mode?.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC';
+}

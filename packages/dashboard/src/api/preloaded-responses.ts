@@ -1,0 +1,50 @@
+import type { QueryClient } from '@tanstack/react-query';
+import type { ApiCall, PreloadedResponses, RawResponse } from './client.js';
+
+/** A request that the loader script sent before this bundle ran (app/loader-script.js). */
+export interface PreloadedRequest {
+  readonly suffix: string;
+  readonly body: string;
+  readonly nonce: string;
+  readonly response: Promise<RawResponse>;
+  readonly hasArrived: boolean;
+}
+
+/** Requests of the loader script, in `window.securityOptimizerPreloaded`. */
+export interface Preloaded {
+  readonly page: string;
+  readonly requests: readonly PreloadedRequest[];
+}
+
+/** A query for data that a page shows at first, and its call. */
+export interface InitialQuery {
+  readonly call: ApiCall;
+  /** Fills the cache. Does not throw. */
+  readonly prefetch: (queries: QueryClient) => Promise<void>;
+}
+
+/** @param given requests of the loader script; undefined if it sent none */
+export function createPreloadedResponses(given: Preloaded | undefined): PreloadedResponses {
+  const left = new Set(given?.requests ?? []);
+
+  function find({ suffix, namespace, method, query, body = {} }: ApiCall): PreloadedRequest | undefined {
+    if (namespace !== undefined || method !== undefined || query !== undefined) return undefined;
+    const text = JSON.stringify(body);
+    return Array.from(left).find((request) => request.suffix === suffix && request.body === text);
+  }
+
+  return {
+    hasArrived: (call) => find(call)?.hasArrived === true,
+    take(call, nonce, signal) {
+      const request = find(call);
+      if (request === undefined) return null;
+      left.delete(request);
+      // The nonce was renewed meanwhile; a response to the old one may be an error.
+      if (request.nonce !== nonce) return null;
+      return new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('The request was cancelled.')));
+        request.response.then(resolve, reject);
+      });
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { flag } from '@security-optimizer/contract/login';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { readItems, readKnown, tolerant } from './tolerant.js';
+
+const entry = z.object({ name: z.string(), state: z.enum(['on', 'off']) });
+const answer = z.object({
+  title: z.string(),
+  count: z.int(),
+  until: z.nullable(z.string()),
+  blocked: flag,
+  level: z.enum(['high', 'low']),
+  entries: z.array(entry),
+});
+
+describe('a schema that was made tolerant', () => {
+  const schema = tolerant(answer, { level: 'low' });
+
+  it('reads what has the form of the contract as it is, without what the contract does not name', () => {
+    const sent = {
+      title: 'A',
+      count: 2,
+      until: 'today',
+      blocked: 1,
+      level: 'high',
+      entries: [{ name: 'x', state: 'on' }],
+    };
+    expect(z.parse(schema, { ...sent, more: 1 })).toEqual(sent);
+  });
+
+  it.each([
+    ['is left out', {}],
+    ['has another form', { title: [], count: 'many', until: [], blocked: 'yes', level: 'middle', entries: {} }],
+  ])('gives what shows nothing where a field %s', (_, sent) => {
+    expect(z.parse(schema, sent)).toEqual({
+      title: '',
+      count: 0,
+      until: null,
+      blocked: 0,
+      level: 'low',
+      entries: [],
+    });
+  });
+
+  it('reads numbers, texts and switches that are written in another way', () => {
+    const sent = { title: 404, count: '12', until: null, blocked: true, level: 'low', entries: [] };
+    expect(z.parse(schema, sent)).toMatchObject({ title: '404', count: 12, blocked: 1 });
+  });
+
+  it('leaves out items whose state is not known, and fills in the others', () => {
+    const { entries } = z.parse(schema, { entries: [{ state: 'off' }, { name: 'x', state: 'half' }, null, 'x'] });
+    expect(entries).toEqual([{ name: '', state: 'off' }]);
+  });
+
+  it.each([null, 'text', [], 7])('does not take %j for an object', (sent) => {
+    expect(z.safeParse(schema, sent).success).toBe(false);
+  });
+});
+
+describe('readKnown', () => {
+  it('reads the fields that fit the contract, and leaves out the others', () => {
+    expect(readKnown(answer, { title: 'A', count: 'x', blocked: '1', entries: [{}], more: 1 })).toEqual({
+      title: 'A',
+      blocked: 1,
+    });
+    expect(readKnown(answer, null)).toEqual({});
+    expect(readKnown(answer, [answer])).toEqual({});
+  });
+});
+
+describe('readItems', () => {
+  it('reads the items that fit, and none of what is no list', () => {
+    expect(readItems(entry, [{ name: 'x', state: 'on' }, null, { name: 'y' }])).toEqual([{ name: 'x', state: 'on' }]);
+    expect(readItems(entry, { 0: { name: 'x', state: 'on' } })).toEqual([]);
+  });
+});

@@ -1,0 +1,60 @@
+import { LOADER_DELAY_MS } from '@security-optimizer/contract/limits';
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+import { useServices } from '../api/services.js';
+import { __ } from '../i18n/translate.js';
+
+/** Whether an outer loader is visible. */
+const ParentLoader = createContext(false);
+
+export interface LoaderProps {
+  /** Names of the observed requests; default all. */
+  readonly requests?: readonly string[];
+  readonly delay?: number;
+  /** Gets the line, or null when there is nothing to show. */
+  readonly children: (line: ReactNode) => ReactNode;
+}
+
+/**
+ * Shows a thin line while tracked requests run, after a delay. Hidden inside another visible loader (specification
+ * section 2).
+ */
+export function Loader({ requests: names, delay = LOADER_DELAY_MS, children }: LoaderProps) {
+  const { requests } = useServices();
+  const parentVisible = useContext(ParentLoader);
+  const isRunning = useCallback(() => requests.isRunning(names), [requests, names]);
+  const running = useSyncExternalStore(requests.subscribe, isRunning);
+  const due = useDelayed(running, delay);
+  return (
+    <ParentLoader value={parentVisible || due}>{children(due && !parentVisible ? <LoaderLine /> : null)}</ParentLoader>
+  );
+}
+
+function LoaderLine() {
+  return (
+    <div className="so-loader" role="progressbar" aria-label={__('Loading', 'security-optimizer')}>
+      <i />
+    </div>
+  );
+}
+
+/** True after `active` was true for `delay` milliseconds; false as soon as it ends. */
+export function useDelayed(active: boolean, delay: number): boolean {
+  const [passed, setPassed] = useState(false);
+  useEffect(() => {
+    if (!active) return;
+    const timer = setTimeout(() => setPassed(true), delay);
+    return () => {
+      clearTimeout(timer);
+      setPassed(false);
+    };
+  }, [active, delay]);
+  return active && passed;
+}

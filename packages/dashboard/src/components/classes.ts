@@ -1,4 +1,0 @@
-/** Joins the class names that apply. */
-export function classes(...names: readonly (string | false | null | undefined)[]): string {
-  return names.filter(Boolean).join(' ');
-}

@@ -1,0 +1,364 @@
+import { ALERTS_PER_HOUR, type Alerts, type LastAnswer } from '@security-optimizer/contract/alerts';
+import { type ReactNode, useId, useState } from 'react';
+import { ignoreFailure } from '../../api/options.js';
+import { useDateTexts, useServices } from '../../api/services.js';
+import { LoadFailed, OptionsSkeleton } from '../../forms/load-states.js';
+import { formatNumber } from '../../i18n/locale.js';
+import { __, _n, sprintf, translate } from '../../i18n/translate.js';
+import { Button } from '../../ui/button.js';
+import { Icon } from '../../ui/icon.js';
+import { Note } from '../../ui/note.js';
+import { Section } from '../../ui/section.js';
+import { Select } from '../../ui/select.js';
+import { SettingRow, ToggleRow } from '../../ui/setting-row.js';
+import { SlackDialog, SyslogDialog, WebhookDialog } from './alert-dialogs.js';
+import { type AlertsState, kindTexts } from './alerts.js';
+
+export interface AlertsSectionProps {
+  readonly state: AlertsState;
+  /** The Activity Log is off. */
+  readonly logIsOff: boolean;
+}
+
+/** Alerts: what they are sent for, the channels with their tests, the limit and the quiet hours. */
+export function AlertsSection({ state, logIsOff }: AlertsSectionProps) {
+  const title = __('Alerts', 'security-optimizer');
+  const { alerts } = state;
+  const mail = useTest('mail', state);
+  if (alerts === null) {
+    return state.failure === null ? (
+      <Section title={title} busy>
+        <OptionsSkeleton rows={4} silent />
+      </Section>
+    ) : (
+      <Section title={title}>
+        <div className="so-card so-card__body">
+          <LoadFailed
+            text={__('We couldn’t load the alerts.', 'security-optimizer')}
+            failure={state.failure}
+            retrying={state.retrying}
+            onRetry={state.reload}
+          />
+        </div>
+      </Section>
+    );
+  }
+  return (
+    <Section title={title} side={<TestButton test={mail} name={__('Mail', 'security-optimizer')} />}>
+      <TestResult result={mail.result} />
+      {logIsOff ? (
+        <div className="so-cardnote">
+          <Note kind="warn">
+            <p>
+              <strong>{__('The activity log is off.', 'security-optimizer')}</strong>{' '}
+              {__('Alerts about users, logins and plugins come once it is on.', 'security-optimizer')}
+            </p>
+          </Note>
+        </div>
+      ) : null}
+      <KindList alerts={alerts} />
+      <Channels alerts={alerts} state={state} />
+      <Limits alerts={alerts} state={state} />
+    </Section>
+  );
+}
+
+export function KindList({ alerts }: { readonly alerts: Alerts }) {
+  return (
+    <div className="so-card">
+      <div className="so-card__head so-card__head--flush">
+        <div>
+          <h2>{__('What an alert is sent for', 'security-optimizer')}</h2>
+          <p>{__('Choose per recipient which ones they get.', 'security-optimizer')}</p>
+        </div>
+      </div>
+      <ul className="so-events">
+        {alerts.kinds.map((kind) => {
+          const { icon, title, help } = kindTexts(kind);
+          return (
+            <li key={kind}>
+              <Icon name={icon} />
+              <span>
+                <b>{title}</b>
+                <small>{help}</small>
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+type Channel = 'webhook' | 'slack' | 'syslog';
+
+/** Webhook, Slack and system log, each with its last answer in words. */
+export function Channels({ alerts, state }: { readonly alerts: Alerts; readonly state: AlertsState }) {
+  const [open, setOpen] = useState<Channel | null>(null);
+  const { webhook, slack, syslog } = alerts;
+  const dialog = { onStored: state.store, onClosed: () => setOpen(null) };
+  return (
+    <div className="so-card">
+      <ChannelRow
+        channel="webhook"
+        icon="link"
+        title={__('Webhook', 'security-optimizer')}
+        help={__('Sends each alert as signed JSON to a service of yours.', 'security-optimizer')}
+        target={webhook?.address ?? null}
+        last={webhook?.last ?? null}
+        state={state}
+        onConfigure={() => setOpen('webhook')}
+      />
+      <ChannelRow
+        channel="slack"
+        icon="bell"
+        title={__('Slack', 'security-optimizer')}
+        help={__(
+          'Posts each alert to a channel. Also works with services that take the same format.',
+          'security-optimizer',
+        )}
+        target={slack?.address ?? null}
+        last={slack?.last ?? null}
+        state={state}
+        onConfigure={() => setOpen('slack')}
+      />
+      <ChannelRow
+        channel="syslog"
+        icon="code"
+        title={__('System log', 'security-optimizer')}
+        help={__('Writes each alert to the log of the server, for your host.', 'security-optimizer')}
+        target={syslog === null ? null : `${syslog.host}:${syslog.port} (${syslog.protocol.toUpperCase()})`}
+        last={syslog?.last ?? null}
+        state={state}
+        onConfigure={() => setOpen('syslog')}
+      />
+      {open === 'webhook' ? <WebhookDialog webhook={webhook} {...dialog} /> : null}
+      {open === 'slack' ? <SlackDialog slack={slack} {...dialog} /> : null}
+      {open === 'syslog' ? <SyslogDialog syslog={syslog} {...dialog} /> : null}
+    </div>
+  );
+}
+
+interface ChannelRowProps {
+  readonly channel: Channel;
+  readonly icon: string;
+  readonly title: string;
+  readonly help: string;
+  /** Where it leads; null while it is off. */
+  readonly target: string | null;
+  readonly last: LastAnswer | null;
+  readonly state: AlertsState;
+  readonly onConfigure: () => void;
+}
+
+function ChannelRow({ channel, icon, title, help, target, last, state, onConfigure }: ChannelRowProps) {
+  const id = useId();
+  const test = useTest(channel, state);
+  const configure = __('Configure', 'security-optimizer');
+  return (
+    <SettingRow
+      id={id}
+      icon={icon}
+      state={target === null ? 'off' : 'on'}
+      title={title}
+      help={help}
+      note={
+        target === null ? undefined : (
+          <div className="so-target">
+            <span className="so-mono" dir="ltr">
+              {target}
+            </span>
+            <LastAnswerLine last={last} />
+          </div>
+        )
+      }
+    >
+      {target === null ? (
+        <span className="so-pill">{__('Off', 'security-optimizer')}</span>
+      ) : (
+        <TestButton test={test} name={title} />
+      )}
+      {/* translators: 1: a verb on a button, 2: what it is about */}
+      <Button aria-label={sprintf(__('%1$s: %2$s', 'security-optimizer'), configure, title)} onClick={onConfigure}>
+        {configure}
+      </Button>
+    </SettingRow>
+  );
+}
+
+/** The last answer of a channel in words, and what waits. */
+function LastAnswerLine({ last }: { readonly last: LastAnswer | null }) {
+  const texts = useDateTexts();
+  const { config } = useServices();
+  if (last === null) return <span>{__('Nothing was sent yet.', 'security-optimizer')}</span>;
+  const [day = '', time = ''] = last.at.split(' ');
+  const when = sprintf(
+    /* translators: 1: a day, 2: a time */
+    __('%1$s, %2$s', 'security-optimizer'),
+    texts.shortDate(day),
+    texts.time(time),
+  );
+  const answer = translate(last.text);
+  return (
+    <span className={last.ok === 1 ? undefined : 'is-bad'}>
+      <Icon name={last.ok === 1 ? 'check-circle' : 'alert'} size={16} />
+      {last.ok === 1
+        ? /* translators: 1: day and time, 2: an answer */
+          sprintf(__('Last answer %1$s: %2$s', 'security-optimizer'), when, answer)
+        : /* translators: 1: day and time, 2: an answer or a reason */
+          sprintf(__('It failed %1$s: %2$s', 'security-optimizer'), when, answer)}
+      {last.waiting > 0
+        ? ` ${sprintf(
+            /* translators: %s: number of alerts */
+            _n('%s alert waits.', '%s alerts wait.', last.waiting, 'security-optimizer'),
+            formatNumber(last.waiting, config.localeSlug),
+          )}`
+        : ''}
+    </span>
+  );
+}
+
+/** The limit and the quiet hours. */
+export function Limits({ alerts, state }: { readonly alerts: Alerts; readonly state: AlertsState }) {
+  const { run } = useServices();
+  const id = useId();
+  const [saving, setSaving] = useState<'per_hour' | 'quiet_hours' | null>(null);
+  const [failed, setFailed] = useState<'per_hour' | 'quiet_hours' | null>(null);
+  const title = __('At most', 'security-optimizer');
+
+  function save(field: 'per_hour' | 'quiet_hours', value: number): void {
+    if (saving !== null) return;
+    setSaving(field);
+    setFailed(null);
+    run<unknown>({
+      name: 'update:alert_limits',
+      call: { suffix: '/alert-limits', body: { [field]: value } },
+      onSuccess: state.store,
+      onFailure: () => {
+        setFailed(field);
+        state.reload();
+      },
+      onComplete: () => setSaving(null),
+    }).catch(ignoreFailure);
+  }
+
+  const notSaved = __('We couldn’t save this.', 'security-optimizer');
+  return (
+    <div className="so-card">
+      <SettingRow
+        id={id}
+        icon="timer"
+        state="on"
+        title={title}
+        help={__('More than that within 1 hour come together in one mail.', 'security-optimizer')}
+        pending={saving === 'per_hour'}
+        error={failed === 'per_hour' ? notSaved : undefined}
+        onRetry={() => setFailed(null)}
+      >
+        <Select
+          auto
+          label={title}
+          aria-describedby={`${id}-help`}
+          pending={saving === 'per_hour'}
+          value={alerts.per_hour}
+          options={ALERTS_PER_HOUR.map((value) => ({
+            value: value as number,
+            /* translators: %d: a number */
+            text: sprintf(_n('%d an hour', '%d an hour', value, 'security-optimizer'), value),
+          }))}
+          onChange={(value) => save('per_hour', value)}
+        />
+      </SettingRow>
+      <ToggleRow
+        icon="moon"
+        title={__('Quiet hours', 'security-optimizer')}
+        help={__(
+          'From 22:00 to 07:00 alerts wait until the morning. A new administrator is told at once.',
+          'security-optimizer',
+        )}
+        on={alerts.quiet_hours === 1}
+        pending={saving === 'quiet_hours'}
+        recommended={false}
+        error={failed === 'quiet_hours' ? notSaved : undefined}
+        onToggle={() => save('quiet_hours', alerts.quiet_hours === 1 ? 0 : 1)}
+        onRetry={() => save('quiet_hours', alerts.quiet_hours === 1 ? 0 : 1)}
+      />
+    </div>
+  );
+}
+
+interface TestState {
+  readonly pending: boolean;
+  readonly result: { readonly ok: boolean; readonly text: string } | null;
+  readonly send: () => void;
+}
+
+interface TestAnswer {
+  readonly ok: 0 | 1;
+  readonly sent: number;
+  readonly text: string;
+  readonly alerts: unknown;
+}
+
+/** Sends a test by one channel; the answer stands in the row. */
+function useTest(channel: 'mail' | Channel, state: AlertsState): TestState {
+  const { run } = useServices();
+  const [pending, setPending] = useState(false);
+  const [result, setResult] = useState<TestState['result']>(null);
+  return {
+    pending,
+    result,
+    send() {
+      if (pending) return;
+      setPending(true);
+      setResult(null);
+      run<TestAnswer | null>({
+        name: 'testAlerts',
+        call: { suffix: '/alert-test', body: { channel } },
+        onSuccess: (data) => {
+          if (data === null) return;
+          state.store(data.alerts);
+          const ok = data.ok === 1;
+          const text = ok
+            ? sprintf(
+                /* translators: %d: number of e-mail addresses */
+                _n('Sent to %d address.', 'Sent to %d addresses.', data.sent, 'security-optimizer'),
+                data.sent,
+              )
+            : translate(data.text);
+          setResult({ ok, text });
+        },
+        onComplete: () => setPending(false),
+      }).catch(ignoreFailure);
+    },
+  };
+}
+
+function TestButton({ test, name }: { readonly test: TestState; readonly name: string }): ReactNode {
+  const text = __('Send a test', 'security-optimizer');
+  return (
+    <Button
+      /* translators: 1: a verb on a button, 2: what it is about */
+      {...(test.pending ? {} : { 'aria-label': sprintf(__('%1$s: %2$s', 'security-optimizer'), text, name) })}
+      pendingText={test.pending ? __('Sending…', 'security-optimizer') : undefined}
+      onClick={test.send}
+    >
+      {text}
+    </Button>
+  );
+}
+
+/** The answer to a test by mail. Rows show theirs as the last answer. */
+function TestResult({ result }: { readonly result: TestState['result'] }): ReactNode {
+  return (
+    <div role="status">
+      {result === null ? null : (
+        <div className="so-cardnote">
+          <Note kind={result.ok ? 'info' : 'bad'}>
+            <p>{result.text}</p>
+          </Note>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,256 @@
+import { type ActivityFilter, type VisitPreset, visitPresets } from '@security-optimizer/contract/activity';
+import { type AttackGoal, attackGoals } from '@security-optimizer/contract/attackers';
+import type { LogFilterName, LogView } from '@security-optimizer/contract/log-address';
+import type { Query } from '../../api/client.js';
+import type { DateTexts } from '../../i18n/date-texts.js';
+import { dayEnd, dayStart, siteDay, siteNow, timeOfDay } from '../../i18n/site-time.js';
+import { __, translate } from '../../i18n/translate.js';
+import { goalText } from './reasons.js';
+
+/** A chosen value of a filter field. */
+export interface FilterChoice {
+  /** `wp_name` of the filter, and id of the field. */
+  readonly group: string;
+  readonly child: string;
+  /** Display name of the field. */
+  readonly name: string;
+  readonly value: string | number;
+  /** Display text of the value. */
+  readonly text: string;
+}
+
+/** What a list shows: the choices of its filter panel, its preset and the text of its search field. */
+export interface AppliedFilters {
+  readonly choices: readonly FilterChoice[];
+  /** The period ends at a moment, not with a whole day. */
+  readonly exact: boolean;
+  readonly preset: VisitPreset;
+  /** Empty for none. */
+  readonly search: string;
+}
+
+export const NO_FILTERS: AppliedFilters = { choices: [], exact: false, preset: 'all', search: '' };
+
+/** Whether the list shows all rows. */
+export function isUnfiltered({ choices, preset, search }: AppliedFilters): boolean {
+  return choices.length === 0 && preset === 'all' && search === '';
+}
+
+/** Replaces or removes the choice of a field. */
+export function withChoice(
+  choices: readonly FilterChoice[],
+  field: Pick<FilterChoice, 'group' | 'child'>,
+  choice: FilterChoice | null,
+): readonly FilterChoice[] {
+  const others = choices.filter((item) => item.group !== field.group || item.child !== field.child);
+  return choice === null ? others : [...others, choice];
+}
+
+export function findChoice(choices: readonly FilterChoice[], group: string, child?: string): FilterChoice | undefined {
+  return choices.find((item) => item.group === group && (child === undefined || item.child === child));
+}
+
+/** One end of the chosen period, Unix seconds. */
+export function getPeriodEnd({ choices }: AppliedFilters, child: 'from' | 'to'): number | undefined {
+  const value = findChoice(choices, 'date', child)?.value;
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The filters in the format of a list request. */
+export function toFilterBody({ choices, exact, preset, search }: AppliedFilters): {
+  readonly filters: readonly object[];
+  readonly exact?: 1;
+  readonly preset?: VisitPreset;
+  readonly search?: string;
+} {
+  const groups = Array.from(new Set(choices.map(({ group }) => group)));
+  const filters = groups.map((group) => ({
+    wp_name: group,
+    children: choices
+      .filter((choice) => choice.group === group)
+      .map(({ child, value }) => ({ id: child, selectedValue: value })),
+  }));
+  return {
+    filters,
+    ...(exact && { exact: 1 as const }),
+    ...(preset !== 'all' && { preset }),
+    ...(search !== '' && { search }),
+  };
+}
+
+/** The filters as query parameters of an export link. */
+export function toFilterQuery({ choices, exact, preset, search }: AppliedFilters): Query {
+  const query: Record<string, string | number> = {};
+  if (exact) query.exact = 1;
+  if (preset !== 'all') query.preset = preset;
+  if (search !== '') query.search = search;
+  for (const { group, child, value } of choices) query[group === 'date' ? child : group] = value;
+  return query;
+}
+
+/**
+ * Adds a filter for the visitor or user of a row.
+ *
+ * @param filters filters of the list, which define id and name of the field
+ * @param name name if the list has no such filter
+ */
+export function withSubject(
+  applied: AppliedFilters,
+  filters: readonly ActivityFilter[],
+  group: 'ip' | 'user',
+  name: string,
+  subject: Pick<FilterChoice, 'value' | 'text'>,
+): AppliedFilters {
+  const child = filters.find(({ wp_name }) => wp_name === group)?.children[0];
+  const field = { group, child: child?.id ?? group };
+  const choice = { ...field, ...subject, name: child === undefined ? name : translate(child.label) };
+  return { ...applied, choices: withChoice(applied.choices, field, choice) };
+}
+
+/** Filters by what attackers want, or no longer. */
+export function withGoal(applied: AppliedFilters, goal: AttackGoal | null): AppliedFilters {
+  const field = { group: 'goal', child: 'goal' };
+  return { ...applied, choices: withChoice(applied.choices, field, goal === null ? null : toGoalChoice(goal)) };
+}
+
+function toGoalChoice(goal: AttackGoal): FilterChoice {
+  return { group: 'goal', child: 'goal', name: groupName('goal'), value: goal, text: goalText(goal) };
+}
+
+/** One end of a period as a choice: a whole day at the site. */
+export function toDayChoice(child: 'from' | 'to', day: string, zone: string, texts: DateTexts): FilterChoice {
+  return {
+    group: 'date',
+    child,
+    name: endName(child),
+    value: dayStart(zone, day),
+    text: texts.shortDate(day),
+  };
+}
+
+/** One end of a period as a choice: a moment. */
+function toMomentChoice(child: 'from' | 'to', seconds: number, zone: string, texts: DateTexts): FilterChoice {
+  const { day, minutes } = siteNow(zone, seconds * 1000);
+  const text = `${texts.shortDay(day)}, ${texts.time(timeOfDay(minutes))}`;
+  return { group: 'date', child, name: endName(child), value: seconds, text };
+}
+
+/** Replaces the period by that of a bar of the chart. */
+export function withPeriod(
+  applied: AppliedFilters,
+  bar: { readonly from: number; readonly to: number },
+  step: 'day' | 'hour',
+  zone: string,
+  texts: DateTexts,
+): AppliedFilters {
+  const others = applied.choices.filter(({ group }) => group !== 'date');
+  if (step === 'day') {
+    const { day } = siteNow(zone, bar.from * 1000);
+    return {
+      ...applied,
+      choices: [toDayChoice('from', day, zone, texts), toDayChoice('to', day, zone, texts), ...others],
+      exact: false,
+    };
+  }
+  const end = (child: 'from' | 'to', seconds: number): FilterChoice => toMomentChoice(child, seconds, zone, texts);
+  return { ...applied, choices: [end('from', bar.from), end('to', bar.to), ...others], exact: true };
+}
+
+/**
+ * The period of the chart, Unix seconds, end exclusive. Always whole days, so that a chosen hour is shown among its
+ * neighbours.
+ */
+export function getChartPeriod(
+  applied: AppliedFilters,
+  zone: string,
+): { from: number | undefined; to: number | undefined } {
+  const [from, to] = [getPeriodEnd(applied, 'from'), getPeriodEnd(applied, 'to')];
+  // An exact end is the start of the next hour, which may be on the next day.
+  const last = to === undefined ? undefined : siteDay(zone, applied.exact ? to - 1 : to);
+  return {
+    from: from === undefined ? undefined : dayStart(zone, siteDay(zone, from)),
+    to: last === undefined ? undefined : dayEnd(zone, last),
+  };
+}
+
+/** Shorter periods have exact ends: one of whole days lasts at least 23 hours, or ends with the day that it starts with. */
+const WHOLE_DAYS = 23 * 3600;
+const GROUPS: readonly LogFilterName[] = ['type', 'code', 'ip', 'goal', 'user', 'activity'];
+
+/**
+ * The filters that an address names. The texts of choices are their values; `withLabels` puts in the texts of the list.
+ */
+export function fromLogView({ preset, search, filters }: LogView, zone: string, texts: DateTexts): AppliedFilters {
+  const [from, to] = [toSeconds(filters.from), toSeconds(filters.to)];
+  const span = from === null || to === null ? 0 : to - from;
+  const exact = span > 0 && span < WHOLE_DAYS;
+  const end = (child: 'from' | 'to', seconds: number | null): readonly FilterChoice[] => {
+    if (seconds === null) return [];
+    return [
+      exact
+        ? toMomentChoice(child, seconds, zone, texts)
+        : { ...toDayChoice(child, siteDay(zone, seconds), zone, texts), value: seconds },
+    ];
+  };
+  const others = GROUPS.flatMap((group): readonly FilterChoice[] => {
+    const text = filters[group];
+    if (text === undefined) return [];
+    // Users are numbers in lists and requests.
+    const value = group === 'user' ? (toSeconds(text) ?? text) : text;
+    if (group === 'goal') return attackGoals.filter((goal) => goal === text).map(toGoalChoice);
+    return [{ group, child: group, name: groupName(group), value, text }];
+  });
+  return {
+    choices: [...end('from', from), ...end('to', to), ...others],
+    exact,
+    preset: visitPresets.find((name) => name === preset) ?? 'all',
+    search: search.trim(),
+  };
+}
+
+/** The filters as the part of an address. */
+export function toLogView({ choices, preset, search }: AppliedFilters): Pick<LogView, 'preset' | 'search' | 'filters'> {
+  const filters = choices.map(({ group, child, value }) => [group === 'date' ? child : group, String(value)]);
+  return { preset: preset === 'all' ? null : preset, search, filters: Object.fromEntries(filters) };
+}
+
+/** Names and texts of the choices as the list's own filters have them. */
+export function withLabels(
+  choices: readonly FilterChoice[],
+  filters: readonly ActivityFilter[],
+): readonly FilterChoice[] {
+  return choices.map((choice) => {
+    const field = filters.find(({ wp_name }) => wp_name === choice.group)?.children[0];
+    if (field === undefined || choice.group === 'date') return choice;
+    const option = field.options.find(({ value }) => String(value) === String(choice.value));
+    const isAddress = choice.group === 'ip';
+    const text = option === undefined ? choice.text : isAddress ? option.label : translate(option.label);
+    return { ...choice, child: field.id, name: translate(field.label), text };
+  });
+}
+
+function toSeconds(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : null;
+}
+
+/** Name of a filter until the list has told its own. */
+function groupName(group: LogFilterName): string {
+  switch (group) {
+    case 'ip':
+      return __('IP address', 'security-optimizer');
+    case 'goal':
+      return __('What they want', 'security-optimizer');
+    case 'user':
+      return __('User', 'security-optimizer');
+    case 'activity':
+      return __('Activity', 'security-optimizer');
+    case 'code':
+      return __('Response', 'security-optimizer');
+    default:
+      return __('Visitor', 'security-optimizer');
+  }
+}
+
+function endName(child: 'from' | 'to'): string {
+  return child === 'from' ? __('Since', 'security-optimizer') : __('Until', 'security-optimizer');
+}

@@ -1,0 +1,109 @@
+import type { RegisteredRow } from '@security-optimizer/contract/activity';
+import { type ReactNode, useEffect } from 'react';
+import { useSiteZone } from '../../api/options.js';
+import { useDateTexts, useServices } from '../../api/services.js';
+import { formatNumber } from '../../i18n/locale.js';
+import { __, sprintf } from '../../i18n/translate.js';
+import { CopyTextButton } from '../../ui/copy.js';
+import { useClosing } from '../../ui/dialog.js';
+import { classes } from '../../ui/dom.js';
+import { Drawer } from '../../ui/drawer.js';
+import { Icon } from '../../ui/icon.js';
+import { BlockSplit } from './block-split.js';
+import type { FindBlock } from './blocks.js';
+import { eventText, isAttempt, momentTexts, originText } from './log-tables.js';
+import type { Blocking } from './use-blocking.js';
+import { VisitorSubject } from './visitor-subject.js';
+
+export interface EventDrawerProps {
+  /** The loaded rows of the list, newest first. */
+  readonly rows: readonly RegisteredRow[];
+  readonly id: number;
+  readonly total: number | null;
+  readonly loadedAt: number;
+  readonly findBlock: FindBlock;
+  readonly blocking: Blocking;
+  readonly onMove: (id: number) => void;
+  readonly onLast: () => void;
+  readonly onClosed: () => void;
+}
+
+/** An event of a registered user: what happened, who, from where, and Block for the address. */
+export default function EventDrawer(props: EventDrawerProps) {
+  const { rows, id, total, loadedAt, findBlock, blocking, onMove, onLast, onClosed } = props;
+  const { config } = useServices();
+  const clock = { texts: useDateTexts(), zone: useSiteZone() };
+  const closing = useClosing(onClosed);
+  const place = rows.findIndex((row) => row.id === id);
+  const row = rows[place];
+  const isLast = place === rows.length - 1;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each last row
+  useEffect(() => {
+    if (isLast) onLast();
+  }, [isLast, rows.length]);
+  if (row === undefined) return null;
+
+  const number = (value: number): string => formatNumber(value, config.localeSlug);
+  const step = (by: 1 | -1): (() => void) | null => {
+    const next = rows[place + by];
+    return next === undefined ? null : () => onMove(next.id);
+  };
+  const block = findBlock(row.ip, row.ip_block, loadedAt);
+  const sentence = eventText(row, clock.texts);
+  const moment = momentTexts(row.ts, row.ts_unix, clock.texts);
+  const time = moment === null ? row.ts : `${moment.day}, ${moment.time}`;
+  const isFailure = isAttempt(row) || row.words.kind === 'login.locked';
+  const canBlock = row.ip_visitor_id > 0 && (row.ip_do_not_block === 0 || block !== null);
+
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    [__('Time', 'security-optimizer'), <span key="time">{time}</span>],
+    [
+      isAttempt(row) ? __('Tried login', 'security-optimizer') : __('User', 'security-optimizer'),
+      <span key="user">
+        <bdi>{row.user || originText(row.origin)}</bdi>
+      </span>,
+    ],
+  ];
+  return (
+    <Drawer
+      title={__('Activity', 'security-optimizer')}
+      position={
+        total === null || total < rows.length
+          ? ''
+          : /* translators: 1: place in a list, 2: number of entries */
+            sprintf(__('%1$s of %2$s', 'security-optimizer'), number(place + 1), number(total))
+      }
+      closing={closing}
+      newerText={__('Newer entry', 'security-optimizer')}
+      olderText={__('Older entry', 'security-optimizer')}
+      onNewer={step(-1)}
+      onOlder={step(1)}
+      footer={
+        <>
+          <CopyTextButton text={[sentence, time, row.user, row.ip, row.hostname].filter(Boolean).join('\n')}>
+            {__('Copy details', 'security-optimizer')}
+          </CopyTextButton>
+          {canBlock ? (
+            <BlockSplit target={{ name: row.ip, visitorId: row.ip_visitor_id, block }} blocking={blocking} />
+          ) : null}
+        </>
+      }
+    >
+      <div className={classes('so-answer', isFailure ? 'so-answer--warn' : 'so-answer--plain')}>
+        <Icon name={isFailure ? 'alert' : 'info'} />
+        <div>
+          <b>{sentence}</b>
+        </div>
+      </div>
+      <dl className="so-dl so-dl--left">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd className="so-num">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {row.ip === '' ? null : <VisitorSubject name={row.ip} hostname={row.hostname} block={block} />}
+    </Drawer>
+  );
+}

@@ -1,0 +1,460 @@
+import { FILTER_CLOSE_MS } from '@security-optimizer/contract/limits';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { ignoreFailure, useSiteZone } from '../../api/options.js';
+import { invalidate } from '../../api/query-client.js';
+import { useDateTexts, useServices } from '../../api/services.js';
+import { LoadFailed } from '../../forms/load-states.js';
+import { useDialogs } from '../../forms/use-dialogs.js';
+import { formatNumber } from '../../i18n/locale.js';
+import { siteNow, timeOfDay } from '../../i18n/site-time.js';
+import { __, _n, sprintf } from '../../i18n/translate.js';
+import { Button } from '../../ui/button.js';
+import { classes, restoreFocus } from '../../ui/dom.js';
+import { Icon } from '../../ui/icon.js';
+import { Lazy } from '../../ui/lazy.js';
+import { MenuButton, type MenuItem, useExitAnimation } from '../../ui/menu-button.js';
+import { EmptyState, ErrorText } from '../../ui/note.js';
+import { TableSkeleton } from '../../ui/table.js';
+import {
+  type AppliedFilters,
+  type FilterChoice,
+  isUnfiltered,
+  NO_FILTERS,
+  toFilterBody,
+  toFilterQuery,
+  withChoice,
+  withLabels,
+} from './applied-filters.js';
+import type { ManageDialogProps, Subject } from './manage-dialog.js';
+import { SeekBar } from './seek-bar.js';
+import { BLOCKED_COUNT_KEY, type LogList, useNewRowCount } from './use-log-list.js';
+
+export interface LogCardProps<Row> {
+  readonly title: string;
+  readonly name: 'unknown' | 'registered';
+  readonly columns: readonly string[];
+  readonly list: LogList<Row>;
+  readonly applied: AppliedFilters;
+  /** Not shown yet, since what stands above would move it; see `usePlaced`. */
+  readonly unplaced?: boolean;
+  /** Text of an empty list without filters. */
+  readonly emptyText: string;
+  readonly onApply: (applied: AppliedFilters) => void;
+  readonly onRefresh: () => void;
+  /** Tools before Export and Filter. */
+  readonly tools?: ReactNode;
+  readonly children: (rows: readonly Row[]) => ReactNode;
+}
+
+const loadFilterPanel = () => import('./filter-panel.js');
+
+/** The row whose details are shown. */
+export interface OpenRow {
+  /** Null while none are. */
+  readonly id: number | null;
+  readonly open: (id: number) => void;
+  /** What the drawer tells. */
+  readonly on: {
+    readonly onMove: (id: number) => void;
+    readonly onLast: () => void;
+    readonly onClosed: () => void;
+  };
+}
+
+/** Opens the details of rows: the row behind follows, more rows are loaded at the end, and the focus goes back to it. */
+export function useOpenRow<Row>({ rows, fetching, loadMoreQuietly }: LogList<Row>): OpenRow {
+  const [id, setId] = useState<number | null>(null);
+  const last = useRef<number | null>(null);
+
+  // Once the drawer is gone: before that it holds the focus.
+  useEffect(() => {
+    const { current } = last;
+    last.current = id;
+    if (id === null && current !== null) restoreFocus(() => findRow(current));
+  }, [id]);
+
+  return {
+    id,
+    open: setId,
+    on: {
+      onMove(next) {
+        setId(next);
+        findRow(next)?.scrollIntoView?.({ block: 'nearest' });
+      },
+      onLast() {
+        if (rows !== null && rows.page < rows.pages && fetching === null) loadMoreQuietly();
+      },
+      onClosed: () => setId(null),
+    },
+  };
+}
+
+function findRow(id: number): Element | null {
+  return document.querySelector(`.so-table--open [data-row="${id}"]`);
+}
+
+/** A list of the log: toolbar, filters, rows and paging. */
+export function LogCard<Row extends { readonly id: number }>(props: LogCardProps<Row>) {
+  const { title, name, list, onApply } = props;
+  const { rows, fetching } = list;
+  const [open, setOpen] = useState(false);
+  const [openings, setOpenings] = useState(0);
+  const panel = useExitAnimation(open, FILTER_CLOSE_MS);
+  const filterButton = useRef<HTMLButtonElement>(null);
+  const id = useId();
+  const isReady = rows !== null && list.isCurrent;
+  const { applied } = props;
+  const shown = { ...applied, choices: withLabels(applied.choices, rows?.filters ?? []) };
+  const news = useNewRowCount(name, applied, isReady ? Math.max(0, ...rows.entries.map((row) => row.id)) : null);
+
+  function apply(next: AppliedFilters): void {
+    // The pressed button may disappear with the filter.
+    filterButton.current?.focus();
+    onApply(next);
+  }
+
+  function toggleFilter(): void {
+    if (rows === null) return;
+    if (!open) setOpenings(openings + 1);
+    setOpen(!open);
+  }
+
+  return (
+    <section className={classes('so-card', props.unplaced && 'so-unplaced')} aria-labelledby={id}>
+      <div className="so-card__head">
+        <h2 id={id}>{title}</h2>
+        <div className="so-card__tools so-anchor">
+          <RefreshButton newRows={news} busy={fetching === 'again'} onRefresh={props.onRefresh} />
+          {isReady ? props.tools : null}
+          <ExportMenu name={name} applied={applied} disabled={!isReady || rows.entries.length === 0} />
+          <button
+            ref={filterButton}
+            type="button"
+            className="so-btn so-btn--tool"
+            aria-expanded={open}
+            aria-haspopup="dialog"
+            // The first response defines the filters.
+            aria-disabled={rows === null || undefined}
+            onClick={toggleFilter}
+          >
+            <Icon name="filter" />
+            <span className="so-btn__label">{__('Filter', 'security-optimizer')}</span>
+            {applied.choices.length === 0 ? null : <span className="so-badge so-num">{applied.choices.length}</span>}
+          </button>
+          {panel.drawn && rows !== null ? (
+            <Lazy
+              // A new key resets the panel when it is reopened during its closing animation.
+              key={openings}
+              load={loadFilterPanel}
+              props={{
+                name,
+                filters: rows.filters,
+                applied: shown,
+                leaving: panel.leaving,
+                opener: filterButton,
+                onApply,
+                onClose: () => setOpen(false),
+              }}
+            >
+              {null}
+            </Lazy>
+          ) : null}
+        </div>
+      </div>
+      {rows === null || rows.isFull ? <SeekBar name={name} applied={applied} onApply={onApply} /> : null}
+      <AppliedChips applied={shown} onChange={apply} />
+      {isReady ? (
+        <Rows {...props} rows={rows.entries} onClear={() => apply(NO_FILTERS)} />
+      ) : (
+        <RowsPlaceholder columns={props.columns} list={list} />
+      )}
+      {isReady ? <LoadMore list={list} /> : null}
+    </section>
+  );
+}
+
+interface RowsProps<Row> extends LogCardProps<Row> {
+  readonly rows: readonly Row[];
+  readonly onClear: () => void;
+}
+
+function Rows<Row>({ rows, applied, emptyText, children, onClear }: RowsProps<Row>) {
+  if (rows.length > 0) return children(rows);
+  if (isUnfiltered(applied)) return <EmptyState text={emptyText} />;
+  return (
+    <EmptyState text={__('Try a longer period or remove a filter.', 'security-optimizer')}>
+      <Button onClick={onClear}>{__('Clear filters', 'security-optimizer')}</Button>
+    </EmptyState>
+  );
+}
+
+export interface RefreshButtonProps {
+  /** New rows since the list was loaded; the server counts up to 1,000. */
+  readonly newRows: number;
+  readonly busy: boolean;
+  readonly onRefresh: () => void;
+}
+
+/** Higher counts are shown as "1,000+". */
+const MOST = 1000;
+
+/** Reloads the list. Shows the number of new rows. */
+export function RefreshButton({ newRows, busy, onRefresh }: RefreshButtonProps) {
+  const { config } = useServices();
+  const count = formatNumber(Math.min(newRows, MOST), config.localeSlug) + (newRows >= MOST ? '+' : '');
+  /* translators: %s: number of entries that came since the list was read */
+  const text = sprintf(_n('%s new', '%s new', newRows, 'security-optimizer'), count);
+  return (
+    <>
+      <button
+        type="button"
+        className={classes('so-iconbtn so-iconbtn--line', newRows > 0 && 'so-iconbtn--news')}
+        aria-label={
+          newRows > 0 ? `${text}, ${__('Refresh', 'security-optimizer')}` : __('Refresh', 'security-optimizer')
+        }
+        aria-busy={busy || undefined}
+        onClick={busy ? undefined : onRefresh}
+      >
+        {busy ? <span className="so-spin" /> : <Icon name="refresh" />}
+        {newRows > 0 ? <span className="so-iconbtn__text so-num">{text}</span> : null}
+      </button>
+      <span className="so-vh" role="status">
+        {newRows > 0 ? __('There are new entries.', 'security-optimizer') : ''}
+      </span>
+    </>
+  );
+}
+
+export interface ExportMenuProps {
+  readonly name: 'unknown' | 'registered';
+  readonly applied: AppliedFilters;
+  readonly disabled: boolean;
+}
+
+/** Downloads all rows that match the filters. The server streams the file. */
+export function ExportMenu({ name, applied, disabled }: ExportMenuProps) {
+  const { run, api } = useServices();
+
+  async function download(format: 'csv' | 'json'): Promise<void> {
+    // A link can neither show an error nor renew the nonce, so call the list first.
+    const body = { list: name, since: 0, ...toFilterBody(applied) };
+    const asked = await run<unknown>({ name: 'activityExport', call: { suffix: '/activity-new', body } }).catch(
+      ignoreFailure,
+    );
+    if (asked === undefined) return;
+    const link = document.createElement('a');
+    link.href = api.link('/activity-export', { list: name, format, ...toFilterQuery(applied) });
+    link.download = '';
+    document.body.append(link);
+    link.click();
+    link.remove();
+  }
+
+  if (disabled) return null;
+  return (
+    <MenuButton
+      className="so-btn so-btn--tool"
+      items={[
+        {
+          icon: 'download',
+          text: __('Export as CSV', 'security-optimizer'),
+          onChoose: () => void download('csv'),
+        },
+        {
+          icon: 'download',
+          text: __('Export as JSON', 'security-optimizer'),
+          onChoose: () => void download('json'),
+        },
+      ]}
+    >
+      <Icon name="download" />
+      <span className="so-btn__label">{__('Export', 'security-optimizer')}</span>
+    </MenuButton>
+  );
+}
+
+export interface AppliedChipsProps {
+  readonly applied: AppliedFilters;
+  readonly onChange: (applied: AppliedFilters) => void;
+}
+
+/** The applied filters, each with a remove button. */
+export function AppliedChips({ applied, onChange }: AppliedChipsProps) {
+  const { search } = applied;
+  if (applied.choices.length === 0 && search === '') return null;
+
+  function remove(choice: FilterChoice): void {
+    if (choice.group === 'search') {
+      onChange({ ...applied, search: '' });
+      return;
+    }
+    // Without its other end, an exact period makes no sense.
+    const exact = applied.exact && choice.group !== 'date';
+    onChange({ ...applied, choices: withChoice(applied.choices, choice, null), exact });
+  }
+
+  const name = __('Search', 'security-optimizer');
+  const searched: FilterChoice = { group: 'search', child: 'search', name, value: search, text: search };
+  const chips = search === '' ? applied.choices : [...applied.choices, searched];
+
+  return (
+    <div className="so-applied">
+      {chips.map((choice) => (
+        <span key={`${choice.group}/${choice.child}`} className="so-chip">
+          <span>{choice.name}:</span>
+          <bdi className="so-chip__text">{choice.text}</bdi>
+          <button
+            type="button"
+            aria-label={sprintf(
+              /* translators: 1: name of a filter, 2: what was chosen in it */
+              __('Remove filter %1$s: %2$s', 'security-optimizer'),
+              choice.name,
+              choice.text,
+            )}
+            onClick={() => remove(choice)}
+          >
+            <Icon name="x" />
+          </button>
+        </span>
+      ))}
+      <button type="button" className="so-link" onClick={() => onChange(NO_FILTERS)}>
+        {__('Clear all', 'security-optimizer')}
+      </button>
+    </div>
+  );
+}
+
+export interface RowsPlaceholderProps {
+  readonly columns: readonly string[];
+  readonly list: Pick<LogList<unknown>, 'failure' | 'retry'>;
+}
+
+/** Placeholder of the rows while they load, or the reason why they did not. */
+export function RowsPlaceholder({ columns, list }: RowsPlaceholderProps) {
+  if (list.failure === null) return <TableSkeleton columns={columns} />;
+  return (
+    <div className="so-card__body so-card__sep">
+      <LoadFailed
+        text={__('We couldn’t load this list.', 'security-optimizer')}
+        failure={list.failure}
+        onRetry={list.retry}
+      />
+    </div>
+  );
+}
+
+/** Loads the next page, while there is one. */
+export function LoadMore<Row>({ list }: { readonly list: LogList<Row> }) {
+  const { config } = useServices();
+  const texts = useDateTexts();
+  const zone = useSiteZone();
+  const { rows, fetching, failure } = list;
+  if (rows === null || rows.page >= rows.pages) return null;
+  const number = (value: number): string => formatNumber(value, config.localeSlug);
+  const searchedText = (seconds: number): string => {
+    const { day, minutes } = siteNow(zone, seconds * 1000);
+    return `${texts.shortDate(day)}, ${texts.time(timeOfDay(minutes))}`;
+  };
+  return (
+    <div className="so-card__foot">
+      <Button
+        onClick={list.loadMore}
+        pendingText={fetching === 'more' ? __('Loading…', 'security-optimizer') : undefined}
+      >
+        {__('Load More', 'security-optimizer')}
+      </Button>
+      <span className="so-num">
+        {rows.searched_to == null
+          ? sprintf(
+              /* translators: 1: page of a list that was loaded last, 2: number of pages */
+              __('Page %1$s of %2$s', 'security-optimizer'),
+              number(rows.page),
+              number(rows.pages),
+            )
+          : sprintf(
+              /* translators: %s: day and time; a text was looked for in the entries since then */
+              __('Searched back to %s', 'security-optimizer'),
+              searchedText(rows.searched_to),
+            )}
+      </span>
+      {failure === null ? null : <ErrorText>{__('We couldn’t load more. Try again.', 'security-optimizer')}</ErrorText>}
+    </div>
+  );
+}
+
+export interface RowMenuProps {
+  /** Address or user of the row. */
+  readonly subject: string;
+  readonly manageText: string;
+  /** Undefined for visitors that must not be blocked. */
+  readonly onManage: (() => void) | undefined;
+  /** Block or Unblock of the row's address. */
+  readonly block?: { readonly text: string; readonly run: (anchor: HTMLElement) => void } | undefined;
+  /** Undefined for events without a user. */
+  readonly onView: (() => void) | undefined;
+}
+
+/** The menu of a row. */
+export function RowMenu({ subject, manageText, onManage, block, onView }: RowMenuProps) {
+  const anchor = useRef<HTMLSpanElement>(null);
+  const items: MenuItem[] = [];
+  if (onView !== undefined) {
+    items.push({ icon: 'search', text: __('View activity', 'security-optimizer'), onChoose: onView });
+  }
+  if (onManage !== undefined) items.unshift({ icon: 'sliders', text: manageText, onChoose: onManage });
+  if (block !== undefined) {
+    const run = (): void => {
+      const button = anchor.current?.querySelector('button');
+      if (button) block.run(button);
+    };
+    items.unshift({ icon: 'ban', text: block.text, onChoose: run });
+  }
+  return (
+    <span ref={anchor}>
+      <MenuButton
+        className="so-iconbtn"
+        /* translators: %s: an IP address or a user's name */
+        label={sprintf(__('Actions for %s', 'security-optimizer'), subject)}
+        items={items}
+      >
+        <Icon name="more" />
+      </MenuButton>
+    </span>
+  );
+}
+
+export interface ManageDialogOpener {
+  readonly open: (subject: Subject) => void;
+  /** The dialog, to be rendered by the caller. */
+  readonly dialog: ReactNode;
+}
+
+const dialogs = { manage: () => import('./manage-dialog.js') };
+
+/** Opens Manage IP Traffic or Manage User Traffic. @param onChanged reloads the lists */
+export function useManageDialog(onChanged: () => void): ManageDialogOpener {
+  const queries = useQueryClient();
+  const [subject, setSubject] = useState<Subject | null>(null);
+  const { Current, open, closed } = useDialogs<'manage', ManageDialogProps>(dialogs);
+
+  function changed(): void {
+    void invalidate(queries, BLOCKED_COUNT_KEY);
+    onChanged();
+  }
+
+  return {
+    open(next) {
+      setSubject(next);
+      open('manage');
+    },
+    dialog:
+      Current === null || subject === null ? null : <Current subject={subject} onChanged={changed} onClosed={closed} />,
+  };
+}
+
+/** Props of the tabs with a list. The page keeps their filters while other tabs are open. */
+export interface ListTabProps {
+  readonly applied: AppliedFilters;
+  readonly onApply: (applied: AppliedFilters) => void;
+}

@@ -1,0 +1,82 @@
+import { type LogView, parseLogQuery, toLogQuery } from '@security-optimizer/contract/log-address';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useSiteZone } from '../../api/options.js';
+import { useDateTexts } from '../../api/services.js';
+import { type AppliedFilters, fromLogView, toLogView } from './applied-filters.js';
+import { TAB_IDS, type TabId } from './log-lists.js';
+
+export interface OpenLogView {
+  readonly tab: TabId;
+  /** The filters of the open tab. The same object until they change. */
+  readonly applied: AppliedFilters;
+  /** Opens a tab with the filters that it had last. */
+  readonly open: (tab: TabId) => void;
+  /** Applies filters to the open tab. */
+  readonly apply: (applied: AppliedFilters) => void;
+}
+
+const NOTHING = { preset: null, search: '', filters: {} };
+
+/**
+ * The open tab and its filters, kept in the address of the page: reload and a copied link open the same list, Back the
+ * one before.
+ */
+export function useLogView(): OpenLogView {
+  const zone = useSiteZone();
+  const texts = useDateTexts();
+  const [view, setView] = useState(readView);
+  const latest = useRef(view);
+  latest.current = view;
+  // Other tabs keep their filters while the page is open.
+  const kept = useRef<Partial<Record<TabId, LogView>>>({});
+  kept.current[view.tab] = view;
+
+  useEffect(() => {
+    const onMove = (): void => setView(readView());
+    window.addEventListener('popstate', onMove);
+    window.addEventListener('hashchange', onMove);
+    return () => {
+      window.removeEventListener('popstate', onMove);
+      window.removeEventListener('hashchange', onMove);
+    };
+  }, []);
+
+  const show = useCallback((next: LogView) => {
+    const { current } = latest;
+    // Each pause while typing applies the text; only the last one is worth a step of Back.
+    const isTyping = next.tab === current.tab && current.search !== '' && next.search !== '';
+    const address = toAddress(next);
+    if (address !== toAddress(current)) {
+      if (isTyping && toLogQuery({ ...next, search: '' }) === toLogQuery({ ...current, search: '' })) {
+        window.history.replaceState(window.history.state, '', address);
+      } else window.history.pushState(null, '', address);
+    }
+    setView(next);
+  }, []);
+
+  // The zone comes later and tells days apart; without a period it changes nothing, and must not load the list anew.
+  const { from, to } = view.filters;
+  const dayZone = from === undefined && to === undefined ? 'UTC' : zone;
+  const applied = useMemo(() => fromLogView(view, dayZone, texts), [view, dayZone, texts]);
+  return {
+    tab: view.tab,
+    applied,
+    open: useCallback((tab) => show(kept.current[tab] ?? { tab, ...NOTHING }), [show]),
+    apply: useCallback((next) => show({ tab: latest.current.tab, ...toLogView(next) }), [show]),
+  };
+}
+
+/** The view that the address names. Links of earlier versions have the tab in the hash. */
+function readView(): LogView {
+  const view = parseLogQuery(window.location.search);
+  const tab = TAB_IDS.find((id) => `#${id}` === window.location.hash);
+  return tab === undefined ? view : { ...view, tab };
+}
+
+/** Address of this page with a view, other parameters kept. */
+function toAddress(view: LogView): string {
+  const others = new URLSearchParams(window.location.search);
+  for (const name of Array.from(others.keys())) if (name.startsWith('log_')) others.delete(name);
+  const query = [others.toString(), toLogQuery(view)].filter((part) => part !== '').join('&');
+  return window.location.pathname + (query === '' ? '' : `?${query}`);
+}

@@ -1,0 +1,280 @@
+import { type VisitorStatus, visitorStatusSchema } from '@security-optimizer/contract/activity';
+import { sayRole } from '@security-optimizer/contract/event-values';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import * as z from 'zod/mini';
+import type { ApiFailure } from '../../api/client.js';
+import { useSiteZone } from '../../api/options.js';
+import { useDateTexts, useServices } from '../../api/services.js';
+import { tolerant } from '../../api/tolerant.js';
+import { SaveFailed, useSave } from '../../forms/form-dialog.js';
+import { LoadFailed } from '../../forms/load-states.js';
+import { formatNumber } from '../../i18n/locale.js';
+import { siteNow, timeOfDay } from '../../i18n/site-time.js';
+import { __, sprintf, translate } from '../../i18n/translate.js';
+import { Button } from '../../ui/button.js';
+import { Dialog, useClosing } from '../../ui/dialog.js';
+import { Icon } from '../../ui/icon.js';
+import { Note } from '../../ui/note.js';
+import { toBlock } from './blocks.js';
+import { VisitorSubject } from './visitor-subject.js';
+
+/** The visitor that a dialog is about. */
+export interface Subject {
+  readonly type: 'ip' | 'user';
+  readonly id: number;
+  /** Address or login in the list. */
+  readonly name: string;
+}
+
+export interface ManageDialogProps {
+  readonly subject: Subject;
+  readonly onChanged: () => void;
+  readonly onClosed: () => void;
+}
+
+/** Manage IP Traffic and Manage User Traffic: blocks or unblocks a visitor. Fetches the status on each opening. */
+export default function ManageDialog({ subject, onChanged, onClosed }: ManageDialogProps) {
+  const { status, failure: unread, retry } = useVisitorStatus(subject.id);
+  const { pending, failure, save } = useSave();
+  const [single, setSingle] = useState(false);
+  const closing = useClosing(onClosed);
+  const name = status?.name || subject.name;
+  const isUser = subject.type === 'user';
+  const isBlocked = status?.block === 1;
+  const network = status?.network ?? '';
+  const canChange = status !== null && (isBlocked || status.do_not_block === 0);
+
+  function submit(): void {
+    if (!canChange) return;
+    save<unknown>({
+      name: isUser ? 'blockUser' : 'blockIp',
+      call: {
+        suffix: `/block-${isUser ? 'user' : 'ip'}/${subject.id}`,
+        body: isBlocked ? { block: 0 } : { block: 1, ...(single && { single: 1 }) },
+      },
+      onSuccess: () => {
+        closing.close();
+        onChanged();
+      },
+    });
+  }
+
+  return (
+    <Dialog
+      title={isUser ? __('Manage User Traffic', 'security-optimizer') : __('Manage IP Traffic', 'security-optimizer')}
+      closing={closing}
+      pending={pending}
+      onSubmit={submit}
+      footer={
+        canChange ? (
+          <Button
+            kind={isBlocked ? 'primary' : 'danger'}
+            submit
+            pendingText={pending ? pendingText(isBlocked) : undefined}
+          >
+            {isBlocked ? __('Unblock', 'security-optimizer') : __('Block', 'security-optimizer')}
+          </Button>
+        ) : null
+      }
+    >
+      {unread !== null ? (
+        <LoadFailed
+          text={__('We couldn’t load the present state.', 'security-optimizer')}
+          failure={unread}
+          onRetry={retry}
+        />
+      ) : status === null ? (
+        <VisitorSkeleton name={name} isUser={isUser} />
+      ) : (
+        <>
+          <VisitorSubject
+            name={name}
+            isUser={isUser}
+            hostname={status.hostname}
+            block={status.current ?? toBlock(status.block, name)}
+          />
+          <VisitorFacts status={status} isUser={isUser} />
+          {canChange ? (
+            <>
+              <p>{consequence(isUser, isBlocked, name, single ? '' : network)}</p>
+              {isBlocked || network === '' ? null : <OnlyThisAddress single={single} onChange={setSingle} />}
+            </>
+          ) : (
+            <Note>
+              <p>
+                <strong>{__('This can’t be blocked.', 'security-optimizer')}</strong> {status.reason}
+              </p>
+            </Note>
+          )}
+        </>
+      )}
+      <SaveFailed failure={failure} />
+    </Dialog>
+  );
+}
+
+/** Option to block one IPv6 address instead of its network. */
+function OnlyThisAddress({ single, onChange }: { readonly single: boolean; readonly onChange: (on: boolean) => void }) {
+  return (
+    <label className="so-check so-mt-16">
+      <input type="checkbox" checked={single} onChange={(event) => onChange(event.target.checked)} />
+      <span>
+        <b>{__('Block only this address', 'security-optimizer')}</b>
+        <small>{__('The other addresses of the network can still open the site.', 'security-optimizer')}</small>
+      </span>
+    </label>
+  );
+}
+
+function pendingText(isBlocked: boolean): string {
+  return isBlocked ? __('Unblocking…', 'security-optimizer') : __('Blocking…', 'security-optimizer');
+}
+
+function consequence(isUser: boolean, isBlocked: boolean, name: string, network: string): string {
+  if (isUser) {
+    return isBlocked
+      ? __('Once unblocked, the user can log in again right away.', 'security-optimizer')
+      : __(
+          'If you block this user, they are logged out at once and can’t log in until you unblock them in the Blocked tab. Their content stays.',
+          'security-optimizer',
+        );
+  }
+  if (isBlocked) return __('Once unblocked, this address can open the site again right away.', 'security-optimizer');
+  if (network !== '') {
+    return sprintf(
+      /* translators: %s: a network of IPv6 addresses */
+      __(
+        'An IPv6 address changes often, so its whole network %s is blocked with it. Nobody in it can open any page of the site until you unblock it in the Blocked tab.',
+        'security-optimizer',
+      ),
+      // Isolate as left-to-right.
+      `\u2066${network}\u2069`,
+    );
+  }
+  // With anonymised addresses the visitor is a network.
+  return name.includes('/')
+    ? __(
+        'Only this network is known, not the single address. If you block it, nobody in it can open any page of the site until you unblock it in the Blocked tab.',
+        'security-optimizer',
+      )
+    : __(
+        'If you block this address, it can’t open any page of the site until you unblock it in the Blocked tab.',
+        'security-optimizer',
+      );
+}
+
+interface SubjectProps {
+  readonly name: string;
+  readonly isUser: boolean;
+}
+
+/** More facts about the visitor, if any. */
+export function VisitorFacts({ status, isUser }: { readonly status: VisitorStatus; readonly isUser: boolean }) {
+  const { config } = useServices();
+  const texts = useDateTexts();
+  const zone = useSiteZone();
+  const today = siteNow(zone, Date.now()).day;
+  const { visits_today: visits, first_seen: first, last_seen: last, roles } = status;
+
+  function moment(seconds: number): string {
+    const { day, minutes } = siteNow(zone, seconds * 1000);
+    const time = texts.time(timeOfDay(minutes));
+    /* translators: %s: time of the day */
+    return day === today ? sprintf(__('Today, %s', 'security-optimizer'), time) : `${texts.shortDay(day)}, ${time}`;
+  }
+
+  const facts = [
+    {
+      name: __('Role', 'security-optimizer'),
+      value:
+        isUser && roles !== null && roles.length > 0 ? roles.map((role) => sayRole(role, translate)).join(', ') : null,
+    },
+    {
+      name: __('Visits, last 24 hours', 'security-optimizer'),
+      value:
+        visits === null ? null : (
+          <span className="so-sparkcell">
+            <Sparkline values={status.visits_hours ?? []} />
+            {formatNumber(visits, config.localeSlug)}
+          </span>
+        ),
+    },
+    { name: __('First seen', 'security-optimizer'), value: first === null ? null : moment(first) },
+    { name: __('Last seen', 'security-optimizer'), value: last === null ? null : moment(last) },
+  ].filter(({ value }) => value !== null);
+
+  if (facts.length === 0) return null;
+  return (
+    <dl className="so-dl so-num">
+      {facts.map(({ name, value }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Placeholder while the status loads. */
+export function VisitorSkeleton({ name, isUser }: SubjectProps) {
+  return (
+    <>
+      <div className="so-subject" aria-busy="true">
+        <span className="so-tile so-tile--48">
+          <Icon name={isUser ? 'user' : 'globe'} />
+        </span>
+        <div className="so-subject__text">
+          <b className={isUser ? undefined : 'so-mono'} dir={isUser ? 'auto' : 'ltr'}>
+            {name}
+          </b>
+          <span className="so-sk so-sk--title" />
+        </div>
+        <span className="so-vh" role="status">
+          {__('Loading', 'security-optimizer')}
+        </span>
+      </div>
+      <span className="so-sk so-sk--block" />
+    </>
+  );
+}
+
+/** Bars of the last hours, oldest first, without a scale. */
+export function Sparkline({ values }: { readonly values: readonly number[] }) {
+  const most = Math.max(0, ...values);
+  if (most === 0) return null;
+  return (
+    <span className="so-spark" title={__('Visits in each of the last hours', 'security-optimizer')} aria-hidden="true">
+      {values.map((value, hour) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the place is the hour
+        <i key={hour} style={{ height: `${Math.max(6, Math.round((value / most) * 100))}%` }} />
+      ))}
+    </span>
+  );
+}
+
+/** Only `block` is required. */
+const schema = tolerant(visitorStatusSchema, { type: 'ip' });
+
+/** Status of a visitor, fetched again on each mount. @param quiet a failure shows no notice */
+export function useVisitorStatus(
+  id: number,
+  quiet = false,
+): {
+  readonly status: VisitorStatus | null;
+  readonly failure: ApiFailure | null;
+  readonly retry: () => void;
+} {
+  const { run: runLoudly, runQuietly } = useServices();
+  const run = quiet ? runQuietly : runLoudly;
+  const query = useQuery({
+    queryKey: ['visitor-status', id],
+    queryFn: async ({ signal }) => {
+      const call = { suffix: `/get-visitor-status/${id}`, method: 'GET', signal } as const;
+      return z.parse(schema, (await run<unknown>({ name: 'visitorStatus', call })) ?? {});
+    },
+    gcTime: 0,
+  });
+  return { status: query.data ?? null, failure: query.error, retry: () => void query.refetch() };
+}

@@ -1,0 +1,386 @@
+import { type Recipient, type Recipients, recipientsSchema } from '@security-optimizer/contract/activity';
+import type { AlertKind } from '@security-optimizer/contract/alerts';
+import { messages } from '@security-optimizer/contract/messages';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useRef, useState } from 'react';
+import * as z from 'zod/mini';
+import { ApiFailure } from '../../api/client.js';
+import { undoNotice } from '../../api/notices.js';
+import { ignoreFailure } from '../../api/options.js';
+import { invalidate, usePageVisible } from '../../api/query-client.js';
+import type { TrackedRequest } from '../../api/run-request.js';
+import { useServices } from '../../api/services.js';
+import { FormDialog, SaveFailed, useSave } from '../../forms/form-dialog.js';
+import { __, _n, sprintf, translate } from '../../i18n/translate.js';
+import { Button } from '../../ui/button.js';
+import { addChips, ChipInput } from '../../ui/chip-input.js';
+import { useClosing } from '../../ui/dialog.js';
+import { Field, TextInput } from '../../ui/field.js';
+import { Note } from '../../ui/note.js';
+import { escapeText } from '../../ui/server-text.js';
+import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
+import { type AlertsState, kindTexts } from './alerts.js';
+
+export interface AddRecipientsProps {
+  readonly recipients: Recipients;
+  readonly onChanged: () => void;
+}
+
+/** Adds addresses to the list. */
+export function AddRecipients({ recipients, onChanged }: AddRecipientsProps) {
+  const { config } = useServices();
+  const [chips, setChips] = useState<readonly string[]>([]);
+  const [text, setText] = useState('');
+  const form = useRef<HTMLFormElement>(null);
+  const own = config.userEmail?.toLowerCase() ?? '';
+  const known = recipients.entries.map(({ email }) => email);
+  const left = recipients.max_emails - known.length;
+  const isFull = left <= 0;
+  // Typed text counts as a chip.
+  const wanted = addChips(chips, text);
+  const wrong = listError(wanted, known, left);
+  const errors = useFormErrors(wrong === null ? {} : { email: wrong }, () => focusFirstError(form.current));
+  const { pending, failure, save } = useSave();
+
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    setChips(wanted);
+    setText('');
+    if (isFull || !errors.check()) return;
+    save<unknown>({
+      ...replaceRecipients([...known, ...wanted]),
+      onSuccess: () => {
+        setChips([]);
+        errors.reset();
+        onChanged();
+      },
+      onFailure: ({ fields }) => {
+        // The server identifies addresses by their index in the list.
+        const message = Object.values(fields)[0];
+        errors.showServerErrors(message === undefined ? {} : { email: message });
+      },
+    });
+  }
+
+  return (
+    <form className="so-card__body so-card__sep" noValidate ref={form} onSubmit={submit}>
+      <Field
+        label={__('Add e-mail addresses', 'security-optimizer')}
+        help={__('Separate several addresses with a space or a comma.', 'security-optimizer')}
+        error={errors.shown.email}
+      >
+        {(control) => (
+          <div className="so-addmail">
+            <ChipInput
+              control={control}
+              chips={chips}
+              text={text}
+              isBad={(chip) => emailError(chip, known) !== null}
+              placeholder="name@example.com"
+              disabled={isFull}
+              onChange={(nextChips, nextText) => {
+                setChips(nextChips);
+                setText(nextText);
+                errors.touch('email');
+              }}
+            />
+            <Button
+              kind="primary"
+              submit
+              disabled={isFull}
+              pendingText={pending ? __('Saving…', 'security-optimizer') : undefined}
+            >
+              {__('Create', 'security-optimizer')}
+            </Button>
+          </div>
+        )}
+      </Field>
+      {own === '' || recipients.entries.length > 0 || wanted.length > 0 ? null : (
+        <p className="so-mt-12">
+          <button
+            type="button"
+            className="so-link"
+            onClick={() => {
+              setChips([own]);
+              form.current?.querySelector('input')?.focus();
+            }}
+          >
+            {/* translators: %s: the e-mail address of whoever reads this */}
+            {sprintf(__('Use my address, %s', 'security-optimizer'), own)}
+          </button>
+        </p>
+      )}
+      {isFull ? (
+        <div className="so-mt-16">
+          <Note>
+            <p>
+              {sprintf(
+                /* translators: %d: how many addresses there may be */
+                _n(
+                  'The %d place is taken. Delete the address to add another.',
+                  'All %d places are taken. Delete one to add another.',
+                  recipients.max_emails,
+                  'security-optimizer',
+                ),
+                recipients.max_emails,
+              )}
+            </p>
+          </Note>
+        </div>
+      ) : null}
+      <div className="so-formfail">
+        <SaveFailed failure={failure} />
+      </div>
+    </form>
+  );
+}
+
+/** First error of the new addresses. */
+function listError(wanted: readonly string[], known: readonly string[], left: number): string | null {
+  if (wanted.length === 0) return translate(messages.required);
+  for (const email of wanted) {
+    const error = emailError(email, known);
+    if (error !== null) return error;
+  }
+  if (wanted.length <= left) return null;
+  /* translators: %d: number of addresses that can still be added */
+  return sprintf(_n('Only %d place is left.', 'Only %d places are left.', left, 'security-optimizer'), left);
+}
+
+/** Edit Notification Email: replaces an address, and chooses what it gets. */
+export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed }: RecipientDialogProps) {
+  const { run } = useServices();
+  const [text, setText] = useState(recipient.email);
+  const [others] = useState(() =>
+    recipients.entries.map((item) => item.email).filter((other) => other !== recipient.email),
+  );
+  const known = alerts?.alerts ?? null;
+  const [before] = useState(() => known?.recipients.find((item) => item.email === recipient.email) ?? null);
+  const [report, setReport] = useState(before?.report ?? 1);
+  const [kinds, setKinds] = useState<readonly AlertKind[]>(before?.kinds ?? []);
+  const body = useRef<HTMLDivElement>(null);
+  const email = text.trim().toLowerCase();
+  const wrong = emailError(email, others);
+  const errors = useFormErrors(wrong === null ? {} : { email: wrong }, () => focusFirstError(body.current));
+  const saving = useSave();
+  const closing = useClosing(onClosed);
+  const isRenamed = email !== recipient.email;
+  const getsOthers =
+    before !== null && (report !== before.report || kinds.slice().sort().join() !== before.kinds.slice().sort().join());
+
+  const gets: Pick<TrackedRequest<unknown>, 'name' | 'call'> = {
+    name: 'update:alert_recipient',
+    call: { suffix: '/alert-recipient', body: { email, report, kinds } },
+  };
+
+  function end(): void {
+    closing.close();
+    onChanged();
+    alerts?.reload();
+  }
+
+  function submit(): void {
+    if (!errors.check()) return;
+    if (!isRenamed) {
+      saving.save<unknown>({ ...gets, onSuccess: end });
+      return;
+    }
+    saving.save<unknown>({
+      ...replaceRecipients(recipients.entries.map((item) => (item.email === recipient.email ? email : item.email))),
+      onSuccess: () => {
+        // The new address begins with the weekly report alone.
+        if (before === null) end();
+        else run<unknown>({ ...gets, onComplete: end }).catch(ignoreFailure);
+      },
+      onFailure: ({ fields }) => {
+        const message = Object.values(fields)[0];
+        errors.showServerErrors(message === undefined ? {} : { email: message });
+      },
+    });
+  }
+
+  return (
+    <FormDialog
+      title={__('Edit Notification Email', 'security-optimizer')}
+      closing={closing}
+      saving={saving}
+      dirty={isRenamed || getsOthers}
+      onSubmit={submit}
+      submitDisabled={!isRenamed && !getsOthers}
+    >
+      <div ref={body}>
+        <Field label={__('Email', 'security-optimizer')} error={errors.shown.email}>
+          {(control) => (
+            <TextInput
+              {...control}
+              type="email"
+              value={text}
+              onText={(typed) => {
+                setText(typed);
+                errors.touch('email');
+              }}
+            />
+          )}
+        </Field>
+      </div>
+      {known === null || before === null ? null : (
+        <fieldset className="so-mt-16">
+          <legend className="so-label">{__('Gets', 'security-optimizer')}</legend>
+          <label className="so-check">
+            <input
+              type="checkbox"
+              checked={report === 1}
+              onChange={({ target }) => setReport(target.checked ? 1 : 0)}
+            />
+            <span>
+              {__('Weekly report', 'security-optimizer')}
+              <small>{__('What happened, once a week.', 'security-optimizer')}</small>
+            </span>
+          </label>
+          {known.kinds.map((kind) => {
+            const { title, help } = kindTexts(kind);
+            return (
+              <label className="so-check" key={kind}>
+                <input
+                  type="checkbox"
+                  checked={kinds.includes(kind)}
+                  onChange={({ target }) =>
+                    setKinds(target.checked ? [...kinds, kind] : kinds.filter((one) => one !== kind))
+                  }
+                />
+                <span>
+                  {title}
+                  <small>{help}</small>
+                </span>
+              </label>
+            );
+          })}
+        </fieldset>
+      )}
+    </FormDialog>
+  );
+}
+
+/** Delete Notification Email. */
+export function DeleteDialog({ recipient, recipients, onChanged, onClosed, onDeleted }: RecipientDialogProps) {
+  const { run } = useServices();
+  const saving = useSave();
+  const closing = useClosing(onClosed);
+
+  function submit(): void {
+    const before = recipients.entries.map(({ email }) => email);
+    const undo = (): void => {
+      run<unknown>({ ...replaceRecipients(before), onSuccess: onChanged }).catch(ignoreFailure);
+    };
+    saving.save<unknown>({
+      ...replaceRecipients(before.filter((email) => email !== recipient.email)),
+      successNotice: () =>
+        undoNotice({ title: __('Deleted', 'security-optimizer'), text: escapeText(recipient.email), undo }),
+      onSuccess: () => {
+        onDeleted?.();
+        closing.close();
+        onChanged();
+      },
+    });
+  }
+
+  return (
+    <FormDialog
+      role="alertdialog"
+      title={__('Delete Notification Email', 'security-optimizer')}
+      closing={closing}
+      saving={saving}
+      onSubmit={submit}
+      danger
+      submitText={__('Delete', 'security-optimizer')}
+      pendingText={__('Deleting…', 'security-optimizer')}
+    >
+      <p>
+        <strong>
+          <bdi>{recipient.email}</bdi>
+        </strong>{' '}
+        {__('no longer gets the weekly report. You can add it again later.', 'security-optimizer')}
+      </p>
+    </FormDialog>
+  );
+}
+
+/** A rough check; guard checks more closely. */
+const EMAIL = /^[^\s@<>(),;:"\\[\]]+@[^\s@<>(),;:"\\[\].]+(?:\.[^\s@<>(),;:"\\[\].]+)+$/;
+
+function isEmail(text: string): boolean {
+  return EMAIL.test(text);
+}
+
+/**
+ * Error of a new address (specification section 5).
+ *
+ * @param others addresses on the list
+ * @returns null for a valid one
+ */
+export function emailError(email: string, others: readonly string[]): string | null {
+  if (email === '') return translate(messages.required);
+  if (!isEmail(email)) return translate(messages.invalidEmail);
+  if (others.some((other) => other.toLowerCase() === email.toLowerCase())) {
+    return translate(messages.emailExists).replace('%(name)s', () => email);
+  }
+  return null;
+}
+
+const KEY = ['weekly-report'];
+/** An older server does not send the maximum. */
+const schema = z.extend(recipientsSchema, {
+  max_emails: z.catch(recipientsSchema.shape.max_emails, Number.POSITIVE_INFINITY),
+});
+
+/** Recipients of the weekly report. */
+export function useRecipients() {
+  const { run, api } = useServices();
+  const client = useQueryClient();
+  const query = useQuery({
+    queryKey: KEY,
+    queryFn: async ({ signal }): Promise<Recipients> => {
+      const data = await run<unknown>({ name: 'weeklyReport', call: { suffix: '/weekly-report', signal } });
+      const recipients = readRecipients(data);
+      if (recipients === null) throw new ApiFailure('refused');
+      return recipients;
+    },
+  });
+  // Each change sends the whole list, so an outdated list would undo changes of others.
+  usePageVisible(async () => {
+    const answer = await api.call<unknown>({ suffix: '/weekly-report' }).catch(ignoreFailure);
+    client.setQueryData<Recipients>(KEY, (before) => (before && readRecipients(answer?.data)) ?? undefined);
+  });
+  return {
+    recipients: query.data ?? null,
+    failure: query.error,
+    retrying: query.isFetching,
+    /** Reloads the list and keeps it visible. */
+    reload: () => void invalidate(client, KEY),
+  };
+}
+
+/** Request that replaces the whole list. */
+export function replaceRecipients(emails: readonly string[]): Pick<TrackedRequest<unknown>, 'name' | 'call'> {
+  return {
+    name: 'update:notification_emails',
+    call: { suffix: '/notification-emails', body: { entries: emails } },
+  };
+}
+
+/** @returns null for an invalid response */
+function readRecipients(data: unknown): Recipients | null {
+  return z.safeParse(schema, data).data ?? null;
+}
+
+/** Props of the dialogs about one recipient. */
+export interface RecipientDialogProps {
+  readonly recipient: Recipient;
+  readonly recipients: Recipients;
+  /** What recipients get, where the server knows alerts. */
+  readonly alerts: AlertsState | null;
+  readonly onChanged: () => void;
+  readonly onClosed: () => void;
+  /** The recipient is deleted. Called before the dialog closes. */
+  readonly onDeleted?: () => void;
+}

@@ -1,0 +1,96 @@
+import { screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { deed, words } from '../../../test/fake-log.js';
+import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
+import { choose, openLog, tableTexts } from '../../../test/log-page.js';
+
+const TABLE = 'Registered Users Activity';
+
+let site: FakeSite;
+beforeEach(async () => {
+  site = await startFakeSite();
+});
+
+describe('the list of registered users', () => {
+  it('tells what each did in words, and which of them is the reader', async () => {
+    await openLog(site, 'registered');
+    expect(await tableTexts(TABLE)).toEqual([
+      ['Time', 'User', 'IP address', 'Activity', 'Actions'],
+      ['14:29:45 21 Nov', 'editor-1', '198.51.100.22office-22.example.net', 'Updated page “About us”', ''],
+      ['14:29:45 21 Nov', 'ownerYou', '198.51.100.22office-22.example.net', 'Logged in', ''],
+    ]);
+  });
+
+  it('tells who was tried, not that it was this user', async () => {
+    site.log.registered = [deed(1, { user: 'owner', you: 1, words: words('login.failed', '') })];
+    await openLog(site, 'registered');
+    expect((await tableTexts(TABLE))[1]?.slice(1, 4)).toEqual([
+      'tried owner',
+      '198.51.100.22office-22.example.net',
+      'Failed login',
+    ]);
+  });
+
+  it('tells events in the language of the reader, and names as they are', async () => {
+    const locale = { '': {}, 'Updated {type} “{object}”': ['{type} „{object}“ geändert'], page: ['Seite'] };
+    site.log.registered = [deed(1, { words: words('post.updated', '{type} <b>x</b> $&') })];
+    await openLog(site, 'registered', { locale: JSON.stringify(locale) });
+    expect((await tableTexts(TABLE))[1]?.[3]).toBe('Seite „{type} <b>x</b> $&“ geändert');
+    expect(document.querySelector('.so-table b')).toBeNull();
+  });
+
+  it('tells the end of a lock by the clock of the reader', async () => {
+    site.log.registered = [deed(1, { words: { ...words('login.locked', '198.51.100.7'), after: '2026-11-21 15:08' } })];
+    await openLog(site, 'registered', { localeSlug: 'en-US' });
+    expect((await tableTexts(TABLE))[1]?.[3]?.replace('\u202f', ' ')).toBe(
+      'Locked out until Nov 21, 3:08 PM after too many failed logins',
+    );
+  });
+
+  it('takes the words of the server for an event that it does not know', async () => {
+    site.log.registered = [deed(1, { words: words('shop.refunded', 'x'), activity: 'Refunded an order' })];
+    await openLog(site, 'registered');
+    expect((await tableTexts(TABLE))[1]?.[3]).toBe('Refunded an order');
+  });
+
+  it('says that it was the command line or a task, which nobody can block', async () => {
+    site.log.registered = [
+      deed(2, { origin: 'cli', ip: '', hostname: '' }),
+      deed(1, { user: 'Scheduled task', visitor_id: 0, origin: 'cron', ip: '', hostname: '', ip_visitor_id: 0 }),
+    ];
+    await openLog(site, 'registered', { locale: JSON.stringify({ '': {}, 'Scheduled task': ['Aufgabe'] }) });
+    const [, first, second] = await tableTexts(TABLE);
+    expect(first?.[1]).toBe('editor-1Command line');
+    expect(second?.[1]).toBe('Aufgabe');
+    expect(screen.getAllByRole('button', { name: /^Actions for/ })).toHaveLength(1);
+  });
+
+  it('shows what one user did, and keeps the filter while other tabs are open', async () => {
+    await openLog(site, 'registered');
+    await choose('editor-1', 'View activity');
+    const chip = await screen.findByRole('button', { name: 'Remove filter User: editor-1' });
+    expect(site.sent('/activity-registered').at(-1)?.filters).toEqual([
+      { wp_name: 'user', children: [{ id: 'user', selectedValue: 11 }] },
+    ]);
+    await userEvent.click(await screen.findByRole('tab', { name: 'Unknown' }));
+    await waitFor(() => expect(document.contains(chip)).toBe(false));
+    await userEvent.click(await screen.findByRole('tab', { name: 'Registered' }));
+    expect(await screen.findByRole('button', { name: 'Remove filter User: editor-1' })).toBeDefined();
+  });
+
+  it('offers Manage User Traffic, but not for oneself', async () => {
+    await openLog(site, 'registered');
+    await userEvent.click(await screen.findByRole('button', { name: 'Actions for owner' }));
+    expect(screen.getAllByRole('menuitem').map(({ textContent }) => textContent)).toEqual([
+      'Block 198.51.100.22…',
+      'View activity',
+    ]);
+    await userEvent.keyboard('{Escape}');
+    site.log.status = { block: 1 };
+    await choose('editor-1', 'Manage User Traffic');
+    expect(await screen.findByRole('dialog', { name: 'Manage User Traffic' })).toBeDefined();
+    await userEvent.click(await screen.findByRole('button', { name: 'Unblock' }));
+    await waitFor(() => expect(site.sent('/block-user/11')).toEqual([{ block: 0 }]));
+  });
+});

@@ -1,0 +1,419 @@
+import type { UnknownRow } from '@security-optimizer/contract/activity';
+import { type RequestDetails, requestDetailsSchema } from '@security-optimizer/contract/attackers';
+import type { CurrentBlock } from '@security-optimizer/contract/blocks';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect } from 'react';
+import * as z from 'zod/mini';
+import { ApiFailure } from '../../api/client.js';
+import { useSiteZone } from '../../api/options.js';
+import { useDateTexts, useServices } from '../../api/services.js';
+import { tolerant } from '../../api/tolerant.js';
+import { LoadFailed } from '../../forms/load-states.js';
+import { twoDigits } from '../../i18n/calendar.js';
+import { formatNumber } from '../../i18n/locale.js';
+import { siteNow, timeOfDay } from '../../i18n/site-time.js';
+import { __, sprintf, translate } from '../../i18n/translate.js';
+import { CopyButton, CopyTextButton } from '../../ui/copy.js';
+import { useClosing } from '../../ui/dialog.js';
+import { classes } from '../../ui/dom.js';
+import { Drawer } from '../../ui/drawer.js';
+import { Icon } from '../../ui/icon.js';
+import { BlockSplit } from './block-split.js';
+import type { FindBlock } from './blocks.js';
+import { ResponsePill } from './log-tables.js';
+import { goalText, triedText } from './reasons.js';
+import type { Blocking } from './use-blocking.js';
+import { VisitorSubject } from './visitor-subject.js';
+
+export interface RequestDrawerProps {
+  /** The loaded rows of the list, newest first. */
+  readonly rows: readonly UnknownRow[];
+  /** Id of the open row. */
+  readonly id: number;
+  /** Rows that match the filters; null when there are too many to count. */
+  readonly total: number | null;
+  readonly findBlock: FindBlock;
+  readonly blocking: Blocking;
+  readonly onMove: (id: number) => void;
+  /** The last loaded row is open. */
+  readonly onLast: () => void;
+  /** Filters the list by the visitor. */
+  readonly onShowAll: (ip: string) => void;
+  readonly onClosed: () => void;
+}
+
+/** Everything that is known of one request: what happened and why, who asked, and Block. */
+export default function RequestDrawer(props: RequestDrawerProps) {
+  const { rows, id, total, findBlock, blocking, onMove, onLast, onShowAll, onClosed } = props;
+  const { config } = useServices();
+  const closing = useClosing(onClosed);
+  const { details, loadedAt, failure, retry } = useRequestDetails(id);
+  const place = rows.findIndex((row) => row.id === id);
+  const number = (value: number): string => formatNumber(value, config.localeSlug);
+  const step = (by: 1 | -1): (() => void) | null => {
+    const next = place < 0 ? undefined : rows[place + by];
+    return next === undefined ? null : () => onMove(next.id);
+  };
+
+  const isLast = place === rows.length - 1;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each last row
+  useEffect(() => {
+    if (isLast) onLast();
+  }, [isLast, rows.length]);
+
+  const block = details === null ? null : findBlock(details.visitor.ip, details.visitor.block, loadedAt);
+  return (
+    <Drawer
+      title={__('Request', 'security-optimizer')}
+      position={
+        place < 0 || total === null || total < rows.length
+          ? ''
+          : /* translators: 1: place in a list, 2: number of entries */
+            sprintf(__('%1$s of %2$s', 'security-optimizer'), number(place + 1), number(total))
+      }
+      closing={closing}
+      newerText={__('Newer request', 'security-optimizer')}
+      olderText={__('Older request', 'security-optimizer')}
+      onNewer={step(-1)}
+      onOlder={step(1)}
+      busy={details === null && failure === null}
+      footer={<Foot details={details} block={block} blocking={blocking} />}
+    >
+      {failure !== null ? (
+        <LoadFailed
+          text={__('We couldn’t load this request.', 'security-optimizer')}
+          failure={failure}
+          onRetry={retry}
+        />
+      ) : details === null ? (
+        <DrawerSkeleton />
+      ) : (
+        <>
+          <Answer details={details} />
+          <Facts details={details} />
+          <VisitorSubject name={details.visitor.ip} hostname={details.visitor.hostname} block={block} />
+          <Recent
+            details={details}
+            onShowAll={() => {
+              closing.close();
+              onShowAll(details.visitor.ip);
+            }}
+          />
+        </>
+      )}
+    </Drawer>
+  );
+}
+
+const schema = tolerant(requestDetailsSchema, { goal: null });
+
+function useRequestDetails(id: number) {
+  const { runQuietly } = useServices();
+  const query = useQuery({
+    queryKey: ['activity-request', id],
+    queryFn: async ({ signal }) => {
+      const call = { suffix: `/activity-request/${id}`, method: 'GET', signal } as const;
+      const { data } = z.safeParse(schema, await runQuietly<unknown>({ name: 'activityRequest', call }));
+      if (data === undefined) throw new ApiFailure('refused');
+      return data;
+    },
+    // The requests of the visitor go on.
+    staleTime: 10_000,
+  });
+  return {
+    details: query.data ?? null,
+    loadedAt: query.dataUpdatedAt,
+    failure: query.data === undefined && !query.isFetching ? query.error : null,
+    retry: () => void query.refetch(),
+  };
+}
+
+interface AnswerText {
+  readonly state: 'bad' | 'warn' | 'plain';
+  readonly icon: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** What happened in one sentence, and why. */
+function Answer({ details }: { readonly details: RequestDetails }) {
+  const { state, icon, title, text } = toAnswer(details);
+  return (
+    <div className={classes('so-answer', state !== 'bad' && `so-answer--${state}`)}>
+      <Icon name={icon} />
+      <div>
+        <b>{title}</b>
+        {text === '' ? null : <p>{text}</p>}
+      </div>
+    </div>
+  );
+}
+
+function toAnswer(details: RequestDetails): AnswerText {
+  const { rule, code, failed_login: isFailedLogin, goal, reason } = details;
+  const goalSentence = goal === null ? '' : `${goalText(goal)}.`;
+  if (rule !== null) {
+    const [title, text] = refusal(rule, details.url) ?? [
+      __('Refused.', 'security-optimizer'),
+      reason === '' ? goalSentence : translate(reason),
+    ];
+    return { state: 'bad', icon: 'ban', title, text };
+  }
+  if (isFailedLogin === 1) {
+    return {
+      state: 'warn',
+      icon: 'alert',
+      title: __('Failed login: the password was wrong.', 'security-optimizer'),
+      text: details.tried === '' ? '' : `${triedText(details)}.`,
+    };
+  }
+  if (code === 404) {
+    return {
+      state: 'warn',
+      icon: 'alert',
+      title: __('Not found: this page does not exist.', 'security-optimizer'),
+      text: goalSentence,
+    };
+  }
+  const title =
+    code >= 400
+      ? __('WordPress answered with an error.', 'security-optimizer')
+      : code >= 300
+        ? __('The visitor was sent to another address.', 'security-optimizer')
+        : __('The page was shown.', 'security-optimizer');
+  return { state: 'plain', icon: 'info', title, text: goalSentence };
+}
+
+/** What a rule refused, and why; null for a rule that is not known here. */
+function refusal(rule: string, url: string): readonly [title: string, text: string] | null {
+  switch (rule) {
+    case 'login-limit':
+      return [
+        __('Refused: too many wrong passwords.', 'security-optimizer'),
+        __('This address has to wait before it may try again.', 'security-optimizer'),
+      ];
+    case 'blocked-visitor':
+      return [
+        __('Refused: this visitor is blocked.', 'security-optimizer'),
+        __('It can’t open any page of the site.', 'security-optimizer'),
+      ];
+    case 'login-access':
+      return [
+        __('Refused: this address may not log in.', 'security-optimizer'),
+        __('It is not on the list of Login Access.', 'security-optimizer'),
+      ];
+    case 'away-mode':
+      return [
+        __('Refused: Away Mode is on.', 'security-optimizer'),
+        __('Nobody can log in until it ends.', 'security-optimizer'),
+      ];
+    case 'xml-rpc':
+      return [
+        __('Refused: XML-RPC is off.', 'security-optimizer'),
+        __('Programs guess passwords through this old interface.', 'security-optimizer'),
+      ];
+    case 'feeds':
+      return [__('Refused: RSS and ATOM feeds are off.', 'security-optimizer'), ''];
+    case 'file-editors':
+      return [
+        __('Refused: the themes and plugins editor is off.', 'security-optimizer'),
+        __('Nobody can change code from the admin area.', 'security-optimizer'),
+      ];
+    case 'readme':
+    case 'wordpress-version':
+      return [
+        __('Refused: the WordPress version is hidden.', 'security-optimizer'),
+        __('Attackers look for it to choose a known hole.', 'security-optimizer'),
+      ];
+    case 'system-folders':
+      return /\.ph[a-z0-9]*(?:[/?#]|$)/i.test(url)
+        ? [
+            __('Refused: scripts can’t run in this folder.', 'security-optimizer'),
+            __('Folders for pictures and files never need to run a script.', 'security-optimizer'),
+          ]
+        : [
+            __('Refused: this file is not for visitors.', 'security-optimizer'),
+            __('It may hold passwords, settings or a copy of the database.', 'security-optimizer'),
+          ];
+    case 'own-files':
+      return [__('Refused: files of this plugin are not for visitors.', 'security-optimizer'), ''];
+    default:
+      return rule.startsWith('ambiguous:')
+        ? [
+            __('Refused: the request could mean two things.', 'security-optimizer'),
+            __('Browsers never send such addresses. Attackers do, to get past rules.', 'security-optimizer'),
+          ]
+        : null;
+  }
+}
+
+function Facts({ details }: { readonly details: RequestDetails }) {
+  const { method, url, ts_unix: seconds, code, response, rule, failed_login, agent, referer, reference } = details;
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    [
+      __('Address', 'security-optimizer'),
+      <span key="address">
+        <bdi dir="ltr">
+          {method === null ? null : <b>{method} </b>}
+          <span className="so-mono">{url}</span>
+        </bdi>
+      </span>,
+    ],
+    [
+      __('Time', 'security-optimizer'),
+      <span key="time" className="so-num">
+        {useTimeText()(seconds)}
+        {details.count > 1 ? (
+          /* translators: %d: how often a page was visited in a moment */
+          <span className="so-muted">, {sprintf(__('%d times', 'security-optimizer'), details.count)}</span>
+        ) : null}
+      </span>,
+    ],
+    [
+      __('Answer', 'security-optimizer'),
+      <span key="answer">
+        <ResponsePill code={code} response={response} rule={rule} failed_login={failed_login} />{' '}
+        {rule === null ? null : __('The visitor saw the “blocked” page.', 'security-optimizer')}
+      </span>,
+    ],
+    [__('Browser', 'security-optimizer'), <Value key="agent" text={agent} />],
+    [__('Came from', 'security-optimizer'), <Value key="referer" text={referer} />],
+    [
+      __('Reference', 'security-optimizer'),
+      <span key="reference" className="so-dl__copy">
+        <Value text={reference} />
+        {reference ? <CopyButton text={reference} label={__('Reference', 'security-optimizer')} /> : null}
+      </span>,
+    ],
+  ];
+  return (
+    <dl className="so-dl so-dl--left">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A value of the visitor's, as plain text. */
+function Value({ text }: { readonly text: string | null }) {
+  if (text === null || text === '') return <span className="so-muted">{__('Not given', 'security-optimizer')}</span>;
+  return (
+    <span className="so-mono">
+      <bdi dir="ltr">{text}</bdi>
+    </span>
+  );
+}
+
+/** "Today, 14:12:26", local time of the site. */
+function useTimeText(): (seconds: number) => string {
+  const texts = useDateTexts();
+  const zone = useSiteZone();
+  return (seconds) => {
+    const { day, minutes } = siteNow(zone, seconds * 1000);
+    const time = texts.fullTime(`${timeOfDay(minutes)}:${twoDigits(seconds % 60)}`);
+    const isToday = day === siteNow(zone, Date.now()).day;
+    /* translators: %s: time of the day */
+    return isToday ? sprintf(__('Today, %s', 'security-optimizer'), time) : `${texts.shortDate(day)}, ${time}`;
+  };
+}
+
+/** The requests of the visitor around this one, newest first. */
+function Recent({ details, onShowAll }: { readonly details: RequestDetails; readonly onShowAll: () => void }) {
+  const { config } = useServices();
+  const texts = useDateTexts();
+  const zone = useSiteZone();
+  const { recent, visitor } = details;
+  if (recent.length === 0) return null;
+  const timeText = (seconds: number): string => {
+    const { minutes } = siteNow(zone, seconds * 1000);
+    return texts.fullTime(`${timeOfDay(minutes)}:${twoDigits(seconds % 60)}`);
+  };
+  return (
+    <div>
+      <div className="so-drawer__sub">
+        <h3>{__('Last requests of this visitor', 'security-optimizer')}</h3>
+        <button type="button" className="so-link" onClick={onShowAll}>
+          {visitor.requests > 0
+            ? /* translators: %s: number of requests */
+              sprintf(__('Show all %s', 'security-optimizer'), formatNumber(visitor.requests, config.localeSlug))
+            : __('Show all', 'security-optimizer')}
+        </button>
+      </div>
+      <ol className="so-requests so-num">
+        {recent.map((item) => {
+          const isFailure = item.failed_login === 1 || item.code >= 400;
+          return (
+            <li
+              key={item.id}
+              className={classes(
+                item.rule !== null ? 'is-bad' : isFailure && 'is-warn',
+                item.id === details.id && 'is-here',
+              )}
+              aria-current={item.id === details.id || undefined}
+            >
+              <time dir="ltr">{timeText(item.ts_unix)}</time>
+              <span className="so-mono" title={item.target}>
+                <bdi dir="ltr">{item.target}</bdi>
+              </span>
+              <ResponsePill code={item.code} response="" rule={item.rule} failed_login={item.failed_login} />
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
+
+interface FootProps {
+  readonly details: RequestDetails | null;
+  readonly block: CurrentBlock | null;
+  readonly blocking: Blocking;
+}
+
+function Foot({ details, block, blocking }: FootProps) {
+  const visitor = details?.visitor;
+  return (
+    <>
+      <CopyTextButton text={details === null ? null : toText(details)}>
+        {__('Copy details', 'security-optimizer')}
+      </CopyTextButton>
+      {visitor === undefined ? (
+        <BlockSplit target={null} blocking={blocking} />
+      ) : visitor.visitor_id === 0 || (visitor.do_not_block === 1 && block === null) ? null : (
+        <BlockSplit target={{ name: visitor.ip, visitorId: visitor.visitor_id, block }} blocking={blocking} />
+      )}
+    </>
+  );
+}
+
+/** The details as plain text, for a support request. */
+function toText(details: RequestDetails): string {
+  const { method, url, ts, response, rule, agent, referer, reference, visitor } = details;
+  return [
+    `${method ?? ''} ${url}`.trim(),
+    `Time: ${ts}`,
+    `Answer: ${response}${rule === null ? '' : ` (${rule})`}`,
+    `Visitor: ${visitor.ip}${visitor.hostname === '' ? '' : ` (${visitor.hostname})`}`,
+    `Browser: ${agent ?? '-'}`,
+    `Came from: ${referer ?? '-'}`,
+    `Reference: ${reference ?? '-'}`,
+  ].join('\n');
+}
+
+/** Placeholder of the body while the details load. */
+function DrawerSkeleton() {
+  return (
+    <>
+      <span className="so-vh" role="status">
+        {__('Loading', 'security-optimizer')}
+      </span>
+      <span className="so-sk so-sk--answer" aria-hidden="true" />
+      <span className="so-sk so-sk--facts" aria-hidden="true" />
+      <span className="so-sk so-sk--answer" aria-hidden="true" />
+    </>
+  );
+}

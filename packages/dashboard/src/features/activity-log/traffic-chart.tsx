@@ -1,0 +1,387 @@
+import type { Traffic, TrafficBar } from '@security-optimizer/contract/activity';
+import { type CSSProperties, type KeyboardEvent, type ReactNode, type RefObject, useId, useRef, useState } from 'react';
+import { useSiteZone } from '../../api/options.js';
+import { useDateTexts, useServices } from '../../api/services.js';
+import { countDays, toDayParts } from '../../i18n/calendar.js';
+import type { DateTexts } from '../../i18n/date-texts.js';
+import { formatNumber } from '../../i18n/locale.js';
+import { siteDay, siteNow, timeOfDay } from '../../i18n/site-time.js';
+import { __, _n, sprintf } from '../../i18n/translate.js';
+import { classes } from '../../ui/dom.js';
+
+export interface TrafficCardProps {
+  readonly traffic: Traffic;
+  /** The owner chose the period; otherwise it covers the whole log. */
+  readonly chosen: boolean;
+  /** Start of the hour that the list is filtered by, Unix seconds. */
+  readonly marked: number | undefined;
+  readonly onChoose: (bar: TrafficBar, step: 'day' | 'hour') => void;
+  readonly links?: TrafficLinks | undefined;
+}
+
+/** Where the keys of the chart lead: the log, filtered by what they count. */
+export interface TrafficLinks {
+  readonly blocked: TrafficLink;
+  readonly human: TrafficLink;
+}
+
+export interface TrafficLink {
+  readonly href: string;
+  /** Filters in place; without it the link is followed. */
+  readonly onOpen?: (() => void) | undefined;
+}
+
+/** Traffic of the period above the list. */
+export default function TrafficCard({ traffic, chosen, marked, onChoose, links }: TrafficCardProps) {
+  const texts = useDateTexts();
+  const zone = useSiteZone();
+  const id = useId();
+  const first = siteDay(zone, traffic.bars[0]?.from ?? 0);
+  const last = siteDay(zone, (traffic.bars[traffic.bars.length - 1]?.to ?? 1) - 1);
+  const days = countDays(first, last);
+
+  return (
+    <section className="so-card" aria-labelledby={id}>
+      <div className="so-card__head so-card__head--flush">
+        <h2 id={id}>{__('Traffic', 'security-optimizer')}</h2>
+        <span className="so-muted">
+          {chosen
+            ? periodText(texts.shortDate(first), texts.shortDate(last))
+            : /* translators: %d: number of days */
+              sprintf(_n('Last %d day', 'Last %d days', days, 'security-optimizer'), days)}
+        </span>
+      </div>
+      <TrafficBody
+        traffic={traffic}
+        tall
+        marked={marked}
+        onChoose={(bar) => onChoose(bar, traffic.step)}
+        links={links}
+      />
+    </section>
+  );
+}
+
+function periodText(first: string, last: string): string {
+  return first === last ? first : `${first} – ${last}`;
+}
+
+export interface TrafficBodyProps {
+  readonly traffic: Traffic;
+  readonly tall?: boolean;
+  /** Start of the hour that the list is filtered by, Unix seconds. */
+  readonly marked?: number | undefined;
+  /** Without it the bars are not buttons. */
+  readonly onChoose?: (bar: TrafficBar) => void;
+  readonly links?: TrafficLinks | undefined;
+}
+
+/** Totals of a period and its chart. */
+export function TrafficBody({ traffic, tall = false, marked, onChoose, links }: TrafficBodyProps) {
+  const { config } = useServices();
+  const texts = useDateTexts();
+  const zone = useSiteZone();
+  const sums = [
+    { kind: 'blocked', text: __('Blocked', 'security-optimizer'), value: traffic.blocked, link: links?.blocked },
+    { kind: 'bot', text: __('Bots', 'security-optimizer'), value: traffic.bots },
+    { kind: 'human', text: __('Humans', 'security-optimizer'), value: traffic.humans, link: links?.human },
+  ];
+  return (
+    <div className={classes('so-traffic', tall && 'so-traffic--tall')}>
+      <ul className="so-traffic__sums so-num">
+        {sums.map(({ kind, text, value, link }) => {
+          const parts = (
+            <>
+              <span className={`so-key so-key--${kind}`} />
+              <span>{text}</span> <b>{formatNumber(value, config.localeSlug)}</b>
+            </>
+          );
+          return <li key={kind}>{link === undefined ? parts : <KeyLink {...link}>{parts}</KeyLink>}</li>;
+        })}
+      </ul>
+      <TrafficChart traffic={traffic} zone={zone} texts={texts} marked={marked} onChoose={onChoose} />
+    </div>
+  );
+}
+
+function KeyLink({ href, onOpen, children }: TrafficLink & { readonly children: ReactNode }) {
+  return (
+    <a
+      href={href}
+      onClick={(event) => {
+        // Other keys open a new tab or save the link.
+        if (onOpen === undefined || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+        event.preventDefault();
+        onOpen();
+      }}
+    >
+      {children}
+    </a>
+  );
+}
+
+export interface TrafficChartProps {
+  readonly traffic: Traffic;
+  readonly zone: string;
+  readonly texts: DateTexts;
+  /** Start of the bar that the list is filtered by, Unix seconds. */
+  readonly marked: number | undefined;
+  /** Without it the bars are not buttons. */
+  readonly onChoose?: ((bar: TrafficBar) => void) | undefined;
+}
+
+/** Maximum number of labels, so that they do not touch. */
+const MOST_LABELS = 12;
+/** Up to this many days are labelled with weekdays, which fit at every width. */
+const WEEK = 7;
+
+/**
+ * Stacked bars. With `onChoose` they are buttons that filter by their time; arrow keys move between them. A hidden
+ * table has the same data for screen readers.
+ */
+export function TrafficChart({ traffic, zone, texts, marked, onChoose }: TrafficChartProps) {
+  const { config } = useServices();
+  const { bars, step } = traffic;
+  const [at, setAt] = useState(bars.length - 1);
+  const [shown, setShown] = useState<number | null>(null);
+  const group = useRef<HTMLDivElement>(null);
+  const current = Math.min(at, bars.length - 1);
+  const number = (value: number): string => formatNumber(value, config.localeSlug);
+  const scale = getScale(Math.max(...bars.map(({ humans, bots, blocked }) => humans + bots + blocked)));
+  const top = scale[0] ?? 1;
+  const part = (value: number): CSSProperties => ({ height: `${(value / top) * 100}%` });
+  const now = siteNow(zone, Date.now());
+  const stride = Math.ceil(bars.length / MOST_LABELS);
+  const isWeek = step === 'day' && bars.length <= WEEK;
+
+  const hourText = (minutes: number): string => texts.time(timeOfDay(minutes));
+  const weekday = (day: string, form: 'long' | 'short'): string => texts.weekday(toDayParts(day).weekday, form);
+  function longText(bar: TrafficBar): string {
+    const { day, minutes } = siteNow(zone, bar.from * 1000);
+    const name = `${weekday(day, 'long')} ${texts.shortDay(day)}`;
+    return step === 'day' ? name : `${name}, ${hourText(minutes)}`;
+  }
+  function shortText(bar: TrafficBar): ReactNode {
+    const { day, minutes } = siteNow(zone, bar.from * 1000);
+    if (step === 'hour') return hourText(minutes);
+    if (day === now.day) return __('Today', 'security-optimizer');
+    if (!isWeek) return texts.shortDay(day);
+    return (
+      <>
+        {weekday(day, 'short')} <small>{Number(day.slice(8))}</small>
+      </>
+    );
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const forward = document.documentElement.dir === 'rtl' ? -1 : 1;
+    const last = bars.length - 1;
+    const places: Readonly<Record<string, number>> = {
+      ArrowRight: current + forward,
+      ArrowLeft: current - forward,
+      Home: 0,
+      End: last,
+    };
+    const place = places[event.key];
+    if (place === undefined) return;
+    event.preventDefault();
+    const next = Math.min(Math.max(place, 0), last);
+    setAt(next);
+    group.current?.querySelectorAll('button')[next]?.focus();
+  }
+
+  return (
+    <div className="so-chart">
+      <div className="so-chart__grid so-num" aria-hidden="true">
+        {scale.map((value, line) => {
+          const style = { top: `${(line / (scale.length - 1)) * 100}%` };
+          return [
+            <i key={`line-${value}`} style={style} />,
+            <span key={value} style={style}>
+              {number(value)}
+            </span>,
+          ];
+        })}
+      </div>
+      <BarGroup
+        groupRef={group}
+        label={
+          step === 'day' ? __('Traffic by day', 'security-optimizer') : __('Traffic by hour', 'security-optimizer')
+        }
+        onKeyDown={onChoose && onKeyDown}
+      >
+        {bars.map((bar, place) => {
+          const look = {
+            className: classes('so-bar', (place === shown || bar.from === marked) && 'is-on'),
+            onMouseEnter: () => setShown(place),
+            onMouseLeave: () => setShown(null),
+          };
+          const parts = (
+            <>
+              <span className="so-bar__stack">
+                {bar.blocked > 0 ? <i className="so-key--blocked" style={part(bar.blocked)} /> : null}
+                {bar.bots > 0 ? <i className="so-key--bot" style={part(bar.bots)} /> : null}
+                {bar.humans > 0 ? <i className="so-key--human" style={part(bar.humans)} /> : null}
+              </span>
+              {place === shown ? (
+                <span className={classes('so-tip so-num', getEdgeClass(place, bars.length))}>
+                  <b>{longText(bar)}</b>
+                  <span>
+                    {__('Humans', 'security-optimizer')} <em>{number(bar.humans)}</em>
+                  </span>
+                  <span>
+                    {__('Bots', 'security-optimizer')} <em>{number(bar.bots)}</em>
+                  </span>
+                  <span>
+                    {__('Blocked', 'security-optimizer')} <em>{number(bar.blocked)}</em>
+                  </span>
+                </span>
+              ) : null}
+            </>
+          );
+          if (onChoose === undefined) {
+            return (
+              <div key={bar.from} {...look}>
+                {parts}
+              </div>
+            );
+          }
+          return (
+            <button
+              key={bar.from}
+              type="button"
+              {...look}
+              aria-pressed={marked === undefined ? undefined : bar.from === marked}
+              tabIndex={place === current ? 0 : -1}
+              aria-label={sprintf(
+                /* translators: 1: a day or hour, 2: visits by humans, 3: visits by bots, 4: refused visits */
+                __('%1$s: %2$s humans, %3$s bots, %4$s blocked. Show only this time.', 'security-optimizer'),
+                longText(bar),
+                number(bar.humans),
+                number(bar.bots),
+                number(bar.blocked),
+              )}
+              onClick={() => onChoose(bar)}
+              onFocus={() => {
+                setAt(place);
+                setShown(place);
+              }}
+              onBlur={() => setShown(null)}
+            >
+              {parts}
+            </button>
+          );
+        })}
+      </BarGroup>
+      <ol className="so-chart__days" aria-hidden="true">
+        {bars.map((bar, place) => (
+          // Count from the end, so that the last bar always has a label.
+          <li key={bar.from} className={isWeek ? undefined : labelClass(bars.length - 1 - place, stride)}>
+            {shortText(bar)}
+          </li>
+        ))}
+      </ol>
+      <TrafficTable traffic={traffic} timeText={longText} number={number} />
+    </div>
+  );
+}
+
+interface BarGroupProps {
+  readonly groupRef: RefObject<HTMLDivElement | null>;
+  readonly label: string;
+  readonly onKeyDown: ((event: KeyboardEvent) => void) | undefined;
+  readonly children: ReactNode;
+}
+
+/** Bars with `onChoose` are a group of buttons; others are hidden from screen readers, which use the table. */
+function BarGroup({ groupRef, label, onKeyDown, children }: BarGroupProps) {
+  if (onKeyDown === undefined) {
+    return (
+      <div className="so-chart__bars" aria-hidden="true">
+        {children}
+      </div>
+    );
+  }
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would be a form
+    <div ref={groupRef} className="so-chart__bars" role="group" aria-label={label} onKeyDown={onKeyDown}>
+      {children}
+    </div>
+  );
+}
+
+/** Aligns the tooltips of the outer bars inwards. */
+function getEdgeClass(place: number, count: number): string | null {
+  // Many bars are so narrow on a phone that a tooltip in the middle of one would leave the card.
+  const edge = count <= WEEK ? count / 6 : count / 3;
+  if (place < edge) return 'so-tip--start';
+  return place >= count - edge ? 'so-tip--end' : null;
+}
+
+/** Labels that are hidden always, on narrow screens, and on the narrowest. */
+function labelClass(fromEnd: number, stride: number): string | undefined {
+  if (fromEnd % stride !== 0) return 'is-hidden';
+  const place = fromEnd / stride;
+  if (place % 2 === 1) return 'is-second';
+  return place % 4 === 2 ? 'is-third' : undefined;
+}
+
+interface TrafficTableProps {
+  readonly traffic: Traffic;
+  readonly timeText: (bar: TrafficBar) => string;
+  readonly number: (value: number) => string;
+}
+
+function TrafficTable({ traffic, timeText, number }: TrafficTableProps) {
+  return (
+    <div className="so-vh">
+      <table>
+        <caption>{__('Traffic', 'security-optimizer')}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{__('Time', 'security-optimizer')}</th>
+            <th scope="col">{__('Humans', 'security-optimizer')}</th>
+            <th scope="col">{__('Bots', 'security-optimizer')}</th>
+            <th scope="col">{__('Blocked', 'security-optimizer')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {traffic.bars.map((bar) => (
+            <tr key={bar.from}>
+              <th scope="row">{timeText(bar)}</th>
+              <td>{number(bar.humans)}</td>
+              <td>{number(bar.bots)}</td>
+              <td>{number(bar.blocked)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Number of lines above zero. */
+const LINES = 3;
+const ROUND = [1, 2, 4, 5, 10];
+
+/**
+ * Round values at the lines of the scale, highest first.
+ *
+ * @param max the highest value to show, an integer
+ */
+export function getScale(max: number): readonly number[] {
+  const least = Math.max(1, Math.ceil(max / LINES));
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = (ROUND.find((round) => round * power >= least) ?? 10) * power;
+  return Array.from({ length: LINES + 1 }, (_, line) => (LINES - line) * step);
+}
+
+/** Traffic on the Security Dashboard, above the newest rows. */
+export function RecentTraffic({ traffic, links }: Pick<TrafficBodyProps, 'traffic' | 'links'>) {
+  return (
+    <>
+      <TrafficBody traffic={traffic} links={links} />
+      <div className="so-card__sep" />
+    </>
+  );
+}

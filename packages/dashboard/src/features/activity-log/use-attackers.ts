@@ -1,0 +1,63 @@
+import { type Attacker, type Attackers, attackersSchema } from '@security-optimizer/contract/attackers';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import * as z from 'zod/mini';
+import { ApiFailure } from '../../api/client.js';
+import type { RunRequest } from '../../api/run-request.js';
+import { useServices } from '../../api/services.js';
+import { tolerant } from '../../api/tolerant.js';
+import type { FindBlock } from './blocks.js';
+import { ATTACKERS_KEY } from './use-blocking.js';
+
+/** Days of the panel, today included. */
+export const ATTACK_DAYS = 7;
+
+export interface AttackersPart {
+  /** Undefined while they load. */
+  readonly attackers: Attackers | undefined;
+  /** When they were loaded, milliseconds since 1970. */
+  readonly loadedAt: number;
+  /** Why they could not be loaded. */
+  readonly failure: ApiFailure | null;
+  /** The server has no such call. */
+  readonly missing: boolean;
+  readonly retrying: boolean;
+  readonly retry: () => void;
+}
+
+const schema = tolerant(attackersSchema);
+
+export function attackersQuery(all: boolean, runQuietly: RunRequest) {
+  return queryOptions({
+    queryKey: [ATTACKERS_KEY, all],
+    queryFn: async ({ signal }) => {
+      const call = { suffix: '/activity-attackers', ...(all && { body: { all: 1 } }), signal };
+      const { data } = z.safeParse(schema, await runQuietly<unknown>({ name: 'activityAttackers', call }));
+      if (data === undefined) throw new ApiFailure('refused');
+      return data;
+    },
+    staleTime: 60_000,
+    // The panel is drawn later than the page asks; it shows the failure with a way to try again.
+    retryOnMount: false,
+  });
+}
+
+/** Who attacked in the last seven days. Failures are shown in the panel. @param all up to 100 rows in place of 5 */
+export function useAttackers(all = false): AttackersPart {
+  const { runQuietly } = useServices();
+  const query = useQuery({ ...attackersQuery(all, runQuietly), placeholderData: keepPreviousData });
+  const missing = query.data === undefined && query.error?.status === 404;
+  return {
+    attackers: query.data,
+    loadedAt: query.dataUpdatedAt,
+    failure: query.data === undefined && !missing ? query.error : null,
+    missing,
+    retrying: query.isFetching,
+    retry: () => void query.refetch(),
+  };
+}
+
+/** The rows with the blocks that hold now. */
+export function withBlocks(part: AttackersPart, findBlock: FindBlock): readonly Attacker[] {
+  const entries = part.attackers?.entries ?? [];
+  return entries.map((row) => ({ ...row, block: findBlock(row.address, row.block, part.loadedAt) }));
+}

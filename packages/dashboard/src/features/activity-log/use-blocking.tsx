@@ -1,0 +1,271 @@
+import type { BlockDuration, CurrentBlock } from '@security-optimizer/contract/blocks';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useCallback, useState } from 'react';
+import type { ApiCall, ApiFailure } from '../../api/client.js';
+import { undoNotice } from '../../api/notices.js';
+import { ignoreFailure, useSiteZone } from '../../api/options.js';
+import { invalidate } from '../../api/query-client.js';
+import { failureNotice, sessionNotice } from '../../api/run-request.js';
+import { useDateTexts, useServices } from '../../api/services.js';
+import { __, _n, sprintf } from '../../i18n/translate.js';
+import { Lazy } from '../../ui/lazy.js';
+import { type BlockTarget, type BlockTerms, endText, noteBlockChange } from './blocks.js';
+import { BLOCKED_COUNT_KEY } from './use-log-list.js';
+
+/** Prefix of the query keys of attackers. */
+export const ATTACKERS_KEY = 'attackers';
+
+export interface Blocking {
+  /** Opens the block popover at an element. */
+  readonly choose: (target: BlockTarget, anchor: HTMLElement) => void;
+  /** Blocks at once. @param row what changes by it @returns null on success */
+  readonly block: (target: BlockTarget, terms: BlockTerms, row?: Element | null) => Promise<ApiFailure | null>;
+  readonly unblock: (target: BlockTarget, row?: Element | null) => Promise<ApiFailure | null>;
+  /** Tells in a notice why a change failed, for callers that have no room for it. */
+  readonly tellFailure: (change: Promise<ApiFailure | null>) => Promise<void>;
+  /** The popover, to be rendered by the caller. */
+  readonly popover: ReactNode;
+}
+
+/** What a call to block or unblock answers. */
+interface BlockAnswer {
+  readonly visitor_id?: number;
+  readonly current?: CurrentBlock | null;
+  readonly done?: readonly { readonly visitor_id: number; readonly current: CurrentBlock | null }[];
+  readonly refused?: readonly { readonly visitor_id: number; readonly reason: string }[];
+}
+
+interface Opened {
+  readonly target: BlockTarget;
+  readonly anchor: HTMLElement;
+  readonly count: number;
+}
+
+const loadPopover = () => import('./block-popover.js');
+
+/**
+ * Blocks and unblocks visitors from everywhere: the rows of all lists change at once, and a message offers to take it
+ * back.
+ *
+ * @param onChanged reloads a list that only a request can bring up to date
+ */
+export function useBlocking(onChanged?: () => void): Blocking {
+  const queries = useQueryClient();
+  const { config, notices, run, runQuietly } = useServices();
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const clock = { texts: useDateTexts(), zone: useSiteZone() };
+  const close = useCallback(() => setOpened(null), []);
+
+  function changed(): void {
+    void invalidate(queries, BLOCKED_COUNT_KEY);
+    void invalidate(queries, [ATTACKERS_KEY]);
+    onChanged?.();
+  }
+
+  /** Notes what holds after a call, for all of its visitors. @returns end of the block of the first one */
+  function note(target: BlockTarget, answer: BlockAnswer, assumed: CurrentBlock | null): CurrentBlock | null {
+    const done = answer.done?.map((item) => ({ ...item, name: nameOf(target, item.visitor_id) }));
+    const all = done ?? [{ name: target.name, current: answer.current }];
+    for (const { name, current } of all) {
+      const block = current === undefined ? assumed && { ...assumed, range: name } : current;
+      const range = block?.range || (target.block?.range ?? '') || name;
+      noteBlockChange(queries, range, block);
+      if (range !== name) noteBlockChange(queries, name, block);
+    }
+    changed();
+    const [first] = all;
+    return first?.current === undefined ? assumed : first.current;
+  }
+
+  async function block(target: BlockTarget, terms: BlockTerms, row: Element | null = null) {
+    const { duration, note: remark } = terms;
+    try {
+      const answer = (await runQuietly<BlockAnswer>(toBlockRequest(target, terms))) ?? {};
+      const until = duration === 0 ? null : Math.floor(Date.now() / 1000) + duration;
+      const assumed = { by: 'owner' as const, by_login: '', until, note: remark, range: target.name };
+      const current = note(target, answer, assumed);
+      const refused = answer.refused?.length ?? 0;
+      if (answer.done?.length !== 0) {
+        const undone = { ...target, visitorId: answer.visitor_id ?? target.visitorId, block: current };
+        const several = target.several?.filter(({ visitorId }) =>
+          answer.done?.some((item) => item.visitor_id === visitorId),
+        );
+        notices.show(
+          undoNotice({
+            title: blockedTitle(duration),
+            text: blockedDetails(
+              several === undefined ? [current?.range || target.name] : several.map(({ name }) => name),
+              current?.until ?? null,
+            ),
+            undo: () => void lift(several === undefined ? undone : { ...undone, several }, target.block),
+            about: row,
+          }),
+        );
+      }
+      if (refused > 0) {
+        const text = sprintf(
+          /* translators: 1: number of addresses, 2: why they were not blocked */
+          _n(
+            '%1$d address was not blocked. %2$s',
+            '%1$d addresses were not blocked. %2$s',
+            refused,
+            'security-optimizer',
+          ),
+          refused,
+          answer.refused?.[0]?.reason ?? '',
+        );
+        notices.show({ type: 'warning', text, autoClose: false });
+      }
+      return null;
+    } catch (error) {
+      return ignoreFailure(error) ?? (error as ApiFailure);
+    }
+  }
+
+  function blockedDetails(names: readonly string[], until: number | null): string {
+    const who =
+      names.length === 1
+        ? `\u2066${names[0]}\u2069`
+        : /* translators: %d: number of addresses */
+          sprintf(_n('%d address', '%d addresses', names.length, 'security-optimizer'), names.length);
+    return until === null
+      ? /* translators: %s: an address */
+        sprintf(__('%s, until you unblock it', 'security-optimizer'), who)
+      : /* translators: 1: an address, 2: day and time, for example "tomorrow, 14:35" */
+        sprintf(__('%1$s, until %2$s', 'security-optimizer'), who, endText(until, clock));
+  }
+
+  /** Takes a block back, with the request's own notices. @param before what held before it */
+  async function lift(target: BlockTarget, before: CurrentBlock | null): Promise<void> {
+    const answer = await run<BlockAnswer>(toUnblockRequest(target)).catch(ignoreFailure);
+    if (answer !== undefined) note({ ...target, block: target.block }, answer ?? {}, before);
+  }
+
+  async function unblock(target: BlockTarget, row: Element | null = null) {
+    const { block: held } = target;
+    try {
+      const found = await withVisitor(target);
+      const answer = (await runQuietly<BlockAnswer>(toUnblockRequest(found))) ?? {};
+      const left = note(target, answer, null);
+      if (left !== null && held !== null && left.range !== held.range) {
+        const text = sprintf(
+          /* translators: %s: a network of addresses */
+          __('The network %s is still blocked.', 'security-optimizer'),
+          `\u2066${left.range}\u2069`,
+        );
+        notices.show({ type: 'warning', text, autoClose: false });
+        return null;
+      }
+      notices.show(
+        undoNotice({
+          title: __('Unblocked', 'security-optimizer'),
+          text: `\u2066${held?.range || target.name}\u2069`,
+          undo: () => void tellFailure(block({ ...found, block: null }, toSameTerms(held, found))),
+          about: row,
+        }),
+      );
+      return null;
+    } catch (error) {
+      return ignoreFailure(error) ?? (error as ApiFailure);
+    }
+  }
+
+  async function tellFailure(change: Promise<ApiFailure | null>): Promise<void> {
+    const failure = await change;
+    if (failure === null) return;
+    notices.show(failure.kind === 'session_gone' ? sessionNotice(config.loginUrl) : failureNotice(failure, undefined));
+  }
+
+  /** A network is unblocked by the id that the list of blocked visitors has. */
+  async function withVisitor(target: BlockTarget): Promise<BlockTarget> {
+    if (target.visitorId > 0 || target.several !== undefined || target.block?.by === 'lock') return target;
+    const list = await runQuietly<{ entries?: { user?: string; visitor_id?: number }[] }>({
+      name: 'blockedUsers',
+      call: { suffix: '/blocked-users', body: { page: 1 } },
+    });
+    const range = target.block?.range || target.name;
+    return { ...target, visitorId: list?.entries?.find(({ user }) => user === range)?.visitor_id ?? 0 };
+  }
+
+  return {
+    choose: (target, anchor) => setOpened((before) => ({ target, anchor, count: (before?.count ?? 0) + 1 })),
+    block,
+    unblock,
+    tellFailure,
+    popover:
+      opened === null ? null : (
+        <Lazy
+          key={opened.count}
+          load={loadPopover}
+          props={{
+            target: opened.target,
+            anchor: opened.anchor,
+            onBlock: (terms) => block(opened.target, terms, opened.anchor.closest('tr, li')),
+            onClosed: close,
+          }}
+        >
+          {null}
+        </Lazy>
+      ),
+  };
+}
+
+function nameOf({ several, name }: BlockTarget, visitorId: number): string {
+  return several?.find((item) => item.visitorId === visitorId)?.name ?? name;
+}
+
+interface BlockRequest {
+  readonly name: string;
+  readonly call: ApiCall;
+}
+
+function toBlockRequest(
+  { visitorId, name, several }: BlockTarget,
+  { duration, note, scope }: BlockTerms,
+): BlockRequest {
+  const terms = { block: 1, duration, ...(note !== '' && { note }) };
+  if (several !== undefined) {
+    const ids = several.map((item) => item.visitorId);
+    return { name: 'blockVisitors', call: { suffix: '/block-visitors', body: { ids, ...terms } } };
+  }
+  if (visitorId === 0) {
+    const { block: _block, ...rest } = terms;
+    return { name: 'blockAddresses', call: { suffix: '/block-addresses', body: { address: name, ...rest } } };
+  }
+  const range = scope === 'network' ? { network: 1 } : scope === 'address' && name.includes(':') ? { single: 1 } : {};
+  return { name: 'blockIp', call: { suffix: `/block-ip/${visitorId}`, body: { ...terms, ...range } } };
+}
+
+function toUnblockRequest({ visitorId, name, several, block }: BlockTarget): BlockRequest {
+  if (several !== undefined) {
+    const ids = several.map((item) => item.visitorId);
+    return { name: 'blockVisitors', call: { suffix: '/block-visitors', body: { ids, block: 0 } } };
+  }
+  if (block?.by === 'lock') {
+    return { name: 'loginUnblock', call: { suffix: '/login-unblock', body: { ip: name, block: 0 } } };
+  }
+  return { name: 'blockIp', call: { suffix: `/block-ip/${visitorId}`, body: { block: 0 } } };
+}
+
+/** The terms that last at least as long as a block would have. */
+export function toSameTerms(held: CurrentBlock | null, { name, visitorId }: BlockTarget): BlockTerms {
+  const left = held === null || held.until === null ? null : held.until - Math.floor(Date.now() / 1000);
+  const duration =
+    left === null ? 0 : (([3600, 86_400, 604_800] as const).find((seconds) => seconds >= left) ?? 604_800);
+  const isNetwork = visitorId > 0 && held !== null && held.range.includes('/') && !name.includes('/');
+  return { duration, note: held?.note ?? '', scope: isNetwork ? 'network' : 'address' };
+}
+
+/** "Blocked for 24 hours" */
+export function blockedTitle(duration: BlockDuration): string {
+  switch (duration) {
+    case 3600:
+      return __('Blocked for 1 hour', 'security-optimizer');
+    case 86_400:
+      return __('Blocked for 24 hours', 'security-optimizer');
+    case 604_800:
+      return __('Blocked for 7 days', 'security-optimizer');
+    default:
+      return __('Blocked for good', 'security-optimizer');
+  }
+}

@@ -1,0 +1,400 @@
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { refused } from '../../../test/api-server.js';
+import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
+import { openLog, tableTexts } from '../../../test/log-page.js';
+import { toastTexts } from '../../../test/open-page.js';
+
+let site: FakeSite;
+beforeEach(async () => {
+  site = await startFakeSite();
+});
+
+const open = () => openLog(site, 'weekly-reports');
+const field = () => screen.findByRole('textbox', { name: 'Add e-mail addresses' });
+const chips = () => Array.from(document.querySelectorAll('.so-chip'), (chip) => chip.textContent);
+const create = () => userEvent.click(screen.getByRole('button', { name: 'Create' }));
+const lists = () => site.sent('/notification-emails').map(({ entries }) => entries);
+
+describe('the recipients of the weekly report', () => {
+  it('are listed, with how many places are used', async () => {
+    await open();
+    expect((await tableTexts('Recipients')).map(([email]) => email)).toEqual([
+      'Email',
+      'owner@example.com',
+      'agency@example.net',
+    ]);
+    expect(screen.getByText('2 of 5 used')).toBeDefined();
+  });
+
+  it('keep whom another tab has added once this one is shown again', async () => {
+    await open();
+    const input = await field();
+    site.log.emails = ['owner@example.com', 'elsewhere@example.com', 'agency@example.net'];
+    fireEvent(document, new Event('visibilitychange'));
+    await screen.findByText('3 of 5 used');
+    await userEvent.type(input, 'a@example.com');
+    await create();
+    await waitFor(() => expect(lists()).toHaveLength(1));
+    expect(site.log.emails).toEqual([
+      'owner@example.com',
+      'elsewhere@example.com',
+      'agency@example.net',
+      'a@example.com',
+    ]);
+  });
+
+  it('are added several at a time: split, lower-cased, without brackets, each once', async () => {
+    await open();
+    await userEvent.type(await field(), 'A@Example.com b@example.com,');
+    fireEvent.paste(await field(), { clipboardData: { getData: () => '<C@example.com>, a@example.com\n' } });
+    expect(chips()).toEqual(['a@example.com', 'b@example.com', 'c@example.com']);
+    await create();
+    await waitFor(() =>
+      expect(lists()).toEqual([
+        ['owner@example.com', 'agency@example.net', 'a@example.com', 'b@example.com', 'c@example.com'],
+      ]),
+    );
+    expect(await screen.findByText('5 of 5 used')).toBeDefined();
+    await waitFor(() => expect(chips()).toEqual([]));
+    await waitFor(() => expect(toastTexts()).toEqual(['The list is saved.']));
+  });
+
+  it('are at first the reader, with a press, while there is nobody', async () => {
+    site.log.emails = [];
+    await openLog(site, 'weekly-reports', { user_email: 'Owner@example.com' });
+    await userEvent.click(await screen.findByRole('button', { name: 'Use my address, owner@example.com' }));
+    expect(chips()).toEqual(['owner@example.com']);
+    expect(document.activeElement).toBe(await field());
+    expect(screen.queryByRole('button', { name: /^Use my address/ })).toBeNull();
+    await create();
+    await waitFor(() => expect(lists()).toEqual([['owner@example.com']]));
+  });
+
+  it('need not be ended by a separator, and Enter alone sends them', async () => {
+    await open();
+    await userEvent.type(await field(), 'a@example.com{Enter}{Enter}');
+    await waitFor(() => expect(lists()).toHaveLength(1));
+    expect(lists()[0]).toContain('a@example.com');
+  });
+
+  it.each([
+    ['', 'This field is required.'],
+    ['bad ', 'Invalid email address.'],
+    ['OWNER@example.com ', 'Email owner@example.com already exists.'],
+    ['a@example.com b@example.com c@example.com d@example.com ', 'Only 3 places are left.'],
+  ])('are refused for %j', async (text, message) => {
+    await open();
+    if (text !== '') await userEvent.type(await field(), text);
+    else await field();
+    await create();
+    expect((await within(screen.getByRole('tabpanel')).findByRole('alert')).textContent).toBe(message);
+    expect(document.activeElement).toBe(await field());
+    expect(lists()).toEqual([]);
+  });
+
+  it('show what is wrong half a second after typing, and mark the bad one', async () => {
+    await open();
+    await userEvent.type(await field(), 'bad good@example.com ');
+    expect(within(screen.getByRole('tabpanel')).queryByRole('alert')).toBeNull();
+    expect((await within(screen.getByRole('tabpanel')).findByRole('alert')).textContent).toBe('Invalid email address.');
+    expect(Array.from(document.querySelectorAll('.so-chip.is-bad'), (chip) => chip.textContent)).toEqual(['bad']);
+    await userEvent.click(screen.getByRole('button', { name: 'Remove bad' }));
+    expect(within(screen.getByRole('tabpanel')).queryByRole('alert')).toBeNull();
+    expect(document.activeElement).toBe(await field());
+  });
+
+  it('are taken back with Backspace: the first goes to the last one, the second deletes it', async () => {
+    await open();
+    await userEvent.type(await field(), 'a@example.com b@example.com ');
+    await userEvent.keyboard('{Backspace}');
+    await waitFor(() => expect(document.activeElement?.getAttribute('aria-label')).toBe('Remove b@example.com'));
+    await userEvent.keyboard('{Backspace}');
+    expect(chips()).toEqual(['a@example.com']);
+  });
+
+  it('go on being typed in the field when a chip has the focus', async () => {
+    await open();
+    await userEvent.type(await field(), 'a@example.com ');
+    await userEvent.keyboard('{Backspace}');
+    await userEvent.keyboard('b@');
+    expect(((await field()) as HTMLInputElement).value).toBe('b@');
+    expect(chips()).toEqual(['a@example.com']);
+  });
+
+  it('cannot be added once all places are taken, and a note says so', async () => {
+    site.log.maxEmails = 2;
+    await open();
+    expect(await screen.findByText('All 2 places are taken. Delete one to add another.')).toBeDefined();
+    expect((screen.getByRole('button', { name: 'Create' }) as HTMLButtonElement).disabled).toBe(true);
+    expect(((await field()) as HTMLInputElement).disabled).toBe(true);
+  });
+
+  it('keep what was typed when the server refuses it, with its words at the field', async () => {
+    const answer = {
+      data: null,
+      code: 'invalid_input',
+      message: 'Check it.',
+      status: 400,
+      fields: { 2: 'Invalid email address.' },
+    };
+    site.replies.set('/notification-emails', () => ({ status: 400, body: answer }));
+    await open();
+    await userEvent.type(await field(), 'a@example.com ');
+    await create();
+    expect((await within(screen.getByRole('tabpanel')).findByRole('alert')).textContent).toBe('Invalid email address.');
+    expect(chips()).toEqual(['a@example.com']);
+  });
+
+  it('can be corrected in a dialog, which knows the others', async () => {
+    await open();
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit agency@example.net' }));
+    const dialog = screen.getByRole('dialog', { name: 'Edit Notification Email' });
+    const email = within(dialog).getByRole('textbox', { name: 'Email' });
+    await waitFor(() => expect(document.activeElement).toBe(email));
+    const save = within(dialog).getByRole('button', { name: 'Save' }) as HTMLButtonElement;
+    expect(save.disabled).toBe(true);
+    await userEvent.clear(email);
+    await userEvent.type(email, 'Owner@example.com');
+    expect((await within(dialog).findByRole('alert')).textContent).toBe('Email owner@example.com already exists.');
+    await userEvent.clear(email);
+    await userEvent.type(email, 'New@example.net{Enter}');
+    await waitFor(() => expect(lists()).toEqual([['owner@example.com', 'new@example.net']]));
+    expect(await screen.findByText('new@example.net')).toBeDefined();
+  });
+
+  it('are deleted after a question, whose focus is on the way out', async () => {
+    await open();
+    await userEvent.click(await screen.findByRole('button', { name: 'Delete agency@example.net' }));
+    const dialog = screen.getByRole('alertdialog', { name: 'Delete Notification Email' });
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Cancel'));
+    expect(dialog.textContent).toContain(
+      'agency@example.net no longer gets the weekly report. You can add it again later.',
+    );
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Delete' }));
+    await waitFor(() => expect(lists()).toEqual([['owner@example.com']]));
+    await waitFor(() => expect(screen.queryByText('agency@example.net')).toBeNull());
+  });
+
+  it('hand the focus to the next row, or to the last one, and at the end to the field', async () => {
+    const deleteOne = async (email: string): Promise<void> => {
+      await userEvent.click(await screen.findByRole('button', { name: `Delete ${email}` }));
+      await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
+      await waitFor(() => expect(screen.queryByRole('alertdialog')).toBeNull());
+    };
+    site.log.emails = ['a@example.com', 'b@example.com', 'c@example.com'];
+    await open();
+    await deleteOne('a@example.com');
+    const button = (email: string): HTMLElement => screen.getByRole('button', { name: `Delete ${email}` });
+    await waitFor(() => expect(document.activeElement).toBe(button('b@example.com')));
+    await deleteOne('c@example.com');
+    await waitFor(() => expect(document.activeElement).toBe(button('b@example.com')));
+    await deleteOne('b@example.com');
+    await waitFor(async () => expect(document.activeElement).toBe(await field()));
+  });
+
+  it('come back at their place when deleting is undone', async () => {
+    await open();
+    await userEvent.click(await screen.findByRole('button', { name: 'Delete owner@example.com' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
+    await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));
+    await waitFor(() => expect(site.log.emails).toEqual(['owner@example.com', 'agency@example.net']));
+    expect(await screen.findByText('2 of 5 used')).toBeDefined();
+  });
+
+  it('stay as they are when deleting fails, and the dialog says so', async () => {
+    site.replies.set('/notification-emails', () => refused(500, 'internal', 'No.'));
+    await open();
+    await userEvent.click(await screen.findByRole('button', { name: 'Delete agency@example.net' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
+    expect((await screen.findByText('We couldn’t save this.')).closest('[role="alertdialog"]')).not.toBeNull();
+  });
+
+  it('are asked for again when they could not be read', async () => {
+    site.replies.set('/weekly-report', () => refused(500, 'internal', 'No.'));
+    await open();
+    await screen.findByText('We couldn’t load the recipients.');
+    site.replies.clear();
+    await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
+    expect(await screen.findByText('owner@example.com')).toBeDefined();
+  });
+});
+
+describe('the weekly report', () => {
+  it('is shown as an example in a frame without rights', async () => {
+    await open();
+    await userEvent.click(await screen.findByRole('button', { name: 'See an example' }));
+    await screen.findByRole('dialog', { name: 'Weekly report for example.com' });
+    const frame = document.querySelector('iframe');
+    expect(frame?.getAttribute('sandbox')).toBe('');
+    expect(frame?.getAttribute('srcdoc')).toBe('<h1>A quiet week</h1>');
+  });
+
+  it('is sent to the owner as a test, and says to which address', async () => {
+    await open();
+    await userEvent.click(await screen.findByRole('button', { name: 'Send me a test' }));
+    await waitFor(() => expect(toastTexts()).toEqual(['A test report is on its way to owner@example.com.']));
+  });
+
+  it('is paused with fewer than 8 days, and the page says so with the way to change that', async () => {
+    for (const item of site.log.options.log_lifetime) item.selected = item.value === 7 ? 1 : 0;
+    await open();
+    expect(await screen.findByText('Weekly reports are paused.')).toBeDefined();
+    await userEvent.click(screen.getByRole('button', { name: 'Log Settings' }));
+    expect(await screen.findByText('Keep 8 days or more to get them again.')).toBeDefined();
+  });
+});
+
+describe('what recipients get', () => {
+  it('stands beside each of them', async () => {
+    await open();
+    await screen.findByText('Weekly report, all 7 alerts');
+    expect((await tableTexts('Recipients')).map(([email, gets]) => [email, gets])).toEqual([
+      ['Email', 'Gets'],
+      ['owner@example.com', 'Weekly report, all 7 alerts'],
+      ['agency@example.net', 'Weekly report'],
+    ]);
+  });
+
+  it('is chosen in the dialog of the pencil', async () => {
+    await open();
+    await screen.findByText('Weekly report, all 7 alerts');
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit agency@example.net' }));
+    const dialog = screen.getByRole('dialog', { name: 'Edit Notification Email' });
+    await userEvent.click(within(dialog).getByRole('checkbox', { name: /^Weekly report/ }));
+    await userEvent.click(within(dialog).getByRole('checkbox', { name: /^A new administrator/ }));
+    await userEvent.click(within(dialog).getByRole('checkbox', { name: /^A checkup finds something/ }));
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
+    expect(await screen.findByText('2 alerts: new administrator, checkup')).toBeDefined();
+    expect(site.sent('/alert-recipient')).toEqual([
+      { email: 'agency@example.net', report: 0, kinds: ['new-administrator', 'checkup-finding'] },
+    ]);
+    expect(lists()).toEqual([]);
+  });
+
+  it('goes with an address that is corrected', async () => {
+    await open();
+    await screen.findByText('Weekly report, all 7 alerts');
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit owner@example.com' }));
+    const dialog = screen.getByRole('dialog', { name: 'Edit Notification Email' });
+    const email = within(dialog).getByRole('textbox', { name: 'Email' });
+    await userEvent.clear(email);
+    await userEvent.type(email, 'boss@example.com{Enter}');
+    await waitFor(() => expect(site.sent('/alert-recipient')).toHaveLength(1));
+    expect(site.sent('/alert-recipient')[0]).toMatchObject({ email: 'boss@example.com', report: 1 });
+    await screen.findByText('boss@example.com');
+    expect(await screen.findByText('Weekly report, all 7 alerts')).toBeDefined();
+  });
+
+  it('is not shown by a server without alerts, and everything else works', async () => {
+    site.log.alerts = null;
+    await open();
+    await waitFor(async () => expect((await tableTexts('Recipients'))[0]).toEqual(['Email', 'Actions']));
+    expect(screen.queryByRole('heading', { name: 'Alerts' })).toBeNull();
+    expect(screen.queryByText('Gets')).toBeNull();
+  });
+});
+
+describe('alerts', () => {
+  const row = async (title: string) =>
+    (await screen.findByRole('heading', { name: title })).closest('.so-row') as HTMLElement;
+  const configure = async (title: string) => {
+    await userEvent.click(await screen.findByRole('button', { name: `Configure: ${title}` }));
+    return screen.findByRole('dialog', { name: title });
+  };
+
+  it('are tested by mail, and the answer says to how many addresses', async () => {
+    await open();
+    await userEvent.click(await screen.findByRole('button', { name: 'Send a test: Mail' }));
+    expect(await screen.findByText('Sent to 1 address.')).toBeDefined();
+    site.log.alertTest = { ok: 0, sent: 0, text: 'Nobody gets alerts yet. Choose them with the pencil.' };
+    await userEvent.click(screen.getByRole('button', { name: 'Send a test: Mail' }));
+    expect(await screen.findByText('Nobody gets alerts yet. Choose them with the pencil.')).toBeDefined();
+  });
+
+  it('go to a webhook with a secret that is made here and never read back', async () => {
+    await open();
+    const dialog = await configure('Webhook');
+    await userEvent.type(within(dialog).getByRole('textbox', { name: 'Address' }), 'https://hooks.example.com/site');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
+    expect((await within(dialog).findByRole('alert')).textContent).toBe('This field is required.');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Make a new one' }));
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
+    await waitFor(async () => expect((await row('Webhook')).textContent).toContain('hooks.example.com/site'));
+    const [sent] = site.sent('/alert-webhook') as { secret: string }[];
+    expect(sent?.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(document.body.textContent).not.toContain(sent?.secret);
+    const again = await configure('Webhook');
+    expect(within(again).getByRole<HTMLInputElement>('textbox', { name: 'Secret' }).value).toBe('');
+  });
+
+  it('show what the server has against an address at its field', async () => {
+    const text = 'This address is inside a private network. Ask your hosting provider to allow it.';
+    site.replies.set('/alert-slack', () => ({
+      status: 400,
+      body: { data: null, code: 'invalid_input', message: 'Check it.', status: 400, fields: { url: text } },
+    }));
+    await open();
+    const dialog = await configure('Slack');
+    await userEvent.type(within(dialog).getByRole('textbox', { name: 'Webhook URL' }), 'https://10.0.0.1/');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
+    expect((await within(dialog).findByRole('alert')).textContent).toBe(text);
+  });
+
+  it('go to a system log, and stop with one button', async () => {
+    await open();
+    const dialog = await configure('System log');
+    await userEvent.type(within(dialog).getByRole('textbox', { name: 'Host' }), 'logs.example.com');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
+    await waitFor(async () => expect((await row('System log')).textContent).toContain('logs.example.com:514 (UDP)'));
+    const again = await configure('System log');
+    await userEvent.click(within(again).getByRole('button', { name: 'Switch off' }));
+    await waitFor(async () => expect((await row('System log')).textContent).not.toContain('logs.example.com'));
+    expect(site.sent('/alert-syslog').at(-1)).toEqual({ host: '' });
+  });
+
+  it('say in words that a channel fails, and what waits', async () => {
+    const last = { at: '2026-11-21 13:40', ok: 0 as const, text: 'Nothing answers at this address.', waiting: 3 };
+    if (site.log.alerts) site.log.alerts.webhook = { address: 'hooks.example.com/site', has_secret: 1, last };
+    await open();
+    const shown = (await row('Webhook')).textContent;
+    expect(shown).toContain('Nothing answers at this address.');
+    expect(shown).toContain('3 alerts wait.');
+  });
+
+  it('are limited, and wait in quiet hours', async () => {
+    await open();
+    await userEvent.click(await screen.findByRole('switch', { name: 'Quiet hours' }));
+    await waitFor(() =>
+      expect(screen.getByRole('switch', { name: 'Quiet hours' }).getAttribute('aria-checked')).toBe('true'),
+    );
+    await userEvent.click(screen.getByRole('combobox', { name: 'At most' }));
+    await userEvent.click(screen.getByRole('option', { name: '10 an hour' }));
+    await waitFor(() => expect(screen.getByRole('combobox', { name: 'At most' }).textContent).toBe('10 an hour'));
+    expect(site.sent('/alert-limits')).toEqual([{ quiet_hours: 1 }, { per_hour: 10 }]);
+  });
+
+  it('say that a limit was not saved', async () => {
+    site.replies.set('/alert-limits', () => refused(500, 'internal', 'No.'));
+    await open();
+    await userEvent.click(await screen.findByRole('switch', { name: 'Quiet hours' }));
+    await waitFor(async () => expect((await row('Quiet hours')).textContent).toContain('We couldn’t save this.'));
+    expect(screen.getByRole('switch', { name: 'Quiet hours' }).getAttribute('aria-checked')).toBe('false');
+  });
+
+  it('are asked for again when they could not be read', async () => {
+    site.replies.set('/alerts', () => refused(500, 'internal', 'No.'));
+    await open();
+    await screen.findByText('We couldn’t load the alerts.');
+    site.replies.clear();
+    await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
+    expect(await screen.findByRole('heading', { name: 'Webhook' })).toBeDefined();
+  });
+
+  it('say that those about users need the log', async () => {
+    site.log.options.disable_activity_log = 1;
+    await open();
+    expect(await screen.findByText('Alerts about users, logins and plugins come once it is on.')).toBeDefined();
+  });
+});

@@ -1,0 +1,30 @@
+import { useEffect, useState } from 'react';
+import { useServices } from '../../api/services.js';
+import { useDialogs } from '../../forms/use-dialogs.js';
+import type { ConsentDialogProps } from './consent-dialog.js';
+
+const dialogs = { consent: () => import('./consent-dialog.js') };
+
+/** Opens the consent dialog on any page while a consent is missing, once per page view. */
+export function ConsentPrompt() {
+  const { config } = useServices();
+  const [asks, setAsks] = useState(config.consent);
+  const { Current, open, closed } = useDialogs<'consent', ConsentDialogProps>(dialogs);
+  const isDue = asks.showDataField || asks.showEmailField;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it opens once, with the page
+  useEffect(() => {
+    if (isDue) open('consent');
+  }, []);
+
+  if (Current === null) return null;
+  return (
+    <Current
+      {...asks}
+      onClosed={() => {
+        setAsks({ showDataField: false, showEmailField: false });
+        closed();
+      }}
+    />
+  );
+}

@@ -1,0 +1,308 @@
+import { ROW_ANIMATION_MS } from '@security-optimizer/contract/limits';
+import { ADDRESS_CHARACTERS, LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login-limits';
+import { messages } from '@security-optimizer/contract/messages';
+import { useEffect, useId, useRef, useState } from 'react';
+import { loginOptions } from '../../api/options.js';
+import { isInRange, parseAddress, parseAddressRange } from '../../forms/addresses.js';
+import { FormDialog, useSave } from '../../forms/form-dialog.js';
+import { __, sprintf, translate } from '../../i18n/translate.js';
+import { Button } from '../../ui/button.js';
+import { ConfirmDialog, useClosing } from '../../ui/dialog.js';
+import { classes } from '../../ui/dom.js';
+import { TextInput } from '../../ui/field.js';
+import { Icon } from '../../ui/icon.js';
+import { ErrorText, Note } from '../../ui/note.js';
+import { focusFirstError, type Messages, useFormErrors } from '../../ui/use-form-errors.js';
+import type { LoginDialogProps } from './login-options.js';
+
+/** Manage Login Access: the addresses that may log in. */
+export default function LoginAccessDialog({ options, store, reload, onClosed }: LoginDialogProps) {
+  const list = useAccessRows(options.login_access ?? []);
+  const body = useRef<HTMLDivElement>(null);
+  const errors = useFormErrors(getAccessErrors(list.rows), () => focusFirstError(body.current));
+  const saving = useSave();
+  const closing = useClosing(onClosed);
+  const [asking, setAsking] = useState(false);
+  const id = useId();
+  const own = options.your_address ?? '';
+  const isShutOut = excludesAddress(own, list.rows);
+
+  function submit(): void {
+    if (!errors.check()) return;
+    if (isShutOut) setAsking(true);
+    else send(false);
+  }
+
+  function send(confirmed: boolean): void {
+    const rows = getFilledRows(list.rows);
+    const entries = rows.map(({ text }) => text);
+    saving.save<unknown>({
+      name: 'update:login_access',
+      call: { suffix: '/login-access', body: confirmed ? { entries, confirm: true } : { entries } },
+      onSuccess: (data) => {
+        store({ login_access: entries, ...loginOptions.read(data) });
+        closing.close();
+      },
+      onUnclear: reload,
+      onFailure: ({ code, fields }) => {
+        // The owner's address may have changed since the page was opened; the server knows the current one.
+        if (code === 'would_shut_you_out') setAsking(true);
+        // The server identifies rows by their index in the request.
+        errors.showServerErrors(
+          Object.fromEntries(Object.entries(fields).map(([place, text]) => [rows[Number(place)]?.key ?? place, text])),
+        );
+      },
+    });
+  }
+
+  return (
+    <FormDialog
+      title={__('Manage Login Access', 'security-optimizer')}
+      size="large"
+      closing={closing}
+      saving={saving}
+      dirty={list.changed}
+      onSubmit={submit}
+    >
+      <p>
+        {__('Only these addresses can open the login page. Remove them all to let everyone try.', 'security-optimizer')}
+      </p>
+      {isShutOut ? (
+        <Note
+          kind="warn"
+          action={
+            <Button small onClick={() => list.put(own)}>
+              {/* translators: %s: an IP address */}
+              {sprintf(__('Add %s', 'security-optimizer'), own)}
+            </Button>
+          }
+        >
+          <p>
+            <strong>{__('Your own address is not on the list.', 'security-optimizer')}</strong>{' '}
+            {__('You would lose access once you log out.', 'security-optimizer')}
+          </p>
+        </Note>
+      ) : null}
+      <div ref={body}>
+        <span className="so-label" id={`${id}-label`}>
+          {__('Allowed IP addresses', 'security-optimizer')}
+        </span>
+        <AccessList list={list} labelledBy={`${id}-label`} errors={errors.shown} onTouch={errors.touch} />
+        <p className="so-help">
+          {__('One address, a range such as 198.51.100.* or a block such as 198.51.100.0/24.', 'security-optimizer')}
+        </p>
+      </div>
+      <div className="so-mt-12">
+        <Button disabled={list.rows.length >= LOGIN_ACCESS_MAX} onClick={list.add}>
+          <Icon name="plus" />
+          {__('Add another', 'security-optimizer')}
+        </Button>
+        {!isShutOut && own !== '' && getFilledRows(list.rows).length === 0 ? (
+          <Button kind="quiet" onClick={() => list.put(own)}>
+            {/* translators: %s: an IP address */}
+            {sprintf(__('Add %s, your own address', 'security-optimizer'), own)}
+          </Button>
+        ) : null}
+      </div>
+      {asking ? (
+        <ConfirmDialog
+          title={__('Shut yourself out?', 'security-optimizer')}
+          confirmText={__('Save and shut me out', 'security-optimizer')}
+          cancelText={__('Go back', 'security-optimizer')}
+          onClosed={() => setAsking(false)}
+          onConfirm={() => send(true)}
+        >
+          <p>
+            {sprintf(
+              /* translators: %s: an IP address */
+              __(
+                'Your own address, %s, is not on the list. Once this is saved you can’t log in from it, and the admin area closes for you.',
+                'security-optimizer',
+              ),
+              own,
+            )}
+          </p>
+        </ConfirmDialog>
+      ) : null}
+    </FormDialog>
+  );
+}
+
+export interface AccessListProps {
+  readonly list: AccessRows;
+  readonly labelledBy: string;
+  readonly errors: Messages;
+  readonly onTouch: (key: string) => void;
+}
+
+/** The list of address fields. */
+export function AccessList({ list, labelledBy, errors, onTouch }: AccessListProps) {
+  const element = useRef<HTMLUListElement>(null);
+
+  useEffect(() => {
+    if (list.focus !== null) element.current?.querySelector<HTMLElement>(`#${list.focus.key}`)?.focus();
+  }, [list.focus]);
+
+  let number = 0;
+  return (
+    <ul className="so-iplist" aria-labelledby={labelledBy} ref={element}>
+      {list.drawn.map(({ key, text, leaving }) => {
+        if (leaving) {
+          return (
+            <li key={key} className="is-leaving" aria-hidden="true">
+              <div className="so-field">
+                <span className="so-input so-mono">{text}</span>
+              </div>
+            </li>
+          );
+        }
+        number += 1;
+        const error = errors[key];
+        return (
+          <li key={key}>
+            <div className={classes('so-field', error !== undefined && 'has-error')}>
+              <TextInput
+                id={key}
+                mono
+                placeholder={__('IP address', 'security-optimizer')}
+                /* translators: %d: number of the row */
+                aria-label={sprintf(__('IP address %d', 'security-optimizer'), number)}
+                aria-invalid={error === undefined ? undefined : true}
+                aria-describedby={error === undefined ? undefined : `${key}-error`}
+                value={text}
+                onText={(typed) => {
+                  list.edit(key, typed);
+                  onTouch(key);
+                }}
+              />
+              {error === undefined ? null : <ErrorText id={`${key}-error`}>{error}</ErrorText>}
+            </div>
+            <button
+              type="button"
+              className="so-iconbtn"
+              aria-label={
+                text.trim() === ''
+                  ? __('Remove this row', 'security-optimizer')
+                  : /* translators: %s: an IP address */
+                    sprintf(__('Remove %s', 'security-optimizer'), text)
+              }
+              onClick={() => list.remove(key)}
+            >
+              <Icon name="trash" />
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+export interface AccessRows {
+  readonly rows: readonly AccessRow[];
+  /** Rows with those that are being removed, for the animation. */
+  readonly drawn: readonly (AccessRow & { readonly leaving: boolean })[];
+  /** The row to focus after a change. */
+  readonly focus: { readonly key: string } | null;
+  readonly changed: boolean;
+  readonly edit: (key: string, text: string) => void;
+  /** Adds an empty row. */
+  readonly add: () => void;
+  /** Adds an address to the first empty row, or as a new row. */
+  readonly put: (address: string) => void;
+  /** Removes a row. The last one is cleared instead. */
+  readonly remove: (key: string) => void;
+}
+
+/** State of the rows while they are edited. */
+export function useAccessRows(stored: readonly string[]): AccessRows {
+  const nextKey = useRef(0);
+  const newRow = (text: string): AccessRow => ({ key: `row-${nextKey.current++}`, text });
+  const [first] = useState(() => (stored.length > 0 ? stored : ['']).map(newRow));
+  const [rows, setRows] = useState<readonly AccessRow[]>(first);
+  const [gone, setGone] = useState<readonly { readonly row: AccessRow; readonly place: number }[]>([]);
+  const [focus, setFocus] = useState<{ readonly key: string } | null>(null);
+
+  useEffect(() => {
+    if (gone.length === 0) return;
+    const timer = setTimeout(() => setGone([]), ROW_ANIMATION_MS);
+    return () => clearTimeout(timer);
+  }, [gone]);
+
+  function edit(key: string, text: string): void {
+    setRows((before) => before.map((row) => (row.key === key ? { key, text } : row)));
+  }
+
+  function append(text: string): void {
+    const row = newRow(text);
+    setRows([...rows, row]);
+    setFocus({ key: row.key });
+  }
+
+  function remove(key: string): void {
+    const place = rows.findIndex((row) => row.key === key);
+    const row = rows[place];
+    if (row === undefined) return;
+    if (rows.length === 1) {
+      edit(key, '');
+      setFocus({ key });
+      return;
+    }
+    const left = rows.filter((item) => item.key !== key);
+    setRows(left);
+    setGone([...gone, { row, place }]);
+    setFocus({ key: left[Math.min(place, left.length - 1)]?.key ?? '' });
+  }
+
+  const drawn = rows.map((row) => ({ ...row, leaving: false }));
+  for (const { row, place } of gone) drawn.splice(place, 0, { ...row, leaving: true });
+  const texts = (list: readonly AccessRow[]): string => JSON.stringify(list.map(({ text }) => text).filter(Boolean));
+  return {
+    rows,
+    drawn,
+    focus,
+    changed: texts(rows) !== texts(first),
+    edit,
+    add: () => append(''),
+    put(address) {
+      const empty = rows.find(({ text }) => text.trim() === '');
+      if (empty === undefined) append(address);
+      else {
+        edit(empty.key, address);
+        setFocus({ key: empty.key });
+      }
+    },
+    remove,
+  };
+}
+
+export interface AccessRow {
+  readonly key: string;
+  readonly text: string;
+}
+
+/** Rows in the format of the API; empty ones are dropped (specification section 5). */
+export function getFilledRows(rows: readonly AccessRow[]): readonly AccessRow[] {
+  return rows.map(({ key, text }) => ({ key, text: text.trim() })).filter(({ text }) => text !== '');
+}
+
+/** Errors by row key. */
+export function getAccessErrors(rows: readonly AccessRow[]): Messages {
+  const errors: Record<string, string> = {};
+  for (const { key, text } of getFilledRows(rows)) {
+    const row = text.replace(/\s*-\s*/, '-');
+    if (!ADDRESS_CHARACTERS.test(row) || parseAddressRange(row) === null)
+      errors[key] = translate(messages.invalidFormat);
+  }
+  return errors;
+}
+
+/** Whether a non-empty list excludes this address. */
+export function excludesAddress(address: string, rows: readonly AccessRow[]): boolean {
+  const bytes = parseAddress(address);
+  const filled = getFilledRows(rows);
+  if (bytes === null || filled.length === 0) return false;
+  return !filled.some(({ text }) => {
+    const range = parseAddressRange(text);
+    return range !== null && isInRange(bytes, range);
+  });
+}

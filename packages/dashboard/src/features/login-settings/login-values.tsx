@@ -1,0 +1,166 @@
+import { toLogHref } from '@security-optimizer/contract/log-address';
+import { useState } from 'react';
+import { ignoreFailure, type KnownLoginOptions } from '../../api/options.js';
+import { useServices } from '../../api/services.js';
+import { __, _n, sprintf } from '../../i18n/translate.js';
+import { Button } from '../../ui/button.js';
+import { CopyValue } from '../../ui/copy.js';
+import { Icon } from '../../ui/icon.js';
+import { Meter } from '../../ui/section.js';
+import { isSiteUrl } from './login-options.js';
+
+/** The custom address of the login, with Copy and a mail to the team. */
+export function LoginAddress({ options }: { readonly options: KnownLoginOptions }) {
+  const { config } = useServices();
+  const path = options.login_url?.find(({ type }) => type === 'custom')?.login ?? '';
+  const url = config.homeUrl.replace(/\/*$/, '/') + path;
+  const size = options.team_size ?? 0;
+  return (
+    <>
+      <CopyValue text={url.replace(/^https?:\/\//, '')} copied={url} label={__('Login URL', 'security-optimizer')} />
+      {size === 0 ? null : (
+        <>
+          <MailLink name="sendLoginUrl" suffix="/send-login-url" text={__('Send to my team', 'security-optimizer')} />
+          <span>
+            {/* translators: %d: number of people */}
+            {sprintf(_n('goes to %d person', 'goes to %d people', size, 'security-optimizer'), size)}
+          </span>
+        </>
+      )}
+    </>
+  );
+}
+
+/** How many addresses are locked; leads to their list. */
+export function LockedNow({ count }: { readonly count: number }) {
+  const { config } = useServices();
+  const text = sprintf(
+    /* translators: %d: number of addresses */
+    _n('%d address is locked now', '%d addresses are locked now', count, 'security-optimizer'),
+    count,
+  );
+  return (
+    <span>
+      <Icon name="lock" />
+      {config.logPageUrl === '' ? (
+        text
+      ) : (
+        <a className="so-link" href={toLogHref(config.logPageUrl, { tab: 'blocked' })}>
+          {text}
+        </a>
+      )}
+    </span>
+  );
+}
+
+/** Segments that the meter has at most. */
+const METER_MAX = 10;
+/** Names that are listed at most. */
+const NAMES_MAX = 5;
+
+/** Who has set up two-factor and who is missing, with what can be done about it. */
+export function TwoFactorValue({ options }: { readonly options: KnownLoginOptions }) {
+  const { config, navigate } = useServices();
+  const list = options.two_factor_users;
+  if (!list || list.total === 0) return null;
+  const { total, set_up, users } = list;
+  const done = users.filter((user) => user.set_up === 1);
+  const missing = users.filter((user) => user.set_up === 0);
+  const others = missing.filter(({ you }) => you === 0).length;
+  const setUpUrl = options.two_factor_setup_url ?? '';
+  const steps = Math.min(total, METER_MAX);
+  const complete = set_up >= total;
+
+  return (
+    <>
+      <Meter
+        on={complete ? steps : Math.min(steps - 1, Math.round((set_up / total) * steps))}
+        total={steps}
+        warn={!complete}
+        label={
+          <b>
+            {sprintf(
+              /* translators: 1: people who have set up two-factor, 2: all who need it */
+              __('%1$d of %2$d set up', 'security-optimizer'),
+              set_up,
+              total,
+            )}
+          </b>
+        }
+      />
+      {complete ? null : (
+        <>
+          <span>
+            {done.length === 0 || done.length > NAMES_MAX ? null : (
+              <>
+                {sprintf(
+                  /* translators: %s: usernames */
+                  _n('%s is set up.', '%s are set up.', done.length, 'security-optimizer'),
+                  toNames(done),
+                )}{' '}
+              </>
+            )}
+            {/* translators: %s: usernames */}
+            {sprintf(__('Missing: %s.', 'security-optimizer'), toNames(missing, total - set_up))}
+          </span>
+          {missing.length > others && isSiteUrl(setUpUrl, config.homeUrl) ? (
+            <Button small onClick={() => navigate(setUpUrl)}>
+              {__('Set up now', 'security-optimizer')}
+            </Button>
+          ) : null}
+          {others === 0 ? null : (
+            <MailLink
+              name="remindTwoFactor"
+              suffix="/two-factor-reminder"
+              text={
+                missing.length > others
+                  ? sprintf(
+                      /* translators: %d: number of people beside the reader */
+                      _n('Remind the other %d', 'Remind the other %d', others, 'security-optimizer'),
+                      others,
+                    )
+                  : /* translators: %d: number of people */
+                    sprintf(_n('Remind %d person', 'Remind %d people', others, 'security-optimizer'), others)
+              }
+            />
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+/** Names of users, "you" for the reader, and how many more there are. */
+function toNames(
+  users: readonly { readonly user_login: string; readonly you: 0 | 1 }[],
+  count: number = users.length,
+): string {
+  const shown = users.slice(0, NAMES_MAX);
+  const names = shown.map(({ user_login, you }) => (you === 1 ? __('you', 'security-optimizer') : user_login));
+  const more = count - shown.length;
+  /* translators: %d: number of people */
+  if (more > 0) names.push(sprintf(_n('%d more', '%d more', more, 'security-optimizer'), more));
+  return names.join(', ');
+}
+
+/** A link that has guard send mails. It can't be pressed again while they are sent. */
+function MailLink(props: { readonly name: string; readonly suffix: string; readonly text: string }) {
+  const { run } = useServices();
+  const [sending, setSending] = useState(false);
+
+  function send(): void {
+    if (sending) return;
+    setSending(true);
+    run({
+      name: props.name,
+      call: { suffix: props.suffix, body: {} },
+      onComplete: () => setSending(false),
+    }).catch(ignoreFailure);
+  }
+
+  return (
+    <button type="button" className="so-link" aria-disabled={sending || undefined} onClick={send}>
+      {sending ? __('Sending…', 'security-optimizer') : props.text}
+    </button>
+  );
+}

@@ -1,0 +1,182 @@
+import { sayRole } from '@security-optimizer/contract/event-values';
+import type { LoginOptions } from '@security-optimizer/contract/login';
+import { useState } from 'react';
+import { useServices } from '../../api/services.js';
+import { FormDialog, useSave } from '../../forms/form-dialog.js';
+import { __, _n, sprintf, translate } from '../../i18n/translate.js';
+import { useClosing } from '../../ui/dialog.js';
+import { Icon } from '../../ui/icon.js';
+import { Note } from '../../ui/note.js';
+import { type LoginDialogProps, leadToSetUp, loginRequestName } from './login-options.js';
+
+type User = NonNullable<LoginOptions['two_factor_users']>['users'][number];
+
+/** Turn on two-factor: who needs it, and who is logged out. */
+export default function TwoFactorDialog({ options, store, reload, onClosed }: LoginDialogProps) {
+  const { navigate, config } = useServices();
+  const { total, users } = options.two_factor_users ?? { total: 0, users: [] };
+  const [tells, setTells] = useState(true);
+  const telling = useSave();
+  const saving = useSave();
+  const closing = useClosing(onClosed);
+  const loggedOut = users.filter(isLoggedOut).length;
+  const you = users.find((user) => user.you === 1);
+  const untold = users.filter(({ set_up, you }) => set_up === 0 && you === 0).length;
+
+  function submit(): void {
+    if (untold === 0 || !tells) turnOn();
+    // Their mail has to leave before their sessions end: what they have not saved is lost.
+    else
+      telling.save({ name: 'remindTwoFactor', call: { suffix: '/two-factor-reminder', body: {} }, onSuccess: turnOn });
+  }
+
+  function turnOn(): void {
+    saving.save<unknown>({
+      name: loginRequestName('sg2fa'),
+      call: { suffix: '/2fa', body: { sg2fa: 1 } },
+      onSuccess: (data) => {
+        store({ sg2fa: 1 });
+        closing.close();
+        reload();
+        if (you?.set_up !== 1) leadToSetUp(data, { navigate, homeUrl: config.homeUrl });
+      },
+      onUnclear: reload,
+    });
+  }
+
+  return (
+    <FormDialog
+      title={__('Turn on two-factor', 'security-optimizer')}
+      closing={closing}
+      saving={{
+        pending: telling.pending || saving.pending,
+        failure: telling.failure ?? saving.failure,
+        save: saving.save,
+      }}
+      onSubmit={submit}
+      pendingText={__('Turning on…', 'security-optimizer')}
+      submitText={
+        loggedOut === 0
+          ? __('Turn on', 'security-optimizer')
+          : sprintf(
+              /* translators: %d: number of people */
+              _n('Turn on and log out %d', 'Turn on and log out %d', loggedOut, 'security-optimizer'),
+              loggedOut,
+            )
+      }
+    >
+      <p>
+        {sprintf(
+          /* translators: %d: number of people */
+          _n(
+            '%d person needs a code from the phone at every login. It is set up at the next one, in about 2 minutes.',
+            'These %d people need a code from their phone at every login. They set it up at the next one, in about 2 minutes.',
+            total,
+            'security-optimizer',
+          ),
+          total,
+        )}
+      </p>
+      <ul className="so-people">
+        {users.map((user) => (
+          <li key={user.ID}>
+            <Icon name="user" />
+            <b>{userName(user)}</b>
+            <small>{sayRole(user.role, translate)}</small>
+            <Consequence user={user} />
+          </li>
+        ))}
+        {total > users.length ? (
+          <li>
+            <Icon name="users" />
+            <b>
+              {/* translators: %d: number of people */}
+              {sprintf(
+                _n('and %d more', 'and %d more', total - users.length, 'security-optimizer'),
+                total - users.length,
+              )}
+            </b>
+          </li>
+        ) : null}
+      </ul>
+      {loggedOut === 0 ? null : (
+        <Note kind="warn">
+          <p>
+            <strong>
+              {sprintf(
+                /* translators: %d: number of people */
+                _n(
+                  '%d person is logged out at once.',
+                  '%d people are logged out at once.',
+                  loggedOut,
+                  'security-optimizer',
+                ),
+                loggedOut,
+              )}
+            </strong>{' '}
+            {__('What they have not saved is lost.', 'security-optimizer')}{' '}
+            {you?.set_up === 1 ? '' : __('You set it up right after this.', 'security-optimizer')}
+          </p>
+        </Note>
+      )}
+      {untold === 0 ? null : (
+        <label className="so-check">
+          <input type="checkbox" checked={tells} onChange={({ target }) => setTells(target.checked)} />
+          <span>
+            <b>{__('Tell them by mail first', 'security-optimizer')}</b>
+            <small>
+              {sprintf(
+                /* translators: %d: number of people */
+                _n(
+                  'A short how-to goes to %d person.',
+                  'A short how-to goes to the other %d.',
+                  untold,
+                  'security-optimizer',
+                ),
+                untold,
+              )}
+            </small>
+          </span>
+        </label>
+      )}
+    </FormDialog>
+  );
+}
+
+function Consequence({ user }: { readonly user: User }) {
+  if (isLoggedOut(user)) {
+    return (
+      <span className="is-warn">
+        <Icon name="logout" />
+        {user.sessions === 1
+          ? __('Logged out', 'security-optimizer')
+          : /* translators: %d: number of devices */
+            sprintf(
+              _n('Logged out, %d device', 'Logged out, %d devices', user.sessions, 'security-optimizer'),
+              user.sessions,
+            )}
+      </span>
+    );
+  }
+  if (user.you === 1) {
+    return (
+      <span>{user.set_up === 1 ? __('Set up', 'security-optimizer') : __('Sets it up now', 'security-optimizer')}</span>
+    );
+  }
+  return (
+    <span>
+      <Icon name="minus" />
+      {__('Not logged in', 'security-optimizer')}
+    </span>
+  );
+}
+
+/** Everybody's sessions end but the one of the caller. */
+function isLoggedOut({ you, sessions }: User): boolean {
+  return you === 0 && sessions > 0;
+}
+
+function userName({ user_login, you }: User): string {
+  /* translators: %s: username */
+  return you === 1 ? sprintf(__('%s (You)', 'security-optimizer'), user_login) : user_login;
+}

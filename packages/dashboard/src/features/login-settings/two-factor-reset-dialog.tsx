@@ -1,0 +1,96 @@
+import { messages } from '@security-optimizer/contract/messages';
+import { useRef, useState } from 'react';
+import { loginOptions } from '../../api/options.js';
+import { FormDialog, useSave } from '../../forms/form-dialog.js';
+import { __, translate } from '../../i18n/translate.js';
+import { useClosing } from '../../ui/dialog.js';
+import { Field } from '../../ui/field.js';
+import { Note } from '../../ui/note.js';
+import { Select } from '../../ui/select.js';
+import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
+import type { LoginDialogProps } from './login-options.js';
+
+/** Reset 2-factor Authentication for a user who lost the phone and the back-up codes. */
+export default function ResetDialog({ options, store, onClosed }: LoginDialogProps) {
+  const users = options.reset_2fa ?? [];
+  const [chosen, setChosen] = useState<number | null>(null);
+  const user = users.find(({ ID }) => ID === chosen);
+  const body = useRef<HTMLDivElement>(null);
+  const errors = useFormErrors(user === undefined ? { id: translate(messages.required) } : {}, () =>
+    focusFirstError(body.current),
+  );
+  const saving = useSave();
+  const label = __('User', 'security-optimizer');
+  const closing = useClosing(onClosed);
+  /* translators: %s: username */
+  const [beforeName, afterName] = __('The old codes of %s stop working at once.', 'security-optimizer').split('%s');
+
+  function submit(): void {
+    if (!errors.check() || user === undefined) return;
+    saving.save<unknown>({
+      name: 'resetUserTwoFactor',
+      call: { suffix: `/reset-user-2fa/${user.ID}` },
+      onSuccess: (data) => {
+        const { reset_2fa = users.filter(({ ID }) => ID !== user.ID) } = loginOptions.read(data);
+        store({ reset_2fa });
+        closing.close();
+      },
+      onFailure: (reason) => errors.showServerErrors(reason.fields),
+    });
+  }
+
+  return (
+    <FormDialog
+      title={__('Reset 2-factor Authentication', 'security-optimizer')}
+      closing={closing}
+      saving={saving}
+      dirty={chosen !== null}
+      onSubmit={submit}
+      submitText={__('Reset', 'security-optimizer')}
+      pendingText={__('Resetting…', 'security-optimizer')}
+      submitDisabled={users.length === 0}
+    >
+      <p>
+        {__(
+          'For users who lost their phone and their back-up codes. They set up a new app at their next login.',
+          'security-optimizer',
+        )}
+      </p>
+      {users.length === 0 && !closing.closing ? (
+        <Note>
+          <p>
+            <strong>{translate(messages.nothingFound)}</strong>.{' '}
+            {__('No user has set up two-factor authentication yet.', 'security-optimizer')}
+          </p>
+        </Note>
+      ) : (
+        <div ref={body}>
+          <Field label={label} error={errors.shown.id}>
+            {(control) => (
+              <Select
+                {...control}
+                label={label}
+                placeholder={__('Choose a user', 'security-optimizer')}
+                value={chosen}
+                options={users.map(({ ID, user_login }) => ({ value: ID, text: user_login }))}
+                onChange={(ID) => {
+                  setChosen(ID);
+                  errors.touch('id');
+                }}
+              />
+            )}
+          </Field>
+        </div>
+      )}
+      {user === undefined ? null : (
+        <Note>
+          <p>
+            {beforeName}
+            <strong>{user.user_login}</strong>
+            {afterName}
+          </p>
+        </Note>
+      )}
+    </FormDialog>
+  );
+}

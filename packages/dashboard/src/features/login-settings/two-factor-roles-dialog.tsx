@@ -1,0 +1,88 @@
+import { useState } from 'react';
+import { loginOptions } from '../../api/options.js';
+import { FormDialog, useSave } from '../../forms/form-dialog.js';
+import { __, sprintf } from '../../i18n/translate.js';
+import { useClosing } from '../../ui/dialog.js';
+import { Note } from '../../ui/note.js';
+import type { LoginDialogProps } from './login-options.js';
+import { roleName } from './login-rows.js';
+
+/** Roles with Two-factor Authentication: required roles and those that the owner adds. */
+export default function TwoFactorRolesDialog({ options, store, reload, onClosed }: LoginDialogProps) {
+  const roles = options.two_factor_roles ?? [];
+  const before = roles.filter(({ selected, required }) => selected === 1 && required === 0).map(({ role }) => role);
+  const [chosen, setChosen] = useState<readonly string[]>(before);
+  const saving = useSave();
+  const closing = useClosing(onClosed);
+  const added = roles.filter(({ role }) => chosen.includes(role) && !before.includes(role));
+  const removed = before.some((role) => !chosen.includes(role));
+
+  function submit(): void {
+    const wanted = roles.map(({ role }) => role).filter((role) => chosen.includes(role));
+    saving.save<unknown>({
+      name: 'update:two_factor_roles',
+      call: { suffix: '/two-factor-roles', body: { two_factor_roles: wanted } },
+      onSuccess: (data) => {
+        store({
+          two_factor_roles: roles.map((item) => ({
+            ...item,
+            selected: item.required === 1 || wanted.includes(item.role) ? 1 : 0,
+          })),
+          ...loginOptions.read(data),
+        });
+        closing.close();
+      },
+      onUnclear: reload,
+    });
+  }
+
+  return (
+    <FormDialog
+      title={__('Roles with Two-factor Authentication', 'security-optimizer')}
+      closing={closing}
+      saving={saving}
+      dirty={added.length > 0 || removed}
+      onSubmit={submit}
+    >
+      <p>{__('Users with these roles confirm each login with a code from their phone.', 'security-optimizer')}</p>
+      <fieldset>
+        <legend className="so-label">{__('Roles', 'security-optimizer')}</legend>
+        {roles.map((item) => {
+          const { role, required } = item;
+          return (
+            <label className="so-check" key={role}>
+              <input
+                type="checkbox"
+                checked={required === 1 || chosen.includes(role)}
+                disabled={required === 1}
+                onChange={({ target }) =>
+                  setChosen(target.checked ? [...chosen, role] : chosen.filter((one) => one !== role))
+                }
+              />
+              <span>
+                {roleName(item)}
+                {required === 1 ? <small>{__('Always', 'security-optimizer')}</small> : null}
+              </span>
+            </label>
+          );
+        })}
+      </fieldset>
+      {added.length === 0 ? null : (
+        <Note kind={options.sg2fa === 1 ? 'warn' : 'info'}>
+          <p>
+            {options.sg2fa === 1
+              ? sprintf(
+                  /* translators: %s: names of roles */
+                  __(
+                    'Users with these roles are logged out and set it up at their next login: %s.',
+                    'security-optimizer',
+                  ),
+                  added.map(roleName).join(', '),
+                )
+              : __('This takes effect once two-factor authentication is on.', 'security-optimizer')}
+          </p>
+        </Note>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,104 @@
+import { useRef, useState } from 'react';
+import { loginOptions } from '../../api/options.js';
+import { FormDialog, useSave } from '../../forms/form-dialog.js';
+import { __, _n, sprintf } from '../../i18n/translate.js';
+import { useClosing } from '../../ui/dialog.js';
+import { Field, TextInput } from '../../ui/field.js';
+import { Icon } from '../../ui/icon.js';
+import { Note } from '../../ui/note.js';
+import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
+import { getRenameErrors } from './login-forms.js';
+import type { LoginDialogProps } from './login-options.js';
+
+/** Change Common Usernames: new names for all administrators with a common one, or for none. */
+export default function UsernamesDialog({ options, store, reload, onClosed }: LoginDialogProps) {
+  // Snapshot: after the change the list is empty while the dialog still closes.
+  const [{ admin_matches: users, all_users }] = useState(
+    options.usernames_data ?? { admin_matches: [], all_users: [] },
+  );
+  const [names, setNames] = useState<Readonly<Record<string, string>>>(() =>
+    Object.fromEntries(users.map(({ ID }) => [ID, ''])),
+  );
+  const body = useRef<HTMLDivElement>(null);
+  const wrong = getRenameErrors(
+    users.map(({ ID }) => [String(ID), names[ID] ?? ''] as const),
+    all_users.map(({ user_login }) => user_login),
+  );
+  const errors = useFormErrors(wrong, () => focusFirstError(body.current));
+  const saving = useSave();
+  const closing = useClosing(onClosed);
+  const count = users.length;
+
+  function submit(): void {
+    if (!errors.check()) return;
+    const admin_names = users.map(({ ID }) => ({ ID, user_login: (names[ID] ?? '').trim() }));
+    saving.save<unknown>({
+      name: 'update:disable_usernames',
+      call: { suffix: '/disable-admin-username', body: { disable_usernames: 1, admin_names } },
+      onSuccess: (data) => {
+        store({ disable_usernames: 1, usernames_data: { all_users, admin_matches: [] }, ...loginOptions.read(data) });
+        reload();
+        closing.close();
+      },
+      onFailure: (reason) => errors.showServerErrors(reason.fields),
+      onUnclear: reload,
+    });
+  }
+
+  return (
+    <FormDialog
+      title={__('Change Common Usernames', 'security-optimizer')}
+      size="large"
+      closing={closing}
+      saving={saving}
+      dirty={Object.values(names).some((name) => name !== '')}
+      onSubmit={submit}
+      /* translators: %d: number of users */
+      submitText={sprintf(_n('Rename %d user', 'Rename %d users', count, 'security-optimizer'), count)}
+      pendingText={__('Renaming…', 'security-optimizer')}
+    >
+      <p>
+        {sprintf(
+          /* translators: %d: number of accounts */
+          _n(
+            '%d account has a name that attackers try first. Give it a new one.',
+            '%d accounts have names that attackers try first. Give each of them a new one.',
+            count,
+            'security-optimizer',
+          ),
+          count,
+        )}
+      </p>
+      <div ref={body}>
+        {users.map(({ ID, user_login }) => (
+          <div className="so-rename" key={ID}>
+            <span>
+              {user_login}
+              <Icon name="arrow-right" />
+            </span>
+            <Field
+              labelHidden
+              /* translators: %s: the present username */
+              label={sprintf(__('New username for %s', 'security-optimizer'), user_login)}
+              error={errors.shown[ID]}
+            >
+              {(control) => (
+                <TextInput
+                  {...control}
+                  value={names[ID] ?? ''}
+                  onText={(text) => {
+                    setNames({ ...names, [ID]: text });
+                    errors.touch(String(ID));
+                  }}
+                />
+              )}
+            </Field>
+          </div>
+        ))}
+      </div>
+      <Note>
+        <p>{__('We don’t notify these users. Tell them their new username yourself.', 'security-optimizer')}</p>
+      </Note>
+    </FormDialog>
+  );
+}

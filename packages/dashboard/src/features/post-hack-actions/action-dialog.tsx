@@ -1,0 +1,166 @@
+import type { Job, JobKind } from '@security-optimizer/contract/post-hack';
+import { useState } from 'react';
+import { useServices } from '../../api/services.js';
+import { SaveFailed, useSave } from '../../forms/form-dialog.js';
+import { formatNumber } from '../../i18n/locale.js';
+import { __, _n, sprintf } from '../../i18n/translate.js';
+import { Button } from '../../ui/button.js';
+import { Dialog, useClosing } from '../../ui/dialog.js';
+import { Note } from '../../ui/note.js';
+import { actionTexts, type PostHackState, readStartedJob, toStartRequest } from './post-hack-jobs.js';
+
+export interface ActionDialogProps {
+  readonly kind: JobKind;
+  readonly facts: PostHackState['facts'];
+  /** The action has started. @param loggedOut it ended the owner's session */
+  readonly onStarted: (job: Job | null, loggedOut: boolean) => void;
+  /** The outcome is unknown: the action may have started. */
+  readonly onUnclear: () => void;
+  readonly onClosed: () => void;
+}
+
+/** Explains an action and asks for confirmation. Cancel has the focus. */
+export default function ActionDialog({ kind, facts, onStarted, onUnclear, onClosed }: ActionDialogProps) {
+  const { pending, failure, save } = useSave();
+  const closing = useClosing(onClosed);
+  const [keep, setKeep] = useState(false);
+  const { act, acting } = actionTexts(kind);
+
+  function submit(): void {
+    const keeps = kind === 'log-out-users' && keep;
+    save<unknown>({
+      ...toStartRequest(kind, keeps ? { keep_mine: 1 } : {}),
+      onSuccess: (data) => {
+        closing.close();
+        onStarted(readStartedJob(data), kind !== 'reinstall-plugins' && !keeps);
+      },
+      onUnclear,
+    });
+  }
+
+  return (
+    <Dialog
+      role="alertdialog"
+      title={act}
+      closing={closing}
+      pending={pending}
+      onSubmit={submit}
+      footer={
+        <Button kind="danger" submit pendingText={pending ? acting : undefined}>
+          {act}
+        </Button>
+      }
+    >
+      <WhatHappens kind={kind} facts={facts} />
+      {kind === 'log-out-users' ? (
+        <label className="so-check so-mt-16">
+          <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.target.checked)} />
+          <span>
+            <b>{__('Keep me logged in', 'security-optimizer')}</b>
+            <small>
+              {__(
+                'Your session goes on. WordPress then keeps its security keys, since new ones would end it too.',
+                'security-optimizer',
+              )}
+            </small>
+          </span>
+        </label>
+      ) : null}
+      <SaveFailed failure={failure} text={__('We couldn’t start this.', 'security-optimizer')} />
+    </Dialog>
+  );
+}
+
+function WhatHappens({ kind, facts }: Pick<ActionDialogProps, 'kind' | 'facts'>) {
+  const { config } = useServices();
+  const number = (value: number) => formatNumber(value, config.localeSlug);
+  switch (kind) {
+    case 'reinstall-plugins':
+      return (
+        <>
+          <p>
+            {__(
+              'Each free plugin is downloaded in the version that you have, checked, and put in place of the old copy. Settings and content stay, and so does whether it is active.',
+              'security-optimizer',
+            )}
+          </p>
+          <p className="so-mt-16">
+            {__(
+              'Files that are not part of a plugin are removed from its folder, with all changes made to its code. Plugins that are not in the plugin directory are left as they are.',
+              'security-optimizer',
+            )}
+          </p>
+        </>
+      );
+    case 'force-password-reset':
+      return (
+        <>
+          <p>
+            {facts.users === null
+              ? __('All users are logged out at once, you included.', 'security-optimizer')
+              : sprintf(
+                  /* translators: %s: number of users */
+                  _n(
+                    '%s user is logged out at once, you included.',
+                    'All %s users are logged out at once, you included.',
+                    facts.users,
+                    'security-optimizer',
+                  ),
+                  number(facts.users),
+                )}{' '}
+            {__(
+              'Everyone chooses a new password at the next login and gets a mail with a link for it. Application passwords stop working, too.',
+              'security-optimizer',
+            )}
+          </p>
+          <Warning>{ownLinkText(config.userEmail)}</Warning>
+        </>
+      );
+    case 'log-out-users':
+      return (
+        <p>
+          {facts.sessions === null
+            ? __('Every open session ends at once.', 'security-optimizer')
+            : sprintf(
+                /* translators: %s: number of sessions */
+                _n(
+                  '%s open session ends at once.',
+                  'All %s open sessions end at once.',
+                  facts.sessions,
+                  'security-optimizer',
+                ),
+                number(facts.sessions),
+              )}{' '}
+          {__('Everyone can log in again with the same password.', 'security-optimizer')}
+        </p>
+      );
+  }
+}
+
+/** Where the owner's own link goes. @param email '' without an address, null when it is not known */
+function ownLinkText(email: string | null): string {
+  if (email === null) {
+    return __('Check first that your e-mail address is right. You may need it to get back in.', 'security-optimizer');
+  }
+  if (email === '') {
+    return __(
+      'Your account has no e-mail address, so you get no link and can’t get back in by yourself. Add an address to your profile first.',
+      'security-optimizer',
+    );
+  }
+  return sprintf(
+    /* translators: %s: an e-mail address */
+    __('Your own link goes to %s. Check first that you can read your mail there.', 'security-optimizer'),
+    email,
+  );
+}
+
+function Warning({ children }: { readonly children: string }) {
+  return (
+    <div className="so-mt-16">
+      <Note kind="warn">
+        <p>{children}</p>
+      </Note>
+    </div>
+  );
+}

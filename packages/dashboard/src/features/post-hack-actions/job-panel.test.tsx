@@ -1,0 +1,190 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/api-server.js';
+import { toastTexts } from '../../../test/open-page.js';
+import {
+  findButton,
+  openPostHack,
+  type PostHackSite,
+  startPostHackSite,
+  textsOf,
+} from '../../../test/post-hack-page.js';
+import { sampleItem, sampleJob } from '../../../test/sample-jobs.js';
+
+let site: PostHackSite;
+beforeEach(async () => {
+  site = await startPostHackSite();
+});
+
+const rowOf = async (name: string) => {
+  const row = (await screen.findByText(name)).closest('li');
+  if (row === null) throw new Error(`${name} is not in a list.`);
+  return row;
+};
+
+describe('an action under way', () => {
+  it('starts a reinstallation and follows it to its end', async () => {
+    site.replies.set('/reinstall-plugins', () => {
+      site.jobs = [sampleJob({ total: 2, items: [sampleItem('form', { state: 'running' }), sampleItem('shop')] })];
+      return ok({ job: site.jobs[0] }, 'The plugins are being reinstalled.');
+    });
+    await openPostHack(site);
+    await userEvent.click(await findButton('Reinstall all'));
+    await userEvent.click(
+      within(await screen.findByRole('alertdialog')).getByRole('button', { name: 'Reinstall all' }),
+    );
+    const bar = await screen.findByRole('progressbar', { name: 'Reinstall all free plugins' });
+    expect(bar.getAttribute('aria-valuetext')).toBe('0 of 2 plugins done');
+    expect(screen.getByText('You can leave this page. We’ll carry on.')).toBeDefined();
+    expect((await findButton('Reinstalling…')).getAttribute('aria-disabled')).toBe('true');
+    expect((await rowOf('shop')).textContent).toContain('Waiting');
+
+    site.jobs = [
+      sampleJob({
+        state: 'done',
+        ended: 1_795_255_260,
+        done: 2,
+        total: 2,
+        items: [
+          sampleItem('form', { state: 'done', reason: '1 changed file was replaced.', files: ['door.php'] }),
+          sampleItem('shop', { state: 'skipped', reason: 'Not a free plugin.' }),
+        ],
+        summary: ['1 plugin has a clean copy.', '1 plugin was skipped.'],
+      }),
+    ];
+    await waitFor(() => expect(screen.queryByRole('progressbar')).toBeNull());
+    expect((await rowOf('form')).textContent).toContain('Clean copy in place. 1 changed file was replaced.');
+    expect((await rowOf('form')).textContent).toContain('1 file that is not part of it was removed');
+    expect((await rowOf('shop')).textContent).toContain('Skipped. Not a free plugin.');
+    expect(screen.getByText('1 plugin has a clean copy.')).toBeDefined();
+    const looks = site.calls('/post-hack-jobs').length;
+    await new Promise((resolve) => setTimeout(resolve, 1300));
+    expect(site.calls('/post-hack-jobs')).toHaveLength(looks);
+  });
+
+  it('finds a job again that runs, and one guard that is away for a moment', async () => {
+    site.jobs = [sampleJob({ total: 4, done: 1, items: [sampleItem('form', { state: 'running' })] })];
+    await openPostHack(site);
+    expect(await screen.findByText('1 of 4 plugins done')).toBeDefined();
+    site.replies.set('/post-hack-jobs', () => null);
+    await waitFor(() => expect(site.calls('/post-hack-jobs').length).toBeGreaterThan(1));
+    site.jobs = [sampleJob({ total: 4, done: 3 })];
+    site.tellJobs();
+    expect(await screen.findByText('3 of 4 plugins done')).toBeDefined();
+    expect(toastTexts()).toEqual([]);
+  });
+
+  it('tells screen readers of a quarter done, not of each step, and nothing of what ended long ago', async () => {
+    const announced: string[] = [];
+    const reset = (done: number) => sampleJob({ kind: 'force-password-reset', total: 400, done });
+    site.jobs = [
+      reset(10),
+      sampleJob({ id: 'old', state: 'done', ended: 1_700_000_000, summary: ['1 plugin has a clean copy.'] }),
+    ];
+    await openPostHack(site);
+    await screen.findByText('10 of 400 users done');
+    const region = () => textsOf('.so-card > .so-vh[role="status"] p').join(' | ');
+    announced.push(region());
+    for (const done of [60, 110, 390]) {
+      site.jobs = [reset(done)];
+      await screen.findByText(`${done} of 400 users done`);
+      announced.push(region());
+    }
+    site.jobs = [{ ...reset(400), state: 'done', summary: ['400 users got a link.'] }];
+    await waitFor(() => expect(region()).toContain('400 users got a link.'));
+    expect(announced).toEqual([
+      'Force password reset: started',
+      'Force password reset: started',
+      'Force password reset: 25 percent done',
+      'Force password reset: 75 percent done',
+    ]);
+  });
+
+  it('tries one plugin again, or all that a stopped job has left', async () => {
+    site.jobs = [
+      sampleJob({
+        state: 'stopped',
+        error: 'WordPress does not answer.',
+        total: 3,
+        items: [
+          sampleItem('form', { state: 'failed', reason: 'The download failed.' }),
+          sampleItem('shop', { state: 'done' }),
+          sampleItem('late'),
+        ],
+      }),
+    ];
+    site.replies.set('/reinstall-plugins', () => ok({ job: site.jobs[0] }));
+    await openPostHack(site);
+    await userEvent.click(await findButton('Try again: form'));
+    await waitFor(() => expect(site.sent('/reinstall-plugins')).toEqual([{ only: ['form/form.php'] }]));
+    await waitFor(() => expect(document.activeElement?.className).toBe('so-run'));
+    expect(screen.getByText(/WordPress does not answer\./)).toBeDefined();
+    await userEvent.click(await findButton('Try again'));
+    await waitFor(() =>
+      expect(site.sent('/reinstall-plugins')[1]).toEqual({ only: ['form/form.php', 'late/late.php'] }),
+    );
+  });
+
+  it.each([
+    [['done', 'skipped'], 'Done'],
+    [['done', 'unchecked'], 'Done in part'],
+    [['failed', 'skipped'], 'Nothing was reinstalled'],
+    [['unchecked'], 'Nothing was reinstalled'],
+    [['skipped'], 'There was nothing to reinstall'],
+  ] as const)('calls an end with %s “%s”', async (states, title) => {
+    const items = states.map((state, place) => sampleItem(`plugin-${place}`, { state }));
+    site.jobs = [sampleJob({ state: 'done', ended: 1_795_255_260, items, total: items.length, done: items.length })];
+    await openPostHack(site);
+    await findButton('Reinstall all');
+    expect(textsOf('.so-run__head b')).toEqual([title]);
+  });
+
+  it('says that the directory could not be asked, and offers to ask it again', async () => {
+    const reason = 'The plugin directory does not answer.';
+    site.jobs = [
+      sampleJob({ state: 'done', total: 1, done: 1, items: [sampleItem('form', { state: 'unchecked', reason })] }),
+    ];
+    site.replies.set('/reinstall-plugins', () => ok({ job: site.jobs[0] }));
+    await openPostHack(site);
+    expect((await rowOf('form')).textContent).toContain(`Could not be checked. ${reason}`);
+    await userEvent.click(await findButton('Try again: form'));
+    await waitFor(() => expect(site.sent('/reinstall-plugins')).toEqual([{ only: ['form/form.php'] }]));
+  });
+
+  it('says that it goes on when the session ends while it runs', async () => {
+    site.jobs = [sampleJob({ total: 4, done: 1, items: [sampleItem('form', { state: 'running' })] })];
+    await openPostHack(site);
+    await screen.findByText('1 of 4 plugins done');
+    site.nonce = null;
+    expect(await screen.findByText('What was started here goes on. Log in to see how it ends.')).toBeDefined();
+    expect(screen.queryByRole('progressbar')).toBeNull();
+  });
+
+  it('goes on with a reset that stopped, in place of shutting everyone out once more', async () => {
+    site.jobs = [sampleJob({ kind: 'force-password-reset', state: 'stopped', error: 'WordPress does not answer.' })];
+    site.replies.set('/force-password-reset', () => {
+      site.jobs = [sampleJob({ kind: 'force-password-reset', total: 10, done: 5 })];
+      return ok({ job: site.jobs[0] });
+    });
+    await openPostHack(site);
+    await userEvent.click(await findButton('Try again'));
+    expect(await screen.findByText('5 of 10 users done')).toBeDefined();
+    expect(site.sent('/force-password-reset')).toEqual([{ go_on: 1 }]);
+    expect(screen.queryByText('You are logged out')).toBeNull();
+  });
+
+  it('shows names of plugins as text, whatever they hold', async () => {
+    const name = '<img src=x onerror="window.broken=1"><b>bold</b>';
+    site.jobs = [
+      sampleJob({
+        state: 'done',
+        items: [sampleItem(name, { state: 'failed', reason: '<script>1</script>', files: [`x${name}`] })],
+      }),
+    ];
+    await openPostHack(site);
+    const row = await rowOf(name);
+    expect(row.querySelector('img, script')).toBeNull();
+    expect(row.textContent).toContain('<script>1</script>');
+  });
+});

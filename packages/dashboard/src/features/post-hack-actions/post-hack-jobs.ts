@@ -1,0 +1,228 @@
+import { type Job, type JobKind, job, postHackSchema } from '@security-optimizer/contract/post-hack';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import * as z from 'zod/mini';
+import { ApiFailure } from '../../api/client.js';
+import type { Notice } from '../../api/notices.js';
+import { postHackSource, useOptions } from '../../api/options.js';
+import { SESSION_NOTICE, type TrackedRequest } from '../../api/run-request.js';
+import { useServices } from '../../api/services.js';
+import { tolerant } from '../../api/tolerant.js';
+import { __, _n, sprintf, translate } from '../../i18n/translate.js';
+
+/** Polling interval while a job runs, milliseconds. */
+const POLL_MS = 1000;
+/** Polling interval after a failure, milliseconds. */
+const POLL_AFTER_FAILURE_MS = 5000;
+
+const NOTHING = {};
+
+export interface PostHack {
+  readonly options: ReturnType<typeof useOptions<object>>;
+  readonly known: PostHackState;
+  /** The session has ended; nothing can be fetched or started. */
+  readonly loggedOut: boolean;
+  readonly getJob: (kind: JobKind) => Job | null;
+  /** Stores a job that was started. */
+  readonly addJob: (job: Job) => void;
+  /** Fetches the jobs now. */
+  readonly refresh: () => void;
+  /** The owner's own action has ended the session. Its row says so. */
+  readonly endSession: () => void;
+}
+
+/** The jobs and facts of the page; polled in the background while a job runs. */
+export function usePostHack(): PostHack {
+  const { api, notices, config } = useServices();
+  const options = useOptions(postHackSource);
+  const [loggedOut, setLoggedOut] = useState(false);
+  /** Number of polls. */
+  const [refreshes, setRefreshes] = useState(0);
+  const [failed, setFailed] = useState(false);
+  const { store } = options;
+  const answer = options.state === 'ready' ? options.options : NOTHING;
+  const known = useMemo(() => readPostHack(answer), [answer]);
+  const { jobs } = known;
+  const running = jobs.some((job) => job.state === 'running');
+
+  const endSession = useCallback(() => setLoggedOut(true), []);
+
+  const refresh = useCallback(async () => {
+    try {
+      const { data } = await api.call<unknown>(postHackSource.call);
+      store(postHackSource.read(data));
+      setFailed(false);
+    } catch (error) {
+      if (!(error instanceof ApiFailure)) throw error;
+      if (error.kind === 'session_gone') {
+        endSession();
+        notices.show(sessionEndedNotice(config.loginUrl));
+      }
+      setFailed(true);
+    }
+    setRefreshes((before) => before + 1);
+  }, [api, store, endSession, notices, config.loginUrl]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each look that has ended asks for the next one
+  useEffect(() => {
+    if (!running || loggedOut) return;
+    const timer = setTimeout(() => void refresh(), failed ? POLL_AFTER_FAILURE_MS : POLL_MS);
+    return () => clearTimeout(timer);
+  }, [running, loggedOut, failed, refreshes, refresh]);
+
+  return {
+    options,
+    known,
+    loggedOut,
+    getJob: (kind) => jobs.find((job) => job.kind === kind) ?? null,
+    addJob: (job) => store({ jobs: [...jobs.filter(({ kind }) => kind !== job.kind), job] }),
+    refresh: () => void refresh(),
+    endSession,
+  };
+}
+
+/** Jobs and facts; unknown facts are null and not shown. */
+export type PostHackState = Readonly<z.output<typeof postHackSchema>>;
+
+const NO_FACTS = { plugins: null, users: null, sessions: null };
+const jobSchema = tolerant(job);
+const schema = tolerant(z.extend(postHackSchema, { jobs: z.array(jobSchema) }), { facts: NO_FACTS });
+
+/** Parses the response; invalid jobs are dropped. */
+export function readPostHack(data: object): PostHackState {
+  const { jobs, facts } = z.parse(schema, data);
+  return { jobs: jobs.map(translateJob), facts };
+}
+
+/** The job in the response to a start; null when invalid. */
+export function readStartedJob(data: unknown): Job | null {
+  const { data: started } = z.safeParse(z.object({ job: jobSchema }), data);
+  return started === undefined ? null : translateJob(started.job);
+}
+
+/** Translates the texts of a job and fills in missing names. */
+function translateJob(read: Job): Job {
+  return {
+    ...read,
+    items: read.items.map((item) => ({ ...item, name: item.name || item.id, reason: translate(item.reason) })),
+    summary: read.summary.map(translate),
+    error: translate(read.error),
+  };
+}
+
+const CALLS: Readonly<Record<JobKind, { readonly name: string; readonly suffix: string }>> = {
+  'reinstall-plugins': { name: 'reinstallPlugins', suffix: '/reinstall-plugins' },
+  'force-password-reset': { name: 'forcePasswordReset', suffix: '/force-password-reset' },
+  'log-out-users': { name: 'logOutUsers', suffix: '/logout-users' },
+};
+
+/** Request that starts an action. */
+export function toStartRequest(kind: JobKind, body: object): Pick<TrackedRequest<unknown>, 'name' | 'call'> {
+  const { name, suffix } = CALLS[kind];
+  return { name, call: { suffix, body } };
+}
+
+/** Notice that the session ended while a job was followed, for example by somebody else's action. */
+export function sessionEndedNotice(loginUrl: string): Notice {
+  return {
+    type: 'info',
+    title: __('You are logged out', 'security-optimizer'),
+    text: __('Your session has ended like all others. What was started here goes on.', 'security-optimizer'),
+    autoClose: false,
+    key: SESSION_NOTICE,
+    action: { label: __('Log in', 'security-optimizer'), href: loginUrl },
+  };
+}
+
+export interface ActionTexts {
+  readonly icon: string;
+  readonly title: string;
+  readonly help: string;
+  /** Text of the button, and title of the dialog. */
+  readonly act: string;
+  readonly acting: string;
+}
+
+/** The texts of an action. */
+export function actionTexts(kind: JobKind): ActionTexts {
+  switch (kind) {
+    case 'reinstall-plugins':
+      return {
+        icon: 'rotate',
+        title: __('Reinstall all free plugins', 'security-optimizer'),
+        help: __('Replaces the code of every free plugin with a clean copy of the same version.', 'security-optimizer'),
+        act: __('Reinstall all', 'security-optimizer'),
+        acting: __('Reinstalling…', 'security-optimizer'),
+      };
+    case 'force-password-reset':
+      return {
+        icon: 'password',
+        title: __('Force password reset', 'security-optimizer'),
+        help: __(
+          'Everyone is logged out at once and must choose a new password at the next login.',
+          'security-optimizer',
+        ),
+        act: __('Force password reset', 'security-optimizer'),
+        acting: __('Resetting…', 'security-optimizer'),
+      };
+    case 'log-out-users':
+      return {
+        icon: 'logout',
+        title: __('Log out all users', 'security-optimizer'),
+        help: __('Ends every session at once. Passwords stay the same.', 'security-optimizer'),
+        act: __('Log out all users', 'security-optimizer'),
+        acting: __('Logging out…', 'security-optimizer'),
+      };
+  }
+}
+
+/** Progress of a running job, for example "3 of 12 plugins done". @param number formats a number */
+export function progressText(job: Job, number: (value: number) => string): string {
+  if (job.total === 0) return __('Starting…', 'security-optimizer');
+  const [done, total] = [number(job.done), number(job.total)];
+  switch (job.kind) {
+    case 'reinstall-plugins':
+      return sprintf(
+        /* translators: 1: plugins that are done, 2: all plugins */
+        _n('%1$s of %2$s plugin done', '%1$s of %2$s plugins done', job.total, 'security-optimizer'),
+        done,
+        total,
+      );
+    case 'force-password-reset':
+      return sprintf(
+        /* translators: 1: users who got their mail, 2: all users */
+        _n('%1$s of %2$s user done', '%1$s of %2$s users done', job.total, 'security-optimizer'),
+        done,
+        total,
+      );
+    case 'log-out-users':
+      return __('Ending sessions…', 'security-optimizer');
+  }
+}
+
+/** Title of the result of an ended job. "Done" only when something was done, and nothing failed. */
+export function outcomeTitle({ kind, state, items }: Job): string {
+  if (state === 'stopped') return __('Stopped before its end', 'security-optimizer');
+  if (kind !== 'reinstall-plugins') return __('Done', 'security-optimizer');
+  const isMissing = items.some((item) => item.state === 'failed' || item.state === 'unchecked');
+  if (items.some((item) => item.state === 'done')) {
+    return isMissing ? __('Done in part', 'security-optimizer') : __('Done', 'security-optimizer');
+  }
+  return isMissing
+    ? __('Nothing was reinstalled', 'security-optimizer')
+    : __('There was nothing to reinstall', 'security-optimizer');
+}
+
+/** Progress for screen readers. It changes only with each quarter and at the end, to limit announcements. */
+export function announcement(job: Job, title: string): string {
+  if (job.state === 'stopped') return `${title}: ${__('Stopped', 'security-optimizer')}. ${job.error}`;
+  if (job.state === 'done') return `${title}: ${outcomeTitle(job)}. ${job.summary.join(' ')}`;
+  const quarter = job.total === 0 ? 0 : Math.floor((job.done * 4) / job.total);
+  if (quarter === 0) return `${title}: ${__('started', 'security-optimizer')}`;
+  /* translators: %d: a number from 25 to 100 */
+  return `${title}: ${sprintf(__('%d percent done', 'security-optimizer'), quarter * 25)}`;
+}
+
+/** Ids of plugins that still need a clean copy. */
+export function listUnfinished({ items }: Job): string[] {
+  return items.filter(({ state }) => state !== 'done' && state !== 'skipped').map(({ id }) => id);
+}

@@ -1,0 +1,120 @@
+import type { PageId } from '@security-optimizer/contract/pages';
+import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { useQuery } from '@tanstack/react-query';
+import {
+  activityOptions,
+  type KnownLoginOptions,
+  loginOptions,
+  type OptionsSource,
+  parseNonEmpty,
+  postHackSource,
+  securityOptions,
+  usePending,
+  withPending,
+} from '../../api/options.js';
+import { useQueryData } from '../../api/query-client.js';
+import { useServices } from '../../api/services.js';
+import { __ } from '../../i18n/translate.js';
+
+export interface EssentialsCount {
+  readonly on: number;
+  /** Number of essentials with a known state. */
+  readonly total: number;
+}
+
+type Values = Readonly<Partial<Record<SecurityField, 0 | 1>>>;
+
+/** Counts the essentials of Site Security whose value is known. */
+export function countSecurityEssentials(values: Values): EssentialsCount {
+  const known = siteSecurityToggles.filter(({ essential, field }) => essential && values[field] !== undefined);
+  return { on: known.filter(({ field }) => values[field] === 1).length, total: known.length };
+}
+
+/** Counts the essentials of Login Security: custom address, second factor of everybody, common usernames, limited attempts. */
+export function countLoginEssentials(options: KnownLoginOptions): EssentialsCount {
+  const { login_url, sg2fa, disable_usernames } = options;
+  const states = [
+    login_url && isCustomLoginUrl(options),
+    sg2fa === undefined ? undefined : sg2fa === 1 && isTwoFactorComplete(options),
+    disable_usernames,
+    options.login_attempts && selectedAttempts(options) > 0,
+  ].filter((state) => state !== undefined);
+  return { on: states.filter(Boolean).length, total: states.length };
+}
+
+/** Whether everybody who needs two-factor has set it up, as far as that is known. */
+export function isTwoFactorComplete({ two_factor_users: users }: KnownLoginOptions): boolean {
+  return !users || users.set_up >= users.total;
+}
+
+/** Whether the login URL is a custom one. */
+export function isCustomLoginUrl({ login_url = [] }: KnownLoginOptions): boolean {
+  return login_url.some(({ type, selected }) => type === 'custom' && Number(selected) === 1);
+}
+
+/** Failed logins until an address is locked out; 0 when the limit is off. */
+export function selectedAttempts({ login_attempts = [] }: KnownLoginOptions): number {
+  return login_attempts.find(({ selected }) => Number(selected) === 1)?.value ?? 0;
+}
+
+/** Whether to show 'recommended': for essentials that are off. */
+export function isRecommended(toggle: { readonly essential: boolean }, value: 0 | 1): boolean {
+  return toggle.essential && value === 0;
+}
+
+/** Number of essentials: six of Site Security, four of Login Security. */
+export const ESSENTIALS_COUNT = 10;
+
+/** Keys of the options that each page fetches itself. */
+const OWN_OPTIONS: Partial<Record<PageId, readonly string[]>> = {
+  SITE_SECURITY: securityOptions.key,
+  LOGIN_SETTINGS: loginOptions.key,
+  ACTIVITY_LOG: activityOptions.key,
+  POST_HACK_ACTIONS: postHackSource.key,
+};
+
+const NO_OPTIONS = ['options'];
+
+/**
+ * The essentials of the whole site, undefined while they load, null when not all are known. Changes that are being saved
+ * count already, as in the rows. The page fetches its own options; this hook fetches
+ * the others afterwards, without reporting failures.
+ */
+export function useEssentials(page: PageId): EssentialsCount | null | undefined {
+  const { api } = useServices();
+  const own = OWN_OPTIONS[page] ?? null;
+  // Only observes; the page fetches them.
+  const first = useQueryData<unknown>(own ?? NO_OPTIONS);
+
+  function quietly<Options extends object>(source: OptionsSource<Options>) {
+    return {
+      queryKey: source.key,
+      queryFn: async () => parseNonEmpty(source, (await api.call<unknown>(source.call)).data),
+      enabled: own !== source.key && first !== undefined,
+      staleTime: Number.POSITIVE_INFINITY,
+    };
+  }
+
+  const { data: security, isError: noSecurity } = useQuery(quietly(securityOptions));
+  const { data: login, isError: noLogin } = useQuery(quietly(loginOptions));
+  const changes = { security: usePending(securityOptions), login: usePending(loginOptions) };
+  if (security === undefined || login === undefined) return noSecurity || noLogin ? null : undefined;
+  const one = countSecurityEssentials(withPending(security, changes.security));
+  const two = countLoginEssentials(withPending(login, changes.login));
+  const total = one.total + two.total;
+  return total === ESSENTIALS_COUNT ? { on: one.on + two.on, total } : null;
+}
+
+export interface Verdict {
+  readonly text: string;
+  /** Colour of the ring. */
+  readonly state: 'ok' | 'warn' | 'danger';
+}
+
+/** Verdict for a number of essentials, out of ten. */
+export function getVerdict({ on, total }: EssentialsCount): Verdict {
+  if (on === total) return { text: __('Fully protected', 'security-optimizer'), state: 'ok' };
+  if (on >= 7) return { text: __('Well protected', 'security-optimizer'), state: 'ok' };
+  if (on >= 4) return { text: __('Partly protected', 'security-optimizer'), state: 'warn' };
+  return { text: __('At risk', 'security-optimizer'), state: 'danger' };
+}

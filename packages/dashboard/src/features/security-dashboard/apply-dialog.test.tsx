@@ -1,0 +1,148 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ok, refused } from '../../../test/api-server.js';
+import { openApply } from '../../../test/dashboard-page.js';
+import { type FakeSite, gate, startFakeSite } from '../../../test/fake-site.js';
+import { errorsIn } from '../../../test/login-page.js';
+import { toastTexts, visited } from '../../../test/open-page.js';
+
+let site: FakeSite;
+beforeEach(async () => {
+  site = await startFakeSite();
+});
+
+const changes = ['/disable-feeds', '/2fa', '/custom-login-url', '/disable-admin-username', '/limit-login-attempts'];
+/** Suffixes of the changes that were sent, in their order. */
+function sent(): string[] {
+  return site.server.calls.map(({ url }) => url.replace(/.*\/v1/, '')).filter((suffix) => changes.includes(suffix));
+}
+
+describe('Apply all recommended', () => {
+  it('lists each change with its price, ticked, and sends nothing by itself', async () => {
+    const dialog = await openApply(site);
+    const boxes = within(dialog).getAllByRole<HTMLInputElement>('checkbox');
+    expect(boxes.map((box) => box.closest('li')?.querySelector('b')?.textContent)).toEqual([
+      'Two-factor Authentication',
+      'Custom Login URL',
+      'Disable RSS and ATOM Feeds',
+    ]);
+    expect(boxes.every(({ checked }) => checked)).toBe(true);
+    expect(
+      within(dialog).getByText('The old address stops working at once. Tell your team the new one.'),
+    ).toBeDefined();
+    expect(within(dialog).getByRole('button', { name: 'Apply 3 changes' })).toBeDefined();
+    expect(sent()).toEqual([]);
+  });
+
+  it('makes the ticked changes one after another, those that can shut out the owner last', async () => {
+    const dialog = await openApply(site);
+    const held = gate();
+    site.replies.set('/disable-feeds', async () => {
+      await held.opened;
+      site.options.disable_feed = 1;
+      return ok({ disable_feed: 1 }, 'Feeds are turned off.');
+    });
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 3 changes' }));
+    await waitFor(() => expect(sent()).toEqual(['/disable-feeds']));
+    held.open();
+    await within(dialog).findByText('3 changes are made.', { exact: false });
+    expect(sent()).toEqual(['/disable-feeds', '/custom-login-url', '/2fa']);
+    expect(within(dialog).getByText('Feeds are turned off.', { exact: false })).toBeDefined();
+    expect(within(dialog).getAllByText('Done.', { exact: false })).toHaveLength(3);
+    expect(site.login.login_url.find(({ type }) => type === 'custom')?.selected).toBe(1);
+    // Each result stands in its row; a message for each would be too much.
+    expect(toastTexts()).toEqual([]);
+    expect(screen.getByText('Fully protected')).toBeDefined();
+  });
+
+  it('leads on to the set-up of the own second factor', async () => {
+    const dialog = await openApply(site);
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 3 changes' }));
+    await userEvent.click(await within(dialog).findByRole('button', { name: 'Set up my second factor' }));
+    expect(visited).toEqual([site.login.two_factor_setup_url]);
+  });
+
+  it('leaves what is unticked as it is, and does not ask for its address', async () => {
+    const dialog = await openApply(site);
+    await userEvent.click(within(dialog).getByRole('checkbox', { name: 'Custom Login URL' }));
+    expect(within(dialog).queryByLabelText('Login URL')).toBeNull();
+    await userEvent.click(within(dialog).getByRole('checkbox', { name: 'Two-factor Authentication' }));
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 1 change' }));
+    await within(dialog).findByText('1 change is made. Left as it is: Two-factor Authentication, Custom Login URL.');
+    expect(sent()).toEqual(['/disable-feeds']);
+    expect(within(dialog).queryByRole('button', { name: /^Apply/ })).toBeNull();
+    await userEvent.click(within(dialog).getByRole('checkbox', { name: 'Two-factor Authentication' }));
+    expect(within(dialog).getByRole('button', { name: 'Apply 1 change' })).toBeDefined();
+  });
+
+  it('asks for the login address before anything is sent', async () => {
+    site.login.login_url = site.login.login_url.map((item) => ({ ...item, login: '', signup: null }));
+    const dialog = await openApply(site);
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 3 changes' }));
+    expect(errorsIn(dialog)).toEqual(['This field is required.']);
+    await waitFor(() => expect(document.activeElement).toBe(within(dialog).getByLabelText('Login URL')));
+    expect(sent()).toEqual([]);
+  });
+
+  it('asks for new names where administrators have common ones', async () => {
+    site.login.disable_usernames = 0;
+    site.login.usernames_data.admin_matches = [{ ID: 7, user_login: 'admin' }];
+    const dialog = await openApply(site);
+    await userEvent.type(within(dialog).getByLabelText('New username for admin'), 'keeper');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 4 changes' }));
+    await within(dialog).findByText('4 changes are made.', { exact: false });
+    expect(sent()).toEqual(['/disable-feeds', '/custom-login-url', '/disable-admin-username', '/2fa']);
+    expect(site.sent('/disable-admin-username')[0]).toEqual({
+      disable_usernames: 1,
+      admin_names: [{ ID: 7, user_login: 'keeper' }],
+    });
+  });
+
+  it('goes on after a change that failed, tells why, and tries only that one again', async () => {
+    const dialog = await openApply(site);
+    site.replies.set('/custom-login-url', () => ({
+      status: 400,
+      body: {
+        data: null,
+        code: 'invalid_input',
+        message: 'This address is in use.',
+        status: 400,
+        fields: { login: 'This address is in use.' },
+      },
+    }));
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 3 changes' }));
+    await within(dialog).findByText('2 changes are made. 1 change failed', { exact: false });
+    expect(errorsIn(dialog)[0]).toBe('This address is in use.');
+    site.replies.clear();
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 1 change' }));
+    await within(dialog).findByText('3 changes are made.', { exact: false });
+    expect(sent().filter((suffix) => suffix === '/2fa')).toHaveLength(1);
+  });
+
+  it('finds out what became of a change whose answer was lost', async () => {
+    const dialog = await openApply(site);
+    site.replies.set('/disable-feeds', () => {
+      site.options.disable_feed = 1;
+      return null;
+    });
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 3 changes' }));
+    await within(dialog).findByText('3 changes are made.', { exact: false });
+  });
+
+  it('tries nothing more once the session is gone', async () => {
+    const dialog = await openApply(site);
+    site.nonce = null;
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 3 changes' }));
+    expect(await within(dialog).findAllByText('You are logged out', { exact: false })).toHaveLength(3);
+    expect(new Set(sent())).toEqual(new Set(['/disable-feeds']));
+  });
+
+  it('counts a refusal as one, and says what the server said', async () => {
+    const dialog = await openApply(site);
+    site.replies.set('/2fa', () => refused(503, 'busy', 'WordPress does not answer.'));
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 3 changes' }));
+    expect(await within(dialog).findByText('WordPress does not answer.', { exact: false })).toBeDefined();
+    expect(within(dialog).queryByRole('button', { name: 'Set up my second factor' })).toBeNull();
+  });
+});

@@ -1,0 +1,153 @@
+import type { LoginAttempts } from '@security-optimizer/contract/login-limits';
+import { type SiteSecurityToggle, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { useState } from 'react';
+import { type ApiCall, ApiFailure } from '../../api/client.js';
+import { ignoreFailure, loginOptions, type OptionsSource, securityOptions } from '../../api/options.js';
+import { failureReason } from '../../api/run-request.js';
+import { useServices } from '../../api/services.js';
+import { type LoginUrlForm, toLoginPath } from '../login-settings/login-forms.js';
+import type { SettingsStores } from './steps.js';
+import { openSteps, type StepId } from './steps.js';
+
+/** State of a change. `text` is the server's message or the error. */
+export interface StepResult {
+  readonly state: 'waiting' | 'running' | 'done' | 'failed';
+  readonly text: string;
+  /** Errors by field. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+export interface Apply {
+  readonly results: Readonly<Partial<Record<StepId, StepResult>>>;
+  readonly running: boolean;
+  /** URL to set up the own second factor, after it was enabled here. */
+  readonly setUpUrl: string | null;
+  /** Makes the changes in order. Resolves with all errors by field. */
+  readonly start: (calls: readonly (readonly [StepId, ApiCall])[]) => Promise<Readonly<Record<string, string>>>;
+}
+
+/**
+ * Makes several changes in order. A failure does not stop the others, except the end of the session. Then fetches the
+ * options again, because a change may have been made although its response was lost.
+ */
+export function useApply({ security, login }: SettingsStores): Apply {
+  const { runQuietly, api } = useServices();
+  const [results, setResults] = useState<Apply['results']>({});
+  const [running, setRunning] = useState(false);
+  const [setUpUrl, setSetUpUrl] = useState<string | null>(null);
+
+  function mark(id: StepId, state: StepResult['state'], text = '', fields: StepResult['fields'] = {}): void {
+    setResults((all) => ({ ...all, [id]: { state, text, fields } }));
+  }
+
+  async function make(id: StepId, call: ApiCall): Promise<ApiFailure | null> {
+    mark(id, 'running');
+    let said = '';
+    try {
+      const data = await runQuietly<unknown>({
+        name: `update:${id}`,
+        call,
+        successText: (_data, message) => {
+          said = message;
+          return '';
+        },
+      });
+      if (id === 'sg2fa') setSetUpUrl(loginOptions.read(data).two_factor_setup_url ?? null);
+      mark(id, 'done', said);
+      return null;
+    } catch (error) {
+      if (!(error instanceof ApiFailure)) throw error;
+      mark(id, 'failed', failureReason(error), error.fields);
+      return error;
+    }
+  }
+
+  async function read<Options extends object>(source: OptionsSource<Options>): Promise<Options | null> {
+    const answer = await api.call<unknown>(source.call).catch(ignoreFailure);
+    const options = answer === undefined ? null : source.read(answer.data);
+    return options !== null && Object.keys(options).length > 0 ? options : null;
+  }
+
+  async function start(calls: readonly (readonly [StepId, ApiCall])[]): Promise<Readonly<Record<string, string>>> {
+    setRunning(true);
+    for (const [id] of calls) mark(id, 'waiting');
+    const failures = new Map<StepId, ApiFailure>();
+    let gone: ApiFailure | null = null;
+    for (const [id, call] of calls) {
+      if (gone !== null) {
+        mark(id, 'failed', failureReason(gone));
+        continue;
+      }
+      const failure = await make(id, call);
+      if (failure === null) continue;
+      failures.set(id, failure);
+      if (failure.kind === 'session_gone') gone = failure;
+    }
+    if (gone === null) {
+      const [nowSecurity, nowLogin] = await Promise.all([read(securityOptions), read(loginOptions)]);
+      if (nowSecurity !== null) security.store(nowSecurity);
+      if (nowLogin !== null) login.store(nowLogin);
+      if (nowSecurity !== null && nowLogin !== null) {
+        const open = new Set(openSteps(nowSecurity, nowLogin).map(({ id }) => id));
+        for (const id of Array.from(failures.keys())) {
+          if (open.has(id)) continue;
+          mark(id, 'done');
+          failures.delete(id);
+        }
+      }
+    }
+    setRunning(false);
+    return Object.assign({}, ...Array.from(failures.values(), ({ fields }) => fields));
+  }
+
+  return { results, running, setUpUrl, start };
+}
+
+/** Values of the steps that need input. */
+export interface ApplyForm {
+  readonly url: LoginUrlForm;
+  /** New usernames by user ID. */
+  readonly names: Readonly<Record<string, string>>;
+}
+
+/**
+ * Changes that may log the owner out come last: a new username may end the session, and two-factor authentication leads
+ * to its set-up.
+ */
+const LAST: readonly StepId[] = ['login_url', 'disable_usernames', 'sg2fa'];
+
+export function inSafeOrder(ids: readonly StepId[]): readonly StepId[] {
+  return [...ids.filter((id) => !LAST.includes(id)), ...LAST.filter((id) => ids.includes(id))];
+}
+
+/** The API call of a step. */
+export function toApiCall(id: StepId, form: ApplyForm, attempts: number, homeUrl: string): ApiCall {
+  switch (id) {
+    case 'sg2fa':
+      return { suffix: '/2fa', body: { sg2fa: 1 } };
+    case 'login_attempts':
+      return { suffix: '/limit-login-attempts', body: { login_attempts: attempts as LoginAttempts } };
+    case 'disable_usernames': {
+      const admin_names = Object.entries(form.names).map(([ID, name]) => ({ ID: Number(ID), user_login: name.trim() }));
+      return {
+        suffix: '/disable-admin-username',
+        body: { disable_usernames: 1, ...(admin_names.length > 0 ? { admin_names } : {}) },
+      };
+    }
+    case 'login_url': {
+      const { login, signup } = form.url;
+      return {
+        suffix: '/custom-login-url',
+        body: {
+          type: 'custom',
+          login: toLoginPath(login, homeUrl),
+          signup: signup === null ? null : toLoginPath(signup, homeUrl),
+        },
+      };
+    }
+    default: {
+      const toggle: SiteSecurityToggle | undefined = siteSecurityToggles.find(({ field }) => field === id);
+      return { suffix: toggle?.suffix ?? '', body: { [id]: 1 } };
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { toLogHref } from '@security-optimizer/contract/log-address';
+import { useServices } from '../../api/services.js';
+import { __ } from '../../i18n/translate.js';
+import { Section } from '../../ui/section.js';
+import { AttackersList, LoginsPill } from '../activity-log/attackers-panel.js';
+import { useBlocks } from '../activity-log/blocks.js';
+import { useAttackers, withBlocks } from '../activity-log/use-attackers.js';
+import { useBlocking } from '../activity-log/use-blocking.js';
+
+/** Who is attacking, in small. @param most rows at most */
+export default function AttackersSection({ most }: { readonly most: number }) {
+  const { config } = useServices();
+  const part = useAttackers();
+  const blocking = useBlocking();
+  const rows = withBlocks(part, useBlocks()).slice(0, most);
+  const { attackers } = part;
+  if (attackers === undefined || rows.length === 0) return null;
+  return (
+    <Section
+      title={__('Who is attacking', 'security-optimizer')}
+      stacked
+      side={
+        <>
+          <LoginsPill attackers={attackers} />
+          {config.logPageUrl === '' ? null : (
+            <a className="so-link" href={toLogHref(config.logPageUrl, {})}>
+              {__('Show all', 'security-optimizer')}
+              <span className="so-vh">, {__('Who is attacking', 'security-optimizer')}</span>
+            </a>
+          )}
+        </>
+      }
+    >
+      <div className="so-card">
+        <AttackersList rows={rows} blocking={blocking} />
+      </div>
+      {blocking.popover}
+    </Section>
+  );
+}

@@ -1,0 +1,110 @@
+import {
+  type Ebook,
+  ebook,
+  type HardeningItem,
+  hardeningItem,
+  type Notification,
+  notification,
+  protectionFactsSchema,
+  type RateState,
+  rateState,
+} from '@security-optimizer/contract/overview';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import * as z from 'zod/mini';
+import type { ApiFailure } from '../../api/client.js';
+import type { RunRequest } from '../../api/run-request.js';
+import { useServices } from '../../api/services.js';
+import { readItems, tolerant } from '../../api/tolerant.js';
+
+/** A section with an endpoint of its own. */
+export interface OverviewSource<Part> {
+  readonly name: string;
+  readonly suffix: string;
+  readonly read: (data: unknown) => Part;
+}
+
+export interface OverviewPart<Part> {
+  /** Undefined while it loads. */
+  readonly part: Part | undefined;
+  /** Why it could not be loaded; null if the server lacks the endpoint. */
+  readonly failure: ApiFailure | null;
+  /** It is unknown and no request is running. */
+  readonly missing: boolean;
+  readonly retrying: boolean;
+  readonly retry: () => void;
+}
+
+/** Prefix of query keys that are invalidated after each change of a setting. */
+export const OVERVIEW_KEY = 'overview';
+
+const notificationSchema = tolerant(notification, { level: 'warning' });
+const cardSchema = tolerant(hardeningItem, { icon: 'shield' });
+const ebookSchema = tolerant(ebook);
+const rateSchema = tolerant(rateState);
+const factsSchema = tolerant(protectionFactsSchema);
+
+/** Important notifications. Entries without a title are dropped. */
+export const notificationsSource = {
+  name: 'notifications',
+  suffix: '/notifications',
+  read: (data: unknown): readonly Notification[] =>
+    readItems(notificationSchema, data)
+      .filter(({ title }) => title !== '')
+      .map((item, place) => ({ ...item, id: item.id || `notice-${place}` })),
+};
+
+/** A card for each page with essentials. The count of essentials is optional. */
+export const hardeningSource = {
+  name: 'hardening',
+  suffix: '/hardening',
+  read: (data: unknown): readonly HardeningItem[] =>
+    readItems(cardSchema, data)
+      .filter(({ title }) => title !== '')
+      .map((item, place) => ({ ...item, id: item.id || `card-${place}` })),
+};
+
+/** The provider's e-book, or null when there is none. */
+export const ebookSource = {
+  name: 'ebook',
+  suffix: '/e-book',
+  read: (data: unknown): Ebook | null => {
+    const { data: book } = z.safeParse(ebookSchema, data);
+    return book === undefined || book.title === '' ? null : book;
+  },
+};
+
+export const rateSource = {
+  name: 'rate',
+  suffix: '/rate',
+  read: (data: unknown): RateState => z.safeParse(rateSchema, data).data ?? { show: 0, link: '' },
+};
+
+/** Figures below the score; null when unknown. */
+export const factsSource = {
+  name: 'protectionFacts',
+  suffix: '/protection-facts',
+  read: (data: unknown) =>
+    z.safeParse(factsSchema, data).data ?? { blocked: null, block_list: null, failed_logins: null },
+};
+
+export function overviewQuery<Part>({ name, suffix, read }: OverviewSource<Part>, runQuietly: RunRequest) {
+  return queryOptions({
+    queryKey: [OVERVIEW_KEY, name],
+    queryFn: async ({ signal }) => read(await runQuietly<unknown>({ name, call: { suffix, signal } })),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Fetches a section. Failures are shown in its place, not as a notice. */
+export function useOverview<Part>(source: OverviewSource<Part>): OverviewPart<Part> {
+  const { runQuietly } = useServices();
+  const query = useQuery(overviewQuery(source, runQuietly));
+  const isKnown = query.data !== undefined;
+  return {
+    part: query.data,
+    failure: isKnown || query.error?.status === 404 ? null : query.error,
+    missing: !isKnown && query.error !== null,
+    retrying: query.isFetching,
+    retry: () => void query.refetch(),
+  };
+}

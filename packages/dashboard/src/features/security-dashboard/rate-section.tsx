@@ -1,0 +1,74 @@
+import type { RateState } from '@security-optimizer/contract/overview';
+import { useQueryClient } from '@tanstack/react-query';
+import { useId, useRef, useState } from 'react';
+import { ignoreFailure } from '../../api/options.js';
+import { useServices } from '../../api/services.js';
+import { __ } from '../../i18n/translate.js';
+import { restoreFocus } from '../../ui/dom.js';
+import { Icon } from '../../ui/icon.js';
+import { safeHref } from '../../ui/server-text.js';
+import { OVERVIEW_KEY, rateSource, useOverview } from './overview.js';
+
+const STARS = [1, 2, 3, 4, 5];
+
+/** Rate Us: asks for a review until it is dismissed. */
+export function RateSection() {
+  const { run } = useServices();
+  const client = useQueryClient();
+  const { part: rate } = useOverview(rateSource);
+  const [pending, setPending] = useState(false);
+  const section = useRef<HTMLElement>(null);
+  const id = useId();
+  if (rate === undefined || rate.show === 0) return null;
+  const link = rate.link === '' ? null : safeHref(rate.link);
+
+  function dismiss(): void {
+    if (pending) return;
+    setPending(true);
+    const next = section.current?.nextElementSibling?.querySelector<HTMLElement>('h2');
+    run({
+      name: rateSource.name,
+      call: { suffix: rateSource.suffix, body: { show: 0 } },
+      onSuccess: () => {
+        client.setQueryData<RateState>([OVERVIEW_KEY, rateSource.name], { show: 0, link: '' });
+        // The section disappears; focus the next one.
+        restoreFocus(() => next);
+      },
+      onComplete: () => setPending(false),
+    }).catch(ignoreFailure);
+  }
+
+  return (
+    <section className="so-section" ref={section} aria-labelledby={id}>
+      <div className="so-card so-rate">
+        <span className="so-rate__stars" aria-hidden="true">
+          {STARS.map((star) => (
+            <Icon key={star} name="star" />
+          ))}
+        </span>
+        <div className="so-rate__text">
+          <h2 id={id}>{__('Rate Us', 'security-optimizer')}</h2>
+          <p>
+            {__('Happy with Security Optimizer? A short review helps other site owners choose.', 'security-optimizer')}
+          </p>
+        </div>
+        {link === null ? null : (
+          <a className="so-btn so-btn--iconend" href={link} target="_blank" rel="noopener noreferrer">
+            {__('Write a review', 'security-optimizer')}
+            <span className="so-vh"> {__('(opens in a new tab)', 'security-optimizer')}</span>
+            <Icon name="external" size={16} />
+          </a>
+        )}
+        <button
+          type="button"
+          className="so-iconbtn"
+          aria-label={__('Dismiss and don’t ask again', 'security-optimizer')}
+          aria-disabled={pending || undefined}
+          onClick={dismiss}
+        >
+          <Icon name="x" />
+        </button>
+      </div>
+    </section>
+  );
+}

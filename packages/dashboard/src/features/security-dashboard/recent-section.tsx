@@ -1,0 +1,184 @@
+import { toLogHref } from '@security-optimizer/contract/log-address';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useId, useState } from 'react';
+import { ApiFailure } from '../../api/client.js';
+import { useSiteZone } from '../../api/options.js';
+import { useServices } from '../../api/services.js';
+import { LoadFailed } from '../../forms/load-states.js';
+import { addDays } from '../../i18n/calendar.js';
+import { dayStart, siteNow } from '../../i18n/site-time.js';
+import { __, _n, sprintf } from '../../i18n/translate.js';
+import { Lazy } from '../../ui/lazy.js';
+import { EmptyState } from '../../ui/note.js';
+import { Section } from '../../ui/section.js';
+import { TableSkeleton } from '../../ui/table.js';
+import { Tabs } from '../../ui/tabs.js';
+import type { ListSource } from '../activity-log/log-lists.js';
+import { registeredSource, tabText, unknownSource } from '../activity-log/log-lists.js';
+import { RegisteredTable, registeredColumns, UnknownTable, unknownColumns } from '../activity-log/log-tables.js';
+import type { TrafficLinks } from '../activity-log/traffic-chart.js';
+import { useTraffic } from '../activity-log/use-traffic.js';
+
+const TABS = ['unknown', 'registered'] as const;
+type TabId = (typeof TABS)[number];
+
+/** Days of the chart, including today. */
+const DAYS = 7;
+
+const loadTraffic = () =>
+  import('../activity-log/traffic-chart.js').then(({ RecentTraffic }) => ({ default: RecentTraffic }));
+
+/** Recent Activity: the chart of the last days, the newest rows, and a link to the log. */
+export default function RecentSection() {
+  const { config } = useServices();
+  const zone = useSiteZone();
+  const [tab, open] = useState<TabId>('unknown');
+  const today = siteNow(zone, Date.now()).day;
+  const from = dayStart(zone, addDays(today, 1 - DAYS));
+  const traffic = useTraffic({ from, to: undefined });
+  const base = useId();
+
+  return (
+    <Section
+      title={__('Recent Activity', 'security-optimizer')}
+      side={
+        traffic
+          ? /* translators: %d: number of days */ sprintf(
+              _n('Last %d day', 'Last %d days', DAYS, 'security-optimizer'),
+              DAYS,
+            )
+          : undefined
+      }
+    >
+      <div className="so-card">
+        {traffic === null ? null : traffic === undefined ? (
+          <TrafficSkeleton />
+        ) : (
+          <Lazy load={loadTraffic} props={{ traffic, links: trafficLinks(config.logPageUrl, String(from)) }}>
+            <TrafficSkeleton />
+          </Lazy>
+        )}
+        <div className="so-recent__tabs">
+          <Tabs
+            label={__('Recent activity', 'security-optimizer')}
+            tabs={TABS.map((id) => ({ id, text: tabText(id) }))}
+            current={tab}
+            base={base}
+            onChange={open}
+          />
+        </div>
+        <div role="tabpanel" id={`${base}-panel`} aria-labelledby={`${base}-tab-${tab}`}>
+          {tab === 'unknown' ? <RecentUnknown /> : <RecentRegistered />}
+        </div>
+        {config.logPageUrl === '' ? null : (
+          <div className="so-card__foot">
+            <a className="so-link" href={toLogHref(config.logPageUrl, { tab })}>
+              {__('View all logs', 'security-optimizer')}
+            </a>
+          </div>
+        )}
+      </div>
+    </Section>
+  );
+}
+
+/** Where the keys of the chart lead. @param from start of the first day, Unix seconds */
+function trafficLinks(url: string, from: string): TrafficLinks | undefined {
+  if (url === '') return undefined;
+  return {
+    blocked: { href: toLogHref(url, { preset: 'blocked', filters: { from } }) },
+    human: { href: toLogHref(url, { filters: { from, type: 'Human' } }) },
+  };
+}
+
+function TrafficSkeleton() {
+  return (
+    <div className="so-traffic--sk so-recent__sk" aria-hidden="true">
+      <span className="so-sk" />
+    </div>
+  );
+}
+
+/** The newest visits of anonymous clients. */
+function RecentUnknown() {
+  const recent = useRecent(unknownSource);
+  return (
+    <div className="so-recent so-recent--unknown">
+      <RecentList
+        recent={recent}
+        columns={unknownColumns().slice(0, -1)}
+        emptyText={__('Visits appear here as they come in.', 'security-optimizer')}
+      >
+        {(rows) => <UnknownTable rows={rows} busy={false} focusRow={null} />}
+      </RecentList>
+    </div>
+  );
+}
+
+/** The newest events of registered users. */
+function RecentRegistered() {
+  const recent = useRecent(registeredSource);
+  return (
+    <div className="so-recent">
+      <RecentList
+        recent={recent}
+        columns={registeredColumns().slice(0, -1)}
+        emptyText={__('What your users do appears here.', 'security-optimizer')}
+      >
+        {(rows) => <RegisteredTable rows={rows} busy={false} focusRow={null} />}
+      </RecentList>
+    </div>
+  );
+}
+
+interface RecentListProps<Row> {
+  readonly recent: Recent<Row>;
+  readonly columns: readonly string[];
+  /** Text of an empty list. */
+  readonly emptyText: string;
+  readonly children: (rows: readonly Row[]) => ReactNode;
+}
+
+/** The newest rows, or their placeholder. */
+function RecentList<Row>({ recent, columns, emptyText, children }: RecentListProps<Row>) {
+  const { rows, failure, retrying, retry } = recent;
+  if (rows !== undefined) return rows.length === 0 ? <EmptyState text={emptyText} /> : children(rows);
+  if (failure === null) return <TableSkeleton columns={columns} />;
+  return (
+    <div className="so-card__body">
+      <LoadFailed
+        text={__('We couldn’t load this list.', 'security-optimizer')}
+        failure={failure}
+        retrying={retrying}
+        onRetry={retry}
+      />
+    </div>
+  );
+}
+
+interface Recent<Row> {
+  readonly rows: readonly Row[] | undefined;
+  readonly failure: ApiFailure | null;
+  readonly retrying: boolean;
+  readonly retry: () => void;
+}
+
+/** The newest rows of a list (the limited view of the specification). */
+function useRecent<Row>(source: ListSource<Row>): Recent<Row> {
+  const { runQuietly } = useServices();
+  const query = useQuery({
+    queryKey: ['recent', source.name],
+    queryFn: async ({ signal }) => {
+      const call = { suffix: source.suffix, body: { limitedView: 1 }, signal };
+      const rows = source.read(await runQuietly<unknown>({ name: source.name, call }));
+      if (rows === null) throw new ApiFailure('refused');
+      return rows;
+    },
+  });
+  return {
+    rows: query.data?.entries,
+    failure: query.data === undefined ? query.error : null,
+    retrying: query.isFetching,
+    retry: () => void query.refetch(),
+  };
+}

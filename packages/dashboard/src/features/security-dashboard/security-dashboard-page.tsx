@@ -1,0 +1,141 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { loginOptions, securityOptions, useOptions } from '../../api/options.js';
+import type { InitialQuery } from '../../api/preloaded-responses.js';
+import { invalidate } from '../../api/query-client.js';
+import type { Services } from '../../api/services.js';
+import { __ } from '../../i18n/translate.js';
+import { HeaderFoot } from '../../ui/host.js';
+import { Lazy, useIdle, usePlaced } from '../../ui/lazy.js';
+import { Section } from '../../ui/section.js';
+import { attackersQuery, useAttackers } from '../activity-log/use-attackers.js';
+import { HardeningSection } from './hardening-section.js';
+import { Hero, HeroFailed, HeroSkeleton } from './hero.js';
+import { NotificationsSection } from './notifications-section.js';
+import {
+  ebookSource,
+  factsSource,
+  hardeningSource,
+  notificationsSource,
+  OVERVIEW_KEY,
+  type OverviewSource,
+  overviewQuery,
+  rateSource,
+  useOverview,
+} from './overview.js';
+import { RateSection } from './rate-section.js';
+
+/** The page's queries beside its options. */
+export function first({ runQuietly }: Services): readonly InitialQuery[] {
+  const sources = [notificationsSource, hardeningSource, ebookSource, rateSource, factsSource];
+  return [
+    ...sources.map(
+      (source: OverviewSource<unknown>): InitialQuery => ({
+        call: { suffix: source.suffix },
+        prefetch: (queries) => queries.prefetchQuery(overviewQuery(source, runQuietly)),
+      }),
+    ),
+    {
+      call: { suffix: '/activity-attackers' },
+      prefetch: (queries) => queries.prefetchQuery(attackersQuery(false, runQuietly)),
+    },
+  ];
+}
+
+const loadAttackers = () => import('./attackers-section.js');
+/** Rows of the small panel "Who is attacking". */
+const MOST_ATTACKERS = 3;
+
+/** Who is attacking; left out while nobody is, and when it is not known. Its place is kept while its code loads. */
+function Attackers() {
+  const rows = useAttackers().attackers?.entries.length ?? 0;
+  if (rows === 0) return null;
+  return (
+    <Lazy load={loadAttackers} props={{ most: MOST_ATTACKERS }}>
+      <Section title={__('Who is attacking', 'security-optimizer')} stacked busy>
+        <div className="so-card">
+          <ul className="so-foelist">
+            {Array.from({ length: Math.min(rows, MOST_ATTACKERS) }, (_, place) => place).map((place) => (
+              <li key={place}>
+                <span className="so-sk so-sk--foe" />
+              </li>
+            ))}
+          </ul>
+        </div>
+      </Section>
+    </Lazy>
+  );
+}
+
+const loadRecent = () => import('./recent-section.js');
+
+/** Recent Activity is below the first screen: it is loaded and drawn once the browser is idle. */
+function RecentLater() {
+  const frame = (
+    <Section title={__('Recent Activity', 'security-optimizer')} busy>
+      <div className="so-card so-recent__wait" />
+    </Section>
+  );
+  return useIdle() ? (
+    <Lazy load={loadRecent} props={{}}>
+      {frame}
+    </Lazy>
+  ) : (
+    frame
+  );
+}
+
+/** Whether all that decides how high each part of the page is has come, or will not come. */
+function useComplete(): boolean {
+  const { attackers, failure, missing } = useAttackers();
+  const parts = [
+    useOverview(notificationsSource),
+    useOverview(hardeningSource),
+    useOverview(ebookSource),
+    useOverview(rateSource),
+    useOverview(factsSource),
+  ];
+  return (
+    (attackers !== undefined || failure !== null || missing) &&
+    parts.every((one) => one.part !== undefined || one.missing)
+  );
+}
+
+/** Security Dashboard: protection score, next steps, notifications and recent activity. */
+export default function SecurityDashboardPage() {
+  const client = useQueryClient();
+  const security = useOptions(securityOptions);
+  const login = useOptions(loginOptions);
+
+  const placed = usePlaced(useComplete() && security.state !== 'loading' && login.state !== 'loading');
+
+  /** Notifications and cards depend on the settings. */
+  function changed(): void {
+    void invalidate(client, [OVERVIEW_KEY]);
+  }
+
+  return (
+    <>
+      <HeaderFoot>
+        {security.state === 'ready' && login.state === 'ready' ? (
+          <Hero security={security} login={login} onChanged={changed} />
+        ) : security.state === 'failed' || login.state === 'failed' ? (
+          <HeroFailed parts={[security, login]} />
+        ) : (
+          <HeroSkeleton />
+        )}
+      </HeaderFoot>
+      <div className={placed ? undefined : 'so-unplaced'}>
+        <div className="so-cols so-cols--attack">
+          <NotificationsSection />
+          <Attackers />
+        </div>
+        <HardeningSection
+          security={security.state === 'ready' ? security.options : null}
+          login={login.state === 'ready' ? login.options : null}
+        />
+        <RateSection />
+        <RecentLater />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { loadLocale, TEXT_DOMAIN } from './locale.js';
+import { _n, translate } from './translate.js';
+
+afterEach(() => loadLocale(null));
+
+describe('loadLocale', () => {
+  const german = { '': { plural_forms: 'nplurals=2; plural=(n != 1);' }, 'Try again': ['Noch einmal'] };
+
+  it('translates with messages alone', () => {
+    loadLocale(german);
+    expect(translate('Try again')).toBe('Noch einmal');
+    expect(translate('Log in')).toBe('Log in');
+  });
+
+  it.each([TEXT_DOMAIN, 'messages'])('translates with a whole Jed file under the domain %s', (domain) => {
+    loadLocale({ domain: 'messages', locale_data: { [domain]: german } });
+    expect(translate('Try again')).toBe('Noch einmal');
+  });
+
+  it.each([
+    ['nothing', null],
+    ['an empty object', {}],
+    ['the header alone', { '': { lang: 'en', plural_forms: 'nplurals=2; plural=(n != 1);' } }],
+    ['a Jed file of another domain', { locale_data: { other: german } }],
+    ['entries of a wrong form', { 'Try again': 'Noch einmal', 'Log in': [7] }],
+  ])('means English for %s', (_name, data) => {
+    loadLocale(german);
+    loadLocale(data);
+    expect(translate('Try again')).toBe('Try again');
+    expect(translate('Log in')).toBe('Log in');
+  });
+
+  it('means English for a plural rule that cannot be read', () => {
+    loadLocale({ ...german, '': { plural_forms: 'nonsense' } });
+    expect(_n('%d option', '%d options', 2, TEXT_DOMAIN)).toBe('%d options');
+    expect(translate('Try again')).toBe('Try again');
+  });
+});

@@ -1,0 +1,58 @@
+import { createI18n } from '@wordpress/i18n';
+
+/** An object of unknown content, for example parsed JSON. */
+export type UnknownRecord = Readonly<Record<string, unknown>>;
+
+export function isRecord(value: unknown): value is UnknownRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Text domain of every string of the product. */
+export const TEXT_DOMAIN = 'security-optimizer';
+
+/**
+ * An instance of our own. The package's default instance would bring WordPress's hooks into the bundle, and with them a
+ * way for other plugins to change the texts.
+ */
+export const i18n = createI18n();
+
+/**
+ * Loads Jed locale data: flat messages (`{ "": {…}, text: [forms] }`) or a whole Jed file (`{ locale_data: { domain:
+ * {…} } }`), which a connector of another version may still print. Malformed entries are dropped. Data that cannot be used at all means English.
+ */
+export function loadLocale(data: object | null): void {
+  i18n.resetLocaleData({}, TEXT_DOMAIN);
+  const messages = data === null ? null : findMessages(data as UnknownRecord);
+  if (messages === null) return;
+  i18n.setLocaleData(validEntries(messages), TEXT_DOMAIN);
+  try {
+    // A broken plural rule throws only when it is first used, so use it here and not in the middle of a page.
+    i18n._n('%d option', '%d options', 2, TEXT_DOMAIN);
+  } catch {
+    i18n.resetLocaleData({}, TEXT_DOMAIN);
+  }
+}
+
+function findMessages(data: UnknownRecord): UnknownRecord | null {
+  const domains = data.locale_data;
+  if (!isRecord(domains)) return data;
+  const messages = domains[TEXT_DOMAIN] ?? domains.messages;
+  return isRecord(messages) ? messages : null;
+}
+
+function validEntries(messages: UnknownRecord): Record<string, string[]> {
+  const kept = Object.entries(messages).filter(([key, value]) => {
+    if (key === '') return isRecord(value);
+    return Array.isArray(value) && value.every((item) => typeof item === 'string');
+  });
+  return Object.fromEntries(kept) as Record<string, string[]>;
+}
+
+/** A number with the language's thousands separators. @param locale BCP 47; unknown locales mean English */
+export function formatNumber(value: number, locale: string): string {
+  try {
+    return value.toLocaleString(locale);
+  } catch {
+    return value.toLocaleString('en');
+  }
+}

@@ -1,0 +1,87 @@
+import {
+  englishMessages,
+  fillMessage,
+  getCount,
+  isServerMessage,
+  type MessageLanguage,
+  type MessageParam,
+  type ServerMessage,
+  writeParam,
+} from '@security-optimizer/contract/server-message';
+import { getDateTexts } from './date-texts.js';
+import { formatNumber, i18n, TEXT_DOMAIN } from './locale.js';
+import { translate } from './translate.js';
+
+let locale = 'en';
+
+/** Sets the language of numbers, days and times in texts of the server. @param tag BCP 47 */
+export function setTimeLocale(tag: string): void {
+  locale = tag;
+}
+
+/** How the owner's language writes texts of the server. */
+export const ownersLanguage: MessageLanguage = {
+  translate,
+  number: (value) => formatNumber(value, locale),
+  time: formatTime,
+  message: translateServerMessage,
+};
+
+/** @param time `YYYY-MM-DD`, `HH:MM`, or both with a blank between; anything else stays as it is */
+function formatTime(time: string): string {
+  const texts = getDateTexts(locale);
+  const [day = '', clock] = time.includes('-') ? time.split(' ') : ['', time];
+  try {
+    const parts = [day === '' ? '' : texts.shortDate(day), clock === undefined ? '' : texts.time(clock.slice(0, 5))];
+    return parts.filter(Boolean).join(', ');
+  } catch {
+    return time;
+  }
+}
+
+/** A text of the server that came as code and parameters, in the owner's language; in English without a translation. */
+export function translateServerMessage({ english, code, params }: ServerMessage): string {
+  const count = getCount(params);
+  const counted = count === null ? code : i18n._n(code, code, count, TEXT_DOMAIN);
+  const template = counted === code ? i18n.__(code, TEXT_DOMAIN) : counted;
+  return template === code ? withLocalTimes(english, params) : fillMessage(template, params, ownersLanguage);
+}
+
+/** The English text, whose days and times are written as the owner's language writes them. */
+function withLocalTimes(english: string, params: ServerMessage['params']): string {
+  return Object.values(params).reduce<string>((text, param) => {
+    if (typeof param !== 'object' || !(isServerMessage(param) || 'time' in param)) return text;
+    return text.replace(writeParam(param as MessageParam, englishMessages), () =>
+      writeParam(param as MessageParam, ownersLanguage),
+    );
+  }, english);
+}
+
+/**
+ * Puts translations in place of the English texts of a response that came with code and parameters (`texts`).
+ * What is malformed, or names a place without a text, is left out.
+ *
+ * @param body parsed JSON; it is changed
+ */
+export function translateTexts(body: unknown): void {
+  const { texts } = (body ?? {}) as { readonly texts?: unknown };
+  if (!Array.isArray(texts)) return;
+  for (const entry of texts as readonly unknown[]) {
+    const { at, code, params } = (entry ?? {}) as Partial<Record<string, unknown>>;
+    if (typeof at !== 'string') continue;
+    const names = at
+      .split('/')
+      .slice(1)
+      .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const last = names.pop() ?? '';
+    const holder = names.reduce<unknown>((value, name) => getOwn(value, name), body);
+    const english = getOwn(holder, last);
+    const message = { english, code, params };
+    if (isServerMessage(message)) (holder as Record<string, unknown>)[last] = translateServerMessage(message);
+  }
+}
+
+function getOwn(value: unknown, name: string): unknown {
+  const isHolder = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+  return isHolder ? (value as Record<string, unknown>)[name] : undefined;
+}

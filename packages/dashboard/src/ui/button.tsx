@@ -1,0 +1,81 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+import { __ } from '../i18n/translate.js';
+import { classes, restoreFocus } from './dom.js';
+
+export interface ButtonProps {
+  readonly kind?: 'primary' | 'secondary' | 'danger' | 'quiet';
+  readonly small?: boolean;
+  /** Shown while the action runs, for example "Saving…". The button is then disabled for clicks. */
+  readonly pendingText?: string | undefined;
+  readonly disabled?: boolean;
+  /** Submits the form around it; `onClick` is not needed. */
+  readonly submit?: boolean;
+  readonly onClick?: () => void;
+  readonly 'aria-label'?: string;
+  /** Takes the focus when the dialog around it opens. */
+  readonly firstFocus?: boolean;
+  readonly children: ReactNode;
+}
+
+const KIND_CLASS = { primary: 'so-btn--primary', danger: 'so-btn--danger', quiet: 'so-btn--ghost', secondary: null };
+
+export function Button({
+  kind = 'secondary',
+  small,
+  pendingText,
+  disabled,
+  submit,
+  onClick,
+  children,
+  firstFocus,
+  ...rest
+}: ButtonProps) {
+  const pending = pendingText !== undefined;
+  return (
+    <button
+      type={submit && !pending ? 'submit' : 'button'}
+      className={classes('so-btn', KIND_CLASS[kind], small && 'so-btn--sm', pending && 'is-busy')}
+      aria-disabled={pending || undefined}
+      aria-label={rest['aria-label']}
+      data-first-focus={firstFocus ? '' : undefined}
+      disabled={disabled}
+      onClick={pending ? undefined : onClick}
+    >
+      {pending ? <span className="so-spin" /> : null}
+      {pending ? pendingText : children}
+    </button>
+  );
+}
+
+export interface RetryButtonProps {
+  readonly retrying?: boolean;
+  readonly onRetry: () => void;
+}
+
+/** Retries what could not be loaded. When it disappears with its message, the focus moves to the heading above. */
+export function RetryButton({ retrying = false, onRetry }: RetryButtonProps) {
+  const place = useRef<Element | null | undefined>(null);
+
+  useEffect(
+    () => () => {
+      const { current } = place;
+      if (!current) return;
+      // The failed part may have been the only one of its section.
+      const heading = () => (document.body.contains(current) ? current.querySelector('h1, h2') : null);
+      restoreFocus(() => heading() ?? document.querySelector('.so h1'));
+    },
+    [],
+  );
+
+  return (
+    <Button
+      onClick={() => {
+        place.current = document.activeElement?.closest('section, .so-head, .so-main');
+        onRetry();
+      }}
+      pendingText={retrying ? __('Loading…', 'security-optimizer') : undefined}
+    >
+      {__('Try again', 'security-optimizer')}
+    </Button>
+  );
+}

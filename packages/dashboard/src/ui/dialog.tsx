@@ -1,0 +1,225 @@
+import { type FormEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
+import { createPortal } from 'react-dom';
+import { __ } from '../i18n/translate.js';
+import { Button } from './button.js';
+import { classes, restoreFocus } from './dom.js';
+import { useUiHost } from './host.js';
+import { Icon } from './icon.js';
+import { DIALOG_CLOSE_MS } from './times.js';
+import { useModal } from './use-modal.js';
+
+export interface DialogProps {
+  readonly title: string;
+  readonly size?: 'medium' | 'large';
+  readonly role?: 'dialog' | 'alertdialog';
+  readonly closing: Closing;
+  /** The dialog saves and cannot be closed. */
+  readonly pending?: boolean;
+  /** There are unsaved changes. */
+  readonly dirty?: boolean;
+  readonly onSubmit: () => void;
+  readonly children: ReactNode;
+  /** Buttons after Cancel; the one that submits has the type submit. */
+  readonly footer: ReactNode;
+  readonly cancelText?: string;
+  /** Text at the start of the foot. */
+  readonly footText?: string;
+  /** Only the form's button closes it. */
+  readonly mustAnswer?: boolean;
+}
+
+/** A modal dialog, a bottom sheet on phones. Escape, the scrim and Cancel close it unless it saves. */
+export function Dialog(props: DialogProps) {
+  const { portal } = useUiHost();
+  useFocusReturn();
+  return createPortal(<DialogFrame {...props} />, portal);
+}
+
+function DialogFrame(props: DialogProps) {
+  const {
+    title,
+    size = 'medium',
+    role = 'dialog',
+    closing,
+    pending = false,
+    dirty = false,
+    mustAnswer = false,
+  } = props;
+  const scrim = useRef<HTMLDivElement>(null);
+  const ref = useRef<HTMLDivElement>(null);
+  const pressed = useRef(false);
+  const id = useId();
+  const [asking, setAsking] = useState(false);
+  const busy = pending || closing.closing;
+  useLeaveWarning(dirty && !closing.closing);
+
+  function requestClose(): void {
+    if (busy || mustAnswer) return;
+    if (dirty) setAsking(true);
+    else closing.close();
+  }
+
+  useModal(scrim, ref, busy || asking || mustAnswer ? null : requestClose);
+  useFirstFieldFocus(ref);
+
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    // React also bubbles the events of a dialog inside this one.
+    event.stopPropagation();
+    if (!busy) props.onSubmit();
+  }
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a press on the scrim closes, as Escape does for the keyboard
+    // biome-ignore lint/a11y/useKeyWithClickEvents: see above
+    <div
+      ref={scrim}
+      className={classes('so-scrim', closing.closing && 'is-leaving')}
+      onMouseDown={(event) => {
+        pressed.current = event.target === event.currentTarget;
+        // Keep the focus in the dialog.
+        if (pressed.current) event.preventDefault();
+      }}
+      // Selecting text may start inside and end outside; that is no click on the scrim.
+      onClick={(event) => {
+        if (pressed.current && event.target === event.currentTarget && !asking) requestClose();
+      }}
+    >
+      {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles that it may have support aria-modal */}
+      <div
+        className={classes('so-dialog', size === 'large' && 'so-dialog--l')}
+        ref={ref}
+        role={role}
+        tabIndex={-1}
+        aria-labelledby={`${id}-title`}
+        aria-modal="true"
+        aria-busy={pending || undefined}
+      >
+        <form noValidate onSubmit={submit}>
+          <div className="so-dialog__head">
+            <h2 id={`${id}-title`}>{title}</h2>
+            {mustAnswer ? null : (
+              <button
+                type="button"
+                className="so-iconbtn"
+                aria-label={__('Close', 'security-optimizer')}
+                aria-disabled={busy || undefined}
+                onClick={requestClose}
+              >
+                <Icon name="x" />
+              </button>
+            )}
+          </div>
+          <div className="so-dialog__body">{props.children}</div>
+          <div className="so-dialog__foot">
+            {props.footText === undefined ? null : <span className="so-grow">{props.footText}</span>}
+            {mustAnswer ? null : (
+              <Button onClick={requestClose} disabled={pending} firstFocus={role === 'alertdialog'}>
+                {props.cancelText ?? __('Cancel', 'security-optimizer')}
+              </Button>
+            )}
+            {props.footer}
+          </div>
+        </form>
+        {asking ? (
+          <ConfirmDialog
+            title={__('Discard your changes?', 'security-optimizer')}
+            confirmText={__('Discard changes', 'security-optimizer')}
+            cancelText={__('Keep editing', 'security-optimizer')}
+            onClosed={() => setAsking(false)}
+            onConfirm={closing.close}
+          >
+            <p>{__('What you changed here is not saved yet.', 'security-optimizer')}</p>
+          </ConfirmDialog>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+/** Focuses the first field, or the element that asks for it, once. */
+function useFirstFieldFocus(ref: { readonly current: HTMLElement | null }): void {
+  useEffect(() => {
+    const wanted =
+      ref.current?.querySelector<HTMLElement>('[data-first-focus]') ??
+      ref.current?.querySelector<HTMLElement>(
+        '.so-dialog__body input:not([type="radio"]):not([readonly]), .so-dialog__body input:checked, .so-dialog__body button[role="combobox"], .so-dialog__body [aria-checked="true"]',
+      );
+    wanted?.focus();
+  }, [ref]);
+}
+
+export interface ConfirmDialogProps {
+  readonly title: string;
+  readonly children: ReactNode;
+  readonly confirmText: string;
+  readonly cancelText: string;
+  readonly onClosed: () => void;
+  readonly onConfirm: () => void;
+}
+
+/** Asks before something that cannot be undone. Cancel has the focus. */
+export function ConfirmDialog({ title, children, confirmText, cancelText, onClosed, onConfirm }: ConfirmDialogProps) {
+  const closing = useClosing(onClosed);
+
+  function confirm(): void {
+    closing.close();
+    onConfirm();
+  }
+
+  return (
+    <Dialog
+      role="alertdialog"
+      title={title}
+      closing={closing}
+      cancelText={cancelText}
+      onSubmit={confirm}
+      footer={
+        <Button kind="danger" submit>
+          {confirmText}
+        </Button>
+      }
+    >
+      {children}
+    </Dialog>
+  );
+}
+
+export interface Closing {
+  /** The closing animation is running. */
+  readonly closing: boolean;
+  readonly close: () => void;
+}
+
+/** Plays the closing animation of a dialog before `onClosed` removes it. */
+export function useClosing(onClosed: () => void): Closing {
+  const [closing, setClosing] = useState(false);
+  const latest = useRef(onClosed);
+  latest.current = onClosed;
+  useEffect(() => {
+    if (!closing) return;
+    const timer = setTimeout(() => latest.current(), DIALOG_CLOSE_MS);
+    return () => clearTimeout(timer);
+  }, [closing]);
+  return { closing, close: useCallback(() => setClosing(true), []) };
+}
+
+/** Restores the focus after the dialog is gone. */
+export function useFocusReturn(): void {
+  const [opener] = useState(() => document.activeElement);
+  useEffect(() => () => restoreFocus(() => opener), [opener]);
+}
+
+/** Lets the browser warn before the page is left while `active`. */
+export function useLeaveWarning(active: boolean): void {
+  useEffect(() => {
+    if (!active) return;
+    function warn(event: BeforeUnloadEvent): void {
+      event.preventDefault();
+      // Older browsers need it.
+      event.returnValue = true;
+    }
+    window.addEventListener('beforeunload', warn);
+    return () => window.removeEventListener('beforeunload', warn);
+  }, [active]);
+}

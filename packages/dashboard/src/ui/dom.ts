@@ -1,0 +1,58 @@
+/** Joins class names and skips empty ones. */
+export function classes(...names: readonly (string | false | null | undefined)[]): string {
+  return names.filter(Boolean).join(' ');
+}
+
+/**
+ * Runs a measurement just before the next paint, to avoid an extra layout.
+ *
+ * @returns a function that cancels it
+ */
+export function beforePaint(run: () => void): () => void {
+  const frame = requestAnimationFrame(run);
+  return () => cancelAnimationFrame(frame);
+}
+
+/**
+ * Moves the focus after its element was removed; keyboard and screen reader users would start again at the top of the
+ * page. Does nothing while another element has the focus.
+ *
+ * @param find finds the element to focus, once the page is drawn
+ */
+export function restoreFocus(find: () => Element | null | undefined): void {
+  setTimeout(() => {
+    if (document.activeElement !== null && document.activeElement !== document.body) return;
+    const element = find();
+    if (!(element instanceof HTMLElement) || !document.body.contains(element)) return;
+    // A heading is focusable only with a tabindex.
+    if (/^H\d$/.test(element.tagName)) element.tabIndex = -1;
+    element.focus();
+  });
+}
+
+/**
+ * The index that a key moves to in a list that wraps around.
+ *
+ * @param place the present index; -1 for none
+ * @param arrows the keys for the previous and the next item
+ * @returns null for other keys
+ */
+export function getNextIndex(
+  key: string,
+  place: number,
+  count: number,
+  [before, after]: readonly [string, string] = ['ArrowUp', 'ArrowDown'],
+): number | null {
+  switch (key) {
+    case after:
+      return (place + 1) % count;
+    case before:
+      return (place <= 0 ? count : place) - 1;
+    case 'Home':
+      return 0;
+    case 'End':
+      return count - 1;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,120 @@
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { createPortal } from 'react-dom';
+import { __ } from '../i18n/translate.js';
+import type { Closing } from './dialog.js';
+import { classes } from './dom.js';
+import { useUiHost } from './host.js';
+import { Icon } from './icon.js';
+import { useModal } from './use-modal.js';
+
+export interface DrawerProps {
+  readonly title: string;
+  /** Position in the list, for example "12 of 573". */
+  readonly position: string;
+  readonly closing: Closing;
+  /** Names of the buttons to the newer and the older entry. */
+  readonly newerText: string;
+  readonly olderText: string;
+  /** Null at the end of the list. */
+  readonly onNewer: (() => void) | null;
+  readonly onOlder: (() => void) | null;
+  readonly busy?: boolean;
+  readonly children: ReactNode;
+  readonly footer: ReactNode;
+}
+
+/**
+ * Details of an entry of a list at the end side of the page, over the full height; of the full width on phones. Up and
+ * Down walk through the list. The title has the focus first; the caller gives it back.
+ */
+export function Drawer(props: DrawerProps) {
+  const { portal } = useUiHost();
+  return createPortal(<DrawerFrame {...props} />, portal);
+}
+
+function DrawerFrame(props: DrawerProps) {
+  const { title, position, closing, newerText, olderText, onNewer, onOlder, busy, children, footer } = props;
+  const scrim = useRef<HTMLDivElement>(null);
+  const drawer = useRef<HTMLDivElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const id = useId();
+  useModal(scrim, drawer, closing.closing ? null : closing.close);
+  useEffect(() => heading.current?.focus(), []);
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const step = event.key === 'ArrowUp' ? onNewer : event.key === 'ArrowDown' ? onOlder : undefined;
+    if (step === undefined || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return;
+    // Menus and fields have a meaning of their own for the arrow keys; portals bubble their events here, too.
+    if (event.target instanceof Element && event.target.closest('[role="menu"], [role="radiogroup"], input')) return;
+    if (event.target instanceof Node && !drawer.current?.contains(event.target)) return;
+    event.preventDefault();
+    step?.();
+  }
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a press on the scrim closes, as Escape does for the keyboard
+    <div
+      ref={scrim}
+      className={classes('so-scrim so-scrim--side', closing.closing && 'is-leaving')}
+      onMouseDown={(event) => {
+        if (event.target !== event.currentTarget) return;
+        event.preventDefault();
+        closing.close();
+      }}
+    >
+      <div
+        ref={drawer}
+        className="so-drawer"
+        role="dialog"
+        tabIndex={-1}
+        aria-modal="true"
+        aria-labelledby={id}
+        aria-busy={busy || undefined}
+        onKeyDown={onKeyDown}
+      >
+        <div className="so-drawer__head">
+          <h2 id={id} ref={heading} tabIndex={-1}>
+            {title} <small className="so-num">{position}</small>
+          </h2>
+          <StepButton icon="chevron-up" label={newerText} onStep={onNewer} />
+          <StepButton icon="chevron-down" label={olderText} onStep={onOlder} />
+          <button
+            type="button"
+            className="so-iconbtn"
+            aria-label={__('Close', 'security-optimizer')}
+            onClick={closing.close}
+          >
+            <Icon name="x" />
+          </button>
+        </div>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it */}
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would be a form */}
+        <div className="so-drawer__body" tabIndex={0} role="group" aria-labelledby={id}>
+          {children}
+        </div>
+        <div className="so-drawer__foot">{footer}</div>
+      </div>
+    </div>
+  );
+}
+
+interface StepButtonProps {
+  readonly icon: string;
+  readonly label: string;
+  readonly onStep: (() => void) | null;
+}
+
+/** Stays focusable at the end of the list, so that the focus is not lost there. */
+function StepButton({ icon, label, onStep }: StepButtonProps) {
+  return (
+    <button
+      type="button"
+      className="so-iconbtn"
+      aria-label={label}
+      aria-disabled={onStep === null || undefined}
+      onClick={() => onStep?.()}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}

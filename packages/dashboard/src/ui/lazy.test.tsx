@@ -1,0 +1,112 @@
+import { act, fireEvent, render, screen } from '@testing-library/react';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { testServices } from '../../test/test-services.js';
+import { readConfig } from '../api/config.js';
+import { ServicesProvider } from '../api/services.js';
+import { Lazy, useIdle, usePlaced } from './lazy.js';
+
+const FAILED = /could not be loaded/;
+const lost = () => Promise.reject(new Error('no connection'));
+const second = () => Promise.resolve({ default: () => <p>the second part</p> });
+
+const services = testServices(readConfig(document.createElement('div'), window.location.href));
+const show = (load: Parameters<typeof Lazy>[0]['load']) => (
+  <ServicesProvider services={services}>
+    <Lazy load={load} props={{}}>
+      <p>still loading</p>
+    </Lazy>
+  </ServicesProvider>
+);
+
+describe('a part of a page whose code is fetched when it is first shown', () => {
+  it('says so when the code does not come, and asks again on request', async () => {
+    let isThere = false;
+    const load = () => (isThere ? second() : lost());
+    render(show(load));
+    expect(screen.getByText('still loading')).toBeTruthy();
+    expect(await screen.findByText(FAILED)).toBeTruthy();
+    isThere = true;
+    fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
+    expect(await screen.findByText('the second part')).toBeTruthy();
+  });
+
+  it('shows another part although the one before did not come', async () => {
+    const { rerender } = render(show(lost));
+    await screen.findByText(FAILED);
+    rerender(show(second));
+    expect(screen.queryByText(FAILED)).toBeNull();
+    expect(await screen.findByText('the second part')).toBeTruthy();
+  });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+function Example() {
+  return <p>{useIdle() ? 'all of it' : 'the first screen'}</p>;
+}
+
+const shown = () => screen.getByRole('paragraph').textContent;
+
+describe('what is not seen at first', () => {
+  it('waits until the page is loaded and the browser is idle', () => {
+    vi.spyOn(document, 'readyState', 'get').mockReturnValue('loading');
+    let idle: () => void = () => {};
+    const ask = vi.fn((run: () => void) => {
+      idle = run;
+      return 1;
+    });
+    vi.stubGlobal('requestIdleCallback', ask);
+    vi.stubGlobal('cancelIdleCallback', () => {});
+    const { unmount } = render(<Example />);
+    expect(ask).not.toHaveBeenCalled();
+    act(() => void window.dispatchEvent(new Event('load')));
+    expect(shown()).toBe('the first screen');
+    act(() => idle());
+    expect(shown()).toBe('all of it');
+    unmount();
+  });
+
+  it('is drawn soon in a browser that does not say when it is idle', async () => {
+    vi.stubGlobal('requestIdleCallback', undefined);
+    render(<Example />);
+    expect(shown()).toBe('the first screen');
+    expect(await screen.findByText('all of it')).toBeDefined();
+  });
+
+  it('is not drawn any more once the page is gone', () => {
+    const cancel = vi.fn();
+    vi.stubGlobal('requestIdleCallback', () => 7);
+    vi.stubGlobal('cancelIdleCallback', cancel);
+    render(<Example />).unmount();
+    expect(cancel).toHaveBeenCalledWith(7);
+  });
+});
+
+function Below({ ready }: { readonly ready: boolean }) {
+  return <p>{usePlaced(ready) ? 'shown' : 'held back'}</p>;
+}
+
+describe('what stands below a part that is still to come', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('is shown once that is there, and stays when it is asked for anew', () => {
+    const { rerender } = render(<Below ready={false} />);
+    expect(shown()).toBe('held back');
+    rerender(<Below ready />);
+    expect(shown()).toBe('shown');
+    rerender(<Below ready={false} />);
+    expect(shown()).toBe('shown');
+  });
+
+  it('waits three seconds at most', () => {
+    vi.useFakeTimers();
+    render(<Below ready={false} />);
+    act(() => void vi.advanceTimersByTime(2999));
+    expect(shown()).toBe('held back');
+    act(() => void vi.advanceTimersByTime(1));
+    expect(shown()).toBe('shown');
+  });
+});

@@ -1,0 +1,94 @@
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import { __ } from '../i18n/translate.js';
+import { RetryButton } from './button.js';
+import { Note } from './note.js';
+
+export interface LazyProps<Props> {
+  /** Loads the code; must stay the same function. */
+  readonly load: () => Promise<{ readonly default: ComponentType<Props> }>;
+  readonly props: Props;
+  /** Shown while the code loads. */
+  readonly children: ReactNode;
+}
+
+/** A part of a page whose code is loaded when it is first shown. Shows an error and a retry button when that fails. */
+export function Lazy<Props extends object>({ load, props, children }: LazyProps<Props>) {
+  const [loaded, setLoaded] = useState<{ readonly Part: ComponentType<Props>; readonly of: unknown } | null>(null);
+  // A failure belongs to one `load` function, not to the next one.
+  const [failedLoad, setFailedLoad] = useState<unknown>(null);
+  const failed = failedLoad === load;
+
+  useEffect(() => {
+    if (failed) return;
+    let current = true;
+    load().then(
+      ({ default: Part }) => current && setLoaded({ Part, of: load }),
+      () => current && setFailedLoad(() => load),
+    );
+    return () => {
+      current = false;
+    };
+  }, [load, failed]);
+
+  if (loaded?.of === load) return <loaded.Part {...props} />;
+  if (!failed) return children;
+  return (
+    <div className="so-section">
+      <Note kind="bad" action={<RetryButton onRetry={() => setFailedLoad(null)} />}>
+        <p>{__('This could not be loaded. Check your connection and try again.', 'security-optimizer')}</p>
+      </Note>
+    </div>
+  );
+}
+
+/** Longest wait for what stands above a part, milliseconds. */
+const PLACED_MS = 3000;
+
+/**
+ * True once what stands above a part is there, and from then on; after three seconds in any case. What is below would
+ * move when that comes.
+ */
+export function usePlaced(ready: boolean): boolean {
+  const [placed, setPlaced] = useState(ready);
+  // Not in an effect: a part that asks anew would take the place away again.
+  if (ready && !placed) setPlaced(true);
+  useEffect(() => {
+    if (placed) return;
+    const timer = setTimeout(() => setPlaced(true), PLACED_MS);
+    return () => clearTimeout(timer);
+  }, [placed]);
+  return placed || ready;
+}
+
+/** Longest wait for an idle browser, milliseconds. */
+const PATIENCE_MS = 1000;
+
+/** False until the page is loaded and the browser is idle. Delays parts below the first screen. */
+export function useIdle(): boolean {
+  const [idle, setIdle] = useState(false);
+
+  useEffect(() => {
+    let callOff = (): void => undefined;
+    const wait = (): void => {
+      callOff = whenIdle(() => setIdle(true));
+    };
+    if (document.readyState === 'complete') wait();
+    else window.addEventListener('load', wait);
+    return () => {
+      window.removeEventListener('load', wait);
+      callOff();
+    };
+  }, []);
+
+  return idle;
+}
+
+/** Safari has no requestIdleCallback. */
+function whenIdle(run: () => void): () => void {
+  if (typeof window.requestIdleCallback !== 'function') {
+    const timer = setTimeout(run);
+    return () => clearTimeout(timer);
+  }
+  const handle = window.requestIdleCallback(run, { timeout: PATIENCE_MS });
+  return () => window.cancelIdleCallback(handle);
+}

@@ -1,0 +1,55 @@
+import { type ReactNode, useId } from 'react';
+import { classes } from './dom.js';
+
+export interface SectionProps {
+  readonly title: string;
+  /** Shown at the end of the heading, for example a meter. */
+  readonly side?: ReactNode;
+  readonly busy?: boolean;
+  /** Beside another section: its card is as high as that one's. */
+  readonly stacked?: boolean;
+  readonly children: ReactNode;
+}
+
+/** A section of a page with its title above the card. */
+export function Section({ title, side, busy = false, stacked = false, children }: SectionProps) {
+  const id = useId();
+  return (
+    <section
+      className={classes('so-section', stacked && 'so-stack')}
+      aria-labelledby={id}
+      aria-busy={busy || undefined}
+    >
+      <div className="so-section__head">
+        <h2 id={id}>{title}</h2>
+        {side ? <div className="so-section__side">{side}</div> : null}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/** A bar of segments, the filled ones first. `label` gives the numbers in words. */
+export function Meter({
+  on,
+  total,
+  label,
+  warn = false,
+}: {
+  readonly on: number;
+  readonly total: number;
+  readonly label: ReactNode;
+  /** Something is still to be done. */
+  readonly warn?: boolean;
+}) {
+  return (
+    <span className={classes('so-meter', warn && 'is-warn')}>
+      <span className="so-meter__bar" aria-hidden="true">
+        {Array.from({ length: total }, (_, place) => place).map((place) => (
+          <i key={place} className={classes(place < on && 'is-on') || undefined} />
+        ))}
+      </span>
+      {label}
+    </span>
+  );
+}

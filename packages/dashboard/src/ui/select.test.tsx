@@ -1,0 +1,197 @@
+import { render, screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { useState } from 'react';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { choose, optionsOf } from '../../test/choose.js';
+import { testServices } from '../../test/test-services.js';
+import { readConfig } from '../api/config.js';
+import { ServicesProvider } from '../api/services.js';
+import { Select, type SelectProps } from './select.js';
+
+const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October'];
+const onChange = vi.fn<(value: number) => void>();
+const onKeyDown = vi.fn<(key: string) => void>();
+
+function Example(props: Partial<SelectProps<number>>) {
+  const [value, setValue] = useState(props.value ?? null);
+  const [services] = useState(() => testServices(readConfig(document.createElement('div'), window.location.href)));
+  return (
+    <ServicesProvider services={services}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: what a dialog around the field would hear */}
+      <div onKeyDown={(event) => onKeyDown(event.key)}>
+        <Select
+          label="Month"
+          placeholder="Choose a month"
+          options={MONTHS.map((text, place) => ({ value: place, text }))}
+          {...props}
+          value={value}
+          onChange={(chosen) => {
+            onChange(chosen);
+            setValue(chosen);
+          }}
+        />
+        <button type="button">Next</button>
+      </div>
+    </ServicesProvider>
+  );
+}
+
+const field = () => screen.getByRole('combobox', { name: 'Month' });
+const list = () => screen.queryByRole('listbox', { name: 'Month' });
+/** Text of the option that the field names as the active one. */
+const active = () => document.getElementById(field().getAttribute('aria-activedescendant') ?? '')?.textContent;
+const press = (keys: string) => userEvent.keyboard(keys);
+
+beforeEach(() => {
+  onChange.mockClear();
+  onKeyDown.mockClear();
+});
+
+describe('a select', () => {
+  it('shows what is chosen, and what to do while nothing is', async () => {
+    render(<Example />);
+    expect(field().textContent).toBe('Choose a month');
+    expect(field().getAttribute('aria-expanded')).toBe('false');
+    await choose(field(), 'March');
+    expect(field().textContent).toBe('March');
+    expect(onChange).toHaveBeenCalledExactlyOnceWith(2);
+    expect(list()).toBeNull();
+    await waitFor(() => expect(document.activeElement).toBe(field()));
+  });
+
+  it('marks what is chosen in its list, and begins there', async () => {
+    render(<Example value={4} />);
+    const options = await optionsOf(field());
+    expect(options.filter((option) => option.getAttribute('aria-selected') === 'true')).toEqual([options[4]]);
+    expect(active()).toBe('May');
+    expect(field().getAttribute('aria-controls')).toBe(list()?.id);
+  });
+
+  it.each(['{Enter}', ' ', '{ArrowDown}', '{ArrowUp}', '{Alt>}{ArrowDown}{/Alt}'])('is opened by %s', async (key) => {
+    render(<Example value={4} />);
+    field().focus();
+    await press(key);
+    expect(active()).toBe('May');
+    expect(onChange).not.toHaveBeenCalled();
+  });
+
+  it('is opened at either end by Home and End', async () => {
+    render(<Example value={4} />);
+    field().focus();
+    await press('{End}');
+    expect(active()).toBe('October');
+    await press('{Escape}{Home}');
+    expect(active()).toBe('January');
+  });
+
+  it('moves by arrows, pages, Home and End, and stops at its ends', async () => {
+    render(<Example value={4} />);
+    field().focus();
+    const steps = [
+      '{Enter}',
+      '{ArrowDown}',
+      '{ArrowUp}{ArrowUp}',
+      '{PageDown}',
+      '{ArrowDown}',
+      '{PageUp}',
+      '{ArrowUp}',
+    ];
+    const reached: (string | undefined)[] = [];
+    for (const step of [...steps, '{End}', '{Home}']) {
+      await press(step);
+      reached.push(active() ?? undefined);
+    }
+    expect(reached).toEqual(['May', 'June', 'April', 'October', 'October', 'January', 'January', 'October', 'January']);
+    expect(onChange).not.toHaveBeenCalled();
+  });
+
+  it.each(['{Enter}', ' ', '{Alt>}{ArrowUp}{/Alt}'])('chooses with %s and keeps the focus', async (key) => {
+    render(<Example value={4} />);
+    field().focus();
+    await press(`{Enter}{ArrowDown}${key}`);
+    expect(onChange).toHaveBeenCalledExactlyOnceWith(5);
+    expect(list()).toBeNull();
+    await waitFor(() => expect(document.activeElement).toBe(field()));
+  });
+
+  it('chooses with Tab, which goes on to the next control', async () => {
+    render(<Example value={4} />);
+    field().focus();
+    await press('{Enter}{ArrowDown}{Tab}');
+    expect(onChange).toHaveBeenCalledExactlyOnceWith(5);
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Next'));
+  });
+
+  it('changes nothing when what is chosen already is chosen again', async () => {
+    render(<Example value={4} />);
+    await choose(field(), 'May');
+    expect(onChange).not.toHaveBeenCalled();
+  });
+
+  it('is closed by Escape without a change, and what lies around it hears of that only when it is closed', async () => {
+    render(<Example value={4} />);
+    field().focus();
+    await press('{Enter}{ArrowDown}{Escape}');
+    expect(list()).toBeNull();
+    expect(onChange).not.toHaveBeenCalled();
+    expect(onKeyDown).not.toHaveBeenCalledWith('Escape');
+    await press('{Escape}');
+    expect(onKeyDown).toHaveBeenCalledWith('Escape');
+  });
+
+  it('is closed by a press elsewhere, and by one on itself', async () => {
+    render(<Example value={4} />);
+    await userEvent.click(field());
+    await userEvent.click(screen.getByRole('button', { name: 'Next' }));
+    expect(list()).toBeNull();
+    await userEvent.click(field());
+    await userEvent.click(field());
+    expect(list()).toBeNull();
+  });
+
+  it('finds an option by its first letters, and the next one by the same letter again', async () => {
+    render(<Example value={8} />);
+    field().focus();
+    await press('ju');
+    expect(active()).toBe('June');
+    await press('{Escape}');
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await press('m');
+    expect(active()).toBe('March');
+    await press('m');
+    expect(active()).toBe('May');
+    await press('m');
+    expect(active()).toBe('March');
+  });
+
+  it('stays where it is when nothing begins so', async () => {
+    render(<Example value={4} />);
+    field().focus();
+    await press('{Enter}x');
+    expect(active()).toBe('May');
+  });
+
+  it('opens nothing while it is disabled or has no options', async () => {
+    const { unmount } = render(<Example disabled />);
+    await userEvent.click(field());
+    expect(list()).toBeNull();
+    unmount();
+    render(<Example options={[]} />);
+    await userEvent.click(field());
+    expect(list()).toBeNull();
+  });
+
+  it('takes no other choice while one is being saved', async () => {
+    render(<Example value={4} pending />);
+    expect(field().getAttribute('aria-busy')).toBe('true');
+    await choose(field(), 'March');
+    expect(onChange).not.toHaveBeenCalled();
+  });
+
+  it('passes on what a field says about its control', () => {
+    render(<Example id="when" aria-invalid aria-describedby="why" />);
+    expect(field().id).toBe('when');
+    expect(field().getAttribute('aria-invalid')).toBe('true');
+    expect(field().getAttribute('aria-describedby')).toBe('why');
+  });
+});

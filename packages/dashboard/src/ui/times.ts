@@ -1,0 +1,16 @@
+/** Durations of the controls. Source: specification section 9, API clarifications. */
+
+/** Closing animation of a dialog, in milliseconds. */
+export const DIALOG_CLOSE_MS = 300;
+/** Closing animation of a menu of a row, in milliseconds. */
+export const MENU_CLOSE_MS = 400;
+/** Pause in typing after which a field is validated, in milliseconds. */
+export const VALIDATION_DEBOUNCE_MS = 500;
+/** Debounce of window resizing, in milliseconds. */
+export const RESIZE_DEBOUNCE_MS = 300;
+/** Length of a long press, in milliseconds. */
+export const PRESS_MS = 200;
+/** Delay of a tooltip, in milliseconds. */
+export const TOOLTIP_DELAY_MS = 1000;
+/** Number of rows of a table placeholder. */
+export const SKELETON_ROWS = 5;

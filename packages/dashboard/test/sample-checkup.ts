@@ -1,0 +1,106 @@
+import type { Checkup, CheckupFinding, CheckupResult } from '@security-optimizer/contract/checkup';
+
+/** 21 November 2026, 13:05 UTC. */
+const NOW = 1_795_266_300;
+const DAY = 86_400;
+
+export function sampleFinding(change: Partial<CheckupFinding> = {}): CheckupFinding {
+  return {
+    key: 'a',
+    check: 'core',
+    title: '3 files of WordPress were changed',
+    text: 'Their content differs from the official one. Reinstalling WordPress replaces them.',
+    fact: '',
+    items: [],
+    is_new: 0,
+    link: '',
+    link_text: '',
+    plugin: '',
+    ...change,
+  };
+}
+
+/** A checkup in which every check ran and nothing was found. */
+export function sampleResult(change: Partial<CheckupResult> = {}): CheckupResult {
+  const ran = (check: CheckupResult['checks'][number]['check']) => ({ check, ran: 1 as const, title: '', text: '' });
+  const checks = [ran('core'), ran('administrators'), ran('uploads'), ran('plugins')];
+  return { at: NOW, checks, findings: [], kept: [], notes: [], ...change };
+}
+
+/** What guard knows of checkups: the latest with nothing found, and four before it. */
+export function sampleCheckup(change: Partial<Checkup> = {}): Checkup {
+  return {
+    running: null,
+    error: '',
+    latest: sampleResult(),
+    earlier: [7, 14, 21, 28].map((days) => ({
+      at: NOW - days * DAY,
+      findings: 0,
+      missing: days === 21 ? ['core'] : [],
+    })),
+    more: 0,
+    weekly: { weekly_checkup: 1, day: 0, time: '04:00', emails: ['owner@example.com'] },
+    ...change,
+  };
+}
+
+/** Two findings, and core files that could not be compared: 3 of 4 checks ran. */
+export function suspicious(change: Partial<CheckupResult> = {}): Checkup {
+  const result = sampleResult();
+  return sampleCheckup({
+    latest: {
+      ...result,
+      checks: [
+        {
+          check: 'core',
+          ran: 0,
+          title: 'Core files could not be compared',
+          text: 'wordpress.org did not answer, so nothing is known about them.',
+        },
+        ...result.checks.slice(1),
+      ],
+      findings: [
+        sampleFinding({
+          key: 'administrator:7:web-helper',
+          check: 'administrators',
+          title: 'New administrator: web-helper',
+          text: 'Created by owner on 19 Nov, 03:12, from 203.0.113.88.',
+          fact: 'Removing also ends 1 open session',
+          is_new: 1,
+          link: 'http://example.com/wp-admin/user-edit.php?user_id=7',
+          link_text: 'Open the user',
+        }),
+        sampleFinding({
+          key: 'script:abc',
+          check: 'uploads',
+          title: 'A script in uploads',
+          text: 'Changed on 19 Nov, 03:14. It can’t run there while system folders are locked, but it should not be there.',
+          fact: 'Delete it by SFTP, or ask your hosting provider to.',
+          items: ['/wp-content/uploads/2024/old/index.php'],
+        }),
+      ],
+      notes: [
+        {
+          id: 'administrators',
+          title: 'Check that you know every administrator',
+          text: 'Delete or demote whoever should not be one.',
+          items: ['owner (owner@example.com), since 12 Jan, last login 21 Nov'],
+          link: 'http://example.com/wp-admin/users.php',
+          link_text: 'Review administrators',
+        },
+      ],
+      ...change,
+    },
+  });
+}
+
+/** A plugin with other files than its clean copy. */
+export const changedPlugin = sampleFinding({
+  key: 'plugin:form/form.php:1',
+  check: 'plugins',
+  title: 'Contact form: 7 files are not the original ones',
+  text: 'Version 5.9.8 of the plugin directory has other files. The last change was on 19 Nov, 03:14.',
+  fact: 'Settings and content stay',
+  items: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `includes/class-${name}.php, changed on 19 Nov, 03:14`),
+  plugin: 'form/form.php',
+});

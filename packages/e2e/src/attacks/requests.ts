@@ -1,0 +1,53 @@
+import type { TypedRequest } from '../http/request.js';
+
+/** A call of XML-RPC that asks for a password and tells the blogs of who gave the right one. */
+export function usersBlogs(login: string, password: string): TypedRequest {
+  const param = (text: string) => `<param>${string(text)}</param>`;
+  return xml(
+    `<methodCall><methodName>wp.getUsersBlogs</methodName><params>${param(login)}${param(password)}</params></methodCall>`,
+  );
+}
+
+/** One request of XML-RPC with many guesses in it. */
+export function multicall(login: string, passwords: readonly string[]): TypedRequest {
+  const call = (password: string) =>
+    `<value><struct><member><name>methodName</name>${string('wp.getUsersBlogs')}</member><member><name>params</name><value><array><data>${string(login)}${string(password)}</data></array></value></member></struct></value>`;
+  return xml(
+    `<methodCall><methodName>system.multicall</methodName><params><param><value><array><data>${passwords.map(call).join('')}</data></array></value></param></params></methodCall>`,
+  );
+}
+
+/** REST with a name and a password, as programs send them; application passwords come the same way. */
+export function restBasic(login: string, password: string): TypedRequest {
+  const credentials = Buffer.from(`${login}:${password}`).toString('base64');
+  return { target: '/wp-json/wp/v2/users/me', headers: { authorization: `Basic ${credentials}` } };
+}
+
+function xml(body: string): TypedRequest {
+  return {
+    method: 'POST',
+    target: '/xmlrpc.php',
+    body: `<?xml version="1.0"?>${body}`,
+    headers: { 'content-type': 'text/xml' },
+  };
+}
+
+function string(text: string): string {
+  return `<value><string>${text}</string></value>`;
+}
+
+/** Headers by which a request may claim to come from another address. */
+export const ADDRESS_CLAIMS = [
+  'x-forwarded-for',
+  'x-real-ip',
+  'forwarded',
+  'cf-connecting-ip',
+  'true-client-ip',
+  'x-client-ip',
+  'client-ip',
+  'x-cluster-client-ip',
+  'fastly-client-ip',
+  'x-varnish-client-ip',
+  'x-sg-real-ip',
+  'cdn-real-ip',
+] as const;

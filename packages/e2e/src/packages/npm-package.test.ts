@@ -1,0 +1,141 @@
+import { type ExecFileOptions, execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
+import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
+import { startService } from '@security-optimizer/sandbox/process/service';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { projectDir } from '../suites/installs/guide.js';
+import { makePackages, npmEnv } from './make-packages.js';
+
+const run = promisify(execFile);
+/** Larger would be a surprise for whoever installs it: a source map or an example has slipped in. Bytes. */
+const MOST_BYTES = 2e6;
+
+describe('the npm package', () => {
+  let dir: string;
+  let tarball: string;
+  let program: string;
+  let origin: string;
+  let wordpress: RunningWordPress;
+
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'so-npm-'));
+    mkdirSync(join(dir, 'made'));
+    [tarball = ''] = await makePackages(join(dir, 'made'), '--version', '7.8.9');
+    await run('npm', ['install', '--prefix', join(dir, 'installed'), tarball], { cwd: dir, env: npmEnv });
+    program = join(dir, 'installed/node_modules/.bin/security-optimizer');
+    origin = `http://127.0.0.1:${await freePort()}`;
+    wordpress = await startEmbeddedWordPress({
+      dataDir: join(dir, 'site'),
+      php: 'auto',
+      siteUrl: origin,
+      log: () => {},
+    });
+  });
+
+  afterAll(async () => {
+    await wordpress?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const call = async (args: readonly string[], options: ExecFileOptions = {}) =>
+    (await run(program, args, { cwd: dir, ...options })).stdout.toString();
+
+  it('is small', () => {
+    expect(statSync(tarball).size).toBeLessThan(MOST_BYTES);
+  });
+
+  it('is the same file when it is made again', async () => {
+    mkdirSync(join(dir, 'again'));
+    const [again = ''] = await makePackages(join(dir, 'again'), '--version', '7.8.9');
+    expect(readFileSync(again).equals(readFileSync(tarball))).toBe(true);
+  });
+
+  it('holds the licence, the changes, the guides, and the licence of every package in its scripts', () => {
+    const folder = join(dir, 'installed/node_modules/security-optimizer');
+    expect(readdirSync(folder).sort()).toEqual([
+      ...['CHANGELOG.md', 'LICENSE', 'README.md', 'THIRD-PARTY.md', 'bin', 'docs', 'node_modules', 'package.json'],
+    ]);
+    const notices = readFileSync(join(folder, 'THIRD-PARTY.md'), 'utf8');
+    const missing = packagesInBundle().filter((name) => !notices.includes(`## ${name} `));
+    expect(missing).toEqual([]);
+  });
+
+  it('prints its version and its commands, also by npx, outside any checkout', async () => {
+    expect(await call(['--version'])).toBe('7.8.9\n');
+    expect(await call(['--help'])).toContain('Security Optimizer 7.8.9');
+    const { stdout } = await run('npx', ['--no-install', 'security-optimizer', '--version'], {
+      cwd: join(dir, 'installed'),
+      env: npmEnv,
+    });
+    expect(stdout).toBe('7.8.9\n');
+  });
+
+  it('can be installed without a network and without native code', async () => {
+    const prefix = join(dir, 'bare');
+    await run('npm', ['install', '--prefix', prefix, '--offline', '--omit=optional', tarball], {
+      cwd: dir,
+      env: { ...npmEnv, npm_config_cache: join(dir, 'empty-cache') },
+    });
+    const names = readdirSync(prefix, { recursive: true }) as string[];
+    expect(names.filter((name) => name.endsWith('.node') || name.includes('@photostructure'))).toEqual([]);
+    const { stdout } = await run(join(prefix, 'node_modules/.bin/security-optimizer'), ['--version']);
+    expect(stdout).toBe('7.8.9\n');
+  });
+
+  it('puts guard in front of a WordPress and takes it away again', async ({ skip }) => {
+    if (!hasSqlite(join(dir, 'installed'))) skip('the SQLite add-on for this Node can’t be fetched');
+    const dataDir = join(dir, 'data');
+    const attached = await call([
+      ...['attach', '--wordpress', wordpress.wordpressDir, '--upstream', wordpress.upstream],
+      ...['--listen', new URL(origin).host, '--data-dir', dataDir],
+    ]);
+    expect(attached).toContain('Direct requests: allowed');
+    const loader = join(wordpress.wordpressDir, 'wp-content/mu-plugins/security-optimizer.php');
+    expect(readFileSync(loader, 'utf8')).toContain('Version: 7.8.9');
+    const guard = await startService({
+      name: 'guard',
+      command: program,
+      args: ['serve', '--data-dir', dataDir],
+      cwd: dir,
+      pidFile: join(dir, 'guard.json'),
+      logFile: join(dir, 'guard.log'),
+      ready: () => answersHttp(`${origin}/%zz`),
+      readySeconds: 90,
+      stopSeconds: 35,
+    });
+    try {
+      const page = await fetch(origin);
+      expect([page.status, (await page.text()).includes('</html>')]).toEqual([200, true]);
+      const refused = await fetch(`${origin}//xmlrpc.php`, { method: 'POST', body: '<a/>' });
+      expect(refused.status).toBe(403);
+      expect(await call(['status', '--data-dir', dataDir])).toContain('All is well.');
+    } finally {
+      await guard.stop();
+    }
+    expect(readFileSync(join(dir, 'guard.log'), 'utf8')).not.toContain('translations-missing');
+    await call(['detach', '--data-dir', dataDir]);
+    expect(existsSync(loader)).toBe(false);
+  });
+});
+
+/** Whether guard has an SQLite: that of Node since 22.16, or the add-on, which npm leaves out without a network. */
+function hasSqlite(prefix: string): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  return major > 22 || (major === 22 && minor >= 16) || existsSync(join(prefix, 'node_modules/@photostructure/sqlite'));
+}
+
+/** Packages whose files the bundle of guard names as its sources. */
+function packagesInBundle(): readonly string[] {
+  const folder = join(projectDir, 'packages/guard/dist/program');
+  const maps = readdirSync(folder).filter((name) => name.endsWith('.map'));
+  const names = maps.flatMap((name) =>
+    [...readFileSync(join(folder, name), 'utf8').matchAll(/node_modules\/((?:@[^/"]+\/)?[^/"]+)/g)].map((match) =>
+      String(match[1]),
+    ),
+  );
+  return [...new Set(names)];
+}

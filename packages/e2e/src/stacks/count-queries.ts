@@ -1,0 +1,57 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ask, askUpstream, type TypedRequest } from '../http/request.js';
+import type { Stack } from './stack.js';
+import { muPlugins, withoutConnector } from './wordpress.js';
+
+/** Loads first, and writes below each page which queries WordPress has made for it. */
+const PLUGIN = `<?php
+define( 'SAVEQUERIES', true );
+remove_action( 'init', 'wp_cron' );
+add_action( 'shutdown', function () {
+  global $wpdb;
+  printf( '<!-- queries %s -->', base64_encode( wp_json_encode( array( $wpdb->num_queries, array_column( (array) $wpdb->queries, 0 ) ) ) ) );
+}, PHP_INT_MAX );
+`;
+
+/** Queries that WordPress makes for a page: how many, and which, where its database driver keeps them. */
+export interface Queries {
+  readonly count: number;
+  readonly texts: readonly string[];
+}
+
+/**
+ * What WordPress asks its database for a page, through guard with the connector and without it. Each is the least of
+ * three visits: the first ones fill what WordPress keeps for a while.
+ *
+ * @param visitSite sends a request through guard
+ */
+export async function countQueries(
+  stack: Stack,
+  request: TypedRequest,
+  visitSite: (request: TypedRequest) => ReturnType<typeof ask> = (sent) => ask(stack, sent),
+): Promise<{ readonly withConnector: Queries; readonly without: Queries }> {
+  const file = join(muPlugins(stack), '0-count-queries.php');
+  writeFileSync(file, PLUGIN);
+  try {
+    const withConnector = await fewest(() => visitSite(request));
+    const host = new URL(stack.url).host;
+    const direct = { ...request, headers: { host, ...request.headers } };
+    const without = await withoutConnector(stack, () => fewest(() => askUpstream(stack, direct)));
+    return { withConnector, without };
+  } finally {
+    rmSync(file);
+  }
+}
+
+async function fewest(visitOnce: () => Promise<{ readonly head: string; readonly body: string }>): Promise<Queries> {
+  const seen: Queries[] = [];
+  for (let n = 0; n < 3; n++) {
+    const { head, body } = await visitOnce();
+    const told = /<!-- queries ([0-9A-Za-z+/=]+) -->/.exec(body)?.[1];
+    if (told === undefined) throw new Error(`The page does not tell its queries: ${head}`);
+    const [count, texts] = JSON.parse(Buffer.from(told, 'base64').toString()) as [number, string[]];
+    seen.push({ count, texts });
+  }
+  return seen.reduce((least, one) => (one.count < least.count ? one : least));
+}

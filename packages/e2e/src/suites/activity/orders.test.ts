@@ -1,0 +1,230 @@
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DownloadError } from '@security-optimizer/sandbox/fetch/download';
+import { fetchPlugin, shopPlugin } from '@security-optimizer/sandbox/fetch/plugin';
+import { findInstalledRelease } from '@security-optimizer/sandbox/wordpress/lay-out';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { logIn, type Session } from '../../http/session.js';
+import { onBothDatabases, type Stack } from '../../stacks/stack.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { type EventRow, eventsDuring } from './events-during.js';
+
+/** An order as WooCommerce's hooks hand it over, as far as the connector looks at it. */
+const ORDER = `$order = new class() {
+  public $type = 'shop_order';
+  public $changes = array( 'total' => '1' );
+  public function get_id() { return 41; }
+  public function get_order_number() { return '2026-41'; }
+  public function get_type() { return $this->type; }
+  public function get_changes() { return $this->changes; }
+  public function get_meta_data() { return array(); }
+  public function get_billing_email() { throw new Exception( 'Nobody needs the address of a customer.' ); }
+};`;
+
+/** The plugin's folder in the cache. */
+const woocommerce: string | DownloadError = await fetchPlugin(shopPlugin).catch((error: unknown) => {
+  if (error instanceof DownloadError) return error;
+  throw error;
+});
+
+/** What all of them say of an order, by its number. */
+const said = (events: readonly EventRow[]) => events.map(({ activity }) => activity);
+
+onBothDatabases('orders of a shop, by WooCommerce’s hooks', (stack) => {
+  let owner: Session;
+  beforeAll(async () => {
+    owner = await logIn(stack);
+  });
+  const during = (...processes: readonly string[]) =>
+    eventsDuring(stack, owner, async () => {
+      for (const code of processes) await runInWordPress(stack, `wp_set_current_user( 1 ); ${ORDER} ${code}`);
+    });
+
+  it('are told with their number and who did it, once for each thing that was done', async () => {
+    const saved = `do_action( 'woocommerce_before_order_object_save', $order, null );`;
+    const events = await during(
+      `${saved} do_action( 'woocommerce_new_order', 41, $order );
+      ${saved} do_action( 'woocommerce_update_order', 41, $order );
+      do_action( 'woocommerce_order_status_changed', 41, 'checkout-draft', 'pending', $order );`,
+      // WooCommerce tells of the save first and of the status after it.
+      `${saved} do_action( 'woocommerce_update_order', 41, $order ); do_action( 'woocommerce_order_status_changed', 41, 'pending', 'processing', $order );`,
+      `${saved} do_action( 'woocommerce_update_order', 41, $order ); do_action( 'woocommerce_update_order', 41, $order );`,
+      `$order->changes = array( 'date_modified' => 1 ); ${saved} do_action( 'woocommerce_update_order', 41, $order );`,
+      `do_action( 'woocommerce_update_order', 41, $order ); do_action( 'woocommerce_order_refunded', 41, 42 );`,
+      `do_action( 'woocommerce_refund_deleted', 42, 41 );`,
+      `do_action( 'woocommerce_trash_order', 41 );`,
+      `do_action( 'woocommerce_order_status_changed', 41, 'trash', 'processing', $order );`,
+      `do_action( 'woocommerce_before_delete_order', 41, $order ); do_action( 'woocommerce_delete_order', 41 );`,
+    );
+    expect(said(events)).toEqual([
+      'Created order #2026-41',
+      'Changed order #2026-41 from pending to processing',
+      'Changed order #2026-41',
+      'Refunded order #41',
+      'Deleted a refund of order #41',
+      'Moved order #41 to the bin',
+      'Restored order #2026-41',
+      'Deleted order #2026-41',
+    ]);
+    expect(new Set(events.map(({ user }) => user))).toEqual(new Set([stack.user]));
+  });
+
+  it('are not told of visitors, of what runs by itself, of refunds and of orders of plugins', async () => {
+    const all = `do_action( 'woocommerce_new_order', 41, $order ); do_action( 'woocommerce_update_order', 41, $order );`;
+    const other = (type: string) =>
+      `$order->type = '${type}'; ${all} do_action( 'woocommerce_before_delete_order', 41, $order ); do_action( 'woocommerce_delete_order', 41 );`;
+    expect(
+      said(
+        await during(
+          `define( 'DOING_CRON', true ); wp_set_current_user( 0 ); ${all}`,
+          other('shop_order_refund'),
+          other('shop_subscription'),
+        ),
+      ),
+    ).toEqual([]);
+  });
+});
+
+onBothDatabases('orders of a real shop', (stack) => {
+  const shop = findShop(stack);
+  if ('problem' in shop) {
+    describe.skip(`not run: ${shop.problem}`, () => {});
+    return;
+  }
+  let owner: Session;
+  const dir = join(stack.dir, 'woocommerce');
+  const loader = join(muPlugins(stack), 'a-shop.php');
+  const asOwner = (code: string) => runInWordPress(stack, `wp_set_current_user( 1 ); ${code}`);
+
+  beforeAll(async () => {
+    owner = await logIn(stack);
+    cpSync(shop.folder, dir, { recursive: true });
+    // Visitors of the other suites meet no shop.
+    writeFileSync(loader, `<?php if ( 'cli' === PHP_SAPI ) { require '${dir}/woocommerce.php'; }`);
+    await asOwner(
+      `WC_Install::install();
+      wc_get_container()->get( Automattic\\WooCommerce\\Internal\\DataStores\\Orders\\DataSynchronizer::class )->create_database_tables();`,
+    );
+  });
+
+  afterAll(async () => {
+    await runInWordPress(
+      stack,
+      `foreach ( get_posts( array( 'post_type' => array( 'product', 'shop_order', 'shop_order_placehold' ), 'post_status' => 'any', 'numberposts' => -1 ) ) as $post ) { wp_delete_post( $post->ID, true ); }
+      foreach ( array( 'shop', 'cart', 'checkout', 'my-account', 'refund_returns' ) as $name ) { $page = get_page_by_path( $name ); if ( $page ) { wp_delete_post( $page->ID, true ); } }
+      WC_Install::remove_roles(); WC_Install::drop_tables();
+      $GLOBALS['wpdb']->query( "DELETE FROM {$GLOBALS['wpdb']->options} WHERE option_name LIKE 'woocommerce%' OR option_name LIKE 'wc%'" );
+      wp_cache_flush();`,
+    );
+    rmSync(loader, { force: true });
+    rmSync(dir, { recursive: true, force: true });
+    // Without the shop, which would plan them anew.
+    await runInWordPress(
+      stack,
+      `foreach ( _get_cron_array() as $hooks ) { foreach ( array_keys( $hooks ) as $hook ) {
+        if ( preg_match( '/^(wc_|woocommerce|jetpack|action_scheduler|generate_category)/', $hook ) ) { wp_unschedule_hook( $hook ); }
+      } }`,
+    );
+  });
+
+  describe.each([
+    ['in tables of their own', 'yes', 'no'],
+    ['in tables of their own, copied to posts', 'yes', 'yes'],
+    ['in the table of posts', 'no', 'no'],
+  ])('%s', (_where, tables, copied) => {
+    beforeAll(async () => {
+      await asOwner(
+        `update_option( 'woocommerce_custom_orders_table_enabled', '${tables}' );
+        update_option( 'woocommerce_custom_orders_table_data_sync_enabled', '${copied}' );`,
+      );
+      const stored = await asOwner(
+        'echo wc_bool_to_string( Automattic\\WooCommerce\\Utilities\\OrderUtil::custom_orders_table_usage_is_enabled() );',
+      );
+      expect(stored).toBe(tables);
+    });
+
+    it('are told once for each thing that was done, with nothing of the customer', async () => {
+      let id = 0;
+      const events = await eventsDuring(stack, owner, async () => {
+        id = Number(
+          await asOwner(
+            `$order = wc_create_order( array( 'status' => 'pending' ) );
+            $order->set_billing_email( 'customer@example.net' ); $order->set_billing_last_name( 'Quimby' ); $order->set_total( 12 );
+            $order->save(); echo $order->get_id();`,
+          ),
+        );
+        const order = `$order = wc_get_order( ${id} );`;
+        await asOwner(`${order} $order->update_status( 'processing' );`);
+        await asOwner(`${order} $order->set_billing_city( 'Springfield' ); $order->save();`);
+        // Nothing that anybody changed.
+        await asOwner(`${order} $order->save();`);
+        await asOwner(`${order} wc_create_refund( array( 'order_id' => ${id}, 'amount' => 2 ) );`);
+        // What the list of orders does: in posts it is WordPress's, which knows nothing of orders.
+        await asOwner(tables === 'yes' ? `${order} $order->delete( false );` : `wp_trash_post( ${id} );`);
+        await asOwner(
+          tables === 'yes'
+            ? `${order} $order->get_data_store()->get_current_class_name(); wc_get_container()->get( Automattic\\WooCommerce\\Internal\\DataStores\\Orders\\OrdersTableDataStore::class )->untrash_order( $order );`
+            : `wp_untrash_post( ${id} );`,
+        );
+        await asOwner(`${order} $order->delete( false );`);
+        await asOwner(tables === 'yes' ? `${order} $order->delete( true );` : `wp_delete_post( ${id}, true );`);
+        // By a visitor, and by what runs by itself.
+        await runInWordPress(
+          stack,
+          "define( 'DOING_CRON', true ); $order = wc_create_order(); $order->delete( true );",
+        );
+      });
+      expect(said(events)).toEqual([
+        `Created order #${id}`,
+        `Changed order #${id} from Pending payment to Processing`,
+        `Changed order #${id}`,
+        `Refunded order #${id}`,
+        `Moved order #${id} to the bin`,
+        `Restored order #${id}`,
+        `Moved order #${id} to the bin`,
+        `Deleted order #${id}`,
+      ]);
+      expect(new Set(events.map(({ user }) => user))).toEqual(new Set([stack.user]));
+      expect(JSON.stringify(events)).not.toMatch(/customer@|Quimby|Springfield/);
+    });
+
+    it('and products are told as the posts that they are, also where only the price was saved', async () => {
+      const events = await eventsDuring(stack, owner, async () => {
+        const id = await asOwner(
+          `$product = new WC_Product_Simple(); $product->set_name( 'Tea' ); $product->set_regular_price( '3' );
+          $product->set_manage_stock( true ); $product->set_stock_quantity( 5 ); $product->save(); echo $product->get_id();`,
+        );
+        const product = `$product = wc_get_product( ${id} );`;
+        await asOwner(`${product} $product->set_regular_price( '4' ); $product->save();`);
+        await asOwner(
+          `${product} $product->set_name( 'Green tea' ); $product->set_regular_price( '5' ); $product->save();`,
+        );
+        await asOwner(`${product} $product->save();`);
+        // An order takes from the stock: that is a change of the order.
+        await asOwner(
+          `$order = wc_create_order( array( 'status' => 'pending' ) ); $order->add_product( wc_get_product( ${id} ), 1 ); $order->update_status( 'processing' );
+          $order->delete( true );`,
+        );
+        await asOwner(`wp_trash_post( ${id} ); wp_delete_post( ${id}, true );`);
+      });
+      expect(said(events).filter((text) => !text.includes('order'))).toEqual([
+        'Published Product “Tea”',
+        'Updated Product “Tea”',
+        'Updated Product “Green tea”',
+        'Moved Product “Green tea” to the bin',
+        'Deleted Product “Green tea”',
+      ]);
+    });
+  });
+});
+
+/** WooCommerce, unpacked, when it can be had and the site's WordPress can run it. */
+function findShop(stack: Stack): { readonly folder: string } | { readonly problem: string } {
+  if (woocommerce instanceof Error) return { problem: woocommerce.message };
+  const head = readFileSync(join(woocommerce, 'woocommerce.php'), 'utf8');
+  const needed = Number(/Requires at least: (\d+\.\d+)/.exec(head)?.[1]);
+  const version = Number.parseFloat(findInstalledRelease(stack.wordpressDir) ?? '');
+  return version >= needed
+    ? { folder: woocommerce }
+    : { problem: `it takes WordPress ${needed}, and this is ${version}` };
+}

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
+import { countQueries } from '../stacks/count-queries.js';
+import { onBothDatabases } from '../stacks/stack.js';
+import { runInWordPress } from '../stacks/wordpress.js';
+import { change } from './login/visitors.js';
+
+onBothDatabases('the connector and WordPress’s database', (stack) => {
+  let owner: Session;
+
+  beforeAll(async () => {
+    owner = await logIn(stack);
+  });
+
+  it('finds administrators and editors of every site of a network, by keys that every database reads alike', async () => {
+    const told = await runInWordPress(
+      stack,
+      `$roles = array(
+        'on-second-site'    => array( '2_capabilities', array( 'administrator' => true ) ),
+        'editor-elsewhere'  => array( '17_capabilities', array( 'editor' => true ) ),
+        'role-taken-away'   => array( '2_capabilities', array( 'administrator' => false ) ),
+        'author-elsewhere'  => array( '2_capabilities', array( 'author' => true ) ),
+        'key-of-a-plugin'   => array( '2_capabilities_before', array( 'administrator' => true ) ),
+        'prefix-of-another' => array( 'x2_capabilities', array( 'administrator' => true ) ),
+        'any-sign'          => array( 'X_capabilities', array( 'administrator' => true ) ),
+      );
+      $names = array();
+      foreach ( $roles as $login => $meta ) {
+        $id = wp_insert_user( array( 'user_login' => $login, 'user_pass' => 'x', 'user_email' => "$login@example.com", 'role' => 'subscriber' ) );
+        update_user_meta( $id, $GLOBALS['wpdb']->base_prefix . $meta[0], $meta[1] );
+        $names[ $id ] = $login;
+      }
+      $found = Security_Optimizer_Command_End_Sessions::list_users( true );
+      echo wp_json_encode( array(
+        'found' => array_values( array_intersect_key( $names, array_flip( $found ) ) ),
+        'owner' => in_array( 1, $found, true ),
+        'error' => $GLOBALS['wpdb']->last_error,
+      ) );
+      require_once ABSPATH . 'wp-admin/includes/user.php';
+      foreach ( array_keys( $names ) as $id ) { wp_delete_user( $id ); }`,
+    );
+    expect(JSON.parse(told)).toEqual({ found: ['on-second-site', 'editor-elsewhere'], owner: true, error: '' });
+  });
+
+  describe('asks it nothing for a page that a visitor looks at', () => {
+    const added = async (target: string) => {
+      const { withConnector, without } = await countQueries(stack, { target });
+      const more = withConnector.texts.filter((text) => !without.texts.includes(text));
+      return { more, queries: withConnector.count - without.count };
+    };
+
+    it.each(['/', '/hello-world/', '/nothing-here/'])('at %s', async (target) => {
+      expect(await added(target)).toEqual({ more: [], queries: 0 });
+    });
+
+    it('not with everything of Site Security on and a login at an address of its own', async () => {
+      const before = await readOptions(stack, owner);
+      const custom = { type: 'custom', login: 'quiet-entry', signup: 'quiet-signup' };
+      try {
+        await setOptions(stack, owner, allOptions(1));
+        await change(stack, owner, '/custom-login-url', custom);
+        expect(await added('/')).toEqual({ more: [], queries: 0 });
+      } finally {
+        await change(stack, owner, '/custom-login-url', { type: 'default' });
+        await setOptions(stack, owner, before);
+      }
+    });
+
+    describe('where the policy was stored without being loaded with the other options', () => {
+      const stored =
+        '$wpdb->get_var( "SELECT autoload FROM $wpdb->options WHERE option_name = \'security_optimizer_policy\'" )';
+      const spoil = `global $wpdb; $wpdb->update( $wpdb->options, array( 'autoload' => 'no' ), array( 'option_name' => 'security_optimizer_policy' ) ); echo ${stored};`;
+
+      afterAll(() => runInWordPress(stack, 'Security_Optimizer_Policy::keep_loaded();'));
+
+      it('once guard has asked how the site stands', async () => {
+        expect(await runInWordPress(stack, spoil)).toBe('no');
+        expect((await added('/')).queries).toBe(1);
+        // What guard asks at its start and every ten minutes.
+        await runInWordPress(stack, 'Security_Optimizer_Command_Hello::run();');
+        expect(await added('/')).toEqual({ more: [], queries: 0 });
+      });
+    });
+  });
+});

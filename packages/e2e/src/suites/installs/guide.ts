@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** Root of the project: the guides name files by their place in it. */
+export const projectDir = fileURLToPath(new URL('../../../../../', import.meta.url));
+
+/** A command of a guide, with the step that it belongs to. */
+export interface GuideCommand {
+  /** For example `README.md, step 3`. */
+  readonly step: string;
+  /** As it stands there, its lines joined. */
+  readonly command: string;
+}
+
+/**
+ * The commands in the fenced shell blocks of a section, in their order. A line that ends with a backslash goes on in the
+ * next one.
+ *
+ * @param file path in the project
+ * @param heading text of the section's heading
+ */
+export function readGuide(file: string, heading: string): readonly GuideCommand[] {
+  const lines = readFileSync(`${projectDir}/${file}`, 'utf8').split('\n');
+  const from = lines.indexOf(`## ${heading}`);
+  if (from === -1) throw new Error(`${file} has no section ${heading}.`);
+  const commands: GuideCommand[] = [];
+  let step = `${file}, before the first step`;
+  let inBlock = false;
+  let begun = '';
+  for (const line of lines.slice(from + 1)) {
+    if (line.startsWith('## ')) break;
+    const number = /^(\d+)\. /.exec(line)?.[1];
+    if (number !== undefined && !inBlock) step = `${file}, step ${number}`;
+    const text = line.trim();
+    if (text.startsWith('```')) {
+      // Any other block than one of commands would be passed over unnoticed.
+      if (!inBlock && text !== '```sh') throw new Error(`${step} has a block that is not of commands: ${text}`);
+      inBlock = !inBlock;
+    } else if (inBlock) {
+      begun += text.replace(/\\$/, '');
+      if (text.endsWith('\\')) continue;
+      commands.push({ step, command: begun.replace(/\s+/g, ' ') });
+      begun = '';
+    }
+  }
+  return commands;
+}
+
+/** The text with each left side replaced by its right one. @throws when one of them stands nowhere in it and must */
+export function replaceAll(text: string, table: Readonly<Record<string, string>>): string {
+  // Longer names first, since they may hold shorter ones.
+  const names = Object.keys(table).sort((a, b) => b.length - a.length);
+  const pattern = new RegExp(names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'g');
+  return text.replace(pattern, (name) => table[name] as string);
+}

@@ -1,0 +1,146 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { restBasic } from '../../attacks/requests.js';
+import type { RawAnswer } from '../../http/raw.js';
+import { form, type TypedRequest } from '../../http/request.js';
+import { logIn, type Session } from '../../http/session.js';
+import { onEveryStack, type Stack } from '../../stacks/stack.js';
+import { muPlugins, runInWordPress, startWordPress, stopWordPress } from '../../stacks/wordpress.js';
+import { askFrom, change, createsSession, loginForm, recover } from '../login/visitors.js';
+
+const LIMIT = 5;
+const STAGING = ['staging', 'open-sesame'] as const;
+const OWNER_OF_PROGRAM = 'a-program-owner';
+
+/** A basket that anybody may have, and that adds something. */
+const PLUGIN = `<?php
+add_filter( 'wp_is_application_passwords_available', '__return_true' );
+add_action( 'rest_api_init', function () {
+  register_rest_route( 'basket/v1', '/items', array(
+    'methods'             => array( 'GET', 'POST' ),
+    'permission_callback' => '__return_true',
+    'callback'            => function () { return array( 'items' => 1, 'user' => get_current_user_id() ); },
+  ) );
+} );
+`;
+
+/** Guard's own questions bear a header that no visitor can send: guard takes it out of every request. */
+const ASKS = `map $http_x_security_optimizer_command $asks { "" "Staging"; default off; }`;
+
+/** nginx asks for a name and a password of its own while `work` runs, below a path. */
+async function behindPassword(stack: Stack, path: string, work: () => Promise<void>): Promise<void> {
+  const file = join(stack.dir, 'nginx.conf');
+  const passwords = join(stack.dir, 'passwords');
+  const before = readFileSync(file, 'utf8');
+  const basic = `auth_basic $asks; auth_basic_user_file "${passwords}";`;
+  writeFileSync(passwords, `${STAGING[0]}:{PLAIN}${STAGING[1]}\n`);
+  const whole = before.replace('  server {\n', `  ${ASKS}\n  server {\n    ${path === '/' ? basic : ''}\n`);
+  const folder = `location ${path} { ${basic} try_files $uri $uri/ /index.php?$args; }\n    location / {`;
+  writeFileSync(file, path === '/' ? whole : whole.replace('location / {', folder));
+  const again = async () => {
+    await stopWordPress(stack);
+    await startWordPress(stack);
+  };
+  await again();
+  try {
+    await work();
+  } finally {
+    writeFileSync(file, before);
+    rmSync(passwords);
+    await again();
+  }
+}
+
+onEveryStack('a site behind basic authentication of its web server', (stack) => {
+  const plugin = join(muPlugins(stack), 'basket.php');
+  let owner: Session;
+  let last = 0;
+  const newAddress = () => `127.0.45.${++last}`;
+  const { headers: staging = {} } = restBasic(...STAGING);
+  const withPassword = (request: TypedRequest): TypedRequest => ({
+    ...request,
+    headers: { ...staging, ...request.headers },
+  });
+  const items = '/wp-json/basket/v1/items';
+  const guess = (turn: number | string): TypedRequest => restBasic(OWNER_OF_PROGRAM, `guess${turn}`);
+
+  beforeAll(async () => {
+    writeFileSync(plugin, PLUGIN);
+    await runInWordPress(
+      stack,
+      `$id = wp_insert_user( array( 'user_login' => '${OWNER_OF_PROGRAM}', 'user_pass' => '${stack.password}', 'user_email' => '${OWNER_OF_PROGRAM}@example.com', 'role' => 'subscriber' ) );
+      WP_Application_Passwords::create_new_application_password( $id, array( 'name' => 'phone' ) );`,
+    );
+    owner = await logIn(stack);
+    await change(stack, owner, '/limit-login-attempts', { login_attempts: LIMIT });
+  });
+  afterEach(() => recover(stack, 'unblock', '--all'));
+  afterAll(async () => {
+    rmSync(plugin, { force: true });
+    await runInWordPress(
+      stack,
+      `require_once ABSPATH . 'wp-admin/includes/user.php'; wp_delete_user( get_user_by( 'login', '${OWNER_OF_PROGRAM}' )->ID );`,
+    );
+  });
+
+  // PHP's own web server asks for none.
+  describe.skipIf(stack.kind === 'embedded')('as nginx has it', () => {
+    it('keeps its visitors: a hundred calls of a basket lock nobody out, and every page and style comes', async () => {
+      await behindPassword(stack, '/', async () => {
+        const from = newAddress();
+        const ask = (request: TypedRequest) => askFrom(stack, from, withPassword(request));
+        expect((await askFrom(stack, from, { target: '/' })).status).toBe(401);
+        const calls: RawAnswer[] = [];
+        for (let turn = 0; turn < 10; turn++) calls.push(await ask({ target: items }), await ask(form(items, 'id=5')));
+        calls.push(...(await Promise.all(Array.from({ length: 80 }, () => ask(form(items, 'id=5'))))));
+        expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([200]));
+        expect((await ask({ target: '/wp-includes/css/buttons.min.css' })).status).toBe(200);
+        expect((await ask({ target: '/' })).status).toBe(200);
+        expect(createsSession(await ask(loginForm(OWNER_OF_PROGRAM, stack.password)))).toBe(true);
+      });
+    });
+
+    it('serves an address that is locked, but for its login', async () => {
+      await behindPassword(stack, '/', async () => {
+        const from = newAddress();
+        const ask = (request: TypedRequest) => askFrom(stack, from, withPassword(request));
+        for (let turn = 0; turn < LIMIT; turn++) await ask(loginForm(OWNER_OF_PROGRAM, `wrong${turn}`));
+        expect((await ask(loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
+        for (const request of [{ target: items }, form(items, 'id=5'), { target: '/' }]) {
+          expect((await ask(request)).status).toBe(200);
+        }
+        expect((await ask({ target: '/wp-includes/css/buttons.min.css' })).status).toBe(200);
+      });
+    });
+
+    it('is protected as any other: guesses at its login are counted', async () => {
+      await behindPassword(stack, '/', async () => {
+        const from = newAddress();
+        const ask = (request: TypedRequest) => askFrom(stack, from, withPassword(request));
+        await ask({ target: items });
+        for (let turn = 0; turn < LIMIT; turn++) await ask(loginForm(OWNER_OF_PROGRAM, `wrong${turn}`));
+        expect((await ask(loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
+      });
+    });
+
+    it('that asks below one folder alone counts guesses beside it in full', async () => {
+      await behindPassword(stack, '/private', async () => {
+        const from = newAddress();
+        expect((await askFrom(stack, from, { target: '/private/' })).status).toBe(401);
+        for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, guess(turn));
+        expect((await askFrom(stack, from, loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
+      });
+    });
+  });
+
+  it('that asks for nothing counts guesses by basic authentication in full, one by one and all at once', async () => {
+    for (const atOnce of [false, true]) {
+      const from = newAddress();
+      const turns = Array.from({ length: LIMIT * 3 }, (_, turn) => turn);
+      if (atOnce) await Promise.all(turns.map((turn) => askFrom(stack, from, guess(turn))));
+      else for (const turn of turns) await askFrom(stack, from, guess(turn));
+      expect((await askFrom(stack, from, loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
+    }
+  });
+});

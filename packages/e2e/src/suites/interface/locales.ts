@@ -1,0 +1,172 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { repositoryDir } from '@security-optimizer/sandbox/fetch/cache';
+import type { Stack } from '../../stacks/stack.js';
+import { muPlugins } from '../../stacks/wordpress.js';
+
+/** A language of the walks: how it says a text of the product, and which texts are none of it. */
+export interface Language {
+  readonly name: 'German' | 'right to left';
+  /** As WordPress names it; the second one is put in the place of Italian. */
+  readonly locale: 'de_DE' | 'it_IT';
+  /** A text of the catalogue. @param words take the places of its placeholders, in order */
+  say(text: string, ...words: string[]): string;
+  /** The plural of a text, which the catalogue has under its singular. */
+  sayMany(text: string, count: number): string;
+  /** Whether a text is in this language, or a value such as a name, a number or a day. */
+  isSaid(text: string): boolean;
+}
+
+type Messages = Readonly<Record<string, readonly string[]>>;
+interface CatalogueTools {
+  collectTexts(root: string): Promise<{ text: string; plural: string | null }[]>;
+  pseudoLocale(texts: { text: string; plural: string | null }[]): string;
+}
+
+/**
+ * German, and the language of the layout tests. A text is a value when it holds nothing but these words.
+ * @param values names on the site: logins, plugins, addresses
+ */
+export async function readLanguages(values: readonly string[]): Promise<readonly [Language, Language]> {
+  const german = messagesOf(readFileSync(languageFile('de_DE'), 'utf8'));
+  const pseudo = messagesOf(await pseudoJson());
+  return [
+    { name: 'German', locale: 'de_DE', ...speech(german), isSaid: germanRule(german, values) },
+    { name: 'right to left', locale: 'it_IT', ...speech(pseudo), isSaid: pseudoRule(values) },
+  ];
+}
+
+function speech(messages: Messages): Pick<Language, 'say' | 'sayMany'> {
+  const form = (text: string, place: number, words: readonly string[]): string => {
+    const said = messages[text]?.[place];
+    if (said === undefined) throw new Error(`“${text}” is not in the catalogue.`);
+    let next = 0;
+    return said.replace(/%(?:(\d)\$)?[sd]/g, (_all, at?: string) => words[Number(at ?? ++next) - 1] ?? '');
+  };
+  return { say: (text, ...words) => form(text, 0, words), sayMany: (text, count) => form(text, 1, [String(count)]) };
+}
+
+/**
+ * Makes the site speak these languages to a browser that sends the cookie `language`. @returns puts everything back
+ */
+export async function speak(stack: Stack): Promise<() => void> {
+  const plugin = join(muPlugins(stack), 'languages.php');
+  const installed = join(muPlugins(stack), 'security-optimizer/languages/security-optimizer-it_IT.json');
+  renameSync(installed, `${installed}.own`);
+  writeFileSync(installed, await pseudoJson());
+  writeFileSync(
+    plugin,
+    `<?php if ( in_array( $_COOKIE['language'] ?? '', array( 'de_DE', 'it_IT' ), true ) ) {
+      add_filter( 'get_user_metadata', function ( $value, $user, $key ) {
+        return 'locale' === $key ? array( $_COOKIE['language'] ) : $value;
+      }, 10, 3 );
+      if ( 'it_IT' === $_COOKIE['language'] ) {
+        add_action( 'after_setup_theme', function () { $GLOBALS['wp_locale']->text_direction = 'rtl'; } );
+      }
+    }`,
+  );
+  return () => {
+    rmSync(plugin, { force: true });
+    renameSync(`${installed}.own`, installed);
+  };
+}
+
+function languageFile(locale: string): string {
+  return join(repositoryDir, `packages/connector/dist/languages/security-optimizer-${locale}.json`);
+}
+
+async function pseudoJson(): Promise<string> {
+  const load = (name: string) =>
+    import(pathToFileURL(join(repositoryDir, `scripts/lib/texts/${name}.mjs`)).href) as Promise<CatalogueTools>;
+  const [{ collectTexts }, { pseudoLocale }] = await Promise.all([load('collect-texts'), load('pseudo-locale')]);
+  return pseudoLocale(await collectTexts(resolve(repositoryDir)));
+}
+
+function messagesOf(json: string): Messages {
+  return JSON.parse(json) as Messages;
+}
+
+const PLACEHOLDER = /%(?:\d\$)?[sd]|%\(\w+\)[sd]|\{\w+\}/;
+const HAS_LETTER = /\p{L}/u;
+
+/** A text is German when it is a form of the catalogue, a part of one between elements, or put together of such. */
+function germanRule(messages: Messages, values: readonly string[]): Language['isSaid'] {
+  const whole = new Set<string>();
+  const patterns: RegExp[] = [];
+  for (const [text, forms] of Object.entries(messages)) {
+    if (text === '') continue;
+    for (const form of forms) {
+      for (const part of [form.replace(/<[^>]+>/g, ''), ...form.split(/<[^>]+>/)]) {
+        for (const piece of part.split(PLACEHOLDER)) whole.add(piece.trim());
+        if (PLACEHOLDER.test(part)) patterns.push(patternOf(part.trim()));
+      }
+    }
+  }
+  const isValue = valueRule(values, 'de');
+  const known = new Map<string, boolean>();
+  const isSaid = (text: string): boolean => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    // Against texts that lead back to themselves.
+    known.set(text, false);
+    const joints = text.split(/, |: |\. | {2,}|\n|[“”„"()]/).filter((part) => part.trim() !== '');
+    const is =
+      isValue(text) ||
+      whole.has(text) ||
+      patterns.some((pattern) =>
+        pattern
+          .exec(text)
+          ?.slice(1)
+          .every((word) => isSaid(word.trim())),
+      ) ||
+      (joints.length > 1 && joints.every((part) => isSaid(part.trim())));
+    known.set(text, is);
+    return is;
+  };
+  return (text) => isSaid(text.trim());
+}
+
+function patternOf(text: string): RegExp {
+  const literal = text.split(PLACEHOLDER).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${literal.join('(.+?)')}$`, 's');
+}
+
+/** What the catalogue gave has no plain vowel and no plain C, N or S; see pseudo-locale.mjs. */
+function pseudoRule(values: readonly string[]): Language['isSaid'] {
+  const isValue = valueRule(values, 'it');
+  return (text) => {
+    const words = text.split(/[^\p{L}\p{N}\p{M}@./:_-]+/u).map((word) => word.replace(/[.:]$/, ''));
+    return words.every((word) => !/[aeioucnys]/i.test(word) || isValue(word));
+  };
+}
+
+const FORMS = [
+  ['month', 'long'],
+  ['month', 'short'],
+  ['weekday', 'long'],
+  ['weekday', 'short'],
+] as const;
+
+/** Names on the site, names of days and months as the browser writes them, and what holds no word at all. */
+function valueRule(values: readonly string[], language: string): (text: string) => boolean {
+  const words = new Set(values.flatMap((value) => [value, ...value.split(' ')]).map((word) => word.toLowerCase()));
+  for (let day = 0; day < 366; day += 5) {
+    for (const [part, form] of FORMS) {
+      const format = new Intl.DateTimeFormat(language, { day: 'numeric', [part]: form, timeZone: 'UTC' });
+      const alone = new Intl.DateTimeFormat(language, { [part]: form, timeZone: 'UTC' });
+      const date = Date.UTC(2024, 0, 1 + day);
+      for (const { value } of [...format.formatToParts(date), ...alone.formatToParts(date)]) {
+        // A calendar heads its columns with two letters.
+        for (const word of [value, value.slice(0, 2)]) words.add(word.toLowerCase());
+      }
+    }
+  }
+  return (text) =>
+    !HAS_LETTER.test(text) ||
+    words.has(text.toLowerCase()) ||
+    text.split(/\s+/).every((word) => {
+      const bare = word.toLowerCase().replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
+      return !HAS_LETTER.test(bare) || words.has(bare) || words.has(`${bare}.`);
+    });
+}

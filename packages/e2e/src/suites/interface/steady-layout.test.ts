@@ -1,0 +1,86 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openChromium, windowOf } from '../../browser/chromium.js';
+import { answerConsent } from '../../http/session.js';
+import { onQuickestStack } from '../../stacks/stack.js';
+import { openPlace, PLACES, showSite } from './shown-site.js';
+
+/** What all shifts of a page may add up to: a fifth of what is called good (web.dev/cls). */
+const MOST = 0.02;
+/** How much longer than on this machine each answer takes, milliseconds. */
+const LATE_MS = 300;
+
+interface Shift {
+  readonly value: number;
+  /** Milliseconds from the start of the page. */
+  readonly at: number;
+  readonly what: readonly string[];
+}
+
+onQuickestStack('what stands on a page stays where it is while the rest arrives', (stack) => {
+  let browser: Browser;
+  let site: Awaited<ReturnType<typeof showSite>>;
+
+  beforeAll(async () => {
+    [site, browser] = await Promise.all([showSite(stack), openChromium()]);
+    await answerConsent(stack, site.owner);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await site?.putBack();
+  });
+
+  it.each([1440, 390])('at %d px, on every page and tab', async (width) => {
+    const context = await windowOf(browser, stack, site.owner);
+    const page = await context.newPage();
+    // Everything arrives late, so that what stands for it is drawn and replaced, however fast the machine is.
+    await page.route(/security-optimizer(\/|%2F)v1/, async (route) => {
+      await new Promise((done) => setTimeout(done, LATE_MS));
+      await route.continue();
+    });
+    await page.addInitScript(() => {
+      const shifts: Shift[] = [];
+      Object.assign(window, { shifts });
+      // The foot of wp-admin stands at the foot of the window while a page is short, so each list that grows moves it.
+      document.addEventListener('DOMContentLoaded', () => {
+        const style = document.createElement('style');
+        style.textContent = '#wpfooter { visibility: hidden; }';
+        document.head.append(style);
+      });
+      const rect = ({ x, y, width, height }: DOMRectReadOnly) => [x, y, width, height].map(Math.round).join(' ');
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries() as (PerformanceEntry & {
+          readonly value: number;
+          readonly hadRecentInput: boolean;
+          readonly sources: readonly {
+            readonly node: Node | null;
+            readonly previousRect: DOMRectReadOnly;
+            readonly currentRect: DOMRectReadOnly;
+          }[];
+        })[]) {
+          if (entry.hadRecentInput) continue;
+          const elements = entry.sources.map(({ node }) =>
+            node instanceof Element ? node : (node?.parentElement ?? null),
+          );
+          // wp-admin's own: its bar is filled by a script of WordPress, and its foot stands below the page.
+          if (elements.every((element) => element !== null && element.closest('.so') === null)) continue;
+          const what = entry.sources.map(({ previousRect, currentRect }, place) => {
+            const element = elements[place];
+            return `${element?.nodeName} ${element?.id || element?.className}: ${rect(previousRect)} -> ${rect(currentRect)}`;
+          });
+          shifts.push({ value: entry.value, at: Math.round(entry.startTime), what });
+        }
+      }).observe({ type: 'layout-shift', buffered: true });
+    });
+    const unsteady: object[] = [];
+    for (const [place, ready] of PLACES) {
+      await openPlace(page, stack, place, ready, width);
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      const shifts = await page.evaluate(() => (window as unknown as { shifts: Shift[] }).shifts);
+      const sum = shifts.reduce((all, { value }) => all + value, 0);
+      if (sum > MOST) unsteady.push({ place, sum, shifts });
+    }
+    await context.close();
+    expect(unsteady).toEqual([]);
+  });
+});

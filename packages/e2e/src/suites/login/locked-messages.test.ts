@@ -1,0 +1,124 @@
+import { beforeAll, expect, it } from 'vitest';
+import { restBasic, usersBlogs } from '../../attacks/requests.js';
+import type { RawAnswer } from '../../http/raw.js';
+import { form, type TypedRequest } from '../../http/request.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { prepareLoginSuite } from './login-suite.js';
+import { askFrom, loginForm } from './visitors.js';
+
+const LIMIT = 3;
+const CUSTOMER = 'a-customer';
+
+/** Forms of plugins. All of them replace what WordPress says of a name or a password by words of their own. */
+const PLUGIN = `<?php
+add_filter( 'wp_is_application_passwords_available', '__return_true' );
+function forms_sign_on( $login, $password ) {
+  $user = wp_signon( array( 'user_login' => $login, 'user_password' => $password ) );
+  if ( ! is_wp_error( $user ) ) { return null; }
+  $own = array_fill_keys( array( 'incorrect_password', 'invalid_username', 'invalid_email' ), 'The shop knows no such customer.' );
+  $code = $user->get_error_code();
+  return isset( $own[ $code ] ) ? $own[ $code ] : apply_filters( 'login_errors', $user->get_error_message() );
+}
+add_action( 'wp_loaded', function () {
+  if ( isset( $_POST['shop_login'] ) ) {
+    $fault = forms_sign_on( $_POST['shop_login'], $_POST['shop_password'] );
+    exit( '<ul class="notice"><li>' . ( null === $fault ? 'Welcome' : $fault ) . '</li></ul>' );
+  }
+} );
+add_action( 'wp_ajax_nopriv_shop_login', function () {
+  $fault = forms_sign_on( $_POST['login'], $_POST['password'] );
+  null === $fault ? wp_send_json_success() : wp_send_json_error( array( 'message' => $fault ) );
+} );
+add_action( 'rest_api_init', function () {
+  register_rest_route( 'forms/v1', '/login', array(
+    'methods'             => 'POST',
+    'permission_callback' => '__return_true',
+    'callback'            => function ( $request ) { return wp_authenticate( $request['name'], $request['password'] ); },
+  ) );
+} );
+`;
+
+type Attempt = (login: string, password: string) => TypedRequest;
+const fields = (values: Record<string, string>) => new URLSearchParams(values).toString();
+/** Each with its status while the address is locked. */
+const routes: readonly (readonly [string, Attempt, number])[] = [
+  ["a shop's form", (login, password) => form('/', fields({ shop_login: login, shop_password: password })), 200],
+  [
+    'a form by AJAX',
+    (login, password) => form('/wp-admin/admin-ajax.php', fields({ action: 'shop_login', login, password })),
+    200,
+  ],
+  ["a plugin's REST route", (name, password) => form('/wp-json/forms/v1/login', fields({ name, password })), 429],
+  ['REST with basic authentication', restBasic, 429],
+  ['XML-RPC', usersBlogs, 429],
+  ["WordPress's own form", loginForm, 429],
+];
+
+onEveryStack('a visitor whose address is locked', (stack) => {
+  const suite = prepareLoginSuite(stack, {
+    plugin: { file: 'forms.php', php: PLUGIN },
+    logins: [CUSTOMER],
+    limit: LIMIT,
+  });
+  const from = '127.0.44.1';
+  const ask = (request: TypedRequest) => askFrom(stack, from, request);
+  const seen = ({ status, body, headers }: RawAnswer) => ({
+    status,
+    type: headers['content-type'],
+    body: body.replace(/"until":\d+/g, 'UNTIL').replace(/nonce="[^"]*"/g, 'NONCE'),
+  });
+  let before: RawAnswer;
+
+  beforeAll(async () => {
+    for (let turn = 0; turn < LIMIT; turn++)
+      before = await ask(routes[0]?.[1](CUSTOMER, `wrong${turn}`) as TypedRequest);
+  });
+
+  it('was told what anybody is told until then', () => {
+    expect(before.body).toContain('The shop knows no such customer.');
+    expect(before.headers['retry-after']).toBeUndefined();
+  });
+
+  it.each(routes)('is told so by %s, and until when', async (_route, attempt, status) => {
+    const answer = await ask(attempt(CUSTOMER, stack.password));
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatch(/Too many login attempts/);
+    expect(answer.body).toMatch(/[Tt]ry again in (?:<[^>]+>)*(?:1 hour|60 minutes|5\d (?:min|minutes))/);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(3500);
+    expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(3600);
+  });
+
+  it.each(routes)(
+    'learns nothing by %s: a right password, a wrong one and an unknown name',
+    async (_route, attempt) => {
+      const right = seen(await ask(attempt(CUSTOMER, stack.password)));
+      expect(right.body).not.toContain(CUSTOMER);
+      expect(seen(await ask(attempt(CUSTOMER, 'wrong')))).toEqual(right);
+      expect(seen(await ask(attempt('nobody-at-all', 'wrong')))).toEqual(right);
+      expect(seen(await ask(attempt(CUSTOMER, suite.key(CUSTOMER))))).toEqual(right);
+    },
+  );
+
+  it.each([
+    ['a style', '/wp-includes/css/buttons.min.css'],
+    ['the front page', '/'],
+    ['a missing page', '/nothing-here/'],
+    ['a part of REST that anybody may read', '/wp-json/wp/v2/posts'],
+    ['cron', '/wp-cron.php'],
+  ])('still gets %s, without a word about it', async (_what, target) => {
+    const answer = await ask({ target });
+    expect(answer.status).not.toBe(429);
+    expect(answer.headers['retry-after']).toBeUndefined();
+  });
+
+  it.each([
+    ['a style', '/wp-includes/css/buttons.min.css', 200],
+    ['the front page', '/', 200],
+    ['admin-ajax', '/wp-admin/admin-ajax.php?action=nothing', 400],
+    ['what anybody may read in REST', '/wp-json/wp/v2/posts', 200],
+  ])('still gets %s with credentials by basic authentication: it needs no login', async (_what, target, status) => {
+    const answer = await ask({ ...restBasic('staging', 'open'), target });
+    expect(answer.status).toBe(status);
+    expect(answer.body).not.toContain('Too many');
+  });
+});

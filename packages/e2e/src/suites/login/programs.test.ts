@@ -1,0 +1,97 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { restBasic, usersBlogs } from '../../attacks/requests.js';
+import type { TypedRequest } from '../../http/request.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { prepareLoginSuite } from './login-suite.js';
+import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+
+const LIMIT = 5;
+const KEY = ['ck_of_a_shop', 'cs_its_secret'] as const;
+const PROGRAM = 'a-phone-owner';
+
+/** Keys that a plugin compares by itself, as shops do for their REST API: WordPress checks no password then. */
+const PLUGIN = `<?php
+add_filter( 'wp_is_application_passwords_available', '__return_true' );
+add_filter( 'determine_current_user', function ( $user ) {
+  $given = isset( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'] ) ? $_SERVER['PHP_AUTH_USER'] . ':' . $_SERVER['PHP_AUTH_PW'] : '';
+  return $user || ! hash_equals( '${KEY.join(':')}', $given ) ? $user : 1;
+}, 15 );
+`;
+
+onEveryStack('programs that log in with each call', (stack) => {
+  const suite = prepareLoginSuite(stack, {
+    plugin: { file: 'programs.php', php: PLUGIN },
+    logins: [PROGRAM],
+    role: 'editor',
+    limit: LIMIT,
+  });
+  let last = 0;
+  const newAddress = () => `127.0.43.${++last}`;
+  const isLetIn = async (from: string) =>
+    createsSession(await askFrom(stack, from, loginForm(PROGRAM, stack.password)));
+  const isLocked = async (from: string) =>
+    (await askFrom(stack, from, loginForm(PROGRAM, stack.password))).status === 429;
+
+  afterEach(() => recover(stack, 'unblock', '--all'));
+
+  describe('with keys of a plugin', () => {
+    it('may call as often as they like: no call is a guess, alone or beside others', async () => {
+      const from = newAddress();
+      const call = async () => (await askFrom(stack, from, restBasic(...KEY))).status;
+      for (let turn = 0; turn < 10; turn++) expect(await call()).toBe(200);
+      const statuses = await Promise.all(Array.from({ length: 60 }, call));
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      expect(await isLetIn(from)).toBe(true);
+    });
+
+    it('that are wrong are guesses, and lock the address like any others', async () => {
+      const from = newAddress();
+      for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, restBasic(KEY[0], `wrong${turn}`));
+      expect(await isLocked(from)).toBe(true);
+    });
+
+    it('are taken from an address that is locked, too: there is no password to guess in them', async () => {
+      const from = newAddress();
+      for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, loginForm(PROGRAM, `wrong${turn}`));
+      expect(await isLocked(from)).toBe(true);
+      expect((await askFrom(stack, from, restBasic(...KEY))).status).toBe(200);
+    });
+  });
+
+  describe('with an application password while the second factor is on', () => {
+    const isTold = /Application passwords are not available for accounts that need a second factor\./;
+    beforeAll(() => change(stack, suite.owner, '/2fa', { sg2fa: 1 }));
+    afterAll(() => change(stack, suite.owner, '/2fa', { sg2fa: 0 }));
+
+    const routes: readonly (readonly [string, (password: string) => TypedRequest])[] = [
+      ['REST', (password) => restBasic(PROGRAM, password)],
+      ['XML-RPC', (password) => usersBlogs(PROGRAM, password)],
+    ];
+    it.each(routes)('that is right are told by %s why it is refused, and lock nobody out', async (_route, call) => {
+      const from = newAddress();
+      for (let turn = 0; turn < LIMIT * 2; turn++) {
+        const { body } = await askFrom(stack, from, call(suite.key(PROGRAM)));
+        expect(body).toMatch(isTold);
+        expect(body).toContain('Login Security, Application Passwords');
+      }
+      expect(await isLocked(from)).toBe(false);
+    });
+
+    it('that is right get a code and a status that programs can tell from a wrong one', async () => {
+      const right = await askFrom(stack, newAddress(), restBasic(PROGRAM, suite.key(PROGRAM)));
+      expect([right.status, JSON.parse(right.body).code]).toEqual([403, 'application_passwords_need_permission']);
+      const wrong = await askFrom(stack, newAddress(), restBasic(PROGRAM, 'wrong'));
+      expect([wrong.status, JSON.parse(wrong.body).code]).toEqual([401, 'rest_not_logged_in']);
+    });
+
+    it.each(routes)('that is wrong are told by %s what anybody is, and are counted', async (_route, call) => {
+      const from = newAddress();
+      for (let turn = 0; turn < LIMIT; turn++) {
+        const { body } = await askFrom(stack, from, call(`wrong${turn}`));
+        expect(body).toMatch(/Incorrect username or password|You are not currently logged in/);
+        expect(body).not.toMatch(isTold);
+      }
+      expect(await isLocked(from)).toBe(true);
+    });
+  });
+});

@@ -1,0 +1,156 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ask } from '../../http/request.js';
+import { logIn, type Session } from '../../http/session.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { SHOP_PLUGIN, shopForm } from './shop-form.js';
+import { change, recover } from './visitors.js';
+
+const LOGIN_SLUG = 'side-porch';
+const ENTRY = 'join-the-club';
+
+/** A theme as they were before blocks, which prints the form in every way there is. */
+const CLASSIC = `<?php
+get_header( 'none' ); ?><!DOCTYPE html><html><head><?php wp_head(); ?></head><body>
+<main data-theme="classic">
+<section>before <?php wp_login_form(); ?> after</section>
+<section><?php wp_login_form( array( 'echo' => true, 'form_id' => 'second-form' ) ); ?></section>
+<section><?php echo '<div class="modal">' . wp_login_form( array( 'echo' => false, 'form_id' => 'third-form' ) ) . '</div>'; ?></section>
+<section><?php ob_start(); wp_login_form( array( 'form_id' => 'fourth-form' ) ); echo ob_get_clean(); ?></section>
+<form id="search" action="/"><input name="s"></form>
+<form id="shop-login" action="/" method="post"><input name="shop_login"><input name="shop_password"></form>
+<p id="links"><?php wp_register( '', '' ); ?>|<?php wp_loginout(); ?></p>
+</main><?php wp_footer(); ?></body></html>`;
+
+/** Where links lead, as another plugin would have it. */
+const LINKS = `add_filter( 'register_url', function ( $url ) { return isset( $_GET['register_at'] ) ? wp_unslash( $_GET['register_at'] ) : $url; } );
+add_filter( 'login_url', function ( $url ) { return isset( $_GET['login_at'] ) ? wp_unslash( $_GET['login_at'] ) : $url; } );
+`;
+
+onEveryStack('login forms and links on public pages, with a login at an address of its own', (stack) => {
+  const plugin = join(muPlugins(stack), 'public-forms.php');
+  const theme = join(dirname(muPlugins(stack)), 'themes/plain-classic');
+  let owner: Session;
+  let before = '';
+  let post = '';
+  const page = async (target: string, cookie?: string) =>
+    (await ask(stack, { target, ...(cookie === undefined ? {} : { headers: { cookie } }) })).body;
+  const links = async (query: string) =>
+    /<p id="links">(.*?)<\/p>/s.exec(await page(`/?${query}`))?.[1]?.replace(/&(?:amp|#0?38);/g, '&') ?? 'no page';
+
+  beforeAll(async () => {
+    writeFileSync(plugin, `<?php\n${SHOP_PLUGIN}${LINKS}`);
+    mkdirSync(theme, { recursive: true });
+    writeFileSync(join(theme, 'style.css'), '/* Theme Name: Plain Classic */');
+    writeFileSync(join(theme, 'header-none.php'), '');
+    writeFileSync(join(theme, 'index.php'), CLASSIC);
+    const content =
+      '<!-- wp:loginout {"displayLoginAsForm":true} /--><!-- wp:paragraph --><p>Below it</p><!-- /wp:paragraph -->';
+    [before = '', post = ''] = (
+      await runInWordPress(
+        stack,
+        `update_option( 'users_can_register', 1 );
+        echo get_stylesheet(), ' ', wp_insert_post( array( 'post_title' => 'Come in', 'post_content' => '${content}', 'post_status' => 'publish' ) );`,
+      )
+    )
+      .trim()
+      .split(' ');
+    owner = await logIn(stack);
+  });
+  afterAll(async () => {
+    await recover(stack, 'login-url', 'reset');
+    await runInWordPress(
+      stack,
+      `switch_theme( '${before}' ); update_option( 'users_can_register', 0 ); wp_delete_post( ${Number(post)}, true );`,
+    );
+    rmSync(plugin, { force: true });
+    rmSync(theme, { recursive: true, force: true });
+    await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
+  });
+
+  it('are WordPress’s own while the login is at its usual address', async () => {
+    expect(await page('/come-in/')).toMatch(/<form[^>]+wp-login\.php/);
+  });
+
+  describe('once it is at an address of its own', () => {
+    beforeAll(() => change(stack, owner, '/custom-login-url', { type: 'custom', login: LOGIN_SLUG, signup: ENTRY }));
+
+    it('the login/out block shows anonymous visitors no form in a block theme, in pages and in the REST API', async () => {
+      for (const target of ['/come-in/', `/wp-json/wp/v2/posts/${post}`, '/']) {
+        const body = await page(target);
+        expect(body, target).not.toMatch(/<form[^>]+wp-login|user_pass|wp-login\.php/);
+        expect(body, target).not.toMatch(new RegExp(`${LOGIN_SLUG}|${ENTRY}`));
+      }
+      expect(await page('/come-in/')).toContain('Below it');
+    });
+
+    describe('in a classic theme', () => {
+      beforeAll(() => runInWordPress(stack, `switch_theme( 'plain-classic' );`));
+      afterAll(() => runInWordPress(stack, `switch_theme( '${before}' );`));
+
+      it('wp_login_form() shows anonymous visitors no form, however the theme prints it, and all else stays', async () => {
+        const body = await page('/');
+        expect(body).toContain('data-theme="classic"');
+        expect(body).not.toMatch(/loginform|second-form|third-form|fourth-form|name="pwd"|wp-login\.php/);
+        expect(body).not.toMatch(new RegExp(`${LOGIN_SLUG}|${ENTRY}`));
+        expect(body).toMatch(/<section>before\s+after<\/section>/);
+        expect(body).toContain('<div class="modal"></div>');
+        expect(body).toContain('<form id="search"');
+        expect(body).toContain('</html>');
+      });
+
+      it('forms of plugins that post to their own page stay, and log in', async () => {
+        expect(await page('/')).toContain('<form id="shop-login"');
+        expect((await ask(stack, shopForm(stack.user, stack.password))).body).toBe('Logged in');
+      });
+
+      it('members see the forms, with the address', async () => {
+        const body = await page('/', owner.cookie);
+        expect(body.match(new RegExp(`<form[^>]+/${LOGIN_SLUG}`, 'g'))).toHaveLength(4);
+      });
+
+      it('links to the hidden addresses are left out', async () => {
+        expect(await links('')).toBe('|');
+        const { host } = new URL(stack.url);
+        const hidden = [
+          '/wp-login.php?action=register',
+          '/WP-Login.php',
+          `//${host}/wp-login.php`,
+          `${stack.url}//wp-login.php`,
+          '/%77p-login.php',
+          '/x/../wp-login.php/path',
+          '/index.php/wp-login.php',
+          'wp-login.php',
+          '/wp-signup.php',
+          '/wp-register.php',
+          '/wp-admin/',
+          `/${LOGIN_SLUG}`,
+          `/${LOGIN_SLUG.toUpperCase()}/?x=1`,
+          `/index.php/${ENTRY}`,
+        ].map(encodeURIComponent);
+        for (const url of hidden) {
+          expect(await links(`register_at=${url}`), url).toBe('|');
+          expect(await links(`login_at=${url}`), url).toBe('|');
+        }
+      });
+
+      it('links to the open pages of other plugins stay', async () => {
+        const open = [
+          '/join/',
+          '/?page_id=2',
+          `${stack.url}/members/`,
+          'https://example.com/wp-login.php',
+          `/x/${LOGIN_SLUG}`,
+        ];
+        for (const url of open) {
+          const at = encodeURIComponent(url);
+          expect(await links(`register_at=${at}`), url).toMatch(/href="[^"]+">Register<\/a>\|$/);
+          expect(await links(`login_at=${at}`), url).toMatch(/^\|<a[^>]+>Log in<\/a>$/);
+        }
+      });
+    });
+  });
+});

@@ -1,0 +1,243 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { restBasic, usersBlogs } from '../../attacks/requests.js';
+import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { FormBrowser } from './form-browser.js';
+import { BASIC_AUTHENTICATION, SHOP_PLUGIN, shopForm } from './shop-form.js';
+import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+
+const FROM = '127.0.34.1';
+const KEEPER = 'a-shopkeeper';
+const CLERK = 'a-clerk';
+
+/**
+ * What a shop does: roles of its own, its own login form; a login link, basic authentication, and a new session in
+ * place of all others. With `hold`, a login makes its session only after the user's other sessions are gone.
+ */
+const plugin = (heldFile: string) => `<?php
+${SHOP_PLUGIN}
+add_action( 'init', function () {
+  add_role( 'shop_keeper', 'Shop keeper', array( 'read' => true, 'edit_posts' => true ) );
+  add_role( 'shop_clerk', 'Shop clerk', array( 'read' => true ) );
+} );
+add_action( 'init', function () {
+  if ( isset( $_GET['magic'] ) ) {
+    wp_set_auth_cookie( get_user_by( 'login', $_GET['magic'] )->ID );
+    exit( 'welcome' );
+  }
+  if ( isset( $_GET['renew'] ) && is_user_logged_in() ) {
+    $user = get_current_user_id();
+    wp_destroy_all_sessions();
+    wp_set_auth_cookie( $user );
+    exit( 'renewed' );
+  }
+} );
+add_filter( 'attach_session_information', function ( $session, $user ) {
+  global $wpdb;
+  if ( isset( $_GET['hold'] ) ) {
+    touch( '${heldFile}' );
+    $query = "SELECT COUNT(*) FROM $wpdb->usermeta WHERE user_id = " . (int) $user . " AND meta_key = 'session_tokens' AND meta_value <> ''";
+    for ( $left = 600; $left > 0 && $wpdb->get_var( $query ) > 0; --$left ) { usleep( 50000 ); }
+  }
+  return $session;
+}, 10, 2 );
+${BASIC_AUTHENTICATION}`;
+
+onEveryStack('two-factor authentication for roles of the owner’s choice', (stack) => {
+  const pluginFile = join(muPlugins(stack), 'a-shop.php');
+  const heldFile = join(stack.dir, 'login-held');
+  let owner: Session;
+  let xmlRpcBefore: 0 | 1;
+  let key = '';
+  const visitor = (agent = 'A browser') => new FormBrowser(stack, FROM, agent);
+  const choose = (...roles: string[]) => change(stack, owner, '/two-factor-roles', { two_factor_roles: roles });
+
+  /** By which of all routes a password, or a program's key, lets somebody in. */
+  async function routes(login: string): Promise<Readonly<Record<string, boolean>>> {
+    const rest = await askFrom(stack, FROM, restBasic(login, stack.password));
+    const xmlRpc = await askFrom(stack, FROM, usersBlogs(login, stack.password));
+    return {
+      form: createsSession(await visitor().logIn(login)),
+      shop: createsSession(await askFrom(stack, FROM, shopForm(login, stack.password))),
+      link: createsSession(await askFrom(stack, FROM, { target: `/?magic=${login}` })),
+      'XML-RPC': xmlRpc.body.includes('blogid'),
+      REST: rest.status === 200,
+      'application password':
+        (await askFrom(stack, FROM, restBasic(login, login === KEEPER ? key : 'none'))).status === 200,
+    };
+  }
+  const everywhere = (open: boolean) => ({
+    form: open,
+    shop: open,
+    link: open,
+    'XML-RPC': open,
+    REST: open,
+    'application password': open,
+  });
+
+  beforeAll(async () => {
+    writeFileSync(pluginFile, plugin(heldFile));
+    // The roles are there from the first page on.
+    await runInWordPress(stack, '');
+    key = await runInWordPress(
+      stack,
+      `foreach ( array( '${KEEPER}' => 'shop_keeper', '${CLERK}' => 'shop_clerk' ) as $login => $role ) {
+        wp_insert_user( array( 'user_login' => $login, 'user_pass' => '${stack.password}', 'user_email' => "$login@example.com", 'role' => $role ) );
+      }
+      echo WP_Application_Passwords::create_new_application_password( get_user_by( 'login', '${KEEPER}' )->ID, array( 'name' => 'phone' ) )[0];`,
+    );
+    owner = await logIn(stack);
+    xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
+    await setOptions(stack, owner, { disable_xml_rpc: 0 });
+    await change(stack, owner, '/2fa', { sg2fa: 1 });
+  });
+  afterAll(async () => {
+    await choose();
+    await change(stack, owner, '/2fa', { sg2fa: 0 });
+    await setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore });
+    await recover(stack, 'unblock', '--all');
+    rmSync(pluginFile, { force: true });
+    rmSync(heldFile, { force: true });
+    await runInWordPress(
+      stack,
+      `require_once ABSPATH . 'wp-admin/includes/user.php';
+      foreach ( array( '${KEEPER}', '${CLERK}' ) as $login ) { wp_delete_user( get_user_by( 'login', $login )->ID ); }
+      remove_role( 'shop_keeper' ); remove_role( 'shop_clerk' );`,
+    );
+  });
+
+  it('is not asked of a shop manager before the owner chooses the role', async () => {
+    expect(await routes(KEEPER)).toEqual(everywhere(true));
+  });
+
+  it('tells the owner the roles of the site by their names', async () => {
+    const answer = (await choose()) as { two_factor_roles: { role: string }[] };
+    expect(answer.two_factor_roles).toContainEqual({
+      role: 'shop_keeper',
+      name: 'Shop keeper',
+      selected: 0,
+      required: 0,
+    });
+    expect(answer.two_factor_roles.map(({ role }) => role)).toEqual(
+      expect.arrayContaining(['administrator', 'editor', 'author', 'subscriber']),
+    );
+  });
+
+  it('is asked of a shop manager by every login route afterwards, and sessions from before are over', async () => {
+    const [keeper, clerk] = [visitor(), visitor()];
+    await keeper.logIn(KEEPER);
+    await clerk.logIn(CLERK);
+    const profile = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status;
+    expect([await profile(keeper), await profile(clerk)]).toEqual([200, 200]);
+    await choose('shop_keeper');
+    expect([await profile(keeper), await profile(clerk)]).toEqual([302, 200]);
+    expect(await routes(KEEPER)).toEqual(everywhere(false));
+    expect((await visitor().logIn(KEEPER)).headers.location).toContain('action=second-factor');
+    // The owner goes on, and whoever has another role too.
+    await readOptions(stack, owner);
+    expect(createsSession(await visitor().logIn(CLERK))).toBe(true);
+  });
+
+  it('leaves application passwords of the role to their own switch', async () => {
+    await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 1 });
+    expect((await askFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(200);
+    await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 0 });
+    // It is right, so its owner is told why it does not work.
+    expect((await askFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(403);
+  });
+
+  it('is asked of a member who gets the role later: the session from before is over', async () => {
+    const member = visitor();
+    await member.logIn(CLERK);
+    const role = (name: string) => runInWordPress(stack, `get_user_by( 'login', '${CLERK}' )->set_role( '${name}' );`);
+    await role('shop_keeper');
+    expect((await member.look('/wp-admin/profile.php')).status).toBe(302);
+    expect((await visitor().logIn(CLERK)).headers.location).toContain('action=second-factor');
+    await role('shop_clerk');
+    expect(createsSession(await visitor().logIn(CLERK))).toBe(true);
+  });
+
+  it('is asked on while the role itself is gone with its plugin', async () => {
+    await runInWordPress(stack, `remove_role( 'shop_keeper' );`);
+    expect((await visitor().logIn(KEEPER)).headers.location).toContain('action=second-factor');
+    const { two_factor_roles: roles } = (await choose('shop_keeper')) as { two_factor_roles: unknown[] };
+    expect(roles).toContainEqual(expect.objectContaining({ role: 'shop_keeper', selected: 1 }));
+  });
+
+  it('is healed where a restored database does not ask the role: sessions made meanwhile are over', async () => {
+    const member = visitor();
+    await runInWordPress(
+      stack,
+      `$policy = get_option( 'security_optimizer_policy' ); $policy['two_factor_roles'] = ''; update_option( 'security_optimizer_policy', $policy );`,
+    );
+    // Guard sees the other policy in the answer to this very login, and pushes its own again.
+    await member.logIn(KEEPER);
+    await until('WordPress asks again', async () => !createsSession(await visitor().logIn(KEEPER)));
+    await until('the session is over', async () => (await member.look('/wp-admin/profile.php')).status === 302);
+  });
+
+  const restorePolicyWithoutRole = `$policy = get_option( 'security_optimizer_policy' ); $policy['two_factor_roles'] = ''; update_option( 'security_optimizer_policy', $policy );`;
+  it.each([
+    {
+      when: 'WordPress is given the policy again',
+      login: KEEPER,
+      before: restorePolicyWithoutRole,
+      // Guard sees the other policy in the answer.
+      act: () => askFrom(stack, FROM, { target: '/' }),
+    },
+    { when: 'the owner chooses the role', login: KEEPER, roles: [], act: () => choose('shop_keeper') },
+    {
+      when: 'the owner switches the factor on',
+      login: KEEPER,
+      sg2fa: 0,
+      act: () => change(stack, owner, '/2fa', { sg2fa: 1 }),
+    },
+    {
+      when: 'the user gets the role',
+      login: CLERK,
+      act: () => runInWordPress(stack, `get_user_by( 'login', '${CLERK}' )->set_role( 'shop_keeper' );`),
+    },
+  ])('is asked in a login that is under way while $when, and no session is left', async (sample) => {
+    const { login, act, before = '' } = sample;
+    for (const target of ['/wp-login.php?hold', `/?hold&magic=${login}`]) {
+      await choose(...(sample.roles ?? ['shop_keeper']));
+      if (sample.sg2fa !== undefined) await change(stack, owner, '/2fa', { sg2fa: sample.sg2fa });
+      rmSync(heldFile, { force: true });
+      const user = `get_user_by( 'login', '${login}' )->ID`;
+      await runInWordPress(stack, `${before} WP_Session_Tokens::get_instance( ${user} )->create( time() + 3600 );`);
+      const isForm = target.startsWith('/wp-login.php');
+      const request = isForm ? loginForm(login, stack.password, { path: target }) : { target };
+      const answer = askFrom(stack, FROM, request);
+      // One that did not wait was asked for the factor at once.
+      await Promise.race([answer, until('the login waits', () => existsSync(heldFile))]);
+      await act();
+      expect({ createsSession: createsSession(await answer), location: (await answer).headers.location }).toEqual({
+        createsSession: false,
+        location: expect.stringContaining('action=second-factor'),
+      });
+      expect(await runInWordPress(stack, `echo count( WP_Session_Tokens::get_instance( ${user} )->get_all() );`)).toBe(
+        '0',
+      );
+      if (login === CLERK) await runInWordPress(stack, `get_user_by( 'login', '${CLERK}' )->set_role( 'shop_clerk' );`);
+    }
+  });
+
+  it('is asked of a member whose session was renewed before the role was chosen', async () => {
+    await choose();
+    const member = visitor();
+    await member.logIn(KEEPER);
+    expect((await member.look('/?renew')).body).toBe('renewed');
+    expect((await member.look('/wp-admin/profile.php')).status).toBe(200);
+    await choose('shop_keeper');
+    expect((await member.look('/wp-admin/profile.php')).status).toBe(302);
+  });
+
+  it('ends when the owner takes the role out', async () => {
+    await choose();
+    expect(createsSession(await visitor().logIn(KEEPER))).toBe(true);
+  });
+});

@@ -1,0 +1,131 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { until } from '../../stacks/until.js';
+import { json, overHttps, pathOf, programs, type Step, said, type Visit } from './visit.js';
+
+const order = (visit: Visit, status: string) => ({
+  ...{ payment_method: 'bacs', status, billing: { first_name: 'Till', email: 'till@example.com' } },
+  line_items: [{ product_id: visit.shop.mug, quantity: 1 }],
+});
+
+/** What programs do: tills, warehouses and payment providers. */
+export const programSteps: readonly Step[] = [
+  ...(['basic', 'query', 'oauth'] as const).map(
+    (way): Step => ({
+      title: `a program with keys reads and writes by the REST API: ${way}`,
+      async run(visit) {
+        const ask = programs[way];
+        const products = await ask(visit, { target: '/wp-json/wc/v3/products?search=mug&per_page=5' });
+        const made = await ask(visit, json('POST', '/wp-json/wc/v3/orders', order(visit, 'processing')));
+        const path = `/wp-json/wc/v3/orders/${said(made).id}`;
+        const done = await ask(visit, json('PUT', path, { status: 'completed' }));
+        const batch = await ask(
+          visit,
+          json('POST', '/wp-json/wc/v3/products/batch', { update: [{ id: visit.shop.mug, description: 'Blue.' }] }),
+        );
+        const gone = await ask(visit, json('DELETE', `${path}?force=true`));
+        const after = await ask(visit, { target: path });
+        return {
+          products: [products.status, products.headers['x-wp-total'], said(products).length],
+          made: [made.status, said(made).status],
+          done: [done.status, said(done).status],
+          batch: batch.status,
+          gone: gone.status,
+          after: [after.status, said(after).code],
+        };
+      },
+      outcome: {
+        products: [200, '1', 1],
+        made: [201, 'processing'],
+        done: [200, 'completed'],
+        batch: 200,
+        gone: 200,
+        after: [404, 'woocommerce_rest_shop_order_invalid_id'],
+      },
+    }),
+  ),
+  {
+    title: 'the REST API of the shop refuses anonymous visitors and wrong secrets',
+    async run(visit) {
+      const target = '/wp-json/wc/v3/orders';
+      const anonymous = await visit.browser().look(target);
+      const wrong = await programs.oauth(visit, { target }, 'cs_wrong');
+      const basic = await programs.basic(visit, { target }, 'cs_wrong');
+      return [anonymous, wrong, basic].map((answer) => [answer.status, said(answer).code]);
+    },
+    outcome: [
+      [401, 'woocommerce_rest_cannot_view'],
+      [401, 'woocommerce_rest_authentication_error'],
+      [401, 'woocommerce_rest_authentication_error'],
+    ],
+  },
+  {
+    title: "a payment provider's call back marks the order as paid",
+    async run(visit) {
+      const made = said(await programs.basic(visit, json('POST', '/wp-json/wc/v3/orders', order(visit, 'pending'))));
+      const call = { order: made.id, transaction: `t-${made.id}` };
+      const provider = { 'user-agent': 'PayBack-Webhook/1.0' };
+      const paid = await overHttps(visit, json('POST', '/?wc-api=pay_back', call, provider), {});
+      const pretty = await overHttps(visit, json('POST', '/wc-api/pay_back/', call, provider), {});
+      const unknown = await overHttps(visit, json('POST', '/wc-api/nobody/', call, provider), {});
+      const after = said(await programs.basic(visit, { target: `/wp-json/wc/v3/orders/${made.id}` }));
+      return {
+        paid: [paid.status, paid.body.trim()],
+        pretty: [pretty.status, pretty.body.trim()],
+        unknown: [unknown.status, unknown.body.trim()],
+        after: [after.status, after.transaction_id === call.transaction],
+      };
+    },
+    outcome: {
+      paid: [200, 'paid processing'],
+      pretty: [200, 'paid processing'],
+      unknown: [400, '-1'],
+      after: ['processing', true],
+    },
+  },
+  {
+    title: 'a webhook tells another program of an order',
+    async run(visit) {
+      const calls: { topic: unknown; agent: string }[] = [];
+      const receiver = createServer((request, response) => {
+        const { 'x-wc-webhook-topic': topic, 'user-agent': agent = '' } = request.headers;
+        calls.push({ topic, agent });
+        request.resume().on('end', () => response.end('ok'));
+      });
+      await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+      try {
+        const delivery_url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/told`;
+        const hook = { name: 'Told', topic: 'order.created', delivery_url, secret: 's', status: 'active' };
+        const made = await programs.basic(visit, json('POST', '/wp-json/wc/v3/webhooks', hook));
+        await until('WooCommerce has tried the webhook', () => calls.length > 0);
+        const path = `/wp-json/wc/v3/webhooks/${said(made).id}?force=true`;
+        const gone = await programs.basic(visit, json('DELETE', path));
+        return { made: [made.status, said(made).status], gone: gone.status, agent: calls[0]?.agent.split(' (')[0] };
+      } finally {
+        receiver.closeAllConnections();
+        await new Promise((resolve) => receiver.close(resolve));
+      }
+    },
+    outcome: { made: [201, 'active'], gone: 200, agent: 'WooCommerce/11.0.1 Hookshot' },
+  },
+  {
+    title: 'another program may ask for keys, and an anonymous visitor is shown the login of the shop first',
+    async run(visit) {
+      const query = new URLSearchParams({
+        ...{ app_name: 'Till', scope: 'read_write', user_id: '7' },
+        ...{ return_url: 'https://till.example/back', callback_url: 'https://till.example/keys' },
+      });
+      const target = `/wc-auth/v1/authorize/?${query}`;
+      const anonymous = visit.browser();
+      const sent = await anonymous.look(target);
+      const page = await anonymous.look(pathOf(sent.headers.location));
+      const owner = await visit.browser().ask({ target, headers: { cookie: visit.owner.cookie } });
+      return {
+        sent: [sent.status, pathOf(sent.headers.location).split('?')[0]],
+        page: [page.status, page.body.includes('wc-auth-login')],
+        owner: [owner.status, /wc-auth-approve/.test(owner.body)],
+      };
+    },
+    outcome: { sent: [302, '/wc-auth/v1/login/'], page: [200, true], owner: [200, true] },
+  },
+];

@@ -1,0 +1,229 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { codeOf } from '../../browser/authenticator.js';
+import { openChromium, windowOf } from '../../browser/chromium.js';
+import { watchPage } from '../../browser/watch-page.js';
+import type { RawAnswer } from '../../http/raw.js';
+import { allOptions, logIn, type Session, setOptions } from '../../http/session.js';
+import { guardLog } from '../../stacks/guard-process.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
+import { change, createsSession } from '../login/visitors.js';
+import { customerSteps } from './customer-steps.js';
+import { ownerSteps } from './owner-steps.js';
+import { programSteps } from './program-steps.js';
+import { onShop, type Shop, startShop } from './shop-site.js';
+import {
+  field,
+  logInAtMyAccount,
+  mailOf,
+  overHttps,
+  PASSWORD,
+  pathOf,
+  post,
+  programs,
+  said,
+  startVisit,
+  type Visit,
+} from './visit.js';
+
+const STAFF_ENTRANCE = 'staff-only';
+const LIMIT = 5;
+const steps = [...customerSteps, ...programSteps, ...ownerSteps];
+
+/** What browsers show: pages whose scripts must go on working under the policies that guard adds. */
+const SCREENS = [
+  ['the cart', '/cart/'],
+  ['the check-out made of blocks', '/checkout/'],
+  ['the classic check-out', '/classic-check-out/'],
+  ['analytics', '/wp-admin/admin.php?page=wc-admin&path=%2Fanalytics%2Foverview'],
+  ['orders', '/wp-admin/admin.php?page=wc-orders'],
+  ['a new product', '/wp-admin/post-new.php?post_type=product'],
+] as const;
+
+/**
+ * The same walk through the same shop at the same address, first before guard is attached, then with it and all of its
+ * options on. Each step must come out as before; what is meant to differ has tests of its own below.
+ */
+await onShop('a shop with everything of the product on', (parts) => {
+  const dir = mkdtempSync(join(tmpdir(), 'so-shop-'));
+  const before = new Map<string, unknown>();
+  let shop: Shop;
+  let visit: Visit;
+  let browser: Browser;
+  let enrolment: { readonly password: RawAnswer; readonly code: RawAnswer };
+
+  beforeAll(async () => {
+    browser = await openChromium();
+    shop = await startShop(dir, parts);
+    const close = await shop.openWithoutGuard();
+    const without = startVisit(shop, 'before', await logIn(shop));
+    for (const { title, run } of steps) {
+      before.set(title, await run(without).catch((error: Error) => `failed: ${error.message}`));
+    }
+    before.set('screens', await lookAtScreens(without));
+    await close();
+    await shop.putGuardInFront();
+    await switchEverythingOn(shop, await logIn(shop));
+    const owner = startVisit(shop, 'owner', { login: shop.user, cookie: '', nonce: '' }).browser();
+    const password = await logInAtMyAccount(owner, shop.user, shop.password);
+    const form = await owner.look(pathOf(password.headers.location));
+    const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(form.body)?.[1] ?? '';
+    const shown = await owner.ask(secondFactor(shop, form, { step: 'enrol', code: codeOf(key) }));
+    const code = await owner.ask(secondFactor(shop, shown, { step: 'continue', saved: '1' }));
+    enrolment = { password, code };
+    const nonce = await owner.look('/wp-admin/admin-ajax.php?action=rest-nonce');
+    visit = startVisit(shop, 'with', { login: shop.user, cookie: owner.cookie, nonce: nonce.body.trim() });
+  }, 600_000);
+  afterAll(async () => {
+    await browser?.close();
+    await shop?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  it.each(steps)('$title', async ({ title, run, outcome }) => {
+    expect(before.get(title), 'without guard').toEqual(outcome);
+    expect(await run(visit), 'with guard').toEqual(before.get(title));
+  });
+
+  it('a browser finds nothing wrong on the pages of the shop and its screens that it did not find without', async () => {
+    expect(await lookAtScreens(visit)).toEqual(before.get('screens'));
+  }, 600_000);
+
+  it('an owner who logs in at My account gives the second factor first', () => {
+    const { password, code } = enrolment;
+    expect(createsSession(password)).toBe(false);
+    expect([302, 303]).toContain(password.status);
+    expect(password.headers.location).toContain('action=second-factor');
+    expect([code.status, createsSession(code)]).toEqual([303, true]);
+    expect(visit.owner.nonce).toMatch(/^[0-9a-f]{10}$/);
+  });
+
+  it('an address that guesses at My account is locked there, and goes on shopping; others log in', async () => {
+    const guesser = visit.browser();
+    const login = mailOf(visit, 'blocks');
+    for (let turn = 0; turn < LIMIT; turn++) {
+      expect(createsSession(await logInAtMyAccount(guesser, login, `guess ${turn}`))).toBe(false);
+    }
+    expect(createsSession(await logInAtMyAccount(guesser, login, PASSWORD))).toBe(false);
+    const added = await guesser.ask(post('/?wc-ajax=add_to_cart', { product_id: String(shop.mug), quantity: '1' }));
+    expect([added.status, JSON.parse(added.body).cart_hash.length]).toEqual([200, 32]);
+    for (const page of ['/shop/', '/cart/', '/checkout/']) expect((await guesser.look(page)).status, page).toBe(200);
+    expect(createsSession(await logInAtMyAccount(visit.browser(), login, PASSWORD))).toBe(true);
+  });
+
+  it('a locked customer reads at My account that the address is locked, and until when', async () => {
+    const customer = visit.browser();
+    const login = mailOf(visit, 'blocks');
+    for (let turn = 0; turn < LIMIT; turn++) await logInAtMyAccount(customer, login, `guess ${turn}`);
+    const right = await logInAtMyAccount(customer, login, PASSWORD);
+    expect([createsSession(right), right.body.includes('Too many login attempts')]).toEqual([false, true]);
+    expect(Number(right.headers['retry-after'])).toBeGreaterThan(3000);
+    expect(right.body).not.toContain('is incorrect');
+  });
+
+  it('a till with valid keys calls as often as it likes, also from an address that is locked', async () => {
+    const target = '/wp-json/wc/v3/products?per_page=1';
+    const call = async () => (await programs.basic(visit, { target })).status;
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, call)))).toEqual(new Set([200]));
+    const wrong = post(`/${STAFF_ENTRANCE}`, { log: shop.user, pwd: 'wrong', testcookie: '1' });
+    for (let turn = 0; turn < LIMIT; turn++) await overHttps(visit, wrong, {});
+    expect((await overHttps(visit, wrong, {})).status).toBe(429);
+    expect(await call()).toBe(200);
+  });
+
+  it("the owner's application password is refused in clear words, and locks nobody out", async () => {
+    const made = await runInWordPress(
+      shop,
+      `echo WP_Application_Passwords::create_new_application_password( 1, array( 'name' => 'phone' ) )[0];`,
+    );
+    const authorization = `Basic ${btoa(`${shop.user}:${made.trim()}`)}`;
+    const headers = { authorization, 'x-forwarded-for': '203.0.113.72' };
+    for (let turn = 0; turn < LIMIT * 2; turn++) {
+      const answer = await overHttps(visit, { target: '/wp-json/wp/v2/users/me' }, headers);
+      expect([answer.status, said(answer).code]).toEqual([403, 'application_passwords_need_permission']);
+    }
+    const form = post(`/${STAFF_ENTRANCE}`, { log: shop.user, pwd: 'wrong', testcookie: '1' });
+    expect((await overHttps(visit, form, { 'x-forwarded-for': '203.0.113.72' })).status).toBe(200);
+  });
+
+  it('a customer whose mail address begins like a forbidden name gets an account with another name', async () => {
+    const customer = visit.browser();
+    const page = await customer.look('/my-account/');
+    const nonce = { 'woocommerce-register-nonce': field(page, 'woocommerce-register-nonce') };
+    const fields = { email: 'administrator@example.com', password: PASSWORD, register: 'Register' };
+    expect(createsSession(await customer.ask(post('/my-account/', { ...fields, ...nonce })))).toBe(true);
+    const login = await runInWordPress(shop, `echo get_user_by( 'email', 'administrator@example.com' )->user_login;`);
+    expect(login.trim()).not.toBe('administrator');
+  });
+
+  it('nothing that the shop shows or mails to an anonymous visitor or a customer holds the address of the login', async () => {
+    const anonymous = visit.browser();
+    const customer = visit.browser();
+    await logInAtMyAccount(customer, mailOf(visit, 'blocks'), PASSWORD);
+    const wcAuth =
+      '/wc-auth/v1/login/?app_name=Till&user_id=7&return_url=https%3A%2F%2Ftill.example&callback_url=https%3A%2F%2Ftill.example&scope=read';
+    const pages = [
+      '/',
+      '/shop/',
+      '/my-account/',
+      '/my-account/lost-password/',
+      '/checkout/',
+      '/classic-check-out/',
+      wcAuth,
+    ];
+    for (const page of [...pages, '/wp-json/wc/store/v1/cart', '/wp-admin/', '/my-account/edit-account/']) {
+      for (const someone of [anonymous, customer]) {
+        const answer = await someone.look(page);
+        const given = /.{0,150}(?:staff-only|wp-login\.php).{0,80}/s.exec(answer.head + answer.body)?.[0] ?? '';
+        expect(given, page).toBe('');
+      }
+    }
+    expect(shop.mails().filter((text) => text.includes(STAFF_ENTRANCE))).toEqual([]);
+  });
+
+  it('PHP complains of nothing, and guard neither', () => {
+    expect(shop.complaints()).toEqual([]);
+    const levels = ['warn', 'error', 'fatal', 40, 50, 60];
+    expect(guardLog(shop).filter(({ level }) => levels.includes(level))).toEqual([]);
+  });
+
+  /** What goes wrong on each screen, seen by a buyer who has something in the cart and by the owner. */
+  async function lookAtScreens({ owner }: Visit): Promise<Record<string, string[]>> {
+    const wrong: Record<string, string[]> = {};
+    const buyer = await browser.newContext();
+    const staff = await windowOf(browser, shop, owner);
+    try {
+      await buyer.request.post(`${shop.url}/?wc-ajax=add_to_cart`, { form: { product_id: shop.mug, quantity: 1 } });
+      for (const [title, path] of SCREENS) {
+        const page = await (path.startsWith('/wp-admin/') ? staff : buyer).newPage();
+        const watched = watchPage(page, shop.url);
+        await page.goto(shop.url + path, { waitUntil: 'load' });
+        await page.waitForLoadState('networkidle');
+        wrong[title] = watched.stop().map((text) => text.replaceAll(/\b(?:[0-9a-f]{8,}|\d+)\b/g, 'N'));
+        await page.close();
+      }
+    } finally {
+      await buyer.close();
+      await staff.close();
+    }
+    return wrong;
+  }
+});
+
+async function switchEverythingOn(shop: Shop, owner: Session): Promise<void> {
+  await setOptions(shop, owner, allOptions(1));
+  await change(shop, owner, '/limit-login-attempts', { login_attempts: LIMIT });
+  await change(shop, owner, '/disable-admin-username', { disable_usernames: 1 });
+  await change(shop, owner, '/2fa', { sg2fa: 1 });
+  await change(shop, owner, '/custom-login-url', { type: 'custom', login: STAFF_ENTRANCE, signup: 'staff-sign-up' });
+}
+
+/** A form of the second factor, which comes from the login's own page. */
+function secondFactor(shop: Shop, page: RawAnswer, fields: Readonly<Record<string, string>>) {
+  const token = field(page, 'token');
+  const request = post(`/${STAFF_ENTRANCE}?action=second-factor`, { token, ...fields });
+  return { ...request, headers: { ...request.headers, origin: shop.url } };
+}

@@ -1,0 +1,256 @@
+import { createHash, createHmac } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { spelled, spellingsOf } from '../../attacks/spellings.js';
+import { ask, type TypedRequest } from '../../http/request.js';
+import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { askFrom, change, recover } from '../login/visitors.js';
+
+const FROM = '127.0.35.1';
+const KEY = 'a-key-that-only-the-plugin-knows';
+
+/** Stands in for a plugin that has signed requests sent to it: it checks an HMAC, and has all filters to itself. */
+const standIn = (id: string) => `<?php
+/* Plugin Name: Stand-in ${id} */
+class Stand_In_${id} {
+  public static function test_connection() {
+    $get  = wp_unslash( $_GET );
+    $hash = base64_encode( sha1( file_get_contents( 'php://input' ), true ) );
+    $text = implode( "\n", array( $get['token'], $get['timestamp'], $get['nonce'], $get['body-hash'] ) );
+    $mac  = base64_encode( hash_hmac( 'sha1', $text, '${KEY}', true ) );
+    return hash_equals( $mac, $get['signature'] ) && hash_equals( $hash, $get['body-hash'] )
+      ? 'connected as ${id}' : new IXR_Error( 401, 'The signature is wrong.' );
+  }
+  public static function log_in( $args ) {
+    $user = wp_authenticate( $args[0], $args[1] );
+    $hash = get_user_by( 'login', $args[0] );
+    $plain = $hash && wp_check_password( $args[1], $hash->user_pass, $hash->ID );
+    return is_wp_error( $user ) && ! $plain ? 'nobody' : 'let in';
+  }
+  public static function other() { return 'another plugin'; }
+}
+add_action( 'plugins_loaded', function () {
+  if ( ! defined( 'XMLRPC_REQUEST' ) || ! isset( $_GET['for'] ) || '${id}' !== $_GET['for'] ) { return; }
+  // What such plugins do, so that other plugins can't stand in their way.
+  remove_all_filters( 'xmlrpc_methods' );
+  remove_all_filters( 'authenticate' );
+  add_filter( 'authenticate', 'wp_authenticate_username_password', 20, 3 );
+  add_filter( 'pre_option_enable_xmlrpc', '__return_true' );
+  add_filter( 'xmlrpc_methods', function ( $methods ) {
+    $methods['${id}.testConnection'] = array( 'Stand_In_${id}', 'test_connection' );
+    $methods['${id}.logIn'] = array( 'Stand_In_${id}', 'log_in' );
+    $methods['${id}.core'] = 'this:sayHello';
+    $methods['other.method'] = array( 'Stand_In_${id}', 'other' );
+    return $methods;
+  } );
+} );`;
+
+const call = (method: string, ...params: string[]) =>
+  `<?xml version="1.0"?><methodCall><methodName>${method}</methodName><params>${params
+    .map((value) => `<param><value><string>${value}</string></value></param>`)
+    .join('')}</params></methodCall>`;
+
+/** A call as the plugin's own servers send it; with another key, as an attacker does. */
+function signed(body: string, { id = 'jetpack', key = KEY } = {}): TypedRequest & { readonly query: string } {
+  const [token, timestamp, nonce] = ['$c12SH$jz(fgtwR!H10uhx:1:0', String(Math.floor(Date.now() / 1000)), 'pR7kQz2'];
+  const hash = createHash('sha1').update(body).digest('base64');
+  const signature = createHmac('sha1', key).update([token, timestamp, nonce, hash].join('\n')).digest('base64');
+  const values = { for: id, token, timestamp, nonce, 'body-hash': hash, signature };
+  const query = Object.entries(values)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
+  // Jetpack's servers repeat the signature in a header.
+  const header = Object.entries({ token, timestamp, nonce, 'body-hash': hash, signature })
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(' ');
+  const headers = { 'content-type': 'text/xml', authorization: `X_JETPACK ${header}` };
+  return { method: 'POST', target: `/xmlrpc.php?${query}`, body, headers, query };
+}
+
+onEveryStack('signed requests by XML-RPC, while it is off', (stack) => {
+  const plugins = join(dirname(muPlugins(stack)), 'plugins');
+  const other = join(muPlugins(stack), 'names-itself.php');
+  const { host } = new URL(stack.url);
+  let owner: Session;
+  let xmlRpcBefore: 0 | 1;
+  /** Activates or deactivates in wp-admin, as the owner does: guard hears of it with the answer. */
+  async function activate(active: boolean) {
+    const page = await ask(stack, { target: '/wp-admin/plugins.php', headers: { cookie: owner.cookie } });
+    const action = active ? 'activate' : 'deactivate';
+    const link = new RegExp(`href="(plugins\\.php\\?action=${action}&amp;plugin=jetpack%2Fjetpack\\.php[^"]+)"`).exec(
+      page.body,
+    )?.[1];
+    const target = `/wp-admin/${(link ?? 'no-link').replaceAll('&amp;', '&')}`;
+    expect((await ask(stack, { target, headers: { cookie: owner.cookie } })).status).toBe(302);
+  }
+  const state = async () =>
+    (
+      await callApi(stack, {
+        method: 'GET',
+        path: '/wp-json/security-optimizer/v1/signed-xml-rpc',
+        headers: authorised(owner),
+      })
+    ).body.data as { signed_xml_rpc: 0 | 1; plugins: { id: string; name: string }[] };
+
+  beforeAll(async () => {
+    mkdirSync(join(plugins, 'jetpack'), { recursive: true });
+    writeFileSync(join(plugins, 'jetpack/jetpack.php'), standIn('jetpack'));
+    owner = await logIn(stack);
+    xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
+    await setOptions(stack, owner, { disable_xml_rpc: 1 });
+  });
+  afterAll(async () => {
+    await runInWordPress(
+      stack,
+      `require_once ABSPATH . 'wp-admin/includes/plugin.php'; deactivate_plugins( 'jetpack/jetpack.php' );`,
+    );
+    rmSync(join(plugins, 'jetpack'), { recursive: true, force: true });
+    rmSync(other, { force: true });
+    await change(stack, owner, '/signed-xml-rpc', { signed_xml_rpc: 1 });
+    await setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore });
+    await recover(stack, 'unblock', '--all');
+  });
+
+  it('are refused while the plugin is not active', async () => {
+    expect(await state()).toEqual({ signed_xml_rpc: 1, plugins: [] });
+    expect((await ask(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
+  });
+
+  describe('once the plugin is active', () => {
+    beforeAll(async () => {
+      await activate(true);
+      await until('guard knows the plugin', async () => (await state()).plugins.length === 1);
+    });
+
+    it('reach the plugin, without a word of the owner', async () => {
+      expect(await state()).toEqual({ signed_xml_rpc: 1, plugins: [{ id: 'jetpack', name: 'Jetpack' }] });
+      const answer = await ask(stack, signed(call('jetpack.testConnection')));
+      expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('connected as jetpack')]);
+    });
+
+    it('reach its own check of the signature when they are forged', async () => {
+      const answer = await ask(stack, signed(call('jetpack.testConnection'), { key: 'guessed' }));
+      expect(answer.body).toContain('The signature is wrong.');
+    });
+
+    it.each([
+      'wp.getUsersBlogs',
+      'wp.getOptions',
+      'metaWeblog.getUsersBlogs',
+      'blogger.getUsersBlogs',
+      'mt.supportedMethods',
+      'pingback.ping',
+      'demo.sayHello',
+      'system.listMethods',
+      'system.multicall',
+      'system.getCapabilities',
+      'other.method',
+      'jetpack.core',
+    ])('reach nothing else: %s does not exist', async (method) => {
+      for (const key of [KEY, 'guessed']) {
+        const answer = await ask(stack, signed(call(method, stack.user, stack.password), { key }));
+        expect(answer.body).toContain(`requested method ${method} does not exist`);
+        expect(answer.body).not.toMatch(/Hello!|blogid|isAdmin|another plugin/);
+      }
+    });
+
+    it('have no password checked, right or wrong, and lock nobody', async () => {
+      for (const password of [stack.password, ...Array.from({ length: 12 }, (_, i) => `wrong-${i}`)]) {
+        const answer = await askFrom(
+          stack,
+          FROM,
+          signed(call('jetpack.logIn', stack.user, password), { key: 'guessed' }),
+        );
+        expect(answer.body).toContain('nobody');
+      }
+      expect((await askFrom(stack, FROM, { target: '/wp-login.php' })).status).toBe(200);
+    });
+
+    it('don’t make xmlrpc.php print what it offers', async () => {
+      const request = signed('');
+      const answer = await ask(stack, { ...request, target: `${request.target}&rsd` });
+      expect(answer.status).toBe(403);
+      expect(answer.body).not.toContain('<rsd');
+    });
+
+    it.each(spellingsOf('/xmlrpc.php'))('open nothing else by the spelling $how', async (spelling) => {
+      const request = signed(call('system.listMethods'));
+      const [path = '', rest] = spelling.target.split('?');
+      const target = `${path}?${request.query}${rest === undefined ? '' : `&${rest}`}`;
+      const answer = await ask(stack, spelled({ ...spelling, target }, host, request));
+      expect(answer.body).not.toMatch(/multicall|getUsersBlogs|<rsd/);
+      // The same shape with one letter less is no signed request.
+      const short = { ...spelling, target: target.replace('&signature=', '&signatur=') };
+      expect([400, 403, 404]).toContain((await ask(stack, spelled(short, host, request))).status);
+    });
+
+    it('are the only ones: plain calls, GET and credentials of HTTP are refused as before', async () => {
+      const request = signed(call('jetpack.testConnection'));
+      const basic = `Basic ${Buffer.from(`${stack.user}:${stack.password}`).toString('base64')}`;
+      for (const plain of [
+        { method: 'POST', target: '/xmlrpc.php', body: call('jetpack.testConnection') },
+        { method: 'POST', target: '/xmlrpc.php?for=jetpack', body: call('jetpack.testConnection') },
+        { target: request.target },
+        { ...request, headers: { ...request.headers, authorization: basic } },
+        { ...request, headers: { ...request.headers, authorization: `${request.headers?.authorization}, ${basic}` } },
+      ]) {
+        expect((await ask(stack, plain)).status).toBe(403);
+      }
+    });
+
+    it('are refused once the owner says so, and that stands in the log', async () => {
+      await change(stack, owner, '/signed-xml-rpc', { signed_xml_rpc: 0 });
+      expect((await ask(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
+      await change(stack, owner, '/signed-xml-rpc', { signed_xml_rpc: 1 });
+      expect((await ask(stack, signed(call('jetpack.testConnection')))).body).toContain('connected as jetpack');
+      await until('it stands in the log', async () => {
+        const log = await callApi(stack, {
+          path: '/wp-json/security-optimizer/v1/activity-registered',
+          body: '{}',
+          headers: authorised(owner),
+        });
+        return JSON.stringify(log.body.data).includes('Signed requests by XML-RPC while it is off');
+      });
+    });
+
+    it('are refused by WordPress itself as soon as the plugin is deactivated, whatever guard knows', async () => {
+      await runInWordPress(
+        stack,
+        `update_option( 'active_plugins', array_diff( get_option( 'active_plugins' ), array( 'jetpack/jetpack.php' ) ) );`,
+      );
+      expect((await state()).plugins).toHaveLength(1);
+      expect((await ask(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
+      await runInWordPress(
+        stack,
+        `update_option( 'active_plugins', array_merge( get_option( 'active_plugins' ), array( 'jetpack/jetpack.php' ) ) );`,
+      );
+    });
+  });
+
+  it('of another plugin get through by the filter, with its own methods alone', async () => {
+    const entry = (
+      id: string,
+      methods: string,
+    ) => `array( 'id' => '${id}', 'name' => 'Shop link', 'query' => array( 'for' => '${id}' ),
+      'parameters' => array( 'token' => 'text', 'timestamp' => 'digits', 'nonce' => 'text', 'body-hash' => 'base64', 'signature' => 'base64' ),
+      'methods' => array( '${methods}' ) )`;
+    writeFileSync(
+      other,
+      `${standIn('shop')}
+add_filter( 'security_optimizer_signed_xml_rpc', function ( $plugins ) {
+  return array_merge( $plugins, array( ${entry('shop', 'shop.')}, ${entry('open', 'wp.')} ) );
+} );`,
+    );
+    await activate(false);
+    await until('guard knows it', async () => (await state()).plugins.map(({ id }) => id).join() === 'shop');
+    expect((await ask(stack, signed(call('shop.testConnection'), { id: 'shop' }))).body).toContain('connected as shop');
+    expect((await ask(stack, signed(call('wp.getUsersBlogs'), { id: 'shop' }))).body).toContain('does not exist');
+    // What would open methods of WordPress itself is left out.
+    expect((await ask(stack, signed(call('wp.getUsersBlogs'), { id: 'open' }))).status).toBe(403);
+    expect((await ask(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
+  });
+});

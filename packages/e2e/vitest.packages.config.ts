@@ -1,0 +1,20 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/** They take minutes, some of them Debian's mirror. `PACKAGE_TESTS=short` leaves them out. */
+const LONG = ['debian-package', 'container', 'install-guide', 'releases'].map((name) => `src/packages/${name}.test.ts`);
+
+/** The packages, made and installed as users do. They start sites of their own. */
+export default defineConfig({
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  test: {
+    name: 'packages',
+    include: ['src/packages/*.test.ts'],
+    exclude: process.env.PACKAGE_TESTS === 'short' ? LONG : [],
+    environment: 'node',
+    retry: 0,
+    fileParallelism: false,
+    testTimeout: 180_000,
+    hookTimeout: 900_000,
+  },
+});

@@ -1,0 +1,71 @@
+import type { AttackGoal } from '@security-optimizer/contract/attackers';
+
+/** What is known of a request when it is written down. */
+export interface JudgedRequest {
+  /** Name of the rule that refused it, or null. */
+  readonly rule: string | null;
+  /** Path and query as they were asked for. */
+  readonly target: string;
+  /** HTTP status of the answer. */
+  readonly status: number;
+  readonly method: string | null;
+  /** Passwords in it that were wrong. */
+  readonly failedLogins: number;
+  /** Whether DNS has proved that a search engine asks. */
+  readonly isKnownCrawler: boolean;
+}
+
+const LOGIN_RULES: ReadonlySet<string> = new Set(['login-limit', 'login-access', 'away-mode', 'other-site']);
+const HOLE_RULES: ReadonlySet<string> = new Set(['own-files', 'file-editors', 'readme', 'wordpress-version']);
+
+const LOGIN = /\/(?:wp-login|xmlrpc)\.php(?=$|[/;?])/i;
+/** Names that nobody links to: hidden files, copies of files, dumps, archives, logs. */
+const FORGOTTEN_FILE =
+  /\/\.(?!well-known(?:\/|$))[^/]+|~$|\.(?:bak|backup|old|orig|save|swp|swo|copy|tmp|log|sql|sqlite|db|env|ini|conf|yml|yaml|pem|key|zip|rar|7z|tar|tgz|gz|bz2)$|wp-config\.php[^/]/i;
+const SCRIPT = /\.ph(?:p\d?|tml|ar)(?=$|[/;])/i;
+const PLUGIN_PROBE = /\/wp-content\/(?:plugins|themes)\/[^/]+\/(?:.*\.(?:php|txt|md)$|$)/i;
+/** Words of well-known attacks in an address: injections and climbing out of a folder. */
+const INJECTION =
+  /(?:\.\.|%2e%2e)(?:\/|%2f|\\|%5c)|union(?:\s|\+|%20|\/\*.*?\*\/)+(?:all(?:\s|\+|%20)+)?select|<script|%3cscript|php:\/\/|\/etc\/passwd|\$\{jndi|eval\(|base64_decode/i;
+const USERS = /[?&]author=\d|\/wp-json\/wp\/v2\/users|rest_route=(?:\/|%2f)wp(?:\/|%2f)v2(?:\/|%2f)users/i;
+const COMMENTS = /\/wp-(?:comments-post|trackback)\.php(?=$|[/;?])/i;
+/** Characters of a target that are looked at: expressions take time for each. */
+const LOOKED_AT = 300;
+
+/**
+ * What a request is after, by what is known of it alone. Every refused request and every failed login has a goal; another
+ * request has one only when it looks like a scan: it asked for something that is not there and that nobody links to, or for
+ * the list of users.
+ */
+export function attackGoal(request: JudgedRequest): AttackGoal | null {
+  const { rule, failedLogins, method, status, isKnownCrawler } = request;
+  const target = request.target.slice(0, LOOKED_AT);
+  if (failedLogins > 0) return 'passwords';
+  if (rule === null) return isKnownCrawler ? null : scanGoal(target, status);
+  if (LOGIN_RULES.has(rule) || rule === 'xml-rpc' || LOGIN.test(target)) return 'passwords';
+  if (HOLE_RULES.has(rule) || INJECTION.test(target)) return 'holes';
+  const path = toPath(target);
+  if (FORGOTTEN_FILE.test(path)) return 'files';
+  if (USERS.test(target)) return 'users';
+  if (COMMENTS.test(target)) return 'spam';
+  if (SCRIPT.test(path) || PLUGIN_PROBE.test(path)) return 'holes';
+  if (rule === 'system-folders' || rule.startsWith('ambiguous:') || rule.startsWith('malformed:')) return 'holes';
+  if (method === 'POST') return 'spam';
+  return 'overload';
+}
+
+/** The goal of a request that no rule refused, or null. */
+function scanGoal(target: string, status: number): AttackGoal | null {
+  if (USERS.test(target)) return 'users';
+  if (status < 400 || status === 499 || status >= 500) return null;
+  if (INJECTION.test(target)) return 'holes';
+  const path = toPath(target);
+  if (FORGOTTEN_FILE.test(path)) return 'files';
+  return status === 404 && (SCRIPT.test(path) || PLUGIN_PROBE.test(path)) ? 'holes' : null;
+}
+
+/** The path of a target, without its query. */
+export function toPath(target: string): string {
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
+}

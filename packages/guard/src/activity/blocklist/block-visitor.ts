@@ -1,0 +1,368 @@
+import { blockDurations } from '@security-optimizer/contract/blocks';
+import type { ServerText } from '@security-optimizer/contract/server-message';
+import { serverMessage } from '@security-optimizer/contract/server-messages';
+import { addressKey, parseAddress } from '../../lib/address.js';
+import { parseRange, type Range, rangeText } from '../../lib/address-set.js';
+import { ApiError } from '../../lib/api-error.js';
+import type { Clock } from '../../lib/clock.js';
+import type { Services } from '../../services.js';
+import type { Actor } from '../../settings/audit-store.js';
+import type { SiteConfig, SiteId } from '../../site.js';
+import type { ActivityStore, Visitor } from '../activity-store.js';
+import { toAnonymizedNetwork } from '../visit.js';
+import { toAddressNetwork } from './address-network.js';
+import type {
+  BlockChange,
+  BlockedVisitor,
+  BlocklistStore,
+  BlockTerms,
+  BlockVersions,
+  NewBlock,
+} from './blocklist-store.js';
+import type { BlocklistSync } from './blocklist-sync.js';
+import { type ProtectedAddresses, reasonNotToBlockAddress, reasonNotToBlockUser } from './protected-visitors.js';
+
+/** The visitor of a visitor id. */
+export interface FoundVisitor {
+  readonly visitorId: number;
+  readonly kind: BlockedVisitor['kind'];
+  /** What is blocked: an address, a range, or the id of a user. */
+  readonly value: string;
+  readonly name: string;
+  /** What the Activity Log knows; null when nothing of it is kept any more, and for ranges. */
+  readonly visitor: Visitor | null;
+}
+
+/** What the use cases of the blocklist share. */
+export interface Blocking {
+  readonly services: Pick<Services, 'sites' | 'connectors' | 'wordpress' | 'sessions' | 'feed' | 'mutex' | 'clock'>;
+  readonly store: BlocklistStore;
+  readonly sync: Pick<BlocklistSync, 'changed'>;
+  /** Called after a block with an end was stored. */
+  readonly onTimed: () => void;
+  /** The Activity Log, which knows the visitors. */
+  readonly log: ActivityStore;
+  readonly protectedAddresses: (site: SiteId) => ProtectedAddresses;
+}
+
+/**
+ * Finds the visitor of an id. One that is blocked is known by its block, also when the log has forgotten it. Where
+ * addresses are anonymised, a visitor is a network.
+ *
+ * @throws ApiError not_found; StorageError
+ */
+export async function findVisitor(blocking: Blocking, site: SiteId, visitorId: number): Promise<FoundVisitor> {
+  if (visitorId === 0) throw visitorNotFound();
+  const block = await blocking.store.findByVisitorId(site, visitorId);
+  const visitor = await blocking.log.visitor(site, visitorId);
+  if (block !== null) {
+    const { kind, value } = block;
+    return { visitorId, kind, value, name: kind === 'user' ? (visitor?.name ?? block.name) : block.name, visitor };
+  }
+  if (visitor === null) throw visitorNotFound();
+  const { name, userId } = visitor;
+  if (userId !== null) return { visitorId, kind: 'user', value: String(userId), name, visitor };
+  const address = parseAddress(name);
+  if (address === null) throw visitorNotFound();
+  const network = isAnonymized(blocking, site) ? toAnonymizedNetwork(address) : null;
+  if (network !== null) return { visitorId, kind: 'range', value: network, name: network, visitor };
+  return { visitorId, kind: 'ip', value: name, name, visitor };
+}
+
+/**
+ * The network that is blocked with a visitor: the /64 of an IPv6 address, which its owner changes at will and by which
+ * failed logins are counted too. Null where the visitor is blocked by itself.
+ */
+export function toNetwork({ kind, value }: Pick<FoundVisitor, 'kind' | 'value'>): string | null {
+  const address = kind === 'ip' ? parseAddress(value) : null;
+  return address?.family === 6 ? addressKey(address) : null;
+}
+
+/** Whether addresses of the site are stored without their last part. */
+function isAnonymized({ services }: Blocking, site: SiteId): boolean {
+  return services.sites.get(site).settings.log.anonymize_addresses === 1;
+}
+
+function visitorNotFound(): ApiError {
+  return new ApiError('not_found', { message: 'This visitor is not known any more.' });
+}
+
+export interface AddressChange {
+  readonly site: SiteConfig;
+  readonly actor: Actor;
+}
+
+/**
+ * Blocks (1) or unblocks (0) the address, network or range of a visitor; from its next request on it is refused. An IPv6
+ * address is blocked with its /64, and let in with it, unless `scope` says otherwise.
+ * @throws ApiError not_found; must_not_be_blocked with the reason; StorageError
+ */
+export async function blockAddress(
+  blocking: Blocking,
+  {
+    site,
+    actor,
+    id,
+    value,
+    scope,
+    terms,
+  }: AddressChange & {
+    readonly id: number;
+    readonly value: 0 | 1;
+    readonly scope: BlockScope;
+    readonly terms: BlockTerms;
+  },
+): Promise<AddressOutcome> {
+  const found = await findVisitor(blocking, site.id, id);
+  if (found.kind === 'user') throw new ApiError('not_found', { message: 'This visitor is a user and not an address.' });
+  const network = scope === 'single' ? null : scope === 'network' ? toAddressNetwork(found.value) : toNetwork(found);
+  if (value === 1) {
+    const block = network === null ? found : networkBlock(network);
+    // The address first: what is said of it says more than what is said of its network.
+    for (const text of new Set([found.value, block.value]))
+      await refuseProtectedAddress(blocking, { site, actor }, toRange(text));
+    await storeBlock(blocking, { site, actor }, { ...block, ...terms });
+    return { name: block.name, message: serverMessage('visitor_blocked', { name: block.name }) };
+  }
+  const networkEnded = network !== null && (await unblock(blocking, { site, actor }, networkBlock(network)));
+  const ended = await unblock(blocking, { site, actor }, found);
+  const name = networkEnded && !ended ? network : found.name;
+  const address = parseAddress(found.value);
+  if (address !== null && blocking.services.sites.isBlocked(site.id, address)) {
+    throw new ApiError('invalid_input', {
+      message: serverMessage('visitor_in_blocked_range', { name }),
+    });
+  }
+  return { name, message: serverMessage('visitor_unblocked', { name }) };
+}
+
+/** What is blocked with an address: itself and with IPv6 its /64, itself alone, or its network. */
+export type BlockScope = 'usual' | 'single' | 'network';
+
+/** What a call has blocked or let in, and the text for the owner. */
+export interface AddressOutcome {
+  readonly name: string;
+  readonly message: ServerText;
+}
+
+/** The terms of a request. @param now milliseconds since the Unix epoch */
+export function toTerms(
+  { duration, note }: { readonly duration?: number | null | undefined; readonly note?: string | null | undefined },
+  now: number,
+): BlockTerms {
+  const seconds = blockDurations.find((known) => known === duration) ?? 0;
+  return { until: seconds === 0 ? null : now + seconds * 1000, note: note ?? '' };
+}
+
+/** A network is no visitor, so its block has an id of its own. */
+function networkBlock(network: string): NewBlock {
+  return { kind: 'range', value: network, name: network, visitorId: null };
+}
+
+/** @returns whether there was such a block */
+function unblock(
+  blocking: Blocking,
+  { site, actor }: AddressChange,
+  { kind, value }: Pick<NewBlock, 'kind' | 'value'>,
+): Promise<boolean> {
+  return blocking.services.mutex.run(site.id, async () => {
+    const versions = await blocking.store.unblock(toChange(blocking, site, actor), { kind, value });
+    if (versions === null) return false;
+    await blocking.sync.changed(site.id, { kind, value }, false, versions.blocks);
+    blocking.services.feed.publish({ site: site.id, version: versions.site });
+    return true;
+  });
+}
+
+/**
+ * Blocks (1) or unblocks (0) the addresses of several visitors; see `blockAddress`. One that can't be changed keeps none
+ * of the others from it. Throws StorageError.
+ */
+export async function blockVisitors(
+  blocking: Blocking,
+  change: Omit<Parameters<typeof blockAddress>[1], 'id' | 'scope'> & { readonly ids: readonly number[] },
+): Promise<{
+  readonly done: readonly { readonly id: number; readonly name: string }[];
+  readonly refused: readonly { readonly id: number; readonly reason: ServerText }[];
+}> {
+  const done: { id: number; name: string }[] = [];
+  const refused: { id: number; reason: ServerText }[] = [];
+  for (const id of new Set(change.ids)) {
+    try {
+      const { name } = await blockAddress(blocking, { ...change, id, scope: 'usual' });
+      done.push({ id, name });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code === 'rest_forbidden') throw error;
+      refused.push({ id, reason: error.text });
+    }
+  }
+  return { done, refused };
+}
+
+/**
+ * Blocks an address or a range by its text: an address (IPv6 with its /64), a CIDR range, a wildcard or a range with a
+ * hyphen. `/128` behind an IPv6 address means the address alone.
+ * @returns the visitor's id, what was blocked, and the text for the owner
+ * @throws ApiError invalid_input naming `address`; must_not_be_blocked with the reason; StorageError
+ */
+export async function blockAddresses(
+  blocking: Blocking,
+  { site, actor, text, terms }: AddressChange & { readonly text: string; readonly terms: BlockTerms },
+): Promise<AddressOutcome & { readonly visitorId: number }> {
+  const range = parseRange(text);
+  if (range === null) {
+    throw new ApiError('invalid_input', {
+      fields: { address: 'Use an address or a range, for example 192.0.2.1, 192.0.2.0/24 or 192.0.2.*.' },
+    });
+  }
+  const typed = rangeText(range);
+  const isAddress = parseAddress(typed) !== null;
+  const network = isAddress && !text.includes('/') ? toNetwork({ kind: 'ip', value: typed }) : null;
+  const value = network ?? typed;
+  for (const part of new Set([typed, value])) await refuseProtectedAddress(blocking, { site, actor }, toRange(part));
+  if (network !== null || !isAddress) {
+    const visitorId = await storeBlock(blocking, { site, actor }, { ...networkBlock(value), ...terms });
+    return { visitorId, name: value, message: serverMessage('visitor_blocked', { name: value }) };
+  }
+  const { id: visitorId } = await blocking.log.getAddressVisitor(site.id, value);
+  await storeBlock(blocking, { site, actor }, { kind: 'ip', value, name: value, visitorId, ...terms });
+  return { visitorId, name: value, message: serverMessage('visitor_blocked', { name: value }) };
+}
+
+async function refuseProtectedAddress(blocking: Blocking, { site, actor }: AddressChange, range: Range): Promise<void> {
+  const verifiedBot = await blocking.log.verifiedBotIn(site.id, range);
+  const why = reasonNotToBlockAddress({ range, verifiedBot }, actor.address, blocking.protectedAddresses(site.id));
+  if (why !== null) throw new ApiError('must_not_be_blocked', { message: why });
+}
+
+/** @param text of a visitor, so it is a range or an address */
+function toRange(text: string): Range {
+  const range = parseRange(text);
+  if (range === null) throw new Error(`${text} is no range.`);
+  return range;
+}
+
+/** @returns the visitor's id */
+function storeBlock(blocking: Blocking, { site, actor }: AddressChange, block: NewBlock): Promise<number> {
+  return blocking.services.mutex.run(site.id, async () => {
+    const stored = await blocking.store.block(toChange(blocking, site, actor), block);
+    if (stored === null) throw new ApiError('rest_forbidden');
+    const { visitorId, versions } = stored;
+    if (versions === null) return visitorId;
+    await blocking.sync.changed(site.id, block, true, versions.blocks);
+    blocking.services.feed.publish({ site: site.id, version: versions.site });
+    if (block.until != null) blocking.onTimed();
+    return visitorId;
+  });
+}
+
+export function toChange({ services }: Blocking, site: SiteConfig, actor: Actor): BlockChange {
+  return { site: site.id, actor, at: services.clock() };
+}
+
+/** Users who are blocked at a site, lowest id first. */
+export function getBlockedUsers({ services }: Blocking, site: SiteId): readonly number[] {
+  return [...services.sites.get(site).blockedUsers].sort((a, b) => a - b);
+}
+
+/**
+ * Blocks (1) or unblocks (0) a user. Blocked: sessions end at once, every login and every request as this user is
+ * refused; role and content stay. WordPress is told first, so that a block is in force everywhere or nowhere.
+ *
+ * @returns the user's id and the text for the owner
+ * @throws ApiError not_found; must_not_be_blocked with the reason; StorageError, ConnectorError: then nothing is changed
+ */
+export async function blockUser(
+  blocking: Blocking,
+  {
+    site,
+    actor,
+    id,
+    value,
+    terms,
+  }: AddressChange & { readonly id: number; readonly value: 0 | 1; readonly terms: BlockTerms },
+): Promise<{ readonly user: number; readonly message: ServerText }> {
+  const found = await findVisitor(blocking, site.id, id);
+  if (found.kind !== 'user') throw new ApiError('not_found', { message: 'This visitor is an address and not a user.' });
+  const { visitorId, name } = found;
+  const user = Number(found.value);
+  const block = { kind: 'user', value: found.value, name, visitorId, ...terms } as const;
+  await blocking.services.mutex.run(site.id, async () => {
+    const before = getBlockedUsers(blocking, site.id);
+    const others = before.filter((other) => other !== user);
+    if (value === 1) await refuseProtectedUser(blocking, site, actor, { id: user, blocked: before.includes(user) });
+    await blocking.services.connectors.pushBlockedUsers(
+      site,
+      value === 1 ? [...others, user].sort((a, b) => a - b) : others,
+    );
+    let versions: BlockVersions | null;
+    try {
+      versions = await (value === 1
+        ? endSessionsAndStore(blocking, site, actor, block)
+        : blocking.store.unblock(toChange(blocking, site, actor), block));
+    } catch (error) {
+      // Roll back the policy of WordPress; if that fails too, its next signal causes a new push.
+      await blocking.services.connectors.pushBlockedUsers(site, before).catch(() => undefined);
+      throw error;
+    }
+    blocking.services.sessions.clear(site.id);
+    if (versions === null) return;
+    await blocking.sync.changed(site.id, block, value === 1, versions.blocks);
+    blocking.services.feed.publish({ site: site.id, version: versions.site });
+    if (value === 1 && terms.until !== null) blocking.onTimed();
+  });
+  return { user, message: serverMessage(value === 1 ? 'user_blocked' : 'visitor_unblocked', { name }) };
+}
+
+/** Ends the sessions before it stores the block: one that outlived it would be good again after it. */
+async function endSessionsAndStore(
+  blocking: Blocking,
+  site: SiteConfig,
+  actor: Actor,
+  block: NewBlock,
+): Promise<BlockVersions | null> {
+  await blocking.services.wordpress.endSessions(site, [Number(block.value)]);
+  const stored = await blocking.store.block(toChange(blocking, site, actor), block);
+  if (stored === null) throw new ApiError('rest_forbidden');
+  return stored.versions;
+}
+
+async function refuseProtectedUser(
+  blocking: Blocking,
+  site: SiteConfig,
+  actor: Actor,
+  { id, blocked }: { readonly id: number; readonly blocked: boolean },
+): Promise<void> {
+  const { users, administrators } = await blocking.services.wordpress.usersInfo(site, { users: [id] });
+  const info = users.find((entry) => entry.id === id);
+  if (info === undefined) throw new ApiError('not_found', { message: 'This user does not exist any more.' });
+  const why = reasonNotToBlockUser({ id, blocked, administrator: info.can_manage, administrators }, actor.id);
+  if (why !== null) throw new ApiError('must_not_be_blocked', { message: why });
+}
+
+/**
+ * Ends the lock of an address by failed logins; its failures are forgotten too. IPv6 addresses are locked by their /64.
+ *
+ * @param ip an address, or a /64 as the list of the blocked shows it
+ * @returns the text for the owner
+ * @throws ApiError invalid_input naming `ip`; StorageError
+ */
+export async function unblockLogin(
+  deps: {
+    /** Forgets failures and locks, with an audit row; resolves when it is in force. Throws StorageError. */
+    readonly removeLocks: (change: {
+      readonly site: SiteId;
+      readonly keys: readonly string[];
+      readonly actor: Actor;
+      readonly at: number;
+    }) => Promise<void>;
+    readonly clock: Clock;
+  },
+  { site, actor, ip }: { readonly site: SiteConfig; readonly actor: Actor; readonly ip: string },
+): Promise<ServerText> {
+  const address = parseAddress(ip.trim().replace(/\/64$/, ''));
+  if (address === null) throw new ApiError('invalid_input', { fields: { ip: 'Use an IP address.' } });
+  const key = addressKey(address);
+  await deps.removeLocks({ site: site.id, keys: [key], actor, at: deps.clock() });
+  return serverMessage('address_unlocked', { address: key });
+}

@@ -1,0 +1,126 @@
+import { type Kysely, sql } from 'kysely';
+import { expect, it, onTestFinished } from 'vitest';
+import { openTestDatabase, type TestDatabase } from '../../../test/support/database.js';
+import { scratchFolder } from '../../../test/support/scratch.js';
+import { type Address, parseAddress } from '../../lib/address.js';
+import type { AddressSet } from '../../lib/address-set.js';
+import { silentLogger } from '../../lib/logger.js';
+import { databaseThread } from '../../storage/open-storage.js';
+import { RANGE_IDS, sqlBlocklistStore } from './blocklist-store.js';
+import { preloadBlocks } from './preload-blocklist.js';
+
+async function database(dataDir: string): Promise<TestDatabase> {
+  const db = await openTestDatabase(dataDir);
+  onTestFinished(() => db.destroy());
+  return db;
+}
+
+const ACTOR = { id: 1, login: 'owner', address: '203.0.113.5' };
+
+/** Tables of the steps before. */
+const EARLY = new Set(['settings', 'audit', 'site_versions', 'site_facts', 'login_attempts', 'blocked_addresses']);
+
+it('takes over what was blocked before there was an Activity Log', async () => {
+  const dataDir = await scratchFolder();
+  const old = (await database(dataDir)) as unknown as Kysely<Record<string, Record<string, unknown>>>;
+  await sql`delete from kysely_migration where name = '005_blocked_visitors'`.execute(old);
+  await sql`create table blocked_addresses (site text, address text, created_at bigint)`.execute(old);
+  const rows = ['192.0.2.1', '198.51.100.0/24', '2001:db8::1', '192.0.2.5-192.0.2.9'];
+  for (const [at, address] of rows.entries()) {
+    await old.insertInto('blocked_addresses').values({ site: 'site', address, created_at: at }).execute();
+  }
+  // The steps are tried in order: later ones are taken back, too.
+  await sql`delete from kysely_migration where name > '005_blocked_visitors'`.execute(old);
+  const { rows: tables } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(
+    old,
+  );
+  const later = tables.filter(({ name }) => !/^(?:sqlite_|kysely_|second_factor)/.test(name) && !EARLY.has(name));
+  for (const { name } of later) await sql`drop table ${sql.table(name)}`.execute(old);
+  await sql`drop index audit_untold`.execute(old);
+  await sql`alter table audit drop column told`.execute(old);
+  await sql`alter table login_attempts drop column accounts`.execute(old);
+  await sql`alter table second_factor_challenges drop column stamp`.execute(old);
+  await old.destroy();
+
+  const store = sqlBlocklistStore(await database(dataDir));
+  expect(await store.version('site')).toBe(1);
+  const blocked = await store.list('site', { until: 10, skip: 0, limit: 10 });
+  expect(blocked.map(({ kind, value, at }) => [kind, value, at])).toEqual([
+    ['range', '192.0.2.5-192.0.2.9', 3],
+    ['ip', '2001:db8::1', 2],
+    ['range', '198.51.100.0/24', 1],
+    ['ip', '192.0.2.1', 0],
+  ]);
+  expect(blocked.map(({ visitorId }) => visitorId > RANGE_IDS)).toEqual([true, false, true, false]);
+});
+
+it('reads addresses, ranges and IPv6 alone when asked, and users apart', async () => {
+  const db = await database(await scratchFolder());
+  const store = sqlBlocklistStore(db);
+  const change = { site: 'site', actor: ACTOR, at: 1 };
+  const value = (i: number) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
+  for (let from = 0; from < 45_000; from += 3000) {
+    const rows = Array.from({ length: 3000 }, (_, i) => ({
+      ...({ site: 'site', kind: 'ip', value: value(from + i), name: '', visitor_id: 0 } as const),
+      ...{ created_at: 0, by_id: null, by_login: '' },
+    }));
+    await db.insertInto('blocked_visitors').values(rows).execute();
+  }
+  await store.block(change, { kind: 'range', value: '192.0.2.0/24', name: '', visitorId: null });
+  await store.block(change, { kind: 'ip', value: '2001:db8::1', name: '', visitorId: 9 });
+  await store.block(change, { kind: 'user', value: '12', name: 'editor', visitorId: 3 });
+  await store.block(change, { kind: 'user', value: '4', name: 'author', visitorId: 4 });
+  await store.block({ ...change, site: 'other' }, { kind: 'user', value: '5', name: 'x', visitorId: 3 });
+  const has = (set: AddressSet, address: string) => set.has(parseAddress(address) as Address);
+  const all = await store.addresses('site', 4);
+  expect(all.size).toBe(45_002);
+  for (const address of [value(0), value(20_000), value(44_999), '192.0.2.77', '2001:db8::1']) {
+    expect(has(all, address)).toBe(true);
+  }
+  expect([value(45_000), '192.0.3.1', '2001:db8::2'].filter((address) => has(all, address))).toEqual([]);
+  const ranges = await store.ranges('site');
+  expect(ranges.size).toBe(2);
+  expect([value(0), '192.0.2.77', '2001:db8::1'].map((address) => has(ranges, address))).toEqual([false, true, true]);
+  expect(await store.users('site')).toEqual([4, 12]);
+  expect(await store.version('site')).toBe(4);
+  expect(await store.visitorIds('site', 2)).toHaveLength(2);
+});
+
+it('lets no blocked user block anyone, whichever process asks', async () => {
+  const store = sqlBlocklistStore(await database(await scratchFolder()));
+  const by = (id: number) => ({ site: 'site', actor: { ...ACTOR, id }, at: 1 });
+  const user = (id: number) => ({ kind: 'user', value: String(id), name: '', visitorId: id }) as const;
+  const answers = await Promise.all([store.block(by(1), user(2)), store.block(by(2), user(1))]);
+  expect(answers.filter((answer) => answer === null)).toHaveLength(1);
+  expect(await store.users('site')).toEqual([2]);
+});
+
+it('uses a list that was read early, unless it has changed since', async () => {
+  const dataDir = await scratchFolder();
+  const db = await database(dataDir);
+  const store = sqlBlocklistStore(db);
+  const change = { site: 'site', actor: ACTOR, at: 1 };
+  const block = (value: string) => store.block(change, { kind: 'ip', value, name: '', visitorId: 1 });
+  await block('192.0.2.1');
+  const thread = await databaseThread({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+  onTestFinished(() => thread.close());
+
+  const current = preloadBlocks(thread);
+  expect((await current.take('site', 1))?.size).toBe(1);
+  expect(await current.take('site', 1)).toBeNull();
+  expect(await current.take('other', 1)).toBeNull();
+
+  const outdated = preloadBlocks(thread);
+  // It is being read before the change, or has seen it with the version that goes with it.
+  await thread.execute('select 1 as one', []);
+  await block('192.0.2.2');
+  expect((await outdated.take('site', 2)) === null).toBe(true);
+  expect((await sqlBlocklistStore(db, outdated).addresses('site', 2)).size).toBe(2);
+});
+
+it('reads nothing early from a database that is new, and fails with none', async () => {
+  const dataDir = await scratchFolder();
+  const thread = await databaseThread({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
+  onTestFinished(() => thread.close());
+  expect(await preloadBlocks(thread).take('site', 1)).toBeNull();
+});

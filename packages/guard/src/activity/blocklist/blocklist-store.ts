@@ -1,0 +1,480 @@
+import { type Generated, type Kysely, type Migration, sql } from 'kysely';
+import type { AddressSet } from '../../lib/address-set.js';
+import { TimedAddresses } from '../../lib/timed-addresses.js';
+import { type Actor, addAuditRows, isCommandLine, type JsonValue } from '../../settings/audit-store.js';
+import type { SiteId } from '../../site.js';
+import { nextSiteVersion } from '../../storage/change-feed.js';
+import { type Database, withTables, withThread } from '../../storage/database.js';
+import type { Migrations } from '../../storage/migrations.js';
+import { blocklistQueries, type PreloadedBlocks } from './preload-blocklist.js';
+
+/** Someone whom the owner has blocked. */
+export interface BlockedVisitor {
+  /** Grows with time. */
+  readonly id: number;
+  readonly kind: 'ip' | 'range' | 'user';
+  /** One address, a range as `parseRange` reads it, or the id of a user. */
+  readonly value: string;
+  /** 0 when it was blocked before it had one. */
+  readonly visitorId: number;
+  /** Address, range or login, for people. */
+  readonly name: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** When it ends, milliseconds since the Unix epoch; null for good. */
+  readonly until: number | null;
+  readonly note: string;
+  /** Who blocked it: a person by the dashboard, or the command line. */
+  readonly by: 'owner' | 'cli';
+  /** Login of the person; empty for the command line, and where nobody knows any more. */
+  readonly byLogin: string;
+}
+
+/** When a block ends, and what its author wrote to it. */
+export interface BlockTerms {
+  /** Milliseconds since the Unix epoch; null for good. */
+  readonly until: number | null;
+  readonly note: string;
+}
+
+/** A block for good, without a note. */
+export const NO_TERMS: BlockTerms = { until: null, note: '' };
+
+/** A block on its way in. `visitorId` null: it gets an id of its own, as a range that no visitor is. */
+export interface NewBlock extends Pick<BlockedVisitor, 'kind' | 'value' | 'name'>, Partial<BlockTerms> {
+  readonly visitorId: number | null;
+}
+
+/** What a change needs to be told. */
+export interface BlockChange {
+  readonly site: SiteId;
+  readonly actor: Actor;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+/** The versions that a change brought about: of the site, for the change feed, and of its blocks. */
+export interface BlockVersions {
+  readonly site: number;
+  readonly blocks: number;
+}
+
+export interface Blocked {
+  readonly visitorId: number;
+  /** Null when it was blocked already, with the same end and note: nothing was changed. */
+  readonly versions: BlockVersions | null;
+}
+
+/** Where blocks live. Every method may throw StorageError. */
+export interface BlocklistStore {
+  /**
+   * Stores a block with its audit row, all or nothing. It takes the place of one that holds.
+   * @returns null when the actor is a blocked user by now: of two administrators who block each other, one stays
+   */
+  block(change: BlockChange, block: NewBlock): Promise<Blocked | null>;
+  /** Ends a block, with its audit row. @returns null when there was none */
+  unblock(change: BlockChange, who: Pick<BlockedVisitor, 'kind' | 'value'>): Promise<BlockVersions | null>;
+  /**
+   * Removes blocks whose time is over, of all sites, each with an audit row; at most `most`.
+   * @param now milliseconds since the Unix epoch
+   * @returns the sites that they were of, with their versions
+   */
+  removeEnded(now: number, most: number): Promise<readonly { readonly site: SiteId; readonly version: number }[]>;
+  /** When the next block ends, of all sites, milliseconds since the Unix epoch; null when none has an end. */
+  nextEnd(): Promise<number | null>;
+  /** The block of a visitor, or null. */
+  findByVisitorId(site: SiteId, visitorId: number): Promise<BlockedVisitor | null>;
+  find(site: SiteId, kind: BlockedVisitor['kind'], value: string): Promise<BlockedVisitor | null>;
+  /** Blocks of that name: an address, a range or a login. */
+  listByName(site: SiteId, name: string): Promise<readonly BlockedVisitor[]>;
+  /** Ranges that are blocked at a time, newest first. */
+  listRanges(site: SiteId, now: number, most: number): Promise<readonly BlockedVisitor[]>;
+  /** Single addresses that are blocked at a time, of those that are named. */
+  findAddresses(site: SiteId, now: number, values: readonly string[]): Promise<readonly BlockedVisitor[]>;
+  /** Blocks that were made up to `until` (milliseconds) and hold at `now`, which is `until` without it; newest first. */
+  list(
+    site: SiteId,
+    page: { until: number; now?: number; skip: number; limit: number },
+  ): Promise<readonly BlockedVisitor[]>;
+  /** How many of those hold at `now`, which is `until` without it. */
+  count(site: SiteId, until: number, now?: number): Promise<number>;
+  /** Notes which visitor an address is, once that is known. */
+  setVisitorId(site: SiteId, id: number, visitorId: number): Promise<void>;
+  /** Ids of users who are blocked, lowest first. */
+  users(site: SiteId): Promise<readonly number[]>;
+  /**
+   * Addresses and ranges that are blocked for good, of which there may be a million.
+   * @param version that the blocks have, or had a moment ago
+   */
+  addresses(site: SiteId, version: number): Promise<AddressSet>;
+  /** The same without single IPv4 addresses. */
+  ranges(site: SiteId): Promise<AddressSet>;
+  /** Addresses and ranges that are blocked until a time. */
+  timed(site: SiteId): Promise<TimedAddresses>;
+  /** 0 when nothing was ever blocked. */
+  version(site: SiteId): Promise<number>;
+  /** Newest visitors of the Activity Log that are blocked. */
+  visitorIds(site: SiteId, most: number): Promise<readonly number[]>;
+}
+
+/** Whom the owner has blocked. A visitor is blocked while the row exists. */
+export interface BlocklistTables {
+  blocked_visitors: {
+    /** Never given twice. */
+    id: Generated<number>;
+    site: string;
+    kind: 'ip' | 'range' | 'user';
+    /** One address, a range as `parseRange` reads it, or the id of a user. */
+    value: string;
+    /** 0 while the Activity Log has not been asked for it; a range has an id of its own, see RANGE_IDS. */
+    visitor_id: number;
+    /** What it is called: address, range or login. */
+    name: string;
+    created_at: number;
+    /** WordPress user, or null for the command line and guard itself. */
+    by_id: number | null;
+    by_login: string;
+    /** When it ends, milliseconds since the Unix epoch; null for good. */
+    until: Generated<number | null>;
+    note: Generated<string>;
+  };
+  /** Grows with each change of a site's blocks; a site without a row never had one. */
+  blocked_versions: {
+    site: string;
+    version: number;
+  };
+}
+
+/**
+ * Ranges are no visitors of the Activity Log, whose ids are small: they are named by their row's id above this number.
+ * All of it stays exact as a JavaScript number.
+ */
+export const RANGE_IDS = 1_000_000_000_000;
+
+const blockedVisitorsMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('blocked_visitors')
+      .addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
+      .addColumn('site', 'text', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('value', 'text', (column) => column.notNull())
+      .addColumn('visitor_id', 'bigint', (column) => column.notNull())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('by_id', 'bigint')
+      .addColumn('by_login', 'text', (column) => column.notNull())
+      .addUniqueConstraint('blocked_visitors_key', ['site', 'kind', 'value'])
+      .execute();
+    const index = (name: string, columns: string[]) =>
+      db.schema.createIndex(name).on('blocked_visitors').columns(columns).execute();
+    await index('blocked_visitors_by_time', ['site', 'created_at', 'id']);
+    await index('blocked_visitors_by_visitor', ['site', 'visitor_id']);
+    await db.schema
+      .createTable('blocked_versions')
+      .addColumn('site', 'text', (column) => column.primaryKey())
+      .addColumn('version', 'bigint', (column) => column.notNull())
+      .execute();
+    // What was blocked before there was an Activity Log.
+    await sql`
+      insert into blocked_visitors (site, kind, value, visitor_id, name, created_at, by_id, by_login)
+      select site, case when address glob '*[-/*]*' then 'range' else 'ip' end, address, 0, address, created_at, null, ''
+      from blocked_addresses order by created_at`.execute(db);
+    await sql`update blocked_visitors set visitor_id = id + ${sql.lit(RANGE_IDS)} where kind = 'range'`.execute(db);
+    await sql`insert into blocked_versions (site, version) select distinct site, 1 from blocked_visitors`.execute(db);
+    await db.schema.dropTable('blocked_addresses').execute();
+  },
+};
+
+/** Blocks that end, and notes. The list of those for good is read along an index that holds nothing else. */
+const blockTermsMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('blocked_visitors').addColumn('until', 'bigint').execute();
+    await db.schema
+      .alterTable('blocked_visitors')
+      .addColumn('note', 'text', (column) => column.notNull().defaultTo(''))
+      .execute();
+    await db.schema
+      .createIndex('blocked_for_good')
+      .on('blocked_visitors')
+      .columns(['site', 'kind', 'value'])
+      .where(sql<boolean>`until is null`)
+      .execute();
+    await db.schema
+      .createIndex('blocked_until')
+      .on('blocked_visitors')
+      .columns(['until'])
+      .where(sql<boolean>`until is not null`)
+      .execute();
+  },
+};
+
+export const blockedVisitorMigrations: Migrations = {
+  '005_blocked_visitors': blockedVisitorsMigration,
+  '031_block_terms': blockTermsMigration,
+};
+
+/** The actor of what ends by time. */
+const TIME: Actor = { id: null, login: '', address: null };
+
+/** Blocks in SQL tables. @param preloaded lists that were read before this store was made */
+export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlocks): BlocklistStore {
+  const db = withTables<BlocklistTables>(database);
+  const selectBlocks = (site: SiteId) => db.selectFrom('blocked_visitors').where('site', '=', site);
+  const one = async (query: ReturnType<typeof selectBlocks>) => {
+    const row = await query.selectAll().executeTakeFirst();
+    return row === undefined ? null : toBlockedVisitor(row);
+  };
+
+  return {
+    block: (change, { kind, value, visitorId, name, until = null, note = '' }) =>
+      db.transaction().execute(async (transaction) => {
+        const { site, actor, at } = change;
+        if (await isBlockedUser(transaction, site, actor.id, at)) return null;
+        const before = await transaction
+          .selectFrom('blocked_visitors')
+          .select(['id', 'visitor_id', 'until', 'note'])
+          .where('site', '=', site)
+          .where('kind', '=', kind)
+          .where('value', '=', value)
+          .executeTakeFirst();
+        const by = { created_at: at, by_id: actor.id, by_login: actor.login, until, note };
+        const told = { kind, value, name, ...(until === null ? {} : { until }), ...(note === '' ? {} : { note }) };
+        if (before !== undefined) {
+          const visitorId = Number(before.visitor_id);
+          const end = before.until === null ? null : Number(before.until);
+          if (end === until && before.note === note) return { visitorId, versions: null };
+          await transaction.updateTable('blocked_visitors').set(by).where('id', '=', before.id).execute();
+          return { visitorId, versions: await recordChange(transaction, change, 'block_visitor', null, told) };
+        }
+        const { insertId } = await transaction
+          .insertInto('blocked_visitors')
+          .values({ ...by, site, kind, value, name, visitor_id: visitorId ?? 0 })
+          .executeTakeFirstOrThrow();
+        const id = Number(insertId);
+        if (visitorId === null) {
+          await transaction
+            .updateTable('blocked_visitors')
+            .set({ visitor_id: RANGE_IDS + id })
+            .where('id', '=', id)
+            .execute();
+        }
+        const versions = await recordChange(transaction, change, 'block_visitor', null, told);
+        return { visitorId: visitorId ?? RANGE_IDS + id, versions };
+      }),
+
+    unblock: (change, { kind, value }) =>
+      db.transaction().execute(async (transaction) => {
+        const gone = await transaction
+          .deleteFrom('blocked_visitors')
+          .where('site', '=', change.site)
+          .where('kind', '=', kind)
+          .where('value', '=', value)
+          .returning('name')
+          .executeTakeFirst();
+        if (gone === undefined) return null;
+        return recordChange(transaction, change, 'unblock_visitor', { kind, value, name: gone.name }, null);
+      }),
+
+    removeEnded: (now, most) =>
+      db.transaction().execute(async (transaction) => {
+        const gone = await transaction
+          .deleteFrom('blocked_visitors')
+          .where('id', 'in', (from) =>
+            from
+              .selectFrom('blocked_visitors')
+              .select('id')
+              .where('until', 'is not', null)
+              .where('until', '<=', now)
+              .orderBy('until')
+              .limit(most),
+          )
+          .returning(['site', 'kind', 'value', 'name', 'until'])
+          .execute();
+        const versions = new Map<SiteId, number>();
+        for (const { site, kind, value, name, until } of gone) {
+          // The time that it ended at, which may be long ago when guard did not run.
+          const change = { site, actor: TIME, at: Number(until) };
+          const { site: version } = await recordChange(transaction, change, 'block_ended', { kind, value, name }, null);
+          versions.set(site, version);
+        }
+        return [...versions].map(([site, version]) => ({ site, version }));
+      }),
+
+    async nextEnd() {
+      const row = await db
+        .selectFrom('blocked_visitors')
+        .select((from) => from.fn.min('until').as('until'))
+        .where('until', 'is not', null)
+        .executeTakeFirst();
+      return row?.until == null ? null : Number(row.until);
+    },
+
+    findByVisitorId: (site, visitorId) => one(selectBlocks(site).where('visitor_id', '=', visitorId)),
+    find: (site, kind, value) => one(selectBlocks(site).where('kind', '=', kind).where('value', '=', value)),
+
+    async listByName(site, name) {
+      return (await selectBlocks(site).where('name', '=', name).selectAll().execute()).map(toBlockedVisitor);
+    },
+
+    async listRanges(site, now, most) {
+      const rows = await selectBlocks(site)
+        .where('kind', '=', 'range')
+        .where(holdsAt(now))
+        .selectAll()
+        .orderBy('id', 'desc')
+        .limit(most)
+        .execute();
+      return rows.map(toBlockedVisitor);
+    },
+
+    async findAddresses(site, now, values) {
+      if (values.length === 0) return [];
+      const rows = await selectBlocks(site)
+        .where('kind', '=', 'ip')
+        .where('value', 'in', values)
+        .where(holdsAt(now))
+        .selectAll()
+        .execute();
+      return rows.map(toBlockedVisitor);
+    },
+
+    async list(site, { until, now = until, skip, limit }) {
+      const rows = await selectBlocks(site)
+        .where('created_at', '<=', until)
+        .where(holdsAt(now))
+        .selectAll()
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .offset(skip)
+        .limit(limit)
+        .execute();
+      return rows.map(toBlockedVisitor);
+    },
+
+    async count(site, until, now = until) {
+      const counted = (query: ReturnType<typeof selectBlocks>) =>
+        query.select((expression) => expression.fn.countAll().as('rows')).executeTakeFirstOrThrow();
+      const made = selectBlocks(site).where('created_at', '<=', until);
+      // A million rows are counted along an index that does not hold their ends; those that are over are few.
+      const [all, over] = await Promise.all([
+        counted(made),
+        counted(made.where('until', 'is not', null).where('until', '<=', now)),
+      ]);
+      return Number(all.rows) - Number(over.rows);
+    },
+
+    async setVisitorId(site, id, visitorId) {
+      await db
+        .updateTable('blocked_visitors')
+        .set({ visitor_id: visitorId })
+        .where('site', '=', site)
+        .where('id', '=', id)
+        .execute();
+    },
+
+    async users(site) {
+      const rows = await selectBlocks(site).where('kind', '=', 'user').select('value').execute();
+      return rows.map(({ value }) => Number(value)).sort((a, b) => a - b);
+    },
+
+    async addresses(site, version) {
+      const read = await preloaded?.take(site, version);
+      return read ?? withThread(db, (thread) => thread.addressList(blocklistQueries(site, 'all')));
+    },
+    async timed(site) {
+      const rows = await selectBlocks(site)
+        .select(['value', 'until'])
+        .where('until', 'is not', null)
+        .where('kind', '!=', 'user')
+        .execute();
+      return TimedAddresses.from(rows.map(({ value, until }) => ({ value, until: Number(until) })));
+    },
+
+    ranges: (site) => withThread(db, (thread) => thread.addressList(blocklistQueries(site, 'ranges'))),
+
+    async version(site) {
+      const row = await db.selectFrom('blocked_versions').select('version').where('site', '=', site).executeTakeFirst();
+      return Number(row?.version ?? 0);
+    },
+
+    async visitorIds(site, most) {
+      const rows = await selectBlocks(site)
+        .where('visitor_id', '>', 0)
+        .where('visitor_id', '<', RANGE_IDS)
+        .select('visitor_id')
+        .orderBy('created_at', 'desc')
+        .limit(most)
+        .execute();
+      return rows.map((row) => Number(row.visitor_id));
+    },
+  };
+}
+
+/** Condition of a block that has not ended. @param now milliseconds since the Unix epoch */
+function holdsAt(now: number) {
+  return sql<boolean>`(until is null or until > ${now})`;
+}
+
+async function isBlockedUser(
+  db: Kysely<BlocklistTables>,
+  site: SiteId,
+  user: number | null,
+  now: number,
+): Promise<boolean> {
+  if (user === null) return false;
+  const row = await db
+    .selectFrom('blocked_visitors')
+    .select('id')
+    .where('site', '=', site)
+    .where('kind', '=', 'user')
+    .where('value', '=', String(user))
+    .where(holdsAt(now))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function recordChange(
+  db: Kysely<BlocklistTables>,
+  { site, actor, at }: BlockChange,
+  name: string,
+  before: JsonValue,
+  after: JsonValue,
+): Promise<BlockVersions> {
+  await addAuditRows(db, site, { actor, at }, [{ name, before, after }]);
+  const { version } = await db
+    .insertInto('blocked_versions')
+    .values({ site, version: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .column('site')
+        .doUpdateSet((row) => ({ version: sql<number>`${row.ref('blocked_versions.version')} + 1` })),
+    )
+    .returning('version')
+    .executeTakeFirstOrThrow();
+  return { blocks: Number(version), site: await nextSiteVersion(db, site) };
+}
+
+interface BlockRow {
+  readonly id: number;
+  readonly kind: BlockedVisitor['kind'];
+  readonly value: string;
+  readonly visitor_id: number;
+  readonly name: string;
+  readonly created_at: number;
+  readonly until: number | null;
+  readonly note: string;
+  readonly by_id: number | null;
+  readonly by_login: string;
+}
+
+function toBlockedVisitor(row: BlockRow): BlockedVisitor {
+  const { kind, value, name, note, until } = row;
+  const cli = isCommandLine({ id: row.by_id, login: row.by_login });
+  return {
+    ...{ id: Number(row.id), kind, value, visitorId: Number(row.visitor_id), name, at: Number(row.created_at), note },
+    until: until === null ? null : Number(until),
+    by: cli ? 'cli' : 'owner',
+    byLogin: cli ? '' : row.by_login,
+  };
+}

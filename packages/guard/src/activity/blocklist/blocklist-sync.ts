@@ -1,0 +1,122 @@
+import { parseAddress } from '../../lib/address.js';
+import type { Logger } from '../../lib/logger.js';
+import type { KeyedMutex } from '../../lib/mutex.js';
+import type { SiteId } from '../../site.js';
+import type { LiveSites } from '../../sites/live-sites.js';
+import type { BlockedVisitor, BlocklistStore } from './blocklist-store.js';
+
+/** Pause before a list that could not be read is read again, milliseconds. */
+const RETRY_MS = 1000;
+
+/** A block that was stored or ended. Without `until` it is one for good, or it is not known. */
+export type ChangedBlock = Pick<BlockedVisitor, 'kind' | 'value'> & Partial<Pick<BlockedVisitor, 'until'>>;
+
+/** Puts blocks in force at the gate, and those of users in the policy of WordPress. */
+export interface BlocklistSync {
+  /** Reads the blocks of a site, at start. Throws StorageError. */
+  load(site: SiteId): Promise<void>;
+  /** Somebody, perhaps another process, changed the site: reads its blocks when they differ. Never throws. */
+  reload(site: SiteId): void;
+  /**
+   * One block was stored or ended here. The caller holds the site's mutex. Never throws: what can't be read now is read
+   * again until it works.
+   * @param version of the site's blocks after it
+   */
+  changed(site: SiteId, who: ChangedBlock, blocked: boolean, version: number): Promise<void>;
+  stop(): void;
+}
+
+/** @param onUsers told when other users are blocked than before, by another process */
+export function createBlocklistSync(deps: {
+  readonly store: Pick<BlocklistStore, 'addresses' | 'ranges' | 'timed' | 'users' | 'version'>;
+  readonly sites: Pick<LiveSites, 'get' | 'set'>;
+  readonly mutex: KeyedMutex;
+  readonly logger: Logger;
+  readonly onUsers: (site: SiteId) => void;
+}): BlocklistSync {
+  const { store, sites, mutex, logger, onUsers } = deps;
+  /** Versions of the blocks that are in force. */
+  const versions = new Map<SiteId, number>();
+  const retries = new Map<SiteId, NodeJS.Timeout>();
+  let stopped = false;
+
+  async function load(site: SiteId): Promise<void> {
+    // Read before the rows: a change in between is then read once more, never missed.
+    const version = await store.version(site);
+    // Most sites never blocked anyone; thousands of them must not make the start slow.
+    if (version === 0) return;
+    const [blocked, blockedUntil, users] = await Promise.all([
+      store.addresses(site, version),
+      store.timed(site),
+      store.users(site),
+    ]);
+    if (stopped) return;
+    sites.set(site, { blocked, blockedUntil, blockedUsers: new Set(users) });
+    versions.set(site, version);
+  }
+
+  async function loadIfChanged(site: SiteId): Promise<void> {
+    if ((await store.version(site)) === (versions.get(site) ?? 0)) return;
+    const before = [...sites.get(site).blockedUsers].join();
+    await load(site);
+    if ([...sites.get(site).blockedUsers].join() !== before) onUsers(site);
+  }
+
+  function again(site: SiteId, error: unknown): void {
+    if (stopped) return;
+    logger.error({ event: 'blocked-not-read', site, err: error }, 'Blocked visitors can’t be read yet.');
+    clearTimeout(retries.get(site));
+    retries.set(
+      site,
+      setTimeout(() => reload(site), RETRY_MS),
+    );
+  }
+
+  function reload(site: SiteId): void {
+    clearTimeout(retries.get(site));
+    retries.delete(site);
+    if (stopped) return;
+    mutex.run(site, () => loadIfChanged(site)).catch((error: unknown) => again(site, error));
+  }
+
+  async function apply(site: SiteId, { kind, value, until = null }: ChangedBlock, blocked: boolean) {
+    const now = sites.get(site);
+    if (kind === 'user') {
+      const users = new Set(now.blockedUsers);
+      if (blocked) users.add(Number(value));
+      else users.delete(Number(value));
+      sites.set(site, { blockedUsers: users });
+      return;
+    }
+    const address = kind === 'ip' ? parseAddress(value) : null;
+    const blockedUntil = until === null && now.blockedUntil.size === 0 ? now.blockedUntil : await store.timed(site);
+    sites.set(site, {
+      blockedUntil,
+      blocked:
+        address?.family === 4
+          ? now.blocked.withSingle(address, blocked && until === null)
+          : now.blocked.withRangesOf(await store.ranges(site)),
+    });
+  }
+
+  return {
+    load,
+    reload,
+    async changed(site, who, blocked, version) {
+      try {
+        // Another process was faster: its change is not in force here yet.
+        if (version !== (versions.get(site) ?? 0) + 1) await load(site);
+        else {
+          await apply(site, who, blocked);
+          versions.set(site, version);
+        }
+      } catch (error) {
+        again(site, error);
+      }
+    },
+    stop() {
+      stopped = true;
+      for (const timer of retries.values()) clearTimeout(timer);
+    },
+  };
+}

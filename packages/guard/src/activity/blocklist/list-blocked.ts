@@ -1,0 +1,126 @@
+import type { BlockedRow } from '@security-optimizer/contract/activity';
+import { LIMITED_ROWS, PAGE_ROWS } from '@security-optimizer/contract/activity-limits';
+import type { Clock } from '../../lib/clock.js';
+import { localTimestamp } from '../../lib/time-zone.js';
+import type { StoredAttempt } from '../../login/attempts.js';
+import type { SiteId } from '../../site.js';
+import type { ActivityStore, Visitor } from '../activity-store.js';
+import { type ListCursors, type ListPage, type ListQuery, readCursor, writeCursor } from '../list-activity.js';
+import type { BlockedVisitor, BlocklistStore } from './blocklist-store.js';
+
+export interface BlockedListContext {
+  readonly blocked: Pick<BlocklistStore, 'list' | 'count' | 'setVisitorId'>;
+  readonly visitors: Pick<ActivityStore, 'visitor' | 'getAddressVisitor'>;
+  /** Addresses that are locked by failed logins now, newest first. */
+  readonly locks: (site: SiteId) => readonly StoredAttempt[];
+  readonly cursors: ListCursors;
+  readonly timeZone: (site: SiteId) => string;
+  readonly clock: Clock;
+}
+
+/** Locks that are shown; under attack there may be many thousands. */
+const LOCKS_MAX = 1000;
+
+type Entry = { readonly at: number } & ({ readonly block: BlockedVisitor } | { readonly lock: StoredAttempt });
+
+/**
+ * A page of everyone who is blocked now: addresses, ranges and users by the owner, addresses by failed logins. Newest
+ * first; what is blocked while the list is read does not shift its pages. Throws StorageError.
+ */
+export async function listBlocked(deps: BlockedListContext, ask: ListQuery): Promise<ListPage<BlockedRow>> {
+  const site = ask.site.id;
+  const { page, anchor } = findPosition(deps, ask);
+  const now = deps.clock();
+  const rows = ask.limited ? LIMITED_ROWS : PAGE_ROWS;
+  const skip = (page - 1) * rows;
+  const locks = deps.locks(site).filter(({ lastFailure }) => lastFailure <= anchor);
+  const shownLocks = locks.slice(0, LOCKS_MAX);
+  // Blocks further on than that come behind at most all the locks; see below.
+  const passed = Math.max(0, skip - shownLocks.length);
+  const [blocks, count] = await Promise.all([
+    deps.blocked.list(site, { until: anchor, now, skip: passed, limit: rows + Math.min(skip, shownLocks.length) }),
+    deps.blocked.count(site, anchor, now),
+  ]);
+  const merged: Entry[] = [
+    ...blocks.map((block) => ({ at: block.at, block })),
+    ...shownLocks.map((lock) => ({ at: lock.lastFailure, lock })),
+  ];
+  // Sorting keeps the order of equal times.
+  const entries = merged.sort((a, b) => b.at - a.at).slice(skip - passed, skip - passed + rows);
+  const total = count + shownLocks.length;
+  const pages = ask.limited ? 1 : Math.max(1, Math.ceil(total / rows));
+  const timeZone = deps.timeZone(site);
+  return {
+    entries: await Promise.all(entries.map((entry) => toRow(deps, site, timeZone, entry))),
+    filters: [],
+    page,
+    pages,
+    cursor: page < pages ? writeCursor(anchor, 0, page + 1) : null,
+    total,
+  };
+}
+
+/** How many the list of the blocked holds now, for the figure on the Security Dashboard. Throws StorageError. */
+export async function countBlocked(
+  { blocked, locks, clock }: Pick<BlockedListContext, 'locks' | 'clock'> & { blocked: Pick<BlocklistStore, 'count'> },
+  site: SiteId,
+): Promise<number> {
+  return (await blocked.count(site, clock())) + Math.min(locks(site).length, LOCKS_MAX);
+}
+
+/** Page and anchor (milliseconds): by the cursor, by what is remembered of the list, else the list begins now. */
+function findPosition(
+  { cursors, clock }: BlockedListContext,
+  ask: ListQuery,
+): { readonly page: number; readonly anchor: number } {
+  const now = clock();
+  if (ask.limited) return { page: 1, anchor: now };
+  const key = JSON.stringify([ask.site.id, 'blocked', ask.caller.id]);
+  if (ask.cursor !== null && ask.cursor !== '') return readCursor(ask.cursor);
+  const known = ask.page === 1 ? null : cursors.findPosition(key, ask.page, PAGE_ROWS, now);
+  if (known === null) cursors.begin(key, now, now);
+  return { page: ask.page, anchor: known?.anchor ?? now };
+}
+
+async function toRow(deps: BlockedListContext, site: SiteId, timeZone: string, entry: Entry): Promise<BlockedRow> {
+  const ts_unix = Math.floor(entry.at / 1000);
+  const times = { ts: localTimestamp(timeZone, ts_unix), ts_unix };
+  if ('lock' in entry) {
+    const { key, lockedUntil } = entry.lock;
+    return {
+      ...times,
+      ...toEnd(timeZone, lockedUntil),
+      ...{ id: `lock-${key}`, user: key, visitor_id: 0, type: 'ip', hostname: '' },
+      ...{ by: 'lock', by_login: '', note: '' },
+    };
+  }
+  const { block } = entry;
+  const visitor = await findVisitor(deps, site, block);
+  return {
+    ...times,
+    id: `block-${block.id}`,
+    ...toEnd(timeZone, block.until),
+    by: block.by,
+    by_login: block.byLogin,
+    note: block.note,
+    user: block.kind === 'user' ? (visitor?.name ?? block.name) : block.name,
+    visitor_id: visitor?.id ?? block.visitorId,
+    type: block.kind === 'user' ? 'user' : 'ip',
+    hostname: visitor?.hostname ?? '',
+  };
+}
+
+/** @param until milliseconds since the Unix epoch; null for good */
+function toEnd(timeZone: string, until: number | null): Pick<BlockedRow, 'until' | 'until_unix'> {
+  if (until === null) return { until: null, until_unix: null };
+  const until_unix = Math.floor(until / 1000);
+  return { until: localTimestamp(timeZone, until_unix), until_unix };
+}
+
+/** An address that was blocked before the log knew it gets its visitor when it is first shown. */
+async function findVisitor(deps: BlockedListContext, site: SiteId, block: BlockedVisitor): Promise<Visitor | null> {
+  if (block.visitorId !== 0) return deps.visitors.visitor(site, block.visitorId);
+  const visitor = await deps.visitors.getAddressVisitor(site, block.value);
+  await deps.blocked.setVisitorId(site, block.id, visitor.id);
+  return visitor;
+}

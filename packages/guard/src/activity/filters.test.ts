@@ -1,0 +1,162 @@
+import { sentFilters } from '@security-optimizer/contract/activity-filters';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseAddress } from '../lib/address.js';
+import { AddressSet } from '../lib/address-set.js';
+import { ApiError } from '../lib/api-error.js';
+import { eventFilters, parseEventFilters, parseVisitFilters, plainFilters, visitFilters } from './filters.js';
+
+const utc = { timeZone: 'UTC', exact: false };
+const parsed = (sent: unknown) => sentFilters.parse(sent);
+const visits = (sent: unknown, dates = utc) => parseVisitFilters(parsed(sent), dates);
+const ip = (value: unknown) => visits([{ wp_name: 'ip', children: [{ value }] }]);
+
+function faults(read: () => unknown): unknown {
+  try {
+    read();
+  } catch (error) {
+    return error instanceof ApiError ? error.fields : error;
+  }
+  return 'nothing was refused';
+}
+
+describe('the filters of a request', () => {
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['an empty list', []],
+    ['an empty object', {}],
+    ['filters without a choice', [{ wp_name: 'type', children: [{ id: 'type', value: null, selectedValue: null }] }]],
+    ['empty texts', [{ wp_name: 'date', children: [{ id: 'from', value: '' }] }]],
+    ['filters without fields', [{ wp_name: 'type' }, { wp_name: 'code', children: null }]],
+    ['filters that nobody knows', [{ wp_name: 'mood', children: [{ value: 'fine' }] }]],
+  ])('choose nothing when they are %s', (_name, sent) => {
+    const nothing = { from: null, to: null, addresses: null, search: null };
+    expect(visits(sent).filter).toEqual({ ...nothing, type: null, code: null, preset: null, goal: null });
+    expect(parseEventFilters(parsed(sent), utc).filter).toEqual({ ...nothing, user: null, activity: null });
+  });
+
+  it('may be a list or an object with numeric keys, as PHP writes a list with gaps', () => {
+    const list = [
+      { wp_name: 'type', children: [{ id: 'type', value: 'Human' }] },
+      { wp_name: 'code', children: [{ id: 'code', value: '404' }] },
+    ];
+    const object = {
+      0: { wp_name: 'type', children: { 2: { id: 'type', value: 'Human' } } },
+      7: { wp_name: 'code', children: { 0: { id: 'code', value: 404 } } },
+    };
+    expect(visits(object)).toEqual(visits(list));
+    expect(visits(JSON.stringify(list))).toEqual(visits(list));
+    expect(visits(list).filter).toMatchObject({ type: 'Human', code: 404 });
+  });
+
+  it.each([
+    [{ value: 'Human', selectedValue: 'Googlebot' }, 'Googlebot'],
+    [{ value: 'Human', selectedValue: null }, 'Human'],
+    [{ value: 'Human' }, 'Human'],
+    [{ value: 'Human', selectedValue: '' }, null],
+    [{ selectedValue: { label: 'A person', value: 'Human' } }, 'Human'],
+    [{ value: null, selectedValue: undefined }, null],
+  ])('take the choice of %j before what was applied', (child, type) => {
+    expect(visits([{ wp_name: 'type', children: [child] }]).choices.type).toBe(type);
+  });
+
+  it.each([
+    ['date', { id: 'from', value: 'yesterday' }, { from: 'Invalid format.' }],
+    ['date', { id: 'to', value: -1 }, { to: 'Invalid format.' }],
+    ['date', { id: 'to', value: 1.5 }, { to: 'Invalid format.' }],
+    ['date', { id: 'to', value: 1e15 }, { to: 'Invalid format.' }],
+    ['code', { value: '4O4' }, { code: 'Invalid format.' }],
+    ['code', { value: [404] }, { code: 'Invalid format.' }],
+    ['code', { value: 99 }, { code: 'Invalid format.' }],
+    ['type', { value: 'x'.repeat(201) }, { type: 'Invalid format.' }],
+    ['type', { value: 'Hu\nman' }, { type: 'Invalid format.' }],
+    ['ip', { value: 'example.com' }, { ip: 'Invalid format.' }],
+    ['ip', { value: '192.0.2.0/33' }, { ip: 'Invalid format.' }],
+    ['ip', { value: '192.0.2.1; DROP' }, { ip: 'Invalid format.' }],
+    ['ip', { value: '192.0.2.9-192.0.2.1' }, { ip: 'Invalid format.' }],
+  ])('of %s are refused for %j, and the field is named', (wp_name, child, fields) => {
+    expect(faults(() => visits([{ wp_name, children: [child] }]))).toEqual(fields);
+  });
+
+  it('name every field that is wrong, and refuse users that are no ids', () => {
+    const wrong = [
+      { wp_name: 'code', children: [{ value: 'x' }] },
+      { wp_name: 'ip', children: [{ value: 'y' }] },
+    ];
+    expect(faults(() => visits(wrong))).toEqual({ code: 'Invalid format.', ip: 'Invalid format.' });
+    const user = parsed([{ wp_name: 'user', children: [{ value: 'owner' }] }]);
+    expect(faults(() => parseEventFilters(user, utc))).toEqual({ user: 'Invalid format.' });
+  });
+
+  it('survive the answer: what it holds chooses the same again', () => {
+    const choice = fc.record({
+      from: fc.option(fc.nat(4e9)),
+      to: fc.option(fc.nat(4e9)),
+      type: fc.option(fc.constantFrom('Human', 'Unknown', 'Googlebot')),
+      code: fc.option(fc.integer({ min: 100, max: 999 })),
+      ip: fc.option(fc.constantFrom('192.0.2.7', '198.51.100.0/24', '203.0.113.*', '2001:db8::1-2001:db8::9')),
+    });
+    fc.assert(
+      fc.property(choice, (choices) => {
+        const answered = visitFilters(choices, { type: [], code: [], ip: [] });
+        expect(visits(answered).choices).toEqual(choices);
+        expect(parseVisitFilters(parsed(plainFilters(choices)), utc).choices).toEqual(choices);
+        for (const { children } of answered) {
+          for (const { id, value, options } of children) {
+            if (value !== null && id !== 'from' && id !== 'to') expect(options.map((o) => o.value)).toContain(value);
+          }
+        }
+      }),
+    );
+    const events = { from: 1, to: null, user: 7, activity: 'post.updated' };
+    expect(parseEventFilters(parsed(eventFilters(events, { user: [], activity: [] })), utc).choices).toEqual(events);
+  });
+});
+
+describe('a filter by address', () => {
+  it('matches exactly the addresses of the same line in any other list', () => {
+    const address = fc.nat(600).map((low) => `192.0.${2 + (low >> 8)}.${low & 255}`);
+    const line = fc.oneof(
+      address,
+      fc.tuple(address, fc.integer({ min: 20, max: 32 })).map(([base, bits]) => `${base}/${bits}`),
+      fc.constantFrom('192.0.2.*', '192.0.*.*', '192.0.2.250 - 192.0.3.4'),
+    );
+    fc.assert(
+      fc.property(line, address, (range, asked) => {
+        const { low, high } = ip(range).filter.addresses ?? { low: '', high: '' };
+        const words = parseAddress(asked)?.words ?? [];
+        const key = words.map((word) => word.toString(16).padStart(8, '0')).join('');
+        const inside = AddressSet.from([range]).has(parseAddress(asked) as never);
+        expect([range, asked, low <= key && key <= high]).toEqual([range, asked, inside]);
+      }),
+    );
+  });
+
+  it('takes IPv4 in its mapped form, and a zone for nothing', () => {
+    expect(ip('192.0.2.1').filter.addresses?.low).toBe('00000000000000000000ffffc0000201');
+    expect(ip('::ffff:192.0.2.1').filter.addresses).toEqual(ip('192.0.2.1').filter.addresses);
+    expect(ip('fe80::1%1').filter.addresses).toEqual(ip('fe80::1').filter.addresses);
+  });
+});
+
+describe('the To of a filter by date', () => {
+  const date = (to: number, timeZone: string, exact = false) =>
+    visits([{ wp_name: 'date', children: [{ id: 'to', value: to }] }], { timeZone, exact }).filter.to;
+  const at = (text: string) => Date.parse(text) / 1000;
+
+  it('means the whole of its day in the time zone of the site', () => {
+    expect(date(at('2026-11-20T10:00:00Z'), 'UTC')).toBe(at('2026-11-20T23:59:59Z'));
+    expect(date(at('2026-11-20T23:30:00Z'), 'Europe/Berlin')).toBe(at('2026-11-21T22:59:59Z'));
+    expect(date(at('2026-11-20T10:00:00Z'), '+05:45')).toBe(at('2026-11-20T18:14:59Z'));
+  });
+
+  it('ends a day of 23 or 25 hours where it ends', () => {
+    expect(date(at('2026-03-29T00:30:00Z'), 'Europe/Berlin')).toBe(at('2026-03-29T21:59:59Z'));
+    expect(date(at('2026-10-25T00:30:00Z'), 'Europe/Berlin')).toBe(at('2026-10-25T22:59:59Z'));
+  });
+
+  it('is a moment when the call says so', () => {
+    expect(date(at('2026-11-20T11:00:00Z'), 'Europe/Berlin', true)).toBe(at('2026-11-20T10:59:59Z'));
+  });
+});

@@ -1,0 +1,173 @@
+import { randomInt } from 'node:crypto';
+import type { CallHandlers, DownloadHandlers, Feature, OptionPages, RunningFeature } from '../feature.js';
+import { parseAddress } from '../lib/address.js';
+import type { LoginSecurity } from '../login/index.js';
+import { createKnownLoginAddresses } from '../login/login-addresses.js';
+import { sqlAuditOutbox } from '../settings/audit-store.js';
+import type { SiteId } from '../site.js';
+import { listSitesWithRows } from '../storage/database.js';
+import { hasEvents } from '../wordpress/signature.js';
+import type { ActivityStore } from './activity-store.js';
+import { sqlBlocklistStore } from './blocklist/blocklist-store.js';
+import { createBlocklistSync } from './blocklist/blocklist-sync.js';
+import { createBlockEnds } from './blocklist/end-blocks.js';
+import { countBlocked } from './blocklist/list-blocked.js';
+import type { PreloadedBlocks } from './blocklist/preload-blocklist.js';
+import { claimedSearchEngine } from './bots.js';
+import { createEventDrain } from './drain-events.js';
+import type { ActivityCalls } from './endpoints.js';
+import { createGuardEvents } from './guard-events.js';
+import { createHostnames, type Hostnames, systemDns } from './hostnames.js';
+import { createRetention } from './retention.js';
+import { activityStore } from './store/open-activity-store.js';
+import { anonymizeAddress, type VisitSink } from './visit.js';
+import { createVisitLog } from './visit-log.js';
+
+/** The Activity Log and the blocklist at work. */
+export interface ActivityLog extends RunningFeature {
+  readonly store: ActivityStore;
+  /** Takes the visits that the gateway has answered. */
+  readonly visits: VisitSink;
+  /** How many are blocked now: by the owner, and by failed logins. Throws StorageError. */
+  countBlocked(site: SiteId): Promise<number>;
+  /** The record of changes has grown. Never throws. */
+  handleAuditChange(): void;
+  loadEndpoints(): Promise<{
+    readonly handlers: CallHandlers<ActivityCalls>;
+    readonly pages: Pick<OptionPages, 'activity'>;
+    readonly downloads: DownloadHandlers;
+  }>;
+}
+
+/**
+ * The log's file is opened when guard serves, so that nobody waits for that; visits do. Without its file, visits are
+ * counted.
+ */
+export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; readonly blocked: PreloadedBlocks }> = {
+  name: 'activity',
+  start(services, { login, blocked: preloaded }) {
+    const { config, siteList, db, wordpress, sites, connectors, securityEvents, feed, mutex, settingHistory } =
+      services;
+    const { clock, logger } = services;
+    const { dataDir, activity } = config;
+    let serving = false;
+
+    const blocklist = createBlocklistSync({
+      store: sqlBlocklistStore(db, preloaded),
+      sites,
+      mutex,
+      logger,
+      onUsers: connectors.reconcilePolicy,
+    });
+    feed.subscribe(blocklist.reload);
+
+    const timeZone = (site: SiteId) => sites.timeZone(site);
+    const store = activityStore({ dataDir, logger, clock, timeZone });
+    const settings = (site: SiteId) => sites.get(site).settings.log;
+    const anonymize = (site: SiteId) => settings(site).anonymize_addresses === 1;
+    // A request to a site that was removed meanwhile leaves nothing: its rows may be erased already.
+    const recording = (site: SiteId) => siteList.has(site) && settings(site).disable_activity_log === 0;
+    const shorten = (site: SiteId, text: string) => {
+      const address = anonymize(site) ? parseAddress(text) : null;
+      return address === null ? text : anonymizeAddress(address);
+    };
+    const loginAddresses = createKnownLoginAddresses(settingHistory, logger);
+    feed.subscribe(loginAddresses.reload);
+    const hostnames = createHostnames({ dns: systemDns(activity.dns), store, clock, logger });
+    const visits = createVisitLog({
+      store,
+      rules: (site) => ({
+        recording: recording(site),
+        anonymize: anonymize(site),
+        ownCron: settings(site).log_own_cron === 1,
+        namesLogin: (target) => loginAddresses.isNamedIn(site, target),
+      }),
+      onVisit: requestHostnames(hostnames, anonymize),
+      seed: randomInt(2 ** 32),
+      clock,
+      logger,
+    });
+    // Changes of a site in quarantine belong into its log as well, and old rows leave it.
+    const events = createGuardEvents({
+      outbox: sqlAuditOutbox(db),
+      store,
+      recording: (site) => (siteList.has(site) ? recording(site) : null),
+      ...{ securityEvents, shorten, timeZone, clock, logger },
+    });
+    login.onLocked(events.recordLockout);
+    feed.subscribe(() => events.handleAuditChange());
+    const drain = createEventDrain({
+      ...{ sites: siteList, client: wordpress, store, securityEvents, shorten, clock, logger },
+      answers: (site) => connectors.state(site).kind === 'ok',
+      onOptions: connectors.check,
+    });
+    connectors.onSignal((site, signal) => {
+      if (hasEvents(signal)) drain.signal(site);
+    });
+    connectors.onUse(drain.recordUse);
+    connectors.onBack((site) => {
+      // The first round asks those that are there by then.
+      if (serving) drain.signal(site);
+    });
+    const blocked = sqlBlocklistStore(db);
+    const retention = createRetention({
+      sites: () => siteList.allIds,
+      store,
+      days: (site) => settings(site).log_lifetime,
+      maxRows: (site) => siteList.find(site)?.limits?.maxRows ?? activity.maxRows,
+      blocked: blocked.visitorIds,
+      clock,
+      logger,
+    });
+    const blockEnds = createBlockEnds({ store: blocked, feed, clock, logger });
+    const ready = async () => {
+      // After the locks: one question at a time, so that the long lists do not hold up the short ones.
+      await login.ready;
+      const stored = await listSitesWithRows(db, 'blocked_versions');
+      for (const { id } of siteList) if (stored.has(id)) await blocklist.load(id);
+    };
+
+    return {
+      ready: ready(),
+      store,
+      visits,
+      countBlocked: (site) => countBlocked({ blocked, locks: login.lockedAddresses, clock }, site),
+      handleAuditChange: events.handleAuditChange,
+      async loadEndpoints() {
+        const { activityEndpoints } = await import('./endpoints.js');
+        return activityEndpoints(services, {
+          ...{ store, blocked, blocklist, blockEnds, login, onUnlocked: events.handleAuditChange },
+          lookUp(site, addresses) {
+            if (anonymize(site)) return;
+            for (const address of addresses) hostnames.request(site, address, 'shown');
+          },
+        });
+      },
+      loadSite: blocklist.load,
+      dropSite: visits.writeAll,
+      onServing() {
+        serving = true;
+        void store.open();
+        events.start();
+        drain.start();
+        retention.start();
+        blockEnds.start();
+      },
+      async stop() {
+        await Promise.all([retention.stop(), blockEnds.stop(), drain.stop(), hostnames.stop()]);
+        await Promise.all([visits.stop(), events.stop()]);
+        await store.close();
+        blocklist.stop();
+      },
+    };
+  },
+};
+
+/** Asks for the names of visitors, first of those who claim to be a search engine. A shortened address has no name. */
+function requestHostnames(hostnames: Hostnames, anonymize: (site: SiteId) => boolean) {
+  return (site: SiteId, address: string, agent: string | null): void => {
+    if (anonymize(site)) return;
+    const engine = claimedSearchEngine(agent);
+    hostnames.request(site, address, engine === null ? 'seen' : 'claimed', engine);
+  };
+}

@@ -1,0 +1,88 @@
+import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import type { SecurityEvent } from '../security-events.js';
+import { type AuditRow, isCommandLine, type JsonValue } from '../settings/audit-store.js';
+import type { OutboxEvent } from '../wordpress/outbox.js';
+
+/** The security event in an event of WordPress, or null: most are none. */
+export function toUsersSecurityEvent(event: OutboxEvent): SecurityEvent | null {
+  const { uid, kind, user, object, administrator } = event;
+  const base = { uid, at: event.at * 1000 };
+  const cause = { by: user?.login ?? null, address: event.address === '' ? null : event.address };
+  switch (kind) {
+    case 'user.created':
+    case 'user.role':
+      if (!administrator) return null;
+      return { ...base, ...cause, kind: 'new-administrator', login: object, promoted: kind === 'user.role' };
+    case 'login':
+      // Without an address, nobody has logged in from elsewhere: a program on the server did.
+      if (!administrator || user === null || event.address === '') return null;
+      return {
+        ...base,
+        kind: 'administrator-login',
+        userId: user.id,
+        login: user.login,
+        address: event.address,
+        agent: event.agent,
+      };
+    case 'plugin.installed':
+    case 'theme.installed':
+    case 'plugin.activated':
+    case 'theme.switched':
+      return {
+        ...{ ...base, ...cause, kind: 'software-added', name: object },
+        software: kind.startsWith('plugin.') ? 'plugin' : 'theme',
+        action: kind.endsWith('.installed') ? 'installed' : 'activated',
+      };
+    default:
+      return null;
+  }
+}
+
+/** When a change of a setting switches a protection off. */
+type IsOff = (before: JsonValue, after: JsonValue) => boolean;
+
+const toZero: IsOff = (before, after) => before !== 0 && after === 0;
+
+/** Protections besides the pause, by the name of their setting. */
+const protections: ReadonlyMap<string, { readonly title: string; readonly isOff: IsOff }> = new Map([
+  ...siteSecurityToggles.map(({ field, title }) => [field as string, { title, isOff: toZero }] as const),
+  ['sg2fa', { title: 'Two-factor Authentication for Admin & Editors Users', isOff: toZero }],
+  ['disable_usernames', { title: 'Disable Common Usernames', isOff: toZero }],
+  ['login_attempts', { title: 'Limit Login Attempts', isOff: toZero }],
+  ['login_access', { title: 'Login Access', isOff: (before, after) => countOf(before) > 0 && countOf(after) === 0 }],
+  [
+    'login_url',
+    {
+      title: 'Custom Login URL',
+      isOff: (before, after) => typeOf(before) === 'custom' && typeOf(after) === 'default',
+    },
+  ],
+  ['disable_activity_log', { title: 'Activity log', isOff: (before, after) => before === 0 && after === 1 }],
+]);
+
+/** The security event in a change of this product, or null. */
+export function toSettingSecurityEvent(row: AuditRow): Extract<SecurityEvent, { kind: 'protection-off' }> | null {
+  const { id, at, actor, name, before, after } = row;
+  const base = {
+    uid: id,
+    at,
+    by: isCommandLine(actor) ? null : actor.login,
+    address: actor.address,
+    kind: 'protection-off' as const,
+  };
+  if (name === 'paused_until') {
+    const isPaused = typeof after === 'number' && after > at;
+    return isPaused ? { ...base, protection: 'All protections', until: after } : null;
+  }
+  const protection = protections.get(name);
+  if (protection === undefined || !protection.isOff(before, after)) return null;
+  return { ...base, protection: protection.title, until: null };
+}
+
+function countOf(value: JsonValue): number {
+  return Array.isArray(value) ? value.length : 0;
+}
+
+function typeOf(value: JsonValue): JsonValue {
+  return (value as { readonly type?: JsonValue } | null)?.type ?? null;
+}

@@ -1,0 +1,81 @@
+import { openSync } from 'node:fs';
+import { pino } from 'pino';
+import type { Clock } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
+import type { SiteId } from '../site.js';
+import type { VisitSink } from './visit.js';
+
+/** Most bytes that wait while the disk is slow; what comes then is left out, and counted. */
+const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+
+/** The file for programs that block addresses, such as fail2ban. */
+export interface SecurityLog {
+  /** Passes visits on, and writes the refused ones and the failed logins. */
+  readonly visits: VisitSink;
+  /** Writes what waits and closes the file. */
+  close(): Promise<void>;
+}
+
+/**
+ * Writes one line for each refused request and each failed login: the same that the Activity Log counts, with the whole
+ * address. No line holds anything that a visitor can choose but the address, so patterns can't be deceived.
+ *
+ * @param file appended to; made with mode 0600
+ * @throws the system's error when the file can't be opened
+ */
+export function openSecurityLog(
+  file: string,
+  { visits, clock, logger }: { readonly visits: VisitSink; readonly clock: Clock; readonly logger: Logger },
+): SecurityLog {
+  // Opened here and now, so that a wrong path keeps guard from starting; written without blocking.
+  const destination = pino.destination({ dest: openSync(file, 'a', 0o600), sync: false, maxLength: MAX_WAITING_BYTES });
+  let lost = 0;
+  let failing = false;
+  let closed = false;
+  destination.on('drop', () => {
+    lost++;
+    report(new Error('The disk is too slow.'));
+  });
+  destination.on('error', report);
+  destination.on('drain', () => {
+    if (failing) logger.warn({ event: 'security-log-written-again', lost }, 'The security log can be written again.');
+    failing = false;
+    lost = 0;
+  });
+
+  function report(error: unknown): void {
+    // Once per outage.
+    if (!failing) logger.error({ event: 'security-log-not-written', file, err: error }, 'Lines are missing in it.');
+    failing = true;
+  }
+
+  function write(event: 'request-refused' | 'login-failed', site: SiteId, address: string, more: object): void {
+    if (closed) return;
+    const time = new Date(clock()).toISOString();
+    destination.write(`${JSON.stringify({ time, event, site, address, ...more })}\n`);
+  }
+
+  return {
+    visits: {
+      add(site, seen) {
+        visits.add(site, seen);
+        const { address, rule, status, failedLogins = 0, requestId } = seen;
+        if (rule !== null) write('request-refused', site, address.text, { rule, status, requestId });
+        if (failedLogins > 0) write('login-failed', site, address.text, { failures: failedLogins, requestId });
+      },
+      addFailedLogins(site, late) {
+        visits.addFailedLogins?.(site, late);
+        write('login-failed', site, late.address.text, { failures: late.failedLogins });
+      },
+      getCounts: () => visits.getCounts?.() ?? { dropped: 0, waiting: 0 },
+    },
+    close() {
+      // What becomes known of logins from here on is in the Activity Log alone.
+      closed = true;
+      return new Promise((resolve) => {
+        destination.once('close', resolve);
+        destination.end();
+      });
+    },
+  };
+}

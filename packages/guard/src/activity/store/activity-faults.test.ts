@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import { open, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  allEvents,
+  allVisits,
+  anEvent,
+  aVisit,
+  EVERY_VISIT,
+  NOW,
+  SITE,
+  testStore,
+  visitsUntilNow,
+} from '../../../test/support/activity-store.js';
+import { recordedLog } from '../../../test/support/log-lines.js';
+import { eventually, scratchFolder } from '../../../test/support/scratch.js';
+import { openSqlite } from '../../storage/sqlite.js';
+import type { WorkerReply } from '../../storage/storage-thread.js';
+import { packVisits } from '../packed-visits.js';
+import { ActivityWriter, VisitQueue } from './activity-writer.js';
+
+describe('a locked file', () => {
+  it('makes visits wait, a bounded number of them, and counts the others', async () => {
+    const dataDir = await scratchFolder();
+    const log = recordedLog();
+    const store = await testStore({ dataDir, logger: log.logger, busyTimeoutMs: 20, maxWaiting: 100 });
+    const other = openSqlite(join(dataDir, 'activity.sqlite'), { busyTimeoutMs: 0 });
+    onTestFinished(() => other.close());
+    other.exec('begin immediate');
+    const writes: Promise<void>[] = [];
+    for (let n = 0; n < 4; n++) {
+      const visits = visitsUntilNow(60, 1, (index) => ({ target: `/${n}/${index}`, count: 2 }));
+      writes.push(store.write({ site: SITE, visits: packVisits(visits), dropped: 1 }));
+    }
+    await eventually(() => log.events().includes('activity-log-not-written'));
+    other.exec('rollback');
+    await Promise.all(writes);
+    const rows = (await allVisits(store)).length;
+    expect(rows).toBe(60);
+    expect(await store.droppedVisits(SITE)).toBe(4 + 180 * 2);
+    expect(log.events()).toEqual(['activity-log-not-written', 'activity-log-written-again']);
+  });
+
+  it('refuses events, so that they are sent again, and does not keep readers waiting', async () => {
+    const dataDir = await scratchFolder();
+    const store = await testStore({ dataDir, busyTimeoutMs: 20 });
+    await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
+    const other = openSqlite(join(dataDir, 'activity.sqlite'), { busyTimeoutMs: 0 });
+    onTestFinished(() => other.close());
+    other.exec('begin immediate');
+    await expect(store.writeEvents(SITE, [anEvent({ uid: 'b' })])).rejects.toMatchObject({ fault: 'locked' });
+    expect(await allEvents(store)).toHaveLength(1);
+    other.exec('rollback');
+    await store.writeEvents(SITE, [anEvent({ uid: 'a' }), anEvent({ uid: 'b' })]);
+    expect(await allEvents(store)).toHaveLength(2);
+  });
+});
+
+describe('a full disk', () => {
+  it('makes visits wait, and nothing is counted twice when there is room again', async () => {
+    const dataDir = await scratchFolder();
+    const store = await testStore({ dataDir });
+    await store.close();
+    const database = openSqlite(join(dataDir, 'activity.sqlite'), { busyTimeoutMs: 0 });
+    onTestFinished(() => database.close());
+    const { page_count: pages } = database.prepare('pragma page_count').get() as { page_count: number };
+    const replies: WorkerReply<null>[] = [];
+    const settings = { file: '', busyTimeoutMs: 0, commitMs: 1, maxWaiting: 10_000, bucketRows: 100 };
+    const queue = new VisitQueue(new ActivityWriter(database, 100), settings, (reply) => replies.push(reply));
+    database.exec(`pragma max_page_count = ${pages + 3}`);
+    const visits = packVisits(visitsUntilNow(2000, 10, (index) => ({ address: `192.0.2.${index % 200}` })));
+    queue.add(1, { name: 'visits', site: SITE, timeZone: 'UTC', visits, dropped: 0, at: NOW / 1000 });
+    await eventually(() => replies.length > 0);
+    expect(replies).toMatchObject([{ kind: 'note', event: 'activity-log-not-written' }]);
+    expect(database.prepare('select count(*) as rows from visits').get()).toEqual({ rows: 0 });
+    database.exec('pragma max_page_count = 100000');
+    await eventually(() => replies.some(({ kind }) => kind === 'done'));
+    queue.close();
+    const again = await testStore({ dataDir });
+    expect(await allVisits(again)).toHaveLength(2000);
+    expect(await again.countVisits(SITE, EVERY_VISIT, null)).toEqual({ rows: 2000, exact: true });
+    const visitors = database.prepare('select sum(visits) as rows from visitors').get();
+    expect(visitors).toEqual({ rows: 2000 });
+  });
+});
+
+describe('a file that can’t be read', () => {
+  const aside = async (dataDir: string) =>
+    (await readdir(dataDir)).filter((name) => /^activity\.sqlite\.corrupt-[0-9TZ]+$/.test(name));
+
+  it('is moved aside at the start, and a new one is begun', async () => {
+    const dataDir = await scratchFolder();
+    const log = recordedLog();
+    await writeFile(join(dataDir, 'activity.sqlite'), 'not a database '.repeat(1000));
+    const store = await testStore({ dataDir, logger: log.logger });
+    await store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 0 });
+    expect(await allVisits(store)).toHaveLength(1);
+    expect(await aside(dataDir)).toEqual(['activity.sqlite.corrupt-20261121T123000Z']);
+    expect(log.events()).toContain('activity-log-corrupt');
+  });
+
+  it('is moved aside when it breaks while it is in use', async () => {
+    const dataDir = await scratchFolder();
+    const file = join(dataDir, 'activity.sqlite');
+    const first = await testStore({ dataDir });
+    await first.write({ site: SITE, visits: packVisits(visitsUntilNow(5000, 10)), dropped: 0 });
+    await first.close();
+    const handle = await open(file, 'r+');
+    // All but the first pages: the file opens, and its tables seem to be there.
+    const size = (await stat(file)).size;
+    await handle.write(randomBytes(size - 30 * 4096), 0, size - 30 * 4096, 30 * 4096);
+    await handle.close();
+    const log = recordedLog();
+    const store = await testStore({ dataDir, logger: log.logger });
+    await eventually(async () => {
+      await allVisits(store).catch(() => undefined);
+      await store.write({ site: SITE, visits: packVisits(visitsUntilNow(50, 10)), dropped: 0 });
+      return log.events().includes('activity-log-corrupt');
+    });
+    await store.write({ site: SITE, visits: packVisits([aVisit({ target: '/after' })]), dropped: 0 });
+    await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
+    expect((await allVisits(store)).some(({ target }) => target === '/after')).toBe(true);
+    expect(await aside(dataDir)).toHaveLength(1);
+  });
+
+  it('does not keep the store from opening when it is a folder; visits are counted until it can be used', async () => {
+    const dataDir = await scratchFolder();
+    const log = recordedLog();
+    const { mkdir, rmdir } = await import('node:fs/promises');
+    await mkdir(join(dataDir, 'activity.sqlite'));
+    let now = NOW;
+    const store = await testStore({ dataDir, logger: log.logger, clock: () => now });
+    await store.write({ site: SITE, visits: packVisits([aVisit({ count: 3 })]), dropped: 2 });
+    await expect(store.newestVisit(SITE)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    await rmdir(join(dataDir, 'activity.sqlite'));
+    now += 2000;
+    await store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 0 });
+    expect(await store.droppedVisits(SITE)).toBe(5);
+    expect(await allVisits(store)).toHaveLength(1);
+    expect(log.events()).toEqual(['activity-log-not-opened', 'activity-log-opened']);
+  });
+
+  it('is tried again when the clock was set back since', async () => {
+    const dataDir = await scratchFolder();
+    const { mkdir, rmdir } = await import('node:fs/promises');
+    await mkdir(join(dataDir, 'activity.sqlite'));
+    let now = NOW;
+    const store = await testStore({ dataDir, clock: () => now });
+    await expect(store.newestVisit(SITE)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    await rmdir(join(dataDir, 'activity.sqlite'));
+    now -= 24 * 3600_000;
+    await store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 0 });
+    expect(await allVisits(store)).toHaveLength(1);
+  });
+});
+
+describe('a writing thread that dies', () => {
+  it('is started again; what it held is counted, and events are refused rather than lost', async () => {
+    const log = recordedLog();
+    const store = await testStore({ logger: log.logger, commitMs: 5000 });
+    const waiting = store.write({ site: SITE, visits: packVisits(visitsUntilNow(7, 1)), dropped: 1 });
+    await store.crash();
+    await waiting;
+    await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
+    expect(await allEvents(store)).toHaveLength(1);
+    expect(await store.droppedVisits(SITE)).toBe(8);
+    expect(log.events()).toContain('storage-worker-restarted');
+  });
+});
+
+describe('closing', () => {
+  it('writes what waits, and refuses what comes later', async () => {
+    const dataDir = await scratchFolder();
+    const store = await testStore({ dataDir, commitMs: 60_000 });
+    const write = store.write({ site: SITE, visits: packVisits(visitsUntilNow(9, 1)), dropped: 0 });
+    await store.close();
+    await write;
+    await expect(store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 0 })).rejects.toMatchObject({
+      fault: 'closed',
+    });
+    await expect(store.newestVisit(SITE)).rejects.toMatchObject({ fault: 'closed' });
+    expect(await allVisits(await testStore({ dataDir }))).toHaveLength(9);
+  });
+});

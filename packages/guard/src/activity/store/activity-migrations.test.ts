@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import {
+  allVisits,
+  aVisit,
+  EVERY_VISIT,
+  SITE,
+  testStore,
+  visitsUntilNow,
+} from '../../../test/support/activity-store.js';
+import { scratchFolder } from '../../../test/support/scratch.js';
+import { openSqlite } from '../../storage/sqlite.js';
+import { packVisits } from '../packed-visits.js';
+
+const LATER_TABLES = ['visit_texts', 'attack_days', 'attackers', 'address_sketches'];
+/** Of the table of visits. */
+const LATER_COLUMNS = [
+  'more',
+  'more_bits',
+  'agent',
+  'referer',
+  'origin',
+  'reference',
+  'last_reference',
+  'failed',
+  'method',
+  'tried',
+];
+
+/** Takes tables and columns away again, as a file has it that the first release wrote. */
+function undoMigrations(dataDir: string): void {
+  const database = openSqlite(join(dataDir, 'activity.sqlite'), { busyTimeoutMs: 0 });
+  for (const index of ['visits_by_reference', 'events_by_address', 'visitors_verified'])
+    database.exec(`drop index ${index}`);
+  for (const table of LATER_TABLES) database.exec(`drop table ${table}`);
+  for (const column of LATER_COLUMNS) database.exec(`alter table visits drop column ${column}`);
+  database.exec(`create table kinds (id integer primary key, type text not null, status integer not null,
+    rule text not null, unique (type, status, rule));
+    insert into kinds select id, type, status, rule from visit_kinds;
+    drop table visit_kinds;
+    alter table kinds rename to visit_kinds`);
+  database.exec(`delete from kysely_migration where name > '001_activity'`);
+  database.close();
+}
+
+it('keeps the visits of a file that the first release wrote, and writes folded and failed ones beside them', async () => {
+  const dataDir = await scratchFolder();
+  const old = await testStore({ dataDir });
+  await old.write({ site: SITE, visits: packVisits(visitsUntilNow(500, 10, () => ({ count: 3 }))), dropped: 0 });
+  await old.close();
+  undoMigrations(dataDir);
+
+  const store = await testStore({ dataDir });
+  const before = await allVisits(store);
+  expect(before).toHaveLength(500);
+  expect(new Set(before.map(({ count, more, moreBits }) => `${count} ${more} ${moreBits}`))).toEqual(
+    new Set(['3 0 null']),
+  );
+  const folded = { ...aVisit({ rule: 'xml-rpc', status: 403 }), more: 7, moreBits: 24 };
+  await store.write({ site: SITE, visits: packVisits([folded]), dropped: 0 });
+  expect((await allVisits(store))[0]).toMatchObject({ count: 1, more: 7, moreBits: 24 });
+  expect((await store.countVisits(SITE, EVERY_VISIT, null)).rows).toBe(501);
+  const failed = { ...aVisit({ status: 200 }), failedLogins: 1, tried: 'owner', method: 'POST' };
+  await store.write({ site: SITE, visits: packVisits([failed]), dropped: 0 });
+  const wrong = { ...EVERY_VISIT, preset: 'failed-logins' as const };
+  expect((await store.countVisits(SITE, wrong, null)).rows).toBe(1);
+});

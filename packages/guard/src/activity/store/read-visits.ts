@@ -1,0 +1,512 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { SiteId } from '../../site.js';
+import type { Counted, VisitFilter, VisitRow, Window } from '../activity-store.js';
+import { type IdRange, type Reader, toIdRange } from './reader.js';
+import { AFTER_ALL_IDS, parseKey, toSecond } from './row-keys.js';
+import { ALL_KINDS } from './site-counters.js';
+
+/** The visitors of a filter by address: those with a key from `low` to `high`. */
+export interface VisitorSelection {
+  readonly low: Uint8Array;
+  readonly high: Uint8Array;
+  /** Set when there is only one. */
+  readonly only: number | null;
+  /** Rows that they have together; null when they are too many to be looked at. */
+  readonly rows: number | null;
+}
+
+/** A filter in terms of the tables. */
+export interface Selection {
+  readonly site: number;
+  readonly range: IdRange;
+  /** Kinds that match, or null for all. */
+  readonly kinds: readonly number[] | null;
+  readonly visitors: VisitorSelection | null;
+}
+
+/** Resolves a filter to kinds and visitors. @returns null when no row can match */
+export async function selectVisits(
+  reader: Reader,
+  site: SiteId,
+  filter: VisitFilter,
+  range: IdRange,
+): Promise<Selection | null> {
+  const number = await reader.siteNumber(site);
+  if (number === 0 || range.low > range.high) return null;
+  const kinds = await findKinds(reader, filter);
+  if (kinds?.length === 0) return null;
+  const visitors = filter.addresses === null ? null : await findVisitors(reader, number, filter.addresses);
+  if (visitors?.rows === 0) return null;
+  return { site: number, range, kinds, visitors };
+}
+
+/** Goals of requests that look for weak spots: what the preset Scanners shows. */
+const SCANS = ['holes', 'files', 'users'] as const;
+
+async function findKinds(
+  { db }: Reader,
+  { type, code, preset = null, goal = null }: VisitFilter,
+): Promise<readonly number[] | null> {
+  const isAll = preset === null || preset === 'all';
+  if (type === null && code === null && goal === null && isAll) return null;
+  let query = db.selectFrom('visit_kinds').select('id');
+  if (type !== null) query = query.where('type', '=', type);
+  if (code !== null) query = query.where('status', '=', code);
+  if (goal !== null) query = query.where('goal', '=', goal);
+  if (preset === 'blocked') query = query.where('rule', '!=', '');
+  if (preset === 'failed-logins') query = query.where('failed', '=', 1);
+  if (preset === 'scanners') query = query.where('goal', 'in', SCANS);
+  if (preset === 'not-found') query = query.where('status', 'in', [404, 410]);
+  return (await query.execute()).map((row) => row.id);
+}
+
+async function findVisitors(
+  reader: Reader,
+  site: number,
+  addresses: { readonly low: string; readonly high: string },
+): Promise<VisitorSelection> {
+  const { db } = reader;
+  const low = parseKey(addresses.low);
+  const high = parseKey(addresses.high);
+  const found = await db
+    .selectFrom((from) =>
+      from
+        .selectFrom('visitors')
+        .select(['id', 'visits'])
+        .where('site', '=', site)
+        .where('kind', '=', 'ip')
+        .where('key', '>=', low)
+        .where('key', '<=', high)
+        .limit(reader.limits.scannedVisitors + 1)
+        .as('found'),
+    )
+    .select((row) => [
+      row.fn.countAll<number>().as('visitors'),
+      row.fn.max('id').as('last'),
+      row.fn.sum<number | null>('visits').as('rows'),
+    ])
+    .executeTakeFirstOrThrow();
+  const tooMany = found.visitors > reader.limits.scannedVisitors;
+  return { low, high, only: found.visitors === 1 ? found.last : null, rows: tooMany ? null : (found.rows ?? 0) };
+}
+
+/** What looking up one list's newest row costs, in rows that are looked through. */
+const LIST_COST = 2;
+
+export type Column = 'kind' | 'visitor';
+
+/** Ids of the newest rows of a selection, newest first. */
+export async function newestIds(reader: Reader, selection: Selection, limit: number): Promise<readonly number[]> {
+  const { range, kinds, visitors } = selection;
+  if (limit === 0) return [];
+  if (kinds === null && visitors === null) return inRange(reader, selection, range, limit);
+  const column = await chooseDriver(reader, selection);
+  if (column === 'kind' ? kinds?.length === 1 : visitors?.only != null) return merge(reader, selection, column, limit);
+  // What is frequent is found among the newest rows, for less than by merging lists.
+  const { windowRows, windowPages } = reader.limits;
+  const window = Math.max(windowRows, windowPages * limit);
+  const recent = await inWindow(reader, selection, limit, window);
+  if (recent.length === limit) return recent;
+  if (column === 'visitor' && visitors?.rows === null && recent.length > 0) {
+    const enough = 2 * window * (limit / recent.length);
+    if (enough < LIST_COST * reader.limits.scannedVisitors) {
+      const more = await inWindow(reader, selection, limit, enough);
+      if (more.length === limit) return more;
+    }
+  }
+  return merge(reader, selection, column, limit);
+}
+
+/** Ids that match among the newest `window` rows of the range. */
+async function inWindow(
+  reader: Reader,
+  selection: Selection,
+  limit: number,
+  window: number,
+): Promise<readonly number[]> {
+  const { site, range } = selection;
+  const low = await skipRows(reader, { site, kinds: null }, range, window);
+  return inRange(reader, selection, low === null ? range : { low, high: range.high }, limit);
+}
+
+/** Ids that match in a range, by looking at one row after the other. */
+async function inRange(
+  { db }: Reader,
+  selection: Selection,
+  range: IdRange,
+  limit: number,
+): Promise<readonly number[]> {
+  const found = await sql<{ id: number }>`select v.id from visits v where ${allOf([
+    sql`v.site = ${selection.site}`,
+    sql`v.id between ${range.low} and ${range.high}`,
+    ...conditions(selection),
+  ])} order by v.id desc limit ${limit}`.execute(db);
+  return found.rows.map((row) => row.id);
+}
+
+/** Whether there are fewer rows of the kinds or of the visitors: these are read, and the others are a condition. */
+export async function chooseDriver(reader: Reader, { site, range, kinds, visitors }: Selection): Promise<Column> {
+  if (kinds === null) return 'visitor';
+  if (visitors === null) return 'kind';
+  if (visitors.rows === null) return 'kind';
+  return (await countByBuckets(reader, { site, kinds }, range)) < visitors.rows ? 'kind' : 'visitor';
+}
+
+/**
+ * The newest rows of several sorted lists: a row among the newest `limit` of all is in one of the `limit` lists whose
+ * newest rows are newest, and among the newest `limit` of that one.
+ */
+async function merge(
+  { db, limits }: Reader,
+  selection: Selection,
+  column: Column,
+  limit: number,
+): Promise<readonly number[]> {
+  const { kinds, visitors } = selection;
+  let values: readonly number[];
+  if (column === 'kind' && kinds?.length === 1) values = kinds;
+  else if (column === 'visitor' && visitors?.only != null) values = [visitors.only];
+  else {
+    const heads = await sql<{ value: number }>`with wanted (value) as (${wantedValues(selection, column)})
+      select value, (${newestOfValue(selection, column, sql`wanted.value`, 1)}) as newest from wanted
+      where newest is not null order by newest desc limit ${limit}`.execute(db);
+    values = heads.rows.map((row) => row.value);
+  }
+  const ids: number[] = [];
+  for (let at = 0; at < values.length; at += limits.mergedPerQuery) {
+    const lists = values
+      .slice(at, at + limits.mergedPerQuery)
+      .map((value) => sql`select id from (${newestOfValue(selection, column, sql`${value}`, limit)})`);
+    const found = await sql<{ id: number }>`${sql.join(lists, sql` union all `)}
+      order by id desc limit ${limit}`.execute(db);
+    ids.push(...found.rows.map((row) => row.id));
+  }
+  return ids.sort((a, b) => b - a).slice(0, limit);
+}
+
+/** Values of the column that a selection asks for, as a query. */
+export function wantedValues(selection: Selection, column: Column): RawBuilder<unknown> {
+  const { site, kinds, visitors } = selection;
+  if (column === 'kind') return sql`select value from json_each(${JSON.stringify(kinds)})`;
+  return sql`select w.id from visitors w where w.site = ${site} and w.kind = 'ip'
+    and w.key between ${visitors?.low} and ${visitors?.high} and w.visits > 0`;
+}
+
+/** Newest rows of one value, read from its index alone. */
+function newestOfValue(
+  selection: Selection,
+  column: Column,
+  value: RawBuilder<unknown>,
+  most: number,
+): RawBuilder<unknown> {
+  const { site, range } = selection;
+  return sql`select v.id from visits v ${indexedBy(column)} where ${allOf([
+    sql`v.site = ${site}`,
+    sql`v.${sql.raw(column)} = ${value}`,
+    sql`v.id between ${range.low} and ${range.high}`,
+    ...conditions(selection, column),
+  ])} order by v.id desc limit ${most}`;
+}
+
+export function indexedBy(column: Column): RawBuilder<unknown> {
+  return sql.raw(`indexed by ${column === 'kind' ? 'visits_by_kind' : 'visits_by_visitor'}`);
+}
+
+/**
+ * What a row `v` must meet beside its range.
+ * @param but the column that the query goes along already
+ */
+export function conditions(selection: Selection, but?: Column): RawBuilder<unknown>[] {
+  const { kinds, visitors } = selection;
+  const found: RawBuilder<unknown>[] = [];
+  // The sign keeps SQLite from choosing another index for the condition.
+  if (kinds !== null && but !== 'kind') {
+    found.push(kinds.length === 1 ? sql`+v.kind = ${kinds[0]}` : sql`+v.kind in (${wantedValues(selection, 'kind')})`);
+  }
+  if (visitors !== null && but !== 'visitor') {
+    const { only, low, high, rows } = visitors;
+    if (only !== null) found.push(sql`+v.visitor = ${only}`);
+    else if (rows !== null) found.push(sql`+v.visitor in (${wantedValues(selection, 'visitor')})`);
+    else {
+      found.push(sql`exists (select 1 from visitors w where w.id = v.visitor and w.key between ${low} and ${high})`);
+    }
+  }
+  return found;
+}
+
+export function allOf(parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return sql.join([sql`true`, ...parts], sql` and `);
+}
+
+/** Rows of one page, newest first. */
+export async function listVisits(reader: Reader, window: Window<VisitFilter>): Promise<readonly VisitRow[]> {
+  const { site, filter, skip, limit } = window;
+  const selection = await selectVisits(reader, site, filter, toIdRange(filter, window));
+  if (selection === null) return [];
+  const high = skip === 0 ? selection.range.high : await firstAfter(reader, selection, skip);
+  if (high === null) return [];
+  return readRows(
+    reader,
+    selection.site,
+    await newestIds(reader, { ...selection, range: { ...selection.range, high } }, limit),
+  );
+}
+
+/** Id of the first row after those that are skipped; null when there is none. */
+async function firstAfter(reader: Reader, selection: Selection, skip: number): Promise<number | null> {
+  const { site, range, kinds, visitors } = selection;
+  if (visitors === null) return skipRows(reader, { site, kinds }, range, skip);
+  const column = await chooseDriver(reader, selection);
+  const wide = column === 'visitor' && visitors.rows === null;
+  const found = await sql<{ id: number }>`select v.id from visits v ${wide ? sql`` : indexedBy(column)} where ${allOf([
+    sql`v.site = ${site}`,
+    ...(wide ? [] : [sql`v.${sql.raw(column)} in (${wantedValues(selection, column)})`]),
+    sql`v.id between ${range.low} and ${range.high}`,
+    ...conditions(selection, wide ? undefined : column),
+  ])} order by v.id desc limit 1 offset ${skip}`.execute(reader.db);
+  return found.rows[0]?.id ?? null;
+}
+
+export async function readRows({ db }: Reader, site: number, ids: readonly number[]): Promise<readonly VisitRow[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom('visits')
+    .innerJoin('visit_kinds', 'visit_kinds.id', 'visits.kind')
+    .leftJoin('visitors', 'visitors.id', 'visits.visitor')
+    .select([
+      'visits.id',
+      'visits.visitor',
+      'visits.count',
+      'visits.target',
+      'visits.more',
+      'visits.more_bits',
+      'visits.failed',
+      'visits.tried',
+      'visit_kinds.type',
+      'visit_kinds.status',
+      'visit_kinds.rule',
+      'visit_kinds.goal',
+      'visitors.name',
+      'visitors.hostname',
+    ])
+    .where('visits.site', '=', site)
+    .where('visits.id', 'in', sql<number>`(select value from json_each(${JSON.stringify(ids)}))`)
+    .orderBy('visits.id', 'desc')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    at: toSecond(row.id),
+    address: row.name ?? '',
+    hostname: row.hostname,
+    visitorId: row.visitor,
+    type: row.type,
+    target: row.target,
+    status: row.status,
+    rule: row.rule === '' ? null : row.rule,
+    goal: row.goal === '' ? null : row.goal,
+    failedLogins: row.failed,
+    tried: row.tried,
+    count: row.count,
+    more: row.more,
+    moreBits: row.more_bits,
+  }));
+}
+
+/** How many rows match up to the anchor. */
+export async function countVisits(
+  reader: Reader,
+  site: SiteId,
+  filter: VisitFilter,
+  anchor: number | null,
+): Promise<Counted> {
+  // What a text is found in is only known when it was looked for.
+  if (filter.search != null) return { rows: 0, exact: false };
+  const selection = await selectVisits(reader, site, filter, toIdRange(filter, { anchor }));
+  if (selection === null) return { rows: 0, exact: true };
+  const { range, kinds, visitors } = selection;
+  if (visitors === null) {
+    return { rows: await countByBuckets(reader, { site: selection.site, kinds }, range), exact: true };
+  }
+  if (kinds === null && visitors.rows !== null && filter.from === null && filter.to === null) {
+    const newer = anchor === null ? 0 : await rowsAbove(reader, selection, anchor);
+    if (newer !== null) return { rows: visitors.rows - newer, exact: true };
+  }
+  const column = await chooseDriver(reader, selection);
+  return column === 'visitor' && visitors.rows === null
+    ? countAlong(reader, selection, null)
+    : countAlong(reader, selection, column);
+}
+
+/** Looks at a bounded number of rows along an index, or along all rows, and counts those that match. */
+async function countAlong(
+  { db, limits }: Reader,
+  selection: Selection,
+  column: 'kind' | 'visitor' | null,
+): Promise<Counted> {
+  const { site, range } = selection;
+  const along: RawBuilder<unknown>[] =
+    column === null ? [] : [sql`v.${sql.raw(column)} in (${wantedValues(selection, column)})`];
+  const most = selection.visitors?.rows === null ? limits.countedOneByOne : limits.countedRows;
+  const rows = sql`select v.kind, v.visitor from visits v ${column === null ? sql`` : indexedBy(column)} where ${allOf([
+    sql`v.site = ${site}`,
+    ...along,
+    sql`v.id between ${range.low} and ${range.high}`,
+  ])} limit ${most}`;
+  const result = await sql<{ looked: number; rows: number }>`select count(*) as looked,
+    coalesce(sum(${allOf(conditions(selection, column ?? undefined))}), 0) as rows from (${rows}) v`.execute(db);
+  const { looked = 0, rows: matching = 0 } = result.rows[0] ?? {};
+  return { rows: matching, exact: looked < most };
+}
+
+/** Rows of the visitors above an id; null when they are too many to be counted. */
+async function rowsAbove({ db, limits }: Reader, selection: Selection, id: number): Promise<number | null> {
+  const result = await sql<{
+    rows: number;
+  }>`select count(*) as rows from (select 1 from visits v ${indexedBy('visitor')}
+    where v.site = ${selection.site} and v.visitor in (${wantedValues(selection, 'visitor')}) and v.id > ${id}
+    limit ${limits.countedRows})`.execute(db);
+  const rows = result.rows[0]?.rows ?? 0;
+  return rows < limits.countedRows ? rows : null;
+}
+
+/** Rows of some kinds (null for all). */
+interface Rows {
+  readonly site: number;
+  readonly kinds: readonly number[] | null;
+}
+
+/** The kinds as a query, so that the statement is the same for any number of them. */
+function listed({ kinds }: Rows) {
+  return sql<number>`(select value from json_each(${JSON.stringify(kinds ?? [ALL_KINDS])}))`;
+}
+
+/**
+ * How many rows there are in a range of ids, exactly: whole buckets by their counts, those at the ends by reading. A
+ * range from the oldest row on is what the sum of all holds, less what is newer.
+ */
+export async function countByBuckets(reader: Reader, rows: Rows, { low, high }: IdRange): Promise<number> {
+  if (low > high) return 0;
+  if (low > 0) return countBetween(reader, rows, { low, high });
+  const newer = high < AFTER_ALL_IDS ? await countBetween(reader, rows, { low: high + 1, high: AFTER_ALL_IDS }) : 0;
+  return (await countAll(reader, rows)) - newer;
+}
+
+async function countBetween(reader: Reader, rows: Rows, { low, high }: IdRange): Promise<number> {
+  const first = await findBucket(reader, rows.site, low);
+  const last = await findBucket(reader, rows.site, high);
+  const whole = await sumBuckets(reader, rows, first.start, last.start);
+  const before = low > first.start ? await countRows(reader, rows, { low: first.start, high: low - 1 }) : 0;
+  const after = high + 1 < last.end ? await countRows(reader, rows, { low: high + 1, high: last.end - 1 }) : 0;
+  return whole - before - after;
+}
+
+/**
+ * Id of the row that comes after `skip` newer rows in a range, or null when there are not that many. Reads sums and
+ * one bucket, however many rows are skipped.
+ */
+export async function skipRows(reader: Reader, rows: Rows, range: IdRange, skip: number): Promise<number | null> {
+  const last = await findBucket(reader, rows.site, range.high);
+  // Rows above the range in the same bucket are skipped too.
+  const above =
+    range.high + 1 < last.end ? await countRows(reader, rows, { low: range.high + 1, high: last.end - 1 }) : 0;
+  const found = await findBucketAfter(reader, rows, last.start, skip + above);
+  if (found === null) return null;
+  const { end } = await findBucket(reader, rows.site, found.start);
+  let query = reader.db
+    .selectFrom('visits')
+    .select('id')
+    .where('site', '=', rows.site)
+    .where('id', '>=', found.start)
+    .where('id', '<', end);
+  if (rows.kinds !== null) query = query.where(sql`+kind`, 'in', listed(rows));
+  const row = await query.orderBy('id', 'desc').limit(1).offset(found.left).executeTakeFirst();
+  return row && row.id >= range.low ? row.id : null;
+}
+
+/** The bucket in which one arrives after `skip` rows from the newest of `from` on, and how many are left to skip in it. */
+async function findBucketAfter(
+  { db, limits }: Reader,
+  rows: Rows,
+  from: number,
+  skip: number,
+): Promise<{ readonly start: number; readonly left: number } | null> {
+  let high = from;
+  let left = skip;
+  // Near pages are frequent and need few buckets; far ones take some more turns.
+  for (let count = limits.bucketsPerQuery; ; count *= 4) {
+    const low = await db
+      .selectFrom('visit_stretches')
+      .select('start')
+      .where('site', '=', rows.site)
+      .where('kind', '=', ALL_KINDS)
+      .where('start', '<=', high)
+      .orderBy('start', 'desc')
+      .limit(1)
+      .offset(count - 1)
+      .executeTakeFirst();
+    const sums = await db
+      .selectFrom('visit_stretches')
+      .select((row) => ['start', row.fn.sum<number>('rows').as('rows')])
+      .where('site', '=', rows.site)
+      .where('kind', 'in', listed(rows))
+      .where('start', '>=', low?.start ?? 0)
+      .where('start', '<=', high)
+      .groupBy('start')
+      .orderBy('start', 'desc')
+      .execute();
+    for (const sum of sums) {
+      if (sum.rows > left) return { start: sum.start, left };
+      left -= sum.rows;
+    }
+    if (!low) return null;
+    high = low.start - 1;
+  }
+}
+
+/** The bucket that an id lies in; `end` is outside. */
+async function findBucket({ db }: Reader, site: number, id: number): Promise<{ start: number; end: number }> {
+  const starts = db.selectFrom('visit_stretches').where('site', '=', site).where('kind', '=', ALL_KINDS);
+  const row = await starts
+    .select((from) => from.fn.max('start').as('start'))
+    .where('start', '<=', id)
+    .executeTakeFirst();
+  const next = await starts
+    .select((from) => from.fn.min('start').as('end'))
+    .where('start', '>', id)
+    .executeTakeFirst();
+  return { start: row?.start ?? 0, end: next?.end ?? AFTER_ALL_IDS };
+}
+
+async function countAll({ db }: Reader, rows: Rows): Promise<number> {
+  const row = await db
+    .selectFrom('visit_sums')
+    .select((from) => from.fn.sum<number | null>('rows').as('rows'))
+    .where('site', '=', rows.site)
+    .where('kind', 'in', listed(rows))
+    .executeTakeFirst();
+  return row?.rows ?? 0;
+}
+
+async function sumBuckets({ db }: Reader, rows: Rows, firstStart: number, lastStart: number): Promise<number> {
+  const row = await db
+    .selectFrom('visit_stretches')
+    .select((from) => from.fn.sum<number | null>('rows').as('rows'))
+    .where('site', '=', rows.site)
+    .where('kind', 'in', listed(rows))
+    .where('start', '>=', firstStart)
+    .where('start', '<=', lastStart)
+    .executeTakeFirst();
+  return row?.rows ?? 0;
+}
+
+async function countRows({ db }: Reader, rows: Rows, { low, high }: IdRange): Promise<number> {
+  let query = db
+    .selectFrom('visits')
+    .select((from) => from.fn.countAll<number>().as('rows'))
+    .where('site', '=', rows.site)
+    .where('id', '>=', low)
+    .where('id', '<=', high);
+  // Without the sign SQLite could prefer the index by kind, which has no end within the bucket.
+  if (rows.kinds !== null) query = query.where(sql`+kind`, 'in', listed(rows));
+  return (await query.executeTakeFirstOrThrow()).rows;
+}

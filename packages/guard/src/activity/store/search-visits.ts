@@ -1,0 +1,146 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { SiteId } from '../../site.js';
+import type { FoundRows, TextSearch, VisitFilter, VisitRow, Window } from '../activity-store.js';
+import { allOf, conditions, newestIds, readRows, type Selection, selectVisits, skipRows } from './read-visits.js';
+import { type Reader, toIdRange } from './reader.js';
+import { toFirstId, toLastId, toSecond } from './row-keys.js';
+
+/** Rows that are looked through at once. */
+const STEP_ROWS = 4096;
+/** Seconds around the row of a reference in which others may include it. */
+const NEAR_SECONDS = 2;
+/** Rows that may include a reference. */
+const REFERENCE_ROWS = 30;
+/** Pages are skipped one row after the other, so no more than this. */
+const SKIPPED_MAX = 3000;
+
+/**
+ * Finds visits by a reference, or by part of their target or the login that they tried, newest first. A text is looked for
+ * from the newest row backwards, in a bounded number of rows; `stoppedAt` tells where to go on.
+ *
+ * @param after only rows with a greater id
+ */
+export async function searchVisits(
+  reader: Reader,
+  window: Window<VisitFilter>,
+  after: number | null = null,
+): Promise<FoundRows<VisitRow>> {
+  const { site, filter, limit } = window;
+  const search = filter.search ?? null;
+  const selection = await selectVisits(reader, site, filter, toIdRange(filter, { ...window, after }));
+  if (selection === null || search === null) return { rows: [], stoppedAt: null };
+  if (search.reference !== null) {
+    const ids = await findReference(reader, selection, search.reference);
+    if (ids.length > 0) return { rows: await readRows(reader, selection.site, ids), stoppedAt: null };
+  }
+  const skip = Math.min(window.skip, SKIPPED_MAX);
+  const { ids, stoppedAt } = await findText(reader, selection, search, skip + limit);
+  return { rows: await readRows(reader, selection.site, ids.slice(skip)), stoppedAt };
+}
+
+/** Rows newer than `since`, counted to `most`. */
+export async function countNewVisits(
+  reader: Reader,
+  site: SiteId,
+  filter: VisitFilter,
+  since: number,
+  most: number,
+): Promise<number> {
+  if (filter.search != null) {
+    const window = { site, filter: { ...filter }, anchor: null, before: null, skip: 0, limit: most };
+    return (await searchVisits(reader, window, since)).rows.length;
+  }
+  const selection = await selectVisits(reader, site, filter, toIdRange(filter, { after: since }));
+  return selection === null ? 0 : (await newestIds(reader, selection, most)).length;
+}
+
+/**
+ * Rows that include the request of a reference. References are numbers that grow with time, so it is the row that has it,
+ * or rows of the same moment whose first and last reference lie around it.
+ */
+async function findReference({ db }: Reader, selection: Selection, reference: number): Promise<readonly number[]> {
+  const { site, range } = selection;
+  const found = await sql<{ id: number; reference: number }>`select id, reference from visits v
+    indexed by visits_by_reference where v.site = ${site} and v.reference > 0 and v.reference <= ${reference}
+    order by v.reference desc limit ${REFERENCE_ROWS}`.execute(db);
+  const exact = found.rows.filter((row) => row.reference === reference).map(({ id }) => id);
+  const [before] = found.rows;
+  if (before === undefined) return [];
+  const second = toSecond(before.id);
+  const around =
+    exact.length > 0
+      ? []
+      : (
+          await sql<{ id: number }>`select v.id from visits v where v.site = ${site}
+            and v.id between ${toFirstId(second - NEAR_SECONDS)} and ${toLastId(second + NEAR_SECONDS)}
+            and v.reference <= ${reference} and v.last_reference >= ${reference} and v.reference > 0
+            order by v.id desc limit ${REFERENCE_ROWS}`.execute(db)
+        ).rows.map(({ id }) => id);
+  return [...exact, ...around].filter((id) => id >= range.low && id <= range.high).sort((a, b) => b - a);
+}
+
+async function findText(
+  reader: Reader,
+  selection: Selection,
+  search: TextSearch,
+  limit: number,
+): Promise<{ readonly ids: readonly number[]; readonly stoppedAt: number | null }> {
+  const isAll = selection.kinds === null && selection.visitors === null;
+  const look = isAll ? lookThroughAll : lookThroughSelected;
+  const ids: number[] = [];
+  let { high } = selection.range;
+  for (let looked = 0; looked < reader.limits.searchedRows; looked += STEP_ROWS) {
+    const range = { low: selection.range.low, high };
+    const step = await look(reader, { ...selection, range }, containsText(search.text), limit - ids.length);
+    ids.push(...step.ids);
+    if (ids.length >= limit || step.next === null) return { ids: ids.slice(0, limit), stoppedAt: null };
+    high = step.next - 1;
+  }
+  return { ids, stoppedAt: high + 1 };
+}
+
+interface Step {
+  readonly ids: readonly number[];
+  /** Oldest id that was looked at; null when there is nothing older. */
+  readonly next: number | null;
+}
+
+/** Looks through the next rows of all. */
+async function lookThroughAll(
+  reader: Reader,
+  selection: Selection,
+  condition: RawBuilder<unknown>,
+  limit: number,
+): Promise<Step> {
+  const { site, range } = selection;
+  const low = await skipRows(reader, { site, kinds: null }, range, STEP_ROWS - 1);
+  const found = await sql<{ id: number }>`select v.id from visits v where ${allOf([
+    sql`v.site = ${site}`,
+    sql`v.id between ${low ?? range.low} and ${range.high}`,
+    ...conditions(selection),
+    condition,
+  ])} order by v.id desc limit ${limit}`.execute(reader.db);
+  return { ids: found.rows.map(({ id }) => id), next: low };
+}
+
+/** Looks through the next rows of those that the other filters have selected, by their indexes. */
+async function lookThroughSelected(
+  reader: Reader,
+  selection: Selection,
+  condition: RawBuilder<unknown>,
+  limit: number,
+): Promise<Step> {
+  const candidates = await newestIds(reader, selection, STEP_ROWS);
+  const found = await sql<{ id: number }>`select v.id from visits v where v.site = ${selection.site}
+    and v.id in (select value from json_each(${JSON.stringify(candidates)})) and ${condition}
+    order by v.id desc limit ${limit}`.execute(reader.db);
+  return {
+    ids: found.rows.map(({ id }) => id),
+    next: candidates.length < STEP_ROWS ? null : (candidates.at(-1) as number),
+  };
+}
+
+function containsText(text: string): RawBuilder<unknown> {
+  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+  return sql`(v.target like ${pattern} escape '\\' or v.tried like ${pattern} escape '\\')`;
+}

@@ -1,0 +1,89 @@
+/** A counted value. `excess` says how much of `hits` may belong to values that it took the place of. */
+export interface TopCount<More = never> {
+  hits: number;
+  excess: number;
+  /** What else is kept of the value, since it has its counter. */
+  more?: More;
+}
+
+/**
+ * The most frequent of any number of values with a bounded number of counters (Metwally, Agrawal, El Abbadi:
+ * "Efficient computation of frequent and top-k elements in data streams", 2005, algorithm Space-Saving): a value
+ * without a counter takes over the smallest one. Every value with more than hits / counters of all hits is there.
+ */
+export class TopCounters<More = never> {
+  readonly #most: number;
+  readonly #counts: Map<string, TopCount<More>>;
+  /** Values that had the smallest count when they were last looked for, and that count. */
+  #smallest: string[] = [];
+  #smallestHits = 0;
+  readonly #changed = new Set<string>();
+  /** Values that storage knows, and those of them that have no counter any more: in a flood most never get there. */
+  readonly #stored: Set<string>;
+  readonly #gone = new Set<string>();
+
+  constructor(most: number, counts: Iterable<readonly [string, TopCount<More>]> = []) {
+    this.#most = most;
+    this.#counts = new Map(counts);
+    this.#stored = new Set(this.#counts.keys());
+  }
+
+  /** @returns the counter of the value */
+  add(value: string, hits: number): TopCount<More> {
+    this.#changed.add(value);
+    const known = this.#counts.get(value);
+    if (known) {
+      known.hits += hits;
+      return known;
+    }
+    const excess = this.#counts.size < this.#most ? 0 : this.#takeSmallest();
+    const count: TopCount<More> = { hits: hits + excess, excess };
+    this.#counts.set(value, count);
+    this.#gone.delete(value);
+    return count;
+  }
+
+  /** What changed since the last call, for storage. */
+  takeChanges(): { changed: readonly (readonly [string, TopCount<More>])[]; gone: readonly string[] } {
+    const changed: (readonly [string, TopCount<More>])[] = [];
+    for (const value of this.#changed) {
+      const count = this.#counts.get(value);
+      if (!count) continue;
+      changed.push([value, count]);
+      this.#stored.add(value);
+    }
+    const gone = [...this.#gone];
+    for (const value of gone) this.#stored.delete(value);
+    this.#changed.clear();
+    this.#gone.clear();
+    return { changed, gone };
+  }
+
+  /** Removes a smallest counter. @returns its hits */
+  #takeSmallest(): number {
+    for (;;) {
+      const value = this.#smallest.pop();
+      if (value === undefined) {
+        this.#findSmallest();
+        continue;
+      }
+      if (this.#counts.get(value)?.hits !== this.#smallestHits) continue;
+      this.#counts.delete(value);
+      if (this.#stored.has(value)) this.#gone.add(value);
+      this.#changed.delete(value);
+      return this.#smallestHits;
+    }
+  }
+
+  /** Counters only grow, so what is found stays the smallest until all of it was taken or has grown. */
+  #findSmallest(): void {
+    this.#smallestHits = Number.POSITIVE_INFINITY;
+    for (const [value, { hits }] of this.#counts) {
+      if (hits < this.#smallestHits) {
+        this.#smallestHits = hits;
+        this.#smallest = [];
+      }
+      if (hits === this.#smallestHits) this.#smallest.push(value);
+    }
+  }
+}

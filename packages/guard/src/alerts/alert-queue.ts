@@ -1,0 +1,399 @@
+import type { ServerText } from '@security-optimizer/contract/server-message';
+import type { Kysely, Migration } from 'kysely';
+import type { SiteId } from '../site.js';
+import { type Database, withTables } from '../storage/database.js';
+import type { Migrations } from '../storage/migrations.js';
+import { DAY, HOUR, type Lockout } from './alert-rules.js';
+
+/** The tables of alerts. Times are milliseconds since the Unix epoch. */
+export interface AlertTables {
+  /** One row for each site whose owner has chosen something. */
+  alert_settings: { site: string; value: string };
+  /** One row for each alert and channel. */
+  alert_queue: {
+    site: string;
+    /** `webhook`, `slack`, `syslog`, or an e-mail address. */
+    channel: string;
+    uid: string;
+    kind: string;
+    /** The alert, JSON. */
+    alert: string;
+    /** `waiting`, `sent` or `failed`. */
+    state: string;
+    created_at: number;
+    /** When it was sent or given up; of a message with several alerts the same for each. */
+    done_at: number | null;
+  };
+  /** What is known of each channel since its last attempt. */
+  alert_channels: {
+    site: string;
+    channel: string;
+    /** Failures in a row. */
+    failures: number;
+    next_at: number;
+    last_at: number;
+    /** JSON of the answer. */
+    answer: string;
+  };
+  /** Lockouts that are in no reported wave. */
+  alert_lockouts: { site: string; uid: string; at: number; address: string; failures: number };
+  /** When the last wave was reported. */
+  alert_waves: { site: string; at: number };
+  /** Devices and networks that administrators logged in from. */
+  alert_known_logins: { site: string; user_id: number; value: string; last_at: number };
+}
+
+const alertsMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('alert_settings')
+      .addColumn('site', 'text', (column) => column.primaryKey())
+      .addColumn('value', 'text', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createTable('alert_queue')
+      .addColumn('site', 'text', (column) => column.notNull())
+      .addColumn('channel', 'text', (column) => column.notNull())
+      .addColumn('uid', 'text', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('alert', 'text', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('done_at', 'bigint')
+      .addPrimaryKeyConstraint('alert_queue_key', ['site', 'channel', 'uid'])
+      .execute();
+    await db.schema
+      .createTable('alert_channels')
+      .addColumn('site', 'text', (column) => column.notNull())
+      .addColumn('channel', 'text', (column) => column.notNull())
+      .addColumn('failures', 'integer', (column) => column.notNull())
+      .addColumn('next_at', 'bigint', (column) => column.notNull())
+      .addColumn('last_at', 'bigint', (column) => column.notNull())
+      .addColumn('answer', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('alert_channels_key', ['site', 'channel'])
+      .execute();
+    await db.schema
+      .createTable('alert_lockouts')
+      .addColumn('site', 'text', (column) => column.notNull())
+      .addColumn('uid', 'text', (column) => column.notNull())
+      .addColumn('at', 'bigint', (column) => column.notNull())
+      .addColumn('address', 'text', (column) => column.notNull())
+      .addColumn('failures', 'integer', (column) => column.notNull())
+      .addPrimaryKeyConstraint('alert_lockouts_key', ['site', 'uid'])
+      .execute();
+    await db.schema
+      .createTable('alert_waves')
+      .addColumn('site', 'text', (column) => column.primaryKey())
+      .addColumn('at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createTable('alert_known_logins')
+      .addColumn('site', 'text', (column) => column.notNull())
+      .addColumn('user_id', 'bigint', (column) => column.notNull())
+      .addColumn('value', 'text', (column) => column.notNull())
+      .addColumn('last_at', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('alert_known_logins_key', ['site', 'user_id', 'value'])
+      .execute();
+  },
+};
+
+export const alertMigrations: Migrations = { '040_alerts': alertsMigration };
+
+/** Alerts that wait in one channel; when more come, the oldest that are not urgent make room. */
+const WAITING_MAX = 200;
+/** Lockouts that are kept of a site: a wave counts them up to here. */
+const LOCKOUTS_MAX = 5000;
+const KEPT_DONE_MS = 7 * DAY;
+const KEPT_LOGINS_MS = 400 * DAY;
+/** Devices and networks that are kept of an administrator. */
+const LOGINS_MAX = 100;
+
+/** An alert in a channel's queue. */
+export interface QueuedAlert {
+  readonly uid: string;
+  readonly kind: string;
+  /** JSON. */
+  readonly alert: string;
+  readonly createdAt: number;
+}
+
+export interface ChannelState {
+  readonly channel: string;
+  readonly failures: number;
+  readonly nextAt: number;
+  readonly lastAt: number;
+  readonly answer: ServerText;
+  /** Alerts that wait. */
+  readonly waiting: number;
+}
+
+/** Alerts that wait, and what is known of the channels. Every method may throw StorageError. */
+export type AlertQueue = ReturnType<typeof sqlAlertQueue>;
+
+/** The queue of alerts in SQL tables: what is in it is on disk, and outlives a killed process. */
+export function sqlAlertQueue(database: Database) {
+  const db = withTables<AlertTables>(database);
+  return {
+    /** Adds an alert to channels. The same alert is added to a channel once. @returns whether it was new in any */
+    async add(
+      site: SiteId,
+      channels: readonly string[],
+      alert: { readonly uid: string; readonly kind: string; readonly alert: string },
+      now: number,
+    ): Promise<boolean> {
+      let added = 0n;
+      for (const channel of channels) {
+        const { numInsertedOrUpdatedRows } = await db
+          .insertInto('alert_queue')
+          .values({ site, channel, ...alert, state: 'waiting', created_at: now, done_at: null })
+          .onConflict((conflict) => conflict.columns(['site', 'channel', 'uid']).doNothing())
+          .executeTakeFirstOrThrow();
+        added += numInsertedOrUpdatedRows ?? 0n;
+        const waiting = await countWaiting(site, channel);
+        if (waiting > WAITING_MAX) await dropOldest(site, channel, waiting - WAITING_MAX);
+      }
+      return added > 0n;
+    },
+
+    /** Sites with something to do: alerts that wait, or lockouts that may be a wave. */
+    async listSites(): Promise<ReadonlySet<SiteId>> {
+      const waiting = await db
+        .selectFrom('alert_queue')
+        .select('site')
+        .where('state', '=', 'waiting')
+        .distinct()
+        .execute();
+      const locked = await db.selectFrom('alert_lockouts').select('site').distinct().execute();
+      return new Set([...waiting, ...locked].map(({ site }) => site));
+    },
+
+    /** The alerts that wait in a channel, oldest first. */
+    async listWaiting(site: SiteId, channel: string): Promise<readonly QueuedAlert[]> {
+      const rows = await db
+        .selectFrom('alert_queue')
+        .select(['uid', 'kind', 'alert', 'created_at'])
+        .where('site', '=', site)
+        .where('channel', '=', channel)
+        .where('state', '=', 'waiting')
+        .orderBy('created_at')
+        .orderBy('uid')
+        .execute();
+      return rows.map(({ created_at, ...row }) => ({ ...row, createdAt: Number(created_at) }));
+    },
+
+    /** When messages went out by a channel since a time. */
+    async listSentTimes(site: SiteId, channel: string, since: number): Promise<readonly number[]> {
+      const rows = await db
+        .selectFrom('alert_queue')
+        .select('done_at')
+        .where('site', '=', site)
+        .where('channel', '=', channel)
+        .where('state', '=', 'sent')
+        .where('done_at', '>=', since)
+        .distinct()
+        .execute();
+      return rows.map(({ done_at }) => Number(done_at));
+    },
+
+    async end(
+      site: SiteId,
+      channel: string,
+      uids: readonly string[],
+      state: 'sent' | 'failed',
+      now: number,
+    ): Promise<void> {
+      await db
+        .updateTable('alert_queue')
+        .set({ state, done_at: now })
+        .where('site', '=', site)
+        .where('channel', '=', channel)
+        .where('uid', 'in', [...uids])
+        .execute();
+    },
+
+    /** Removes what waits in a channel that is no longer used, and what is known of it. */
+    async dropChannel(site: SiteId, channel: string): Promise<void> {
+      for (const table of ['alert_queue', 'alert_channels'] as const) {
+        await db.deleteFrom(table).where('site', '=', site).where('channel', '=', channel).execute();
+      }
+    },
+
+    /** Forgets the failures of a channel that leads elsewhere now; what waits goes there. */
+    async resetChannel(site: SiteId, channel: string): Promise<void> {
+      await db.deleteFrom('alert_channels').where('site', '=', site).where('channel', '=', channel).execute();
+    },
+
+    async setChannel(site: SiteId, channel: string, state: Omit<ChannelState, 'channel' | 'waiting'>): Promise<void> {
+      const values = {
+        ...{ failures: state.failures, next_at: state.nextAt, last_at: state.lastAt },
+        answer: JSON.stringify(state.answer),
+      };
+      await db
+        .insertInto('alert_channels')
+        .values({ site, channel, ...values })
+        .onConflict((conflict) => conflict.columns(['site', 'channel']).doUpdateSet(values))
+        .execute();
+    },
+
+    /** Lets the failed channels of a site be tried again at once. */
+    async retryNow(site: SiteId, now: number): Promise<void> {
+      await db
+        .updateTable('alert_channels')
+        .set({ next_at: now })
+        .where('site', '=', site)
+        .where('next_at', '>', now)
+        .execute();
+    },
+
+    async listChannels(site: SiteId): Promise<readonly ChannelState[]> {
+      const rows = await db.selectFrom('alert_channels').selectAll().where('site', '=', site).execute();
+      const counts = await db
+        .selectFrom('alert_queue')
+        .select(['channel', (expression) => expression.fn.countAll<number>().as('count')])
+        .where('site', '=', site)
+        .where('state', '=', 'waiting')
+        .groupBy('channel')
+        .execute();
+      return rows.map((row) => ({
+        channel: row.channel,
+        failures: row.failures,
+        nextAt: Number(row.next_at),
+        lastAt: Number(row.last_at),
+        answer: JSON.parse(row.answer) as ServerText,
+        waiting: Number(counts.find(({ channel }) => channel === row.channel)?.count ?? 0),
+      }));
+    },
+
+    /** Keeps a lockout until it belongs to a wave or is too old. */
+    async addLockout(site: SiteId, lockout: Lockout): Promise<void> {
+      await db
+        .insertInto('alert_lockouts')
+        .values({ site, ...lockout })
+        .onConflict((conflict) => conflict.columns(['site', 'uid']).doNothing())
+        .execute();
+    },
+
+    /** Lockouts of the last hours that are in no wave, oldest first. Older ones are removed. */
+    async listLockouts(site: SiteId, now: number): Promise<readonly Lockout[]> {
+      await db
+        .deleteFrom('alert_lockouts')
+        .where('site', '=', site)
+        .where((row) => row.or([row('at', '<', now - 3 * HOUR), row('at', '>', now + HOUR)]))
+        .execute();
+      const rows = await db
+        .selectFrom('alert_lockouts')
+        .select(['uid', 'at', 'address', 'failures'])
+        .where('site', '=', site)
+        .orderBy('at')
+        .limit(LOCKOUTS_MAX)
+        .execute();
+      return rows.map((row) => ({ ...row, at: Number(row.at) }));
+    },
+
+    async lastWave(site: SiteId): Promise<number | null> {
+      const row = await db.selectFrom('alert_waves').select('at').where('site', '=', site).executeTakeFirst();
+      return row === undefined ? null : Number(row.at);
+    },
+
+    /** Removes the lockouts of a wave that was added to the queue. */
+    async endWave(site: SiteId, until: number, now: number): Promise<void> {
+      await db.transaction().execute(async (transaction) => {
+        await transaction.deleteFrom('alert_lockouts').where('site', '=', site).where('at', '<=', until).execute();
+        await transaction
+          .insertInto('alert_waves')
+          .values({ site, at: now })
+          .onConflict((conflict) => conflict.column('site').doUpdateSet({ at: now }))
+          .execute();
+      });
+    },
+
+    /**
+     * Remembers devices and networks of a login.
+     * @returns those that were not known; null when nothing was known of the administrator, so that nothing is new
+     */
+    recordLogin(site: SiteId, user: number, values: readonly string[], now: number): Promise<readonly string[] | null> {
+      return db.transaction().execute(async (transaction) => {
+        const rows = await transaction
+          .selectFrom('alert_known_logins')
+          .select('value')
+          .where('site', '=', site)
+          .where('user_id', '=', user)
+          .where('last_at', '>', now - KEPT_LOGINS_MS)
+          .orderBy('last_at', 'desc')
+          .limit(LOGINS_MAX)
+          .execute();
+        const known = new Set(rows.map(({ value }) => value));
+        for (const value of values) {
+          await transaction
+            .insertInto('alert_known_logins')
+            .values({ site, user_id: user, value, last_at: now })
+            .onConflict((conflict) => conflict.columns(['site', 'user_id', 'value']).doUpdateSet({ last_at: now }))
+            .execute();
+        }
+        return known.size === 0 ? null : values.filter((value) => !known.has(value));
+      });
+    },
+
+    /** Removes what was done long ago. */
+    async prune(now: number): Promise<void> {
+      await db
+        .deleteFrom('alert_queue')
+        .where('state', '!=', 'waiting')
+        .where('done_at', '<', now - KEPT_DONE_MS)
+        .execute();
+      await db
+        .deleteFrom('alert_known_logins')
+        .where('last_at', '<', now - KEPT_LOGINS_MS)
+        .execute();
+    },
+
+    /** The stored choices of all sites, JSON. */
+    async readSettings(): Promise<ReadonlyMap<SiteId, string>> {
+      const rows = await db.selectFrom('alert_settings').selectAll().execute();
+      return new Map(rows.map(({ site, value }) => [site, value]));
+    },
+
+    async writeSettings(site: SiteId, value: string): Promise<void> {
+      await db
+        .insertInto('alert_settings')
+        .values({ site, value })
+        .onConflict((conflict) => conflict.column('site').doUpdateSet({ value }))
+        .execute();
+    },
+  };
+
+  async function countWaiting(site: SiteId, channel: string): Promise<number> {
+    const { count } = await db
+      .selectFrom('alert_queue')
+      .select((expression) => expression.fn.countAll<number>().as('count'))
+      .where('site', '=', site)
+      .where('channel', '=', channel)
+      .where('state', '=', 'waiting')
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  async function dropOldest(site: SiteId, channel: string, most: number): Promise<void> {
+    const rows = await db
+      .selectFrom('alert_queue')
+      .select('uid')
+      .where('site', '=', site)
+      .where('channel', '=', channel)
+      .where('state', '=', 'waiting')
+      .orderBy((row) => row.case().when('kind', '=', 'new-administrator').then(1).else(0).end())
+      .orderBy('created_at')
+      .limit(most)
+      .execute();
+    if (rows.length === 0) return;
+    await db
+      .deleteFrom('alert_queue')
+      .where('site', '=', site)
+      .where('channel', '=', channel)
+      .where(
+        'uid',
+        'in',
+        rows.map(({ uid }) => uid),
+      )
+      .execute();
+  }
+}

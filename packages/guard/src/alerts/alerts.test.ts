@@ -1,0 +1,291 @@
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { ALERT_KINDS } from '@security-optimizer/contract/alerts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { serve } from '../../test/support/command-line.js';
+import { openTestDatabase } from '../../test/support/database.js';
+import { fakeEvent } from '../../test/support/fake-activity.js';
+import { type FakeConnector, fakeConnector } from '../../test/support/fake-connector.js';
+import { mailServer } from '../../test/support/mail-server.js';
+import { callApi, dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
+import { eventually } from '../../test/support/scratch.js';
+import { sqlAlertQueue } from './alert-queue.js';
+
+const ANNA = 'anna@example.com';
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const all = [...ALERT_KINDS].filter((kind) => kind !== 'vulnerability-found');
+
+async function receiver() {
+  const world = { status: 200, bodies: [] as string[] };
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    world.bodies.push(Buffer.concat(chunks).toString());
+    response.writeHead(world.status).end();
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => new Promise<void>((done) => server.close(() => done())));
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(world, {
+    url: `http://127.0.0.1:${port}/secret-path?token=hidden`,
+    types: () => world.bodies.map((body) => (JSON.parse(body) as { type: string }).type),
+  });
+}
+
+/** Guard with a site, a real mail server and targets on this machine allowed. */
+async function world(config: object = {}) {
+  const connector = await fakeConnector();
+  const mail = await mailServer();
+  const { host, port, from } = mail.server;
+  const dataDir = await dataFolderFor(
+    connector,
+    {},
+    {
+      mail: { smtp: { host, port, from } },
+      alerts: { privateTargets: ['127.0.0.0/8'], plainHttp: true },
+      ...config,
+    },
+  );
+  const call = (url: string, suffix: string, body: object = {}) => callApi(url, suffix, { body: JSON.stringify(body) });
+  const choose = async (url: string, kinds: readonly string[] = all) => {
+    await call(url, '/notification-emails', { entries: [ANNA] });
+    const answer = await call(url, '/alert-recipient', { email: ANNA, report: 1, kinds });
+    expect(answer.http).toBe(200);
+  };
+  const subjects = () => mail.taken.map(({ message }) => /^Subject: (.*)$/m.exec(message)?.[1]);
+  return { connector, mail, dataDir, call, choose, subjects };
+}
+
+/** Something that a user did, and the signal that makes guard fetch it. */
+async function happens(connector: FakeConnector, url: string, event: Parameters<typeof fakeEvent>[0]): Promise<void> {
+  connector.outbox.push(fakeEvent(event));
+  connector.flags = 'o';
+  await fetch(`${url}/`);
+}
+
+const newAdministrator = {
+  kind: 'user.created',
+  administrator: true,
+  object: { type: 'user', id: '7', name: 'web-helper' },
+  after: 'Administrator',
+};
+const login = (address: string, agent: string) => ({
+  ...{ kind: 'login', administrator: true, user: { id: 1, login: 'owner' }, address, agent },
+  object: { type: 'user', id: '1', name: 'owner' },
+});
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+const CHROME = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36';
+
+describe('alerts', () => {
+  it('go to nobody until somebody asked for them, and then to who asked', async () => {
+    const { connector, mail, dataDir, call, choose, subjects } = await world();
+    const { url } = await runningGuard(dataDir);
+    await call(url, '/notification-emails', { entries: [ANNA, 'ben@example.com'] });
+    await happens(connector, url, { ...newAdministrator, object: { type: 'user', id: '6', name: 'before' } });
+    await eventually(() => connector.outbox.length === 0);
+    await choose(url, ['new-administrator']);
+    await happens(connector, url, newAdministrator);
+    await happens(connector, url, { kind: 'plugin.installed', object: { type: 'plugin', id: 'x', name: 'X' } });
+    await eventually(() => mail.taken.length > 0);
+    expect(mail.taken.map(({ to }) => to)).toEqual([[ANNA]]);
+    expect(subjects()).toEqual(['example.com has a new administrator']);
+    expect(mail.taken[0]?.message).toContain('web-helper');
+  });
+
+  it('of a login are for new devices and networks only', async () => {
+    const { connector, mail, dataDir, choose, subjects } = await world();
+    const { url } = await runningGuard(dataDir);
+    await choose(url, ['administrator-login']);
+    await happens(connector, url, login('192.0.2.1', FIREFOX));
+    await happens(connector, url, login('192.0.2.200', FIREFOX.replaceAll('140', '141')));
+    await eventually(() => connector.outbox.length === 0);
+    await happens(connector, url, login('192.0.2.1', CHROME));
+    await eventually(() => mail.taken.length === 1);
+    expect(subjects()).toEqual(['owner logged in on a new device']);
+  });
+
+  it('tell by mail and webhook that a protection was switched off, and by whom', async () => {
+    const { mail, dataDir, call, choose, subjects } = await world();
+    const { url } = await runningGuard(dataDir);
+    const hook = await receiver();
+    await choose(url);
+    expect((await call(url, '/alert-webhook', { url: hook.url, secret: SECRET })).http).toBe(200);
+    expect((await call(url, '/xss-protection', { xss_protection: 0 })).http).toBe(200);
+    await eventually(() => mail.taken.length === 1 && hook.bodies.length === 1);
+    expect(subjects()[0]).toContain('Advanced XSS Protection');
+    expect(hook.types()).toEqual(['alert.protection-off']);
+    expect(hook.bodies[0]).toContain('"value":"owner"');
+  });
+
+  it('that a webhook refuses wait, are shown in words, become a notification, and arrive in order', async () => {
+    const { dataDir, call, choose } = await world();
+    const { url } = await runningGuard(dataDir);
+    const hook = await receiver();
+    hook.status = 503;
+    await choose(url, []);
+    await call(url, '/alert-webhook', { url: hook.url, secret: SECRET });
+    await call(url, '/xss-protection', { xss_protection: 0 });
+    await eventually(() => hook.bodies.length === 1);
+    const last = async () => {
+      const { body } = await call(url, '/alerts');
+      return (body.data as { webhook: { last: { ok: 0 | 1; text: string; waiting: number } | null } }).webhook.last;
+    };
+    await eventually(async () => (await last()) !== null);
+    expect(await last()).toMatchObject({ ok: 0, text: '503', waiting: 1 });
+    // The second failure, without waiting for its time.
+    const db = await openTestDatabase(dataDir);
+    onTestFinished(() => db.destroy());
+    await sqlAlertQueue(db).retryNow('site', Date.now());
+    await call(url, '/alert-limits', { quiet_hours: 0 });
+    await eventually(() => hook.bodies.length === 2);
+    await eventually(async () => {
+      const { body } = await call(url, '/notifications');
+      const found = (body.data as { id: string; text: string }[]).find(({ id }) => id === 'alerts-failed');
+      return found?.text === 'Webhook: 1 alert waits. 503';
+    });
+    hook.status = 204;
+    const test = await call(url, '/alert-test', { channel: 'webhook' });
+    expect(test.body.data).toMatchObject({ ok: 1, text: '204' });
+    await eventually(() => hook.bodies.length === 4);
+    expect(hook.types()).toEqual([
+      'alert.protection-off',
+      'alert.protection-off',
+      'alert.test',
+      'alert.protection-off',
+    ]);
+    expect(await last()).toMatchObject({ ok: 1, waiting: 0 });
+  });
+
+  it('survive guard being killed', async () => {
+    const { connector, mail, dataDir, choose } = await world();
+    const guard = await serve(dataDir);
+    await choose(guard.url);
+    await happens(connector, guard.url, newAdministrator);
+    // Stored before it was acknowledged, and not sent yet: alerts wait some seconds for others.
+    await eventually(() => connector.outbox.length === 0);
+    guard.child.kill('SIGKILL');
+    await new Promise((resolve) => guard.child.once('exit', resolve));
+    expect(mail.taken).toEqual([]);
+    await runningGuard(dataDir);
+    await eventually(() => mail.taken.length === 1);
+    expect(mail.taken[0]?.message).toContain('has a new administrator');
+  });
+
+  it('go by webhook while WordPress is down, and by its mailer when it is back', async () => {
+    const { connector, dataDir, call, choose } = await world({ mail: { smtp: null } });
+    const { url } = await runningGuard(dataDir);
+    const hook = await receiver();
+    await choose(url);
+    await call(url, '/alert-webhook', { url: hook.url, secret: SECRET });
+    await call(url, '/disable-feeds', { disable_feed: 1 });
+    await call(url, '/disable-feeds', { disable_feed: 0 });
+    connector.mode = 'broken';
+    await eventually(() => hook.bodies.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    expect(connector.mails).toEqual([]);
+    connector.mode = 'ok';
+    const again = async () => {
+      await fetch(`${url}/`);
+      return connector.mails.length === 1;
+    };
+    await eventually(again);
+  });
+});
+
+describe('the settings of alerts', () => {
+  it('say at the weekly checkup who gets a mail of it', async () => {
+    const { dataDir, call, choose } = await world();
+    const { url } = await runningGuard(dataDir);
+    const mailed = async () =>
+      ((await call(url, '/checkup')).body.data as { weekly: { emails: string[] } }).weekly.emails;
+    await choose(url, ['new-administrator']);
+    expect(await mailed()).toEqual([]);
+    await choose(url, ['checkup-finding']);
+    expect(await mailed()).toEqual([ANNA]);
+  });
+
+  it('never tell a secret: not in answers, in the log, or in the record of changes', async () => {
+    const { dataDir, call, choose } = await world();
+    const lines: string[] = [];
+    const guard = await serve(dataDir);
+    const { url } = guard;
+    const hook = await receiver();
+    await choose(url);
+    lines.push(JSON.stringify((await call(url, '/alert-webhook', { url: hook.url, secret: SECRET })).body));
+    lines.push(JSON.stringify((await call(url, '/alert-slack', { url: hook.url })).body));
+    lines.push(JSON.stringify((await call(url, '/alert-test', { channel: 'webhook' })).body));
+    lines.push(JSON.stringify((await call(url, '/alerts')).body));
+    lines.push(JSON.stringify((await call(url, '/activity-registered')).body));
+    lines.push(guard.log());
+    expect(lines.join('\n')).not.toMatch(new RegExp(`hidden|${SECRET.slice(6, 40)}`));
+    expect(lines[0]).toContain(`/secret-path?…`);
+    expect(lines[1]).toMatch(/"slack":\{"address":"127\.0\.0\.1:\d+"/);
+    const files = await readFile(join(dataDir, 'guard.json'), 'utf8');
+    expect(files).not.toContain(SECRET);
+  });
+
+  it('refuse private targets, plain http and what is no address, with a text at the field', async () => {
+    const { dataDir, call } = await world({ alerts: {} });
+    const { url } = await runningGuard(dataDir);
+    const refused = async (suffix: string, body: object) => {
+      const { http, body: answer } = await call(url, suffix, body);
+      return [http, ...Object.entries(answer.fields ?? {}).flat()];
+    };
+    const inside = 'This address is inside a private network. Ask your hosting provider to allow it.';
+    const secret = SECRET;
+    expect(await refused('/alert-webhook', { url: 'https://127.0.0.1/', secret })).toEqual([400, 'url', inside]);
+    expect(await refused('/alert-webhook', { url: 'https://169.254.169.254/', secret })).toEqual([400, 'url', inside]);
+    expect(await refused('/alert-slack', { url: 'https://localhost/' })).toEqual([400, 'url', inside]);
+    expect(await refused('/alert-syslog', { host: '127.0.0.1' })).toEqual([400, 'host', inside]);
+    expect(await refused('/alert-webhook', { url: 'http://8.8.8.8/', secret })).toEqual([
+      400,
+      'url',
+      'Use an address that begins with https://.',
+    ]);
+    expect((await refused('/alert-webhook', { url: 'https://8.8.8.8/' }))[1]).toBe('secret');
+    expect((await refused('/alert-webhook', { url: 'https://8.8.8.8/', secret: 'short' }))[1]).toBe('secret');
+  });
+
+  it('are for recipients of the tab alone, and go with them', async () => {
+    const { dataDir, call, choose } = await world();
+    const { url } = await runningGuard(dataDir);
+    await choose(url);
+    expect((await call(url, '/alert-recipient', { email: 'eve@example.com', report: 1, kinds: all })).http).toBe(404);
+    await call(url, '/notification-emails', { entries: [] });
+    await call(url, '/notification-emails', { entries: [ANNA] });
+    const recipients = async () =>
+      ((await call(url, '/alerts')).body.data as { recipients: { kinds: string[] }[] }).recipients;
+    await eventually(async () => (await recipients())[0]?.kinds.length === 0);
+  });
+
+  it('are for administrators alone', async () => {
+    const { dataDir } = await world();
+    const { url } = await runningGuard(dataDir);
+    const headers = { cookie: 'session=editor', 'x-wp-nonce': 'editor-nonce' };
+    for (const suffix of ['/alerts', '/alert-recipient', '/alert-webhook', '/alert-slack', '/alert-test']) {
+      expect((await callApi(url, suffix, { body: '{}', headers })).http).toBe(403);
+    }
+  });
+
+  it('are tested by mail to everybody who gets alerts, with the answer in words', async () => {
+    const { dataDir, call, choose, mail } = await world();
+    const { url } = await runningGuard(dataDir);
+    const test = async () =>
+      (await call(url, '/alert-test', { channel: 'mail' })).body.data as { ok: number; sent: number };
+    expect(await test()).toMatchObject({
+      ok: 0,
+      sent: 0,
+      text: 'Nobody gets alerts yet. Choose them with the pencil.',
+    });
+    await choose(url);
+    expect(await test()).toMatchObject({ ok: 1, sent: 1 });
+    expect(mail.taken[0]?.message).toContain('This is a test from example.com');
+    let http = 200;
+    for (let count = 0; count < 25 && http === 200; count++) {
+      http = (await call(url, '/alert-test', { channel: 'webhook' })).http;
+    }
+    expect(http).toBe(429);
+  });
+});

@@ -1,0 +1,201 @@
+import { toEnglish } from '@security-optimizer/contract/server-message';
+import type { Clock } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
+import type { Mailer } from '../mail/mailer.js';
+import type { SiteConfig, SiteId } from '../site.js';
+import type { AlertQueue, QueuedAlert } from './alert-queue.js';
+import { DAY, GIVE_UP_MS, HOUR, planMessage, toNextTry } from './alert-rules.js';
+import { type AlertSettings, CHANNELS, type Channel } from './alert-settings.js';
+import { type Composed, composeMail } from './compose-mail.js';
+import { type Alert, type AlertSite, describeAlert } from './describe-alert.js';
+import type { Resolve, TargetPolicy } from './safe-target.js';
+import { sendToSyslog } from './syslog.js';
+import { type AlertMessage, type DeliveryOutcome, sendToSlack, sendWebhook } from './webhook.js';
+
+/** Alerts that one round delivers to a channel of programs. */
+const PER_ROUND = 20;
+
+export interface DeliveryDeps {
+  readonly queue: AlertQueue;
+  readonly settings: (site: SiteId) => AlertSettings;
+  /** Recipients of the tab Weekly Reports. */
+  readonly emails: (site: SiteId) => readonly string[];
+  /** What the texts need; reads the former login addresses, which no alert may name. Throws StorageError. */
+  readonly describe: (site: SiteConfig) => Promise<AlertSite>;
+  readonly mailer: Mailer;
+  readonly policy: TargetPolicy;
+  readonly resolve: Resolve;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Delivers what waits in the queue of a site by every channel. A channel that fails rests, and holds up no other; what
+ * was sent is noted afterwards, so that a killed guard sends an alert twice rather than never.
+ *
+ * @returns when something is due again, milliseconds since the Unix epoch, or null when nothing waits
+ * @throws StorageError
+ */
+export async function deliverAlerts(deps: DeliveryDeps, site: SiteConfig): Promise<number | null> {
+  const { queue, clock } = deps;
+  const settings = deps.settings(site.id);
+  const states = new Map((await queue.listChannels(site.id)).map((state) => [state.channel, state]));
+  let next: number | null = null;
+  const later = (at: number) => {
+    next = next === null ? at : Math.min(next, at);
+  };
+  for (const channel of [...CHANNELS.filter((name) => settings[name] !== null), ...deps.emails(site.id)]) {
+    const waiting = await dropOld(deps, site, channel, await queue.listWaiting(site.id, channel));
+    if (waiting.length === 0) continue;
+    const state = states.get(channel);
+    const now = clock();
+    // A rest that is longer than any was written before the clock was set back.
+    if (state !== undefined && state.nextAt > now && state.nextAt <= now + DAY) {
+      later(state.nextAt);
+      continue;
+    }
+    const until = await deliverChannel(deps, site, channel, waiting, state?.failures ?? 0);
+    if (until !== null) later(until);
+  }
+  return next;
+}
+
+/** Gives up what has waited too long. */
+async function dropOld(
+  { queue, clock, logger }: DeliveryDeps,
+  site: SiteConfig,
+  channel: string,
+  waiting: readonly QueuedAlert[],
+): Promise<readonly QueuedAlert[]> {
+  const old = waiting.filter(({ createdAt }) => Math.abs(clock() - createdAt) > GIVE_UP_MS);
+  if (old.length === 0) return waiting;
+  await queue.end(
+    site.id,
+    channel,
+    old.map(({ uid }) => uid),
+    'failed',
+    clock(),
+  );
+  logger.error(
+    { event: 'alerts-given-up', site: site.id, channel: toChannelName(channel), count: old.length },
+    'Alerts could not be delivered for a day and are given up.',
+  );
+  return waiting.filter((alert) => !old.includes(alert));
+}
+
+async function deliverChannel(
+  deps: DeliveryDeps,
+  site: SiteConfig,
+  channel: string,
+  waiting: readonly QueuedAlert[],
+  failures: number,
+): Promise<number | null> {
+  const { queue, clock } = deps;
+  const { perHour, quietHours } = deps.settings(site.id);
+  const described = await deps.describe(site);
+  if (channel === 'webhook' || channel === 'syslog') {
+    for (const alert of waiting.slice(0, PER_ROUND)) {
+      const outcome = await sendToProgram(deps, site, channel, toMessage(alert, site, described));
+      const until = await noteOutcome(deps, site, channel, [alert], outcome, failures);
+      if (until !== null) return until;
+    }
+    return waiting.length > PER_ROUND ? clock() : null;
+  }
+  const plan = planMessage(waiting, {
+    ...{ perHour, quietHours, timeZone: described.timeZone },
+    sentAt: await queue.listSentTimes(site.id, channel, clock() - HOUR),
+    now: clock(),
+  });
+  if (plan.send === null) return plan.until;
+  const alerts = plan.send.map(({ alert }) => JSON.parse(alert) as Alert);
+  const to = { email: channel, perHour, now: clock() };
+  const outcome = await sendToPerson(deps, site, channel, composeMail(alerts, described, to));
+  const until = await noteOutcome(deps, site, channel, plan.send, outcome, failures);
+  if (until !== null) return until;
+  return plan.send.length < waiting.length ? clock() + 1000 : null;
+}
+
+/** Sends a message to a person. Never throws. */
+export async function sendToPerson(
+  { mailer, settings, policy, resolve }: Pick<DeliveryDeps, 'mailer' | 'settings' | 'policy' | 'resolve'>,
+  site: SiteConfig,
+  channel: string,
+  { texts, notice, language }: Composed,
+): Promise<DeliveryOutcome> {
+  const { slack } = settings(site.id);
+  if (channel === 'slack') return slack === null ? SWITCHED_OFF : sendToSlack(slack, texts, { policy, resolve });
+  // What renders HTML is loaded with the first mail: most processes never send any.
+  const { renderNotice } = await import('../mail/notice-mail.js');
+  const outcome = await mailer.send(site, { ...renderNotice(notice, language), to: channel });
+  if (outcome.kind === 'sent') return { ok: true, answer: 'The mail was accepted.' };
+  // One that may have arrived is not sent again.
+  return { ok: outcome.kind === 'unclear', answer: outcome.reason };
+}
+
+/** Sends an alert to a program. Never throws. */
+export async function sendToProgram(
+  { settings, policy, resolve, clock }: Pick<DeliveryDeps, 'settings' | 'policy' | 'resolve' | 'clock'>,
+  site: SiteConfig,
+  channel: 'webhook' | 'syslog',
+  message: AlertMessage,
+): Promise<DeliveryOutcome> {
+  const { webhook, syslog } = settings(site.id);
+  if (channel === 'webhook') {
+    return webhook === null ? SWITCHED_OFF : sendWebhook(webhook, message, { policy, resolve, now: clock() });
+  }
+  return syslog === null ? SWITCHED_OFF : sendToSyslog(syslog, message, { policy, resolve });
+}
+
+/** The owner has switched the channel off meanwhile. */
+const SWITCHED_OFF: DeliveryOutcome = { ok: false, answer: 'This channel is off.' };
+
+function toMessage({ uid, kind, alert }: QueuedAlert, site: SiteConfig, described: AlertSite): AlertMessage {
+  const parsed = JSON.parse(alert) as Alert;
+  return {
+    ...{ uid, kind, at: parsed.at },
+    site: { id: site.id, url: described.url },
+    text: describeAlert(parsed, described),
+  };
+}
+
+/** Notes what became of alerts. @returns when the channel may be tried again after a failure, else null */
+async function noteOutcome(
+  { queue, clock, logger }: DeliveryDeps,
+  site: SiteConfig,
+  channel: string,
+  alerts: readonly QueuedAlert[],
+  { ok, answer }: DeliveryOutcome,
+  failures: number,
+): Promise<number | null> {
+  const now = clock();
+  if (ok) {
+    await queue.end(
+      site.id,
+      channel,
+      alerts.map(({ uid }) => uid),
+      'sent',
+      now,
+    );
+    await queue.setChannel(site.id, channel, { failures: 0, nextAt: 0, lastAt: now, answer });
+    logger.info(
+      { event: 'alerts-sent', site: site.id, channel: toChannelName(channel), count: alerts.length },
+      'Alerts were delivered.',
+    );
+    return null;
+  }
+  const nextAt = toNextTry(failures + 1, now);
+  await queue.setChannel(site.id, channel, { failures: failures + 1, nextAt, lastAt: now, answer });
+  // Once per outage: the page shows the later ones.
+  if (failures === 0) {
+    logger.warn(
+      { event: 'alerts-not-sent', site: site.id, channel: toChannelName(channel), reason: toEnglish(answer) },
+      'Alerts could not be delivered; they are tried again.',
+    );
+  }
+  return nextAt;
+}
+
+/** The channel without the address of a person. */
+function toChannelName(channel: string): Channel | 'mail' {
+  return CHANNELS.find((name) => name === channel) ?? 'mail';
+}

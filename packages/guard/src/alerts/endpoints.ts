@@ -1,0 +1,249 @@
+import type { alertEndpoints as calls } from '@security-optimizer/contract/alert-endpoints';
+import type { Alerts, LastAnswer } from '@security-optimizer/contract/alerts';
+import { messages } from '@security-optimizer/contract/messages';
+import type { WithMessages } from '@security-optimizer/contract/server-message';
+import type { CallContext, CallHandlers } from '../feature.js';
+import { ApiError } from '../lib/api-error.js';
+import { localTimestamp } from '../lib/time-zone.js';
+import type { Services } from '../services.js';
+import type { AuditEntry } from '../settings/audit-store.js';
+import type { SiteConfig, SiteId } from '../site.js';
+import {
+  type AlertSettings,
+  type AlertSettingsStore,
+  type Channel,
+  getsOf,
+  listAlertedEmails,
+  OFFERED_KINDS,
+} from './alert-settings.js';
+import { composeTest, describeTest } from './compose-mail.js';
+import { type DeliveryDeps, sendToPerson, sendToProgram } from './deliver-alerts.js';
+import { parseWebhookUrl, resolveTarget, TargetRefused } from './safe-target.js';
+import type { DeliveryOutcome } from './webhook.js';
+
+export type AlertCalls = (typeof calls)[number];
+
+type AlertsAnswer = WithMessages<Alerts>;
+
+/** Tests of a site within `TESTS_MS`: they go to other people. */
+const TESTS_MAX = 20;
+const TESTS_MS = 10 * 60_000;
+
+export interface AlertEndpointDeps extends DeliveryDeps {
+  readonly store: AlertSettingsStore;
+  /** Looks at the queue of a site soon. */
+  readonly wake: (site: SiteId) => void;
+  /** The record of changes has grown. */
+  readonly onAudit: () => void;
+}
+
+/** The calls of alerts on the tab Weekly Reports. */
+export function alertEndpoints(services: Services, deps: AlertEndpointDeps): CallHandlers<AlertCalls> {
+  const { sites, audit, mutex, clock } = services;
+  const { store, queue, emails, policy, resolve } = deps;
+  const tests = new Map<SiteId, number[]>();
+
+  async function answer(site: SiteConfig): Promise<AlertsAnswer> {
+    const settings = store.get(site.id);
+    const states = await queue.listChannels(site.id);
+    const last = (channel: Channel): WithMessages<LastAnswer> | null => {
+      const state = states.find((item) => item.channel === channel);
+      if (state === undefined) return null;
+      const at = localTimestamp(sites.timeZone(site.id), Math.floor(state.lastAt / 1000));
+      return { at, ok: state.failures === 0 ? 1 : 0, text: state.answer, waiting: state.waiting };
+    };
+    const { webhook, slack, syslog } = settings;
+    return {
+      kinds: [...OFFERED_KINDS],
+      recipients: emails(site.id).map((email) => {
+        const { report, kinds } = getsOf(settings, email);
+        return { email, report: report ? 1 : 0, kinds: OFFERED_KINDS.filter((kind) => kinds.includes(kind)) };
+      }),
+      per_hour: settings.perHour,
+      quiet_hours: settings.quietHours ? 1 : 0,
+      webhook: webhook && { address: withoutQuery(webhook.url), has_secret: 1, last: last('webhook') },
+      slack: slack && { address: new URL(slack.url).host, last: last('slack') },
+      syslog: syslog && { ...syslog, last: last('syslog') },
+    };
+  }
+
+  /** Changes the settings of a site, with audit rows that hold no secret. */
+  async function change(
+    { site, actor }: CallContext,
+    decide: (now: AlertSettings) => { readonly settings: AlertSettings; readonly entries: readonly AuditEntry[] },
+  ): Promise<void> {
+    await mutex.run(site.id, async () => {
+      const { settings, entries } = decide(store.get(site.id));
+      await store.set(site.id, settings);
+      const changed = entries.filter(({ before, after }) => before !== after);
+      await audit.add(site.id, { actor, at: clock() }, changed);
+      deps.onAudit();
+    });
+  }
+
+  async function setChannel<Name extends Channel>(
+    context: CallContext,
+    channel: Name,
+    decide: (now: AlertSettings[Name]) => AlertSettings[Name],
+  ): Promise<{ data: AlertsAnswer; message: string }> {
+    await change(context, (now) => {
+      const settings = { ...now, [channel]: decide(now[channel]) };
+      const entry = {
+        name: `alert_${channel}`,
+        before: toTargetText(now, channel),
+        after: toTargetText(settings, channel),
+      };
+      return { settings, entries: [entry] };
+    });
+    const { id } = context.site;
+    if (store.get(id)[channel] === null) await queue.dropChannel(id, channel);
+    else await queue.resetChannel(id, channel);
+    deps.wake(id);
+    const isOn = store.get(id)[channel] !== null;
+    return {
+      data: await answer(context.site),
+      message: isOn ? 'Alerts go there from now on.' : 'No alerts go there any more.',
+    };
+  }
+
+  /** @throws ApiError with a text at the field when the target may not be used */
+  async function checkTarget(field: string, check: () => Promise<unknown>): Promise<void> {
+    try {
+      await check();
+    } catch (error) {
+      if (!(error instanceof TargetRefused)) throw error;
+      throw new ApiError('invalid_input', { fields: { [field]: error.text } });
+    }
+  }
+
+  const checkUrl = (url: string) =>
+    checkTarget('url', async () => resolveTarget(parseWebhookUrl(url, policy).hostname, policy, resolve));
+
+  function countTest(site: SiteId): void {
+    const now = clock();
+    const recent = (tests.get(site) ?? []).filter((at) => Math.abs(now - at) < TESTS_MS);
+    if (recent.length >= TESTS_MAX) throw new ApiError('too_many_calls');
+    tests.set(site, [...recent, now]);
+  }
+
+  async function test(
+    site: SiteConfig,
+    channel: 'mail' | Channel,
+  ): Promise<DeliveryOutcome & { readonly sent: number }> {
+    const described = await deps.describe(site);
+    const text = describeTest(described, clock());
+    if (channel === 'mail') {
+      const to = listAlertedEmails(store.get(site.id), emails(site.id));
+      if (to.length === 0)
+        return { ok: false, sent: 0, answer: 'Nobody gets alerts yet. Choose them with the pencil.' };
+      let sent = 0;
+      for (const email of to) {
+        const outcome = await sendToPerson(deps, site, email, composeTest(text, described, email));
+        if (!outcome.ok) return { ...outcome, sent };
+        sent++;
+      }
+      return { ok: true, sent, answer: '' };
+    }
+    const message = {
+      ...{ uid: `test-${clock()}`, kind: 'test', at: clock() },
+      site: { id: site.id, url: described.url },
+      text,
+    };
+    const outcome =
+      channel === 'slack'
+        ? await sendToPerson(deps, site, channel, composeTest(text, described, ''))
+        : await sendToProgram(deps, site, channel, message);
+    if (store.get(site.id)[channel] !== null) {
+      const failures = outcome.ok ? 0 : 1;
+      await queue.setChannel(site.id, channel, { failures, nextAt: 0, lastAt: clock(), answer: outcome.answer });
+      deps.wake(site.id);
+    }
+    return { ...outcome, sent: outcome.ok ? 1 : 0 };
+  }
+
+  return {
+    fetchAlerts: async (_input, { site }) => ({ data: await answer(site), message: '' }),
+
+    async 'update:alert_recipient'({ email, report, kinds }, context) {
+      const { site } = context;
+      if (!emails(site.id).includes(email)) throw new ApiError('not_found');
+      await change(context, (now) => {
+        const gets = { report: report === 1, kinds: OFFERED_KINDS.filter((kind) => kinds.includes(kind)) };
+        const before = getsOf(now, email);
+        const entry = { name: 'alert_recipient', before: toGetsText(email, before), after: toGetsText(email, gets) };
+        return { settings: { ...now, recipients: { ...now.recipients, [email]: gets } }, entries: [entry] };
+      });
+      return { data: await answer(site), message: 'Saved.' };
+    },
+
+    async 'update:alert_webhook'({ url, secret }, context) {
+      const now = store.get(context.site.id).webhook;
+      if (url === '') return setChannel(context, 'webhook', () => null);
+      const wanted = { url: url ?? now?.url, secret: secret ?? now?.secret };
+      if (wanted.url === undefined) throw new ApiError('invalid_input', { fields: { url: messages.required } });
+      if (wanted.secret === undefined) throw new ApiError('invalid_input', { fields: { secret: messages.required } });
+      await checkUrl(wanted.url);
+      const webhook = { url: wanted.url, secret: wanted.secret };
+      return setChannel(context, 'webhook', () => webhook);
+    },
+
+    async 'update:alert_slack'({ url }, context) {
+      if (url === '') return setChannel(context, 'slack', () => null);
+      await checkUrl(url);
+      return setChannel(context, 'slack', () => ({ url }));
+    },
+
+    async 'update:alert_syslog'({ host, port, protocol, framing }, context) {
+      if (host === '') return setChannel(context, 'syslog', () => null);
+      if (!HOST.test(host)) throw new ApiError('invalid_input', { fields: { host: messages.invalidFormat } });
+      await checkTarget('host', () => resolveTarget(host, policy, resolve));
+      return setChannel(context, 'syslog', () => ({ host, port, protocol, framing }));
+    },
+
+    async 'update:alert_limits'({ per_hour, quiet_hours }, context) {
+      await change(context, (now) => {
+        const settings: AlertSettings = {
+          ...now,
+          perHour: per_hour ?? now.perHour,
+          quietHours: quiet_hours === undefined ? now.quietHours : quiet_hours === 1,
+        };
+        const entries = [
+          { name: 'alert_limit', before: now.perHour, after: settings.perHour },
+          { name: 'alert_quiet_hours', before: now.quietHours ? 1 : 0, after: settings.quietHours ? 1 : 0 },
+        ];
+        return { settings, entries };
+      });
+      deps.wake(context.site.id);
+      return { data: await answer(context.site), message: '' };
+    },
+
+    async testAlerts({ channel }, { site }) {
+      countTest(site.id);
+      const { ok, sent, answer: text } = await test(site, channel);
+      return { data: { ok: ok ? 1 : 0, sent, text, alerts: await answer(site) }, message: '' };
+    },
+  };
+}
+
+/** A host name or an address, without brackets. */
+const HOST = /^[a-zA-Z0-9._:-]{1,253}$/;
+
+/** Host and path: a query often holds a token. */
+function withoutQuery(text: string): string {
+  const { host, pathname, search } = new URL(text);
+  return `${host}${pathname === '/' ? '' : pathname}${search === '' ? '' : '?…'}`;
+}
+
+/** Where a channel leads, for the Activity Log: hosts alone. */
+function toTargetText({ webhook, slack, syslog }: AlertSettings, channel: Channel): string {
+  const hosts = {
+    webhook: webhook && new URL(webhook.url).host,
+    slack: slack && new URL(slack.url).host,
+    syslog: syslog && `${syslog.host}:${syslog.port}`,
+  };
+  return hosts[channel] ?? 'Off';
+}
+
+function toGetsText(email: string, { report, kinds }: AlertSettings['recipients'][string]): string {
+  return `${email}: ${[...(report ? ['report'] : []), ...kinds].join(', ') || 'nothing'}`;
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ApiEndpoint } from '@security-optimizer/contract/endpoints';
+import type { ApiRequest } from '../gateway/context.js';
+import { parseAddress } from '../lib/address.js';
+import { overlap, type Range } from '../lib/address-set.js';
+import { ApiError } from '../lib/api-error.js';
+import type { Clock } from '../lib/clock.js';
+import { toRanges } from '../lib/own-addresses.js';
+import type { CallNonces } from '../storage/call-nonces.js';
+import { CALL_HEADER, equalText, readCallHeader } from '../wordpress/signature.js';
+
+/**
+ * The calls that WordPress's own PHP may sign with the site's key, in the place of an administrator's session: those
+ * that the commands of WP-CLI need (docs/decisions/0030). What asks for a person's session, such as mails to the caller
+ * or the remedies after a hack, is not among them.
+ */
+const SIGNED_CALLS: ReadonlySet<ApiEndpoint['name']> = new Set<ApiEndpoint['name']>([
+  ...(['fetchOptions', 'protectionFacts', 'fetchSignedXmlRpc', 'update:signed_xml_rpc'] as const),
+  ...(['update:lock_system_folders', 'update:wp_remove_version', 'update:disable_file_edit'] as const),
+  ...(['update:disable_xml_rpc', 'update:disable_feed', 'update:xss_protection', 'update:delete_readme'] as const),
+  ...(['update:login_url', 'update:sg2fa', 'update:two_factor_app_passwords', 'resetUserTwoFactor'] as const),
+  ...(['update:disable_usernames', 'update:login_attempts', 'fetchAwayMode', 'update:away_mode'] as const),
+  ...([
+    'update:disable_activity_log',
+    'update:log_lifetime',
+    'update:anonymize_addresses',
+    'update:log_own_cron',
+  ] as const),
+  ...(['activityUnknown', 'registeredActivity', 'blockedUsers'] as const),
+  ...(['blockAddresses', 'blockIp', 'blockUser', 'loginUnblock'] as const),
+]);
+
+/** What signed calls are checked with. */
+export interface SignedCallChecks {
+  readonly nonces: CallNonces;
+  /** Loopback and the addresses of this machine. */
+  readonly ownAddresses: () => readonly Range[];
+  readonly clock: Clock;
+}
+
+/**
+ * Whether an address is one of this machine, or of the web server that runs the site's PHP. A key that has leaked is of
+ * no use from elsewhere.
+ *
+ * @param upstream of the site's configuration
+ */
+export async function isAddressOfSite(
+  address: string,
+  upstream: string,
+  ownAddresses: readonly Range[],
+  resolve: (host: string) => Promise<readonly string[]> = resolveHost,
+): Promise<boolean> {
+  const parsed = parseAddress(address);
+  if (parsed === null) return false;
+  const caller: Range = { from: parsed.words, to: parsed.words };
+  if (ownAddresses.some((range) => overlap(range, caller))) return true;
+  if (!upstream.startsWith('http://')) return false;
+  const host = new URL(upstream).hostname.replace(/^\[|\]$/g, '');
+  return toRanges(await resolve(host)).some((range) => overlap(range, caller));
+}
+
+/** Addresses of a host; none when its name can't be resolved. */
+async function resolveHost(host: string): Promise<readonly string[]> {
+  if (parseAddress(host) !== null) return [host];
+  const found = await lookup(host, { all: true }).catch(() => []);
+  return found.map(({ address }) => address);
+}
+
+/**
+ * Verifies a call that the site's PHP has signed.
+ *
+ * @returns the SHA-256 that its body has to have, in hexadecimal; null when the call is not signed
+ * @throws ApiError rest_forbidden; StorageError
+ */
+export async function readSignedCall(
+  { nonces, ownAddresses, clock }: SignedCallChecks,
+  endpoint: ApiEndpoint['name'],
+  request: { readonly method: string; readonly headers: IncomingHttpHeaders },
+  call: Pick<ApiRequest, 'site' | 'namespace' | 'route' | 'query' | 'address'>,
+): Promise<string | null> {
+  const header = request.headers[CALL_HEADER.toLowerCase()];
+  if (header === undefined) return null;
+  const { site, namespace, route, query, address } = call;
+  const now = clock();
+  const signed = readCallHeader(site.secret, header, { method: request.method, route }, now);
+  // The query is not signed, so there must be none.
+  const isAllowed = namespace === 'plugin' && query === '' && SIGNED_CALLS.has(endpoint);
+  if (signed === null || !isAllowed) throw new ApiError('rest_forbidden');
+  if (!(await isAddressOfSite(address, site.upstream, ownAddresses()))) throw new ApiError('rest_forbidden');
+  if (!(await nonces.consume(site.id, signed.nonce, now))) throw new ApiError('rest_forbidden');
+  return signed.bodyHash;
+}
+
+/** Checks the body of a signed call. @throws ApiError rest_forbidden */
+export function checkSignedBody(bodyHash: string | null, body: Uint8Array): void {
+  if (bodyHash === null) return;
+  const actual = createHash('sha256').update(body).digest('hex');
+  if (!equalText(actual, bodyHash)) throw new ApiError('rest_forbidden');
+}

@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { close, constants, fchown, fstat, open } from 'node:fs';
+import { mkdir, readFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { z } from 'zod';
+import { becomeUser, isRoot } from '../lib/privileges.js';
+import { startSiteBroker } from '../wordpress/site-files.js';
+import { CommandError, UsageError } from './command.js';
+
+/**
+ * Gives root's rights away for good before a command looks into its data folder: all that it reads, writes and follows
+ * there it does as the folder's owner. Commands that work in the folders of sites leave a process behind for that
+ * (docs/decisions/0019). Without root, or with a data folder of root's, nothing changes.
+ *
+ * @param args arguments of the command, which checks them itself afterwards
+ * @throws UsageError, CommandError, or the system's error
+ */
+export async function actAsDataOwner(command: string, args: readonly string[]): Promise<void> {
+  const values = readPaths(args);
+  const folder = values['data-dir'] ?? (values.config === undefined ? undefined : dirname(values.config));
+  const user = isAdding(command) ? values.user : undefined;
+  if (!isRoot()) {
+    if (user !== undefined) throw new UsageError('--user: only root can make a data folder for another user.');
+    return;
+  }
+  if (folder === undefined || folder === '') return;
+  if (user !== undefined) await makeDataFolder(resolve(folder), user);
+  const found = await stat(folder).catch(() => null);
+  if (found === null || found.uid === 0) return;
+  if (isAdding(command) || ['sites remove', 'sites import', 'doctor'].includes(command)) {
+    const named = isAdding(command)
+      ? [values.wordpress, values['mu-plugins']]
+      : command === 'sites import'
+        ? await foldersInFile(args)
+        : [];
+    startSiteBroker(named.filter((path) => path !== undefined).map((path) => resolve(path)));
+  }
+  becomeUser(found.uid, { fallbackGroup: found.gid, withGroups: true });
+}
+
+/** The folders of sites that an import file names: the operator named the file. None when it can't be read. */
+async function foldersInFile(args: readonly string[]): Promise<readonly string[]> {
+  const { positionals } = parseArgs({ args: [...args], options: toOptions(), strict: false, allowPositionals: true });
+  try {
+    const { sites } = importedFolders.parse(JSON.parse(await readFile(positionals[0] ?? '', 'utf8')));
+    return sites.flatMap(({ wordpressDir, muPluginsDir }) =>
+      [wordpressDir, muPluginsDir].filter((folder) => typeof folder === 'string'),
+    );
+  } catch {
+    // The command itself says what is wrong with the file.
+    return [];
+  }
+}
+
+const importedFolders = z.object({
+  sites: z.array(z.object({ wordpressDir: z.string().nullish(), muPluginsDir: z.string().nullish() })),
+});
+
+function isAdding(command: string): boolean {
+  return command === 'sites add';
+}
+
+const pathOptions = ['data-dir', 'config', 'wordpress', 'mu-plugins', 'user'] as const;
+
+function toOptions() {
+  return Object.fromEntries(pathOptions.map((name) => [name, { type: 'string' as const }]));
+}
+
+function readPaths(args: readonly string[]): Partial<Record<(typeof pathOptions)[number], string>> {
+  const { values } = parseArgs({ args: [...args], options: toOptions(), strict: false, allowPositionals: true });
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === 'string'));
+}
+
+/** Makes a data folder for a user, unless it is there and theirs. */
+async function makeDataFolder(folder: string, user: string): Promise<void> {
+  const { uid, gid } = await findUser(user);
+  const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (found !== null) {
+    if (found.uid === uid) return;
+    throw new CommandError(
+      `${folder} belongs to user ${found.uid}, not to ${user}. To give it to them: chown -R ${user}: ${folder}`,
+    );
+  }
+  const around = await stat(dirname(folder)).catch(() => null);
+  if (around === null) throw new CommandError(`There is no folder ${dirname(folder)} for the data folder.`);
+  if (around.uid !== 0 || (around.mode & 0o022) !== 0) {
+    throw new CommandError(
+      `Others than root may change ${dirname(folder)}. Make ${folder} yourself, or choose another place.`,
+    );
+  }
+  await mkdir(folder, { mode: 0o700 });
+  await giveAway(folder, uid, gid);
+}
+
+/** By descriptor, so that what is given away is a folder and no link. */
+async function giveAway(folder: string, uid: number, gid: number): Promise<void> {
+  const file = await promisify(open)(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    if ((await promisify(fstat)(file)).uid !== 0) throw new CommandError(`${folder} was replaced.`);
+    await promisify(fchown)(file, uid, gid);
+  } finally {
+    await promisify(close)(file);
+  }
+}
+
+async function findUser(name: string): Promise<{ readonly uid: number; readonly gid: number }> {
+  const ask = async (option: '-u' | '-g') =>
+    Number((await promisify(execFile)('id', [option, '--', name]).catch(() => ({ stdout: '' }))).stdout.trim() || NaN);
+  const [uid, gid] = [await ask('-u'), await ask('-g')];
+  if (!Number.isInteger(uid) || !Number.isInteger(gid)) {
+    throw new UsageError(`--user: there is no user ${JSON.stringify(name)}. Use the name of a user of this machine.`);
+  }
+  return { uid, gid };
+}

@@ -1,0 +1,146 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { bin, runBeside, runIn } from '../../test/support/command-line.js';
+import { eventually, scratchFolder } from '../../test/support/scratch.js';
+import { wordpressFolder } from '../../test/support/wordpress-folder.js';
+import { parseConfig } from '../config/config-file.js';
+
+/** Words of an `attach` of a new WordPress. */
+const attachWords = (dataDir: string, wordpress: string, ...hosts: string[]): string[] => [
+  ...['attach', '--wordpress', wordpress, '--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'],
+  ...['--data-dir', dataDir, ...hosts.flatMap((host) => ['--host', host])],
+];
+
+async function readSites(dataDir: string) {
+  const parsed = parseConfig(await readFile(join(dataDir, 'guard.json'), 'utf8'));
+  if ('mistakes' in parsed) throw new Error(parsed.mistakes.join('\n'));
+  return parsed.config.sites;
+}
+
+/** The key that WordPress has. */
+async function keyInWordPress(wordpress: string): Promise<string | undefined> {
+  const php = await readFile(join(wordpress, 'wp-content/mu-plugins/security-optimizer/secret.php'), 'utf8');
+  return /'secret' => '([0-9a-f]{64})'/.exec(php)?.[1];
+}
+
+describe('commands that change the configuration at the same time', () => {
+  it('8 attach at once: all 8 sites are in the configuration, each with an id of its own and the key that its WordPress has', async () => {
+    const dataDir = await scratchFolder();
+    // Names in pairs that lead to the same id.
+    const hosts = [1, 2, 3, 4].flatMap((number) => [`shop${number}.example.com`, `shop${number}-example.com`]);
+    const folders = await Promise.all(hosts.map(() => wordpressFolder()));
+    const done = await Promise.all(
+      hosts.map((host, index) => runBeside(...attachWords(dataDir, folders[index] as string, host))),
+    );
+    expect(done.map(({ status, stderr }) => [status, stderr])).toEqual(hosts.map(() => [0, '']));
+    const sites = await readSites(dataDir);
+    expect(sites.flatMap((site) => site.hosts).sort()).toEqual([...hosts].sort());
+    expect(new Set(sites.map(({ id }) => id)).size).toBe(8);
+    for (const { id, wordpressDir } of sites) {
+      const secret = (await readFile(join(dataDir, 'sites', `${id}.secret`), 'utf8')).trim();
+      expect(await keyInWordPress(wordpressDir as string)).toBe(secret);
+    }
+  });
+
+  it('4 attach of the same WordPress at once make one site', async () => {
+    const [dataDir, wordpress] = [await scratchFolder(), await wordpressFolder()];
+    const done = await Promise.all([1, 2, 3, 4].map(() => runBeside(...attachWords(dataDir, wordpress))));
+    expect(done.map(({ status, stderr }) => [status, stderr])).toEqual([1, 2, 3, 4].map(() => [0, '']));
+    expect(await readSites(dataDir)).toMatchObject([{ id: 'site' }]);
+    expect(await keyInWordPress(wordpress)).toBe((await readFile(join(dataDir, 'sites/site.secret'), 'utf8')).trim());
+  });
+
+  it('attach and detach of different sites at once: what was attached is there, what was detached is gone', async () => {
+    const dataDir = await scratchFolder();
+    const folders = await Promise.all([1, 2, 3, 4, 5, 6].map(() => wordpressFolder()));
+    const words = (index: number) => attachWords(dataDir, folders[index] as string, `s${index}.example.com`);
+    for (const index of [0, 1, 2]) expect((await runBeside(...words(index))).status).toBe(0);
+    const done = await Promise.all([
+      ...[0, 1, 2].map((index) => runBeside('detach', '--data-dir', dataDir, '--site', `s${index}-example-com`)),
+      ...[3, 4, 5].map((index) => runBeside(...words(index))),
+    ]);
+    expect(done.map(({ status }) => status)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect((await readSites(dataDir)).map(({ id }) => id).sort()).toEqual([3, 4, 5].map((n) => `s${n}-example-com`));
+  });
+
+  it('a command that was killed while it changed the configuration holds up nobody', async () => {
+    const dataDir = await scratchFolder();
+    expect((await runBeside(...attachWords(dataDir, await wordpressFolder(), 'a.example.com'))).status).toBe(0);
+    // Reading a pipe that nobody writes to, the first one stands still in the middle of its change.
+    const secret = join(dataDir, 'sites', 'b-example-com.secret');
+    execFileSync('mkfifo', ['-m', '600', secret]);
+    const wordpress = await wordpressFolder();
+    const site = {
+      id: 'b-example-com',
+      upstream: 'http://127.0.0.1:1',
+      hosts: ['b.example.com'],
+      wordpressDir: wordpress,
+    };
+    await writeFile(join(dataDir, 'guard.json'), JSON.stringify({ sites: [...(await readSites(dataDir)), site] }));
+    const holder = spawn(process.execPath, [bin, ...attachWords(dataDir, wordpress)], { stdio: 'ignore' });
+    onTestFinished(() => void holder.kill('SIGKILL'));
+    // A writer can only open the pipe once it is being read.
+    const writer = spawn('sh', ['-c', `exec 3>"$0"; echo open; exec sleep 600`, secret], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void writer.kill('SIGKILL'));
+    await once(writer.stdout, 'data');
+    let ended = false;
+    const second = runBeside(...attachWords(dataDir, await wordpressFolder(), 'c.example.com')).finally(() => {
+      ended = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(ended).toBe(false);
+    holder.kill('SIGKILL');
+    expect(await second).toMatchObject({ status: 0, stderr: '' });
+    expect((await readSites(dataDir)).map(({ id }) => id)).toEqual(['a-example-com', 'b-example-com', 'c-example-com']);
+  });
+
+  it('killed at any moment leaves the old configuration or the new one, and nothing that the next one stumbles over', async () => {
+    const dataDir = await scratchFolder();
+    expect((await runBeside(...attachWords(dataDir, await wordpressFolder(), 'a.example.com'))).status).toBe(0);
+    for (let turn = 0; turn < 12; turn++) {
+      const words = attachWords(dataDir, await wordpressFolder(), `killed${turn}.example.com`);
+      const child = spawn(process.execPath, [bin, ...words], { stdio: 'ignore' });
+      const ended = once(child, 'exit');
+      const before = await readFile(join(dataDir, 'guard.json'), 'utf8');
+      if (turn % 2 === 0) await new Promise((resolve) => setTimeout(resolve, 100 + turn * 60));
+      // Right behind the moment in which the file is written.
+      else
+        await eventually(
+          async () => child.exitCode !== null || (await readFile(join(dataDir, 'guard.json'), 'utf8')) !== before,
+        );
+      child.kill('SIGKILL');
+      await ended;
+      expect((await readSites(dataDir))[0]?.id).toBe('a-example-com');
+    }
+    expect((await runBeside(...attachWords(dataDir, await wordpressFolder(), 'z.example.com'))).status).toBe(0);
+    expect((await readSites(dataDir)).at(-1)?.id).toBe('z-example-com');
+    expect((await readdir(dataDir)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+});
+
+describe('what attach and detach write', () => {
+  it('holds folders as the operator wrote them, the present names of keys, and nothing of the environment', async () => {
+    const dataDir = await scratchFolder();
+    const wordpress = join(dataDir, 'wordpress');
+    await cp(await wordpressFolder(), wordpress, { recursive: true });
+    await mkdir(join(dataDir, 'sites'));
+    const site = {
+      id: 'site',
+      upstream: 'http://127.0.0.1:1',
+      wordpressDir: 'wordpress',
+      muPluginsDir: 'wordpress/must',
+    };
+    await writeFile(join(dataDir, 'guard.json'), JSON.stringify({ sites: [site] }));
+    const env = { SECURITY_OPTIMIZER_DATABASE: 'sqlite:elsewhere.sqlite', SECURITY_OPTIMIZER_LOG_LEVEL: 'debug' };
+    expect(runIn(env, ...attachWords(dataDir, wordpress))).toMatchObject({ status: 0, stderr: '' });
+    expect(await readSites(dataDir)).toMatchObject([site]);
+    const written = JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8'));
+    expect(written).toMatchObject({ database: 'sqlite:guard.sqlite', logLevel: 'info' });
+    expect(await readdir(join(wordpress, 'must'))).toContain('security-optimizer.php');
+  });
+});

@@ -1,0 +1,607 @@
+/**
+ * What `doctor` concludes from what it has seen of a site: pure rules over plain data. Every text says what is wrong, and
+ * `advice` what to do.
+ */
+import { parseAddress } from '../lib/address.js';
+import { privateNetworks } from '../lib/address-set.js';
+import type { Arrival } from '../wordpress/inspection.js';
+import type { ExaminedSite, FileFacts } from '../wordpress/site-files.js';
+import { sharedAdvice } from './shared-connector.js';
+import type { SiteStatus, StatusReport } from './status.js';
+
+/** Parts of a site that are looked at, in the order in which they are told. */
+export type CheckName =
+  | 'guard'
+  | 'key'
+  | 'connector'
+  | 'policy'
+  | 'direct-requests'
+  | 'public-address'
+  | 'client-address'
+  | 'https'
+  | 'certificate'
+  | 'scheme'
+  | 'clock'
+  | 'cache'
+  | 'permissions'
+  | 'disk'
+  | 'mail';
+
+/** `skipped`: could not be looked at; the message says why. */
+export type CheckState = 'ok' | 'warning' | 'problem' | 'skipped';
+
+export interface Finding {
+  readonly check: CheckName;
+  readonly state: CheckState;
+  /** One or two sentences. */
+  readonly message: string;
+  /** What to do; null when there is nothing to do. */
+  readonly advice: string | null;
+}
+
+type Judgement = readonly [state: CheckState, message: string, advice?: string];
+
+const toFinding = (check: CheckName, [state, message, advice]: Judgement): Finding => ({
+  check,
+  state,
+  message,
+  advice: advice ?? null,
+});
+
+/** Whether guard runs, answers, and serves the site. */
+export function checkGuard(guard: StatusReport['guard'], isServed: boolean | null): Finding {
+  const judge = (): Judgement => {
+    if (!guard.running) {
+      return ['problem', 'Guard is not running.', 'Start it: systemctl start security-optimizer.'];
+    }
+    if (!guard.answers) {
+      const advice = 'Read its log (journalctl -u security-optimizer), and compare `listen` with the socket unit.';
+      return ['problem', `Guard runs, but does not answer on ${guard.listen}.`, advice];
+    }
+    if (isServed === false) {
+      const advice = 'Have it read the configuration again: systemctl reload security-optimizer.';
+      return ['problem', 'The running guard does not serve this site.', advice];
+    }
+    return ['ok', `Guard runs, answers on ${guard.listen}, and serves this site.`];
+  };
+  return toFinding('guard', judge());
+}
+
+/** Whether the site's key can be used. @param reason why it can't, with the remedy; null when it can */
+export function checkKey(reason: string | null): Finding {
+  if (reason === null) return toFinding('key', ['ok', 'The site’s key can be used.']);
+  const advice = 'Mend the file, then have guard read it again: systemctl reload security-optimizer.';
+  return toFinding('key', ['problem', `The site is in quarantine, and its visitors get 503. ${reason}.`, advice]);
+}
+
+/**
+ * Whether the connector answers with this key, in guard's version.
+ * @param sharedConnector folder from which the site runs it; null for a copy of its own
+ */
+export function checkConnector(
+  site: Pick<SiteStatus, 'connector' | 'connectorVersion' | 'connectorFault'>,
+  guardVersion: string,
+  sharedConnector: string | null,
+): Finding {
+  const shared = sharedConnector === null ? '' : ` ${sharedAdvice(sharedConnector)}`;
+  const judge = (): Judgement => {
+    const fault = site.connectorFault ?? 'WordPress does not answer guard.';
+    switch (site.connector) {
+      case 'ok':
+        return ['ok', `The connector answers, in version ${site.connectorVersion}.`];
+      case 'version_differs': {
+        const message = `The connector has version ${site.connectorVersion}, guard ${guardVersion}.`;
+        return ['problem', message, 'Run `security-optimizer attach` for the site again.'];
+      }
+      case 'missing': {
+        const advice =
+          'Run `security-optimizer attach` again; where the site has moved its must-use plugins, with --mu-plugins.';
+        return ['problem', fault, `${advice}${shared}`];
+      }
+      case 'other_secret':
+        return ['problem', fault, 'Run `security-optimizer attach` again: it writes the key into WordPress.'];
+      case 'unknown': {
+        const advice = 'Check the web server behind guard and `upstream`; a difference of clocks is told under clock.';
+        return ['problem', fault, `${advice}${shared}`];
+      }
+    }
+  };
+  return toFinding('connector', judge());
+}
+
+/** Whether WordPress runs the stored policy. @param inSync null when that can't be known */
+export function checkPolicy(inSync: boolean | null, pausedUntil: string | null): Finding {
+  const judge = (): Judgement => {
+    if (pausedUntil !== null) {
+      return ['problem', `Everything is paused until ${pausedUntil}.`, 'End the pause: security-optimizer resume.'];
+    }
+    if (inSync === null) return ['skipped', 'Which policy WordPress runs is not known, because it did not answer.'];
+    if (inSync) return ['ok', 'WordPress runs the stored policy.'];
+    const advice = 'A running guard pushes it within seconds. If this stays, read its log for policy-push-failed.';
+    return ['problem', 'WordPress does not run the stored policy.', advice];
+  };
+  return toFinding('policy', judge());
+}
+
+/** The response of WordPress's web server to a request that did not come through guard. */
+export type DirectResponse = { readonly status: number } | { readonly fault: string };
+
+/**
+ * Whether WordPress refuses requests that did not come through guard.
+ *
+ * @param responses to a request that always starts PHP, and to the first page, which a cache may hold
+ * @param next for a site that does not require guard: what to do next, as a sentence
+ */
+export function checkDirectRequests(
+  requireGuard: boolean,
+  responses: { readonly php: DirectResponse; readonly page: DirectResponse },
+  next: string,
+): Finding {
+  const judge = (): Judgement => {
+    const { php, page } = responses;
+    if ('fault' in php) return ['skipped', `WordPress’s web server did not answer guard’s machine: ${php.fault}.`];
+    if (!requireGuard) {
+      if (isRefusal(php.status)) return ['ok', `Direct requests are refused with ${php.status}.`];
+      return ['warning', 'WordPress answers direct requests, so visitors can go past guard.', next];
+    }
+    if (php.status >= 500) {
+      return ['skipped', `WordPress’s web server answered with ${php.status}, which tells nothing.`];
+    }
+    if (php.status >= 300 && php.status < 400) {
+      const message = `WordPress’s web server redirects direct requests (${php.status}) before PHP can refuse them.`;
+      return ['skipped', message];
+    }
+    if (!isRefusal(php.status)) {
+      const message = `WordPress answers direct requests (status ${php.status}), although the site requires guard.`;
+      const advice =
+        'Run `security-optimizer attach` again: it writes into WordPress that guard is required. Reload PHP if it keeps files in memory.';
+      return ['problem', message, advice];
+    }
+    if ('status' in page && page.status < 300) {
+      const message = 'WordPress refuses direct requests, but a cache behind guard answers them with the first page.';
+      const advice = 'Let nobody but guard reach the port of WordPress’s web server (SECURITY.md).';
+      return ['warning', message, advice];
+    }
+    return ['ok', `Direct requests are refused with ${php.status}.`];
+  };
+  return toFinding('direct-requests', judge());
+}
+
+const isRefusal = (status: number): boolean => status === 401 || status === 403;
+
+/** What responded to a visit to the site's public address. */
+export type PublicResponse =
+  | { readonly by: 'guard'; readonly arrival: Arrival }
+  /** A guard that did not know the question. */
+  | { readonly by: 'other-guard' }
+  /** WordPress without guard in front, which refuses visitors or serves them. */
+  | { readonly by: 'wordpress'; readonly refuses: boolean }
+  | { readonly by: 'other'; readonly status: number }
+  /** Nothing. */
+  | { readonly by: 'none'; readonly fault: string };
+
+const LEAD_THROUGH =
+  'Have the web server that visitors reach hand them on to guard (docs/install.md, step 5), also for the other servers of this site: port 80, www, IPv6.';
+
+/** Whether visitors of the public address reach this guard. @param url null when it is not known */
+export function checkPublicAddress(url: string | null, response: PublicResponse | null): Finding {
+  const judge = (): Judgement => {
+    if (url === null || response === null) {
+      return ['skipped', 'The site’s public address is not known, because WordPress has never told it.'];
+    }
+    switch (response.by) {
+      case 'guard': {
+        const { refusedBy, client } = response.arrival;
+        if (refusedBy === null) return ['ok', `${url} reaches this guard.`];
+        const message = `${url} reaches this guard. Its rule ${refusedBy} refuses visits of this machine (${client}).`;
+        return ['ok', message];
+      }
+      case 'other-guard': {
+        const advice =
+          'Start guard again after an update; else another data folder or machine serves this address: compare the proxy’s target with `listen`.';
+        return ['problem', `A guard answers at ${url}, but not this one, or one of an older version.`, advice];
+      }
+      case 'wordpress':
+        return response.refuses
+          ? ['problem', `${url} leads past guard, and WordPress refuses its visitors with 403.`, LEAD_THROUGH]
+          : ['problem', `${url} leads past guard: WordPress answers by itself.`, LEAD_THROUGH];
+      case 'other':
+        return [
+          'problem',
+          `Guard does not answer at ${url}, but something else does (${response.status}).`,
+          LEAD_THROUGH,
+        ];
+      case 'none': {
+        const advice =
+          'Check DNS, the firewall and the web server in front. Where this machine can’t reach its own public address, name one that it can with --connect.';
+        return ['problem', `Nothing answers at ${url}: ${response.fault}.`, advice];
+      }
+    }
+  };
+  return toFinding('public-address', judge());
+}
+
+/** The end of a visit's connection on this machine. */
+export interface OwnEnd {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** The invented client that a forged `X-Forwarded-For` names: an address of documentation (RFC 5737). */
+export const FORGED_CLIENT = '192.0.2.123';
+
+/**
+ * Whether guard sees the address of each visitor.
+ *
+ * @param seen the visit as guard saw it, and this machine's end of it; null when guard did not see it
+ * @param forged client that guard saw in a visit with a forged `X-Forwarded-For`; null when that could not be seen
+ * @param ownAddresses of this machine
+ */
+export function checkClientAddress(
+  seen: { readonly arrival: Arrival; readonly own: OwnEnd } | null,
+  forged: string | null,
+  options: { readonly proxyProtocol: boolean; readonly ownAddresses: ReadonlySet<string> },
+): Finding {
+  const judge = (): Judgement => {
+    if (seen === null) return ['skipped', 'Guard did not see the visit, so there is no address to look at.'];
+    const { arrival, own } = seen;
+    const { client, peer, isPeerTrusted, forwardedFor } = arrival;
+    const isDirect = arrival.peerPort === own.port && peer === own.address;
+    const right = `Guard sees visits of this machine from ${client}.`;
+    if (isDirect) return ['ok', `${right} No proxy is in between.`];
+    if (forged === FORGED_CLIENT) {
+      const message = `The proxy at ${peer} hands on the X-Forwarded-For that visitors send, so they can choose their address.`;
+      const advice =
+        'Have the proxy set X-Forwarded-For itself, for example `proxy_set_header X-Forwarded-For $remote_addr` in nginx.';
+      return ['problem', message, advice];
+    }
+    const share = `All visitors share the address ${peer}, so that one attacker would lock out everybody.`;
+    if (options.proxyProtocol && !isPeerTrusted) return ['ok', right];
+    if (isPeerTrusted) {
+      if (forwardedFor === null && !options.proxyProtocol) {
+        const advice = 'Have the proxy set X-Forwarded-For (docs/operations.md, With TLS).';
+        return ['problem', `The proxy at ${peer} does not say who visits. ${share}`, advice];
+      }
+      if (isPrivate(client) && !options.ownAddresses.has(client)) {
+        const message = `Guard takes ${client}, a private address, for the visitor: another proxy seems to be in between.`;
+        return [
+          'warning',
+          message,
+          `Add ${client} or its range to \`trustedProxies\` if that is a proxy, and run systemctl reload security-optimizer.`,
+        ];
+      }
+      return ['ok', `${right} The proxy at ${peer} is trusted.`];
+    }
+    const advice = `Add ${peer} to \`trustedProxies\` (attach --trusted-proxy ${peer}) if it is your proxy, and run systemctl reload security-optimizer.`;
+    if (forwardedFor !== null) return ['problem', `The proxy at ${peer} is not trusted. ${share}`, advice];
+    if (isPrivate(peer)) {
+      const message = `Visits come to guard from the private address ${peer}, which is no trusted proxy. If it is a proxy: ${share[0]?.toLowerCase()}${share.slice(1)}`;
+      return ['warning', message, `${advice} Have it set X-Forwarded-For.`];
+    }
+    return ['ok', right];
+  };
+  return toFinding('client-address', judge());
+}
+
+function isPrivate(text: string): boolean {
+  const address = parseAddress(text);
+  return address !== null && privateNetworks.has(address);
+}
+
+/** The response to a visit by http. */
+export type PlainResponse = { readonly status: number; readonly location: string | null } | { readonly fault: string };
+
+/**
+ * Whether visitors use https, and are led there.
+ *
+ * @param url public address; null when it is not known
+ * @param plain the response by http; null when it was not asked for
+ */
+export function checkHttps(url: string | null, plain: PlainResponse | null): Finding {
+  const judge = (): Judgement => {
+    if (url === null) return ['skipped', 'The site’s public address is not known.'];
+    if (!url.startsWith('https:')) {
+      const message = `The public address is ${url}: passwords and session cookies travel unprotected.`;
+      const advice =
+        'Get a certificate, let the web server in front speak TLS (docs/operations.md), and change the address to https in WordPress’s Settings, General.';
+      return ['problem', message, advice];
+    }
+    if (plain === null) return ['ok', 'The public address uses https.'];
+    if ('fault' in plain) return ['ok', 'The public address uses https, and http is not answered.'];
+    if (plain.status >= 300 && plain.status < 400 && plain.location?.startsWith('https://')) {
+      return ['ok', 'The public address uses https, and http leads there.'];
+    }
+    const advice =
+      'Redirect port 80 to https in the web server in front (nginx: `return 301 https://$host$request_uri`).';
+    return ['warning', `By http the site answers with ${plain.status} and does not lead to https.`, advice];
+  };
+  return toFinding('https', judge());
+}
+
+/** What TLS said of the certificate. */
+export interface CertificateFacts {
+  /** Why it is not valid, as a code of Node's TLS; null when it is. */
+  readonly fault: string | null;
+  /** Milliseconds since the Unix epoch; null when it can't be read. */
+  readonly validUntil: number | null;
+}
+
+/** The usual codes in words. */
+const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its time is over',
+  CERT_NOT_YET_VALID: 'its time has not begun, or a clock is wrong',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'no known authority has signed it',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'it belongs to other names',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its issuer is not known; the web server may not send the intermediate certificate',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its issuer is not known',
+};
+
+const DAY_MS = 24 * 3600_000;
+const EXPIRY_DAYS = 14;
+
+/** Whether the certificate is valid, and for how long. @param certificate null when none was seen */
+export function checkCertificate(certificate: CertificateFacts | null, now: number): Finding {
+  const judge = (): Judgement => {
+    if (certificate === null) return ['skipped', 'No certificate was seen.'];
+    const { fault, validUntil } = certificate;
+    const until = validUntil === null ? null : new Date(validUntil).toISOString().slice(0, 10);
+    if (fault !== null || (validUntil !== null && validUntil < now)) {
+      const why = fault === null ? `it ended on ${until}` : (CERTIFICATE_FAULTS[fault] ?? fault);
+      const advice = 'Renew it, or get one for this name from a public authority, and reload the web server in front.';
+      return ['problem', `The certificate is not valid: ${why}.`, advice];
+    }
+    if (validUntil === null) return ['ok', 'The certificate is valid.'];
+    const days = Math.floor((validUntil - now) / DAY_MS);
+    if (days < EXPIRY_DAYS) {
+      const advice = 'Renew it, and find out why that did not happen by itself.';
+      return ['warning', `The certificate ends in ${days} ${days === 1 ? 'day' : 'days'}, on ${until}.`, advice];
+    }
+    return ['ok', `The certificate is valid until ${until}.`];
+  };
+  return toFinding('certificate', judge());
+}
+
+/** Whether guard knows that visitors came by https. */
+export function checkScheme(url: string | null, arrival: Arrival | null): Finding {
+  const judge = (): Judgement => {
+    if (url === null || arrival === null) return ['skipped', 'Guard did not see the visit.'];
+    const { scheme, peer, isPeerTrusted } = arrival;
+    const publicScheme = url.startsWith('https:') ? 'https' : 'http';
+    if (scheme === publicScheme) return ['ok', `Guard and WordPress know that visitors come by ${scheme}.`];
+    if (publicScheme === 'http') {
+      const advice = 'Change the address in WordPress’s Settings, General, to https.';
+      return ['warning', `The visit reached guard as https, but WordPress’s address is ${url}.`, advice];
+    }
+    const advice = isPeerTrusted
+      ? 'Have the proxy set X-Forwarded-Proto, for example `proxy_set_header X-Forwarded-Proto $scheme` in nginx.'
+      : `Name the proxy in \`trustedProxies\` (${peer}), and have it set X-Forwarded-Proto.`;
+    const message = 'Visitors come by https, but guard takes it for http, so WordPress may redirect them without end.';
+    return ['problem', message, advice];
+  };
+  return toFinding('scheme', judge());
+}
+
+const CLOCK_WARNING_SECONDS = 30;
+/** By how much the time of a signature may differ (docs/connector-protocol.md). */
+const SIGNATURE_SECONDS = 60;
+
+/** Whether the clocks of guard and WordPress agree. @param ahead seconds by which WordPress's is ahead, or null */
+export function checkClock(ahead: number | null): Finding {
+  const judge = (): Judgement => {
+    if (ahead === null) return ['skipped', 'WordPress’s web server did not tell its time.'];
+    const seconds = Math.round(Math.abs(ahead));
+    if (seconds <= CLOCK_WARNING_SECONDS) return ['ok', 'The clocks of guard and WordPress agree.'];
+    const message = `The clock of WordPress’s machine is ${seconds} seconds ${ahead > 0 ? 'ahead of' : 'behind'} guard’s.`;
+    const advice = 'Set both clocks by NTP: timedatectl set-ntp true.';
+    if (seconds <= SIGNATURE_SECONDS) return ['warning', message, advice];
+    return ['problem', `${message} WordPress believes no signature of guard’s beyond ${SIGNATURE_SECONDS}.`, advice];
+  };
+  return toFinding('clock', judge());
+}
+
+/** Pages of a site that are looked at for caches. */
+export interface CachedPage {
+  readonly path: string;
+  /** Of the login or of wp-admin. */
+  readonly isPrivate: boolean;
+  /** Whether a question to guard with the page's address came there; null when that is not known. */
+  readonly reachedGuard: boolean | null;
+  /** Names and values of the second response's headers. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** Whether a cache responds in guard's place. @param pages null when the public address does not reach guard */
+export function checkCache(pages: readonly CachedPage[] | null): Finding {
+  const judge = (): Judgement => {
+    if (pages === null) return ['skipped', 'The public address does not reach guard.'];
+    const evidence = (page: CachedPage) => {
+      const found = findCacheEvidence(page.headers);
+      return found === null ? '' : ` (${found})`;
+    };
+    const isInFront = (page: CachedPage) => page.reachedGuard === false;
+    const login = pages.find((page) => page.isPrivate && isInFront(page));
+    if (login !== undefined) {
+      const message = `A cache in front of guard answers ${login.path}${evidence(login)}: no rule for logins is asked.`;
+      return ['problem', message, `Exclude ${login.path}, wp-login.php and wp-admin from the cache.`];
+    }
+    const page = pages.find(isInFront);
+    if (page !== undefined) {
+      const cookies = page.headers.some(([name]) => name.toLowerCase() === 'set-cookie');
+      const message = `A cache in front of guard answers ${page.path}${evidence(page)}: blocked visitors still get it${cookies ? ', and everybody gets the same cookies' : ''}.`;
+      return ['warning', message, 'Put the cache behind guard, or accept that blocks do not hold for what it keeps.'];
+    }
+    const kept = pages.find((each) => each.isPrivate && findCacheEvidence(each.headers) !== null);
+    if (kept !== undefined) {
+      const advice = `Exclude ${kept.path}, wp-login.php and wp-admin from the cache.`;
+      return ['warning', `A cache keeps ${kept.path}${evidence(kept)}.`, advice];
+    }
+    return ['ok', 'No cache answers in guard’s place.'];
+  };
+  return toFinding('cache', judge());
+}
+
+/** Headers by which caches say that a response was kept; values that say so. */
+const CACHE_HEADERS: Readonly<Record<string, RegExp>> = {
+  age: /^\s*0*[1-9]\d*\s*$/,
+  'cf-cache-status': /^(?:HIT|STALE|UPDATING|REVALIDATED)\b/i,
+  'x-cache': /\bHIT\b/i,
+  'x-cache-status': /\b(?:HIT|STALE)\b/i,
+  'x-proxy-cache': /\bHIT\b/i,
+  'x-fastcgi-cache': /\bHIT\b/i,
+  'x-litespeed-cache': /\bhit\b/i,
+  // RFC 9211.
+  'cache-status': /;\s*hit\b/i,
+  // Varnish names two requests when the response belongs to an earlier one.
+  'x-varnish': /^\s*\d+\s+\d+\s*$/,
+};
+
+const EVIDENCE_MAX = 80;
+
+/** The header that says that a response came from a cache, or null. */
+export function findCacheEvidence(headers: CachedPage['headers']): string | null {
+  for (const [name, value] of headers) {
+    if (CACHE_HEADERS[name.toLowerCase()]?.test(value)) return `${name}: ${value}`.slice(0, EVIDENCE_MAX);
+  }
+  return null;
+}
+
+/** Guard's data folder. */
+export interface DataFolderFacts {
+  readonly folder: FileFacts;
+  /** What lies in it, and the site's files in `sites`. */
+  readonly files: readonly FileFacts[];
+  /** User of the running guard; null when that is not known. */
+  readonly guardUid: number | null;
+}
+
+/** Why the files inside WordPress were not looked at. */
+export type SiteFilesFault = { readonly fault: string; readonly isDenied: boolean };
+
+/** What nobody but guard's user may read. */
+const PRIVATE_FILE = /(?:^guard\.json|\.secret|\.key|\.sqlite(?:-wal|-shm)?)$/;
+const OTHERS_WRITE = 0o022;
+
+/**
+ * Whether owners and modes of guard's files are as `attach` and guard make them.
+ *
+ * @param site the connector's files; null when guard does not know WordPress's folder
+ * @param sharedFault why the site must not run the connector from the folder that it shares; null when it may
+ */
+export function checkPermissions(
+  data: DataFolderFacts,
+  site: ExaminedSite | SiteFilesFault | null,
+  sharedFault: string | null,
+): readonly Finding[] {
+  const findings = [...judgeDataFolder(data), ...judgeSiteFiles(site)];
+  if (sharedFault !== null) {
+    const advice =
+      'Make it anew as root: security-optimizer share-connector. Then run `security-optimizer attach` again.';
+    findings.push(['problem', sharedFault, advice]);
+  }
+  if (findings.length === 0)
+    findings.push(['ok', 'Owners and modes of guard’s files and of the connector’s are right.']);
+  return findings.map((each) => toFinding('permissions', each));
+}
+
+function judgeDataFolder({ folder, files, guardUid }: DataFolderFacts): Judgement[] {
+  const found: Judgement[] = [];
+  if ((folder.mode & OTHERS_WRITE) !== 0) {
+    found.push(['problem', `Others may write in ${folder.path}.`, `Run chmod 700 ${folder.path}.`]);
+  }
+  if (guardUid !== null && guardUid !== folder.uid) {
+    const message = `Guard runs as user ${guardUid}, but ${folder.path} belongs to user ${folder.uid}.`;
+    found.push(['problem', message, 'Set `User=` of the unit to the owner of the data folder, and restart guard.']);
+  }
+  const foreign = files.filter(({ uid }) => uid !== folder.uid);
+  if (foreign.length > 0) {
+    const message = `${list(foreign)} ${foreign.length === 1 ? 'does' : 'do'} not belong to user ${folder.uid}, who owns the data folder.`;
+    found.push(['problem', message, `Run chown -R ${folder.uid} ${folder.path}.`]);
+  }
+  const open = files.filter(
+    ({ path, mode }) => PRIVATE_FILE.test(path.split('/').at(-1) ?? '') && (mode & 0o077) !== 0,
+  );
+  if (open.length > 0) {
+    found.push(['problem', `Others may read ${list(open)}.`, `Run chmod 600 on ${list(open)}.`]);
+  }
+  return found;
+}
+
+function list(files: readonly FileFacts[]): string {
+  const shown = files.slice(0, 3).map(({ path }) => path);
+  const more = files.length - shown.length;
+  return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
+}
+
+function judgeSiteFiles(site: ExaminedSite | SiteFilesFault | null): Judgement[] {
+  if (site === null) {
+    return [['skipped', 'WordPress’s folder is not in the configuration, so its files were not looked at.']];
+  }
+  if ('fault' in site) {
+    return site.isDenied
+      ? [['skipped', `This user may not look into the site: ${site.fault}.`, 'Run `doctor` as root.']]
+      : [['problem', site.fault, 'See docs/operations.md, As a service: who must own which folder.']];
+  }
+  const { plugins, loader, secret, hasKey, model } = site;
+  if (loader === null || secret === null) {
+    const missing = loader === null ? 'the loader security-optimizer.php' : 'the key file secret.php';
+    return [['problem', `In ${plugins.path} ${missing} is missing.`, 'Run `security-optimizer attach` again.']];
+  }
+  const found: Judgement[] = [];
+  if (!hasKey) {
+    found.push(['problem', `${secret.path} does not hold the site’s key.`, 'Run `security-optimizer attach` again.']);
+  }
+  if ((secret.mode & ~model.mode & 0o044) !== 0) {
+    const message = `More users may read ${secret.path} than ${model.path}.`;
+    found.push(['problem', message, 'Run `security-optimizer attach` again: it gives the key file the same readers.']);
+  }
+  const writable = [plugins, loader, secret].filter(({ mode }) => (mode & 0o002) !== 0);
+  if (writable.length > 0) {
+    found.push(['problem', `Every user may change ${list(writable)}.`, `Run chmod o-w on ${list(writable)}.`]);
+  }
+  return found;
+}
+
+const MEGABYTE = 1024 * 1024;
+const DISK_WARNING = 1024 * MEGABYTE;
+const DISK_PROBLEM = 100 * MEGABYTE;
+
+/** Whether there is room for the databases. @param freeBytes on the disk of the data folder, or null */
+export function checkDisk(freeBytes: number | null): Finding {
+  const judge = (): Judgement => {
+    if (freeBytes === null) return ['skipped', 'The free space of the data folder’s disk is not known.'];
+    const free = `${Math.floor(freeBytes / MEGABYTE).toLocaleString('en')} MB are free on the disk of the data folder.`;
+    if (freeBytes >= DISK_WARNING) return ['ok', free];
+    const advice = 'Make room, or lower `activity.maxRows`: on a full disk guard stores no setting and no visit.';
+    return [freeBytes < DISK_PROBLEM ? 'problem' : 'warning', `Only ${free}`, advice];
+  };
+  return toFinding('disk', judge());
+}
+
+/** How mails leave, and what became of it. */
+export interface MailFacts {
+  /** Server of the configuration; null when WordPress sends the mails. */
+  readonly server: string | null;
+  /** Why the server does not take mails; null when it does, or when there is none. */
+  readonly fault: string | null;
+  /** A mail that was sent to test it; null when none was asked for. */
+  readonly test: { readonly to: string; readonly fault: string | null } | null;
+}
+
+/** Whether guard can send mails. */
+export function checkMail({ server, fault, test }: MailFacts): Finding {
+  const judge = (): Judgement => {
+    const configure = 'Check `mail.smtp` in guard.json, the password, and the firewall.';
+    if (fault !== null) return ['problem', `${fault} Reports and alerts are not sent.`, configure];
+    if (test !== null) {
+      const way = server === null ? 'WordPress' : server;
+      if (test.fault === null) return ['ok', `${way} has taken a mail to ${test.to}. See whether it arrives.`];
+      const advice = server === null ? 'Check how WordPress sends mails, or set `mail.smtp` in guard.json.' : configure;
+      return ['problem', `${way} did not take a mail to ${test.to}: ${test.fault}`, advice];
+    }
+    return server === null
+      ? ['ok', 'WordPress sends the mails (`mail.smtp` is not set). --mail ADDRESS tries it.']
+      : ['ok', `The mail server ${server} answers and lets guard in.`];
+  };
+  return toFinding('mail', judge());
+}

@@ -1,0 +1,289 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import { join, resolve } from 'node:path';
+import { toEnglish } from '@security-optimizer/contract/server-message';
+import type { Config } from '../config/config.js';
+import { loadConfig } from '../config/load-config.js';
+import { withoutPort } from '../lib/address.js';
+import { systemClock } from '../lib/clock.js';
+import { version } from '../lib/version.js';
+import { createMailer } from '../mail/create-mailer.js';
+import { findSmtpFault } from '../mail/smtp-mailer.js';
+import type { SiteConfig, SiteId } from '../site.js';
+import { runningGuard, runningSites } from '../storage/data-dir-lock.js';
+import { createConnectorClient } from '../wordpress/connector-client.js';
+import { type FileFacts, runSiteTask, SiteFilesError } from '../wordpress/site-files.js';
+import { type Command, readArguments, required, UsageError } from './command.js';
+import { findConnectorSources, readConnector } from './connector-files.js';
+import {
+  type CachedPage,
+  checkCache,
+  checkCertificate,
+  checkClientAddress,
+  checkClock,
+  checkConnector,
+  checkDirectRequests,
+  checkDisk,
+  checkGuard,
+  checkHttps,
+  checkKey,
+  checkMail,
+  checkPermissions,
+  checkPolicy,
+  checkPublicAddress,
+  checkScheme,
+  type DataFolderFacts,
+  type Finding,
+  FORGED_CLIENT,
+  type MailFacts,
+  type SiteFilesFault,
+} from './doctor-checks.js';
+import { type ConnectTo, type Inspected, inspect, visit, visitDirectly, visitPlain } from './doctor-visits.js';
+import { findSharedFault } from './shared-connector.js';
+import { requireGuardNext, statusReport } from './status.js';
+
+/** Longest look into the site's folder, and at a step of the mail server, milliseconds. */
+const LOOK_MS = 10_000;
+
+export interface DoctorOptions {
+  readonly site: SiteId;
+  /** Where to connect in place of what DNS says of the public address. */
+  readonly connect?: ConnectTo;
+  /** Where to connect for http, in place of port 80. */
+  readonly connectByHttp?: ConnectTo;
+  /** Gets a mail to test how they leave. */
+  readonly mailTo?: string;
+}
+
+/**
+ * Looks at a site from inside and outside. It changes nothing, and every step has an end.
+ * @throws UsageError for an id that no site has
+ */
+export async function examineSite(config: Config, options: DoctorOptions): Promise<readonly Finding[]> {
+  const { site: id } = options;
+  const quarantined = config.quarantined.find((each) => each.id === id);
+  const site = config.sites.find((each) => each.id === id);
+  if (site === undefined && quarantined === undefined) throw new UsageError(`No site has the id ${id}.`);
+  const report = await statusReport(config, (each) => each.id === id);
+  const inUse = report.guard.running ? await runningSites(config.dataDir) : null;
+  const isServed = inUse === null || quarantined !== undefined ? null : inUse.served.includes(id);
+  const first = [checkGuard(report.guard, isServed), checkKey(quarantined?.reason ?? null)];
+  const status = report.sites[0];
+  // Without its key nothing more can be asked.
+  if (site === undefined || status === undefined) return first;
+
+  const home = status.homeUrl === null ? null : new URL(status.homeUrl);
+  const [direct, outside, data, siteFiles, sharedFault, freeBytes, mail] = await Promise.all([
+    visitDirectly(site.upstream, home, toHost(site, home)),
+    home === null ? null : visitFromOutside(home, site, options),
+    readDataFolder(config.dataDir, site.id),
+    examineSiteFiles(site),
+    site.sharedConnector === undefined ? null : findReleaseFault(site.sharedConnector),
+    readFreeBytes(config.dataDir),
+    tryMail(config, site, options.mailTo),
+  ]);
+  const url = home === null ? null : home.href.replace(/\/$/, '');
+  const response = outside?.inspected.response ?? null;
+  const arrival = response?.by === 'guard' ? response.arrival : null;
+  const own = outside?.inspected.visit?.own ?? null;
+  const seen = arrival === null || own === null ? null : { arrival, own };
+  return [
+    ...first,
+    checkConnector(status, version, site.sharedConnector ?? null),
+    checkPolicy(status.policyInSync, status.pausedUntil),
+    checkDirectRequests(site.requireGuard, direct, await requireGuardNext(config.dataDir, site.id)),
+    checkPublicAddress(url, response),
+    checkClientAddress(seen, outside?.forgedClient ?? null, {
+      proxyProtocol: config.proxyProtocol,
+      ownAddresses: getOwnAddresses(),
+    }),
+    checkHttps(url, outside?.plain ?? null),
+    checkCertificate(outside?.inspected.visit?.certificate ?? null, systemClock()),
+    checkScheme(url, arrival),
+    checkClock(direct.clockAhead),
+    checkCache(arrival === null ? null : (outside?.pages ?? null)),
+    ...checkPermissions(data, siteFiles, sharedFault),
+    checkDisk(freeBytes),
+    checkMail(mail),
+  ];
+}
+
+function toHost({ hosts }: SiteConfig, home: URL | null): string {
+  return home?.host ?? hosts.find((host) => !host.includes('*')) ?? 'localhost';
+}
+
+function getOwnAddresses(): ReadonlySet<string> {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return new Set(all.map(({ address }) => address.replace(/%.*$/, '')));
+}
+
+interface OutsideVisits {
+  readonly inspected: Inspected;
+  readonly forgedClient: string | null;
+  /** Null for a public address without TLS, or with a port of its own. */
+  readonly plain: Awaited<ReturnType<typeof visitPlain>> | null;
+  readonly pages: readonly CachedPage[];
+}
+
+/** Visits the public address as a visitor does. */
+async function visitFromOutside(home: URL, site: SiteConfig, options: DoctorOptions): Promise<OutsideVisits> {
+  const { connect, connectByHttp } = options;
+  const path = home.pathname.replace(/\/+$/, '');
+  // No cache has a response for a path that nobody has asked for.
+  const missing = new URL(`${path}/security-optimizer-doctor-${randomBytes(8).toString('hex')}`, home);
+  const byHttp = connectByHttp ?? (connect && { host: connect.host });
+  const plain = home.protocol === 'https:' && home.port === '' ? visitPlain(home, byHttp) : null;
+  const inspected = await inspect(missing, site.secret, { connect });
+  if (inspected.response.by !== 'guard') {
+    return { inspected, forgedClient: null, plain: await plain, pages: [] };
+  }
+  const forged = await inspect(missing, site.secret, { connect, headers: { 'x-forwarded-for': FORGED_CLIENT } });
+  const forgedClient = forged.response.by === 'guard' ? forged.response.arrival.client : null;
+  const pages = await Promise.all([
+    visitForCache(new URL(`${path}/`, home), false, site, connect),
+    visitForCache(new URL(`${path}/wp-login.php`, home), true, site, connect),
+    visitForCache(new URL(`${path}/wp-admin/`, home), true, site, connect),
+  ]);
+  return { inspected, forgedClient, plain: await plain, pages: pages.filter((page) => page !== null) };
+}
+
+/** Visits a page twice, so that a cache has it, and then asks guard by its address. */
+async function visitForCache(
+  url: URL,
+  isPrivate: boolean,
+  site: SiteConfig,
+  connect: ConnectTo | undefined,
+): Promise<CachedPage | null> {
+  await visit(url, { connect });
+  const second = await visit(url, { connect });
+  if ('fault' in second) return null;
+  const { response } = await inspect(url, site.secret, { connect });
+  const reachedGuard = response.by === 'none' ? null : response.by === 'guard';
+  return { path: url.pathname, isPrivate, reachedGuard, headers: second.headerLines };
+}
+
+async function readDataFolder(dataDir: string, site: SiteId): Promise<DataFolderFacts> {
+  const folder = (await readFacts(dataDir)) ?? { path: dataDir, uid: 0, mode: 0 };
+  const names = (await readdir(dataDir).catch(() => [])).map((name) => join(dataDir, name));
+  const own = (await readdir(join(dataDir, 'sites')).catch(() => []))
+    .filter((name) => name.startsWith(`${site}.`))
+    .map((name) => join(dataDir, 'sites', name));
+  const files = (await Promise.all([...names, ...own].map(readFacts))).filter((file) => file !== null);
+  const pid = await runningGuard(dataDir);
+  const process = pid === null ? null : await stat(`/proc/${pid}`).catch(() => null);
+  return { folder, files, guardUid: process?.uid ?? null };
+}
+
+/** @returns null for what is no longer there */
+async function readFacts(path: string): Promise<FileFacts | null> {
+  const found = await stat(path).catch(() => null);
+  return found && { path, uid: found.uid, mode: found.mode & 0o7777 };
+}
+
+async function examineSiteFiles({ wordpressDir, muPluginsDir, secret }: SiteConfig) {
+  if (wordpressDir === null) return null;
+  const folders = { wordpressDir, ...(muPluginsDir !== undefined && { muPluginsDir }) };
+  try {
+    return await runSiteTask(folders, { kind: 'examine', secret }, LOOK_MS);
+  } catch (error) {
+    if (!(error instanceof SiteFilesError)) throw error;
+    const fault: SiteFilesFault = { fault: error.message, isDenied: /\b(?:EACCES|EPERM)\b/.test(error.message) };
+    return fault;
+  }
+}
+
+/** Looks at the release of this version in a folder that sites share. */
+async function findReleaseFault(shared: string): Promise<string | null> {
+  const { sharedRelease } = await readConnector(await findConnectorSources(), shared);
+  return sharedRelease === null ? null : findSharedFault(sharedRelease);
+}
+
+async function readFreeBytes(folder: string): Promise<number | null> {
+  const disk = await statfs(folder).catch(() => null);
+  return disk && disk.bavail * disk.bsize;
+}
+
+/** Greets the mail server, and sends a mail only where one was asked for. */
+async function tryMail(config: Config, site: SiteConfig, to: string | undefined): Promise<MailFacts> {
+  const { smtp } = config.mail;
+  const server = smtp && `${smtp.host}:${smtp.port}`;
+  const fault = smtp && (await findSmtpFault(smtp, LOOK_MS));
+  if (to === undefined || fault !== null) return { server, fault: fault && toEnglish(fault), test: null };
+  const client = createConnectorClient({ clock: systemClock, facts: () => null });
+  try {
+    const host = site.hosts.find((name) => !name.includes('*')) ?? site.id;
+    const text = `This mail shows that Security Optimizer can send mails for ${host}. Nothing is to be done.`;
+    const mail = { to, subject: `Test mail of Security Optimizer for ${host}`, html: `<p>${text}</p>`, text };
+    const outcome = await createMailer(config.mail, client).send(site, mail);
+    return { server, fault: null, test: { to, fault: outcome.kind === 'sent' ? null : toEnglish(outcome.reason) } };
+  } finally {
+    client.close();
+  }
+}
+
+const LABELS: Readonly<Record<Finding['state'], string>> = {
+  ok: 'ok',
+  warning: 'WARNING',
+  problem: 'PROBLEM',
+  skipped: 'skipped',
+};
+
+/** The findings in plain words. */
+export function doctorText(site: SiteId, findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  const indent = ' '.repeat(width + 11);
+  const lines = findings.flatMap(({ check, state, message, advice }) => [
+    `${LABELS[state].padEnd(9)}${check.padEnd(width)}  ${message}`,
+    ...(advice === null ? [] : [`${indent}-> ${advice}`]),
+  ]);
+  const count = (state: Finding['state']) => findings.filter((each) => each.state === state).length;
+  const summary = `Problems: ${count('problem')}, warnings: ${count('warning')}, skipped: ${count('skipped')}.`;
+  return [`Site ${site}`, '', ...lines, '', summary, ''].join('\n');
+}
+
+export const doctorCommand: Command = {
+  name: 'doctor',
+  summary: 'Check one site from inside and outside, and say what to do.',
+  help: `security-optimizer doctor SITE --data-dir DIR [--connect ADDRESS] [--mail ADDRESS] [--json]
+
+  --data-dir DIR        guard's data folder
+  --connect HOST[:PORT] connect there for the site's public address, in place of what DNS says
+  --mail ADDRESS        send a test mail to this address
+  --json                an array of { check, state, message, advice }; state is ok, warning, problem or skipped
+
+Asks guard, WordPress, and the site's public address, as a visitor of this machine. Takes up to two minutes when nothing answers.
+It changes nothing. As root it looks at the site's files with the rights of their owner.
+
+Exit code 0: no problem. 1: there are problems. 2: called wrongly.`,
+  async run(args) {
+    const { values, positionals } = readArguments(args, {
+      'data-dir': { type: 'string' },
+      connect: { type: 'string' },
+      mail: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    });
+    const [site, ...more] = positionals;
+    if (site === undefined || more.length > 0) throw new UsageError('Name one site by its id.');
+    const config = await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) });
+    const findings = await examineSite(config, {
+      site,
+      ...(values.connect !== undefined && { connect: readConnect(values.connect) }),
+      ...(values.mail !== undefined && { mailTo: readMailAddress(values.mail) }),
+    });
+    process.stdout.write(values.json ? `${JSON.stringify(findings)}\n` : doctorText(site, findings));
+    return findings.some(({ state }) => state === 'problem') ? 1 : 0;
+  },
+};
+
+function readConnect(text: string): ConnectTo {
+  const host = withoutPort(text).replace(/^\[|\]$/g, '');
+  const port = /:(\d{1,5})$/.exec(text.replace(/^\[[^\]]*\]/, ''))?.[1];
+  if (host === '' || Number(port ?? 1) > 65_535) throw new UsageError('--connect: use HOST or HOST:PORT.');
+  return { host, ...(port !== undefined && { port: Number(port) }) };
+}
+
+function readMailAddress(text: string): string {
+  if (!/^[^\s@,;<>]+@[^\s@,;<>]+$/.test(text)) throw new UsageError('--mail: use one e-mail address.');
+  return text;
+}

@@ -1,0 +1,248 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config/config.js';
+import { loadConfig } from '../config/load-config.js';
+import { parseAddress } from '../lib/address.js';
+import { systemClock } from '../lib/clock.js';
+import { silentLogger } from '../lib/logger.js';
+import { openGuardDatabase } from '../migrations.js';
+import { isDataDirInUse } from '../storage/data-dir-lock.js';
+import { describeFault, openSqlite, type SqliteDatabase } from '../storage/sqlite.js';
+import { StorageError } from '../storage/storage-error.js';
+import { type Command, CommandError, readArguments, required, UsageError } from './command.js';
+import { eraseActivityData, findLoggedUsers, findSiteNumber, readActivityData } from './privacy/activity-data.js';
+import { eraseMainData, findStoredUsers, forgetUnlocks, isAddressBlocked, readMainData } from './privacy/main-data.js';
+import type { Erasure, Person } from './privacy/person.js';
+import { type KnownSite, pickSite } from './recovery.js';
+
+const personHelp = `  SITE             the site; may be left out when there is only one
+  --address A      an IPv4 or IPv6 address
+  --user U         username or user ID
+  --email E        recipient of weekly reports and alerts
+  --data-dir DIR   guard's data folder
+
+At least one of the three names the person; several are taken for the same person.`;
+
+export const exportPersonCommand: Command = {
+  name: 'privacy export',
+  summary: 'Print what is stored about one person as JSON.',
+  help: `security-optimizer privacy export [SITE] --address A | --user U | --email E --data-dir DIR [--output FILE]
+
+${personHelp}
+  --output FILE    write to a new file, as the owner of the data folder and with mode 0600, instead of printing
+
+Keys, codes and hashes are not exported; of a second factor it says that it is set up. What WordPress stores (the account,
+its sessions), log files of guard and of web servers, and back-ups are not looked at.`,
+  run: (args) =>
+    withPerson(args, async ({ site, person, main, activity, output }) => {
+      const data = {
+        site: site.id,
+        person,
+        exported_at: new Date(systemClock()).toISOString(),
+        settings_database: readMainData({ database: main, site: site.id, person, now: systemClock() }),
+        activity_log: activity === null ? {} : readActivityData({ ...activity, person }),
+      };
+      const text = `${JSON.stringify(data, null, 2)}\n`;
+      if (output === undefined) process.stdout.write(text);
+      else await writeFile(output, text, { mode: 0o600, flag: 'wx' });
+      return 0;
+    }),
+};
+
+export const erasePersonCommand: Command = {
+  name: 'privacy erase',
+  summary: 'Delete or anonymise what is stored about one person.',
+  help: `security-optimizer privacy erase [SITE] --address A | --user U | --email E --data-dir DIR [--yes]
+
+${personHelp}
+  --yes            do not ask
+
+Works while guard runs and while it does not. What protects the site now (a block, a lock by failed logins, a second
+factor) and the owner's settings stay, and are named. Who visits the site afterwards is recorded again.`,
+  run: (args) =>
+    withPerson(args, async (open) => {
+      if (!open.yes) await confirm(open.person);
+      await tellErasure(open, await erasePerson(open));
+      return 0;
+    }),
+};
+
+interface OpenPerson {
+  readonly site: KnownSite;
+  readonly person: Person;
+  readonly dataDir: string;
+  readonly main: SqliteDatabase;
+  /** Null when nothing was ever logged of the site. */
+  readonly activity: { readonly database: SqliteDatabase; readonly site: number } | null;
+  readonly output: string | undefined;
+  readonly yes: boolean;
+}
+
+const BUSY_TIMEOUT_MS = 10_000;
+/** Removed rows are overwritten in the file, and the disk has it before the command ends. */
+const PRAGMAS = ['trusted_schema = off', 'secure_delete = on', 'synchronous = full'];
+
+async function withPerson(args: readonly string[], task: (open: OpenPerson) => Promise<number>): Promise<number> {
+  const { values, positionals } = readArguments(args, {
+    'data-dir': { type: 'string' },
+    site: { type: 'string' },
+    address: { type: 'string' },
+    user: { type: 'string' },
+    email: { type: 'string' },
+    output: { type: 'string' },
+    yes: { type: 'boolean' },
+  });
+  const [name = values.site, surplus] = positionals;
+  if (surplus !== undefined) throw new UsageError('Name one site.');
+  const named = readNames(values);
+  const config = await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) });
+  const site = pickSite([...config.sites, ...config.quarantined], name);
+  await bringUpToDate(config);
+  const files = [config.database.slice('sqlite:'.length), 'activity.sqlite'].map((file) =>
+    resolve(config.dataDir, file),
+  );
+  const [mainFile, activityFile] = files as [string, string];
+  const opened: SqliteDatabase[] = [];
+  const open = (file: string) => {
+    const database = openFile(file);
+    opened.push(database);
+    return database;
+  };
+  try {
+    const main = open(mainFile);
+    const log = existsSync(activityFile) ? open(activityFile) : null;
+    const number = log === null ? null : findSiteNumber(log, site.id);
+    const activity = log === null || number === null ? null : { database: log, site: number };
+    const user = named.user === null ? null : findUser(named.user, { main, activity, site });
+    const person = { address: named.address, user, email: named.email };
+    return await task({
+      ...{ site, person, dataDir: config.dataDir, main, activity },
+      ...{ output: values.output, yes: values.yes === true },
+    });
+  } catch (error) {
+    throw toStorageError(error, config.dataDir);
+  } finally {
+    for (const database of opened) database.close();
+  }
+}
+
+function readNames(values: { address?: string | undefined; user?: string | undefined; email?: string | undefined }) {
+  const { address, user = null, email = null } = values;
+  if (address === undefined && user === null && email === null) {
+    throw new UsageError('Name the person: --address, --user or --email.');
+  }
+  const parsed = address === undefined ? null : parseAddress(address);
+  if (address !== undefined && parsed === null) throw new UsageError(`--address: ${address} is not an address.`);
+  if (user === '' || email === '') throw new UsageError('--user and --email must not be empty.');
+  if (email !== null && !/^[^@\s]+@[^@\s]+$/.test(email))
+    throw new UsageError(`--email: ${email} is no e-mail address.`);
+  return { address: parsed?.text ?? null, user, email: email?.toLowerCase() ?? null };
+}
+
+/** Tables are as this release has them, whoever opened the database last. */
+async function bringUpToDate(config: Config): Promise<void> {
+  const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger: silentLogger() });
+  await db.destroy();
+}
+
+function openFile(file: string): SqliteDatabase {
+  const database = openSqlite(file, { busyTimeoutMs: BUSY_TIMEOUT_MS });
+  for (const pragma of PRAGMAS) database.exec(`pragma ${pragma}`);
+  return database;
+}
+
+/** Who is meant by a login or a number, with every login that is stored of the user. */
+function findUser(
+  name: string,
+  { main, activity, site }: Pick<OpenPerson, 'main' | 'activity' | 'site'>,
+): NonNullable<Person['user']> {
+  const find = (text: string) => [
+    ...findStoredUsers(main, site.id, text),
+    ...(activity === null ? [] : findLoggedUsers(activity.database, activity.site, text)),
+  ];
+  const found = find(name);
+  const byLogin = found.filter(({ login }) => login.toLowerCase() === name.toLowerCase());
+  // A login may look like a number.
+  const id = (byLogin[0] ?? found[0])?.id ?? (/^[1-9]\d{0,14}$/.test(name) ? Number(name) : null);
+  const others = id === null ? [] : find(String(id)).filter((user) => user.id === id);
+  const isNumber = byLogin.length === 0 && String(id) === name;
+  const logins = [...(isNumber ? [] : [name]), ...others.map(({ login }) => login)];
+  return { id, logins: [...new Set(logins.map((login) => login.toLowerCase()))].filter((login) => login !== '') };
+}
+
+/** Time in which what a running guard still has in memory comes to its databases: batch, folded second and commit. */
+const LATE_MS = 2500;
+/** Erasures until nothing comes late any more; a person who goes on visiting is recorded anew each time. */
+const PASSES = 4;
+
+/**
+ * Erases a person from both databases. A running guard drops what its caches hold when it finds its databases changed;
+ * requests of the last second are still on their way to them, so the erasure is repeated until none come.
+ */
+async function erasePerson(open: OpenPerson): Promise<Erasure> {
+  const total: Record<string, number> = {};
+  for (let pass = 1; ; pass++) {
+    const { erased, kept } = eraseOnce(open);
+    for (const [name, rows] of Object.entries(erased)) total[name] = (total[name] ?? 0) + rows;
+    const found = Object.values(erased).some((rows) => rows > 0);
+    if (!isDataDirInUse(open.dataDir) || (pass > 1 && !found) || pass === PASSES) {
+      forgetUnlocks(toMainScope(open));
+      return { erased: total, kept };
+    }
+    await sleep(LATE_MS);
+  }
+}
+
+function toMainScope({ main, site, person }: OpenPerson) {
+  return { database: main, site: site.id, person, now: systemClock() };
+}
+
+/** The main database first: what the Activity Log takes over from it names nobody then. */
+function eraseOnce(open: OpenPerson): Erasure {
+  const { activity, person } = open;
+  const scope = toMainScope(open);
+  const main = eraseMainData(scope);
+  if (activity === null) return main;
+  const log = eraseActivityData({ ...activity, person, isBlocked: isAddressBlocked(scope) });
+  return { erased: { ...main.erased, ...log.erased }, kept: [...main.kept, ...log.kept] };
+}
+
+async function tellErasure({ dataDir, main, activity }: OpenPerson, { erased, kept }: Erasure): Promise<void> {
+  const rows = Object.entries(erased).filter(([, count]) => count > 0);
+  process.stdout.write(
+    rows.length === 0
+      ? 'Nothing to erase is stored.\n'
+      : `Erased or anonymised: ${rows.map(([name, count]) => `${name.replaceAll('_', ' ')} ${count}`).join(', ')}.\n`,
+  );
+  for (const reason of kept) process.stdout.write(`Kept: ${reason}\n`);
+  if (rows.length === 0) return;
+  for (const database of [main, ...(activity === null ? [] : [activity.database])]) {
+    database.prepare('pragma wal_checkpoint(truncate)').get();
+  }
+  process.stdout.write(
+    `Not looked at: WordPress itself, log files, back-ups, and copies of databases in ${join(dataDir)}.\n`,
+  );
+}
+
+/** @throws CommandError when the operator does not agree, or can't be asked */
+async function confirm({ address, user, email }: Person): Promise<void> {
+  if (!process.stdin.isTTY) throw new CommandError('Nothing was erased. Confirm with --yes.');
+  const named = [address, user?.logins[0] ?? user?.id, email].filter((each) => each != null).join(', ');
+  const prompt = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    const answer = await prompt.question(`Erase what is stored about ${named}? It can’t be undone. [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('Nothing was erased.');
+  } finally {
+    prompt.close();
+  }
+}
+
+function toStorageError(error: unknown, dataDir: string): unknown {
+  if (!(error instanceof Error) || error instanceof UsageError || error instanceof CommandError) return error;
+  if (error instanceof StorageError || (error as NodeJS.ErrnoException).syscall !== undefined) return error;
+  const { fault, message } = describeFault(error);
+  return fault === 'other' ? error : new StorageError(fault, `${dataDir}: ${message}`, { cause: error });
+}

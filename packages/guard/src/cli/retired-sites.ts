@@ -1,0 +1,71 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { siteEntry } from '../config/config-file.js';
+import { writeFileAtomically } from '../lib/files.js';
+import type { SiteId } from '../site.js';
+import { CommandError } from './command.js';
+
+/**
+ * Ids that were in use stay taken for ever: settings, second factors and the log of a site belong to its id, and nothing
+ * of them may come to another customer who gets the same name. Each site that is detached leaves a note in the data
+ * folder; of an erased one only its id and the time are left.
+ */
+
+const retiredSite = siteEntry.pick({ id: true, hosts: true, wordpressDir: true, home: true }).extend({
+  retiredAt: z.string().nullable().default(null),
+  erasedAt: z.string().nullable().default(null),
+});
+export type RetiredSite = z.output<typeof retiredSite>;
+
+const SUFFIX = '.retired';
+
+/** Notes that a site was detached. The caller holds the lock of the configuration, as everywhere here. */
+export async function noteRetired(dataDir: string, site: Omit<RetiredSite, 'retiredAt' | 'erasedAt'>): Promise<void> {
+  const { id, hosts, wordpressDir, home } = site;
+  await writeNote(dataDir, id, { id, hosts, wordpressDir, home, retiredAt: new Date().toISOString() });
+}
+
+/** Notes that nothing of a site is to be kept. */
+export async function noteErased(dataDir: string, id: SiteId): Promise<void> {
+  await writeNote(dataDir, id, { id, erasedAt: new Date().toISOString() });
+}
+
+/** A site is in use again. */
+export async function forgetRetired(dataDir: string, id: SiteId): Promise<void> {
+  await rm(noteFile(dataDir, id), { force: true });
+}
+
+/** @throws CommandError for a note that can't be read */
+export async function findRetired(dataDir: string, id: SiteId): Promise<RetiredSite | null> {
+  const file = noteFile(dataDir, id);
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (text === null) return null;
+  try {
+    return retiredSite.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new CommandError(`${file} is damaged. Remove it if nothing of the site ${id} is to be kept.`, { cause });
+  }
+}
+
+/** Sites that a WordPress folder was before and of which something is kept. */
+export async function findRetiredIn(dataDir: string, wordpressDir: string): Promise<readonly RetiredSite[]> {
+  const found: RetiredSite[] = [];
+  for (const name of await readdir(join(dataDir, 'sites'))) {
+    if (!name.endsWith(SUFFIX)) continue;
+    const retired = await findRetired(dataDir, name.slice(0, -SUFFIX.length)).catch(() => null);
+    if (retired !== null && retired.erasedAt === null && retired.wordpressDir === wordpressDir) found.push(retired);
+  }
+  return found;
+}
+
+function noteFile(dataDir: string, id: SiteId): string {
+  return join(dataDir, 'sites', `${id}${SUFFIX}`);
+}
+
+async function writeNote(dataDir: string, id: SiteId, note: Partial<RetiredSite>): Promise<void> {
+  await writeFileAtomically(noteFile(dataDir, id), `${JSON.stringify(note)}\n`, { mode: 0o600 });
+}

@@ -1,0 +1,72 @@
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { configWrittenAt } from '../config/load-config.js';
+import { type AppliedConfiguration, isDataDirInUse, runningGuard, runningSites } from '../storage/data-dir-lock.js';
+
+/** How long a running guard may take to serve a changed configuration, milliseconds; thousands of new sites take seconds. */
+const APPLY_MS = 60_000;
+/** Between two looks at what guard has noted. */
+const LOOK_MS = 50;
+
+/** What became of a changed configuration at the guard that runs on the data folder. */
+export type Applied =
+  | { readonly kind: 'not-running' }
+  /** It could not be told, or did not answer. */
+  | { readonly kind: 'restart-needed' }
+  | { readonly kind: 'read'; readonly configuration: AppliedConfiguration };
+
+/**
+ * Has the running guard, if there is one, read the configuration file again, and waits until it has.
+ * @throws ConfigError when the file can't be read
+ */
+export async function applyConfiguration(folder: string): Promise<Applied> {
+  const dataDir = resolve(folder);
+  if (!isDataDirInUse(dataDir)) return { kind: 'not-running' };
+  const writtenAt = BigInt(await configWrittenAt({ dataDir }));
+  const before = (await runningSites(dataDir))?.configuration;
+  const pid = await runningGuard(dataDir);
+  // An older guard would be ended by the signal.
+  if (before === undefined || pid === null) return { kind: 'restart-needed' };
+  try {
+    process.kill(pid, 'SIGHUP');
+  } catch {
+    return { kind: 'restart-needed' };
+  }
+  const end = performance.now() + APPLY_MS;
+  while (performance.now() < end) {
+    const configuration = (await runningSites(dataDir))?.configuration;
+    if (configuration !== undefined && BigInt(configuration.writtenAt) >= writtenAt) {
+      return { kind: 'read', configuration };
+    }
+    if (!isDataDirInUse(dataDir)) return { kind: 'not-running' };
+    await sleep(LOOK_MS);
+  }
+  return { kind: 'restart-needed' };
+}
+
+/**
+ * Applies a changed configuration and tells the operator what became of it.
+ * @param options `needsGuard`: say how to start guard when it does not run
+ * @returns false when guard refuses the configuration
+ */
+export async function tellServed(dataDir: string, options: { readonly needsGuard: boolean }): Promise<boolean> {
+  const applied = await applyConfiguration(dataDir);
+  if (applied.kind === 'not-running') {
+    if (options.needsGuard) process.stdout.write(`Start guard: security-optimizer serve --data-dir ${dataDir}\n`);
+    return true;
+  }
+  if (applied.kind === 'restart-needed') {
+    process.stdout.write('The running guard could not be told. Restart it.\n');
+    return true;
+  }
+  const { mistakes, restartKeys } = applied.configuration;
+  if (mistakes.length > 0) {
+    process.stderr.write(
+      `The running guard goes on with the sites it has:\n${mistakes.map((each) => `  ${each}\n`).join('')}`,
+    );
+    return false;
+  }
+  process.stdout.write('The running guard has taken it up.\n');
+  if (restartKeys.length > 0) process.stdout.write(`These count after a restart: ${restartKeys.join(', ')}.\n`);
+  return true;
+}

@@ -1,0 +1,303 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { chownSync } from 'node:fs';
+import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { bin, run, runBeside } from '../../test/support/command-line.js';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { freePort } from '../../test/support/front-proxy.js';
+import { eventually, scratchFolder } from '../../test/support/scratch.js';
+import { wordpressFolder } from '../../test/support/wordpress-folder.js';
+import { findConnectorSources } from './connector-files.js';
+import { shareConnector } from './shared-connector.js';
+
+/** A user without an entry in the system's list. */
+const STRANGER = 54_321;
+const isRoot = process.getuid?.() === 0;
+const hasPhp = spawnSync('php', ['-v']).status === 0;
+
+/** A machine with a shared connector and a WordPress, not attached yet. */
+async function machine() {
+  const [root, wordpress, dataDir] = [await scratchFolder(), await wordpressFolder(), await scratchFolder()];
+  await chmod(root, 0o755);
+  const shared = join(root, 'connector');
+  const told = run('share-connector', shared);
+  expect(told).toMatchObject({ status: 0, stderr: '' });
+  const release = told.stdout.trim().replace('Shared: ', '');
+  const plugins = join(wordpress, 'wp-content', 'mu-plugins');
+  const attach = (...more: string[]) =>
+    run(
+      ...['attach', '--wordpress', wordpress, '--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'],
+      ...['--data-dir', dataDir, ...more],
+    );
+  const attachShared = (...more: string[]) => attach('--shared-connector', shared, ...more);
+  return { root, shared, release, wordpress, dataDir, plugins, attach, attachShared };
+}
+
+const filesBelow = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+
+const readSites = async (dataDir: string) => JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8')).sites;
+
+describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', () => {
+  it('comes whole into a folder of its own, which root alone may change and everybody read', async () => {
+    const { shared, release } = await machine();
+    expect(await readdir(shared)).toEqual([release.slice(shared.length + 1)]);
+    expect(release).toMatch(/\/[0-9a-f]{12}$/);
+    const files = await filesBelow(release);
+    expect(files).toEqual(expect.arrayContaining(['assets/entrypoints.json', 'includes/class-hooks.php']));
+    for (const name of ['.', 'includes', ...files]) {
+      const { uid, mode } = await stat(join(release, name));
+      expect([name, uid, mode & 0o777]).toEqual([name, 0, name.includes('.') && name !== '.' ? 0o644 : 0o755]);
+    }
+    const before = (await stat(release)).ctimeMs;
+    expect(run('share-connector', shared)).toMatchObject({ status: 0, stdout: `Shared: ${release}\n` });
+    expect((await stat(release)).ctimeMs).toBe(before);
+  });
+
+  it('leaves a site the loader and its key, and detach takes these away and nothing else', async () => {
+    const { attachShared, attach, dataDir, plugins, release, shared, wordpress } = await machine();
+    expect(attachShared()).toMatchObject({ status: 0 });
+    expect(await filesBelow(plugins)).toEqual(['security-optimizer.php', 'security-optimizer/secret.php']);
+    expect(await readFile(join(plugins, 'security-optimizer.php'), 'utf8')).toContain(
+      `define( 'SECURITY_OPTIMIZER_DIR', '${release}' );`,
+    );
+    expect(await readSites(dataDir)).toMatchObject([{ sharedConnector: shared }]);
+    expect(await readFile(join(dataDir, 'sites', 'site.files'), 'utf8')).toBe(
+      'security-optimizer.php\nsecurity-optimizer/secret.php\n',
+    );
+    // Repeated for an update, it stays shared.
+    expect(attach()).toMatchObject({ status: 0 });
+    expect(await filesBelow(plugins)).toHaveLength(2);
+    await writeFile(join(plugins, 'other.php'), '<?php');
+    const before = await filesBelow(release);
+    expect(run('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });
+    expect(await filesBelow(join(wordpress, 'wp-content'))).toEqual(['mu-plugins/other.php']);
+    expect(await filesBelow(release)).toEqual(before);
+  });
+
+  it('takes the place of a copy, whose files go with the next attach, and gives way to one', async () => {
+    const { attachShared, attach, plugins, dataDir } = await machine();
+    expect(attach()).toMatchObject({ status: 0 });
+    const copy = await filesBelow(plugins);
+    expect(copy.length).toBeGreaterThan(100);
+    expect(attachShared()).toMatchObject({ status: 0 });
+    expect(await filesBelow(plugins)).toEqual(copy);
+    expect(attach()).toMatchObject({ status: 0 });
+    expect(await filesBelow(plugins)).toHaveLength(2);
+    expect(attach('--own-connector')).toMatchObject({ status: 0 });
+    expect(await filesBelow(plugins)).toEqual(copy);
+    expect(await readSites(dataDir)).not.toMatchObject([{ sharedConnector: expect.anything() }]);
+    expect(attachShared('--own-connector').status).toBe(2);
+  });
+
+  type At = Awaited<ReturnType<typeof machine>>;
+  it.each<[string, (at: At) => unknown, RegExp]>([
+    ['is missing', (at) => rm(at.release, { recursive: true }), /There is no .*share-connector/],
+    ['lacks its classes', (at) => rm(join(at.release, 'includes/class-hooks.php')), /There is no /],
+    ['others may change', (at) => chmod(at.shared, 0o777), /Others than root may change .*connector\./],
+    ['others may add to', (at) => chmod(at.shared, 0o1777), /Others than root may change .*connector\./],
+    ['belongs to another user', (at) => chownSync(at.release, STRANGER, STRANGER), /belongs to user 54321/],
+    [
+      'has a class of another user',
+      (at) => chownSync(join(at.release, 'includes/class-hooks.php'), STRANGER, 0),
+      /belongs to user 54321/,
+    ],
+    ['PHP may not enter', (at) => chmod(at.root, 0o700), /PHP of the site can’t read/],
+    [
+      'is a link',
+      async (at) => {
+        await rename(at.shared, `${at.shared}.real`);
+        await symlink(`${at.shared}.real`, at.shared);
+      },
+      /is a link/,
+    ],
+  ])('is refused where it %s, and nothing changes', async (_which, break_, message) => {
+    const at = await machine();
+    await break_(at);
+    expect(at.attachShared()).toMatchObject({ status: 1, stderr: expect.stringMatching(message) });
+    expect(await readdir(join(at.wordpress, 'wp-content'))).toEqual([]);
+    expect(await readFile(join(at.dataDir, 'guard.json'), 'utf8').catch(() => null)).toBeNull();
+  });
+
+  it('is no folder of guard’s user, who may change the configuration: root installs nothing from there', async () => {
+    const at = await machine();
+    expect(at.attachShared()).toMatchObject({ status: 0 });
+    const theirs = join(at.root, 'theirs');
+    await cp(at.shared, theirs, { recursive: true });
+    chownSync(theirs, STRANGER, STRANGER);
+    const file = join(at.dataDir, 'guard.json');
+    await writeFile(file, (await readFile(file, 'utf8')).replace(at.shared, theirs));
+    const before = await readFile(join(at.plugins, 'security-optimizer.php'), 'utf8');
+    expect(at.attach()).toMatchObject({ status: 1, stderr: expect.stringContaining('must be root’s') });
+    expect(await readFile(join(at.plugins, 'security-optimizer.php'), 'utf8')).toBe(before);
+  });
+
+  it('is not made where a link or a folder of another user leads', async () => {
+    const { root, shared } = await machine();
+    await symlink(shared, join(root, 'link'));
+    const before = await filesBelow(shared);
+    expect(run('share-connector', join(root, 'link', 'new'))).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('is a link'),
+    });
+    expect(await filesBelow(shared)).toEqual(before);
+    const theirs = join(root, 'theirs');
+    await mkdir(theirs);
+    chownSync(theirs, STRANGER, STRANGER);
+    expect(run('share-connector', join(theirs, 'new')).stderr).toContain('belongs to user 54321');
+    expect(await readdir(theirs)).toEqual([]);
+  });
+
+  it('can be read by PHP whatever the umask of root says', async () => {
+    const { root } = await machine();
+    const folder = join(root, 'deep', 'connector');
+    const command = `umask 077; exec "${process.execPath}" "${bin}" share-connector "${folder}"`;
+    expect(spawnSync('sh', ['-c', command], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+    expect((await stat(join(root, 'deep'))).mode & 0o777).toBe(0o755);
+  });
+
+  it('has an absolute path that PHP can take as it is', async () => {
+    const { attach } = await machine();
+    expect(attach('--shared-connector', 'connector').status).toBe(2);
+    expect(attach('--shared-connector', "/opt/it's").status).toBe(2);
+    expect(run('share-connector', '/opt/../etc').status).toBe(2);
+    expect(run('share-connector').status).toBe(2);
+  });
+
+  it('of the version before stays as it is while sites run it', async () => {
+    const { shared, release, plugins, attachShared } = await machine();
+    expect(attachShared()).toMatchObject({ status: 0 });
+    const sources = await findConnectorSources();
+    const changed = join(await scratchFolder(), 'class-hooks.php');
+    await writeFile(changed, '<?php // newer');
+    const files = sources.files.map((file) =>
+      file.to === 'includes/class-hooks.php' ? { ...file, from: changed } : file,
+    );
+    const before = await readFile(join(release, 'includes/class-hooks.php'), 'utf8');
+    const next = await shareConnector(shared, { ...sources, files });
+    expect(next).not.toBe(release);
+    expect(await readFile(join(next, 'includes/class-hooks.php'), 'utf8')).toBe('<?php // newer');
+    expect(await readFile(join(release, 'includes/class-hooks.php'), 'utf8')).toBe(before);
+    expect(await readFile(join(plugins, 'security-optimizer.php'), 'utf8')).toContain(release);
+  });
+
+  it('that others may change is told by doctor', async () => {
+    const { shared, dataDir, attachShared } = await machine();
+    expect(attachShared()).toMatchObject({ status: 0 });
+    await chmod(shared, 0o777);
+    const findings = JSON.parse((await runBeside('doctor', 'site', '--data-dir', dataDir, '--json')).stdout);
+    expect(findings).toContainEqual({
+      check: 'permissions',
+      state: 'problem',
+      message: `Others than root may change ${shared}.`,
+      advice: expect.stringContaining('share-connector'),
+    });
+    const connector = findings.find(({ check }: { check: string }) => check === 'connector');
+    expect(connector.advice).toContain('where PHP has open_basedir');
+  });
+
+  it('that WordPress does not run is told by attach, with what may be in the way', async () => {
+    const { shared, wordpress, dataDir } = await machine();
+    const connector = await fakeConnector();
+    connector.mode = 'gone';
+    const told = await runBeside(
+      ...['attach', '--wordpress', wordpress, '--upstream', connector.upstream, '--data-dir', dataDir],
+      ...['--shared-connector', shared],
+    );
+    expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('where PHP has open_basedir') });
+    expect(told.stderr).toContain(shared);
+  });
+});
+
+describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (skipped without root or PHP)', () => {
+  /** A web server of PHP in which the loader runs as the first must-use plugin. */
+  async function served(at: Awaited<ReturnType<typeof machine>>, ...settings: string[]) {
+    const port = await freePort();
+    const router = join(at.wordpress, 'router.php');
+    const loader = join(at.plugins, 'security-optimizer.php');
+    await writeFile(
+      router,
+      `<?php define( 'ABSPATH', '/' ); function add_action() {} require '${loader}';
+      echo 'WordPress ', class_exists( 'Security_Optimizer_Outbox' )
+        ? ( new ReflectionClass( 'Security_Optimizer_Outbox' ) )->getFileName() : 'alone';`,
+    );
+    const options = ['display_errors=1', 'error_reporting=-1', ...settings].flatMap((each) => ['-d', each]);
+    const php = spawn('php', [...options, '-S', `127.0.0.1:${port}`, router], { stdio: ['ignore', 'ignore', 'pipe'] });
+    onTestFinished(() => void php.kill('SIGKILL'));
+    let log = '';
+    php.stderr.on('data', (chunk) => {
+      log += chunk;
+    });
+    await eventually(() => log.includes('started'));
+    const ask = async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/`);
+      return { status: answer.status, text: await answer.text() };
+    };
+    return { ask, log: () => log, router, options };
+  }
+  const closed = { status: 503, text: 'This site is not available at the moment.\n' };
+
+  it('runs the classes of the release', async () => {
+    const at = await machine();
+    expect(at.attachShared()).toMatchObject({ status: 0 });
+    // Without a key the connector asks WordPress for nothing.
+    await rm(join(at.plugins, 'security-optimizer', 'secret.php'));
+    const { ask } = await served(at);
+    expect(await ask()).toEqual({ status: 200, text: `WordPress ${at.release}/includes/class-outbox.php` });
+  });
+
+  it('reads the key beside itself, and refuses requests that did not come through guard', async () => {
+    const at = await machine();
+    expect(at.attachShared('--require-guard', '--force')).toMatchObject({ status: 0 });
+    const { ask } = await served(at);
+    expect(await ask()).toMatchObject({ status: 403, text: expect.stringContaining('not available here') });
+  });
+
+  it.each([
+    ['that is gone', false],
+    ['that open_basedir closes', true],
+  ])(
+    'keeps a site closed that requires guard, without a folder %s, and says so in the log',
+    async (_which, isThere) => {
+      const at = await machine();
+      expect(at.attachShared('--require-guard', '--force')).toMatchObject({ status: 0 });
+      if (!isThere) await rm(at.shared, { recursive: true });
+      const { ask, log, router, options } = await served(at, ...(isThere ? [`open_basedir=${at.wordpress}`] : []));
+      expect(await ask()).toEqual(closed);
+      expect(log()).toContain(`Security Optimizer: PHP can not read ${at.release}.`);
+      // The command line goes on, as with the connector.
+      expect(spawnSync('php', [...options, router], { encoding: 'utf8' }).stdout).toBe('WordPress alone');
+    },
+  );
+
+  it('lets a site go on that does not require guard, as without the connector', async () => {
+    const at = await machine();
+    expect(at.attachShared()).toMatchObject({ status: 0 });
+    await rm(at.shared, { recursive: true });
+    const { ask, log } = await served(at);
+    expect(await ask()).toEqual({ status: 200, text: 'WordPress alone' });
+    expect(log()).toContain('Security Optimizer: PHP can not read');
+  });
+
+  it('changes from one release to the next between two requests, never within one', async () => {
+    const at = await machine();
+    expect(at.attachShared()).toMatchObject({ status: 0 });
+    await rm(join(at.plugins, 'security-optimizer', 'secret.php'));
+    const { ask } = await served(at);
+    const next = join(at.shared, '0123456789ab');
+    await cp(at.release, next, { recursive: true });
+    const loader = join(at.plugins, 'security-optimizer.php');
+    const text = await readFile(loader, 'utf8');
+    await writeFile(`${loader}.next`, text.replace(at.release, next));
+    const seen = new Set<string>();
+    const before = await ask();
+    await rename(`${loader}.next`, loader);
+    for (let count = 0; count < 5; count++) seen.add((await ask()).text);
+    expect(before.text).toBe(`WordPress ${at.release}/includes/class-outbox.php`);
+    expect([...seen]).toEqual([`WordPress ${next}/includes/class-outbox.php`]);
+  });
+});

@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import { lstatSync, type Stats } from 'node:fs';
+import { chmod, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { sharedFolder } from '../config/config-file.js';
+import { isRoot } from '../lib/privileges.js';
+import type { ConnectorSources } from '../wordpress/site-files.js';
+import { type Command, CommandError, checked, readArguments, UsageError } from './command.js';
+import { findConnectorSources, listFolders, readContents, toHash } from './connector-files.js';
+
+/** What to look at when WordPress runs without the connector that it shares. */
+export function sharedAdvice(shared: string): string {
+  return `The site runs the connector from ${shared}: where PHP has open_basedir, it must name that folder; where PHP keeps files in memory, reload it.`;
+}
+
+/** Classes that a loader needs first; a release without them is none. */
+const FIRST_CLASS = 'includes/class-hooks.php';
+
+/**
+ * Why sites must not run the connector from a folder: everybody who may change it could run code in all of them. It has
+ * to be root's on its whole way, without links, and PHP of every site has to be able to read it.
+ *
+ * @param release folder of one release
+ * @returns the fault as a sentence, or null
+ */
+export function findSharedFault(release: string): string | null {
+  const classes = join(release, dirname(FIRST_CLASS));
+  for (const path of [...listAncestors(release), release, classes, join(release, FIRST_CLASS)]) {
+    const isInside = path.length >= dirname(release).length;
+    const fault = findFault(path, { isFile: path.endsWith('.php'), isInside });
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+/** Folders around a path, from the root on. */
+function listAncestors(path: string): readonly string[] {
+  const around = dirname(path);
+  return around === path ? [] : [...listAncestors(around), around];
+}
+
+/**
+ * @param place `isInside`: it is the shared folder or lies in it, so that nobody else may add to it. Around it, the sticky
+ * bit keeps others from replacing what is root's
+ */
+function findFault(path: string, place: { readonly isFile: boolean; readonly isInside: boolean }): string | null {
+  let found: Stats | undefined;
+  try {
+    found = lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return `PHP of the site can’t reach ${path}: its owner may not enter the folder around it.`;
+  }
+  if (found === undefined) {
+    return `There is no ${path}. As root: security-optimizer share-connector, with the same folder.`;
+  }
+  if (place.isFile ? !found.isFile() : !found.isDirectory()) return `${path} is a link, or another kind of file.`;
+  if (found.uid !== 0) return `${path} belongs to user ${found.uid}. A shared connector must be root’s.`;
+  const isSticky = !place.isInside && (found.mode & 0o1000) !== 0;
+  if ((found.mode & 0o022) !== 0 && !isSticky) return `Others than root may change ${path}.`;
+  const needed = place.isFile ? 0o004 : 0o001;
+  return (found.mode & needed) === 0 ? `PHP of the site can’t read ${path}: its mode keeps others out.` : null;
+}
+
+/**
+ * Copies the connector of this version into a folder that sites share. The release comes whole, under the name of its
+ * content, and is never changed afterwards, so that no request runs two versions.
+ *
+ * @param shared absolute path; made if it is missing
+ * @returns the folder of the release
+ * @throws CommandError, or the system's error
+ */
+export async function shareConnector(shared: string, sources: ConnectorSources): Promise<string> {
+  const contents = await readContents(sources);
+  const release = join(shared, toHash(contents));
+  await makeSharedFolder(shared);
+  if (await isThere(release)) return accepted(release);
+  const temporary = join(shared, `.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await makeFolder(temporary);
+    for (const folder of listFolders(contents.map(({ to }) => to))) await makeFolder(join(temporary, folder));
+    for (const { to, bytes } of contents) {
+      const file = await open(join(temporary, to), 'wx', 0o644);
+      try {
+        await file.writeFile(bytes);
+        await file.chmod(0o644);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    }
+    await rename(temporary, release);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    // Another command was faster.
+    if (!(await isThere(release))) throw error;
+  }
+  return accepted(release);
+}
+
+/**
+ * Makes the folders that are missing, one by one, in folders of root's alone: root must not write where a link of
+ * another user leads.
+ */
+async function makeSharedFolder(shared: string): Promise<void> {
+  for (const path of [...listAncestors(shared), shared]) {
+    if (!(await isThere(path))) await makeFolder(path);
+    const fault = findFault(path, { isFile: false, isInside: path === shared });
+    if (fault !== null) throw new CommandError(fault);
+  }
+}
+
+/** @throws CommandError for a release that sites must not run */
+function accepted(release: string): string {
+  const fault = findSharedFault(release);
+  if (fault !== null) throw new CommandError(fault);
+  return release;
+}
+
+/** The mode given to mkdir() is cut by the umask. */
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { mode: 0o755 });
+  await chmod(path, 0o755);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+export const shareConnectorCommand: Command = {
+  name: 'share-connector',
+  summary: 'Copy the connector into a folder that the sites of this machine share.',
+  help: `security-optimizer share-connector DIR
+
+  DIR   absolute path of a folder of root's, for example /opt/security-optimizer/connector
+
+Run it as root, once for each version of guard, and then \`attach\` with --shared-connector DIR for each site. Each version
+has a folder of its own in DIR. Sites go on with theirs until they are attached again; remove it by hand after that.`,
+  async run(args) {
+    const { positionals } = readArguments(args, {});
+    const [folder, ...more] = positionals;
+    if (folder === undefined || more.length > 0) throw new UsageError('Name one folder.');
+    const shared = checked('DIR', sharedFolder, folder);
+    if (!isRoot()) throw new CommandError('Only root can make a folder that no owner of a site may change.');
+    const release = await shareConnector(shared, await findConnectorSources());
+    process.stdout.write(`Shared: ${release}\n`);
+    return 0;
+  },
+};

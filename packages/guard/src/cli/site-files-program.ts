@@ -1,0 +1,501 @@
+import { lstatSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import {
+  enterFolder,
+  enterNamed,
+  leaveFolder,
+  look,
+  MissingFolder,
+  makeFolder,
+  placeFile,
+  RefusedPath,
+  type Rights,
+  readPlainFile,
+  removeFile,
+  removeIfEmpty,
+  type StagedFile,
+  shown,
+  stageFile,
+  syncFolder,
+} from '../lib/pinned-folder.js';
+import { becomeUser, isRoot } from '../lib/privileges.js';
+import { secretPhp } from '../wordpress/connector-secret.js';
+import {
+  callChild,
+  type FileFacts,
+  type SecretContent,
+  type SiteCall,
+  type SiteReply,
+  type SiteResults,
+  type SiteTask,
+} from '../wordpress/site-files.js';
+import {
+  type Connector,
+  findConnectorSources,
+  isConnectorFile,
+  LOADER,
+  listFolders,
+  OWN_FOLDER,
+  readConnector,
+  SECRET,
+} from './connector-files.js';
+import { findSharedFault } from './shared-connector.js';
+
+/**
+ * The program that works in a site's folder. It does one task and ends, so that it can give root's rights away for good
+ * before it touches anything (docs/decisions/0019). As `broker` it stays root, touches nothing itself, and starts such a
+ * program for each task that a command without root's rights asks for.
+ */
+
+/** Enough for every loader and key file; more is none of guard's. */
+const MAX_READ_BYTES = 65_536;
+
+/** wp-config.php, whose rights the key file gets. */
+interface Model {
+  readonly path: string;
+  readonly file: Stats;
+  /** The link by which it was found. */
+  readonly link: Stats | null;
+}
+
+/** A site whose folder of must-use plugins is the working directory. */
+interface OpenSite {
+  readonly plugins: Stats;
+  /** This process has made that folder. */
+  readonly isMade: boolean;
+  readonly model: Model;
+}
+
+/** User who owns the folders from here on; 0 while every folder so far was root's. */
+let owner = 0;
+const startedAsRoot = isRoot();
+
+/** @returns null where there is no folder of must-use plugins and none is to be made */
+function openSite(
+  { folders, isMuPluginsNamed }: SiteCall,
+  model: Model,
+  wordpress: Stats,
+  make: boolean,
+): OpenSite | null {
+  const { muPluginsDir } = folders;
+  let isMade = false;
+  try {
+    if (muPluginsDir === undefined) {
+      takeOwner(wordpress, model);
+      try {
+        descend('wp-content', model);
+        isMade = make && makeFolder('mu-plugins');
+        descend('mu-plugins', model);
+      } catch (error) {
+        throw error instanceof RefusedPath ? new RefusedPath(`${error.message} ${NAME_THE_FOLDER}`) : error;
+      }
+    } else {
+      const around = enterNamed(dirname(muPluginsDir));
+      const name = basename(muPluginsDir);
+      const there = look(name) !== null;
+      const folder = there ? enterNamed(muPluginsDir) : around;
+      if (startedAsRoot && !isMuPluginsNamed && folder.uid !== wordpress.uid) {
+        throw new RefusedPath(
+          `${muPluginsDir} belongs to user ${folder.uid}, WordPress to user ${wordpress.uid}. ${NAME_THE_FOLDER}`,
+        );
+      }
+      takeOwner(folder, model);
+      if (!there) {
+        isMade = make && makeFolder(name);
+        descend(name, model);
+      }
+    }
+  } catch (error) {
+    if (error instanceof MissingFolder && !make) return null;
+    throw error;
+  }
+  return { plugins: lstatSync('.'), isMade, model };
+}
+
+const NAME_THE_FOLDER = 'Attach it with --mu-plugins and the real path of its folder of must-use plugins.';
+
+/** Goes on with the rights of a folder's owner, unless everything so far is root's own. */
+function takeOwner(folder: Stats, model: Model): void {
+  owner = folder.uid;
+  if (owner === 0 || !isRoot()) return;
+  const group = isTrusted(model) && model.file.gid !== 0 ? { group: model.file.gid } : {};
+  becomeUser(owner, { ...group, fallbackGroup: folder.gid, withGroups: false });
+}
+
+function descend(name: string, model: Model): void {
+  const folder = enterFolder(name, (found) => {
+    const own = process.geteuid?.();
+    // Below folders of root's, the first other owner counts: nobody but root can have put the folder there.
+    if (owner === 0 || found.uid === owner || (own !== 0 && found.uid === own)) return;
+    throw new RefusedPath(`${shown(name)} belongs to user ${found.uid}, the folder around it to user ${owner}.`);
+  });
+  if (owner === 0 && folder.uid !== 0) takeOwner(folder, model);
+}
+
+/** Does something in a folder below the working directory and comes back. */
+function within<Result>(path: string, model: Model, make: boolean, work: () => Result): Result {
+  const names = path === '' ? [] : path.split('/');
+  const trail: Stats[] = [];
+  for (const name of names) {
+    const here = lstatSync('.');
+    if (make) makeFolder(name);
+    descend(name, model);
+    trail.push(here);
+  }
+  const result = work();
+  for (const folder of trail.reverse()) leaveFolder(folder);
+  return result;
+}
+
+/** Goes back to the folder of must-use plugins from where a failed step has left the process. Throws RefusedPath. */
+function goBack({ plugins }: OpenSite): void {
+  const deepest = 16;
+  for (let step = 0; step < deepest; step++) {
+    const here = lstatSync('.');
+    if (here.ino === plugins.ino && here.dev === plugins.dev) return;
+    process.chdir('..');
+  }
+  throw new RefusedPath('The folders of the site were moved while guard worked in them.');
+}
+
+/**
+ * wp-config.php, which WordPress also finds one folder up, or wp-load.php before WordPress is configured.
+ * @param wordpress the working directory
+ */
+function readModel(wordpress: Stats): Model {
+  for (const name of ['wp-config.php', join('..', 'wp-config.php'), 'wp-load.php']) {
+    const found = look(name);
+    if (found?.isFile()) return { path: shown(name), file: found, link: null };
+    const target = found?.isSymbolicLink() ? statSync(name, { throwIfNoEntry: false }) : undefined;
+    if (target?.isFile()) return { path: shown(name), file: target, link: found };
+  }
+  return { path: process.cwd(), file: wordpress, link: null };
+}
+
+/**
+ * Whether the owner may have a file of the group that wp-config.php has. They have one already if it is theirs; a file
+ * of another user is in their folder because that user or root put it there, unless it is a second name of it.
+ */
+function isTrusted({ file, link }: Model): boolean {
+  if (file.uid === owner) return true;
+  return link === null ? file.nlink === 1 : link.uid === 0;
+}
+
+/** Those who may read the database password may read the key, nobody else. */
+function secretRights(model: Model): Rights {
+  const { path, file } = model;
+  const mode = file.mode & 0o644;
+  if (!startedAsRoot) return { mode, uid: null, gid: file.gid, required: false };
+  if (isRoot()) return { mode, uid: file.uid, gid: file.gid, required: true };
+  const isForAll = (mode & 0o004) !== 0;
+  if (isForAll) return { mode, uid: null, gid: null, required: true };
+  const isForOwnerAlone = (mode & 0o040) === 0;
+  if (isForOwnerAlone ? file.uid !== owner && file.uid !== 0 : !isTrusted(model)) {
+    throw new RefusedPath(
+      `${path} belongs to user ${file.uid} and not to user ${owner}, who owns the folder of must-use plugins: the key file can’t be given the same readers. Change the owner of one of them.`,
+    );
+  }
+  return file.gid === 0 || isForOwnerAlone
+    ? { mode: 0o600, uid: null, gid: null, required: true }
+    : { mode, uid: null, gid: file.gid, required: true };
+}
+
+const PUBLIC: Rights = { mode: 0o644, uid: null, gid: null, required: false };
+
+function locate({ folders }: SiteCall): SiteResults['locate'] {
+  const { wordpressDir } = folders;
+  const lacks = (file: string) => new RefusedPath(`${wordpressDir} is not a WordPress folder: it has no ${file}.`);
+  try {
+    enterNamed(wordpressDir);
+  } catch (error) {
+    throw error instanceof MissingFolder ? lacks('wp-load.php') : error;
+  }
+  for (const file of ['wp-load.php', join('wp-includes', 'version.php')]) {
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw lacks(file);
+  }
+  return { wordpressDir: process.cwd() };
+}
+
+function inspect(call: SiteCall): SiteResults['inspect'] {
+  const { wordpressDir, muPluginsDir } = call.folders;
+  const folder = enterNamed(wordpressDir);
+  if (muPluginsDir === undefined && look('wp-content') === null) {
+    throw new RefusedPath(
+      `${wordpressDir} has no wp-content. Name the folder of the site's must-use plugins with --mu-plugins.`,
+    );
+  }
+  if (muPluginsDir !== undefined && !statSync(dirname(muPluginsDir), { throwIfNoEntry: false })?.isDirectory()) {
+    throw new RefusedPath(`There is no folder ${dirname(muPluginsDir)} for must-use plugins.`);
+  }
+  const model = readModel(folder);
+  const site = openSite(call, model, folder, false);
+  secretRights(model);
+  if (site !== null && look(OWN_FOLDER) !== null) {
+    within(OWN_FOLDER, model, false, () => {
+      for (const name of ['assets', 'languages']) if (look(name) !== null) within(name, model, false, () => {});
+    });
+  }
+  return {};
+}
+
+function install(
+  call: SiteCall,
+  task: Extract<SiteTask, { kind: 'install' }>,
+  connector: Connector,
+): SiteResults['install'] {
+  const folder = enterNamed(call.folders.wordpressDir);
+  const model = readModel(folder);
+  const fault = connector.sharedRelease === null ? null : findSharedFault(connector.sharedRelease);
+  if (fault !== null) throw new RefusedPath(fault);
+  const site = openSite(call, model, folder, true) as OpenSite;
+  const before = connector.classesOf(readPlainFile(LOADER, MAX_READ_BYTES) ?? '');
+  const secret = { name: SECRET, bytes: Buffer.from(secretPhp(task.content)) };
+  // The secret comes before the loader, so that WordPress never runs the connector without it.
+  const files = [...connector.files, secret, connector.loader];
+  const current = new Set(files.map(({ name }) => name));
+  place(site, files);
+  const kept: string[] = [];
+  // Until guard serves the shared files, and pages that are open ask for no more, those of the copy are needed.
+  const isLeavingCopy = connector.sharedRelease !== null && before !== null && before !== 'includes';
+  const old = task.recorded.filter((name) => isConnectorFile(name) && !current.has(name));
+  for (const name of old) {
+    if (isLeavingCopy || (before !== null && name.startsWith(`${OWN_FOLDER}/${before}/`))) kept.push(name);
+    else if (!removeRecorded(site, name)) kept.push(name);
+  }
+  removeEmptyFolders(site, old);
+  return { files: [...current, ...kept] };
+}
+
+/** Writes all files beside their places and only then gives them their names: without room nothing has changed. */
+function place(site: OpenSite, files: readonly { readonly name: string; readonly bytes: Uint8Array }[]): void {
+  const { model } = site;
+  const staged: { readonly folder: string; readonly file: StagedFile }[] = [];
+  const folders = listFolders(files.map(({ name }) => name));
+  const made: string[] = [];
+  const key = secretRights(model);
+  try {
+    for (const folder of folders) {
+      within(folderOf(folder), model, false, () => {
+        if (makeFolder(basename(folder))) made.push(folder);
+      });
+    }
+    for (const { name, bytes } of files) {
+      const folder = folderOf(name);
+      within(folder, model, false, () => {
+        const file =
+          name === SECRET
+            ? // A web server never shows a key that a killed process has left behind.
+              stageFile(basename(name), bytes, key, '.php')
+            : stageFile(basename(name), bytes, PUBLIC);
+        staged.push({ folder, file });
+      });
+    }
+    while (staged.length > 0) {
+      const { folder, file } = staged[0] as (typeof staged)[number];
+      within(folder, model, false, () => {
+        placeFile(file);
+        staged.shift();
+        if (staged[0]?.folder !== folder) syncFolder();
+      });
+    }
+  } catch (error) {
+    undo(site, staged, made);
+    throw error;
+  }
+}
+
+function undo(
+  site: OpenSite,
+  staged: readonly { readonly folder: string; readonly file: StagedFile }[],
+  made: readonly string[],
+): void {
+  const attempt = (folder: string, work: () => void) => {
+    try {
+      goBack(site);
+      within(folder, site.model, false, work);
+    } catch {
+      // The folders were changed under this process; what it left there is the owner's.
+    }
+  };
+  for (const { folder, file } of staged) attempt(folder, () => removeFile(file.temporary));
+  for (const folder of [...made].reverse()) attempt(folderOf(folder), () => removeIfEmpty(basename(folder)));
+  if (site.isMade) attempt('', removeThisIfEmpty);
+}
+
+/** Removes the working directory if it is empty, and leaves it. */
+function removeThisIfEmpty(): void {
+  const name = basename(process.cwd());
+  process.chdir('..');
+  removeIfEmpty(name);
+}
+
+/** @returns whether it is gone */
+function removeRecorded(site: OpenSite, name: string): boolean {
+  try {
+    within(folderOf(name), site.model, false, () => removeFile(basename(name)));
+  } catch (error) {
+    goBack(site);
+    return error instanceof MissingFolder;
+  }
+  return true;
+}
+
+function removeEmptyFolders(site: OpenSite, names: readonly string[]): void {
+  for (const folder of listFolders(names).reverse()) {
+    try {
+      within(folderOf(folder), site.model, false, () => removeIfEmpty(basename(folder)));
+    } catch {
+      goBack(site);
+    }
+  }
+}
+
+/** The loader goes first, so that no half of the connector runs. */
+function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): SiteResults['remove'] {
+  const names = task.recorded.filter(isConnectorFile);
+  let site: OpenSite | null;
+  try {
+    const folder = enterNamed(call.folders.wordpressDir);
+    site = openSite(call, readModel(folder), folder, false);
+  } catch (error) {
+    if (error instanceof MissingFolder) return { hasOthers: false };
+    throw error;
+  }
+  if (site === null) return { hasOthers: false };
+  // Before anything goes: nothing stands in the way.
+  for (const folder of listFolders(names)) {
+    try {
+      within(folder, site.model, false, () => {});
+    } catch (error) {
+      if (!(error instanceof MissingFolder)) throw error;
+      goBack(site);
+    }
+  }
+  removeFile(LOADER);
+  for (const name of names) {
+    try {
+      within(folderOf(name), site.model, false, () => removeFile(basename(name)));
+    } catch (error) {
+      if (!(error instanceof MissingFolder)) throw error;
+      goBack(site);
+    }
+  }
+  removeEmptyFolders(site, names);
+  const hasOthers = look(OWN_FOLDER) !== null;
+  // Gone if it is empty now; WordPress has no such folder by itself.
+  removeThisIfEmpty();
+  return { hasOthers };
+}
+
+function restoreKey(call: SiteCall, content: SecretContent, onlyIfLacking: boolean): SiteResults['restore-key'] {
+  const folder = enterNamed(call.folders.wordpressDir);
+  const site = openSite(call, readModel(folder), folder, false);
+  if (site === null) throw new MissingFolder(`${call.folders.wordpressDir} has no folder of must-use plugins.`);
+  if (onlyIfLacking) {
+    if (!look(LOADER)?.isFile()) return { written: false };
+    const present = within(OWN_FOLDER, site.model, false, () => readPlainFile(basename(SECRET), MAX_READ_BYTES));
+    if (present?.includes(content.secret)) return { written: false };
+  }
+  place(site, [{ name: SECRET, bytes: Buffer.from(secretPhp(content)) }]);
+  return { written: true };
+}
+
+/** Looks at what is installed, following no link and making nothing. */
+function examine(call: SiteCall, secret: string): SiteResults['examine'] {
+  const folder = enterNamed(call.folders.wordpressDir);
+  const model = readModel(folder);
+  const site = openSite(call, model, folder, false);
+  const inPlugins = (name: string): FileFacts | null => {
+    const found = look(name);
+    return found === null ? null : toFileFacts(shown(name), found);
+  };
+  const facts = {
+    plugins: toFileFacts(process.cwd(), lstatSync('.')),
+    loader: site === null ? null : inPlugins(LOADER),
+    model: toFileFacts(model.path, model.file),
+  };
+  if (site === null || look(OWN_FOLDER) === null) return { ...facts, secret: null, hasKey: false };
+  return within(OWN_FOLDER, model, false, () => ({
+    ...facts,
+    secret: inPlugins(basename(SECRET)),
+    hasKey: readPlainFile(basename(SECRET), MAX_READ_BYTES)?.includes(secret) === true,
+  }));
+}
+
+function toFileFacts(path: string, { uid, mode }: Stats): FileFacts {
+  return { path, uid, mode: mode & 0o7777 };
+}
+
+function folderOf(name: string): string {
+  const folder = dirname(name);
+  return folder === '.' ? '' : folder;
+}
+
+async function perform(call: SiteCall): Promise<SiteResults[SiteTask['kind']]> {
+  const { task } = call;
+  process.umask(0o022);
+  switch (task.kind) {
+    case 'locate':
+      return locate(call);
+    case 'inspect':
+      return inspect(call);
+    case 'install':
+      // Read while this is root: the site's owner need not be able to.
+      return install(call, task, await readConnector(task.sources, task.shared));
+    case 'remove':
+      return remove(call, task);
+    case 'examine':
+      return examine(call, task.secret);
+    case 'restore-key':
+      return restoreKey(call, task.content, task.onlyIfLacking);
+  }
+}
+
+async function answer(work: () => Promise<SiteReply>): Promise<SiteReply> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code, message, stack } = error as NodeJS.ErrnoException;
+    if (error instanceof RefusedPath || error instanceof MissingFolder) return { ok: false, message };
+    return { ok: false, message: code === undefined ? (stack ?? message) : `${shown('')}: ${message}` };
+  }
+}
+
+/** Tasks that install nothing, so that the operator need not have named the folder. */
+const UNNAMED_TASKS: ReadonlySet<SiteTask['kind']> = new Set(['remove', 'locate', 'examine']);
+
+/**
+ * Checks what a command without root's rights asks for. Its user may have changed the configuration: files are
+ * installed where the operator said, and they are guard's own.
+ */
+async function brokered(call: SiteCall, installable: Set<string>): Promise<SiteReply> {
+  const { folders, task } = call;
+  const { wordpressDir, muPluginsDir } = folders;
+  if (!UNNAMED_TASKS.has(task.kind) && !installable.has(wordpressDir)) {
+    return { ok: false, message: `${wordpressDir} was not named.` };
+  }
+  const reply = await callChild({
+    folders,
+    // What is only looked at may be anywhere.
+    isMuPluginsNamed: task.kind === 'examine' || (muPluginsDir !== undefined && installable.has(muPluginsDir)),
+    task: task.kind === 'install' ? { ...task, sources: await findConnectorSources() } : task,
+  });
+  const isNamed = task.kind === 'locate' && installable.has(wordpressDir);
+  if (reply.ok && isNamed) installable.add((reply.result as SiteResults['locate']).wordpressDir);
+  return reply;
+}
+
+function main([mode, ...named]: readonly string[]): void {
+  const reply = (message: SiteReply, then = () => {}) => process.send?.(message, then);
+  if (mode === 'broker') {
+    const installable = new Set(named);
+    process.on('message', async (call) => reply(await answer(() => brokered(call as SiteCall, installable))));
+    return;
+  }
+  process.once('message', async (call) => {
+    const outcome = await answer(async () => ({ ok: true, result: await perform(call as SiteCall) }));
+    reply(outcome, () => process.disconnect?.());
+  });
+}
+
+main(process.argv.slice(2));

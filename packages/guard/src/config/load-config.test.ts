@@ -1,0 +1,311 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { scratchFolder } from '../../test/support/scratch.js';
+import { ConfigError, loadConfig } from './load-config.js';
+
+const secret = '0f'.repeat(32);
+
+async function folder(file: unknown, secrets: Record<string, string> = { site: secret }): Promise<string> {
+  const dataDir = await scratchFolder();
+  await mkdir(join(dataDir, 'sites'));
+  await writeFile(join(dataDir, 'guard.json'), typeof file === 'string' ? file : JSON.stringify(file));
+  for (const [id, text] of Object.entries(secrets)) {
+    await writeFile(join(dataDir, 'sites', `${id}.secret`), text, { mode: 0o600 });
+  }
+  return dataDir;
+}
+
+async function mistakesOf(dataDir: string, env: NodeJS.ProcessEnv = {}): Promise<readonly string[]> {
+  const error = await loadConfig({ dataDir, env }).catch((thrown: unknown) => thrown);
+  if (!(error instanceof ConfigError)) throw new Error('The configuration was taken.');
+  return error.mistakes.map((mistake) => mistake.replaceAll(`${dataDir}/`, ''));
+}
+
+const site = { id: 'site', upstream: 'http://127.0.0.1:8081' };
+
+it('fills in defaults, makes folders absolute and reads the secret from its own file', async () => {
+  const dataDir = await folder({ sites: [{ ...site, wordpressDir: 'wordpress' }] });
+  const config = await loadConfig({ dataDir, env: {} });
+  expect(config).toMatchObject({
+    dataDir,
+    listen: { host: '127.0.0.1', port: 8080 },
+    database: 'sqlite:guard.sqlite',
+    trustedProxies: [],
+    logLevel: 'info',
+  });
+  expect(config.sites).toEqual([
+    {
+      id: 'site',
+      hosts: ['*'],
+      upstream: 'http://127.0.0.1:8081',
+      wordpressDir: join(dataDir, 'wordpress'),
+      requireGuard: true,
+      home: '',
+      secret,
+    },
+  ]);
+});
+
+it('takes names of address headers of trusted proxies in any letter case, and none that guard writes or that pass anyway', async () => {
+  const names = (...trustedProxyHeaders: unknown[]) => folder({ trustedProxyHeaders, sites: [site] });
+  const config = await loadConfig({ dataDir: await names('CF-Connecting-IP', 'forwarded'), env: {} });
+  expect(config.trustedProxyHeaders).toEqual(['cf-connecting-ip', 'forwarded']);
+  for (const name of ['X-Forwarded-For', 'X-Real-IP', 'X-WP-Nonce', 'X-Security-Optimizer-Guard', 'Client_IP', '', 7]) {
+    const mistakes = await mistakesOf(await names(name));
+    expect([name, mistakes]).toEqual([
+      name,
+      [expect.stringMatching(/^guard\.json: trustedProxyHeaders\[0\]: use names/)],
+    ]);
+  }
+});
+
+it('lets the environment win over the file', async () => {
+  const dataDir = await folder({ listen: '127.0.0.1:1', sites: [site] });
+  const config = await loadConfig({
+    dataDir,
+    env: {
+      SECURITY_OPTIMIZER_LISTEN: '[::1]:9000',
+      SECURITY_OPTIMIZER_DATABASE: 'sqlite:other.sqlite',
+      SECURITY_OPTIMIZER_TRUSTED_PROXIES: '192.0.2.1, 2001:db8::/32',
+      SECURITY_OPTIMIZER_LOG_LEVEL: 'debug',
+    },
+  });
+  expect(config).toMatchObject({
+    listen: { host: '::1', port: 9000 },
+    database: 'sqlite:other.sqlite',
+    trustedProxies: ['192.0.2.1', '2001:db8::/32'],
+    logLevel: 'debug',
+  });
+});
+
+it('reports all mistakes together, each with its key and what is allowed', async () => {
+  const dataDir = await folder({
+    listen: '8080',
+    database: 'postgres://example.com/guard',
+    trustedProxies: ['192.0.2.0/33'],
+    limits: { targetBytes: 1 },
+    colour: 'blue',
+    sites: [{ id: 'my site', upstream: 'http://example.com/blog', hosts: ['example.com:80'], secret: 'x' }],
+  });
+  expect(await mistakesOf(dataDir, { SECURITY_OPTIMIZER_LOG_LEVEL: 'loud' })).toEqual([
+    'guard.json: listen: use HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080, or unix:/PATH of at most 103 bytes',
+    'guard.json: database: PostgreSQL is not available in this version; use sqlite:FILE',
+    'guard.json: trustedProxies[0]: use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24, or file:PATH for a file with one of them in each line, or unix for connections to a Unix socket',
+    'guard.json: limits.targetBytes: use a whole number from 1024 to 65536 (bytes)',
+    'guard.json: sites[0].id: use letters, digits and hyphens',
+    'guard.json: sites[0].hosts[0]: use host names without port, for example example.com, *.example.com for its subdomains, or * for every other host',
+    'guard.json: sites[0].upstream: use the http origin of the web server without a path, for example http://127.0.0.1:8081, or unix:/PATH of its socket',
+    'guard.json: sites[0].secret: unknown key; see docs/configuration.md',
+    'guard.json: colour: unknown key; see docs/configuration.md',
+    'SECURITY_OPTIMIZER_LOG_LEVEL: use debug, info, warn, error or silent',
+  ]);
+});
+
+it('takes no encrypted upstream, since the way to WordPress speaks plain HTTP only', async () => {
+  const dataDir = await folder({ sites: [{ ...site, upstream: 'https://wordpress.internal' }] }, { site: secret });
+  expect(await mistakesOf(dataDir, {})).toEqual([
+    'guard.json: sites[0].upstream: use the http origin of the web server without a path, for example http://127.0.0.1:8081, or unix:/PATH of its socket',
+  ]);
+});
+
+it('reads what concerns the Activity Log, and reports mistakes in it', async () => {
+  const activity = {
+    maxRows: 5000,
+    dns: ['192.0.2.53', '192.0.2.53:5353', '[2001:db8::53]:53', '2001:db8::53'],
+    monitors: ['192.0.2.0/24'],
+    securityLog: '/var/log/security-optimizer.log',
+  };
+  const plain = await folder({ sites: [site] }, { site: secret });
+  expect((await loadConfig({ dataDir: plain, env: {} })).activity).toEqual({
+    maxRows: 1_000_000,
+    dns: [],
+    monitors: [],
+    securityLog: null,
+  });
+  const full = await folder({ sites: [site], activity }, { site: secret });
+  expect((await loadConfig({ dataDir: full, env: {} })).activity).toEqual(activity);
+  const wrong = { maxRows: 10, dns: ['dns.example.com', '192.0.2.53:0', '2001:db8::53:x'], monitors: ['all'], days: 3 };
+  const dns = 'use addresses of DNS servers, for example 192.0.2.53 or 192.0.2.53:5353';
+  expect(await mistakesOf(await folder({ sites: [site], activity: wrong }, { site: secret }))).toEqual([
+    'guard.json: activity.maxRows: use a whole number from 1000 to 1000000000 (rows)',
+    `guard.json: activity.dns[0]: ${dns}`,
+    `guard.json: activity.dns[1]: ${dns}`,
+    `guard.json: activity.dns[2]: ${dns}`,
+    'guard.json: activity.monitors[0]: use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24',
+    'guard.json: activity.days: unknown key; see docs/configuration.md',
+  ]);
+});
+
+it('refuses two sites with one id or one host', async () => {
+  const dataDir = await folder({ sites: [site, site] });
+  expect(await mistakesOf(dataDir)).toEqual([
+    'sites[1].id: site is used twice; each site needs its own',
+    'sites[1].hosts: * is named twice; a host belongs to one site',
+  ]);
+});
+
+it('takes a configuration without a site', async () => {
+  const config = await loadConfig({ dataDir: await folder({}), env: {} });
+  expect(config).toMatchObject({ sites: [], quarantined: [] });
+});
+
+it('quarantines a site whose secret is missing, malformed or readable by others, and no other', async () => {
+  const sites = ['a', 'b', 'c', 'd'].map((id) => ({
+    id,
+    upstream: 'http://127.0.0.1:1',
+    hosts: [`${id}.example.com`],
+  }));
+  const dataDir = await folder({ sites }, { b: 'short', c: secret, d: secret });
+  await chmod(join(dataDir, 'sites', 'c.secret'), 0o644);
+  const config = await loadConfig({ dataDir, env: {} });
+  expect(config.sites.map(({ id }) => id)).toEqual(['d']);
+  expect(config.quarantined).toEqual(
+    [
+      ['a', 'a.secret: can’t be read (ENOENT); `security-optimizer attach` writes it'],
+      ['b', 'b.secret: must hold 64 lower-case hexadecimal digits; remove it and attach the site again'],
+      ['c', 'c.secret: others may read it; run chmod 600 on it'],
+    ].map(([id, reason]) => ({ id, hosts: [`${id}.example.com`], reason: join(dataDir, 'sites', reason as string) })),
+  );
+});
+
+it('says plainly that the file is missing or is not JSON', async () => {
+  expect((await mistakesOf(await scratchFolder()))[0]).toContain('guard.json: can’t be read (ENOENT)');
+  expect((await mistakesOf(await folder('{')))[0]).toContain('guard.json: is not valid JSON');
+});
+
+it('takes what the provider puts on the Security Dashboard, by https alone', async () => {
+  const ebook = { title: 'Ten steps', link: 'https://example.com/guide' };
+  const branding = { ebook, rateLink: 'https://example.com/review' };
+  const config = await loadConfig({ dataDir: await folder({ sites: [site], branding }), env: {} });
+  expect(config.branding).toEqual({ ...branding, ebook: { ...ebook, text: '', image: '' }, rateAfterDays: 7 });
+  const none = await loadConfig({ dataDir: await folder({ sites: [site] }), env: {} });
+  expect(none.branding).toEqual({ ebook: null, rateLink: '', rateAfterDays: 7 });
+  const wrong = { ebook: { title: ' ', link: 'javascript:alert(1)' }, rateLink: 'http://example.com/' };
+  expect(await mistakesOf(await folder({ sites: [site], branding: wrong }))).toEqual([
+    'guard.json: branding.ebook.title: use a text of 1 to 300 characters',
+    'guard.json: branding.ebook.link: use an https address, for example https://example.com/guide',
+    'guard.json: branding.rateLink: use an https address, or "" for none',
+  ]);
+});
+
+it('takes addresses for what owners agree to by https or on this machine, and a cover by a path of the site', async () => {
+  const consent = { technicalDataUrl: 'https://example.com/data', emailUrl: 'http://127.0.0.1:9000/mails' };
+  const ebook = { title: 'Ten steps', link: 'https://example.com/guide', image: '/wp-content/uploads/guide.png' };
+  const config = await loadConfig({ dataDir: await folder({ sites: [site], consent, branding: { ebook } }), env: {} });
+  expect([config.consent, config.branding.ebook?.image]).toEqual([consent, ebook.image]);
+  const none = await loadConfig({ dataDir: await folder({ sites: [site] }), env: {} });
+  expect(none.consent).toEqual({ technicalDataUrl: null, emailUrl: null });
+  const wrong = {
+    consent: { emailUrl: 'http://example.com/' },
+    branding: { ebook: { ...ebook, image: '//example.com/a' } },
+  };
+  expect((await mistakesOf(await folder({ sites: [site], ...wrong }))).map((line) => line.split(': ')[1])).toEqual([
+    'branding.ebook.image',
+    'consent.emailUrl',
+  ]);
+});
+
+it('takes the password of the mail server from its file or the environment, and guards the file', async () => {
+  const smtp = { host: 'smtp.example.com', user: 'guard', passwordFile: 'mail.password', from: 'reports@example.com' };
+  const dataDir = await folder({ sites: [site], mail: { smtp } });
+  expect(await mistakesOf(dataDir)).toEqual(['mail.password: can’t be read (ENOENT)']);
+  await writeFile(join(dataDir, 'mail.password'), 'a b\n', { mode: 0o600 });
+  const { mail } = await loadConfig({ dataDir, env: {} });
+  const server = { host: 'smtp.example.com', port: 587, secure: false, from: 'reports@example.com' };
+  expect(mail.smtp).toEqual({ ...server, login: { user: 'guard', password: 'a b' } });
+  const env = { SECURITY_OPTIMIZER_SMTP_PASSWORD: 'other' };
+  expect((await loadConfig({ dataDir, env })).mail.smtp?.login?.password).toBe('other');
+  await chmod(join(dataDir, 'mail.password'), 0o644);
+  expect(await mistakesOf(dataDir)).toEqual(['mail.password: others may read it; run chmod 600 on it']);
+});
+
+it.each([
+  [{ host: 'smtp.example.com' }, 'mail.smtp.from: use an e-mail address'],
+  [{ host: 'smtp.example.com', from: 'reports@example.com\r\nBcc: a@example.com' }, 'mail.smtp.from: use an e-mail'],
+  [{ host: 'smtp example', from: 'reports@example.com' }, 'mail.smtp.host: use the name or address'],
+  [{ host: 'smtp.example.com', port: 0, from: 'reports@example.com' }, 'mail.smtp.port: use a whole number'],
+  [{ host: 'smtp.example.com', user: 'guard', from: 'reports@example.com' }, 'mail.smtp: `user` needs a password'],
+])('refuses the mail server %j', async (smtp, mistake) => {
+  const mistakes = await mistakesOf(await folder({ sites: [site], mail: { smtp } }));
+  expect(mistakes).toHaveLength(1);
+  expect(mistakes[0]).toContain(mistake);
+});
+
+it('speaks TLS at once with port 465', async () => {
+  const smtp = { host: 'smtp.example.com', port: 465, from: 'Reports <reports@example.com>' };
+  const { mail } = await loadConfig({ dataDir: await folder({ sites: [site], mail: { smtp } }), env: {} });
+  expect(mail.smtp).toMatchObject({ secure: true, login: null });
+});
+
+it('takes Unix sockets by absolute paths that the system can hold', async () => {
+  const of = (keys: object) => folder({ sites: [site], ...keys });
+  const config = await loadConfig({
+    dataDir: await of({
+      listen: 'unix:/run/guard.sock',
+      metrics: { listen: 'unix:/run/metrics.sock' },
+      trustedProxies: ['unix', '192.0.2.1'],
+      sites: [{ id: 'site', upstream: 'unix:/run/php.sock' }],
+    }),
+    env: {},
+  });
+  expect(config).toMatchObject({
+    listen: { path: '/run/guard.sock' },
+    metrics: { listen: { path: '/run/metrics.sock' } },
+  });
+  expect(config.trustedProxies).toEqual(['unix', '192.0.2.1']);
+  expect(config.sites[0]?.upstream).toBe('unix:/run/php.sock');
+  for (const text of [
+    'unix:run/guard.sock',
+    'unix:',
+    'unix:/',
+    'unix:/run/',
+    `unix:/${'é'.repeat(52)}`,
+    'unix:/a\0b',
+  ]) {
+    const listen = await mistakesOf(await of({ listen: text }));
+    expect([text, listen]).toEqual([text, [expect.stringMatching(/^guard\.json: listen: use HOST:PORT/)]]);
+    const upstream = await mistakesOf(await of({ sites: [{ id: 'site', upstream: text }] }));
+    expect([text, upstream]).toEqual([
+      text,
+      [expect.stringMatching(/^guard\.json: sites\[0\]\.upstream: use the http/)],
+    ]);
+  }
+  for (const key of ['activity', 'alerts']) {
+    const list = key === 'activity' ? 'monitors' : 'privateTargets';
+    expect(await mistakesOf(await of({ [key]: { [list]: ['unix'] } }))).toHaveLength(1);
+  }
+});
+
+it('takes the PROXY protocol from named proxies only', async () => {
+  const config = await loadConfig({
+    dataDir: await folder({ sites: [site], proxyProtocol: true, trustedProxies: ['192.0.2.1'] }),
+    env: {},
+  });
+  expect(config.proxyProtocol).toBe(true);
+  expect(await mistakesOf(await folder({ sites: [site], proxyProtocol: true }))).toEqual([
+    'proxyProtocol: name the proxies that send the header in trustedProxies; from others guard takes none',
+  ]);
+});
+
+it('reads proxies from files too, once each, for all sites and for one', async () => {
+  const sites = [{ ...site, trustedProxies: ['file:lists/cdn.txt', '192.0.2.7'] }];
+  const dataDir = await folder({ trustedProxies: ['127.0.0.1', 'file:lists/cdn.txt'], sites });
+  await mkdir(join(dataDir, 'lists'));
+  const list = '# ranges of the network\n198.51.100.0/24\r\n\n  2001:db8:1::/48  # more of them\n';
+  await writeFile(join(dataDir, 'lists', 'cdn.txt'), list);
+  const config = await loadConfig({ dataDir, env: {} });
+  expect(config.trustedProxies).toEqual(['127.0.0.1', '198.51.100.0/24', '2001:db8:1::/48']);
+  expect(config.sites[0]?.trustedProxies).toEqual(['198.51.100.0/24', '2001:db8:1::/48', '192.0.2.7']);
+});
+
+it.each([
+  ['', 'cdn.txt: holds no address; all visitors would have the address of the proxy'],
+  ['# nothing\n', 'cdn.txt: holds no address; all visitors would have the address of the proxy'],
+  ['198.51.100.0/24\n<html>\n', 'cdn.txt: line 2 is no address or CIDR range'],
+  [null, 'cdn.txt: can’t be read (ENOENT); trustedProxies names it'],
+])('refuses a list of proxies that is %j', async (text, mistake) => {
+  const dataDir = await folder({ trustedProxies: ['file:cdn.txt'], sites: [site] });
+  if (text !== null) await writeFile(join(dataDir, 'cdn.txt'), text);
+  expect(await mistakesOf(dataDir)).toEqual([mistake]);
+});

@@ -1,0 +1,287 @@
+import { readFileSync, statSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { QuarantinedSite, SiteConfig, SiteId } from '../site.js';
+import type { Config, SmtpServer } from './config.js';
+import {
+  type ConfigFile,
+  configFile,
+  databaseUrl,
+  isAddressOrRange,
+  LIST_FILE,
+  listenAddress,
+  logLevel,
+  parseConfig,
+  trustedProxy,
+} from './config-file.js';
+
+/** All mistakes of a configuration, each with its key and what is allowed. */
+export class ConfigError extends Error {
+  constructor(readonly mistakes: readonly string[]) {
+    super(mistakes.join('\n'));
+    this.name = 'ConfigError';
+  }
+}
+
+/** Where a configuration is: a folder with `guard.json`, or a file; see `loadConfig`. */
+export interface ConfigSource {
+  readonly dataDir?: string | undefined;
+  readonly file?: string | undefined;
+}
+
+/** Name of the configuration file in the data folder. */
+export const CONFIG_FILE = 'guard.json';
+
+/** File below the data folder that holds a site's secret. */
+export function secretFile(dataDir: string, site: string): string {
+  return join(dataDir, 'sites', `${site}.secret`);
+}
+
+/**
+ * Reads the configuration: the file, overridden by the environment, then each site's secret. Relative paths are relative
+ * to the data folder, by default the folder of the file. A site whose secret can't be used is quarantined, so that the
+ * others are served.
+ *
+ * @throws ConfigError
+ */
+export async function loadConfig(options: ConfigSource & { readonly env?: NodeJS.ProcessEnv }): Promise<Config> {
+  const file = toConfigPath(options);
+  const dataDir = resolve(options.dataDir ?? dirname(file));
+  const mistakes: string[] = [];
+  const fromFile = await readConfigFile(file, mistakes);
+  const fromEnv = readEnvironment(options.env ?? process.env, mistakes);
+  const merged = { ...(fromFile ?? configFile.parse({})), ...fromEnv };
+  if (fromFile) mistakes.push(...siteMistakes(fromFile.sites));
+  if (merged.proxyProtocol && merged.trustedProxies.length === 0) {
+    mistakes.push(
+      'proxyProtocol: name the proxies that send the header in trustedProxies; from others guard takes none',
+    );
+  }
+  const sites: SiteConfig[] = [];
+  const quarantined: QuarantinedSite[] = [];
+  const lists = new Map<string, readonly string[]>();
+  const proxies = (lines: readonly string[]) => readProxies(dataDir, lines, lists, mistakes);
+  const trustedProxies = await proxies(merged.trustedProxies);
+  for (const site of merged.sites) {
+    const secret = readSecret(dataDir, site.id);
+    if ('reason' in secret) {
+      quarantined.push({ id: site.id, hosts: site.hosts, reason: secret.reason });
+      continue;
+    }
+    const wordpressDir = site.wordpressDir === null ? null : resolve(dataDir, site.wordpressDir);
+    const { muPluginsDir: moved, sharedConnector: shared, trustedProxies: own, ...rest } = site;
+    const muPluginsDir = moved === undefined ? {} : { muPluginsDir: resolve(dataDir, moved) };
+    const ownProxies = own === undefined ? {} : { trustedProxies: await proxies(own) };
+    const sharedConnector = shared === undefined ? {} : { sharedConnector: shared };
+    sites.push({ ...rest, wordpressDir, ...muPluginsDir, ...sharedConnector, ...ownProxies, ...secret });
+  }
+  const smtp = await readSmtp(dataDir, merged.mail.smtp, options.env ?? process.env, mistakes);
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  const { securityLog } = merged.activity;
+  const activity = { ...merged.activity, securityLog: securityLog === null ? null : resolve(dataDir, securityLog) };
+  return { dataDir, ...merged, trustedProxies, activity, sites, quarantined, mail: { smtp } };
+}
+
+/**
+ * Replaces each `file:PATH` by the addresses and ranges in the file: one a line, `#` begins a comment. An empty file is a
+ * mistake, since all visitors would then have the address of the proxy.
+ *
+ * @param lists the files that were read already; thousands of sites may name the same one
+ */
+async function readProxies(
+  dataDir: string,
+  lines: readonly string[],
+  lists: Map<string, readonly string[]>,
+  mistakes: string[],
+): Promise<readonly string[]> {
+  const all: string[] = [];
+  for (const line of lines) {
+    if (!line.startsWith(LIST_FILE)) {
+      all.push(line);
+      continue;
+    }
+    const file = resolve(dataDir, line.slice(LIST_FILE.length));
+    const list = lists.get(file) ?? (await readAddressList(file, mistakes));
+    lists.set(file, list);
+    all.push(...list);
+  }
+  return all;
+}
+
+async function readAddressList(file: string, mistakes: string[]): Promise<readonly string[]> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    mistakes.push(`${file}: can’t be read (${(error as NodeJS.ErrnoException).code}); trustedProxies names it`);
+    return [];
+  }
+  const list: string[] = [];
+  const before = mistakes.length;
+  for (const [at, line] of text.split('\n').entries()) {
+    const entry = line.replace(/#.*$/, '').trim();
+    if (entry === '') continue;
+    if (isAddressOrRange(entry)) list.push(entry);
+    else mistakes.push(`${file}: line ${at + 1} is no address or CIDR range`);
+  }
+  if (list.length === 0 && mistakes.length === before) {
+    mistakes.push(`${file}: holds no address; all visitors would have the address of the proxy`);
+  }
+  return list;
+}
+
+function toConfigPath({ dataDir, file }: ConfigSource): string {
+  return resolve(file ?? join(dataDir ?? '.', CONFIG_FILE));
+}
+
+/**
+ * When the configuration file was written, nanoseconds since the Unix epoch, in decimal digits.
+ * @throws ConfigError when it can't be read
+ */
+export async function configWrittenAt(source: ConfigSource): Promise<string> {
+  const file = toConfigPath(source);
+  try {
+    return String((await stat(file, { bigint: true })).mtimeNs);
+  } catch (error) {
+    throw new ConfigError([missingFile(file, error)]);
+  }
+}
+
+/** Reads and validates only the file. Mistakes are appended to the list; the result is null when there are any. */
+export async function readConfigFile(file: string, mistakes: string[]): Promise<ConfigFile | null> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    mistakes.push(missingFile(file, error));
+    return null;
+  }
+  const parsed = parseConfig(text);
+  if ('config' in parsed) return parsed.config;
+  mistakes.push(...parsed.mistakes.map((mistake) => `${file}: ${mistake}`));
+  return null;
+}
+
+function missingFile(file: string, error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return `${file}: can’t be read (${code}); \`security-optimizer attach\` writes it`;
+}
+
+function siteMistakes(sites: ConfigFile['sites']): string[] {
+  const mistakes: string[] = [];
+  const ids = new Set<string>();
+  const hosts = new Set<string>();
+  for (const [at, site] of sites.entries()) {
+    if (ids.has(site.id)) mistakes.push(`sites[${at}].id: ${site.id} is used twice; each site needs its own`);
+    ids.add(site.id);
+    for (const host of site.hosts) {
+      if (hosts.has(host)) mistakes.push(`sites[${at}].hosts: ${host} is named twice; a host belongs to one site`);
+      hosts.add(host);
+    }
+  }
+  return mistakes;
+}
+
+const variables = {
+  SECURITY_OPTIMIZER_LISTEN: { key: 'listen', read: (text: string) => listenAddress.safeParse(text) },
+  SECURITY_OPTIMIZER_DATABASE: { key: 'database', read: (text: string) => databaseUrl.safeParse(text) },
+  SECURITY_OPTIMIZER_TRUSTED_PROXIES: {
+    key: 'trustedProxies',
+    read: (text: string) => trustedProxy.array().safeParse(text.split(/[\s,]+/).filter((part) => part !== '')),
+  },
+  SECURITY_OPTIMIZER_LOG_LEVEL: { key: 'logLevel', read: (text: string) => logLevel.safeParse(text) },
+} as const;
+
+/**
+ * The database that guard uses with this file. The environment overrides the file.
+ * @throws ConfigError
+ */
+export function getDatabaseUrl({ database }: Pick<ConfigFile, 'database'>, env = process.env): string {
+  const mistakes: string[] = [];
+  const { database: named } = readEnvironment(
+    { SECURITY_OPTIMIZER_DATABASE: env.SECURITY_OPTIMIZER_DATABASE },
+    mistakes,
+  );
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  return named ?? database;
+}
+
+function readEnvironment(env: NodeJS.ProcessEnv, mistakes: string[]): Partial<ConfigFile> {
+  const values: Record<string, unknown> = {};
+  for (const [name, { key, read }] of Object.entries(variables)) {
+    const text = env[name];
+    if (text === undefined || text === '') continue;
+    const result = read(text);
+    if (result.success) values[key] = result.data;
+    else mistakes.push(`${name}: ${result.error.issues[0]?.message}`);
+  }
+  return values as Partial<ConfigFile>;
+}
+
+const SMTP_PASSWORD = 'SECURITY_OPTIMIZER_SMTP_PASSWORD';
+
+/** The mail server with its password: from the environment, else from the file. */
+async function readSmtp(
+  dataDir: string,
+  smtp: ConfigFile['mail']['smtp'],
+  env: NodeJS.ProcessEnv,
+  mistakes: string[],
+): Promise<SmtpServer | null> {
+  if (smtp === null) return null;
+  const { user, passwordFile, ...rest } = smtp;
+  // Port 465 is implicit TLS (RFC 8314).
+  const server = { ...rest, secure: rest.secure ?? rest.port === 465 };
+  if (user === null) return { ...server, login: null };
+  const password = env[SMTP_PASSWORD] || (await readPassword(dataDir, passwordFile, mistakes));
+  return { ...server, login: { user, password } };
+}
+
+async function readPassword(dataDir: string, name: string | null, mistakes: string[]): Promise<string> {
+  if (name === null) {
+    mistakes.push(`mail.smtp: \`user\` needs a password; name \`passwordFile\` or set ${SMTP_PASSWORD}`);
+    return '';
+  }
+  const file = resolve(dataDir, name);
+  try {
+    const password = (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
+    if (password === '') mistakes.push(`${file}: must hold the password of the mail server`);
+    await refuseReadableByOthers(file, mistakes);
+    return password;
+  } catch (error) {
+    mistakes.push(`${file}: can’t be read (${(error as NodeJS.ErrnoException).code})`);
+    return '';
+  }
+}
+
+async function refuseReadableByOthers(file: string, mistakes: string[]): Promise<void> {
+  if (isReadableByOthers(await stat(file))) mistakes.push(`${file}: others may read it; run chmod 600 on it`);
+}
+
+function isReadableByOthers({ mode }: { readonly mode: number }): boolean {
+  return process.platform !== 'win32' && (mode & 0o077) !== 0;
+}
+
+/**
+ * The secret of a site, or why it can't be used and how to fix it. Synchronous: with ten thousand sites that takes a third
+ * of the time, and nothing else waits, at the start or in the thread of `loadConfigBeside`.
+ */
+function readSecret(dataDir: string, site: SiteId): { readonly secret: string } | { readonly reason: string } {
+  const file = secretFile(dataDir, site);
+  try {
+    const secret = readFileSync(file, 'utf8').trim();
+    if (!isSecret(secret)) {
+      return { reason: `${file}: must hold 64 lower-case hexadecimal digits; remove it and attach the site again` };
+    }
+    if (isReadableByOthers(statSync(file))) return { reason: `${file}: others may read it; run chmod 600 on it` };
+    return { secret };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const remedy = code === 'ENOENT' ? '`security-optimizer attach` writes it' : 'guard must be able to read it';
+    return { reason: `${file}: can’t be read (${code}); ${remedy}` };
+  }
+}
+
+/** Whether a text has the form of a secret: 32 bytes in hexadecimal. */
+export function isSecret(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}

@@ -1,0 +1,97 @@
+import type { ActivityOptions } from '@security-optimizer/contract/activity';
+import type { downloads } from '@security-optimizer/contract/activity-export';
+import type { ApiEndpoint, Endpoint, fetchOptions } from '@security-optimizer/contract/endpoints';
+import type { LoginOptions } from '@security-optimizer/contract/login';
+import type { SecurityOptions } from '@security-optimizer/contract/protections';
+import type { ServerText, WithMessages } from '@security-optimizer/contract/server-message';
+import type { z } from 'zod';
+import type { Services } from './services.js';
+import type { Actor } from './settings/audit-store.js';
+import type { SiteConfig, SiteId } from './site.js';
+import type { Visitor } from './wordpress/connector-client.js';
+
+/**
+ * A part of the product. `features.ts` starts the features in order and passes each one the services and the earlier
+ * features that it uses.
+ */
+export interface Feature<Running extends RunningFeature, Earlier = void> {
+  readonly name: string;
+  start(services: Services, earlier: Earlier): Running | Promise<Running>;
+}
+
+/** A started feature. Each feature extends this interface with what later features and the gateway use. */
+export interface RunningFeature {
+  /** Settles when all data that guard needs before the first request is in memory. */
+  readonly ready?: Promise<void>;
+  /** Loads its API endpoints and their use cases, on the first call of the API. */
+  loadEndpoints?(): Promise<PartOf<Endpoints>>;
+  /** Loads what it keeps in memory of a site that is added while guard runs, before the site is served. */
+  loadSite?(site: SiteId): Promise<void>;
+  /** Stores what it still holds of a site that is no longer served. */
+  dropSite?(site: SiteId): Promise<void>;
+  /** Called once guard is serving: starts the work that can wait until then. */
+  onServing?(): void | Promise<void>;
+  /** Called once guard no longer serves: starts nothing new. All features are drained before the first one stops. */
+  drain?(): void;
+  /** Releases all resources. Later features have already stopped. */
+  stop?(): void | Promise<void>;
+}
+
+/** Who calls the API, and for which site. */
+export interface CallContext {
+  readonly site: SiteConfig;
+  readonly actor: Actor;
+  /** The caller's browser, for commands to WordPress about the caller's session. */
+  readonly visitor: Visitor;
+}
+
+/** The result of a call; the API puts the envelope around it. */
+export interface Outcome<Data> {
+  readonly data: Data;
+  readonly message: ServerText;
+  /** `Set-Cookie` values from WordPress for the caller's browser. */
+  readonly setCookies?: readonly string[];
+}
+
+/** One handler for each call, typed by its schemas. */
+export type CallHandlers<Calls extends Endpoint> = {
+  readonly [Call in Calls as Call['name']]: (
+    input: z.output<Call['request']>,
+    context: CallContext,
+  ) => Promise<Outcome<WithMessages<z.output<Call['response']>>>>;
+};
+
+/** One handler for each call of the contract, except `fetchOptions`: the API serves it from `OptionPages`. */
+export type Handlers = CallHandlers<Exclude<ApiEndpoint, typeof fetchOptions>>;
+
+/** The data of each settings page. */
+export interface OptionPages {
+  security(context: CallContext): Promise<SecurityOptions>;
+  login(context: CallContext): Promise<LoginOptions>;
+  activity(context: CallContext): Promise<ActivityOptions>;
+}
+
+/** A file whose content is generated while it is sent. */
+export interface DownloadFile {
+  readonly name: string;
+  readonly mediaType: string;
+  /** Chunks of text. Iterating throws StorageError when the rest can't be read. */
+  readonly content: AsyncIterable<string>;
+}
+
+/** One handler for each call whose response is a file. */
+export type DownloadHandlers = {
+  readonly [Call in (typeof downloads)[number] as Call['name']]: (
+    input: z.output<Call['request']>,
+    context: CallContext,
+  ) => Promise<DownloadFile>;
+};
+
+/** Everything that the API serves. Each feature contributes a part. */
+export interface Endpoints {
+  readonly handlers: Handlers;
+  readonly pages: OptionPages;
+  readonly downloads: DownloadHandlers;
+}
+
+type PartOf<Whole> = { readonly [Group in keyof Whole]?: Partial<Whole[Group]> };

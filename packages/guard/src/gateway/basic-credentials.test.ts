@@ -1,0 +1,307 @@
+import { describe, expect, it } from 'vitest';
+import { PASSWORD, type WebServerBasic } from '../../test/support/fake-wordpress.js';
+import { type AskOptions, form, loginGateUnderTest } from '../../test/support/login-gate.js';
+import { eventually } from '../../test/support/scratch.js';
+import { cataloguesFolder, createLanguages } from '../i18n/languages.js';
+import { silentLogger } from '../lib/logger.js';
+
+const LIMIT = 5;
+const KEY = 'ck_shop:cs_secret';
+const STAGING = 'staging:open';
+const ME = '192.0.2.1';
+const basic = (credentials: string): Record<string, string> => ({
+  authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
+});
+type Request = [path: string, options: AskOptions];
+const cart = (credentials: string, more: AskOptions = {}): Request => [
+  '/wp-json/wc/store/v1/cart',
+  { ...more, headers: { ...basic(credentials), ...more.headers } },
+];
+const addToCart = (credentials: string): Request => [
+  '/wp-json/wc/store/v1/cart/add-item',
+  { method: 'POST', body: 'id=5', headers: basic(credentials) },
+];
+
+/** WordPress checks Basic in REST and XML-RPC alone. */
+async function site(line?: Parameters<typeof loginGateUnderTest>[1]) {
+  const gate = await loginGateUnderTest({ login_attempts: LIMIT }, line);
+  gate.wordpress.checksBasic = 'api';
+  const failures = (key = ME) => gate.attempts.getEntry('site', key).failures;
+  const probes = () => gate.wordpress.reached.filter(({ note }) => note === 'probe').length;
+  return { gate, failures, probes };
+}
+
+/** The web server asks for credentials of its own in front of it. */
+async function staging(webServer: Partial<WebServerBasic> = {}) {
+  const parts = await site();
+  parts.gate.wordpress.webServer = { path: '/', credentials: STAGING, ...webServer };
+  return parts;
+}
+
+/** An address that has failed too often at the login form. */
+async function locked() {
+  const parts = await site();
+  for (let turn = 0; turn < LIMIT; turn++) await parts.gate.ask('/wp-login.php', form(`wrong${turn}`));
+  return parts;
+}
+
+describe('an answer that the connector vouches for and that reports no password check', () => {
+  it('is neutral: a hundred calls with a shop’s keys are no guesses, and nobody waits because of them', async () => {
+    const line = {
+      guessThreshold: 3,
+      atOnceWhileGuessed: 1,
+      atOnce: 1,
+      restFactor: 1e6,
+      maxRestMs: 60_000,
+      hungAfterMs: 60_000,
+    };
+    const { gate, failures } = await site({ line });
+    gate.wordpress.pluginKeys.add(KEY);
+    for (let turn = 0; turn < 100; turn++) expect((await gate.ask(...cart(KEY))).status).toBe(200);
+    expect(failures()).toBe(0);
+    // With three guesses among them the only place would stay empty for a minute.
+    const member = await gate.ask('/wp-login.php', { ...form(PASSWORD), from: '192.0.2.7' });
+    expect(member.status).toBe(200);
+  });
+
+  it('is no such answer without its signature: the call counts as a failure', async () => {
+    const { gate, failures } = await site();
+    gate.wordpress.pluginKeys.add(KEY);
+    gate.wordpress.bare = true;
+    for (let turn = 0; turn < LIMIT; turn++) await gate.ask(...cart(KEY));
+    expect(failures()).toBe(LIMIT);
+  });
+});
+
+describe('keys that a plugin has taken several times', () => {
+  /** One place for all, which a guess keeps for a minute. */
+  const line = { guessThreshold: 0, atOnceWhileGuessed: 1, restFactor: 1e6, maxRestMs: 60_000, hungAfterMs: 60_000 };
+
+  it('no longer wait for password checks of anonymous clients', async () => {
+    const { gate } = await site({ line });
+    gate.wordpress.pluginKeys.add(KEY);
+    for (let turn = 0; turn < 5; turn++) await gate.ask(...cart(KEY));
+    await gate.ask('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
+    expect((await gate.ask(...cart(KEY))).status).toBe(200);
+    expect((await gate.ask(...cart('other:key'))).status).toBe(429);
+  });
+
+  it('wait again once a password was checked in a request with them', async () => {
+    const { gate } = await site({ line: { ...line, restFactor: 0 } });
+    gate.wordpress.pluginKeys.add(KEY);
+    for (let turn = 0; turn < 5; turn++) await gate.ask(...cart(KEY));
+    gate.wordpress.pluginKeys.delete(KEY);
+    await gate.ask(...cart(KEY));
+    expect(gate.wordpress.checks).toEqual(['application-password']);
+  });
+
+  it.each([
+    ['asks for the front page with each guess before', '/', {}],
+    ['has a session of its own beside each guess', '/wp-json/', { cookie: 'wordpress_logged_in_x=1' }],
+    ['has a session under a name that nobody knows', '/', { cookie: 'site_session=1; wordpress_logged_in_x=1' }],
+  ])('are no way past the queue for who %s', async (_how, path, cookies) => {
+    const { gate } = await site({ line });
+    const guess = 'owner:guess';
+    for (let turn = 0; turn < 20; turn++) {
+      await gate.ask(path === '/wp-json/' ? '/' : path, { headers: { ...basic(guess), ...cookies } });
+    }
+    await gate.ask('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
+    const before = gate.wordpress.checks.length;
+    expect((await gate.ask(...cart(guess))).status).toBe(429);
+    expect(gate.wordpress.checks).toHaveLength(before);
+  });
+});
+
+describe('a locked address', () => {
+  it.each([
+    ['a style', '/wp-content/themes/shop/style.css'],
+    ['the front page', '/'],
+    ['REST', '/wp-json/wp/v2/posts'],
+    ['REST by query', '/?rest_route=/wp/v2/posts'],
+    ['admin-ajax', '/wp-admin/admin-ajax.php'],
+  ])('gets %s with basic authentication: no request is refused that needs no login', async (_what, path) => {
+    const { gate } = await locked();
+    const told = await gate.ask(path, { headers: basic('staging:open') });
+    expect(told.status).not.toBe(429);
+  });
+
+  it('gets what a form sends with basic authentication, too', async () => {
+    const { gate } = await locked();
+    expect((await gate.ask('/', { method: 'POST', body: 'add-to-cart=5', headers: basic(STAGING) })).status).toBe(200);
+  });
+
+  it('has no password checked in any of them: WordPress is ordered to refuse it, and told until when', async () => {
+    const { gate } = await locked();
+    const before = gate.wordpress.checks.length;
+    for (const password of [PASSWORD, 'wrong']) await gate.ask(...cart(`owner:${password}`));
+    expect(gate.wordpress.checks).toHaveLength(before);
+    const until = Math.floor(gate.attempts.getEntry('site', ME).lockedUntil / 1000);
+    expect(gate.wordpress.reached.at(-1)?.context).toEqual({
+      login: 'refuse',
+      why: 'locked',
+      until,
+      message: 'Too many login attempts. Try again in 1 hour.',
+    });
+  });
+
+  it('is told so in the language of the site', async () => {
+    const languages = createLanguages({ folder: cataloguesFolder, logger: silentLogger() });
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT }, { language: languages('de_DE') });
+    for (let turn = 0; turn < LIMIT; turn++) await gate.ask('/wp-login.php', form(`wrong${turn}`));
+    await gate.ask('/shop/account', form(PASSWORD));
+    expect(gate.wordpress.reached.at(-1)?.context?.message).toMatch(/^Zu viele .*1 Stunde/);
+  });
+
+  it('is told when to come back wherever a password of it was refused, and nowhere else', async () => {
+    const { gate } = await locked();
+    for (const request of [cart(`owner:${PASSWORD}`), ['/shop/account', form(PASSWORD)] as Request]) {
+      expect(Number((await gate.ask(...request)).header('retry-after'))).toBeGreaterThan(3590);
+    }
+    expect((await gate.ask('/')).header('retry-after')).toBeUndefined();
+  });
+
+  it('stays out at the gate while the connector is away', async () => {
+    const { gate, probes } = await locked();
+    gate.wordpress.bare = true;
+    gate.advance(11_000);
+    const before = gate.wordpress.checks.length;
+    for (let turn = 0; turn < 3; turn++) expect((await gate.ask(...cart(`owner:${PASSWORD}`))).status).toBe(429);
+    expect(gate.wordpress.checks).toHaveLength(before);
+    // WordPress would check the password of the question.
+    expect(probes()).toBe(0);
+  });
+
+  it('stays out from the first answer on that shows the connector away', async () => {
+    const { gate } = await locked();
+    await gate.ask('/');
+    gate.wordpress.bare = true;
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 4; turn++) statuses.push((await gate.ask(...cart(`owner:${turn}`))).status);
+    expect(statuses).toEqual([200, 429, 429, 429]);
+  });
+
+  it('gets a fault of XML-RPC there, by the status that says so', async () => {
+    const { gate } = await locked();
+    const told = await gate.ask('/xmlrpc.php', { method: 'POST', body: PASSWORD });
+    expect(told.status).toBe(429);
+    expect(told.header('content-type')).toBe('text/xml; charset=UTF-8');
+    expect(told.body).toContain('<int>429</int>');
+    expect(told.body).toContain('<string>Too many login attempts. Try again in 1 hour.</string>');
+    expect(Number(told.header('retry-after'))).toBeGreaterThan(3590);
+  });
+});
+
+describe('behind basic authentication of the web server', () => {
+  it.each([
+    ['a GET', cart],
+    ['a POST', addToCart],
+  ])('its credentials in calls by %s are no logins: nothing is counted, however many come', async (_how, call) => {
+    const { gate, failures } = await staging();
+    for (let turn = 0; turn < LIMIT * 3; turn++) expect((await gate.ask(...call(STAGING))).status).toBe(200);
+    expect(failures()).toBe(0);
+    expect((await gate.ask('/style.css', { headers: basic(STAGING) })).status).not.toBe(429);
+  });
+
+  it('many calls at once ask the web server once, and are not counted either', async () => {
+    const { gate, failures } = await staging();
+    await Promise.all(Array.from({ length: 40 }, () => gate.ask(...cart(STAGING))));
+    expect(failures()).toBe(0);
+    expect((await gate.ask('/', { headers: basic(STAGING) })).status).toBe(200);
+  });
+
+  it('WordPress is told that they are not meant for it, once that is known', async () => {
+    const { gate } = await staging();
+    await gate.ask(...cart(STAGING));
+    const checks = gate.wordpress.checks.length;
+    await gate.ask(...cart(STAGING));
+    expect(gate.wordpress.reached.at(-1)?.context).toEqual({ basic: 'web-server' });
+    expect(gate.wordpress.checks).toHaveLength(checks);
+  });
+
+  it('an address that is locked goes on with them as an anonymous visitor, from its first call on', async () => {
+    const { gate } = await staging();
+    const headers = basic(STAGING);
+    for (let turn = 0; turn < LIMIT; turn++) await gate.ask('/wp-login.php', { ...form(`wrong${turn}`), headers });
+    expect((await gate.ask('/wp-login.php', { ...form(PASSWORD), headers })).status).toBe(429);
+    const told = await gate.ask(...cart(STAGING));
+    expect([told.status, told.header('retry-after')]).toEqual([200, undefined]);
+    expect(gate.wordpress.reached.at(-1)?.context).toMatchObject({ why: 'locked', basic: 'web-server' });
+  });
+
+  it('guesses at the login form and in XML-RPC count in full', async () => {
+    const { gate, failures } = await staging();
+    await gate.ask(...cart(STAGING));
+    gate.wordpress.checks.length = 0;
+    const headers = basic(STAGING);
+    for (let turn = 0; turn < LIMIT * 2; turn++) {
+      await gate.ask('/wp-login.php', { ...form(`wrong${turn}`), headers });
+      await gate.ask('/xmlrpc.php', { method: 'POST', body: `wrong${turn}`, headers });
+    }
+    expect(gate.wordpress.checks).toHaveLength(LIMIT);
+    expect(failures()).toBe(LIMIT);
+  });
+
+  it('forgets them after a while', async () => {
+    const { gate } = await staging();
+    await gate.ask(...cart(STAGING));
+    await gate.ask(...cart(STAGING));
+    expect(gate.wordpress.reached.at(-1)?.context).toEqual({ basic: 'web-server' });
+    gate.advance(61 * 60_000);
+    await gate.ask(...cart(STAGING));
+    expect(gate.wordpress.reached.filter(({ note }) => note === '').at(-1)?.context).toBeNull();
+  });
+});
+
+/** What is set up so that guesses might pass for credentials of the web server. */
+const traps: Record<string, { webServer: Partial<WebServerBasic> | null; guess(password: string): Request }> = {
+  'a web server that asks for nothing': { webServer: null, guess: (password) => cart(`owner:${password}`) },
+  'one that asks below a folder alone': {
+    webServer: { path: '/private' },
+    guess: (password) => cart(`owner:${password}`),
+  },
+  'one that lets everybody in who sends something': {
+    webServer: { credentials: 'any' },
+    guess: (password) => cart(`owner:${password}`),
+  },
+  'one that asks for some methods only': {
+    webServer: { methods: ['GET', 'HEAD'] },
+    guess: (password) => addToCart(`owner:${password}`),
+  },
+  'one that a cookie opens, too': {
+    webServer: { cookie: 'let-me-in=1' },
+    guess: (password) => cart(`owner:${password}`, { headers: { cookie: 'let-me-in=1' } }),
+  },
+};
+
+describe('guesses by basic authentication count in full', () => {
+  for (const [name, { webServer, guess }] of Object.entries(traps)) {
+    it(`behind ${name}`, async () => {
+      const { gate, failures } = webServer === null ? await site() : await staging(webServer);
+      gate.wordpress.checkMs = 10;
+      await Promise.all(Array.from({ length: 50 }, (_, turn) => gate.ask(...guess(`guess${turn}`))));
+      for (let turn = 0; turn < LIMIT; turn++) await gate.ask(...guess('once more'));
+      expect(failures()).toBe(LIMIT);
+      expect(gate.wordpress.checks).toHaveLength(LIMIT);
+    });
+  }
+
+  it('when nobody answers the question whose credentials they are', async () => {
+    const { gate, failures } = await site();
+    gate.wordpress.probesHang = true;
+    await Promise.all(Array.from({ length: LIMIT }, (_, turn) => gate.ask(...cart(`owner:${turn}`))));
+    await eventually(() => failures() === LIMIT);
+  });
+
+  it('with two such headers in one request, of which the web server may read another one than WordPress', async () => {
+    const { gate, failures } = await staging({ credentials: 'any' });
+    const authorization = [basic(STAGING).authorization, basic('owner:guess').authorization] as unknown as string;
+    for (let turn = 0; turn < LIMIT; turn++) await gate.ask('/wp-json/', { headers: { authorization } });
+    expect(failures()).toBe(LIMIT);
+  });
+
+  it('and what a guess is asked about is bounded: one question for each pair of name and password', async () => {
+    const { gate, probes } = await site();
+    for (let turn = 0; turn < LIMIT - 1; turn++) await gate.ask(...cart('owner:guess'));
+    expect(probes()).toBe(1);
+  });
+});

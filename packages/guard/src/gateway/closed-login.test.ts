@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { PASSWORD } from '../../test/support/fake-wordpress.js';
+import { type AskOptions, loginGateUnderTest } from '../../test/support/login-gate.js';
+import { cataloguesFolder, createLanguages } from '../i18n/languages.js';
+import { silentLogger } from '../lib/logger.js';
+
+const login: AskOptions = { method: 'POST', body: `log=owner&pwd=${PASSWORD}` };
+const member = { cookie: 'wordpress_logged_in_x=1' };
+
+describe('Login Access', () => {
+  const list = ['198.51.100.7', '203.0.113.0/28', '2001:db8:7::/48', '192.0.2.*'];
+
+  it('keeps everyone else from every login route and from wp-admin', async () => {
+    const gate = await loginGateUnderTest({ login_access: list });
+    const from = '198.51.100.8';
+    const refused: [string, AskOptions][] = [
+      ['/wp-login.php', {}],
+      ['/wp-login.php', login],
+      ['/index.php/wp-login.php', {}],
+      ['/wp-admin/', { headers: member }],
+      ['/wp-admin/index.php', {}],
+      ['/wp-admin/admin-ajax.php', { headers: member }],
+      ['/xmlrpc.php', { method: 'POST', body: PASSWORD }],
+      ['/wp-json/wp/v2/users/me', { headers: { authorization: 'Basic b3duZXI6cmlnaHQ=' } }],
+    ];
+    for (const [path, options] of refused) expect((await gate.ask(path, { ...options, from })).status, path).toBe(403);
+    expect(gate.wordpress.reached).toEqual([]);
+  });
+
+  it('leaves them the site, and has WordPress refuse passwords in it', async () => {
+    const gate = await loginGateUnderTest({ login_access: list });
+    const from = '198.51.100.8';
+    for (const path of ['/', '/wp-admin/admin-ajax.php', '/wp-admin/admin-post.php', '/wp-admin/css/forms.css']) {
+      expect((await gate.ask(path, { from })).status, path).toBe(200);
+    }
+    await gate.ask('/shop/account', { ...login, from });
+    await gate.ask('/wp-login.php?action=postpass', {
+      method: 'POST',
+      body: `action=login&log=owner&pwd=${PASSWORD}`,
+      from,
+    });
+    expect(gate.wordpress.checks).toEqual([]);
+    expect(gate.wordpress.refused).toBe(2);
+  });
+
+  for (const from of ['198.51.100.7', '203.0.113.15', '2001:db8:7:1::1', '::ffff:192.0.2.99']) {
+    it(`lets ${from} in`, async () => {
+      const gate = await loginGateUnderTest({ login_access: list });
+      expect((await gate.ask('/wp-login.php', { ...login, from })).headers.join()).toContain('wordpress_logged_in_x');
+    });
+  }
+});
+
+describe('while Away Mode is on', () => {
+  /** Always away: every weekday. */
+  const away = {
+    away_mode: {
+      type: 'weekly',
+      weekly: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
+    },
+  } as const;
+
+  it('nobody logs in or opens wp-admin, on any route', async () => {
+    const gate = await loginGateUnderTest(away);
+    const closed: [string, AskOptions][] = [
+      ['/wp-login.php', {}],
+      ['/wp-login.php', login],
+      ['/wp-login.php?action=second-factor', {}],
+      ['/wp-admin/', { headers: member }],
+      ['/xmlrpc.php', { method: 'POST', body: PASSWORD }],
+      ['/?rest_route=/wp/v2/posts', { headers: { authorization: 'Basic b3duZXI6cmlnaHQ=' } }],
+    ];
+    for (const [path, options] of closed) expect((await gate.ask(path, options)).status, path).toBe(403);
+    expect(gate.wordpress.reached).toEqual([]);
+    expect(gate.doorCalls).toEqual([]);
+  });
+
+  it('who is still signed in changes nothing, by REST, AJAX or a method in disguise', async () => {
+    const gate = await loginGateUnderTest(away);
+    const changes: [string, AskOptions][] = [
+      ['/wp-admin/admin-ajax.php', { method: 'POST', body: 'action=x', headers: member }],
+      ['/wp-admin/admin-post.php', { method: 'POST', body: 'action=x', headers: member }],
+      ['/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: member }],
+      ['/?rest_route=/wp/v2/posts/1', { method: 'POST', body: 'a=b', headers: { authorization: 'Bearer x' } }],
+      ['/wp-json/wp/v2/posts/1?_method=DELETE', { headers: member }],
+      ['/wp-json/wp/v2/posts/1', { headers: { ...member, 'x-http-method-override': 'DELETE' } }],
+      ['/wp-json/security-optimizer/v1/away-mode', { method: 'POST', body: '{}', headers: member }],
+      ['/wp-admin/admin-ajax.php', { method: 'POST', body: 'a=b', headers: { cookie: 'wordpress.logged.in.x=1' } }],
+    ];
+    for (const [path, options] of changes) {
+      const told = await gate.ask(path, options);
+      expect(told.status, path).toBe(403);
+    }
+    expect(gate.wordpress.reached).toEqual([]);
+  });
+
+  it('programs are told in JSON, people by a page', async () => {
+    const gate = await loginGateUnderTest(away);
+    const json = await gate.ask('/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: member });
+    expect(JSON.parse(json.body)).toMatchObject({ code: 'away_mode', status: 403, data: { status: 403 } });
+    const page = await gate.ask('/wp-admin/', { headers: { ...member, accept: 'text/html' } });
+    expect(page.header('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.body).toContain('The admin area is closed');
+    expect(page.body).toContain('Opens again');
+    expect(Number(page.header('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it('both are told in the site’s language', async () => {
+    const languages = createLanguages({ folder: cataloguesFolder, logger: silentLogger() });
+    const gate = await loginGateUnderTest(away, { language: languages('de_DE') });
+    const page = await gate.ask('/wp-admin/', { headers: { ...member, accept: 'text/html' } });
+    expect(page.body).toContain('<h1>Der Verwaltungsbereich ist geschlossen</h1>');
+    expect(page.body).toMatch(/<dt>Öffnet wieder<\/dt><dd><b>\p{L}+, \d+\. \p{L}+, \d\d:\d\d Uhr<\/b>/u);
+    const json = await gate.ask('/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: member });
+    expect(JSON.parse(json.body).message).toMatch(/^Der Verwaltungsbereich ist geschlossen\. Er öffnet wieder am /);
+  });
+
+  it('the public site is untouched, and WordPress refuses passwords in its forms', async () => {
+    const gate = await loginGateUnderTest(away);
+    expect((await gate.ask('/', { headers: member })).body).toBe('a page');
+    expect((await gate.ask('/wp-json/wp/v2/posts', { headers: member })).status).toBe(200);
+    expect((await gate.ask('/wp-admin/admin-ajax.php', { method: 'POST', body: 'action=x' })).status).toBe(200);
+    const reader = { method: 'POST', body: 'post_password=x', headers: { cookie: 'wordpress_test_cookie=1' } };
+    expect((await gate.ask('/wp-login.php?action=postpass', reader)).status).toBe(200);
+    await gate.ask('/shop/account', login);
+    expect(gate.wordpress.checks).toEqual([]);
+    expect(gate.wordpress.reached.at(-1)?.context).toMatchObject({ login: 'refuse', why: 'away' });
+  });
+
+  it('an anonymous client at a hidden page still sees a missing page', async () => {
+    const gate = await loginGateUnderTest({ ...away, login_url: { type: 'custom', login: 'my-door', signup: '' } });
+    gate.wordpress.custom = true;
+    expect((await gate.ask('/wp-login.php')).status).toBe(404);
+    expect((await gate.ask('/wp-admin/')).status).toBe(404);
+    expect((await gate.ask('/my-door')).status).toBe(403);
+  });
+
+  it('an invented session cookie shows nothing of a hidden admin area; who knows the address is told', async () => {
+    const gate = await loginGateUnderTest({ login_url: { type: 'custom', login: 'my-door', signup: '' } });
+    gate.wordpress.custom = true;
+    const { headers } = await gate.ask('/my-door');
+    const mark = /visit_mark=[^;]+/.exec(headers.join('\n'))?.[0];
+    gate.settings(away);
+    const ask = (path: string, cookie: string) => gate.ask(path, { headers: { cookie, accept: 'text/html' } });
+    const told = await ask('/wp-admin/users.php', member.cookie);
+    expect(told.status).toBe(404);
+    expect(told.body).toBe('nothing at /wp-admin/users.php');
+    expect((await ask('/wp-admin/users.php', `${member.cookie}; ${mark}`)).body).toContain('The admin area is closed');
+  });
+
+  it('it begins and ends by the clock', async () => {
+    const gate = await loginGateUnderTest();
+    const hour = (ahead: number) => `${String((new Date().getUTCHours() + ahead) % 24).padStart(2, '0')}:00`;
+    gate.settings({ away_mode: { type: 'daily', from_hour: hour(2), to_hour: hour(4) } });
+    expect((await gate.ask('/wp-login.php')).status).toBe(200);
+    gate.advance(2 * 3600_000);
+    expect((await gate.ask('/wp-login.php')).status).toBe(403);
+    gate.advance(2 * 3600_000);
+    expect((await gate.ask('/wp-login.php')).status).toBe(200);
+  });
+});

@@ -1,0 +1,229 @@
+import type { IncomingMessage } from 'node:http';
+import { toCanonicalPath } from '../http/canonical-path.js';
+import { type Decoy, deriveDecoyKey, toDecoyTarget } from '../http/decoy-target.js';
+import {
+  findClientAddress,
+  findOversizedLoginField,
+  hasOversizedOrigin,
+  type RequestFacts,
+  readCredentials,
+  readRequestTarget,
+  toRequestFacts,
+} from '../http/request-facts.js';
+import type { Address } from '../lib/address.js';
+import type { Clock } from '../lib/clock.js';
+import { hasLoginPageCookie, readKnownBrowser } from '../login/login-cookies.js';
+import type { PageName } from '../pages/visitor-pages.js';
+import type { LoginRoute } from '../rules/login-policy.js';
+import type { LivePolicy, Policy } from '../rules/policy.js';
+import { isTrustedFor, type Peer, type TrustedProxies } from './peer.js';
+import type { RoutedSite, SiteRouter } from './site-router.js';
+import { readForwardedScheme } from './visits.js';
+
+export interface EvaluateContext {
+  readonly router: SiteRouter;
+  readonly live: LivePolicy;
+  readonly trusted: TrustedProxies;
+  /** Lower-case names of address headers that trusted proxies may pass on. */
+  readonly trustedHeaders: ReadonlySet<string>;
+  readonly targetBytes: number;
+  readonly clock: Clock;
+  readonly createRequestId: () => string;
+  /** A number from 0 (inclusive) to 1 (exclusive). */
+  random(): number;
+  onRuleError(rule: string, cause: unknown): void;
+}
+
+/** The outcome of all rules for one request, with the facts that it is based on. */
+export type Decision =
+  | {
+      readonly kind: 'refuse';
+      /** `away` has a special page that shows when Away Mode ends. */
+      readonly page: PageName | 'away';
+      /** Name of the protection, or why the request is ambiguous. */
+      readonly rule: string;
+      /** Null when no served site has the host name, or the request could not be read. */
+      readonly site: RoutedSite | null;
+      readonly host: string;
+      readonly address: Address;
+      readonly policy: Policy;
+      /** Null when the request could not be read. */
+      readonly facts: RequestFacts | null;
+    }
+  | {
+      readonly kind: 'allow';
+      readonly site: RoutedSite;
+      readonly policy: Policy;
+      readonly facts: RequestFacts;
+      readonly loginRoute: LoginRoute;
+      /** Target of the request to WordPress's web server. */
+      readonly target: string;
+      /** Target that the client requested, if it differs from `target`; else null. */
+      readonly uri: string | null;
+      /** Decoy that replaces `uri`, with the id of its request to WordPress; else null. */
+      readonly decoy: (Decoy & { readonly requestId: string }) | null;
+      readonly query: string;
+      readonly host: string;
+      readonly address: Address;
+      readonly scheme: 'http' | 'https';
+      /** Lower-case names of address headers that are forwarded unchanged; null for none. */
+      readonly trustedHeaders: ReadonlySet<string> | null;
+    };
+
+export type Allowed = Extract<Decision, { kind: 'allow' }>;
+
+/**
+ * Reads the request and evaluates the rules. Synchronous; everything it needs is in memory.
+ *
+ * @param peer the other end of the connection
+ */
+export function evaluate(context: EvaluateContext, request: IncomingMessage, peer: Peer): Decision {
+  let proxied = peer.isTrusted;
+  let address = proxied
+    ? findClientAddress(peer, readHeader(request, 'x-forwarded-for'), context.trusted.addresses)
+    : peer.address;
+  const target = readRequestTarget(request, context.targetBytes);
+  if (!target.ok) {
+    const { page, reason } = target;
+    const policy = getFallbackPolicy(context);
+    return { kind: 'refuse', page, rule: `ambiguous:${reason}`, site: null, host: '', address, policy, facts: null };
+  }
+  const { host } = target;
+  const site = context.router.find(host);
+  if (site === null) {
+    return {
+      kind: 'refuse',
+      page: 'not-found',
+      rule: 'unknown-host',
+      site,
+      host,
+      address,
+      policy: getFallbackPolicy(context),
+      facts: null,
+    };
+  }
+  if ('quarantined' in site) {
+    const policy = context.live.get(site.quarantined.id);
+    return {
+      kind: 'refuse',
+      page: 'unavailable',
+      rule: 'site-quarantined',
+      site: null,
+      host,
+      address,
+      policy,
+      facts: null,
+    };
+  }
+  if (site.trusted !== null) {
+    proxied = isTrustedFor(peer, site.trusted);
+    const asSeen = { address: peer.address, isTrusted: proxied };
+    address = findClientAddress(asSeen, readHeader(request, 'x-forwarded-for'), site.trusted);
+  }
+  const policy = context.live.get(site.config.id);
+  const canonical = toCanonicalPath(target.target);
+  if (!canonical.ok) {
+    const rule = `ambiguous:${canonical.reason}`;
+    return { kind: 'refuse', page: 'bad-request', rule, site, host, address, policy, facts: null };
+  }
+  if (hasOversizedOrigin(request)) {
+    return { kind: 'refuse', page: 'bad-request', rule: 'ambiguous:origin', site, host, address, policy, facts: null };
+  }
+  const { path, query } = canonical;
+  const method = request.method as string;
+  const { paths, signedXmlRpc } = policy;
+  const now = context.clock();
+  const credentials = readCredentials(request);
+  // Object spread here and below would cost more than all the rules together (docs/benchmarks.md, P2).
+  let facts = toRequestFacts({ method, address, paths, signedXmlRpc, now, credentials, path, query });
+  if (facts.query.isAmbiguous('rest_route')) {
+    return { kind: 'refuse', page: 'bad-request', rule: 'ambiguous:two-routes', site, host, address, policy, facts };
+  }
+  let loginRoute = policy.login.getRoute(facts);
+  const { secret } = site.config;
+  const { cookie } = request.headers;
+  const requestId = policy.login.hasCustomUrl ? context.createRequestId() : '';
+  const decoy = findDecoy({ policy, loginRoute, target: target.target, now, secret, cookie }, requestId);
+  if (decoy !== null) {
+    // From here on rules and WordPress see a request for the decoy.
+    const missing = toCanonicalPath(decoy.target);
+    if (missing.ok) {
+      facts = toRequestFacts({ method, address, paths, now, credentials, path: missing.path, query: missing.query });
+    }
+    loginRoute = 'other';
+  }
+  const verdict = policy.evaluate(facts, context.onRuleError);
+  if (verdict !== null) {
+    return { kind: 'refuse', page: verdict.refusal.page, rule: verdict.rule, site, host, address, policy, facts };
+  }
+  const oversized = loginRoute === 'login' || loginRoute === 'signup' ? findOversizedLoginField(facts, query) : null;
+  if (oversized !== null) return { kind: 'refuse', ...oversized, site, host, address, policy, facts };
+  const scheme = proxied ? readForwardedScheme(readHeader(request, 'x-forwarded-proto'), peer.scheme) : peer.scheme;
+  const isCustomLogin = policy.login.hasCustomUrl && (loginRoute === 'login' || loginRoute === 'signup');
+  const replaced = isCustomLogin
+    ? toLoginTarget(policy, loginRoute as 'login' | 'signup', query)
+    : (decoy?.target ?? null);
+  return {
+    kind: 'allow',
+    site,
+    policy,
+    facts,
+    loginRoute,
+    target: replaced ?? target.target,
+    uri: replaced === null ? null : target.target,
+    decoy: decoy === null ? null : { ...decoy, requestId },
+    query,
+    host,
+    address,
+    scheme,
+    trustedHeaders: proxied ? context.trustedHeaders : null,
+  };
+}
+
+/** The policy for a response that belongs to no site: that of the only site, else the defaults. */
+function getFallbackPolicy({ live, router }: EvaluateContext): Policy {
+  return live.get(router.only?.config.id ?? '');
+}
+
+function readHeader(request: IncomingMessage, name: 'x-forwarded-for' | 'x-forwarded-proto'): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(',') : value;
+}
+
+/** What decides whether a login must stay hidden. */
+export interface LoginApproach {
+  readonly policy: Policy;
+  readonly loginRoute: LoginRoute;
+  readonly target: string;
+  readonly secret: string;
+  readonly cookie: string | undefined;
+  readonly now: number;
+}
+
+/**
+ * With a custom login address, the decoy for a page whose existence must stay hidden; else null.
+ *
+ * @param requestId id of the request to WordPress, from which the decoy's key is derived
+ */
+export function findDecoy(approach: LoginApproach, requestId: string): Decoy | null {
+  const { policy, loginRoute, target } = approach;
+  if (!policy.login.hasCustomUrl) return null;
+  // In Away Mode no request for wp-admin reaches WordPress, which alone can verify a session cookie.
+  const forKnown = loginRoute === 'asset' || (loginRoute === 'admin' && policy.login.away(approach.now).away);
+  const hidden = loginRoute === 'hidden' || (forKnown && !isKnownBrowser(approach));
+  return hidden ? toDecoyTarget(target, policy.login.hiddenNames, deriveDecoyKey(approach.secret, requestId)) : null;
+}
+
+/** Whether this browser opened the hidden login recently or has logged in before. Its cookies are signed. */
+export function isKnownBrowser({ secret, cookie, now }: Pick<LoginApproach, 'secret' | 'cookie' | 'now'>): boolean {
+  return hasLoginPageCookie(secret, cookie, now) || readKnownBrowser(secret, cookie, now) !== null;
+}
+
+/** The target of WordPress's script behind a custom address. The connector ensures that a sign-up stays a sign-up. */
+export function toLoginTarget({ login }: Policy, loginRoute: 'login' | 'signup', query: string): string {
+  const own = loginRoute === 'login' ? login.scriptPath : login.signupTarget;
+  if (query === '') return own;
+  // PHP uses the last of several values, so WordPress's action comes last.
+  const [script, action] = own.split('?');
+  return `${script}?${query}${action === undefined ? '' : `&${action}`}`;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { loginGateUnderTest, rawSocket } from '../../test/support/login-gate.js';
+
+const hiddenGate = async () => {
+  const login_url = { type: 'custom', login: 'my-door', signup: 'join/us' } as const;
+  const gate = await loginGateUnderTest({ login_url });
+  gate.wordpress.custom = true;
+  return gate;
+};
+
+/** All that comes back for the wish to talk WebSocket, but the time. */
+function handshake(port: number, path: string, version: string): Promise<string> {
+  const socket = rawSocket(port);
+  return new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (data) => {
+      text += String(data);
+    });
+    socket.on('close', () => resolve(withoutSizes(text)));
+    const more = 'Connection: Upgrade\r\nUpgrade: websocket\r\nX-Forwarded-For: 192.0.2.1\r\n';
+    socket.write(`GET ${path} HTTP/${version}\r\nHost: example.com\r\n${more}\r\n`);
+  });
+}
+
+/** Without the time, and without the sizes of chunks, which follow the length of the address. */
+function withoutSizes(text: string): string {
+  return text.replace(/^date: .*\r\n/im, '').replace(/\r\n[0-9a-f]+\r\n/g, '\r\n');
+}
+
+describe('with a custom login address', () => {
+  it('a WebSocket handshake is no way around it', async () => {
+    const gate = await hiddenGate();
+    const socket = rawSocket(gate.port);
+    const answer = new Promise<string>((resolve) => {
+      let text = '';
+      socket.on('data', (data) => {
+        text += String(data);
+      });
+      socket.on('close', () => resolve(text));
+    });
+    socket.write(
+      'GET /wp-login.php HTTP/1.1\r\nHost: example.com\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    );
+    const told = await answer;
+    expect(told).toMatch(/^HTTP\/1\.1 404 /);
+    expect(told).toContain('nothing at');
+    expect(told).toContain('/wp-login.php');
+    expect(gate.wordpress.reached[0]?.url).not.toContain('login');
+  });
+
+  for (const [path, beside] of [
+    ['/wp-login.php', '/xy-abcde.php'],
+    ['/wp-admin/', '/xy-abcde/'],
+    ['/members', '/xyzabcd'],
+  ] as const) {
+    it(`a WebSocket handshake at ${path} gets, byte for byte, what one beside it gets`, async () => {
+      const gate = await hiddenGate();
+      for (const version of ['1.1', '1.0']) {
+        const at = await handshake(gate.port, path, version);
+        const there = await handshake(gate.port, beside, version);
+        // The missing page shows the address; one in place of a page that leads to a login shows that of another.
+        const named = (text: string): string => text.replace(/(nothing at (?:\r\n)?)\S+/, '$1<path>');
+        expect(named(at)).toBe(named(there));
+        expect(at).toMatch(/^HTTP\/1\.1 404 /);
+      }
+    });
+  }
+});

@@ -1,0 +1,317 @@
+import { describe, expect, it } from 'vitest';
+import { PASSWORD } from '../../test/support/fake-wordpress.js';
+import { type AskOptions, loginGateUnderTest, type Told } from '../../test/support/login-gate.js';
+
+const SLUG = 'my-door';
+const SIGNUP = 'join/us';
+
+const hiddenGate = async (more = {}, site = {}) => {
+  const gate = await loginGateUnderTest({ login_url: { type: 'custom', login: SLUG, signup: SIGNUP }, ...more }, site);
+  gate.wordpress.custom = true;
+  return gate;
+};
+
+/** What a visitor can compare: everything but the address itself, which the fake's missing page shows. */
+function seen(told: Told, path: string): object {
+  const { status, headers } = told;
+  return {
+    status,
+    headers: headers.map((line) => line.replace(/^(content-length: |set-cookie: known_device=)[^;]*/, '$1')),
+    body: told.body.replaceAll(path, '<path>'),
+  };
+}
+
+/** Hidden addresses, each with a missing one beside it. `%s` is the part that differs. */
+const pages: [path: string, name: string, missing: string][] = [
+  ['/%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s?action=lostpassword', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s?redirect_to=%2Fwp-admin%2F&reauth=1', 'wp-login.php', 'xy-abcde.php'],
+  ['//%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/./%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/a/../%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s/', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s/x', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s;x', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s.', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s%20', 'wp-login.php', 'xy-abcde.php'],
+  ['/x%2f..%2f%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s', 'WP-Login.PHP', 'XY-Abcde.PHP'],
+  ['/%s', '%77p-login.php', '%78y-abcde.php'],
+  ['/%s', 'wp-login%2ephp', 'xy-abcde%2ephp'],
+  ['/index.php/%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/blog/%s', 'wp-login.php', 'xy-abcde.php'],
+  ['/%s', 'wp-signup.php', 'xy-abcdef.php'],
+  ['/%s?key=x', 'wp-activate.php', 'xy-abcdefgh.php'],
+  ['/%s', 'wp-admin', 'xy-abcde'],
+  ['/%s/', 'wp-admin', 'xy-abcde'],
+  ['/%s/', 'WP-ADMIN', 'XY-ABCDE'],
+  ['/%s/index.php', 'wp-admin', 'xy-abcde'],
+  ['/%s/install.php', 'wp-admin', 'xy-abcde'],
+  ['/%s/setup-config.php?step=1', 'wp-admin', 'xy-abcde'],
+  ['/%s/upgrade.php', 'wp-admin', 'xy-abcde'],
+  ['/%s/load-styles.php?c=0', 'wp-admin', 'xy-abcde'],
+  ['/%s/css/login.min.css', 'wp-admin', 'xy-abcde'],
+  ['/%s/css/../css/login.min.css', 'wp-admin', 'xy-abcde'],
+  ['/%s/network/', 'wp-admin', 'xy-abcde'],
+  ['/%s/menu.php', 'wp-admin', 'xy-abcde'],
+  ['/%s/admin-ajax.php.bak/admin.php', 'wp-admin', 'xy-abcde'],
+];
+
+const visitors: Record<string, AskOptions> = {
+  'an anonymous client': {},
+  'an anonymous client with an invented session cookie': { headers: { cookie: 'wordpress_logged_in_abc=forged' } },
+  'an anonymous client with invented marks': { headers: { cookie: 'visit_mark=99999999999.x; known_device=00-1-1.x' } },
+  'an anonymous client who posts': { method: 'POST', body: `log=owner&pwd=${PASSWORD}` },
+  'an anonymous client who asks by HEAD': { method: 'HEAD' },
+};
+
+describe('with a custom login address', () => {
+  for (const [who, options] of Object.entries(visitors)) {
+    it(`${who} gets, for every spelling of every hidden page, what a missing path gets`, async () => {
+      const gate = await hiddenGate({ login_attempts: 0 });
+      for (const [path, name, missing] of pages) {
+        const page = path.replace('%s', name);
+        const beside = path.replace('%s', missing);
+        const atPage = await gate.ask(page, options);
+        expect(seen(atPage, page), page).toEqual(seen(await gate.ask(beside, options), beside));
+        expect(atPage.headers.join('\n') + atPage.body, page).not.toMatch(/my-door|join\/us/);
+      }
+    });
+  }
+
+  for (const [who, options] of Object.entries(visitors)) {
+    it(`${who} costs WordPress's web server not one byte more at a hidden page than at a missing path`, async () => {
+      const gate = await hiddenGate({ login_attempts: 0 });
+      const query = `z=${'"'.repeat(3000)}`;
+      for (const [path, name, missing] of pages) {
+        if (path.includes('?')) continue;
+        const reached = async (target: string) => {
+          gate.wordpress.reached.length = 0;
+          await gate.ask(`${target}?${query}`, options);
+          return gate.wordpress.reached.map(({ bytes }) => bytes);
+        };
+        const [atPage, again] = await reached(path.replace('%s', name));
+        const [beside] = await reached(path.replace('%s', missing));
+        expect(atPage, path).toEqual(beside);
+        const sum = (lines: readonly number[] = []) => lines.reduce((total, line) => total + line + 2, 0);
+        expect(sum(again), path).toBeLessThanOrEqual(sum(beside));
+      }
+    });
+  }
+
+  it('a request that the web server itself finds too long looks so at a hidden page as well', async () => {
+    const gate = await hiddenGate({ login_attempts: 0 });
+    const options = { headers: { cookie: 'wordpress_logged_in_x=invented' } };
+    for (const status of [400, 413, 414, 431]) {
+      gate.wordpress.lose = { status, when: 'always' };
+      const [at, beside] = [await gate.ask('/wp-admin/', options), await gate.ask('/xy-abcde/', options)];
+      expect(at.status).toBe(status);
+      expect(seen(at, '/wp-admin/')).toEqual(seen(beside, '/xy-abcde/'));
+    }
+  });
+
+  it('the order to refuse passwords goes with a request of any length, and takes few bytes', async () => {
+    const gate = await hiddenGate({ login_attempts: 3 });
+    for (let i = 0; i < 3; i++) await gate.ask(`/${SLUG}`, { method: 'POST', body: `log=owner&pwd=wrong${i}` });
+    const right = { method: 'POST', body: `log=owner&pwd=${PASSWORD}` };
+    for (const target of [`/wp-admin/?z=${'"'.repeat(6500)}`, `/${'./'.repeat(3000)}wp-admin/?field`]) {
+      const checks = gate.wordpress.checks.length;
+      await gate.ask(target, right);
+      const reached = gate.wordpress.reached.at(-1);
+      expect(reached?.context).toMatchObject({ login: 'refuse', why: 'locked' });
+      expect(reached?.note).toBe('decoy context');
+      expect(Math.max(...(reached?.bytes.slice(1) ?? []))).toBeLessThan(400);
+      expect(gate.wordpress.checks).toHaveLength(checks);
+    }
+  });
+
+  it('so does the order of the Login Access list', async () => {
+    const gate = await hiddenGate({ login_access: ['198.51.100.1'] });
+    await gate.ask(`/wp-admin/?field&z=${'"'.repeat(6500)}`, { method: 'POST', body: `log=owner&pwd=${PASSWORD}` });
+    expect(gate.wordpress.reached.at(-1)?.context).toEqual({ login: 'refuse', why: 'access' });
+    expect(gate.wordpress.checks).toEqual([]);
+  });
+
+  it('the old registration looks missing, though WordPress has a rule of its own for it', async () => {
+    const gate = await hiddenGate();
+    for (const page of ['/wp-register.php', '/blog/wp-register.php?x=1', '/WP-register.php/']) {
+      const told = await gate.ask(page);
+      expect(told.status, page).toBe(404);
+      expect(told.header('location'), page).toBeUndefined();
+    }
+  });
+
+  it('no password is checked at a hidden page', async () => {
+    const gate = await hiddenGate();
+    await gate.ask('/wp-login.php', { method: 'POST', body: `log=owner&pwd=${PASSWORD}` });
+    expect(gate.wordpress.checks).toEqual(['other']);
+    expect(gate.wordpress.reached[0]?.url).not.toContain('login');
+  });
+
+  it('a locked address sees no more at a hidden page than at a missing path', async () => {
+    const gate = await hiddenGate({ login_attempts: 3 });
+    for (let i = 0; i < 3; i++) await gate.ask(`/${SLUG}`, { method: 'POST', body: `log=owner&pwd=wrong${i}` });
+    expect((await gate.ask(`/${SLUG}`)).status).toBe(429);
+    for (const options of [{}, { method: 'POST', body: 'log=owner&pwd=x' }]) {
+      const [at, beside] = [await gate.ask('/wp-login.php', options), await gate.ask('/xy-abcde.php', options)];
+      expect(seen(at, '/wp-login.php')).toEqual(seen(beside, '/xy-abcde.php'));
+    }
+  });
+
+  it('an address that may not log in sees nothing at wp-admin either', async () => {
+    const gate = await hiddenGate({ login_access: ['198.51.100.1'] });
+    const options = { headers: { cookie: 'wordpress_logged_in_x=1' } };
+    const at = await gate.ask('/wp-admin/', options);
+    expect(seen(at, '/wp-admin/')).toEqual(seen(await gate.ask('/xy-abcde/', options), '/xy-abcde/'));
+  });
+
+  it('an address that may not log in can’t tell the slug from any other missing path', async () => {
+    const gate = await hiddenGate({ login_access: ['198.51.100.1'] });
+    const password = { method: 'POST', body: `log=owner&pwd=${PASSWORD}` };
+    for (const [slug, beside] of [
+      ['/my-door', '/xy-abcd'],
+      ['/my-door?action=second-factor', '/xy-abcd?action=second-factor'],
+      ['/join/us', '/join/xy'],
+    ] as const) {
+      for (const options of [{}, password, { method: 'HEAD' }, { headers: { cookie: 'wordpress_logged_in_x=1' } }]) {
+        const at = await gate.ask(slug, options);
+        expect(seen(at, slug), slug).toEqual(seen(await gate.ask(beside, options), beside));
+        expect(at.status).toBe(404);
+      }
+    }
+    expect(gate.wordpress.checks).toEqual([]);
+    expect(gate.doorCalls).toEqual([]);
+    // Roads that every WordPress has are refused without a word about logging in.
+    const program = await gate.ask('/xmlrpc.php', { method: 'POST', body: PASSWORD, headers: { accept: 'text/html' } });
+    expect(program.status).toBe(403);
+    expect(program.body).not.toMatch(/log.?in/i);
+    expect((await gate.ask('/my-door', { from: '198.51.100.1' })).body).toContain('login page');
+  });
+
+  for (const spelling of ['/my-door', '/my-door/', '//my-door', '/My-DOOR', '/my%2ddoor', '/./my-door', '/my-door;x']) {
+    it(`the login is served at ${spelling}`, async () => {
+      const gate = await hiddenGate();
+      const told = await gate.ask(`${spelling}?action=lostpassword`);
+      expect(told.body).toBe(`login page, action lostpassword, seen as ${spelling}?action=lostpassword`);
+      const reached = gate.wordpress.reached[0];
+      expect(reached?.url).toBe('/wp-login.php?action=lostpassword');
+      expect(reached?.context).toMatchObject({ page: 'login' });
+    });
+  }
+
+  it('the registration is served at its own address, whatever the query asks', async () => {
+    const gate = await hiddenGate();
+    expect((await gate.ask('/join/us?action=login')).body).toContain('action register');
+    expect(gate.wordpress.reached[0]?.context).toMatchObject({ page: 'signup' });
+  });
+
+  it('the address of the registration is a missing page while nobody may register', async () => {
+    const gate = await hiddenGate();
+    gate.wordpress.registration = false;
+    for (const options of [{}, { method: 'POST', body: 'user_login=x' }, { method: 'HEAD' }]) {
+      const at = await gate.ask('/join/us', options);
+      expect(seen(at, '/join/us')).toEqual(seen(await gate.ask('/join/xy', options), '/join/xy'));
+      expect(at.status).toBe(404);
+    }
+    // Without the custom page, WordPress itself says what is at the address.
+    expect(gate.wordpress.reached.filter(({ url }) => url === '/join/us')).toHaveLength(3);
+  });
+
+  it('the sign-up of a network is another script; an account is activated with a key, and nothing shown without', async () => {
+    const gate = await hiddenGate({}, { multisite: true });
+    expect((await gate.ask('/join/us?new=x')).body).toBe('sign-up of a network, seen as /join/us?new=x');
+    expect(gate.wordpress.reached.at(-1)?.url).toBe('/wp-signup.php?new=x');
+    expect((await gate.ask('/wp-activate.php?key=right')).body).toBe('account activated');
+    for (const [path, beside] of [
+      ['/wp-activate.php', '/xy-abcdefgh.php'],
+      ['/wp-activate.php?key=wrong', '/xy-abcdefgh.php?key=wrong'],
+      ['/wp-signup.php', '/xy-abcdef.php'],
+    ] as const) {
+      expect(seen(await gate.ask(path), path)).toEqual(seen(await gate.ask(beside), beside));
+    }
+  });
+
+  it('logging in by the slug works and counts', async () => {
+    const gate = await hiddenGate({ login_attempts: 3 });
+    const login = (password: string) => gate.ask('/my-door', { method: 'POST', body: `log=owner&pwd=${password}` });
+    expect((await login(PASSWORD)).headers.join()).toContain('wordpress_logged_in_x');
+    for (let i = 0; i < 3; i++) await login(`wrong${i}`);
+    expect((await login(PASSWORD)).status).toBe(429);
+    expect(gate.wordpress.checks).toHaveLength(4);
+  });
+
+  it('who came by the slug gets the login page’s styles, and still no admin page', async () => {
+    const gate = await hiddenGate();
+    const mark = (await gate.ask('/my-door')).header('set-cookie')?.split(';')[0] as string;
+    expect(mark).toMatch(/^visit_mark=/);
+    const headers = { cookie: mark };
+    expect((await gate.ask('/wp-admin/css/login.min.css', { headers })).body).toBe('body{}');
+    expect((await gate.ask('/wp-admin/', { headers })).status).toBe(404);
+    gate.advance(25 * 3600_000);
+    expect((await gate.ask('/wp-admin/css/login.min.css', { headers })).status).toBe(404);
+  });
+
+  it('a member with a session from before passes, and gets the mark for the styles', async () => {
+    const gate = await hiddenGate();
+    const told = await gate.ask('/wp-admin/', { headers: { cookie: 'wordpress_logged_in_x=1' } });
+    expect(told.body).toBe('admin page');
+    const cookie = `wordpress_logged_in_x=1; ${told.header('set-cookie')?.split(';')[0]}`;
+    expect((await gate.ask('/wp-admin/css/common.css', { headers: { cookie } })).body).toBe('body{}');
+  });
+
+  it('an invented session cookie earns no mark at a page that only has the name of the admin folder', async () => {
+    const gate = await hiddenGate();
+    for (const cookie of ['wordpress_logged_in_x=forged', 'wordpress_sec_x=forged']) {
+      const told = await gate.ask('/author/wp-admin/', { headers: { cookie } });
+      expect(told.header('set-cookie')).toBeUndefined();
+      expect(seen(told, '/author/wp-admin/')).toEqual(
+        seen(await gate.ask('/author/xy-abcde/', { headers: { cookie } }), '/author/xy-abcde/'),
+      );
+    }
+  });
+
+  it('a page that would send anonymous clients to the login looks missing to them', async () => {
+    const gate = await hiddenGate();
+    const told = await gate.ask('/members');
+    expect(told.status).toBe(404);
+    expect(told.headers.join('\n') + told.body).not.toContain('my-door');
+    expect((await gate.ask('/members', { headers: { cookie: 'wordpress_logged_in_x=1' } })).body).toBe('members');
+  });
+
+  it('what visitors need of WordPress keeps working', async () => {
+    const gate = await hiddenGate();
+    const post = await gate.ask('/wp-login.php?action=postpass', { method: 'POST', body: 'post_password=x' });
+    expect(post.body).toContain('action postpass');
+    const confirm = await gate.ask('/wp-login.php?action=confirmaction&request_id=1&confirm_key=k');
+    expect(confirm.body).toContain('action confirmaction');
+    expect((await gate.ask('/wp-admin/admin-ajax.php?action=x', { method: 'POST', body: 'a=b' })).body).toBe('0');
+    expect((await gate.ask('/wp-admin/admin-post.php', { method: 'POST', body: 'a=b' })).body).toBe('0');
+    expect((await gate.ask('/wp-cron.php?doing_wp_cron=1')).body).toBe('ok');
+    expect((await gate.ask('/wp-json/wp/v2/posts')).body).toBe('ok');
+    expect((await gate.ask('/')).body).toBe('a page');
+  });
+
+  it('what visitors may do at wp-login.php is no way in to the login', async () => {
+    const gate = await hiddenGate();
+    const body = `action=login&log=owner&pwd=${PASSWORD}`;
+    const beside = await gate.ask('/xy-abcde.php?action=postpass', { method: 'POST', body: 'post_password=x' });
+    gate.wordpress.reached.length = 0;
+    const told = await gate.ask('/wp-login.php?action=postpass', { method: 'POST', body });
+    expect(told.status).toBe(404);
+    expect(told.body).toContain('nothing at /wp-login.php?action=postpass');
+    expect(told.headers.filter((line) => !/^(?:content-length|set-cookie)/.test(line))).toEqual(
+      beside.headers.filter((line) => !/^content-length/.test(line)),
+    );
+    const half = await gate.ask('/wp-login.php?action=confirmaction&request_id=1');
+    expect(half.status).toBe(404);
+  });
+
+  it('two visits to a hidden page take two different names', async () => {
+    const gate = await hiddenGate();
+    await gate.ask('/wp-login.php');
+    await gate.ask('/wp-login.php');
+    const [first, second] = gate.wordpress.reached;
+    expect(first?.url).toMatch(/^\/[a-z]{2}-[a-z]{5}\.php$/);
+    expect(second?.url).not.toBe(first?.url);
+  });
+});

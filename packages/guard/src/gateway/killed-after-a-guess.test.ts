@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { serve } from '../../test/support/command-line.js';
+import { openTestDatabase } from '../../test/support/database.js';
+import { fakeWordPress } from '../../test/support/fake-wordpress.js';
+import { dataFolderFor } from '../../test/support/running-guard.js';
+import { eventually } from '../../test/support/scratch.js';
+import { SECRET } from '../../test/support/site-config.js';
+import { sqlLoginAttemptStore } from '../login/login-attempts-store.js';
+import { openSqlite } from '../storage/sqlite.js';
+
+/** Guard in a process of its own, and a way to hold up every write to its database. */
+async function processUnderTest() {
+  const dataDir = await dataFolderFor(await fakeWordPress(SECRET));
+  const guard = await serve(dataDir);
+  const other = openSqlite(join(dataDir, 'guard.sqlite'), { busyTimeoutMs: 0 });
+  onTestFinished(() => other.close());
+  const guess = (): Promise<Response> =>
+    fetch(`${guard.url}/wp-login.php`, { method: 'POST', body: new URLSearchParams({ log: 'owner', pwd: 'wrong' }) });
+  const stored = async (): Promise<number> => {
+    const db = await openTestDatabase(dataDir);
+    try {
+      return (await sqlLoginAttemptStore(db).load('site'))[0]?.failures ?? 0;
+    } finally {
+      await db.destroy();
+    }
+  };
+  return { guard, other, guess, stored };
+}
+
+it('loses no answered guess when guard is killed the moment the answer is there', async () => {
+  const { guard, other, guess, stored } = await processUnderTest();
+  for (let turn = 0; turn < 4; turn++) await guess();
+  // Without this the write would mostly be quicker than the kill.
+  other.exec('BEGIN IMMEDIATE');
+  const freed = new Promise<void>((resolve) => {
+    setTimeout(() => {
+      other.exec('ROLLBACK');
+      resolve();
+    }, 300);
+  });
+  await guess();
+  guard.child.kill('SIGKILL');
+  await new Promise((resolve) => guard.child.once('exit', resolve));
+  await freed;
+  expect(await stored()).toBe(5);
+});
+
+it('answers while the database is held, says so in the log, and locks all the same', async () => {
+  const { guard, other, guess } = await processUnderTest();
+  other.exec('BEGIN IMMEDIATE');
+  expect((await guess()).status).toBe(200);
+  await eventually(() => guard.log().includes('"event":"login-attempts-late"'));
+  // Answered because it was late, not because the database had given up waiting.
+  expect(guard.log()).not.toMatch(/"login-attempts-not-stored"[\s\S]*"login-attempts-late"/);
+  for (let turn = 1; turn < 5; turn++) expect((await guess()).status).toBe(200);
+  expect((await guess()).status).toBe(429);
+  other.exec('ROLLBACK');
+});

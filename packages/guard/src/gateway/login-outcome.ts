@@ -1,0 +1,258 @@
+import { randomBytes } from 'node:crypto';
+import type { RawHeaders } from '../http/headers.js';
+import type { Logger } from '../lib/logger.js';
+import type { LoginAttempts } from '../login/attempts.js';
+import {
+  createKnownBrowserCookie,
+  createLoginPageCookie,
+  recordSuccess,
+  toBrowserKey,
+} from '../login/login-cookies.js';
+import { classifyUnsignedResponse, type FoundReport, type MissingReports } from '../login/missing-reports.js';
+import type { CheckOutcome } from '../login/password-check-queue.js';
+import type { ThrottledAccounts } from '../login/throttled-accounts.js';
+import { isLoginForm } from '../rules/login-policy.js';
+import type { SiteId } from '../site.js';
+import type { TwoFactorRequirement } from '../two-factor/steps.js';
+import type { ResponseHooks } from '../upstream/forward.js';
+import { type LoginReport, type RefuseReason, readLoginReport } from '../wordpress/login-headers.js';
+import { isMember, type Signal } from '../wordpress/signature.js';
+import type { LoginAdmission, RequestCredentials } from './admit-login.js';
+import { type Allowed, isKnownBrowser } from './evaluate.js';
+
+export interface LoginHooksContext {
+  readonly attempts: LoginAttempts;
+  readonly throttled: ThrottledAccounts;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  readonly missingReports: MissingReports;
+  /** See `LoginAttemptRepository.whenStored`. */
+  whenStored(site: SiteId): Promise<void>;
+}
+
+/** A request that is being forwarded to WordPress, and what concerns its passwords. */
+export interface LoginRequest {
+  readonly allowed: Allowed;
+  readonly requestId: string;
+  readonly cookie: string | undefined;
+  readonly admitted: LoginAdmission;
+  /** Its `Authorization: Basic` credentials, or null. */
+  readonly basic: RequestCredentials | null;
+  /** The connector's signal in the response; set before `onLoginReport` is called. */
+  signal(): Signal;
+  /** A password was wrong. The one place where failed logins are counted. @param user login that it was for */
+  onFailed(user: string): void;
+  /** Guard's order made WordPress refuse a password unchecked. */
+  onCheckRefused(why: RefuseReason): void;
+  /** A second factor is required: the client gets the pages of two-factor authentication. */
+  onFactor(needed: TwoFactorRequirement): void;
+  /** WordPress's response would reveal that a login exists: the client gets a decoy 404. */
+  onHidden(): void;
+}
+
+/** Records the outcome of the passwords in a request, releases its permit, and withholds what must not reach the client. */
+export function createLoginHooks(context: LoginHooksContext, login: LoginRequest): ResponseHooks {
+  const { allowed, requestId, basic } = login;
+  const { permit, certain, likelihood, device, key, lockedUntil } = login.admitted;
+  const { site, policy, address, loginRoute } = allowed;
+  const { id, secret } = site.config;
+  const { limit, hasCustomUrl } = policy.login;
+
+  const recordFailure = (user: number, name = ''): void => {
+    login.onFailed(name);
+    const now = context.clock();
+    const entry = context.attempts.recordFailure(id, key, limit, now, user);
+    if (entry.lockedUntil > now && entry.lastFailure === now) {
+      const until = new Date(entry.lockedUntil).toISOString();
+      context.logger.info(
+        { event: 'login-locked', site: id, address: address.text, failures: entry.failures, until, requestId },
+        'An address failed to log in too often and has to wait.',
+      );
+    }
+    if (limit === 0) return;
+    // For any account, so that a cookie that many addresses guess with soon loses its privilege.
+    if (device !== null) context.attempts.recordFailure(id, toBrowserKey(device), limit, now, user);
+    throttle(user, now);
+  };
+
+  const throttle = (user: number, now: number): void => {
+    if (user !== 0 && !device?.users.includes(user)) context.throttled.recordFailure(id, user, now);
+  };
+
+  const addCookies = (headers: RawHeaders, report: LoginReport | null, isLoginPage: boolean): void => {
+    const where = { home: policy.paths.home, scheme: allowed.scheme, now: context.clock() };
+    if (report !== null && report.ok !== null && BROWSER_ROUTES.has(report.ok.route)) {
+      const knownBrowser = { ...where, device, user: report.ok.id, freshId: randomBytes(8).toString('hex') };
+      headers.push('Set-Cookie', createKnownBrowserCookie(secret, knownBrowser));
+    }
+    if (isLoginPage) headers.push('Set-Cookie', createLoginPageCookie(secret, where));
+  };
+
+  const count = (read: LoginReport): CheckOutcome => {
+    for (const failure of read.failed) recordFailure(failure.id, failure.user);
+    if (read.ok !== null) recordSuccess(context.attempts, { site: id, key, device, user: read.ok.id }, context.clock());
+    if (read.failed.length > 0) return 'wrong';
+    // An empty report means that a correct password was refused for another reason, which is no guess.
+    return read.ok !== null || read.factor !== null || read.refused === 0 ? 'right' : 'wrong';
+  };
+
+  /** Records a report. Failures caused by credentials that the web server itself checks are not counted. */
+  const countReport = (read: LoginReport): Promise<void> | null => {
+    const others = read.failed.filter(({ route }) => route !== APPLICATION_PASSWORD);
+    const end = (counted: LoginReport): Promise<void> | null => {
+      permit?.release(counted === read ? count(read) : counted.failed.length > 0 ? count(counted) : 'none');
+      return limit === 0 ? null : context.whenStored(id);
+    };
+    if (limit === 0 || basic === null || others.length === read.failed.length) return end(read);
+    // The request keeps its permit until the web server's check is known, so that the limit of guesses under way holds.
+    return basic
+      .areWebServers()
+      .then((isWebServers) => end(isWebServers ? { ...read, failed: others } : read) ?? undefined);
+  };
+
+  const recordFound = (found: FoundReport): void => {
+    if (found === 'none') permit?.release('none');
+    else if (found === 'unknown' || (found === 'lost' && likelihood === 'view')) permit?.release();
+    else if (typeof found === 'object') void countReport(found);
+    else {
+      recordFailure(0);
+      permit?.release();
+    }
+  };
+
+  /** Handles a response without a signed report: counts a failure, or fetches the missing report. */
+  const recordMissingReport = (status: number | null, headers: RawHeaders, whole = true): Promise<void> | null => {
+    const verdict = classifyUnsignedResponse({
+      method: allowed.facts.method,
+      allowed: permit !== null && limit !== 0,
+      likelihood,
+      byForm: isLoginForm(allowed.facts, loginRoute),
+      rest: allowed.facts.restRoute !== null,
+      status,
+      startsSession: (loginRoute === 'login' || loginRoute === 'signup') && startsSession(headers),
+    });
+    if (verdict === 'ask' && !(likelihood === 'view' && context.missingReports.pending > MAX_PENDING_VIEWS)) {
+      const found = context.missingReports.find(site.config, requestId, recordFound).then(() => context.whenStored(id));
+      // An error response waits, because a check may precede it. A response of the web server itself does not.
+      return status === null || status >= 500 ? resolveWithin(found, WAIT_FOR_REPORT_MS) : null;
+    }
+    if (verdict === 'failure') countUnreported();
+    // The order to check no password may not have reached the connector.
+    if (lockedUntil !== null && certain && whole) context.missingReports.recordMissing(site.config, requestId, status);
+    permit?.release();
+    if (verdict !== 'failure') return null;
+    if (status !== null || whole) context.missingReports.recordMissing(site.config, requestId, status);
+    return context.whenStored(id);
+  };
+
+  /** Counts one failure of an unknown account. The connector may still report which account it was. */
+  const countUnreported = (): void => {
+    recordFailure(0);
+    void context.missingReports.find(site.config, requestId, (found) => {
+      if (typeof found === 'object') for (const failure of found.failed) throttle(failure.id, context.clock());
+    });
+  };
+
+  let report: LoginReport | null = null;
+  return {
+    outlivesClient: permit !== null,
+    onLoginReport(value, status, headers) {
+      const read = value === undefined ? null : readLoginReport(secret, value, requestId);
+      const signal = login.signal();
+      if (signal.kind === 'ok' && limit !== 0) context.missingReports.recordSigned(id);
+      if (read === null) {
+        if (signal.kind !== 'ok') return recordMissingReport(status, headers);
+        // With a cookie as well, the cookie may be what authenticated the user.
+        if (isMember(signal) && login.cookie === undefined) basic?.takenByPlugin();
+        permit?.release('none');
+        return null;
+      }
+      basic?.notTaken();
+      if (read === 'unreadable') {
+        recordFailure(0);
+        permit?.release();
+        return limit === 0 ? null : context.whenStored(id);
+      }
+      report = read;
+      const why = login.admitted.loginContext?.why;
+      if (read.refused > 0 && read.failed.length === 0 && why !== undefined) login.onCheckRefused(why);
+      if (read.refused > 0 && lockedUntil !== null) addRetryAfter(headers, status, lockedUntil - context.clock());
+      const stored = countReport(read);
+      // A refused check must look like a failed one, and take as long.
+      return read.failed.length + read.refused > 0 ? stored : null;
+    },
+    onHead(status, headers) {
+      if (report !== null && report.factor !== null) {
+        const { id: userId, ...needed } = report.factor;
+        login.onFactor({ userId, ...needed });
+        return true;
+      }
+      if (!hasCustomUrl) {
+        if (report !== null && report.ok !== null) addCookies(headers, report, false);
+        return false;
+      }
+      const signal = login.signal();
+      const mayOpenAdmin =
+        loginRoute !== 'admin' || isKnownBrowser({ secret, cookie: login.cookie, now: context.clock() });
+      // An unknown browser gets a page of wp-admin only if the connector confirms that WordPress accepted the cookie. Other
+      // addresses may contain the name too (`/author/wp-admin/`); a response there proves nothing about the cookie.
+      const isKnown = mayOpenAdmin || isMember(signal);
+      // The web server found the request too long or malformed. It responds in the same way to a missing page, whose request
+      // has the same length.
+      if (!isKnown && signal.kind === 'missing' && WEB_SERVER_STATUSES.has(status)) return false;
+      if (!isKnown || (signal.kind === 'ok' && signal.flags.includes('a'))) {
+        login.onHidden();
+        return true;
+      }
+      addCookies(headers, report, loginRoute === 'login' || loginRoute === 'signup' || !mayOpenAdmin);
+      return false;
+    },
+    onNoResponse(sent) {
+      if (sent === 'whole' || (sent === 'part' && certain)) return recordMissingReport(null, [], sent === 'whole');
+      permit?.release();
+      return null;
+    },
+  };
+}
+
+/** While more reports than these are missing, those of page views that ended with an error are not fetched. */
+const MAX_PENDING_VIEWS = 2000;
+
+/** How long an error response waits for the missing report, milliseconds. */
+const WAIT_FOR_REPORT_MS = 3000;
+
+/** Resolves when the promise does, or after `ms` milliseconds. */
+function resolveWithin(promise: Promise<void>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timeout = setTimeout(resolve, ms);
+    void promise.then(() => {
+      clearTimeout(timeout);
+      resolve();
+    });
+  });
+}
+
+/** Statuses with which web servers refuse to read a request: 400, 413, 414, 431. */
+const WEB_SERVER_STATUSES: ReadonlySet<number> = new Set([400, 413, 414, 431]);
+
+/** Route in the report of a failure that only `Authorization: Basic` caused. */
+const APPLICATION_PASSWORD = 'application-password';
+
+/** Adds `Retry-After` for a locked address. Not to a redirect, where it would delay following the redirect. */
+function addRetryAfter(headers: RawHeaders, status: number, ms: number): void {
+  if (status >= 300 && status < 400) return;
+  for (let i = 0; i < headers.length; i += 2) if (/^retry-after$/i.test(headers[i] as string)) return;
+  headers.push('Retry-After', String(Math.max(1, Math.ceil(ms / 1000))));
+}
+
+/** Whether a response sets WordPress's login cookie. */
+function startsSession(headers: RawHeaders): boolean {
+  for (let i = 0; i < headers.length; i += 2) {
+    if (/^set-cookie$/i.test(headers[i] as string) && /^\s*wordpress_logged_in_/.test(headers[i + 1] as string))
+      return true;
+  }
+  return false;
+}
+
+/** Routes in reports on which a browser logs in and keeps cookies. */
+const BROWSER_ROUTES: ReadonlySet<string> = new Set(['form', 'other']);

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { type AskOptions, form, loginGateUnderTest } from '../../test/support/login-gate.js';
+
+const LIMIT = 5;
+const TRIES = 12;
+const basic = (password: string) => ({
+  authorization: `Basic ${Buffer.from(`owner:${password}`).toString('base64')}`,
+});
+const guesses: Record<string, (turn: number) => [path: string, options: AskOptions]> = {
+  'the login form': (turn) => ['/wp-login.php', form(`wrong${turn}`)],
+  'XML-RPC': (turn) => ['/xmlrpc.php', { method: 'POST', body: `wrong${turn}` }],
+  'REST with basic authentication': (turn) => ['/wp-json/wp/v2/users/me', { headers: basic(`wrong${turn}`) }],
+  'a form with basic authentication': (turn) => ['/', { method: 'POST', body: 'a=b', headers: basic(`wrong${turn}`) }],
+};
+const shop = (password: string): [string, AskOptions] => ['/shop/account', form(password)];
+const innocent: [string, AskOptions] = ['/shop/account', { method: 'POST', body: 'add-to-cart=5' }];
+
+describe('without the connector', () => {
+  for (const [route, guess] of Object.entries(guesses)) {
+    it(`each guess by ${route} is a failure, since nothing says otherwise`, async () => {
+      const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+      gate.wordpress.bare = true;
+      for (let turn = 0; turn < TRIES; turn++) await gate.ask(...guess(turn));
+      expect(gate.wordpress.checks).toHaveLength(LIMIT);
+      expect((await gate.ask('/wp-login.php', form('right'))).status).toBe(429);
+    });
+
+    it(`each guess by ${route} has the connector looked at`, async () => {
+      const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+      gate.wordpress.bare = true;
+      await gate.ask(...guess(0));
+      expect(gate.lostNotes).toEqual(['site']);
+    });
+  }
+
+  it('a session that the login form sets proves the password right', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    gate.wordpress.bare = true;
+    for (let turn = 0; turn < TRIES; turn++) expect((await gate.ask('/wp-login.php', form('right'))).status).toBe(200);
+    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+  });
+
+  it('credentials of the web server itself, sent with every page, are no failures', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    gate.wordpress.bare = true;
+    for (let turn = 0; turn < TRIES; turn++) await gate.ask('/', { headers: basic('staging') });
+    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+  });
+
+  it('forms that may hold a password or not lock nobody', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    gate.wordpress.bare = true;
+    for (let turn = 0; turn < TRIES; turn++) await gate.ask(...innocent);
+    expect((await gate.ask('/wp-login.php', form('right'))).status).toBe(200);
+  });
+});
+
+describe('an answer whose report is lost on its way', () => {
+  const losses = [502, 504, 500, 403, 200, 'cut off'] as const;
+
+  for (const status of losses) {
+    it(`counts the failure behind it, at any form: ${status}`, async () => {
+      const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+      gate.wordpress.lose = { status, when: 'checked' };
+      for (let turn = 0; turn < TRIES; turn++) await gate.ask(...shop(`wrong${turn}`));
+      await gate.asked();
+      expect(gate.wordpress.checks).toHaveLength(LIMIT);
+      gate.wordpress.lose = null;
+      expect((await gate.ask('/wp-login.php', form('right'))).status).toBe(429);
+      await gate.ask(...shop('right'));
+      expect(gate.wordpress.checks).toHaveLength(LIMIT);
+    });
+
+    it(`costs nothing where no password was checked: ${status}`, async () => {
+      const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+      gate.wordpress.lose = { status, when: 'always' };
+      for (let turn = 0; turn < TRIES; turn++) await gate.ask(...innocent);
+      await gate.asked();
+      gate.wordpress.lose = null;
+      expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+      expect((await gate.ask('/wp-login.php', form('right'))).status).toBe(200);
+    });
+  }
+
+  it('counts guesses that came at once, and checks no more than five of them', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    gate.wordpress.lose = { status: 502, when: 'checked' };
+    await Promise.all(Array.from({ length: 40 }, (_, turn) => gate.ask(...shop(`wrong${turn}`))));
+    expect(gate.wordpress.checks.length).toBeLessThanOrEqual(LIMIT);
+  });
+
+  it('counts a check in the midst of which PHP ended', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    gate.wordpress.lose = { status: 'cut off', when: 'checked', unfinished: true };
+    for (let turn = 0; turn < TRIES; turn++) await gate.ask(...shop(`wrong${turn}`));
+    expect(gate.wordpress.checks).toHaveLength(LIMIT);
+  });
+
+  it('is a failure at the login form, whatever the connector knows', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    gate.wordpress.lose = { status: 502, when: 'always' };
+    for (let turn = 0; turn < TRIES; turn++) await gate.ask('/wp-login.php', form(`wrong${turn}`));
+    expect(gate.wordpress.checks).toHaveLength(LIMIT);
+    expect((await gate.ask('/wp-login.php')).status).toBe(429);
+  });
+
+  it('makes an account slow that many addresses try, as reports do', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    gate.wordpress.lose = { status: 502, when: 'checked' };
+    for (let turn = 0; turn < 21; turn++) {
+      const [path, options] =
+        turn % 2 === 0 ? shop(`wrong${turn}`) : (['/wp-login.php', form(`wrong${turn}`)] as const);
+      await gate.ask(path, { ...options, from: `192.0.2.${turn + 10}` });
+    }
+    await gate.asked();
+    expect(gate.throttledUsers.at(-1)).toEqual([1]);
+  });
+
+  it('leaves the account of its right password as it was: a success behind it is one', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    for (let turn = 0; turn < LIMIT - 1; turn++) await gate.ask(...shop(`wrong${turn}`));
+    gate.wordpress.lose = { status: 502, when: 'checked' };
+    await gate.ask(...shop('right'));
+    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+  });
+
+  it('keeps its place while the connector cannot be asked, so that nobody guesses meanwhile', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    gate.wordpress.lose = { status: 502, when: 'checked' };
+    gate.wordpress.down = true;
+    for (let turn = 0; turn < TRIES; turn++) await gate.ask(...shop(`wrong${turn}`));
+    expect(gate.wordpress.checks).toHaveLength(LIMIT);
+    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+    gate.wordpress.down = false;
+    await gate.asked();
+    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(LIMIT);
+  });
+});
+
+describe('an answer that the connector vouches for', () => {
+  it('is neutral when it reports no password check, at any form and with any credentials', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    for (let turn = 0; turn < TRIES; turn++) {
+      await gate.ask(...innocent);
+      await gate.ask('/xmlrpc.php', { method: 'POST', body: '' });
+      await gate.ask('/wp-login.php', { method: 'POST', body: 'action=lostpassword' });
+    }
+    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+    expect(gate.lostNotes).toEqual([]);
+  });
+});
+
+describe('what WordPress repeats in the head of its answers', () => {
+  it.each([
+    ['/', { origin: `http://${'a'.repeat(600)}` }, 400],
+    ['/wp-json/x', { origin: `http://${'a'.repeat(600)}` }, 400],
+    ['/', { origin: `https://${'a'.repeat(253)}:65535` }, 200],
+    [`/wp-login.php?wp_lang=${'a'.repeat(65)}`, {}, 400],
+    [`/wp-login.php?wp%5flang[]=${'%61'.repeat(65)}`, {}, 400],
+    ['/wp-login.php?wp_lang=de_DE_formal', {}, 200],
+  ])('is bounded on its way in: %s', async (path, headers, status) => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    expect((await gate.ask(path, { headers })).status).toBe(status);
+    expect(gate.wordpress.reached).toHaveLength(status === 200 ? 1 : 0);
+  });
+
+  it('leaves room for a way back in the query of the form that posts a password', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    const ask = (length: number) => gate.ask(`/wp-login.php?redirect_to=${'a'.repeat(length)}`, form('right'));
+    expect((await ask(1500)).status).toBe(200);
+    expect((await ask(2100)).status).toBe(414);
+  });
+});

@@ -1,0 +1,52 @@
+import type { EventEmitter } from 'node:events';
+import type { RequestFacts } from '../http/request-facts.js';
+import type { LivePolicy } from '../rules/policy.js';
+import type { SiteId } from '../site.js';
+
+/** An open WebSocket, or a response that may never end. */
+export interface OpenTunnel {
+  readonly site: SiteId;
+  /** The facts that the rules saw when it was opened. */
+  readonly facts: RequestFacts;
+  /** Ends it at once in both directions. */
+  close(): void;
+}
+
+/**
+ * Evaluates open WebSockets and event streams again whenever the rules of a site change. Guard does not inspect their
+ * content, so without this a client that is blocked later would stay connected.
+ */
+export class OpenTunnels {
+  readonly #open = new Map<SiteId, Set<OpenTunnel>>();
+  readonly #live: LivePolicy;
+  readonly #onRuleError: (rule: string, cause: unknown) => void;
+
+  constructor(live: LivePolicy, onRuleError: (rule: string, cause: unknown) => void) {
+    this.#live = live;
+    this.#onRuleError = onRuleError;
+    live.onSwap((site) => this.#evaluateAgain(site));
+  }
+
+  /** @param end emits `close` when the tunnel has ended */
+  add(end: Pick<EventEmitter, 'once'>, tunnel: OpenTunnel): void {
+    const open = this.#open.get(tunnel.site);
+    if (open === undefined) this.#open.set(tunnel.site, new Set([tunnel]));
+    else open.add(tunnel);
+    end.once('close', () => this.#delete(tunnel));
+  }
+
+  #delete(tunnel: OpenTunnel): void {
+    const open = this.#open.get(tunnel.site);
+    open?.delete(tunnel);
+    if (open?.size === 0) this.#open.delete(tunnel.site);
+  }
+
+  #evaluateAgain(site: SiteId): void {
+    const open = this.#open.get(site);
+    if (open === undefined) return;
+    const policy = this.#live.get(site);
+    for (const tunnel of [...open]) {
+      if (policy.evaluate(tunnel.facts, this.#onRuleError) !== null) tunnel.close();
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import type { Socket } from 'node:net';
+import { type Address, parseAddress } from '../lib/address.js';
+import { AddressSet } from '../lib/address-set.js';
+
+/** The other end of a client's connection. */
+export interface Peer {
+  readonly address: Address;
+  /** Whether it is a trusted proxy, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. */
+  readonly isTrusted: boolean;
+  /** Scheme that the client used, unless a trusted proxy names it in a header. */
+  readonly scheme: 'http' | 'https';
+  /** Length of the PROXY header with which the connection began, bytes. */
+  readonly headerBytes: number;
+}
+
+/** The word in `trustedProxies` for whoever can open guard's Unix socket. */
+export const UNIX_WORD = 'unix';
+
+/** A connection over a Unix socket has no address. It comes from this machine. */
+const UNIX_ADDRESS: Address = { words: [0, 0, 0xffff, 0x7f000001], text: '127.0.0.1', family: 4 };
+/** The client has ended the connection before its address could be read. */
+const GONE_ADDRESS: Address = { words: [0, 0, 0xffff, 0], text: '0.0.0.0', family: 4 };
+
+/** The addresses and ranges of a list of trusted proxies. */
+export function toProxyAddresses(lines: readonly string[]): AddressSet {
+  return AddressSet.from(lines.filter((line) => line !== UNIX_WORD));
+}
+
+/** Whether a peer is a trusted proxy of the machine, or one of those of a site (`RoutedSite.trusted`). */
+export function isTrustedFor(peer: Peer, trusted: AddressSet | null | undefined): boolean {
+  return peer.isTrusted || (trusted?.has(peer.address) ?? false);
+}
+
+/** Proxies in front of guard that are trusted to name the client's address. */
+export class TrustedProxies {
+  #addresses = AddressSet.empty;
+  #unixPeer: Peer = { address: UNIX_ADDRESS, isTrusted: false, scheme: 'http', headerBytes: 0 };
+
+  /** @param lines addresses, ranges and the word `unix`, as in the configuration */
+  constructor(lines: readonly string[]) {
+    this.replace(lines);
+  }
+
+  get addresses(): AddressSet {
+    return this.#addresses;
+  }
+
+  /** Replaces the proxies. An open connection keeps the trust with which it began. */
+  replace(lines: readonly string[]): void {
+    this.#addresses = toProxyAddresses(lines);
+    this.#unixPeer = { ...this.#unixPeer, isTrusted: lines.includes(UNIX_WORD) };
+  }
+
+  /** @param isUnix whether guard listens on a Unix socket */
+  readPeer(socket: Socket, isUnix: boolean): Peer {
+    return isUnix ? this.#unixPeer : this.toPeer(parseAddress(socket.remoteAddress ?? '') ?? GONE_ADDRESS);
+  }
+
+  toPeer(address: Address): Peer {
+    return { address, isTrusted: this.#addresses.has(address), scheme: 'http', headerBytes: 0 };
+  }
+}

@@ -1,0 +1,321 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RawHeaders } from '../http/headers.js';
+import { type RequestFacts, toRequestFacts } from '../http/request-facts.js';
+import { toReference } from '../http/request-id.js';
+import { rewriteLocationHeaders } from '../http/rewrite-location.js';
+import type { Language } from '../i18n/language.js';
+import { formatDayAndTime, formatTimeLeft } from '../i18n/time-labels.js';
+import { withoutPort } from '../lib/address.js';
+import { awayPage, type ClosedLogin, lockedPage } from '../login/login-pages.js';
+import { type PageName, visitorPage, visitorPages } from '../pages/visitor-pages.js';
+import { endResponse, scheduleWrite } from '../upstream/batched-writes.js';
+import { CLIENT_CLOSED_REQUEST } from '../upstream/forward.js';
+import type { GatewayContext } from './context.js';
+import type { Allowed, Decision } from './evaluate.js';
+import { recordVisit } from './visits.js';
+
+/** Responses that guard sends itself. Each is recorded for the Activity Log and carries the rules' headers. */
+export interface Responder {
+  /** Sends a visitor page; that for `away` shows when the login opens again. @param rule that refused, or null */
+  page(page: PageName | 'away', rule: string | null): void;
+  /** Responds that the login is closed to this client. */
+  loginClosed(closed: LoginClosed, rule: string | null): void;
+  /** Records a response for the Activity Log without sending one. */
+  record(status: number, rule: string | null): void;
+  /** A password in the request was wrong: counted with its row, or by itself when that is recorded already. */
+  passwordFailed(login: string): void;
+  /** WordPress had to refuse a password unchecked. The request is recorded as refused by this rule. */
+  checkRefused(rule: string): void;
+  /** Whether a password in it was wrong and no row says so yet. */
+  hasFailed(): boolean;
+}
+
+/** @param time arrival of the request, milliseconds since the Unix epoch */
+export function createResponder(
+  gateway: GatewayContext,
+  decision: Decision,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { requestId, time }: { readonly requestId: string; readonly time: number },
+): Responder {
+  const { host, address, policy, facts } = decision;
+  const { language } = policy;
+  /** Logins whose passwords were wrong; made with the first one, since most requests have none. */
+  let failed: string[] | undefined;
+  let checksRefusedBy: string | null = null;
+  let isRecorded = false;
+  const record = (status: number, rule: string | null): void => {
+    isRecorded = true;
+    // WordPress refused it for guard: it counts as what the gateway refuses itself, as in the log.
+    if (rule === null && checksRefusedBy !== null) gateway.refusals.add(checksRefusedBy);
+    const facts = failed === undefined ? { requestId } : { requestId, failed };
+    recordVisit(gateway, decision, request, status, rule ?? checksRefusedBy, facts);
+  };
+  const editHeaders = (headers: RawHeaders): void =>
+    policy.editResponseHeaders(facts ?? toUnreadFacts(decision), headers, gateway.onRuleError);
+
+  const loginClosed = (why: LoginClosed, rule: string | null): void => {
+    record(LOGIN_CLOSED_STATUS[why.kind], rule);
+    const home = `${policy.paths.home}/`;
+    const { timeZone } = policy.login;
+    sendLoginClosed(
+      request,
+      response,
+      why,
+      { host, home, now: gateway.clock(), timeZone, format: toResponseFormat(facts), language },
+      editHeaders,
+    );
+  };
+  return {
+    record,
+    loginClosed,
+    passwordFailed(login) {
+      if (isRecorded) {
+        const { site } = decision;
+        if (site === null || 'quarantined' in site) return;
+        const late = { address, target: request.url as string, failedLogins: 1 };
+        gateway.visits.addFailedLogins?.(site.config.id, late);
+      } else if (failed === undefined) failed = [login];
+      else failed.push(login);
+    },
+    checkRefused(rule) {
+      checksRefusedBy = rule;
+    },
+    hasFailed: () => failed !== undefined && !isRecorded,
+    page(page, rule) {
+      if (page === 'away') loginClosed({ kind: 'away', until: policy.login.away(time).until }, rule);
+      else {
+        record(visitorPages[page].status, rule);
+        sendRefusal(request, response, { page, language, host, address: address.text, requestId, time }, editHeaders);
+      }
+    },
+  };
+}
+
+function toResponseFormat(facts: RequestFacts | null): 'json' | 'xml-rpc' | 'page' {
+  if (facts === null) return 'page';
+  if (facts.restRoute !== null || facts.segments.includes('admin-ajax.php')) return 'json';
+  return facts.segments.includes('xmlrpc.php') ? 'xml-rpc' : 'page';
+}
+
+/** Facts for a request that could not be read, because its response carries the rules' headers too. */
+function toUnreadFacts({ policy, address }: Pick<Decision, 'policy' | 'address'>): RequestFacts {
+  return toRequestFacts({ method: 'GET', address, path: { path: '/', segments: [] }, query: '', paths: policy.paths });
+}
+
+export interface RefusalDetails {
+  readonly page: PageName;
+  readonly language: Language;
+  readonly host: string;
+  readonly address: string;
+  readonly requestId: string;
+  readonly time: number;
+}
+
+/**
+ * Renders a refusal. Browsers get a page, programs one plain line in English.
+ *
+ * @param reference shown on the page for people to quote
+ */
+export function renderRefusal(
+  refused: RefusalDetails,
+  accept: string | undefined,
+  reference = toReference(refused.requestId),
+): { status: number; headers: RawHeaders; body: Buffer } {
+  const { status, title } = visitorPages[refused.page];
+  const html = accept?.includes('text/html') === true;
+  const body = html
+    ? Buffer.from(
+        visitorPage(refused.language, refused.page, {
+          host: withoutPort(refused.host),
+          address: refused.address,
+          time: new Date(refused.time),
+          reference,
+        }),
+      )
+    : plainLine(refused.page === 'blocked' ? BLOCKED_LINE : title);
+  const headers = [
+    'Content-Type',
+    html ? 'text/html; charset=utf-8' : 'text/plain; charset=utf-8',
+    'Content-Length',
+    String(body.length),
+    'Cache-Control',
+    'no-store',
+  ];
+  // Too many logins at the same time; the queue moves on within seconds.
+  if (status === 429) headers.push('Retry-After', '10');
+  if (status === 503) headers.push('Retry-After', '60');
+  return { status, headers, body };
+}
+
+/** Sends a refusal without forwarding the request. */
+export function sendRefusal(
+  request: IncomingMessage,
+  response: ServerResponse,
+  refused: RefusalDetails,
+  editHeaders: (headers: RawHeaders) => void,
+): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { status, headers, body } = renderRefusal(refused, request.headers.accept);
+  editHeaders(headers);
+  response.writeHead(status, headers);
+  // During a flood each response still takes a system call, but the receiver wakes only once per turn of the event loop.
+  scheduleWrite({ sendNow: () => endResponse(response, request.method === 'HEAD' ? undefined : body, true) });
+}
+
+const BLOCKED_LINE = 'Blocked';
+
+const plainLines = new Map<string, Buffer>();
+
+function plainLine(title: string): Buffer {
+  let line = plainLines.get(title);
+  if (line === undefined) {
+    line = Buffer.from(`${title}\n`);
+    plainLines.set(title, line);
+  }
+  return line;
+}
+
+/** Why the login is closed to this client. */
+export type LoginClosed =
+  | { readonly kind: 'locked'; readonly until: number; readonly stage: 1 | 2 | 3 }
+  | { readonly kind: 'away'; readonly until: number | null };
+
+/** HTTP status of the response. */
+export const LOGIN_CLOSED_STATUS = { locked: 429, away: 403 } as const;
+
+export type LoginClosedDetails = Omit<ClosedLogin, 'until'> & {
+  /** JSON for REST and AJAX, a fault for XML-RPC; `page` follows the `Accept` header. */
+  readonly format: 'json' | 'xml-rpc' | 'page';
+  readonly language: Language;
+};
+
+/** Responds that the login is closed, and until when: a page to browsers, JSON or XML to programs, else one line. */
+export function sendLoginClosed(
+  request: IncomingMessage,
+  response: ServerResponse,
+  closed: LoginClosed,
+  facts: LoginClosedDetails,
+  editHeaders: (headers: RawHeaders) => void,
+): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const status = LOGIN_CLOSED_STATUS[closed.kind];
+  const { type, text } = renderLoginClosed(request, closed, {
+    ...facts,
+    until: closed.until,
+    host: withoutPort(facts.host),
+  });
+  const body = Buffer.from(text);
+  const headers = ['Content-Type', type, 'Content-Length', String(body.length), 'Cache-Control', 'no-store'];
+  if (closed.until !== null) {
+    headers.push('Retry-After', String(Math.max(1, Math.ceil((closed.until - facts.now) / 1000))));
+  }
+  editHeaders(headers);
+  response.writeHead(status, headers);
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+function renderLoginClosed(
+  request: IncomingMessage,
+  closed: LoginClosed,
+  facts: ClosedLogin & Pick<LoginClosedDetails, 'format' | 'language'>,
+): { type: string; text: string } {
+  if (facts.format === 'xml-rpc') {
+    return {
+      type: 'text/xml; charset=UTF-8',
+      text: toXmlRpcFault(LOGIN_CLOSED_STATUS[closed.kind], toLoginClosedSentence(closed, facts)),
+    };
+  }
+  if (facts.format === 'json') {
+    const code = closed.kind === 'locked' ? 'too_many_login_attempts' : 'away_mode';
+    const status = LOGIN_CLOSED_STATUS[closed.kind];
+    const data = { status, until: unixSeconds(closed.until) };
+    return {
+      type: 'application/json; charset=UTF-8',
+      // Clients of WordPress's API read the status in `data`, those of guard's API at the top.
+      text: JSON.stringify({ code, message: toLoginClosedSentence(closed, facts), status, data }),
+    };
+  }
+  if (request.headers.accept?.includes('text/html') !== true) {
+    return { type: 'text/plain; charset=utf-8', text: `${toLoginClosedSentence(closed, facts)}\n` };
+  }
+  const { language } = facts;
+  const html = closed.kind === 'locked' ? lockedPage(language, facts, closed.stage) : awayPage(language, facts);
+  return { type: 'text/html; charset=utf-8', text: html };
+}
+
+function toLoginClosedSentence(closed: LoginClosed, facts: ClosedLogin & Pick<LoginClosedDetails, 'language'>): string {
+  const { until, now, timeZone, language } = facts;
+  const { translate } = language;
+  if (closed.kind === 'locked') {
+    return toLockedSentence(language, closed.until - now);
+  }
+  if (until === null) return translate('The admin area is closed.');
+  const time = formatDayAndTime(language, timeZone, until);
+  return translate('The admin area is closed. It opens again on {time}.', { time });
+}
+
+/** Sentence that says how long an address is locked. @param ms time left, milliseconds */
+export function toLockedSentence(language: Language, ms: number): string {
+  return language.translate('Too many login attempts. Try again in {time}.', { time: formatTimeLeft(language, ms) });
+}
+
+/** An XML-RPC fault response. */
+function toXmlRpcFault(code: number, text: string): string {
+  const member = (name: string, value: string): string =>
+    `<member><name>${name}</name><value>${value}</value></member>`;
+  const struct =
+    member('faultCode', `<int>${code}</int>`) + member('faultString', `<string>${escapeXml(text)}</string>`);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<methodResponse><fault><value><struct>${struct}</struct></value></fault></methodResponse>\n`;
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+}
+
+function unixSeconds(ms: number | null): number | null {
+  return ms === null ? null : Math.floor(ms / 1000);
+}
+
+/**
+ * Sets the rules' headers on a response that another part of guard will write.
+ *
+ * @param record called with the final status when the response closes
+ */
+export function prepareOwnResponse(
+  { onRuleError }: Pick<GatewayContext, 'onRuleError'>,
+  { policy, facts }: Allowed,
+  response: ServerResponse,
+  record: (status: number, rule: null) => void,
+): void {
+  const headers: string[] = [];
+  policy.editResponseHeaders(facts, headers, onRuleError);
+  for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i] as string, headers[i + 1] as string);
+  response.once('close', () => record(response.headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST, null));
+}
+
+/**
+ * Changes the headers of a WordPress response in place: rewrites redirects to the client's host, then applies the rules.
+ *
+ * @param facts of the request, for the rules
+ */
+export function editForwardedHeaders(
+  { onRuleError }: Pick<GatewayContext, 'onRuleError'>,
+  allowed: Allowed,
+  facts: RequestFacts,
+  headers: RawHeaders,
+): void {
+  rewriteLocationHeaders(headers, () => ({
+    scheme: allowed.scheme,
+    host: allowed.host,
+    upstream: allowed.site.pool.host,
+    target: facts.method === 'GET' || facts.method === 'HEAD' ? (allowed.uri ?? allowed.target) : null,
+  }));
+  allowed.policy.editResponseHeaders(facts, headers, onRuleError);
+}

@@ -1,0 +1,293 @@
+import { createServer, IncomingMessage, type ServerResponse } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { VisitSink } from '../activity/visit.js';
+import type { Config, LiveConfig } from '../config/config.js';
+import { createRequestIds } from '../http/request-id.js';
+import type { Clock } from '../lib/clock.js';
+import { type ListeningDescriptor, listenOn } from '../lib/listen.js';
+import type { Logger } from '../lib/logger.js';
+import type { SocketAddress } from '../lib/socket-address.js';
+import type { LivePolicy } from '../rules/policy.js';
+import type { SiteConfig } from '../site.js';
+import type { SharedAssets } from '../sites/shared-assets.js';
+import type { Signal } from '../wordpress/signature.js';
+import { type ClientConnection, ClientConnectionTable } from './client-connection.js';
+import type { ApiHandler, GatewayContext, GatewayLogin } from './context.js';
+import type { Allowed } from './evaluate.js';
+import { handleRequest } from './handle-request.js';
+import { type GatewayObserver, noopObserver, RefusalCounter } from './observer.js';
+import { OpenTunnels } from './open-tunnels.js';
+import { type Peer, TrustedProxies } from './peer.js';
+import { ProxyProtocol } from './proxy-protocol.js';
+import { SiteRouter } from './site-router.js';
+import { recordMalformedRequest, recordVisit, SessionCache } from './visits.js';
+import { acceptHandshake, openWebSocket } from './websocket.js';
+
+export interface GuardServerOptions {
+  readonly config: Config;
+  /** A listening socket that a supervisor has opened, in place of the configured address; see `takeActivationSocket`. */
+  readonly socket?: ListeningDescriptor | undefined;
+  readonly live: LivePolicy;
+  readonly api: ApiHandler;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly login: GatewayLogin;
+  readonly visits: VisitSink;
+  /** Defaults to none, so that the web server is asked. */
+  readonly sharedAssets?: SharedAssets;
+  /** Defaults to one that counts nothing. */
+  readonly observer?: GatewayObserver;
+  onSignal(site: SiteConfig, signal: Signal): void;
+  onGuarded?(site: SiteConfig): void;
+  onNoAnswer?(site: SiteConfig): void;
+}
+
+export interface GuardServer {
+  /** Open connections of clients. */
+  readonly connections: number;
+  /**
+   * Serves these sites from the next request on, behind these trusted proxies from the next connection on. Requests under
+   * way end as they began.
+   */
+  setSites(configured: LiveConfig): void;
+  /** Requests that wait for a connection to WordPress. */
+  readonly waiting: number;
+  /** @returns where it listens */
+  listen(): Promise<SocketAddress>;
+  /**
+   * Stops accepting connections, drains running requests for `limits.shutdownSeconds`, then ends the rest. With a
+   * supervisor's socket, where new connections wait for the next guard, open connections may first send one more request
+   * within `limits.drainSeconds`; its response says that the connection ends.
+   */
+  close(): Promise<void>;
+}
+
+/** In place of the path of a Unix socket that was passed as a descriptor: Node can't read it. */
+const UNNAMED_SOCKET = { path: 'passed by the supervisor' };
+
+/** An HTTP server whose every request goes through `handleRequest`. */
+export function createGuardServer(parts: GuardServerOptions): GuardServer {
+  const { config, live, api, logger, clock, login, visits, observer = noopObserver, onSignal } = parts;
+  const { limits } = config;
+  const router = new SiteRouter(config);
+  const refusals = new RefusalCounter(logger, observer);
+  const onRuleError = (rule: string, cause: unknown): void => {
+    logger.error({ event: 'rule-failed', rule, err: cause }, 'a rule failed');
+  };
+  const trusted = new TrustedProxies(config.trustedProxies);
+  let isUnix = false;
+  const connections = new ClientConnectionTable(limits, (limit) => refusals.add(`too-many-${limit}`));
+  const gateway: GatewayContext = {
+    router,
+    live,
+    api,
+    logger,
+    clock,
+    login,
+    visits,
+    sharedAssets: parts.sharedAssets ?? { find: async () => null },
+    random: Math.random,
+    refusals,
+    observer,
+    onSignal,
+    onGuarded: (site) => parts.onGuarded?.(site),
+    onNoAnswer: (site) => parts.onNoAnswer?.(site),
+    trusted,
+    findPeer: (socket) => connections.get(socket)?.peer,
+    trustedHeaders: new Set(config.trustedProxyHeaders),
+    targetBytes: limits.targetBytes,
+    idleMs: limits.idleSeconds * 1000,
+    createRequestId: createRequestIds(),
+    onRuleError,
+    tunnels: new OpenTunnels(live, onRuleError),
+    sessions: new SessionCache(),
+  };
+  const server = createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headerSeconds * 1000,
+    // A whole upload has no time limit. The connection's idle timeout ends silent ones.
+    requestTimeout: 0,
+    connectionsCheckingInterval: 1000,
+    keepAliveTimeout: 65_000,
+    noDelay: true,
+    insecureHTTPParser: false,
+    // Responses that Node sends by itself would be missing from the log and from the requests under way.
+    requireHostHeader: false,
+    IncomingMessage: createRequestClass((request) =>
+      acceptHandshake(gateway, connections.get(request.socket), request),
+    ),
+    // Newer releases of Node call this; older ones read the property.
+    ...{ shouldUpgradeCallback: (request: GuardRequest) => request.upgrade },
+  });
+  // By default Node stops reading at 2,000 headers and drops the rest.
+  server.maxHeadersCount = 0;
+  const onRequest = (request: IncomingMessage, response: ServerResponse, continueFirst: boolean): void => {
+    const connection = connections.get(request.socket);
+    connection?.receive(request, response, () => {
+      observer.requested();
+      try {
+        handleRequest(gateway, request, response, connection.peer, continueFirst);
+      } catch (cause) {
+        // A defect in guard must cost this client its connection, not end the service.
+        logger.error({ event: 'request-failed', err: cause }, 'a request could not be handled');
+        connection.socket.destroy();
+      }
+    });
+  };
+  const readPeer = (socket: Socket): Peer => trusted.readPeer(socket, isUnix);
+  const proxies = new ProxyProtocol({
+    trusted,
+    timeoutMs: limits.headerSeconds * 1000,
+    readPeer,
+    onAccepted: (socket, peer) => connections.accept(socket, peer),
+    onRefused(fault, { address }) {
+      refusals.add(`proxy-header:${fault}`);
+      logger.debug({ event: 'proxy-header-refused', fault, address: address.text }, 'no valid PROXY header');
+    },
+  });
+  if (config.proxyProtocol) proxies.attach(server);
+  else server.on('connection', (socket) => connections.accept(socket, readPeer(socket)));
+  server.on('timeout', (socket) => connections.get(socket)?.onTimeout());
+  server.on('request', (request, response) => onRequest(request, response, false));
+  server.on('checkContinue', (request, response) => onRequest(request, response, true));
+  server.on('checkExpectation', (request, response) => onRequest(request, response, false));
+  server.on('upgrade', (request: GuardRequest, socket, early) => {
+    const connection = connections.get(request.socket);
+    if (connection === undefined || request.handshake === null) socket.destroy();
+    else {
+      observer.requested();
+      openWebSocket(gateway, connection, request.handshake, request, early);
+    }
+  });
+  server.on('connect', (request, stream) => {
+    const connection = connections.get(request.socket);
+    // Newer releases of Node may pass a stream above the socket.
+    stream.on('error', () => request.socket.destroy());
+    if (connection === undefined || connection.isBusy) {
+      if (connection === undefined) request.socket.destroy();
+      else connection.abort();
+      return;
+    }
+    observer.requested();
+    const { address, isTrusted } = connection.peer;
+    if (!isTrusted) recordVisit(gateway, { site: null, address }, request, 405, 'ambiguous:method');
+    connection.end(toRawResponse('405 Method Not Allowed'));
+  });
+  server.on('clientError', (error: ParserError, socket: Socket) => {
+    const connection = connections.get(socket);
+    if (connection === undefined || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    // Bytes after the last request of a connection are ignored; that request still gets its response (RFC 9112 section 9.6).
+    else if (error.code === 'HPE_CLOSED_CONNECTION' && connection.isBusy) return;
+    else refuseMalformedRequest(gateway, error, connection);
+  });
+
+  return {
+    get connections() {
+      return connections.size;
+    },
+    get waiting() {
+      return router.waiting;
+    },
+    async listen() {
+      const bound = await listenOn(server, parts.socket ?? config.listen);
+      const address = bound ?? ('path' in config.listen ? config.listen : UNNAMED_SOCKET);
+      isUnix = 'path' in address;
+      return address;
+    },
+    setSites(configured) {
+      trusted.replace(configured.trustedProxies);
+      router.setSites(configured);
+    },
+    async close() {
+      // Node's HTTP server would end idle connections at once.
+      const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+      if (parts.socket !== undefined && limits.drainSeconds > 0) {
+        connections.announceEnd();
+        const waited = new AbortController();
+        const time = pause(limits.drainSeconds * 1000, undefined, { signal: waited.signal }).catch(() => undefined);
+        await Promise.race([closed, time]);
+        waited.abort();
+      }
+      // Ends Node's own checks of open connections.
+      server.close(() => {});
+      refusals.stop();
+      router.close();
+      proxies.destroy();
+      connections.drain();
+      const late = setTimeout(() => {
+        connections.destroy();
+        router.destroy();
+      }, limits.shutdownSeconds * 1000);
+      await closed;
+      clearTimeout(late);
+      router.destroy();
+    },
+  };
+}
+
+/** A request as guard's server reads it. */
+type GuardRequest = IncomingMessage & {
+  /** Whether the request switches protocols. Missing in Node's types. */
+  readonly upgrade: boolean;
+  /** Decision on an accepted WebSocket handshake; null for any other request. */
+  readonly handshake: Allowed | null;
+};
+
+/**
+ * Creates the class of incoming requests. As soon as there is a listener for `upgrade`, Node 20 emits that event for every
+ * request with an `Upgrade` header, and an upgrade cannot be declined. Node decides by the request's property `upgrade`.
+ * In this class it is true only for CONNECT and accepted handshakes, so that Node handles all other requests as usual.
+ */
+function createRequestClass(accept: (request: IncomingMessage) => Allowed | null): typeof IncomingMessage {
+  return class extends IncomingMessage {
+    offered = false;
+    handshake: Allowed | null = null;
+    isEvaluated = false;
+
+    get upgrade(): boolean {
+      if (!this.offered || this.method === 'CONNECT') return this.offered;
+      if (!this.isEvaluated) {
+        this.isEvaluated = true;
+        this.handshake = accept(this);
+      }
+      return this.handshake !== null;
+    }
+
+    set upgrade(offered: boolean | null) {
+      // Node's constructor sets it first, then its parser; later Node assigns the value that the getter returned.
+      if (!this.isEvaluated) this.offered = offered === true;
+    }
+  };
+}
+
+/** Refuses what Node's parser cannot read: malformed, ambiguous or oversized heads and bodies, and incomplete heads. */
+function refuseMalformedRequest(gateway: GatewayContext, error: ParserError, connection: ClientConnection): void {
+  const { socket, peer } = connection;
+  gateway.observer.requested();
+  gateway.refusals.add(`malformed:${error.code ?? 'unknown'}`);
+  // The client would take the refusal for the response to an earlier request.
+  if (connection.isBusy) {
+    connection.abort();
+    return;
+  }
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? '431 Request Header Fields Too Large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? '408 Request Timeout'
+        : '400 Bad Request';
+  // Browsers open spare connections that they may never use. Behind a trusted proxy the client of an unreadable request
+  // is unknown.
+  if (socket.bytesRead > peer.headerBytes && !peer.isTrusted)
+    recordMalformedRequest(gateway, peer.address, error.rawPacket, status);
+  connection.end(toRawResponse(status));
+}
+
+/** Node's error for a request that it can't parse. */
+type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
+
+function toRawResponse(status: string): string {
+  const body = `${status.slice(4)}\n`;
+  return `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${body.length}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`;
+}

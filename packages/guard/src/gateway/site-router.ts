@@ -1,0 +1,124 @@
+import type { Config, LiveConfig } from '../config/config.js';
+import { isWildcardHost } from '../config/config-file.js';
+import type { AddressSet } from '../lib/address-set.js';
+import { isSameData } from '../lib/same-data.js';
+import { toUpstreamAddress } from '../lib/socket-address.js';
+import type { QuarantinedSite, SiteConfig } from '../site.js';
+import { UpstreamPool } from '../upstream/upstream-client.js';
+import { toProxyAddresses } from './peer.js';
+
+export interface RoutedSite {
+  readonly config: SiteConfig;
+  readonly pool: UpstreamPool;
+  /** Longest silence of WordPress, milliseconds. */
+  readonly timeoutMs: number;
+  /** The trusted proxies of a site that has more of them than the machine, with those of the machine; else null. */
+  readonly trusted: AddressSet | null;
+}
+
+/** A configured site that must not be served. */
+export interface Quarantine {
+  readonly quarantined: QuarantinedSite;
+}
+
+type RouteResult = RoutedSite | Quarantine | null;
+
+/** Finds the site of a request by its host name. A name goes before a wildcard, a longer wildcard before a shorter. */
+export class SiteRouter {
+  readonly #limits: Config['limits'];
+  #trustedProxies: readonly string[] = [];
+  #byHost: ReadonlyMap<string, RoutedSite | Quarantine> = new Map();
+  /** Sites by what follows the `*` of their wildcard, for example `.example.com`. */
+  #bySuffix: ReadonlyMap<string, RoutedSite | Quarantine> = new Map();
+  #fallback: RouteResult = null;
+  #all: readonly RoutedSite[] = [];
+  #only: RoutedSite | null = null;
+
+  constructor(config: Config) {
+    this.#limits = config.limits;
+    this.setSites(config);
+  }
+
+  /**
+   * Routes later requests to these sites. Requests under way go on as they are. A site that keeps its upstream and the
+   * number of connections to it keeps its connections.
+   */
+  setSites({ sites, quarantined, trustedProxies }: LiveConfig): void {
+    const before = new Map(this.#all.map((routed) => [routed.config.id, routed]));
+    const sameProxies = isSameData(trustedProxies, this.#trustedProxies);
+    this.#trustedProxies = trustedProxies;
+    const all = sites.map((config): RoutedSite => {
+      const known = before.get(config.id);
+      if (known?.config === config && sameProxies) {
+        before.delete(config.id);
+        return known;
+      }
+      const { upstreamConnections, upstreamSeconds } = { ...this.#limits, ...config.limits };
+      const more = { timeoutMs: upstreamSeconds * 1000, trusted: withMachineProxies(config, trustedProxies) };
+      if (known?.config.upstream !== config.upstream || known.pool.maxConnections !== upstreamConnections) {
+        return { config, pool: new UpstreamPool(toUpstreamAddress(config.upstream), upstreamConnections), ...more };
+      }
+      before.delete(config.id);
+      return { config, pool: known.pool, ...more };
+    });
+    const byHost = new Map<string, RoutedSite | Quarantine>();
+    const bySuffix = new Map<string, RoutedSite | Quarantine>();
+    const route = (hosts: readonly string[], to: RoutedSite | Quarantine) => {
+      for (const host of hosts) {
+        if (isWildcardHost(host)) bySuffix.set(host.slice(1), to);
+        else byHost.set(host, to);
+      }
+    };
+    for (const routed of all) route(routed.config.hosts, routed);
+    for (const site of quarantined) route(site.hosts, { quarantined: site });
+    this.#all = all;
+    this.#byHost = byHost;
+    this.#bySuffix = bySuffix;
+    this.#only = quarantined.length === 0 && all.length === 1 ? (all[0] ?? null) : null;
+    this.#fallback = byHost.get('*') ?? null;
+    for (const { pool } of before.values()) pool.retire();
+  }
+
+  /** @param host as the client sent it, with or without port, in any case */
+  find(host: string): RouteResult {
+    if (this.#byHost.size === 1 && this.#bySuffix.size === 0 && this.#fallback !== null) return this.#fallback;
+    const name = toHostName(host);
+    return this.#byHost.get(name) ?? this.#findWildcard(name) ?? this.#fallback;
+  }
+
+  #findWildcard(name: string): RouteResult {
+    if (this.#bySuffix.size === 0) return null;
+    for (let dot = name.indexOf('.', 1); dot !== -1; dot = name.indexOf('.', dot + 1)) {
+      const found = this.#bySuffix.get(name.slice(dot));
+      if (found !== undefined) return found;
+    }
+    return null;
+  }
+
+  /** The only configured site, or null when there are several or none. */
+  get only(): RoutedSite | null {
+    return this.#only;
+  }
+
+  /** Requests of all sites that wait for a connection to WordPress. */
+  get waiting(): number {
+    return this.#all.reduce((sum, { pool }) => sum + pool.waiting, 0);
+  }
+
+  close(): void {
+    for (const { pool } of this.#all) pool.close();
+  }
+
+  destroy(): void {
+    for (const { pool } of this.#all) pool.destroy();
+  }
+}
+
+function withMachineProxies({ trustedProxies: own = [] }: SiteConfig, machine: readonly string[]): AddressSet | null {
+  return own.length === 0 ? null : toProxyAddresses([...machine, ...own]);
+}
+
+/** Lower-case, without port and without a dot at the end. */
+function toHostName(host: string): string {
+  return host.replace(/:\d*$/, '').replace(/\.$/, '').toLowerCase();
+}

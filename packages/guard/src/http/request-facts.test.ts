@@ -1,0 +1,254 @@
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { allOff, factsOf, noFault } from '../../test/support/ask.js';
+import { toAddress } from '../lib/address.js';
+import { AddressSet } from '../lib/address-set.js';
+import { checksPassword, defaultLoginSettings } from '../rules/login-policy.js';
+import { compilePolicy } from '../rules/policy.js';
+import { defaultSitePaths, type SignedXmlRpc } from '../site.js';
+import { readSignedXmlRpc } from '../wordpress/connector-responses.js';
+import { toCanonicalPath } from './canonical-path.js';
+import { type Credentials, isStaticFile, NO_CREDENTIALS, readCredentials, toRequestFacts } from './request-facts.js';
+
+/** What is read from a request with these header lines, sent over a real socket. */
+async function read(...lines: string[]): Promise<Credentials> {
+  let found: Credentials | undefined;
+  const server = createServer((request, response) => {
+    found = readCredentials(request);
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write(['GET / HTTP/1.1', 'Host: example.com', 'Connection: close', ...lines, '', ''].join('\r\n'));
+  await new Promise((resolve) => socket.on('close', resolve).resume());
+  return found as Credentials;
+}
+
+describe('the credentials of a request', () => {
+  it('hold a login cookie by any name that PHP takes for one', async () => {
+    for (const cookie of [
+      'wordpress_logged_in_0a=x',
+      'a=b; wordpress_sec_0a=x',
+      'wordpress_0a=x',
+      'wordpress.logged.in_0a=x',
+      'wordpress%5flogged_in_0a=x',
+      'wordpress[logged_in=x',
+    ]) {
+      expect((await read(`Cookie: ${cookie}`)).hasLoginCookie, cookie).toBe(true);
+    }
+    for (const cookie of ['wordpress_test_cookie=1', 'wp-settings-1=x', 'a=wordpress_logged_in_x', 'xwordpress_a=1']) {
+      expect((await read(`Cookie: ${cookie}`)).hasLoginCookie, cookie).toBe(false);
+    }
+  });
+
+  it('hold Basic in any letters and in any of several headers', async () => {
+    for (const lines of [
+      ['Authorization: Basic eA=='],
+      ['authorization: bAsIc eA=='],
+      ['Authorization: Bearer x', 'Authorization: Basic eA=='],
+      ['Authorization: Bearer x, Basic eA=='],
+    ]) {
+      expect(await read(...lines)).toMatchObject({ hasBasic: true, hasAuthorization: true });
+    }
+    expect(await read('Authorization: Bearer basic-token')).toMatchObject({ hasBasic: false, hasAuthorization: true });
+    expect(await read()).toMatchObject({ hasBasic: false, hasAuthorization: false });
+  });
+});
+
+const jetpack = {
+  id: 'jetpack',
+  name: 'Jetpack',
+  query: { for: 'jetpack' },
+  parameters: { token: 'text', timestamp: 'digits', nonce: 'text', 'body-hash': 'base64', signature: 'base64' },
+  methods: ['jetpack.'],
+} as const satisfies SignedXmlRpc;
+const HASH = 'dGhlIGhhc2ggb2YgdGhlIGJvZHk%3D';
+const SHAPE = `for=jetpack&token=%24abc%24key%3A1%3A0&timestamp=1795392000&nonce=Zx81kQ&body-hash=${HASH}&signature=${HASH}`;
+
+function decide(
+  target: string,
+  {
+    method = 'POST',
+    plugins = [jetpack],
+    credentials = NO_CREDENTIALS,
+    login = {},
+    on = 1,
+  }: {
+    method?: string;
+    plugins?: readonly SignedXmlRpc[];
+    credentials?: Credentials;
+    login?: Partial<typeof defaultLoginSettings>;
+    on?: 0 | 1;
+  } = {},
+) {
+  const policy = compilePolicy({
+    options: { ...allOff, disable_xml_rpc: on },
+    paths: defaultSitePaths,
+    blocked: AddressSet.empty,
+    login: { ...defaultLoginSettings, ...login },
+    timeZone: 'UTC',
+    signedXmlRpc: plugins,
+  });
+  const path = toCanonicalPath(target);
+  if (!path.ok) return { rule: `ambiguous:${path.reason}`, signed: null, certain: false };
+  const facts = toRequestFacts({
+    method,
+    address: toAddress([0, 0, 0xffff, 0xc0000201]),
+    path: path.path,
+    query: path.query,
+    paths: policy.paths,
+    signedXmlRpc: policy.signedXmlRpc,
+    credentials,
+    now: Date.UTC(2026, 10, 23),
+  });
+  return {
+    rule: policy.evaluate(facts, noFault)?.rule ?? 'passes',
+    signed: facts.signedXmlRpc,
+    certain: checksPassword(facts, 'other'),
+  };
+}
+
+describe('a request signed by a plugin, while XML-RPC is off', () => {
+  it('passes as what it is, and needs no place among those that check passwords', () => {
+    expect(decide(`/xmlrpc.php?${SHAPE}`)).toEqual({ rule: 'passes', signed: 'jetpack', certain: false });
+  });
+
+  it.each([
+    '//xmlrpc.php',
+    '/index.php/xmlrpc.php',
+    '/XMLRPC.php',
+    '/xmlrpc.php/x',
+    '/x/../xmlrpc.php',
+    '/%78mlrpc.php',
+    '/xmlrpc.php;x',
+    '/sub/xmlrpc.php',
+  ])('gets the same answer by the spelling %s', (path) => {
+    expect(decide(`${path}?${SHAPE}`)).toMatchObject({ rule: 'passes', signed: 'jetpack' });
+    expect(decide(`${path}?${SHAPE}`, { plugins: [] })).toMatchObject({ rule: 'xml-rpc', signed: null });
+    expect(decide(`${path}?${SHAPE.replace('&signature', '&signatur')}`)).toMatchObject({ rule: 'xml-rpc' });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['the name of the plugin alone', 'for=jetpack'],
+    ['no signature', SHAPE.replace(/&signature=.*/, '')],
+    ['an empty signature', SHAPE.replace(/&signature=.*/, '&signature=')],
+    ['a short signature', SHAPE.replace(/&signature=.*/, '&signature=abc')],
+    ['a signature that is too long', SHAPE.replace(/&signature=.*/, `&signature=${'a'.repeat(257)}`)],
+    ['a signature of other letters', SHAPE.replace(/&signature=.*/, `&signature=${'%20'.repeat(20)}`)],
+    ['two signatures', `${SHAPE}&signature=${HASH}`],
+    ['a signature in an array', SHAPE.replace('&signature=', '&signature[]=')],
+    ['an encoded name', SHAPE.replace('&signature=', '&%73ignature=')],
+    ['a time that is none', SHAPE.replace('1795392000', 'now')],
+    ['another plugin', SHAPE.replace('for=jetpack', 'for=jetpac')],
+    ['two plugins', `${SHAPE}&for=jetpack`],
+    ['the list of what there is', `${SHAPE}&rsd`],
+    ['a route of REST', `${SHAPE}&rest_route=/wp/v2/users`],
+    ['too many parameters', `${SHAPE}${'&x=1'.repeat(15)}`],
+    ['no token', SHAPE.replace(/&token=[^&]*/, '')],
+    ['no nonce', SHAPE.replace(/&nonce=[^&]*/, '')],
+    ['no hash of the body', SHAPE.replace(/&body-hash=[^&]*/, '')],
+  ])('is refused with %s', (_what, query) => {
+    expect(decide(`/xmlrpc.php?${query}`)).toMatchObject({ rule: 'xml-rpc', signed: null });
+  });
+
+  it.each(['GET', 'HEAD', 'PUT', 'OPTIONS', 'post'])('is refused by %s', (method) => {
+    expect(decide(`/xmlrpc.php?${SHAPE}`, { method }).rule).toBe('xml-rpc');
+  });
+
+  it('passes with the signature in a header as well, as Jetpack’s servers send it', () => {
+    const credentials = { ...NO_CREDENTIALS, hasAuthorization: true };
+    expect(decide(`/xmlrpc.php?${SHAPE}`, { credentials })).toEqual({
+      rule: 'passes',
+      signed: 'jetpack',
+      certain: false,
+    });
+  });
+
+  it('is refused with a name and a password of HTTP beside it', () => {
+    const credentials = { ...NO_CREDENTIALS, hasAuthorization: true, hasBasic: true };
+    expect(decide(`/xmlrpc.php?${SHAPE}`, { credentials })).toMatchObject({ rule: 'xml-rpc', signed: null });
+  });
+
+  it('is none where the script is another one', () => {
+    expect(decide(`/?${SHAPE}`)).toMatchObject({ rule: 'passes', signed: null });
+    expect(decide(`/wp-login.php?${SHAPE}`)).toMatchObject({ signed: null, certain: false });
+  });
+
+  it('is no login: the list of addresses that may log in does not close it, Away Mode does', () => {
+    const target = `/xmlrpc.php?${SHAPE}`;
+    expect(decide(target, { login: { login_access: ['198.51.100.1'] } }).rule).toBe('passes');
+    const away_mode = { type: 'weekly', weekly: ['monday'] } as const;
+    expect(decide(target, { login: { away_mode } }).rule).toBe('away-mode');
+  });
+
+  it('is nothing special while XML-RPC is on', () => {
+    expect(decide(`/xmlrpc.php?${SHAPE}`, { on: 0 })).toMatchObject({ rule: 'passes', signed: null });
+  });
+});
+
+describe('what a plugin names as its signed requests', () => {
+  it('is taken with a signature and methods of its own', () => {
+    const shop = {
+      id: 'shop',
+      name: 'A shop',
+      query: [],
+      parameters: { 'shop-hmac': 'hex' },
+      methods: ['shop.'],
+    };
+    expect(readSignedXmlRpc([jetpack, shop])).toEqual({ plugins: [jetpack, { ...shop, query: {} }], leftOut: 0 });
+  });
+
+  it.each([
+    ['no signature', { parameters: { token: 'text', timestamp: 'digits' } }],
+    ['a signature of any text', { parameters: { signature: 'text' } }],
+    ['no parameters', { parameters: {} }],
+    ['an unknown form', { parameters: { signature: 'any' } }],
+    ['the methods of WordPress', { methods: ['wp.'] }],
+    ['the methods of WordPress in capitals', { methods: ['METAWEBLOG.'] }],
+    ['the methods of the server', { methods: ['system.'] }],
+    ['all methods', { methods: [''] }],
+    ['no methods', { methods: [] }],
+    ['a fixed value for its signature', { query: { signature: 'x' } }],
+    ['the list of what there is', { query: { rsd: '1' } }],
+    ['a route of REST', { query: { rest_route: '/' } }],
+    ['an odd id', { id: 'Jet Pack' }],
+    ['a long name', { name: 'x'.repeat(81) }],
+    [
+      'too many parameters',
+      { parameters: { ...Object.fromEntries([...'abcdefghijk'].map((name) => [name, 'text'])), sig: 'hex' } },
+    ],
+  ])('is left out with %s', (_what, change) => {
+    expect(readSignedXmlRpc([{ ...jetpack, ...change }])).toEqual({ plugins: [], leftOut: 1 });
+  });
+
+  it('is taken once, and of ten plugins at most', () => {
+    expect(readSignedXmlRpc([jetpack, jetpack])).toEqual({ plugins: [jetpack], leftOut: 1 });
+    const many = Array.from({ length: 12 }, (_, i) => ({ ...jetpack, id: `plugin-${i}` }));
+    expect(readSignedXmlRpc(many)).toMatchObject({ leftOut: 2 });
+    expect(readSignedXmlRpc([null, 7, 'jetpack', []])).toEqual({ plugins: [], leftOut: 4 });
+  });
+});
+
+it.each([
+  '/style.css',
+  '/wp-content/uploads/2026/11/photo.JPG',
+  '/wp-admin/load-styles.php?c=0&load=common',
+  '/blog/wp-admin/load-scripts.php',
+])('takes %s for a part of a page', (path) => {
+  expect(isStaticFile(factsOf(path))).toBe(true);
+});
+
+it.each([
+  '/',
+  '/hello-world/',
+  '/wp-login.php',
+  '/x.php/style.css',
+  '/load-styles.php',
+  '/wp-admin/index.php',
+  '/robots.txt',
+])('takes %s for a visit', (path) => {
+  expect(isStaticFile(factsOf(path))).toBe(false);
+});

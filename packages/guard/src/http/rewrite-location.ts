@@ -1,0 +1,93 @@
+import type { RawHeaders } from './headers.js';
+
+/** How the client addressed guard, and how guard addresses the web server behind it. */
+export interface RewriteContext {
+  /** Scheme that the client used. */
+  readonly scheme: 'http' | 'https';
+  /** Authority that the client requested; empty for an HTTP/1.0 request without a host. */
+  readonly host: string;
+  /** Authority of the web server behind guard, with its port. */
+  readonly upstream: string;
+  /** Target of a request that may be repeated unchanged (GET or HEAD); null for others. */
+  readonly target: string | null;
+}
+
+/**
+ * Rewrites `Location`, `Content-Location` and `Refresh` in place where they name the web server behind guard.
+ *
+ * @param getContext called only if there is such a header
+ */
+export function rewriteLocationHeaders(headers: RawHeaders, getContext: () => RewriteContext): void {
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    const rewrite =
+      name.length === 8 || name.length === 7 || name.length === 16 ? REWRITES.get(name.toLowerCase()) : undefined;
+    if (rewrite !== undefined) headers[i + 1] = rewrite(headers[i + 1] as string, getContext());
+  }
+}
+
+type Rewrite = (value: string, context: RewriteContext) => string;
+
+const REWRITES: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
+  ['location', rewriteLocation],
+  ['content-location', rewriteLocation],
+  ['refresh', rewriteRefresh],
+]);
+
+/** Scheme, authority and rest. Not with user information or a backslash, for which parsers disagree about the host. */
+const ABSOLUTE = /^(?:(https?):)?\/\/([^\s/?#@\\]+)([/?#].*)?$/is;
+
+/**
+ * The URL as the client must see it. It is rewritten when its authority is that of the web server, or the client's host
+ * with the web server's port (as nginx writes it), or the client's authority with `http` although the client used `https`.
+ * Any other URL stays unchanged.
+ */
+export function rewriteLocation(url: string, { scheme, host, upstream, target }: RewriteContext): string {
+  const [whole, named, authority = '', rest = ''] = ABSOLUTE.exec(url) ?? [];
+  if (whole === undefined) return url;
+  const location = splitAuthority(authority, named?.toLowerCase() === 'https' ? 'https' : 'http');
+  const behind = splitAuthority(upstream, 'http');
+  if (host === '') return isSame(location, behind) ? toPath(rest) : url;
+  const client = splitAuthority(host, scheme);
+  const visible = `${scheme}://${host}${rest}`;
+  if (isSame(location, client) && (named === undefined || named.toLowerCase() === scheme)) return url;
+  if (isSame(location, behind)) return visible;
+  if (location.host !== client.host) return url;
+  const downgraded =
+    named?.toLowerCase() === 'http' && scheme === 'https' && (location.port === '80' || isSame(location, client));
+  // A plugin redirects from https to http on purpose: after a rewrite the client would be redirected in a loop.
+  if (downgraded && target !== null && (rest.startsWith('/') ? rest : `/${rest}`) === target) return url;
+  return downgraded || location.port === behind.port ? visible : url;
+}
+
+/** The same for `Refresh`: seconds, then the URL, with or without `url=` and quotes (HTML, section 4.2.5.3). */
+export function rewriteRefresh(value: string, context: RewriteContext): string {
+  const at = value.search(/[;,]/) + 1;
+  if (at === 0) return value;
+  const [lead = ''] = /^\s*(?:url\s*=\s*)?["']?/i.exec(value.slice(at)) ?? [];
+  const begin = at + lead.length;
+  const quote = /["']$/.exec(lead)?.[0];
+  const closing = quote === undefined ? -1 : value.indexOf(quote, begin);
+  const end = closing === -1 ? Math.max(begin, value.trimEnd().length) : closing;
+  return value.slice(0, begin) + rewriteLocation(value.slice(begin, end), context) + value.slice(end);
+}
+
+interface HostAndPort {
+  readonly host: string;
+  readonly port: string;
+}
+
+function splitAuthority(authority: string, scheme: 'http' | 'https'): HostAndPort {
+  const [, host = '', port] = /^(.*?)(?::(\d*))?$/s.exec(authority.toLowerCase()) ?? [];
+  return { host, port: port || (scheme === 'https' ? '443' : '80') };
+}
+
+function isSame(one: HostAndPort, other: HostAndPort): boolean {
+  return one.host === other.host && one.port === other.port;
+}
+
+/** A reference without an authority. With two leading slashes the next segment would be read as one. */
+function toPath(rest: string): string {
+  if (!rest.startsWith('/')) return `/${rest}`;
+  return /^\/[/\\]/.test(rest) ? `/.${rest}` : rest;
+}

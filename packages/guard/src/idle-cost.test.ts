@@ -1,0 +1,196 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { type FakeEvent, fakeEvent } from '../test/support/fake-activity.js';
+import { type FakeConnector, fakeConnector } from '../test/support/fake-connector.js';
+import { recordedLog } from '../test/support/log-lines.js';
+import { callApi, dataFolderFor, runningGuard } from '../test/support/running-guard.js';
+import { PATIENCE_MS } from '../test/support/scratch.js';
+import { siteConfig } from '../test/support/site-config.js';
+import { faultPause, idlePause, SitesInUse } from './wordpress/connector-health.js';
+
+/**
+ * What a site costs that nobody uses: every command is a start of WordPress. A whole guard runs here over real sockets;
+ * only its time is ours.
+ */
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Lets everything happen that needs no time: sockets and threads have their turns. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 30; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function pass(ms: number, step = 10 * SECOND): Promise<void> {
+  for (let left = ms; left > 0; left -= step) {
+    await vi.advanceTimersByTimeAsync(Math.min(step, left));
+    await settle();
+  }
+}
+
+/** Waits until it is so, for at most this long by our time; threads get as much real time as they need. */
+async function within(ms: number, question: () => boolean): Promise<void> {
+  for (let left = ms; left > 0 && !question(); left -= SECOND) await pass(SECOND, SECOND);
+  const end = performance.now() + PATIENCE_MS;
+  while (!question() && performance.now() < end) await settle();
+  expect(question()).toBe(true);
+}
+
+/** A guard whose WordPress counts what it is asked, three minutes after the start of both. */
+async function idleSite(prepare: (connector: FakeConnector) => void = () => undefined) {
+  const connector = await fakeConnector();
+  const asked: { readonly command: string; readonly at: number }[] = [];
+  connector.onRequest = (command) => {
+    if (command !== null) asked.push({ command, at: Date.now() });
+  };
+  prepare(connector);
+  const dataDir = await dataFolderFor(connector);
+  const log = recordedLog();
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const guard = await runningGuard(dataDir, log.logger);
+  await pass(3 * MINUTE);
+  return { connector, guard, log, asked };
+}
+
+/** The most commands in any hour, wherever it begins. */
+function mostInAnHour(asked: readonly { readonly at: number }[]): number {
+  return Math.max(0, ...asked.map(({ at: from }) => asked.filter(({ at }) => at >= from && at < from + HOUR).length));
+}
+
+const row = (more: object = {}): FakeEvent => fakeEvent({ at: Math.floor(Date.now() / 1000), ...more });
+
+it('an idle site gets at most 2 commands an hour', async () => {
+  const { asked } = await idleSite();
+  const start = asked.splice(0).map(({ command }) => command);
+  expect(start.sort()).toEqual(['events', 'hello', 'policy']);
+  await pass(5 * HOUR);
+  expect(mostInAnHour(asked)).toBeLessThanOrEqual(2);
+  expect(new Set(asked.map(({ command }) => command))).toEqual(new Set(['events']));
+  // It is not forgotten either.
+  expect(asked.length).toBeGreaterThanOrEqual(6);
+});
+
+it('an idle site whose connector does not answer gets at most 2 commands an hour, after the first', async () => {
+  const { connector, asked, log } = await idleSite();
+  connector.mode = 'gone';
+  await pass(2 * HOUR);
+  expect(log.events()).toContain('connector-missing');
+  asked.splice(0);
+  await pass(4 * HOUR);
+  expect(mostInAnHour(asked)).toBeLessThanOrEqual(2);
+  expect(asked.length).toBeGreaterThanOrEqual(5);
+  connector.mode = 'ok';
+  await within(46 * MINUTE, () => log.events().filter((event) => event === 'connector-ok').length === 2);
+});
+
+it('a WordPress that starts after guard is found soon, without a visitor', async () => {
+  const { connector, log } = await idleSite((fake) => {
+    fake.mode = 'broken';
+  });
+  connector.mode = 'ok';
+  await within(4 * MINUTE, () => log.events().includes('connector-ok'));
+  await within(MINUTE, () => connector.drains.length > 0);
+});
+
+it('what was done past guard is found on an idle site within three quarters of an hour', async () => {
+  const { connector } = await idleSite();
+  connector.outbox = [row({ kind: 'option.changed' })];
+  const before = connector.commands.filter((command) => command === 'hello').length;
+  await within(46 * MINUTE, () => connector.outbox.length === 0);
+  // Its paths may be others now.
+  await within(MINUTE, () => connector.commands.filter((command) => command === 'hello').length > before);
+});
+
+it('events are fetched at once when an answer says that they wait, however long the site was idle', async () => {
+  const { connector, guard } = await idleSite();
+  await pass(2 * HOUR);
+  connector.outbox = [row()];
+  connector.flags = 'o';
+  await fetch(`${guard.url}/`);
+  connector.flags = '-';
+  await within(2 * SECOND, () => connector.outbox.length === 0);
+});
+
+it('events that no answer tells of are fetched within a minute when the site is used again', async () => {
+  const { connector, guard } = await idleSite();
+  await pass(2 * HOUR);
+  await fetch(`${guard.url}/`);
+  // Written by what went on after the head of the answer was sent.
+  await pass(20 * SECOND);
+  connector.outbox = [row()];
+  await within(MINUTE, () => connector.outbox.length === 0);
+});
+
+it('a missing connector is noticed within half a minute of the first visitor, however long the site was idle', async () => {
+  const { connector, guard, log } = await idleSite();
+  await pass(HOUR);
+  connector.mode = 'gone';
+  await fetch(`${guard.url}/`);
+  await within(31 * SECOND, () => log.events().includes('connector-missing'));
+  connector.mode = 'ok';
+  await fetch(`${guard.url}/`);
+  await within(SECOND, () => log.events().filter((event) => event === 'connector-ok').length === 2);
+});
+
+it('a WordPress that gives visitors no answer is noticed within half a minute', async () => {
+  const { connector, guard, log } = await idleSite();
+  await pass(HOUR);
+  await connector.close();
+  expect((await fetch(`${guard.url}/`)).status).toBe(502);
+  await within(31 * SECOND, () => log.events().includes('wordpress-unreachable'));
+});
+
+it('a restored database is put right with the first visitor, and without one within three quarters of an hour', async () => {
+  const { connector, guard } = await idleSite();
+  const present = connector.policy;
+  connector.policy = { hash: '0000000000000000', policy: {} };
+  await fetch(`${guard.url}/`);
+  await within(6 * SECOND, () => connector.policy?.hash === present?.hash);
+  await pass(10 * MINUTE);
+  connector.policy = { hash: '0000000000000000', policy: {} };
+  await within(46 * MINUTE, () => connector.policy?.hash === present?.hash);
+});
+
+it('while the owner has one of our pages open, the site is asked as often as one with visitors', async () => {
+  const { connector, guard } = await idleSite();
+  await pass(HOUR);
+  const before = connector.drains.length;
+  for (let minute = 0; minute < 10; minute++) {
+    expect((await callApi(guard.url, '/fetch-options', { body: '{"page":"security"}' })).http).toBe(200);
+    await pass(MINUTE);
+  }
+  expect(connector.drains.length - before).toBeGreaterThanOrEqual(18);
+});
+
+it('sites that nobody uses do not stay in step', () => {
+  expect(idlePause(0)).toBe(30 * MINUTE);
+  expect(idlePause(1)).toBe(45 * MINUTE);
+  const pauses = Array.from({ length: 5000 }, () => idlePause());
+  const inAMinute = new Map<number, number>();
+  for (const pause of pauses) {
+    const minute = Math.floor(pause / MINUTE);
+    inAMinute.set(minute, (inAMinute.get(minute) ?? 0) + 1);
+  }
+  expect(Math.max(...inAMinute.values())).toBeLessThan(500);
+});
+
+it('the pauses of a site that does not answer grow to those of an idle one', () => {
+  const pauses = [1, 2, 3, 4, 5, 6, 7, 8, 100, 5000].map((failures) => faultPause(failures, 0));
+  expect(pauses.slice(0, 4)).toEqual([30, 60, 120, 240].map((seconds) => seconds * SECOND));
+  expect(pauses.slice(6)).toEqual(Array(4).fill(30 * MINUTE));
+});
+
+it('a site is in use for two rounds', () => {
+  const sites = new SitesInUse();
+  const { id } = siteConfig();
+  expect(sites.wasUsed(id)).toBe(false);
+  sites.record(id);
+  sites.record(id);
+  expect([sites.wasUsed('other'), sites.wasUsed(id), sites.wasUsed(id), sites.wasUsed(id)]).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
+});

@@ -1,0 +1,242 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Limiter, type LimiterOptions } from './limiter.js';
+
+interface Client {
+  readonly name: string;
+  readonly key: string;
+  readonly priority: number;
+  readonly deadline: number;
+}
+
+function limiterUnderTest(options: Omit<LimiterOptions<Client>, 'grant' | 'refuse'> = {}) {
+  const granted: string[] = [];
+  const refused: string[] = [];
+  const limiter = new Limiter<Client>({
+    ...options,
+    grant: ({ name }) => granted.push(name),
+    refuse: ({ name }) => refused.push(name),
+  });
+  const enqueue = (name: string, { key = 'a', priority = 0, deadline = 100 } = {}): Client | null => {
+    const client = { name, key, priority, deadline };
+    return limiter.enqueue(key, client, priority, deadline) ? client : null;
+  };
+  return { limiter, granted, refused, enqueue };
+}
+
+describe('a limiter', () => {
+  it('grants permits up to the limit of a key, and up to the limit of all keys', () => {
+    const { limiter } = limiterUnderTest({ permits: 3 });
+    const took = ['a', 'a', 'a', 'b', 'b'].map((key) => limiter.tryAcquire(key, 2));
+    expect(took).toEqual([true, true, false, true, false]);
+    limiter.release('a');
+    expect([limiter.tryAcquire('b', 2), limiter.tryAcquire('c', 2)]).toEqual([true, false]);
+  });
+
+  it('gives no permit to a newcomer while others of its key wait', () => {
+    const { limiter, granted, enqueue } = limiterUnderTest();
+    limiter.tryAcquire('a', 1);
+    enqueue('first');
+    limiter.release('a');
+    expect([limiter.tryAcquire('a', 1), limiter.tryAcquire('b', 1)]).toEqual([false, true]);
+    expect([limiter.serve('a', 1), limiter.serve('a', 1), granted]).toEqual([true, false, ['first']]);
+  });
+
+  it('serves by priority, then by age', () => {
+    const { limiter, granted, enqueue } = limiterUnderTest();
+    for (const [name, priority] of [
+      ['c', 2],
+      ['b1', 1],
+      ['d', 3],
+      ['a', 0],
+      ['b2', 1],
+    ] as const)
+      enqueue(name, { priority });
+    while (limiter.serve('a', 10));
+    expect(granted).toEqual(['a', 'b1', 'b2', 'c', 'd']);
+  });
+
+  it('passes over keys that are at their limit', () => {
+    const { limiter, granted, enqueue } = limiterUnderTest({ permits: 3 });
+    limiter.tryAcquire('a', 1);
+    enqueue('a2');
+    enqueue('c1', { key: 'c', priority: 1 });
+    enqueue('b1', { key: 'b' });
+    limiter.serveAll(1);
+    expect(granted).toEqual(['b1', 'c1']);
+    limiter.release('a');
+    limiter.serveAll(1);
+    expect(granted).toEqual(['b1', 'c1', 'a2']);
+  });
+
+  it('has bounded queues, for each key and for all', () => {
+    const { enqueue, refused, limiter } = limiterUnderTest({ waiting: 3, waitingPerKey: 2 });
+    const taken = ['a', 'a', 'a', 'b', 'b'].map((key, i) => enqueue(`${i}`, { key }) !== null);
+    expect([taken, refused, limiter.waiting]).toEqual([[true, true, false, true, false], [], 3]);
+  });
+
+  it('refuses those that would be served last when a queue is to be shortened', () => {
+    const { limiter, refused, enqueue } = limiterUnderTest();
+    for (const [name, priority] of [
+      ['1', 1],
+      ['4', 4],
+      ['2', 2],
+      ['0', 0],
+    ] as const)
+      enqueue(name, { priority });
+    limiter.trim('a', 2);
+    expect(refused).toEqual(['4', '2']);
+  });
+
+  it('refuses at the deadline, and forgets who cancelled', () => {
+    const { limiter, refused, enqueue } = limiterUnderTest();
+    const first = enqueue('first', { deadline: 50 }) as Client;
+    enqueue('second', { deadline: 50 });
+    enqueue('third', { deadline: 60 });
+    expect([limiter.cancel('a', first), limiter.cancel('a', first)]).toEqual([true, false]);
+    limiter.expire(49);
+    expect(refused).toEqual([]);
+    limiter.expire(50);
+    expect(refused).toEqual(['second']);
+    limiter.refuseAll('a');
+    expect([refused, limiter.size]).toEqual([['second', 'third'], 0]);
+  });
+
+  it('may be called back by those it answers', () => {
+    const order: string[] = [];
+    const limiter: Limiter<string> = new Limiter({
+      waiting: 10,
+      grant(name) {
+        order.push(name);
+        limiter.release('a');
+        if (name === 'one') limiter.enqueue('a', 'again');
+      },
+      refuse(name) {
+        order.push(`no ${name}`);
+        limiter.refuseAll('a');
+      },
+    });
+    limiter.tryAcquire('a', 1);
+    for (const name of ['one', 'two']) limiter.enqueue('a', name);
+    limiter.release('a');
+    while (limiter.serve('a', 1));
+    expect([order, limiter.size]).toEqual([['one', 'two', 'again'], 0]);
+    for (const name of ['x', 'y']) limiter.enqueue('a', name, 0, 5);
+    limiter.expire(5);
+    expect([order.slice(3), limiter.size]).toEqual([['no x', 'no y'], 0]);
+  });
+});
+
+describe('in any order of calls', () => {
+  const PERMITS = 5;
+  const PER_KEY = 2;
+  const WAITING = 8;
+  const WAITING_PER_KEY = 4;
+  const step = fc.record({
+    call: fc.constantFrom(
+      'acquire',
+      'enqueue',
+      'enqueue',
+      'cancel',
+      'release',
+      'serve',
+      'serveAll',
+      'refuseAll',
+      'trim',
+      'expire',
+    ),
+    key: fc.constantFrom('a', 'b', 'c', 'd'),
+    priority: fc.integer({ min: 0, max: 2 }),
+    wait: fc.integer({ min: 0, max: 20 }),
+  });
+
+  it('no bound is exceeded, the order holds, nothing leaks, and each waiter is answered once', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
+        const held = new Map<string, number>();
+        let waiting: Client[] = [];
+        let answered: Client[] = [];
+        const answer = (client: Client): void => {
+          expect(waiting).toContain(client);
+          waiting = waiting.filter((other) => other !== client);
+          answered.push(client);
+        };
+        const hold = (key: string, by: number): void => void held.set(key, (held.get(key) ?? 0) + by);
+        /** The next waiter of these keys: the lowest priority value, then the oldest. */
+        const next = (keys: readonly string[]): Client | undefined =>
+          waiting.filter(({ key }) => keys.includes(key)).sort((one, other) => one.priority - other.priority)[0];
+        const withRoom = (keys: readonly string[]): string[] => {
+          const total = [...held.values()].reduce((sum, each) => sum + each, 0);
+          return total >= PERMITS ? [] : keys.filter((key) => (held.get(key) ?? 0) < PER_KEY);
+        };
+        let eligible: readonly string[] = [];
+        const limiter = new Limiter<Client>({
+          permits: PERMITS,
+          waiting: WAITING,
+          waitingPerKey: WAITING_PER_KEY,
+          grant(client, key) {
+            expect(client).toBe(next(withRoom(eligible)));
+            answer(client);
+            hold(key, 1);
+          },
+          refuse: answer,
+        });
+        const all = ['a', 'b', 'c', 'd'];
+        for (const [now, { call, key, priority, wait }] of steps.entries()) {
+          eligible = call === 'serveAll' ? all : [key];
+          answered = [];
+          const isWaiting = waiting.some((client) => client.key === key);
+          if (call === 'acquire') {
+            const expected = !isWaiting && withRoom([key]).length === 1;
+            expect(limiter.tryAcquire(key, PER_KEY)).toBe(expected);
+            if (expected) hold(key, 1);
+          } else if (call === 'enqueue') {
+            const client = { name: `${now}`, key, priority, deadline: now + wait };
+            const ofKey = waiting.filter((other) => other.key === key).length;
+            const expected = waiting.length < WAITING && ofKey < WAITING_PER_KEY;
+            expect(limiter.enqueue(key, client, priority, client.deadline)).toBe(expected);
+            if (expected) waiting.push(client);
+          } else if (call === 'cancel') {
+            const client = waiting.find((other) => other.key === key);
+            if (client !== undefined) {
+              expect(limiter.cancel(key, client)).toBe(true);
+              waiting = waiting.filter((other) => other !== client);
+            }
+          } else if (call === 'release') {
+            if ((held.get(key) ?? 0) > 0) hold(key, -1);
+            limiter.release(key);
+          } else if (call === 'serve') {
+            const expected = next(withRoom([key]));
+            expect(limiter.serve(key, PER_KEY, now)).toBe(expected !== undefined);
+          } else if (call === 'serveAll') {
+            limiter.serveAll(PER_KEY, now);
+            expect(next(withRoom(all))).toBeUndefined();
+          } else if (call === 'refuseAll') {
+            limiter.refuseAll(key);
+            expect(waiting.filter((client) => client.key === key)).toEqual([]);
+          } else if (call === 'trim') {
+            limiter.trim(key, 1);
+            expect(waiting.filter((client) => client.key === key).length).toBeLessThanOrEqual(1);
+          } else {
+            limiter.expire(now);
+            expect(answered.filter(({ deadline }) => deadline > now)).toEqual([]);
+            expect(waiting.filter(({ deadline }) => deadline <= now)).toEqual([]);
+          }
+          for (const each of all) {
+            expect(limiter.held(each)).toBe(held.get(each) ?? 0);
+            expect(limiter.waitingFor(each)).toBe(waiting.filter((client) => client.key === each).length);
+            expect(limiter.held(each)).toBeLessThanOrEqual(PER_KEY);
+          }
+          expect(limiter.waiting).toBe(waiting.length);
+          const used = all.filter((each) => (held.get(each) ?? 0) > 0 || waiting.some((client) => client.key === each));
+          expect(limiter.size).toBe(used.length);
+        }
+        for (const each of all) {
+          limiter.refuseAll(each);
+          while (limiter.held(each) > 0) limiter.release(each);
+        }
+        expect([waiting, limiter.waiting, limiter.size]).toEqual([[], 0, 0]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,218 @@
+export interface LimiterOptions<Waiter> {
+  /** Permits held at the same time, those of all keys together. */
+  readonly permits?: number;
+  /** Waiters at the same time, those of all keys together. */
+  readonly waiting?: number;
+  /** Waiters of one key at the same time. */
+  readonly waitingPerKey?: number;
+  /** The waiter holds a permit of that key from here on. @param now as given to the call that served it */
+  grant(waiter: Waiter, key: string, now: number): void;
+  /** The waiter gets no permit: its deadline has passed, or others took all the room. */
+  refuse(waiter: Waiter): void;
+}
+
+interface Entry<Waiter> {
+  readonly waiter: Waiter;
+  readonly priority: number;
+  readonly deadline: number;
+  readonly order: number;
+}
+
+interface KeyState<Waiter> {
+  readonly key: string;
+  held: number;
+  /** Lowest priority value first; within one value the oldest first. */
+  readonly queue: Entry<Waiter>[];
+}
+
+/**
+ * Permits, bounded for each key and in all, and a bounded priority queue of those who wait for one. Each waiter is
+ * answered exactly once, by `grant` or `refuse`, unless it is cancelled first; both may call back into the limiter. A
+ * permit is a count: the holder releases it exactly once. How many permits a key may have is an argument, since it may
+ * differ from call to call; so is the time, in milliseconds.
+ */
+export class Limiter<Waiter> {
+  readonly #keys = new Map<string, KeyState<Waiter>>();
+  readonly #permits: number;
+  readonly #maxWaiting: number;
+  readonly #maxWaitingPerKey: number;
+  readonly #options: LimiterOptions<Waiter>;
+  #held = 0;
+  #waiting = 0;
+  #order = 0;
+  /** The state that became unused last: it stays, so that a key used again and again costs no allocation. */
+  #unused: KeyState<Waiter> | null = null;
+
+  constructor(options: LimiterOptions<Waiter>) {
+    const { permits, waiting, waitingPerKey } = options;
+    this.#options = options;
+    this.#permits = permits ?? Number.POSITIVE_INFINITY;
+    this.#maxWaiting = waiting ?? Number.POSITIVE_INFINITY;
+    this.#maxWaitingPerKey = waitingPerKey ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Keys with permits or waiters. */
+  get size(): number {
+    return this.#keys.size - (this.#unused === null ? 0 : 1);
+  }
+
+  /** Waiters of all keys. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Permits of a key that are held. */
+  held(key: string): number {
+    return this.#keys.get(key)?.held ?? 0;
+  }
+
+  /** Waiters of a key. */
+  waitingFor(key: string): number {
+    return this.#keys.get(key)?.queue.length ?? 0;
+  }
+
+  /**
+   * Takes a permit now, unless the key holds `limit` already, someone waits for one of the same key, or all are held.
+   * Calls neither `grant` nor `refuse`.
+   */
+  tryAcquire(key: string, limit: number): boolean {
+    const state = this.#keys.get(key);
+    if (this.#held >= this.#permits || (state?.held ?? 0) >= limit) return false;
+    if (state !== undefined && state.queue.length > 0) return false;
+    this.#add(state ?? this.#create(key));
+    return true;
+  }
+
+  /**
+   * Puts a waiter into the queue of its key. Serves nobody: call `serve` or `serveAll` when permits may be free.
+   *
+   * @param priority waiters with a lower value are served first
+   * @param deadline when `expire` refuses it
+   * @returns false when the queue is full and the waiter was not taken; it is not called then
+   */
+  enqueue(key: string, waiter: Waiter, priority = 0, deadline = Number.POSITIVE_INFINITY): boolean {
+    const state = this.#keys.get(key) ?? this.#create(key);
+    const { queue } = state;
+    if (queue.length >= this.#maxWaitingPerKey || this.#waiting >= this.#maxWaiting) {
+      this.#tidy(state);
+      return false;
+    }
+    if (state === this.#unused) this.#unused = null;
+    let at = queue.length;
+    while (at > 0 && (queue[at - 1] as Entry<Waiter>).priority > priority) at--;
+    queue.splice(at, 0, { waiter, priority, deadline, order: this.#order++ });
+    this.#waiting++;
+    return true;
+  }
+
+  /** Refuses waiters of a key, those that would be served last first, until no more than `max` are left. */
+  trim(key: string, max: number): void {
+    const state = this.#keys.get(key);
+    while (state !== undefined && state.queue.length > max) {
+      this.#refuse(state, state.queue[state.queue.length - 1] as Entry<Waiter>);
+    }
+  }
+
+  /** Takes a waiter out of the queue of its key. @returns whether it was there */
+  cancel(key: string, waiter: Waiter): boolean {
+    const state = this.#keys.get(key);
+    const at = state === undefined ? -1 : state.queue.findIndex((entry) => entry.waiter === waiter);
+    if (state === undefined || at === -1) return false;
+    this.#remove(state, at);
+    return true;
+  }
+
+  /** Gives a permit back. Serves nobody: call `serve` or `serveAll`. */
+  release(key: string): void {
+    const state = this.#keys.get(key);
+    if (state === undefined || state.held === 0) return;
+    state.held--;
+    this.#held--;
+    this.#tidy(state);
+  }
+
+  /**
+   * Grants one permit to the next waiter of a key if it holds fewer than `limit`.
+   *
+   * @returns whether it did; call again until it does not
+   */
+  serve(key: string, limit: number, now = 0): boolean {
+    const state = this.#keys.get(key);
+    if (state === undefined || state.queue.length === 0) return false;
+    if (state.held >= limit || this.#held >= this.#permits) return false;
+    this.#grant(state, now);
+    return true;
+  }
+
+  /** Grants permits to waiters of all keys, in order, passing over keys that hold `limit` permits each. */
+  serveAll(limit: number, now = 0): void {
+    while (this.#waiting > 0 && this.#held < this.#permits) {
+      let next: KeyState<Waiter> | null = null;
+      for (const state of this.#keys.values()) {
+        if (state.queue.length > 0 && state.held < limit && (next === null || isBefore(state, next))) next = state;
+      }
+      if (next === null) return;
+      this.#grant(next, now);
+    }
+  }
+
+  /** Refuses all waiters of a key. */
+  refuseAll(key: string): void {
+    const state = this.#keys.get(key);
+    if (state === undefined) return;
+    for (const entry of [...state.queue]) this.#refuse(state, entry);
+  }
+
+  /** Refuses all waiters whose deadline has come. To be called several times a second. */
+  expire(now: number): void {
+    if (this.#waiting === 0) return;
+    for (const state of [...this.#keys.values()]) {
+      for (const entry of state.queue.filter(({ deadline }) => deadline <= now)) this.#refuse(state, entry);
+    }
+  }
+
+  #create(key: string): KeyState<Waiter> {
+    const state: KeyState<Waiter> = { key, held: 0, queue: [] };
+    this.#keys.set(key, state);
+    return state;
+  }
+
+  #add(state: KeyState<Waiter>): void {
+    if (state === this.#unused) this.#unused = null;
+    state.held++;
+    this.#held++;
+  }
+
+  #grant(state: KeyState<Waiter>, now: number): void {
+    const { waiter } = state.queue.shift() as Entry<Waiter>;
+    this.#waiting--;
+    this.#add(state);
+    this.#options.grant(waiter, state.key, now);
+  }
+
+  /** Answering one waiter may have answered another, which is not in the queue any more then. */
+  #refuse(state: KeyState<Waiter>, entry: Entry<Waiter>): void {
+    const at = state.queue.indexOf(entry);
+    if (at === -1) return;
+    this.#remove(state, at);
+    this.#options.refuse(entry.waiter);
+  }
+
+  #remove(state: KeyState<Waiter>, at: number): void {
+    state.queue.splice(at, 1);
+    this.#waiting--;
+    this.#tidy(state);
+  }
+
+  #tidy(state: KeyState<Waiter>): void {
+    if (state.held > 0 || state.queue.length > 0 || state === this.#unused) return;
+    if (this.#unused !== null) this.#keys.delete(this.#unused.key);
+    this.#unused = state;
+  }
+}
+
+function isBefore<Waiter>(one: KeyState<Waiter>, other: KeyState<Waiter>): boolean {
+  const a = one.queue[0] as Entry<Waiter>;
+  const b = other.queue[0] as Entry<Waiter>;
+  return a.priority === b.priority ? a.order < b.order : a.priority < b.priority;
+}

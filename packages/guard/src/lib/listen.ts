@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
+import { lstat, rm } from 'node:fs/promises';
+import { type AddressInfo, connect, type Server } from 'node:net';
+import type { SocketAddress } from './socket-address.js';
+
+/** A listening socket that another process has opened. */
+export interface ListeningDescriptor {
+  readonly descriptor: number;
+}
+
+/** The owner and the group of a socket file may connect, for example a proxy that is in the group. */
+const SOCKET_MODE = 0o660;
+
+/**
+ * Has a server listen. The socket file of a process that has ended is replaced. The server removes its socket file when
+ * it closes.
+ *
+ * @returns the address with the port that the system has chosen for port 0; null for the descriptor of a Unix socket
+ * @throws the system's error when the address can't be listened on: EADDRINUSE when another program listens there
+ */
+export async function listenOn(server: Server, address: SocketAddress): Promise<SocketAddress>;
+export async function listenOn(
+  server: Server,
+  address: SocketAddress | ListeningDescriptor,
+): Promise<SocketAddress | null>;
+export async function listenOn(
+  server: Server,
+  address: SocketAddress | ListeningDescriptor,
+): Promise<SocketAddress | null> {
+  if ('descriptor' in address) {
+    await listen(server, () => server.listen({ fd: address.descriptor }));
+    const bound = server.address();
+    return bound === null || typeof bound === 'string' ? null : { host: bound.address, port: bound.port };
+  }
+  if (!('path' in address)) {
+    await listen(server, () => server.listen({ host: address.host, port: address.port }));
+    const bound = server.address() as AddressInfo;
+    return { host: bound.address, port: bound.port };
+  }
+  const { path } = address;
+  const listenOnPath = () =>
+    listen(server, () => {
+      server.listen({ path });
+      // The socket file is there as soon as `listen` returns, unless that failed. The mode must not depend on the umask.
+      if (server.listening) chmodSync(path, SOCKET_MODE);
+    });
+  try {
+    await listenOnPath();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || !(await isStale(path))) throw error;
+    await rm(path, { force: true });
+    await listenOnPath();
+  }
+  return address;
+}
+
+async function listen(server: Server, start: () => void): Promise<void> {
+  const listening = once(server, 'listening');
+  try {
+    start();
+    await listening;
+  } catch (error) {
+    listening.catch(() => {});
+    if (server.listening) server.close();
+    throw error;
+  }
+}
+
+/** Whether a file is a socket on which no process listens. */
+async function isStale(path: string): Promise<boolean> {
+  const file = await lstat(path).catch(() => null);
+  if (file === null) return true;
+  if (!file.isSocket()) return false;
+  const probe = connect({ path });
+  try {
+    await once(probe, 'connect');
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
+  } finally {
+    probe.destroy();
+  }
+}

@@ -1,0 +1,54 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { eventually, scratchFolder } from '../../test/support/scratch.js';
+import { silentLogger } from './logger.js';
+import { createServiceState } from './service-state.js';
+
+/** Prints each datagram that comes. `systemd-notify` waits until the descriptor in its last one is closed. */
+const RECEIVER = `
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+print('ready', flush=True)
+while True:
+    data, fds, flags, address = socket.recv_fds(s, 4096, 8)
+    for fd in fds: __import__('os').close(fd)
+    print(data.decode(), flush=True)
+`;
+
+const has = (program: string) => spawnSync(program, ['--version']).error === undefined;
+
+describe('the state of the service', () => {
+  it.skipIf(!has('systemd-notify') || !has('python3'))('is told to the supervisor that asks for it', async () => {
+    const path = join(await scratchFolder(), 'notify.sock');
+    const receiver = spawn('python3', ['-c', RECEIVER, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void receiver.kill('SIGKILL'));
+    let received = '';
+    receiver.stdout.on('data', (chunk) => {
+      received += chunk;
+    });
+    await once(receiver.stdout, 'data');
+    const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NOTIFY_SOCKET: path };
+    const { logger, text } = recordedLog();
+    const tell = createServiceState(env, logger);
+    expect(env.NOTIFY_SOCKET).toBeUndefined();
+    await tell('READY=1');
+    await tell('STOPPING=1');
+    await eventually(() => received.includes('STOPPING=1'));
+    expect(received).toMatch(/READY=1[\s\S]*STOPPING=1/);
+    expect(text()).toBe('');
+  });
+
+  it('is told to nobody where nobody asks', async () => {
+    await createServiceState({ PATH: '/nowhere' }, silentLogger())('READY=1');
+  });
+
+  it('is a line in the log where it can’t be told', async () => {
+    const { logger, events } = recordedLog();
+    await createServiceState({ PATH: '/nowhere', NOTIFY_SOCKET: '/nowhere/notify' }, logger)('READY=1');
+    expect(events()).toEqual(['service-state-not-sent']);
+  });
+});

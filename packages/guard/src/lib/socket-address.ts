@@ -1,0 +1,51 @@
+import { toAuthority } from './address.js';
+
+/** A TCP port. */
+export interface TcpAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A Unix domain socket. */
+export interface UnixAddress {
+  /** Absolute path of the socket file. */
+  readonly path: string;
+}
+
+/** Where a server listens: a TCP port or a Unix domain socket. */
+export type SocketAddress = TcpAddress | UnixAddress;
+
+const UNIX = 'unix:';
+
+/** The address of a socket file is part of a structure of fixed size: 104 bytes with a NUL on the smallest system. */
+const MAX_PATH_BYTES = 103;
+
+/** The Unix domain socket of a text such as `unix:/run/guard.sock`, or null for any other text. */
+export function parseUnixAddress(text: string): UnixAddress | null {
+  const path = text.startsWith(UNIX) ? text.slice(UNIX.length) : '';
+  if (!path.startsWith('/') || path.endsWith('/') || path.includes('\0')) return null;
+  return Buffer.byteLength(path) > MAX_PATH_BYTES ? null : { path };
+}
+
+/** `192.0.2.1:8080`, `[2001:db8::1]:8080` or `unix:/run/guard.sock`. */
+export function printSocketAddress(address: SocketAddress): string {
+  return 'path' in address ? `${UNIX}${address.path}` : toAuthority(address);
+}
+
+/** The URL of a server that listens there, or its text for a Unix socket, which has no URL. */
+export function toServerUrl(address: SocketAddress): string {
+  return 'path' in address ? printSocketAddress(address) : `http://${toAuthority(address)}`;
+}
+
+/** The address of a configured upstream: an `http` origin or `unix:/path`. */
+export function toUpstreamAddress(upstream: string): SocketAddress {
+  const socket = parseUnixAddress(upstream);
+  if (socket !== null) return socket;
+  const url = new URL(upstream);
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? 80 : Number(url.port) };
+}
+
+/** The authority of an upstream, for requests without a host. A server behind a Unix socket has no name of its own. */
+export function toUpstreamAuthority(address: SocketAddress): string {
+  return 'path' in address ? 'localhost' : toAuthority(address);
+}

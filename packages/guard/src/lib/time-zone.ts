@@ -1,0 +1,151 @@
+/**
+ * Wall-clock time in the site's time zone. "Local" values are milliseconds that would be the epoch time if the wall
+ * clock showed UTC: plain numbers that compare and add like times on a clock face.
+ */
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** No zone is further from UTC than this; a day and a little more on both sides of any wall-clock time. */
+const REACH = 27 * HOUR;
+/** Zones in use are few: one per site. */
+const MAX_ZONES = 500;
+
+type Offset = (ms: number) => number;
+const zones = new Map<string, Offset>();
+
+/**
+ * How far the wall clock is ahead of UTC, milliseconds.
+ *
+ * @param timeZone an IANA name, `+05:30`, or a number of hours such as `5.5`, as WordPress stores them
+ *   (`timezone_string`, `gmt_offset`); what nobody knows counts as UTC
+ */
+export function offsetAt(timeZone: string, ms: number): number {
+  return getOffset(timeZone)(ms);
+}
+
+/** What the wall clock shows at an instant. */
+export function toLocalTime(timeZone: string, ms: number): number {
+  return ms + offsetAt(timeZone, ms);
+}
+
+/** The first instant at which the wall clock shows `local` or later. In a gap (spring) that is the gap's end. */
+export function firstInstant(timeZone: string, local: number): number {
+  const { before, after, change } = around(timeZone, local);
+  return local - before < change ? local - before : Math.max(change, local - after);
+}
+
+/** The instant from which on the wall clock never again shows less than `local`. In a repeated hour, the second one. */
+export function lastInstant(timeZone: string, local: number): number {
+  const { before, after, change } = around(timeZone, local);
+  return local - after > change ? local - after : Math.min(change, local - before);
+}
+
+/** Offsets before and after the change of the clocks that is near a wall-clock time; without one both are the same. */
+function around(timeZone: string, local: number): { before: number; after: number; change: number } {
+  const offset = getOffset(timeZone);
+  let low = local - REACH;
+  let high = local + REACH;
+  const before = offset(low);
+  const after = offset(high);
+  if (before === after) return { before, after, change: high };
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offset(middle) === before) low = middle;
+    else high = middle;
+  }
+  return { before, after, change: high };
+}
+
+function getOffset(timeZone: string): Offset {
+  let offset = zones.get(timeZone);
+  if (offset === undefined) {
+    offset = fixedOffset(timeZone) ?? namedOffset(timeZone) ?? (() => 0);
+    if (zones.size >= MAX_ZONES) zones.clear();
+    zones.set(timeZone, offset);
+  }
+  return offset;
+}
+
+const FIXED = /^(?:UTC)?([+-]?)(\d{1,2})(?::([0-5]\d)|\.(\d{1,4}))?$/;
+
+function fixedOffset(timeZone: string): Offset | null {
+  const [, sign, hours, minutes, fraction] = FIXED.exec(timeZone) ?? [];
+  if (hours === undefined || Number(hours) > 14) return null;
+  const size = Number(hours) * HOUR + Number(minutes ?? 0) * MINUTE + Number(`0.${fraction ?? 0}`) * HOUR;
+  const value = sign === '-' ? -size : size;
+  return () => value;
+}
+
+function namedOffset(timeZone: string): Offset | null {
+  let format: Intl.DateTimeFormat;
+  try {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+  } catch {
+    return null;
+  }
+  return (ms) => {
+    const whole = Math.floor(ms / 1000) * 1000;
+    // "11/24/2026, 06:00:00"
+    const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = format
+      .format(whole)
+      .split(/\D+/)
+      .map(Number);
+    return Date.UTC(year, month - 1, day, hour, minute, second) - whole;
+  };
+}
+
+/** Days and times as the wall clock of a site shows them. Times are Unix seconds, time zones as WordPress stores them. */
+
+const DAY_MS = 24 * 3600_000;
+
+/** The first second of the day in which a moment lies. */
+export function startOfLocalDay(timeZone: string, at: number): number {
+  return Math.ceil(firstInstant(timeZone, midnight(timeZone, at)) / 1000);
+}
+
+/** The first second of the day after. A day has 23 or 25 hours when the clocks change. */
+export function endOfLocalDay(timeZone: string, at: number): number {
+  return Math.ceil(firstInstant(timeZone, midnight(timeZone, at) + DAY_MS) / 1000);
+}
+
+/** The first second of the day that many calendar days from the one in which a moment lies. */
+export function localDaysFrom(timeZone: string, at: number, days: number): number {
+  return Math.ceil(firstInstant(timeZone, midnight(timeZone, at) + days * DAY_MS) / 1000);
+}
+
+/** The day in which a moment lies, `YYYY-MM-DD`. */
+export function localDate(timeZone: string, at: number): string {
+  return localTimestamp(timeZone, at).slice(0, 10);
+}
+
+/** `YYYY-MM-DD HH:MM`. */
+export function localTimestamp(timeZone: string, at: number): string {
+  return new Date(at * 1000 + offsetNear(timeZone, at)).toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/** Clocks change at full quarters of an hour of UTC. */
+const QUARTER = 900;
+/** The last answer: rows of a list lie close together, and asking costs more than all the rest of a row. */
+let last = { timeZone: '', quarter: Number.NaN, offset: 0 };
+
+function offsetNear(timeZone: string, at: number): number {
+  const quarter = Math.floor(at / QUARTER);
+  if (last.quarter !== quarter || last.timeZone !== timeZone) {
+    last = { timeZone, quarter, offset: offsetAt(timeZone, quarter * QUARTER * 1000) };
+  }
+  return last.offset;
+}
+
+/** Midnight on the wall clock, as a local value. */
+function midnight(timeZone: string, at: number): number {
+  return Math.floor(toLocalTime(timeZone, at * 1000) / DAY_MS) * DAY_MS;
+}

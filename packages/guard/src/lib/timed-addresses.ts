@@ -1,0 +1,79 @@
+import { type Address, parseIPv4 } from './address.js';
+import { AddressSet, parseRange, type Range } from './address-set.js';
+
+/** An address or range, and when its block ends. */
+export interface TimedAddress {
+  /** As `parseRange` reads it. */
+  readonly value: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly until: number;
+}
+
+/**
+ * A frozen set of addresses and ranges that each belong to it until a time of their own. Single IPv4 addresses lie
+ * sorted in typed arrays; ranges are few, and only looked through for an address that is in one of them.
+ */
+export class TimedAddresses {
+  static readonly empty = new TimedAddresses([], []);
+
+  readonly #singles: Uint32Array;
+  readonly #ends: Float64Array;
+  readonly #ranges: readonly (Range & { readonly until: number })[];
+  readonly #inRange: AddressSet;
+
+  private constructor(
+    singles: readonly { readonly word: number; readonly until: number }[],
+    ranges: readonly (Range & { readonly until: number; readonly value: string })[],
+  ) {
+    const sorted = [...singles].sort((a, b) => a.word - b.word);
+    this.#singles = Uint32Array.from(sorted, ({ word }) => word);
+    this.#ends = Float64Array.from(sorted, ({ until }) => until);
+    this.#ranges = ranges;
+    this.#inRange = AddressSet.from(ranges.map(({ value }) => value));
+  }
+
+  /** @param blocks of one address at most one each; what `parseRange` does not understand is left out */
+  static from(blocks: Iterable<TimedAddress>): TimedAddresses {
+    const singles: { word: number; until: number }[] = [];
+    const ranges: (Range & { until: number; value: string })[] = [];
+    for (const { value, until } of blocks) {
+      const word = parseIPv4(value);
+      if (word >= 0) singles.push({ word, until });
+      else {
+        const range = parseRange(value);
+        if (range !== null) ranges.push({ ...range, until, value });
+      }
+    }
+    return singles.length + ranges.length === 0 ? TimedAddresses.empty : new TimedAddresses(singles, ranges);
+  }
+
+  get size(): number {
+    return this.#singles.length + this.#ranges.length;
+  }
+
+  /** Whether an address belongs to it at a time, milliseconds since the Unix epoch. */
+  has(address: Address, now: number): boolean {
+    if (address.family === 4 && this.#hasSingle(address.words[3], now)) return true;
+    if (!this.#inRange.has(address)) return false;
+    return this.#ranges.some((range) => range.until > now && isIn(address.words, range));
+  }
+
+  #hasSingle(word: number, now: number): boolean {
+    let low = 0;
+    let high = this.#singles.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#singles[middle] as number) < word) low = middle + 1;
+      else high = middle;
+    }
+    return this.#singles[low] === word && (this.#ends[low] as number) > now;
+  }
+}
+
+function isIn(words: Address['words'], { from, to }: Range): boolean {
+  return compare(from, words) <= 0 && compare(words, to) <= 0;
+}
+
+function compare(a: Address['words'], b: Address['words']): number {
+  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
+}

@@ -1,0 +1,144 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { SiteId } from '../site.js';
+
+/**
+ * The owner of the credentials in `Authorization: Basic`, as far as guard knows.
+ * - `unknown`: WordPress may check them as a password.
+ * - `plugin`: a plugin compares them itself and has accepted them several times, without a password check.
+ * - `web-server`: the web server in front of WordPress asks for them, and WordPress doesn't use them.
+ */
+export type CredentialsOwner = 'unknown' | 'plugin' | 'web-server';
+
+/**
+ * After this many such responses in a row, credentials count as a plugin's: more than a guess past the queue would be
+ * worth.
+ */
+const TAKEN_BY_PLUGIN = 5;
+/** How long the owner of credentials is remembered, milliseconds. */
+const KEPT_MS = 60 * 60_000;
+/** How long it is remembered that credentials are not the web server's, milliseconds. */
+const DENIED_MS = 60_000;
+/** Entries of each kind, of all sites together. */
+const ENTRIES_MAX = 5000;
+/** Concurrent probes of one web server. Credentials beyond these count as WordPress's. */
+const CONCURRENT_PROBES_MAX = 2;
+
+interface PluginUse {
+  readonly times: number;
+  readonly until: number;
+}
+
+/**
+ * Remembers the owner of credentials, by a hash under a key that only this process has. Bounded: the oldest entries are
+ * dropped first. Nothing is stored.
+ */
+export class BasicCredentials {
+  readonly #key = randomBytes(32);
+  readonly #webServers = new Map<string, number>();
+  readonly #denied = new Map<string, number>();
+  readonly #taken = new Map<string, PluginUse>();
+  readonly #asking = new Map<string, Promise<boolean>>();
+  readonly #askingAt = new Map<SiteId, number>();
+
+  /** Credentials whose probe is under way. */
+  get asking(): number {
+    return this.#asking.size;
+  }
+
+  /**
+   * A fingerprint of a request's credentials, which doesn't reveal them.
+   * @returns null when there are none, or several: the web server may read others than WordPress then
+   */
+  toFingerprint(site: SiteId, rawHeaders: readonly string[]): string | null {
+    const value = readBasicCredentials(rawHeaders);
+    return value === null ? null : createHmac('sha256', this.#key).update(`${site}\n${value}`).digest('base64');
+  }
+
+  getOwner(name: string, now: number): CredentialsOwner {
+    if (isKept(this.#webServers.get(name), now)) return 'web-server';
+    const taken = this.#taken.get(name);
+    return taken !== undefined && taken.times >= TAKEN_BY_PLUGIN && isKept(taken.until, now) ? 'plugin' : 'unknown';
+  }
+
+  /** Records that the connector confirms a signed-in user by these credentials alone, without a password check. */
+  recordPluginUse(name: string, now: number): void {
+    const before = this.#taken.get(name);
+    const times = before !== undefined && isKept(before.until, now) ? before.times + 1 : 1;
+    remember(this.#taken, name, { times, until: now + KEPT_MS });
+  }
+
+  /**
+   * Records that a password was checked, or a check was refused, in a request with them: no plugin has accepted them.
+   */
+  forgetPluginUse(name: string): void {
+    this.#taken.delete(name);
+  }
+
+  /**
+   * Finds out whether they are the web server's. Requests with the same credentials share the result.
+   *
+   * @param ask resolves whether the web server refuses other credentials in their place; may reject
+   * @param clock read when the result has arrived
+   */
+  async belongToWebServer(
+    site: SiteId,
+    name: string,
+    ask: () => Promise<boolean>,
+    clock: () => number,
+  ): Promise<boolean> {
+    const now = clock();
+    if (isKept(this.#webServers.get(name), now)) return true;
+    if (isKept(this.#denied.get(name), now)) return false;
+    const asked = this.#asking.get(name);
+    if (asked !== undefined) return asked;
+    const underWay = this.#askingAt.get(site) ?? 0;
+    if (underWay >= CONCURRENT_PROBES_MAX) return false;
+    this.#askingAt.set(site, underWay + 1);
+    const answer = ask().then(
+      (theirs) => {
+        if (theirs) remember(this.#webServers, name, clock() + KEPT_MS);
+        else remember(this.#denied, name, clock() + DENIED_MS);
+        return theirs;
+      },
+      // The owner is unknown: the next request may probe again.
+      () => false,
+    );
+    this.#asking.set(name, answer);
+    try {
+      return await answer;
+    } finally {
+      this.#asking.delete(name);
+      const left = (this.#askingAt.get(site) ?? 1) - 1;
+      if (left === 0) this.#askingAt.delete(site);
+      else this.#askingAt.set(site, left);
+    }
+  }
+}
+
+/** Name and password of a request with exactly one `Authorization: Basic` header, as they were sent; else null. */
+export function readBasicCredentials(rawHeaders: readonly string[]): string | null {
+  let found: string | null = null;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length !== 13 || name.toLowerCase() !== 'authorization') continue;
+    const value = /^basic +([a-z0-9+/_-]+=*)$/i.exec(rawHeaders[i + 1] as string)?.[1];
+    if (found !== null || value === undefined) return null;
+    found = value;
+  }
+  return found;
+}
+
+/** A time too far ahead was recorded by a clock that has been set back since. */
+function isKept(until: number | undefined, now: number): boolean {
+  return until !== undefined && until > now && until <= now + KEPT_MS;
+}
+
+function remember<Value>(map: Map<string, Value>, name: string, value: Value): void {
+  map.delete(name);
+  map.set(name, value);
+  if (map.size <= ENTRIES_MAX) return;
+  for (const oldest of map.keys()) {
+    map.delete(oldest);
+    return;
+  }
+}

@@ -1,0 +1,47 @@
+import { toEnglish } from '@security-optimizer/contract/server-message';
+import { expect, it } from 'vitest';
+import { siteConfig } from '../../test/support/site-config.js';
+import { silentLogger } from '../lib/logger.js';
+import { KeyedMutex } from '../lib/mutex.js';
+import { defaultSitePaths } from '../site.js';
+import { setCustomLoginUrl } from './custom-login-url.js';
+
+/** Moves the login of a site whose home is there. @returns what the owner is told */
+async function told(home: string): Promise<string> {
+  const { message } = await setCustomLoginUrl(
+    {
+      settings: { read: async () => new Map(), readAll: async () => new Map(), write: async () => 1 },
+      pushPolicy: async () => ({}),
+      apply: () => {},
+      publish: () => {},
+      mutex: new KeyedMutex(),
+      clock: () => 0,
+      logger: silentLogger(),
+      loginData: async () => ({
+        users: [],
+        matches: [],
+        roles: null,
+        registration: false,
+        factor_users: null,
+        team: null,
+        login_url: '',
+        signup_url: '',
+      }),
+      pathInUse: async () => null,
+      paths: () => ({ ...defaultSitePaths, home }),
+    },
+    {
+      site: siteConfig(),
+      actor: { id: 1, login: 'owner', address: '192.0.2.1' },
+      type: 'custom',
+      login: 'my-door',
+      signup: '',
+    },
+  );
+  return toEnglish(message);
+}
+
+it('tells the whole path of the login, also of a site in a sub-directory', async () => {
+  expect(await told('')).toBe('The login is at /my-door now.');
+  expect(await told('/blog')).toBe('The login is at /blog/my-door now.');
+});

@@ -1,0 +1,114 @@
+import type { CallHandlers, Feature, RunningFeature } from '../feature.js';
+import type { SiteId } from '../site.js';
+import { listSitesWithRows } from '../storage/database.js';
+import { isAddressKey, type StoredAttempt } from './attempts.js';
+import { BasicCredentials } from './basic-credentials.js';
+import type { NewName } from './common-usernames.js';
+import type { LoginCalls } from './endpoints.js';
+import { createLoginAttemptRepository } from './login-attempt-repository.js';
+import { deleteLoginLocks, sqlLoginAttemptStore } from './login-attempts-store.js';
+import { LOGIN_WAIT_MS, type LoginServices } from './login-services.js';
+import { createMissingReports } from './missing-reports.js';
+import { sqlThrottledAccountsStore } from './throttled-accounts.js';
+
+/** Login Security at work. */
+export interface LoginSecurity extends RunningFeature {
+  /** What the gateway uses. */
+  readonly services: LoginServices;
+  /** Locked addresses, newest first. */
+  lockedAddresses(site: SiteId): readonly StoredAttempt[];
+  /** When the lock of an address ends (see `addressKey`), milliseconds since the Unix epoch; null when there is none. */
+  lockedUntil(site: SiteId, key: string): number | null;
+  /** Ends locks and forgets their failures, with an audit row. Throws StorageError. */
+  unlock(removal: Parameters<typeof deleteLoginLocks>[1]): Promise<void>;
+  /** @param listener receives a locked address and the end of its lock, milliseconds; it may receive a lock twice */
+  onLocked(listener: (site: SiteId, address: string, until: number) => void): void;
+  /** @param listener stores the new names of renamed users */
+  onRenamed(listener: (site: SiteId, user: NewName) => Promise<void>): void;
+  loadEndpoints(): Promise<{ readonly handlers: CallHandlers<LoginCalls> }>;
+}
+
+export const loginSecurity: Feature<LoginSecurity> = {
+  name: 'login',
+  async start(services) {
+    const { siteList, db, sites, connectors, wordpress, feed, clock, logger } = services;
+    const lockListeners: ((site: SiteId, address: string, until: number) => void)[] = [];
+    const renameListeners: ((site: SiteId, user: NewName) => Promise<void>)[] = [];
+    const throttledUsers = sqlThrottledAccountsStore(db);
+    await throttledUsers.clear();
+    const repository = createLoginAttemptRepository({
+      store: sqlLoginAttemptStore(db),
+      onThrottledUsers(site, users) {
+        sites.setThrottledUsers(site, users);
+        throttledUsers
+          .write(site, users)
+          .catch((error: unknown) => {
+            logger.warn(
+              { event: 'slow-users-not-stored', site, err: error },
+              '`status` will not know the slow accounts.',
+            );
+          })
+          .finally(() => connectors.reconcilePolicy(site));
+      },
+      onLocked(site, address, until) {
+        for (const listener of lockListeners) listener(site, address, until);
+      },
+      clock,
+      logger,
+    });
+    feed.subscribe((site) => {
+      repository.loadUnlocks(site).catch((error: unknown) => {
+        logger.error({ event: 'login-attempts-not-read', site, err: error }, 'What was unblocked can’t be read.');
+      });
+    });
+    const missingReports = createMissingReports({
+      query: (site, requests) => wordpress.loginReports(site, requests),
+      state: connectors.state,
+      recheck: connectors.recheck,
+      clock,
+      logger,
+    });
+    const { attempts, throttled, whenStored } = repository;
+    const ready = async () => {
+      const stored = await listSitesWithRows(db, 'login_attempts', 'login_unlocks');
+      for (const { id } of siteList) if (stored.has(id)) await repository.load(id);
+    };
+
+    return {
+      ready: ready(),
+      services: {
+        ...{ attempts, throttled, whenStored, missingReports, clock, logger },
+        basicCredentials: new BasicCredentials(),
+        waitMs: LOGIN_WAIT_MS,
+      },
+      lockedAddresses(site) {
+        // With the limit off nobody is locked. Locks of browsers, and of attempts from other sites' pages, refuse no
+        // address.
+        if (sites.inForce(site).login.login_attempts === 0) return [];
+        return attempts.listLocked(site, clock()).filter(({ key }) => isAddressKey(key));
+      },
+      lockedUntil(site, key) {
+        if (sites.inForce(site).login.login_attempts === 0) return null;
+        const { lockedUntil } = attempts.getEntry(site, key);
+        return lockedUntil > clock() ? lockedUntil : null;
+      },
+      async unlock(removal) {
+        await repository.drain();
+        await deleteLoginLocks(db, removal);
+        await repository.loadUnlocks(removal.site);
+      },
+      onLocked: (listener) => void lockListeners.push(listener),
+      onRenamed: (listener) => void renameListeners.push(listener),
+      async loadEndpoints() {
+        const { loginEndpoints } = await import('./endpoints.js');
+        const onRenamed = async (site: SiteId, user: NewName) => {
+          await Promise.all(renameListeners.map((listener) => listener(site, user)));
+        };
+        return { handlers: loginEndpoints(services, onRenamed) };
+      },
+      loadSite: repository.load,
+      drain: () => missingReports.stop(),
+      stop: () => repository.stop(),
+    };
+  },
+};

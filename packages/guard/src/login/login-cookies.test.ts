@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { cookieValues } from '../http/headers.js';
+import {
+  createKnownBrowserCookie,
+  createLoginPageCookie,
+  hasLoginPageCookie,
+  readKnownBrowser,
+  signValue,
+  verifySignedValue,
+} from './login-cookies.js';
+
+const secret = '0f'.repeat(32);
+const other = 'a1'.repeat(32);
+const NOW = Date.UTC(2026, 10, 21);
+const YEAR = 365 * 24 * 3600_000;
+const pair = (setCookie: string) => setCookie.split(';')[0] as string;
+const login = (more: object = {}) =>
+  createKnownBrowserCookie(secret, {
+    device: null,
+    user: 7,
+    freshId: '00112233445566ff',
+    now: NOW,
+    home: '',
+    scheme: 'http',
+    ...more,
+  });
+
+describe('the cookie of a device that logged in before', () => {
+  it('names its accounts, the latest first, at most eight', () => {
+    let device = readKnownBrowser(secret, pair(login()), NOW);
+    expect(device).toEqual({ id: '00112233445566ff', users: [7] });
+    for (const user of [1, 2, 3, 4, 5, 6, 7, 8, 9]) {
+      device = readKnownBrowser(secret, pair(login({ device, user, freshId: 'ffffffffffffffff' })), NOW);
+    }
+    expect(device).toEqual({ id: '00112233445566ff', users: [9, 8, 7, 6, 5, 4, 3, 2] });
+  });
+
+  it('is worth nothing after a year, at another site, changed, or signed for something else', () => {
+    const cookie = pair(login());
+    const value = cookie.slice(cookie.indexOf('=') + 1);
+    expect(readKnownBrowser(secret, cookie, NOW + YEAR)).not.toBeNull();
+    expect(readKnownBrowser(secret, cookie, NOW + YEAR + 1000)).toBeNull();
+    expect(readKnownBrowser(other, cookie, NOW)).toBeNull();
+    expect(readKnownBrowser(secret, cookie.replace('-7.', '-1.'), NOW)).toBeNull();
+    expect(readKnownBrowser(secret, undefined, NOW)).toBeNull();
+    expect(verifySignedValue(secret, 'visit', value)).toBeNull();
+    expect(verifySignedValue(secret, 'device', value)).not.toBeNull();
+  });
+
+  it('stays with the site’s folder, away from scripts, and on https with https', () => {
+    expect(login({ home: '/blog', scheme: 'https' })).toMatch(/; Path=\/blog; .*HttpOnly; SameSite=Lax; Secure$/);
+    expect(login()).toMatch(/; Path=\/; .*HttpOnly; SameSite=Lax$/);
+  });
+});
+
+describe('the mark of a visit at the custom address', () => {
+  it('holds for a day', () => {
+    const cookie = pair(createLoginPageCookie(secret, { now: NOW, home: '', scheme: 'http' }));
+    const day = 24 * 3600_000;
+    expect(hasLoginPageCookie(secret, `a=b; ${cookie}`, NOW + day - 1000)).toBe(true);
+    expect(hasLoginPageCookie(secret, cookie, NOW + day)).toBe(false);
+    expect(hasLoginPageCookie(other, cookie, NOW)).toBe(false);
+    expect(hasLoginPageCookie(secret, `visit_mark=${signValue(secret, 'visit', 'x')}`, NOW)).toBe(false);
+  });
+});
+
+describe('a site in a folder of another one’s host', () => {
+  // Browsers send the cookies of both, the one of the longer path first (RFC 6265 section 5.4).
+  const beside = (ours: string, theirs: string): string[] => [`${ours}; ${theirs}`, `${theirs}; ${ours}`];
+  const where = { now: NOW, home: '/blog', scheme: 'http' } as const;
+
+  it('knows its devices by its own cookie, whichever comes first', () => {
+    const theirs = pair(
+      createKnownBrowserCookie(other, { ...where, home: '', device: null, user: 3, freshId: 'a'.repeat(16) }),
+    );
+    for (const header of beside(pair(login(where)), theirs)) {
+      expect(readKnownBrowser(secret, header, NOW)).toEqual({ id: '00112233445566ff', users: [7] });
+      expect(readKnownBrowser(other, header, NOW)).toEqual({ id: 'a'.repeat(16), users: [3] });
+    }
+  });
+
+  it('knows by its own mark who has been at the login', () => {
+    for (const header of beside(
+      pair(createLoginPageCookie(secret, where)),
+      pair(createLoginPageCookie(other, { ...where, home: '' })),
+    )) {
+      expect([hasLoginPageCookie(secret, header, NOW), hasLoginPageCookie(other, header, NOW)]).toEqual([true, true]);
+    }
+  });
+
+  it('checks a few cookies of a name and no more, however many are sent', () => {
+    const many = Array.from({ length: 1000 }, (_, at) => `known_device=${at}.x`).join('; ');
+    expect(readKnownBrowser(secret, `${many}; ${pair(login())}`, NOW)).toBeNull();
+  });
+});
+
+describe('a cookie header', () => {
+  it('is read by the whole name', () => {
+    expect(cookieValues('xa=1; a=2; ab=3; a = 4', 'a')).toEqual(['2', '4']);
+    expect(cookieValues('xa=1', 'a')).toEqual([]);
+    expect(cookieValues('a', 'a')).toEqual([]);
+    expect(cookieValues(undefined, 'a')).toEqual([]);
+  });
+});

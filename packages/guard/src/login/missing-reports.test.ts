@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { siteConfig } from '../../test/support/site-config.js';
+import type { ConnectorState } from '../site.js';
+import type { LoginReport } from '../wordpress/login-headers.js';
+import { createMissingReports, type FoundReport } from './missing-reports.js';
+
+const site = siteConfig({});
+const failed: LoginReport = {
+  failed: [{ user: 'owner', id: 1, route: 'other' }],
+  refused: 0,
+  ok: null,
+  factor: null,
+};
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function setUp() {
+  const log = recordedLog();
+  const world = {
+    asked: [] as string[][],
+    known: new Map<string, LoginReport | 'unfinished'>(),
+    down: false,
+    state: { kind: 'ok', version: '0.1.0', policy: null } as ConnectorState,
+    rechecks: 0,
+    found: [] as [string, FoundReport][],
+  };
+  const reports = createMissingReports({
+    async query(_site, requests) {
+      world.asked.push([...requests]);
+      if (world.down) throw new Error('down');
+      return world.known;
+    },
+    state: () => world.state,
+    recheck: () => world.rechecks++,
+    clock: Date.now,
+    logger: log.logger,
+  });
+  const find = (id: string) => reports.find(site, id, (outcome) => world.found.push([id, outcome]));
+  return { reports, world, find, log };
+}
+
+describe('reports that got lost', () => {
+  it('are asked for at once, and those that get lost meanwhile together', async () => {
+    const { world, find, reports } = setUp();
+    world.known.set('a', failed).set('c', 'unfinished');
+    void find('a');
+    await vi.advanceTimersByTimeAsync(0);
+    void find('b');
+    void find('c');
+    await vi.advanceTimersByTimeAsync(499);
+    expect(world.asked).toEqual([['a']]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(world.asked).toEqual([['a'], ['b', 'c']]);
+    expect(world.found).toEqual([
+      ['a', failed],
+      ['b', 'none'],
+      ['c', 'unfinished'],
+    ]);
+    expect([reports.pending, vi.getTimerCount()]).toEqual([0, 0]);
+  });
+
+  it('are asked for again until WordPress answers, while nobody waits for it', async () => {
+    const { world, find } = setUp();
+    world.down = true;
+    let waits = true;
+    void find('a').then(() => {
+      waits = false;
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    expect([world.found, waits, world.rechecks]).toEqual([[], false, 1]);
+    world.down = false;
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(world.found).toEqual([['a', 'none']]);
+  });
+
+  it('are given up after eight minutes, before the connector forgets', async () => {
+    const { world, find } = setUp();
+    world.down = true;
+    void find('a');
+    await vi.advanceTimersByTimeAsync(8 * 60_000 - 4000);
+    expect(world.found).toEqual([]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(world.found).toEqual([['a', 'lost']]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('are unknown when it turns out that the connector is away', async () => {
+    const { world, find } = setUp();
+    world.down = true;
+    world.state = { kind: 'unknown' };
+    void find('a');
+    await vi.advanceTimersByTimeAsync(0);
+    world.state = { kind: 'missing' };
+    await vi.advanceTimersByTimeAsync(3000);
+    void find('b');
+    expect(world.found).toEqual([
+      ['a', 'unknown'],
+      ['b', 'unknown'],
+    ]);
+  });
+
+  it('are asked for 500 at a time', async () => {
+    const { world, find } = setUp();
+    for (let i = 0; i < 1200; i++) void find(String(i));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(world.asked.map(({ length }) => length)).toEqual([500, 500, 200]);
+    expect(world.found).toHaveLength(1200);
+  });
+
+  it('stand in the log once for as long as that goes on, and have the connector looked at each time', () => {
+    const { reports, log, world } = setUp();
+    for (let i = 0; i < 5; i++) {
+      reports.recordMissing(site, String(i), 502);
+      vi.advanceTimersByTime(60_000);
+    }
+    expect(log.events()).toEqual(['login-report-missing']);
+    expect(world.rechecks).toBe(5);
+    vi.advanceTimersByTime(10 * 60_000);
+    reports.recordMissing(site, 'later', null);
+    expect(log.events()).toHaveLength(2);
+  });
+});

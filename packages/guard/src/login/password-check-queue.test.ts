@@ -1,0 +1,189 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  type CheckPermit,
+  type PasswordCheckLimits,
+  PasswordCheckQueue,
+  toCurrentGuesses,
+} from './password-check-queue.js';
+
+/** Somebody is always taken to be guessing. */
+const LIMITS: PasswordCheckLimits = {
+  guessThreshold: 0,
+  forgetMs: 1,
+  atOnce: 2,
+  atOnceWhileGuessed: 2,
+  restFactor: 3,
+  maxRestMs: 1000,
+  hungAfterMs: 5000,
+  maxWaiting: 3,
+};
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 1_000_000 });
+  return () => vi.useRealTimers();
+});
+
+function lineUnderTest(limits: Partial<PasswordCheckLimits> = {}) {
+  const line = new PasswordCheckQueue(Date.now, { ...LIMITS, ...limits });
+  const granted: string[] = [];
+  const expired: string[] = [];
+  const places = new Map<string, CheckPermit>();
+  const wait = (name: string, failures = 0, site = 'site') =>
+    line.enqueue(
+      site,
+      failures,
+      {
+        granted(place) {
+          granted.push(name);
+          places.set(name, place);
+        },
+        refused: () => expired.push(name),
+      },
+      Date.now() + 10_000,
+    );
+  const leave = (name: string, right: boolean) => places.get(name)?.release(right ? 'right' : 'wrong', Date.now());
+  return { line, granted, expired, wait, leave };
+}
+
+describe('anonymous clients who want a password checked', () => {
+  it('are let in a few at a time, at each site by itself', () => {
+    const { granted, wait } = lineUnderTest();
+    for (const name of ['a', 'b', 'c']) wait(name);
+    wait('d', 0, 'other');
+    expect(granted).toEqual(['a', 'b', 'd']);
+  });
+
+  it('come at once when a right password was checked before them', () => {
+    const { granted, wait, leave } = lineUnderTest();
+    for (const name of ['a', 'b', 'c']) wait(name);
+    vi.advanceTimersByTime(100);
+    leave('a', true);
+    leave('a', true);
+    expect(granted).toEqual(['a', 'b', 'c']);
+  });
+
+  it('wait three times as long as a check that was not right, and a second at most', () => {
+    const { granted, wait, leave } = lineUnderTest();
+    for (const name of ['a', 'b', 'c', 'd']) wait(name);
+    vi.advanceTimersByTime(100);
+    leave('a', false);
+    vi.advanceTimersByTime(299);
+    expect(granted).toEqual(['a', 'b']);
+    vi.advanceTimersByTime(1);
+    expect(granted).toEqual(['a', 'b', 'c']);
+    vi.advanceTimersByTime(2000);
+    leave('b', false);
+    vi.advanceTimersByTime(1000);
+    expect(granted).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('do not wait for a check that hangs', () => {
+    const { granted, wait, leave } = lineUnderTest();
+    for (const name of ['a', 'b', 'c', 'd', 'e']) wait(name);
+    vi.advanceTimersByTime(5000);
+    expect(granted).toEqual(['a', 'b', 'c', 'd']);
+    // Whoever comes back late gives back what is not his any more.
+    leave('a', true);
+    expect(granted).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('go by how seldom they have failed, then by who came first', () => {
+    const { granted, wait, leave } = lineUnderTest();
+    for (const name of ['a', 'b']) wait(name);
+    wait('twice', 2);
+    wait('once', 1);
+    wait('never');
+    for (const name of ['a', 'b', 'never', 'once']) leave(name, true);
+    expect(granted).toEqual(['a', 'b', 'never', 'once', 'twice']);
+  });
+
+  it('send away whoever has failed most often when the line is too long', () => {
+    const { granted, expired, wait } = lineUnderTest();
+    for (const name of ['a', 'b']) wait(name);
+    wait('1', 1);
+    wait('4', 4);
+    wait('2', 2);
+    wait('fresh', 0);
+    wait('5', 5);
+    expect(expired).toEqual(['4', '5']);
+    expect(granted).toEqual(['a', 'b']);
+  });
+
+  it('are sent away when their time is over, or leave by themselves', () => {
+    const { line, granted, expired, wait, leave } = lineUnderTest();
+    for (const name of ['a', 'b', 'late']) wait(name);
+    const out = wait('gone');
+    out();
+    line.expire(Date.now() + 9999);
+    expect(expired).toEqual([]);
+    line.expire(Date.now() + 10_000);
+    leave('a', true);
+    leave('b', true);
+    expect([granted, expired]).toEqual([['a', 'b'], ['late']]);
+  });
+
+  it('wait for nobody until more fail than members do who mistype, and again once that is a while ago', () => {
+    const { granted, wait, leave } = lineUnderTest({
+      guessThreshold: 2,
+      forgetMs: 20_000,
+      atOnce: 100,
+      maxWaiting: 100,
+    });
+    const come = (names: string) => {
+      for (const name of names) wait(name);
+    };
+    come('abcd');
+    expect(granted.join('')).toBe('abcd');
+    vi.advanceTimersByTime(100);
+    for (const name of 'abc') leave(name, false);
+    // Two places rest, and the fourth is still being checked.
+    come('efg');
+    expect(granted.join('')).toBe('abcd');
+    vi.advanceTimersByTime(300);
+    expect(granted.join('')).toBe('abcde');
+    for (const name of 'de') leave(name, true);
+    for (const name of 'fg') leave(name, true);
+    expect(granted.join('')).toBe('abcdefg');
+    vi.advanceTimersByTime(20_000);
+    come('hijk');
+    expect(granted.join('')).toBe('abcdefghijk');
+  });
+
+  it('no longer wait a minute after the last of any number of guesses', () => {
+    const { granted, wait, leave } = lineUnderTest({
+      guessThreshold: 60,
+      forgetMs: 1000,
+      atOnce: 100,
+      maxWaiting: 1000,
+    });
+    for (let n = 0; n < 500; n++) {
+      wait(`${n}`);
+      leave(`${n}`, false);
+      vi.advanceTimersByTime(10);
+    }
+    const before = granted.length;
+    vi.advanceTimersByTime(61_000);
+    for (const name of ['x', 'y', 'z']) wait(name);
+    expect(granted.slice(before)).toEqual(['x', 'y', 'z']);
+  });
+
+  it('leave nothing behind', () => {
+    const { line, wait, leave } = lineUnderTest();
+    wait('a');
+    wait('b', 0, 'other');
+    leave('a', true);
+    leave('b', false);
+    vi.advanceTimersByTime(10);
+    expect([line.size, vi.getTimerCount()]).toEqual([0, 0]);
+  });
+});
+
+describe('failures', () => {
+  it('are forgotten one after the other', () => {
+    const guesses = { count: 3, at: 1000 };
+    expect([1000, 2500, 4000, 9000].map((now) => toCurrentGuesses(guesses, 1000, now))).toEqual([3, 1.5, 0, 0]);
+  });
+  it('are not forgotten sooner when the clock is set back', () => {
+    expect(toCurrentGuesses({ count: 3, at: 9000 }, 1000, 1000)).toBe(3);
+  });
+});

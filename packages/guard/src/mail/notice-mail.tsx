@@ -1,0 +1,191 @@
+import type { ReactNode } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import type { Language } from '../i18n/language.js';
+import { Button, Row } from './elements.js';
+import { HouseMail, MailHead, Part } from './house-mail.js';
+import { colours, styles } from './mail-styles.js';
+import type { Mail } from './mailer.js';
+
+/** A short mail about one thing, in the words of its language. */
+export interface Notice {
+  readonly subject: string;
+  /** Day and time, as people of the language write them. */
+  readonly date: string;
+  readonly headline: string;
+  /** What it means for the reader. */
+  readonly lead: string;
+  readonly facts: readonly NoticeFact[];
+  /** What was counted, below the facts. */
+  readonly list?: NoticeList;
+  /** The box with what to do; null without one. `kind` is its colour. */
+  readonly task: NoticeTask | null;
+  /** Why the reader gets this. */
+  readonly reason: string;
+  readonly reasonLink?: NoticeLink;
+}
+
+export interface NoticeFact {
+  readonly name: string;
+  readonly value: string;
+  /** Set in a typewriter face, from left to right: addresses and paths. */
+  readonly mono?: boolean;
+}
+
+export interface NoticeList {
+  readonly title: string;
+  /** Names are set in a typewriter face. */
+  readonly rows: readonly { readonly name: string; readonly value: string }[];
+}
+
+export interface NoticeTask {
+  readonly kind: 'info' | 'warn';
+  readonly title: string;
+  readonly text: string;
+  readonly button: NoticeLink | null;
+  readonly more?: NoticeLink;
+}
+
+export interface NoticeLink {
+  readonly href: string;
+  readonly label: string;
+}
+
+/** Makes the mail, without its recipient. */
+export function renderNotice(
+  notice: Notice,
+  { tag, direction }: Pick<Language, 'tag' | 'direction'>,
+): Omit<Mail, 'to'> {
+  const html = renderToStaticMarkup(
+    <HouseMail lang={tag} dir={direction} title={notice.subject} preview={notice.lead}>
+      <MailHead dir={direction} date={notice.date} headline={notice.headline} lead={notice.lead} />
+      {notice.facts.length === 0 ? null : <Facts facts={notice.facts} dir={direction} />}
+      {notice.list === undefined ? null : <List list={notice.list} dir={direction} />}
+      {notice.task === null ? null : <Task task={notice.task} />}
+      <Part top={32} bottom={32}>
+        <p className="faint" style={styles.tiny}>
+          {notice.reason}
+          {notice.reasonLink === undefined ? null : (
+            <>
+              {' '}
+              <TextLink {...notice.reasonLink} />
+            </>
+          )}
+        </p>
+      </Part>
+    </HouseMail>,
+  );
+  return { subject: notice.subject, html: `<!DOCTYPE html>${html}`, text: noticeText(notice) };
+}
+
+/** The notice as plain text, for mail programs that show no HTML. */
+export function noticeText({ headline, date, lead, facts, list, task, reason, reasonLink }: Notice): string {
+  const line = (link: NoticeLink | null | undefined) => (link ? [`${link.label}: ${link.href}`] : []);
+  const blocks = [
+    [headline, date],
+    [lead],
+    facts.map(({ name, value }) => `${name}: ${value}`),
+    list === undefined ? [] : [list.title, ...list.rows.map(({ name, value }) => `- ${name}: ${value}`)],
+    task === null ? [] : [task.title, task.text, ...line(task.button), ...line(task.more)],
+    [reason, ...line(reasonLink)],
+  ];
+  const filled = blocks.filter((lines) => lines.length > 0);
+  return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function Facts({ facts, dir }: { readonly facts: readonly NoticeFact[]; readonly dir: 'ltr' | 'rtl' }): ReactNode {
+  const gap = dir === 'rtl' ? { paddingLeft: 16 } : { paddingRight: 16 };
+  return (
+    <Part top={16}>
+      {facts.map(({ name, value, mono }, index) => {
+        const cell = {
+          ...(index === 0 ? {} : { borderTop: `1px solid ${colours.hair}` }),
+          ...{ paddingTop: 10, paddingBottom: 10 },
+        };
+        const text = mono ? styles.mono : { ...styles.small, color: colours.ink };
+        return (
+          <Row key={name}>
+            <td className="soft edge" width="34%" valign="top" style={{ ...styles.small, ...cell, ...gap }}>
+              {name}
+            </td>
+            <td className="ink edge" style={{ ...text, ...cell, wordBreak: 'break-word' }}>
+              {mono ? <span dir="ltr">{value}</span> : value}
+            </td>
+          </Row>
+        );
+      })}
+    </Part>
+  );
+}
+
+function List({ list, dir }: { readonly list: NoticeList; readonly dir: 'ltr' | 'rtl' }): ReactNode {
+  const gap = dir === 'rtl' ? { paddingLeft: 12 } : { paddingRight: 12 };
+  return (
+    <Part top={24}>
+      <h2 className="ink" style={{ ...styles.h2, margin: '0 0 8px' }}>
+        {list.title}
+      </h2>
+      {list.rows.map(({ name, value }, index) => {
+        const cell = {
+          ...(index === 0 ? {} : { borderTop: `1px solid ${colours.hair}` }),
+          ...{ paddingTop: 10, paddingBottom: 10 },
+        };
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows of one mail; two cut names may be the same
+          <Row key={index}>
+            <td className="ink edge" style={{ ...styles.mono, ...cell, ...gap, wordBreak: 'break-word' }}>
+              <span dir="ltr">{name}</span>
+            </td>
+            <td
+              className="soft edge"
+              align={dir === 'rtl' ? 'left' : 'right'}
+              style={{ ...styles.small, ...cell, whiteSpace: 'nowrap' }}
+            >
+              {value}
+            </td>
+          </Row>
+        );
+      })}
+    </Part>
+  );
+}
+
+function Task({ task }: { readonly task: NoticeTask }): ReactNode {
+  const { kind, title, text, button, more } = task;
+  return (
+    <Part top={24}>
+      <Row className={kind === 'warn' ? 'warn' : 'panel'} style={kind === 'warn' ? styles.warnPanel : styles.panel}>
+        <td style={{ padding: '20px 24px' }}>
+          <h2 className="ink" style={styles.h2}>
+            {title}
+          </h2>
+          <p className="soft" style={{ ...styles.small, margin: '4px 0 0' }}>
+            {text}
+          </p>
+          {button === null && more === undefined ? null : (
+            <p style={{ ...styles.small, margin: '16px 0 0' }}>
+              {button === null ? null : (
+                <Button className="button" href={button.href} style={styles.button} padding={{ y: 12, x: 20 }}>
+                  {button.label}
+                </Button>
+              )}
+              {more === undefined ? null : (
+                <>
+                  {' \u00a0\u00a0 '}
+                  <TextLink {...more} />
+                </>
+              )}
+            </p>
+          )}
+        </td>
+      </Row>
+    </Part>
+  );
+}
+
+function TextLink({ href, label }: NoticeLink): ReactNode {
+  return (
+    <a target="_blank" className="brand" href={href} style={styles.link} rel="noopener">
+      {label}
+    </a>
+  );
+}

@@ -1,0 +1,160 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { GatewayObserver } from '../gateway/observer.js';
+import type { Logger } from '../lib/logger.js';
+import type { SocketAddress } from '../lib/socket-address.js';
+import { version } from '../lib/version.js';
+import type { ConnectorState } from '../site.js';
+import { metricsServer } from './metrics-server.js';
+
+/** The running metrics. */
+export interface Metrics {
+  readonly observer: GatewayObserver;
+  /** Guard serves: its state is measured from now on, and it is ready. */
+  observe(state: GuardState): void;
+  /** Guard stops: it is no longer ready. */
+  endReadiness(): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Serves metrics for Prometheus, health and readiness. Imported only where they are configured.
+ * @throws the system's error when it can't listen on the address
+ */
+export async function serveMetrics(listen: SocketAddress, logger: Logger): Promise<Metrics> {
+  const registry = new Registry();
+  const observer = gateMetrics(registry);
+  let isReady = false;
+  const server = await metricsServer({ listen, registry, logger, isReady: () => isReady });
+  logger.info({ event: 'metrics-served', url: server.url }, `Metrics are at ${server.url}/metrics.`);
+  return {
+    observer,
+    observe(state) {
+      stateMetrics(registry, state);
+      collectDefaultMetrics({ register: registry });
+      isReady = true;
+    },
+    endReadiness() {
+      isReady = false;
+    },
+    stop: server.close,
+  };
+}
+
+/** Bucket bounds, seconds: from a cached page to one that takes too long. */
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/**
+ * Metrics of the gateway, for all sites together. No label contains text that a visitor can choose, and none a site:
+ * with thousands of sites each metric would have thousands of lines.
+ */
+export function gateMetrics(registry: Registry): GatewayObserver {
+  const registers = [registry];
+  const requests = new Counter({
+    ...{ name: 'security_optimizer_requests_total', registers },
+    help: 'Requests that came, refused ones among them.',
+  });
+  const refused = new Counter({
+    ...{ name: 'security_optimizer_requests_refused_total', registers, labelNames: ['rule'] as const },
+    help: 'Requests that were refused, by the rule that did.',
+  });
+  const forwarded = new Histogram({
+    ...{
+      name: 'security_optimizer_upstream_response_seconds',
+      registers,
+      labelNames: ['status'] as const,
+      buckets: SECONDS,
+    },
+    help: 'Time from the head of a request to the head of the answer of WordPress, by class of status.',
+  });
+  const failures = new Counter({
+    ...{ name: 'security_optimizer_upstream_failures_total', registers, labelNames: ['kind'] as const },
+    help: 'Requests to which WordPress gave no whole answer, by what went wrong.',
+  });
+  const logins = new Counter({
+    ...{ name: 'security_optimizer_login_failures_total', registers },
+    help: 'Passwords that were wrong.',
+  });
+  return {
+    requested: () => requests.inc(),
+    refused: (rule) => refused.inc({ rule }),
+    // The clock may have been set back meanwhile.
+    forwarded: (status, ms) => forwarded.observe({ status: statusClass(status) }, Math.max(0, ms) / 1000),
+    upstreamFailed: (kind) => failures.inc({ kind }),
+    loginFailed: () => logins.inc(),
+  };
+}
+
+const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
+
+function statusClass(status: number): string {
+  return CLASSES[Math.floor(status / 100) - 1] ?? 'other';
+}
+
+/** Current state of guard, read on each scrape. */
+export interface GuardState {
+  /** Open client connections. */
+  connections(): number;
+  /** Addresses and browsers that failed to log in too often and have to wait. */
+  loginLocks(): number;
+  /** Logins that wait until their password may be checked. */
+  loginsWaiting(): number;
+  /** Requests that wait for a connection to WordPress. */
+  upstreamWaiting(): number;
+  /** Visits since the start that were not recorded, and rows that wait to be stored. */
+  visits(): { readonly dropped: number; readonly waiting: number };
+  /** Storage operations that failed since the start, by fault. */
+  storageErrors(): Iterable<readonly [fault: string, count: number]>;
+  /** State of each site's connector. */
+  connectors(): Iterable<ConnectorKind>;
+}
+
+/** The connector of a quarantined site is not checked. */
+type ConnectorKind = ConnectorState['kind'] | 'quarantined';
+
+const KINDS: readonly ConnectorKind[] = ['ok', 'missing', 'other_secret', 'unreachable', 'unknown', 'quarantined'];
+
+/** Metrics of the current state, for all sites together. */
+export function stateMetrics(registry: Registry, state: GuardState): void {
+  const registers = [registry];
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      ...{ name: `security_optimizer_${name}`, registers, help },
+      collect() {
+        this.set(read());
+      },
+    });
+  };
+  gauge('connections', 'Connections of visitors that are open.', state.connections);
+  gauge('login_locks', 'Addresses and browsers that failed to log in too often and have to wait.', state.loginLocks);
+  gauge('logins_waiting', 'Logins that wait until their password may be checked.', state.loginsWaiting);
+  gauge('upstream_requests_waiting', 'Requests that wait for a connection to WordPress.', state.upstreamWaiting);
+  gauge('visits_waiting', 'Rows of the Activity Log that wait to be stored.', () => state.visits().waiting);
+  new Counter({
+    ...{ name: 'security_optimizer_visits_dropped_total', registers },
+    help: 'Visits that the Activity Log did not record.',
+    collect() {
+      this.reset();
+      this.inc(state.visits().dropped);
+    },
+  });
+  new Counter({
+    ...{ name: 'security_optimizer_storage_errors_total', registers, labelNames: ['fault'] as const },
+    help: 'Storage operations that failed, by what went wrong.',
+    collect() {
+      this.reset();
+      for (const [fault, count] of state.storageErrors()) this.inc({ fault }, count);
+    },
+  });
+  new Gauge({
+    ...{ name: 'security_optimizer_build_info', registers, labelNames: ['version', 'node'] as const },
+    help: 'The version of guard and of Node.js; always 1.',
+  }).set({ version, node: process.versions.node }, 1);
+  new Gauge({
+    ...{ name: 'security_optimizer_sites', registers, labelNames: ['connector'] as const },
+    help: 'Sites, by how their connector is.',
+    collect() {
+      for (const connector of KINDS) this.set({ connector }, 0);
+      for (const connector of state.connectors()) this.inc({ connector });
+    },
+  });
+}

@@ -1,0 +1,61 @@
+import type { Kysely } from 'kysely';
+import { type BlocklistTables, blockedVisitorMigrations } from './activity/blocklist/blocklist-store.js';
+import { type AlertTables, alertMigrations } from './alerts/alert-queue.js';
+import { type LoginAttemptTables, loginAttemptMigrations } from './login/login-attempts-store.js';
+import { type ThrottledAccountsTables, throttledAccountsMigrations } from './login/throttled-accounts.js';
+import { type FirstStartTables, firstStartMigrations } from './overview/first-start-store.js';
+import { type TechnicalDataTables, technicalDataMigrations } from './overview/technical-data-store.js';
+import { type CheckupTables, checkupMigrations } from './post-hack/checkup-store.js';
+import { type JobTables, jobMigrations } from './post-hack/jobs-store.js';
+import { type ReportSendTables, reportSendMigrations } from './reports/sent-reports.js';
+import { type AuditTables, auditMigrations } from './settings/audit-store.js';
+import { type SettingsTables, settingsMigrations } from './settings/settings-store.js';
+import type { SiteFactsTables } from './sites/site-facts-store.js';
+import { type CallNonceTables, callNonceMigrations } from './storage/call-nonces.js';
+import type { SiteVersionTables } from './storage/change-feed.js';
+import { type OpenOptions, openDatabase, withTables } from './storage/database.js';
+import type { Migrations } from './storage/migrations.js';
+import { type SecondFactorTables, secondFactorMigrations } from './two-factor/tables.js';
+
+/** The migrations of all features. They run in the order of their names. */
+export const migrations: Migrations = {
+  ...settingsMigrations,
+  ...auditMigrations,
+  ...secondFactorMigrations,
+  ...loginAttemptMigrations,
+  ...throttledAccountsMigrations,
+  ...blockedVisitorMigrations,
+  ...reportSendMigrations,
+  ...firstStartMigrations,
+  ...technicalDataMigrations,
+  ...jobMigrations,
+  ...checkupMigrations,
+  ...alertMigrations,
+  ...callNonceMigrations,
+};
+
+/** The tables of all features, for programs that read the whole database. */
+export interface AllTables
+  extends SettingsTables,
+    AuditTables,
+    SiteVersionTables,
+    SiteFactsTables,
+    SecondFactorTables,
+    LoginAttemptTables,
+    ThrottledAccountsTables,
+    BlocklistTables,
+    ReportSendTables,
+    FirstStartTables,
+    TechnicalDataTables,
+    JobTables,
+    CheckupTables,
+    AlertTables,
+    CallNonceTables {}
+
+/**
+ * Opens the database of the configuration with the tables of all features. Close it with `destroy()`.
+ * @throws StorageError
+ */
+export async function openGuardDatabase(options: Omit<OpenOptions, 'migrations'>): Promise<Kysely<AllTables>> {
+  return withTables(await openDatabase({ ...options, migrations }));
+}

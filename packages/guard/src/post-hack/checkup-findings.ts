@@ -1,0 +1,198 @@
+import type { CheckOutcome, CheckupFinding, CheckupNote } from '@security-optimizer/contract/checkup';
+import { getRoleName } from '@security-optimizer/contract/event-values';
+import type { MessageParam, ServerText } from '@security-optimizer/contract/server-message';
+import { serverMessage } from '@security-optimizer/contract/server-messages';
+import type { EventRow } from '../activity/activity-store.js';
+import type {
+  Administrators,
+  CoreFiles,
+  FoundFiles,
+  ScriptsInUploads,
+  SiteOptions,
+} from '../wordpress/connector-commands.js';
+
+/** Texts as the server has them: a constant, or a message with values. */
+type Texts<Part> = Omit<Part, 'title' | 'text' | 'fact' | 'items'> & {
+  readonly [Name in keyof Part & ('title' | 'text' | 'fact')]: ServerText;
+} & (Part extends { items: unknown } ? { readonly items: readonly ServerText[] } : unknown);
+
+export type Finding = Readonly<Texts<CheckupFinding>>;
+export type Outcome = Readonly<Texts<CheckOutcome>>;
+export type Note = Readonly<Texts<CheckupNote>>;
+
+/** Writes a moment as the parameter of a message. */
+export type ToTime = (seconds: number) => { readonly time: string };
+
+export function createFinding(given: Partial<Finding> & Pick<Finding, 'key' | 'check' | 'title'>): Finding {
+  return { text: '', fact: '', items: [], is_new: 0, link: '', link_text: '', plugin: '', ...given };
+}
+
+/** Files with their times; files beyond the list are counted. */
+export function listFiles({ files, count }: FoundFiles, time: ToTime): ServerText[] {
+  const items: ServerText[] = files.map(({ file, at }) => serverMessage('file_changed', { file, time: time(at) }));
+  return count > files.length ? [...items, serverMessage('more_files', { count: count - files.length })] : items;
+}
+
+export function coreFindings(files: CoreFiles, time: ToTime, link: string): Finding[] {
+  const { changed, missing, unknown } = files;
+  const fix = { check: 'core' as const, link, link_text: 'Reinstall WordPress' };
+  const found: Finding[] = [];
+  if (changed.count > 0) {
+    found.push(
+      createFinding({
+        ...fix,
+        key: `core-changed:${changed.state}`,
+        title: serverMessage('core_files_changed', { count: changed.count }),
+        text: 'Their content differs from the official one. Reinstalling WordPress replaces them.',
+        items: listFiles(changed, time),
+      }),
+    );
+  }
+  if (missing.length > 0) {
+    found.push(
+      createFinding({
+        ...fix,
+        key: `core-missing:${missing.join(',').slice(0, 250)}`,
+        title: serverMessage('core_files_missing', { count: missing.length }),
+        text: 'Reinstalling WordPress brings them back.',
+        items: missing,
+      }),
+    );
+  }
+  if (unknown.count > 0) {
+    found.push(
+      createFinding({
+        check: 'core',
+        key: `core-unknown:${unknown.state}`,
+        title: serverMessage('core_files_unknown', { count: unknown.count }),
+        text: 'Delete those that you don’t know, or ask your hosting provider to look at them.',
+        items: listFiles(unknown, time),
+      }),
+    );
+  }
+  return found;
+}
+
+/** Scripts that are findings of their own; more of them are one finding. */
+const SINGLE_SCRIPTS = 5;
+
+export function uploadFindings({ scripts, count }: ScriptsInUploads, time: ToTime, locked: boolean): Finding[] {
+  const fix = 'Delete it by SFTP, or ask your hosting provider to.';
+  if (count > SINGLE_SCRIPTS) {
+    const files: FoundFiles = { files: scripts, count, state: '' };
+    return [
+      createFinding({
+        check: 'uploads',
+        key: `scripts:${scripts
+          .map(({ state }) => state.slice(0, 8))
+          .join('')
+          .slice(0, 250)}`,
+        title: serverMessage('scripts_in_uploads', { count }),
+        text: 'No script belongs there. Delete those that you don’t know, or ask your hosting provider to.',
+        items: listFiles(files, time),
+      }),
+    ];
+  }
+  return scripts.map(({ file, at, state }) =>
+    createFinding({
+      check: 'uploads',
+      key: `script:${state}:${file.slice(-200)}`,
+      title: 'A script in uploads',
+      text: serverMessage(locked ? 'script_changed' : 'script_changed_unlocked', { time: time(at) }),
+      fact: fix,
+      items: [file],
+    }),
+  );
+}
+
+/** An event that made somebody a user of another role. */
+export type PromotionEvent = Pick<EventRow, 'at' | 'login' | 'address' | 'kind' | 'object' | 'after'>;
+
+const DAY_SECONDS = 24 * 3600;
+/** An administrator who is younger carries "New". */
+const NEW_SECONDS = 7 * DAY_SECONDS;
+/** At the first checkup administrators younger than this are findings. */
+const YOUNG_SECONDS = 30 * DAY_SECONDS;
+
+export interface AdministratorContext {
+  /** Unix seconds. */
+  readonly now: number;
+  readonly time: ToTime;
+  /** URL of a page in wp-admin. */
+  readonly admin: (page: string) => string;
+  /** Administrators of the checkup before who were no finding; null at the first one. */
+  readonly before: readonly number[] | null;
+  /** Newest first. */
+  readonly promotions: readonly PromotionEvent[];
+}
+
+/**
+ * Administrators who were none at the checkup before; at the first one, those who came lately. The oldest account is
+ * the one with which the site was set up.
+ */
+export function administratorFindings(
+  all: Administrators,
+  { now, time, admin, before, promotions }: AdministratorContext,
+): (Finding & { readonly userId: number })[] {
+  const oldest = all.reduce((first, user) => Math.min(first, user.registered), Number.POSITIVE_INFINITY);
+  return all.flatMap((user) => {
+    const made = promotions.find(({ object, after }) => object === user.login && /\bAdministrator\b/.test(after ?? ''));
+    const since = Math.max(made?.at ?? 0, user.registered);
+    const isKnown =
+      before === null ? now - since >= YOUNG_SECONDS || user.registered === oldest : before.includes(user.id);
+    if (isKnown) return [];
+    const finding = createFinding({
+      key: `administrator:${user.id}:${user.login}`,
+      check: 'administrators',
+      title: serverMessage('new_administrator', { login: user.login }),
+      text: made === undefined ? describeUnknown(user, time, before !== null, now) : describePromotion(made, time),
+      fact: user.sessions > 0 ? serverMessage('removing_ends_sessions', { count: user.sessions }) : '',
+      is_new: now - since < NEW_SECONDS ? 1 : 0,
+      link: admin(`user-edit.php?user_id=${user.id}`),
+      link_text: 'Open the user',
+    });
+    return [{ ...finding, userId: user.id }];
+  });
+}
+
+function describeUnknown(user: Administrators[number], time: ToTime, hasBefore: boolean, now: number): ServerText {
+  const wasThere = hasBefore && now - user.registered > YOUNG_SECONDS;
+  return serverMessage(wasThere ? 'administrator_promoted' : 'administrator_created', { time: time(user.registered) });
+}
+
+function describePromotion({ kind, at, login, address }: PromotionEvent, time: ToTime): ServerText {
+  const isNew = kind === 'user.created';
+  if (login === '')
+    return serverMessage(isNew ? 'administrator_created' : 'administrator_promoted', { time: time(at) });
+  const params = { user: login, time: time(at) };
+  if (address === '') return serverMessage(isNew ? 'administrator_created_by' : 'administrator_promoted_by', params);
+  return serverMessage(isNew ? 'administrator_created_from' : 'administrator_promoted_from', { ...params, address });
+}
+
+const STRONG_ROLES: ReadonlySet<string> = new Set(['administrator', 'editor', 'author', 'shop_manager']);
+
+/** Whether newcomers get a role that can change something. */
+export function isStrong({ default_role, strong_roles }: SiteOptions): boolean {
+  return STRONG_ROLES.has(default_role) || strong_roles.includes(default_role);
+}
+
+/** A role by its display name in WordPress; a plugin's role by its slug. */
+export function toRoleParam(role: string): MessageParam {
+  const name = getRoleName(role);
+  return name === null ? role : { text: name };
+}
+
+/** Anyone can register and gets a strong role. */
+export function optionFindings(options: SiteOptions): Finding[] {
+  if (!options.registration || !isStrong(options)) return [];
+  return [
+    createFinding({
+      key: `default-role:${options.default_role}`,
+      check: 'administrators',
+      title: serverMessage('default_role', { role: toRoleParam(options.default_role) }),
+      text: 'Anyone can register. Choose a role that can change nothing, such as Subscriber.',
+      link: options.settings_link,
+      link_text: 'Open settings',
+    }),
+  ];
+}

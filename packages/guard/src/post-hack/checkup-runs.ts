@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import { CHECKS, type CheckName, type Checkup, EARLIER_SHOWN } from '@security-optimizer/contract/checkup';
+import type { WithMessages } from '@security-optimizer/contract/server-message';
+import { ApiError } from '../lib/api-error.js';
+import type { Clock } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
+import { lastWeeklyTime, spreadMinute } from '../lib/weekly-time.js';
+import type { SecurityEvents } from '../security-events.js';
+import type { Actor } from '../settings/audit-store.js';
+import type { SiteConfig, SiteId } from '../site.js';
+import type { Findings } from './checkup.js';
+import type { CheckupStore, StoredCheckup } from './checkup-store.js';
+
+/** Weekly checkups run in the small hours of the site, spread over three hours of all days. */
+const NIGHT = { first: 2 * 60, minutes: 3 * 60 };
+const EVERY_MS = 60_000;
+/** A checkup that could not run at its time, since guard was stopped, is made up within a day. */
+const MAKE_UP_MS = 24 * 3600_000;
+/** Earlier checkups in an answer at most. */
+const EARLIER_MAX = 60;
+
+const NOT_FINISHED = 'The checkup could not be finished. Try again.';
+
+export interface CheckupRunsOptions {
+  readonly store: CheckupStore;
+  /** Looks for traces. @param before administrators of the checkup before; `onCheck`: called when a check has ended */
+  readonly look: (site: SiteConfig, before: Findings['administrators'], onCheck: () => void) => Promise<Findings>;
+  /** The sites at each round. */
+  readonly sites: Iterable<SiteConfig>;
+  readonly timeZone: (site: SiteId) => string;
+  /** Whether the site is checked every week. */
+  readonly isWeekly: (site: SiteId) => boolean;
+  readonly securityEvents: Pick<SecurityEvents, 'report'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly everyMs?: number;
+}
+
+export interface CheckupRuns {
+  /** Starts a checkup, or joins the one that runs. Does not wait for its end. */
+  begin(site: SiteConfig): void;
+  /** Resolves when no checkup of the site runs. */
+  ended(site: SiteId): Promise<void>;
+  /** What the page shows. @param all every earlier checkup. Throws StorageError */
+  describe(site: SiteId, all: boolean): Promise<WithMessages<Omit<Checkup, 'weekly'>>>;
+  /** Day (0 is Sunday) and time of the week at which a site is checked. */
+  weeklyTime(site: SiteId): { readonly day: number; readonly time: string };
+  /** Findings of the latest checkup that nobody keeps. Throws StorageError. */
+  countFindings(site: SiteId): Promise<number>;
+  /** @throws ApiError 404 for a finding that the latest checkup does not have; StorageError */
+  keep(site: SiteId, key: string, keep: boolean, actor: Actor): Promise<void>;
+  start(): void;
+  /** Runs what is due, site by site. Never throws. */
+  round(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Run {
+  done: number;
+  readonly ended: Promise<void>;
+}
+
+/** The minute of the week at which a site is checked, counted from Monday 0:00. */
+export function checkupMinute(site: SiteId): number {
+  return spreadMinute(`weekly checkup\n${site}`, NIGHT);
+}
+
+/** Runs checkups: when an owner asks, and once a week. One at a time for each site. */
+export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
+  const { store, clock, logger, everyMs = EVERY_MS } = deps;
+  const running = new Map<SiteId, Run>();
+  const failed = new Set<SiteId>();
+  /** A site that was never checked waits for its next time, so that the first start of guard checks none. */
+  const since = clock();
+  let timer: NodeJS.Timeout | undefined;
+  let rounds: Promise<void> = Promise.resolve();
+  let stopped = false;
+
+  function run(site: SiteConfig, slot: number | null): Promise<void> {
+    const known = running.get(site.id);
+    if (known !== undefined) return known.ended;
+    const state = { done: 0 };
+    const ended = look(site, slot, state)
+      .then(
+        () => failed.delete(site.id),
+        (error: unknown) => {
+          failed.add(site.id);
+          logger.error({ event: 'checkup-failed', site: site.id, err: error }, 'A checkup could not be finished.');
+        },
+      )
+      .then(() => void running.delete(site.id));
+    running.set(site.id, Object.assign(state, { ended }));
+    return ended;
+  }
+
+  async function look(site: SiteConfig, slot: number | null, state: { done: number }): Promise<void> {
+    const before = await store.latest(site.id);
+    const at = clock();
+    const found = await deps.look(site, before?.administrators ?? null, () => {
+      state.done += 1;
+    });
+    // Administrators that could not be listed stay those of before.
+    const administrators = found.administrators ?? before?.administrators ?? null;
+    const checkup = { ...found, administrators, id: randomUUID(), at };
+    await store.save(site.id, checkup, slot);
+    const missing = found.checks.filter(({ ran }) => ran === 0).map(({ check }) => check);
+    const findings = found.findings.length;
+    logger.info({ event: 'checkup', site: site.id, weekly: slot !== null, findings, missing }, 'A checkup has ended.');
+    await reportNew(site.id, checkup, before, slot !== null);
+  }
+
+  /**
+   * Tells of what was not found before and nobody keeps, and of a weekly checkup in which a check could not run that ran
+   * before: whoever started one sees that on the page.
+   */
+  async function reportNew(
+    site: SiteId,
+    { id, at, checks, findings }: StoredCheckup,
+    before: StoredCheckup | null,
+    weekly: boolean,
+  ): Promise<void> {
+    const known = new Set([...(before?.findings ?? []), ...(await store.kept(site))].map(({ key }) => key));
+    const fresh = findings.filter(({ key }) => !known.has(key));
+    const ranBefore = (check: CheckName) => before?.checks.find((outcome) => outcome.check === check)?.ran !== 0;
+    const isIncomplete = weekly && checks.some(({ check, ran }) => ran === 0 && ranBefore(check));
+    if (fresh.length === 0 && !isIncomplete) return;
+    await deps.securityEvents.report(site, {
+      kind: 'checkup-finding',
+      uid: `checkup-${id}`,
+      at,
+      findings: fresh.map(({ title }) => title),
+      ran: checks.filter(({ ran }) => ran === 1).length,
+      checks: checks.length,
+    });
+  }
+
+  /** The time of the week whose checkup is to run now, or null. */
+  async function dueSlot(site: SiteId): Promise<number | null> {
+    const now = clock();
+    const slot = lastWeeklyTime(checkupMinute(site), deps.timeZone(site), now);
+    if (now - slot >= MAKE_UP_MS || slots.get(site) === slot) return null;
+    const last = await store.lastSlot(site);
+    // Half a week: a site that changes its time zone moves its time.
+    const isDone = last === null ? slot < since : slot - last < 3.5 * 24 * 3600_000;
+    if (isDone) slots.set(site, slot);
+    return isDone ? null : slot;
+  }
+
+  /** The time of each site that needs no look any more, so that a round asks the database about few sites. */
+  const slots = new Map<SiteId, number>();
+
+  async function runDue(): Promise<void> {
+    for (const site of deps.sites) {
+      if (stopped) return;
+      if (!deps.isWeekly(site.id)) continue;
+      try {
+        const slot = await dueSlot(site.id);
+        if (slot !== null) await run(site, slot);
+      } catch (error) {
+        logger.error({ event: 'checkup-failed', site: site.id, err: error }, 'A weekly checkup can’t run yet.');
+      }
+    }
+  }
+
+  function round(): Promise<void> {
+    rounds = rounds.then(runDue);
+    return rounds;
+  }
+
+  function later(): void {
+    timer = setTimeout(() => {
+      void round().finally(() => {
+        if (!stopped) later();
+      });
+    }, everyMs).unref();
+  }
+
+  return {
+    begin: (site) => void run(site, null),
+    ended: async (site) => running.get(site)?.ended,
+    async describe(site, all) {
+      const [latest, { list, more }, marks] = await Promise.all([
+        store.latest(site),
+        store.earlier(site, all ? EARLIER_MAX : EARLIER_SHOWN),
+        store.kept(site),
+      ]);
+      const run = running.get(site);
+      const byKey = new Map(marks.map((mark) => [mark.key, mark]));
+      return {
+        running: run === undefined ? null : { done: run.done, total: CHECKS.length },
+        error: run === undefined && failed.has(site) ? NOT_FINISHED : '',
+        latest: latest && {
+          at: seconds(latest.at),
+          checks: latest.checks,
+          findings: latest.findings.filter(({ key }) => !byKey.has(key)),
+          kept: latest.findings.flatMap(({ key, title }) => {
+            const mark = byKey.get(key);
+            return mark === undefined ? [] : [{ key, title, at: seconds(mark.at), by: mark.by }];
+          }),
+          notes: latest.notes,
+        },
+        earlier: list.map(({ at, ...entry }) => ({ ...entry, at: seconds(at) })),
+        more,
+      };
+    },
+    weeklyTime(site) {
+      const minute = checkupMinute(site);
+      const ofDay = minute % (24 * 60);
+      const twoDigits = (value: number) => String(value).padStart(2, '0');
+      const time = `${twoDigits(Math.floor(ofDay / 60))}:${twoDigits(ofDay % 60)}`;
+      return { day: (Math.floor(minute / (24 * 60)) + 1) % 7, time };
+    },
+    async countFindings(site) {
+      const [latest, marks] = await Promise.all([store.latest(site), store.kept(site)]);
+      const known = new Set(marks.map(({ key }) => key));
+      return latest?.findings.filter(({ key }) => !known.has(key)).length ?? 0;
+    },
+    async keep(site, key, keep, actor) {
+      const finding = (await store.latest(site))?.findings.find((found) => found.key === key);
+      if (finding === undefined) {
+        throw new ApiError('not_found', {
+          message: 'The latest checkup does not have this finding. Load the page again.',
+        });
+      }
+      await store.setKept(site, finding, keep, { actor, at: clock() });
+    },
+    start: later,
+    round,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function seconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}

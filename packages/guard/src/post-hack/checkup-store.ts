@@ -1,0 +1,207 @@
+import { CHECKS, type CheckName } from '@security-optimizer/contract/checkup';
+import { toEnglish } from '@security-optimizer/contract/server-message';
+import type { Kysely, Migration } from 'kysely';
+import { type Actor, addAuditRows } from '../settings/audit-store.js';
+import type { SiteId } from '../site.js';
+import { type Database, withTables } from '../storage/database.js';
+import type { Migrations } from '../storage/migrations.js';
+import { StorageError } from '../storage/storage-error.js';
+import type { Findings } from './checkup.js';
+import type { Finding } from './checkup-findings.js';
+
+/** Checkups that are kept for each site: a year of weekly ones. */
+const KEPT = 60;
+
+/** A checkup that was finished. Times are milliseconds. */
+export interface StoredCheckup extends Findings {
+  readonly id: string;
+  readonly at: number;
+}
+
+export interface EarlierCheckup {
+  readonly at: number;
+  /** Findings that nobody kept then. */
+  readonly findings: number;
+  readonly missing: readonly CheckName[];
+}
+
+/** A finding that somebody has marked as known. */
+export interface KeptMark {
+  readonly key: string;
+  readonly at: number;
+  readonly by: string;
+}
+
+/** Results of checkups, and what owners keep. Every method may throw StorageError. */
+export interface CheckupStore {
+  /** @param slot time of the week that it belongs to; null when an owner asked for it */
+  save(site: SiteId, checkup: StoredCheckup, slot: number | null): Promise<void>;
+  latest(site: SiteId): Promise<StoredCheckup | null>;
+  /** Those before the latest, newest first. */
+  earlier(site: SiteId, most: number): Promise<{ readonly list: readonly EarlierCheckup[]; readonly more: number }>;
+  /** The last time of the week that has its checkup, or null; and when the latest checkup of any kind ran. */
+  lastSlot(site: SiteId): Promise<number | null>;
+  kept(site: SiteId): Promise<readonly KeptMark[]>;
+  /** Marks a finding as known, or takes the mark back, with an audit row. Repeating it changes nothing. */
+  setKept(
+    site: SiteId,
+    finding: Finding,
+    keep: boolean,
+    by: { readonly actor: Actor; readonly at: number },
+  ): Promise<void>;
+}
+
+/** Setting name of the audit rows for marks. */
+const KEPT_AUDIT = 'checkup_kept';
+
+/** Results in SQL tables. Only the latest one of a site has all its findings; the others are counts. */
+export function sqlCheckupStore(database: Database): CheckupStore {
+  const db = withTables<CheckupTables>(database);
+  return {
+    async save(site, { id, at, ...findings }, slot) {
+      await db.transaction().execute(async (transaction) => {
+        const marks = await transaction.selectFrom('checkup_kept').select('key').where('site', '=', site).execute();
+        const known = new Set(marks.map(({ key }) => key));
+        const missing = findings.checks.filter(({ ran }) => ran === 0).map(({ check }) => check);
+        const found = findings.findings.filter(({ key }) => !known.has(key)).length;
+        await transaction
+          .updateTable('checkups')
+          .set({ result: null })
+          .where('site', '=', site)
+          .where('result', 'is not', null)
+          .execute();
+        await transaction
+          .insertInto('checkups')
+          .values({ id, site, at, slot, found, missing: missing.join(','), result: JSON.stringify(findings) })
+          .execute();
+        const kept = transaction
+          .selectFrom('checkups')
+          .select('id')
+          .where('site', '=', site)
+          .orderBy('at', 'desc')
+          .limit(KEPT);
+        await transaction.deleteFrom('checkups').where('site', '=', site).where('id', 'not in', kept).execute();
+      });
+    },
+
+    async latest(site) {
+      const row = await db
+        .selectFrom('checkups')
+        .select(['id', 'at', 'result'])
+        .where('site', '=', site)
+        .where('result', 'is not', null)
+        .executeTakeFirst();
+      return row === undefined ? null : { ...parseFindings(row.id, row.result ?? ''), id: row.id, at: Number(row.at) };
+    },
+
+    async earlier(site, most) {
+      const before = db.selectFrom('checkups').where('site', '=', site).where('result', 'is', null);
+      const [rows, { count }] = await Promise.all([
+        before.select(['at', 'found', 'missing']).orderBy('at', 'desc').limit(most).execute(),
+        before.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow(),
+      ]);
+      const list = rows.map(({ at, found, missing }) => ({
+        at: Number(at),
+        findings: Number(found),
+        missing: CHECKS.filter((check) => missing.split(',').includes(check)),
+      }));
+      return { list, more: Number(count) - list.length };
+    },
+
+    async lastSlot(site) {
+      const row = await db
+        .selectFrom('checkups')
+        .select(({ fn }) => fn.max('slot').as('slot'))
+        .where('site', '=', site)
+        .executeTakeFirst();
+      return row?.slot == null ? null : Number(row.slot);
+    },
+
+    async kept(site) {
+      const rows = await db
+        .selectFrom('checkup_kept')
+        .select(['key', 'at', 'login'])
+        .where('site', '=', site)
+        .orderBy('at', 'desc')
+        .execute();
+      return rows.map(({ key, at, login }) => ({ key, at: Number(at), by: login }));
+    },
+
+    async setKept(site, { key, title }, keep, by) {
+      await db.transaction().execute(async (transaction) => {
+        const changed = keep
+          ? (
+              await transaction
+                .insertInto('checkup_kept')
+                .values({ site, key, at: by.at, login: by.actor.login })
+                .onConflict((conflict) => conflict.columns(['site', 'key']).doNothing())
+                .executeTakeFirstOrThrow()
+            ).numInsertedOrUpdatedRows
+          : (
+              await transaction
+                .deleteFrom('checkup_kept')
+                .where('site', '=', site)
+                .where('key', '=', key)
+                .executeTakeFirstOrThrow()
+            ).numDeletedRows;
+        if (changed === 0n) return;
+        // The audit trail is read by people: the English title names what was kept.
+        const name = { key, title: toEnglish(title) };
+        const entry = keep ? { before: null, after: name } : { before: name, after: null };
+        await addAuditRows(transaction as unknown as Database, site, by, [{ name: KEPT_AUDIT, ...entry }]);
+      });
+    },
+  };
+}
+
+function parseFindings(id: string, json: string): Findings {
+  try {
+    return JSON.parse(json) as Findings;
+  } catch (cause) {
+    throw new StorageError('corrupt', `The stored checkup ${id} is not JSON.`, { cause });
+  }
+}
+
+export interface CheckupTables {
+  checkups: {
+    id: string;
+    site: string;
+    at: number;
+    /** Time of the week that it belongs to, or null. */
+    slot: number | null;
+    found: number;
+    /** Checks that did not run, with commas between. */
+    missing: string;
+    /** Findings as JSON; null for all but the latest of a site. */
+    result: string | null;
+  };
+  checkup_kept: { site: string; key: string; at: number; login: string };
+}
+
+const checkupsMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('checkups')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('site', 'text', (column) => column.notNull())
+      .addColumn('at', 'bigint', (column) => column.notNull())
+      .addColumn('slot', 'bigint')
+      .addColumn('found', 'integer', (column) => column.notNull())
+      .addColumn('missing', 'text', (column) => column.notNull())
+      .addColumn('result', 'text')
+      .execute();
+    await db.schema.createIndex('checkups_by_time').on('checkups').columns(['site', 'at']).execute();
+    await db.schema
+      .createTable('checkup_kept')
+      .addColumn('site', 'text', (column) => column.notNull())
+      .addColumn('key', 'text', (column) => column.notNull())
+      .addColumn('at', 'bigint', (column) => column.notNull())
+      .addColumn('login', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('checkup_kept_key', ['site', 'key'])
+      .execute();
+  },
+};
+
+export const checkupMigrations: Migrations = {
+  '034_checkups': checkupsMigration,
+};

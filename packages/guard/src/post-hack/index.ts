@@ -1,0 +1,113 @@
+import type { ActivityLog } from '../activity/index.js';
+import type { Alerts } from '../alerts/index.js';
+import type { CallHandlers, Feature, RunningFeature } from '../feature.js';
+import type { LanguageFor } from '../i18n/languages.js';
+import { adminUrl, type SiteConfig, type SiteId } from '../site.js';
+import type { TwoFactor } from '../two-factor/index.js';
+import { createPostHackCommands } from '../wordpress/connector-commands.js';
+import { createCheckupRuns } from './checkup-runs.js';
+import { sqlCheckupStore } from './checkup-store.js';
+import type { PostHackCalls } from './endpoints.js';
+import { passwordResetStep } from './force-password-reset.js';
+import { jobAudit } from './job-labels.js';
+import { createJobRunner } from './job-runner.js';
+import { sqlJobStore } from './jobs-store.js';
+import { logOutStep } from './log-out-users.js';
+import { KeptSessions } from './post-hack.js';
+import { reinstallStep } from './reinstall-plugins.js';
+
+/** Made with the first reset: most processes never make one. */
+async function loadResetMails(languages: LanguageFor) {
+  const { createResetMails } = await import('./reset-mail.js');
+  return createResetMails(languages);
+}
+
+export interface PostHack extends RunningFeature {
+  /** Findings of the latest checkup that nobody keeps. Throws StorageError. */
+  countFindings(site: SiteId): Promise<number>;
+  loadEndpoints(): Promise<{ readonly handlers: CallHandlers<PostHackCalls> }>;
+}
+
+interface PostHackNeeds {
+  readonly twoFactor: TwoFactor;
+  readonly activity: ActivityLog;
+  readonly alerts: Pick<Alerts, 'listEmailsFor'>;
+}
+
+/** Continues the jobs that a restart interrupted once guard serves. */
+export const postHackActions: Feature<PostHack, PostHackNeeds> = {
+  name: 'post-hack',
+  start(services, { twoFactor, activity, alerts }) {
+    const { config, siteList, db, wordpress, sites, sessions, audit, clock, logger } = services;
+    const store = sqlJobStore(db);
+    const commands = createPostHackCommands(wordpress);
+    const keptSessions = new KeptSessions();
+    const runner = createJobRunner({
+      store,
+      steps: {
+        'reinstall-plugins': reinstallStep({ commands, directory: config.postHack.directory }),
+        'force-password-reset': passwordResetStep({
+          commands,
+          forgetFactors: ({ id }) => twoFactor.forgetBrowsers(id),
+          mails: () => loadResetMails(services.languages),
+        }),
+        'log-out-users': logOutStep({ commands }, keptSessions),
+      },
+      getSite: (id) => siteList.find(id),
+      onChanged(job) {
+        // Users were logged out, so their cached sessions are invalid.
+        if (job.kind !== 'reinstall-plugins') sessions.clear(job.site);
+        const { id, site, kind, state, error, summary } = job;
+        logger.info({ event: 'job', job: id, site, kind, state, error, summary, user: job.actor.id }, 'A job changed.');
+        audit
+          .add(site, { actor: job.actor, at: clock() }, [jobAudit(job)])
+          .then(activity.handleAuditChange)
+          .catch((cause: unknown) => {
+            logger.warn({ event: 'job-not-recorded', job: id, site, err: cause }, 'The record of changes lacks a job.');
+          });
+      },
+      clock,
+      logger,
+    });
+    const checkups = createCheckupRuns({
+      store: sqlCheckupStore(db),
+      sites: siteList,
+      async look(site, before, onCheck) {
+        const { runCheckup, rememberedEvents } = await import('./checkup.js');
+        const context = {
+          commands,
+          coreChecksums: config.postHack.coreChecksums,
+          pluginChecksums: config.postHack.directory.checksums,
+          adminUrl: ({ id }: SiteConfig, page: string) => adminUrl(sites.get(id).facts, page),
+          remembered: ({ id }: SiteConfig) => rememberedEvents(activity.store, id),
+          timeZone: (id: SiteId) => sites.timeZone(id),
+          foldersLocked: (id: SiteId) => sites.inForce(id).options.lock_system_folders === 1,
+          clock,
+        };
+        return runCheckup(context, site, before, onCheck);
+      },
+      timeZone: (id) => sites.timeZone(id),
+      isWeekly: (id) => sites.get(id).settings.postHack.weekly_checkup === 1,
+      securityEvents: services.securityEvents,
+      clock,
+      logger,
+    });
+
+    return {
+      countFindings: checkups.countFindings,
+      async loadEndpoints() {
+        const { postHackEndpoints } = await import('./endpoints.js');
+        const parts = { runner, store, commands, keptSessions, checkups, activity, alerts };
+        return { handlers: postHackEndpoints(services, parts) };
+      },
+      async onServing() {
+        await runner.resume();
+        checkups.start();
+      },
+      async stop() {
+        runner.stop();
+        await checkups.stop();
+      },
+    };
+  },
+};

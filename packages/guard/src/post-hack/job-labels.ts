@@ -1,0 +1,87 @@
+import type { JobKind } from '@security-optimizer/contract/post-hack';
+import type { ServerText } from '@security-optimizer/contract/server-message';
+import { serverMessage } from '@security-optimizer/contract/server-messages';
+import { plainText } from '../lib/plain-text.js';
+import type { AuditEntry, JsonValue } from '../settings/audit-store.js';
+import type { SaltsOutcome } from '../wordpress/connector-commands.js';
+import type { StoredItem, StoredJob } from './jobs-store.js';
+
+/** Why a plugin was not reinstalled, by the connector's codes. */
+const reasons: Readonly<Record<string, string>> = {
+  not_free: 'Not a free plugin of the plugin directory.',
+  own_updates: 'It gets its updates from somewhere else than the plugin directory.',
+  another_plugin: 'The plugin directory has another plugin of the same name.',
+  no_version: 'Its version can’t be read.',
+  version_gone: 'The plugin directory no longer offers this version. Update the plugin instead.',
+  linked: 'Its folder is a link to another place.',
+  upgrade_linked: 'The folder wp-content/upgrade is a link to another place.',
+  gone: 'It is no longer installed.',
+  directory_unreachable: 'The plugin directory does not answer.',
+  no_checksums: 'The plugin directory has no checksums for this version, so a copy can’t be checked.',
+  download_failed: 'The download failed. The old copy is still in place.',
+  checksum_differs: 'The download was damaged or changed. The old copy is still in place.',
+  disk_full: 'The disk is full. The old copy is still in place.',
+  not_writable: 'WordPress may not change its folder. The old copy is still in place.',
+  not_stored: 'WordPress could not note what it was about to do. The old copy is still in place.',
+  swap_failed: 'The clean copy could not be put in place. The old copy is back.',
+  not_put_back: 'The plugin’s folder could not be put back. Try again, or install the plugin by hand.',
+};
+
+/** @param changed files of the old copy that differed from the clean one */
+export function reinstallReason(code: string, changed = 0): ServerText {
+  if (code === '') return changed === 0 ? '' : serverMessage('files_replaced', { count: changed });
+  return reasons[code] ?? 'It could not be reinstalled.';
+}
+
+/** @param outside must-use plugins and drop-ins, which are no items of the job */
+export function reinstallSummary(items: readonly StoredItem[], outside: number): ServerText[] {
+  const of = (state: StoredItem['state']) => items.filter((item) => item.state === state).length;
+  const lines: ServerText[] = [];
+  if (of('done') > 0) lines.push(serverMessage('plugins_clean', { count: of('done') }));
+  if (of('unchecked') > 0) lines.push(serverMessage('plugins_unchecked', { count: of('unchecked') }));
+  if (of('failed') > 0) lines.push(serverMessage('plugins_failed', { count: of('failed') }));
+  if (of('skipped') > 0) lines.push(serverMessage('plugins_skipped', { count: of('skipped') }));
+  const removed = items.reduce((sum, item) => sum + item.files.length, 0);
+  if (removed > 0) {
+    lines.push(serverMessage('files_removed', { count: removed }));
+  }
+  if (outside > 0) lines.push(serverMessage('plugins_outside', { count: outside }));
+  return lines;
+}
+
+/** The outcome for WordPress's salts, as a sentence. */
+export function saltsSentence(salts: SaltsOutcome): string {
+  switch (salts) {
+    case 'replaced':
+      return 'WordPress has new security keys, so every cookie made before is void.';
+    case 'kept':
+      return 'The security keys of WordPress stay, since new ones would end your session too.';
+    case 'not_writable':
+      return 'The security keys of WordPress stay, since wp-config.php can’t be written. Ask your hosting provider to replace them.';
+    case 'not_plain':
+      return 'The security keys of WordPress stay, since they are not plain text in wp-config.php. Replace them where they come from.';
+  }
+}
+
+/** Setting name of the audit rows for starts and ends of jobs. */
+const JOB_AUDIT = 'post_hack_job';
+
+const STOPPED = 'It stopped.';
+
+const titles: Readonly<Record<JobKind, string>> = {
+  'reinstall-plugins': 'Reinstall all',
+  'force-password-reset': 'Force password reset',
+  'log-out-users': 'Log out all users',
+};
+
+/** An audit row, which the Activity Log shows too: a job started or ended. */
+export function jobAudit({ kind, state, summary, error }: StoredJob): AuditEntry {
+  const outcome = state === 'done' ? summary : state === 'stopped' ? [STOPPED, error] : ['It has begun.'];
+  return { name: JOB_AUDIT, before: null, after: { action: titles[kind], state, outcome: outcome.map(toJson) } };
+}
+
+const TEXT_MAX = 200;
+
+function toJson(text: ServerText): JsonValue {
+  return typeof text === 'string' ? plainText(text, TEXT_MAX) : (text as unknown as JsonValue);
+}

@@ -1,0 +1,395 @@
+import { HUMAN } from '@security-optimizer/contract/activity';
+import { activityKinds } from '@security-optimizer/contract/activity-kinds';
+import { type LogView, toLogPath } from '@security-optimizer/contract/log-address';
+import { sumTraffic } from '../activity/traffic.js';
+import type { Language } from '../i18n/language.js';
+import { plainText, unlinkedText } from '../lib/plain-text.js';
+import { toLocalTime } from '../lib/time-zone.js';
+import type { Essential } from '../settings/essentials.js';
+import type { ReportFacts, ReportPeriod, WeekSums } from './report-facts.js';
+import { sayLogins, toVerdict } from './verdict.js';
+
+/**
+ * A report in the words of a language, ready to be written as HTML or text. All text from outside is one
+ * plain, short line.
+ */
+export interface WeeklyReport {
+  /** Of its language: BCP 47, and where its lines begin. */
+  readonly tag: string;
+  readonly direction: 'ltr' | 'rtl';
+  readonly subject: string;
+  readonly period: string;
+  readonly headline: string;
+  readonly summary: string;
+  readonly figures: readonly ReportFigure[];
+  readonly days: readonly ReportDay[];
+  readonly lists: readonly ReportList[];
+  /** What there is to do, most urgent first: at most something to check, and the essentials that are off. */
+  readonly tasks: readonly ReportTask[];
+  /** What the reader has to know about the figures. */
+  readonly notes: readonly string[];
+  readonly links: ReportLinks;
+  readonly labels: ReportLabels;
+}
+
+export interface ReportTask {
+  readonly title: string;
+  readonly text: string;
+  readonly button: string;
+  readonly link: string | null;
+  /** The headline speaks of it. */
+  readonly urgent: boolean;
+  /** Whether the owner has to find something out, or to change a setting. */
+  readonly kind: 'check' | 'set-up';
+}
+
+export interface ReportFigure {
+  readonly value: string;
+  readonly label: string;
+  /** The visits or logins that were counted, in the log; null when no view of the log shows just these. */
+  readonly link: string | null;
+  /** How it stands to the week before; empty when nothing is known of that. */
+  readonly compared: string;
+}
+
+export interface ReportDay {
+  /** `Mon`. */
+  readonly name: string;
+  /** `Mon: 100 humans, 50 bots, 10 blocked`. */
+  readonly words: string;
+  readonly humans: number;
+  readonly bots: number;
+  readonly blocked: number;
+}
+
+/** Pages of wp-admin; null while the address of the site is not known. */
+export interface ReportLinks {
+  readonly log: string | null;
+  readonly recipients: string | null;
+}
+
+/** Words that are the same in every report of a language. */
+export interface ReportLabels {
+  readonly days: string;
+  readonly humans: string;
+  readonly bots: string;
+  readonly blocked: string;
+  readonly why: string;
+  readonly log: string;
+  readonly recipients: string;
+}
+
+/** What belongs to the site rather than to its week. */
+export interface ReportSite {
+  /** `example.com` or `example.com/blog`. */
+  readonly name: string;
+  readonly timeZone: string;
+  readonly language: Language;
+  readonly essentials: readonly Essential[];
+  /** Address below wp-admin; null while the address of the site is not known. */
+  readonly adminUrl: (path: string) => string | null;
+}
+
+/** Makes the report of a week. */
+export function buildReport(facts: ReportFacts, site: ReportSite): WeeklyReport {
+  const { language, timeZone } = site;
+  const name = plainText(site.name, 100);
+  const period = formatPeriod(language, facts.period, timeZone);
+  const toLog = logLinks(site, facts.period);
+  const essentials = [...site.essentials].sort((one, other) => urgency(one) - urgency(other));
+  const { headline, summary, check, turnOn } = toVerdict(language, facts, { name, essentials });
+  return {
+    tag: language.tag,
+    direction: language.direction,
+    subject: language.translate('Weekly report for {site}, {period}', { site: name, period }),
+    period,
+    ...{ headline, summary },
+    figures: toFigures(language, facts, toLog),
+    days: toDays(language, facts, timeZone),
+    lists: reportLists(language, facts, toLog, summary),
+    tasks: [
+      ...(check === null
+        ? []
+        : [
+            {
+              ...{ title: check.title, text: check.text, button: check.button, urgent: true, kind: 'check' as const },
+              link: toLog({ tab: 'registered', filters: { activity: check.activity } }),
+            },
+          ]),
+      ...toSetUpTask(language, essentials, site, turnOn),
+    ],
+    notes: toNotes(language, facts),
+    links: {
+      log: site.adminUrl(toLogPath({})),
+      recipients: site.adminUrl(toTabPath({ tab: 'weekly-reports' })),
+    },
+    labels: toLabels(language, name),
+  };
+}
+
+/** Address of a view of the log that shows the days of a report. */
+type LogLinks = (view: Partial<LogView>) => string | null;
+
+/** The tab is in the fragment too, which an older dashboard reads. */
+function toTabPath(view: Partial<LogView>): string {
+  return `${toLogPath(view)}${view.tab === undefined ? '' : `#${view.tab}`}`;
+}
+
+function logLinks({ adminUrl }: ReportSite, { edges }: ReportPeriod): LogLinks {
+  // The last day counts as a whole.
+  const days = { from: String(edges[0]), to: String((edges.at(-1) as number) - 1) };
+  return (view) => adminUrl(toTabPath({ ...view, filters: { ...days, ...view.filters } }));
+}
+
+/** Essentials that are worth most, as the dashboard suggests them; the others follow in their own order. */
+const MOST_URGENT = [
+  ...['Two-factor Authentication', 'Disable Common Usernames', 'Limit Login Attempts', 'Custom Login URL'],
+  ...['Disable XML-RPC', 'Lock and Protect System Folders'],
+];
+
+function urgency({ title }: Essential): number {
+  const at = MOST_URGENT.indexOf(title);
+  return at === -1 ? MOST_URGENT.length : at;
+}
+
+function toFigures(language: Language, { now, before }: ReportFacts, toLog: LogLinks): ReportFigure[] {
+  const { translate, number } = language;
+  const figure = (label: string, of: (week: WeekSums) => number, link: string | null): ReportFigure => ({
+    value: number(of(now)),
+    label,
+    link,
+    compared: formatComparison(language, of(now), before === null ? null : of(before)),
+  });
+  return [
+    figure(translate('Visits by humans'), ({ humans }) => humans, toLog({ filters: { type: HUMAN } })),
+    figure(translate('Visits by bots'), ({ bots }) => bots, null),
+    figure(translate('Failed logins'), ({ failedLogins }) => failedLogins, toLog({ preset: 'failed-logins' })),
+    figure(translate('Blocked visits'), ({ refused }) => refused, toLog({ preset: 'blocked' })),
+  ];
+}
+
+function toDays(language: Language, { period: { edges }, hours }: ReportFacts, timeZone: string): ReportDay[] {
+  return sumTraffic({ step: 'day', edges }, hours).bars.map(({ from, humans, bots, blocked }) => {
+    const name = formatWeekday(language, timeZone, from);
+    const words = language.translate('{day}: {humans} humans, {bots} bots, {blocked} blocked', {
+      ...{ day: name, humans, bots, blocked },
+    });
+    return { name, words, humans, bots, blocked };
+  });
+}
+
+function toSetUpTask(
+  { translate, counted }: Language,
+  essentials: readonly Essential[],
+  { adminUrl }: ReportSite,
+  turnOn: Essential | null,
+): ReportTask[] {
+  const open = essentials.filter(({ on }) => !on);
+  const [first] = open;
+  if (first === undefined) return [];
+  return [
+    {
+      title: counted(
+        '{count} of {total} essentials is still off',
+        '{count} of {total} essentials are still off',
+        open.length,
+        { total: essentials.length },
+      ),
+      text: open.map(({ title }) => translate(title)).join(', '),
+      button: translate('Finish the set-up'),
+      link: adminUrl(`admin.php?page=${(turnOn ?? first).page}`),
+      urgent: turnOn !== null,
+      kind: 'set-up',
+    },
+  ];
+}
+
+function toNotes({ translate, counted }: Language, { dropped, now, before }: ReportFacts): string[] {
+  const known = before !== null || now.humans + now.bots + now.refused === 0;
+  return [
+    ...(dropped > 0
+      ? [
+          counted(
+            '{count} visit came faster than it could be written down and is not counted.',
+            '{count} visits came faster than they could be written down and are not counted.',
+            dropped,
+          ),
+        ]
+      : []),
+    ...(known ? [] : [translate('From next week on, figures are compared with those of the week before.')]),
+  ];
+}
+
+function toLabels({ translate }: Language, site: string): ReportLabels {
+  return {
+    days: translate('Day by day'),
+    humans: translate('Humans'),
+    bots: translate('Bots'),
+    blocked: translate('Blocked'),
+    why: translate('You get this report because your address is on the list for {site}.', { site }),
+    log: translate('Open the activity log'),
+    recipients: translate('Change the recipients'),
+  };
+}
+
+/** The days of a period as people write them: `9 – 15 November`, `28 December 2026 – 3 January 2027`. */
+export function formatPeriod(language: Language, { edges, soFar }: ReportPeriod, timeZone: string): string {
+  const days = new Intl.DateTimeFormat(language.dates, { day: 'numeric', month: 'long', timeZone: 'UTC' });
+  const first = wallClock(timeZone, edges[0] as number);
+  const last = wallClock(timeZone, (edges.at(-1) as number) - 1);
+  const period = days
+    .formatRange(first, last)
+    // Every language puts a dash between the days; only some put spaces around it, which keep full stops apart.
+    .replace(/\s*–\s*/, ' – ')
+    // Italian ranges hold `09`, though its single days are `9`.
+    .replace(/\b0(?=\d)/g, '');
+  return soFar ? language.translate('{period} so far', { period }) : period;
+}
+
+/** `Mon` for a day that begins at a moment. @param at Unix seconds */
+export function formatWeekday({ dates }: Language, timeZone: string, at: number): string {
+  return wallClock(timeZone, at).toLocaleDateString(dates, { weekday: 'short', timeZone: 'UTC' });
+}
+
+/** The wall clock of the site as a date whose UTC members show it. @param at Unix seconds */
+function wallClock(timeZone: string, at: number): Date {
+  return new Date(toLocalTime(timeZone, at * 1000));
+}
+
+/** Below this, a share says less than the number itself. */
+const SHARES_FROM = 100;
+/** From this many times as many on, a percentage is hard to picture. */
+const MANY_TIMES = 10;
+
+/**
+ * How a figure stands to that of the week before.
+ * @param before null when nothing is known of that week
+ * @returns words, empty when there is nothing to compare with
+ */
+export function formatComparison(language: Language, now: number, before: number | null): string {
+  if (before === null) return '';
+  if (now === before) return language.translate('Same as last week');
+  if (before < SHARES_FROM) return formatDifference(language, now - before);
+  if (now >= before * MANY_TIMES) {
+    return language.translate('{times} times as many as last week', { times: Math.round(now / before) });
+  }
+  const share = Math.round((Math.abs(now - before) / before) * 100);
+  if (share === 0) return language.translate('About the same as last week');
+  return now > before
+    ? language.translate('{share}% more than last week', { share })
+    : language.translate('{share}% fewer than last week', { share });
+}
+
+function formatDifference({ counted }: Language, difference: number): string {
+  return difference > 0
+    ? counted('{count} more than last week', '{count} more than last week', difference)
+    : counted('{count} fewer than last week', '{count} fewer than last week', -difference);
+}
+
+/** Events that are not changes by a user: logins, log-outs and what the product itself did. */
+const NO_CHANGE = /^(?:log(?:in|out)(?:$|\.)|factor\.(?:failed|back-up-code)$)/;
+const labels: ReadonlyMap<string, string> = new Map(activityKinds.map(({ id, label }) => [id, label]));
+
+/** Changes by users, most frequent first; the words are those of the Activity Log's filter. */
+export function toChanges(
+  { translate }: Language,
+  events: WeekSums['events'],
+): { readonly kind: string | null; readonly label: string; readonly count: number }[] {
+  return events
+    .filter(({ kind }) => !NO_CHANGE.test(kind))
+    .map(({ kind, count }) => {
+      const known = labels.get(kind);
+      return known === undefined
+        ? { kind: null, label: translate('Other changes'), count }
+        : { kind, label: translate(known), count };
+    });
+}
+
+export interface ReportList {
+  readonly title: string;
+  /** Names are addresses or paths, which are written from left to right in every language. */
+  readonly mono: boolean;
+  readonly rows: readonly { readonly name: string; readonly value: string; readonly link: string | null }[];
+  readonly foot: string | null;
+}
+
+/** Paths that may stand in a link of a mail: a visitor chose them. */
+const PLAIN_PATH = /^\/[\w/-]{0,150}$/;
+/** Longest name of a page in a mail. */
+const NAME_MAX = 60;
+/** Kinds of changes that are named; the rest is summed up. */
+const CHANGES_MAX = 6;
+
+/** The lists of a report; one that has nothing to say is left out. Names from outside are plain and short. */
+function reportLists(language: Language, facts: ReportFacts, toLog: LogLinks, said: string): ReportList[] {
+  return [
+    addressList(language, facts, toLog, said),
+    pageList(language, facts, toLog),
+    changeList(language, facts, toLog),
+  ].filter((list) => list !== null);
+}
+
+function addressList(
+  language: Language,
+  { addresses, logins }: ReportFacts,
+  toLog: LogLinks,
+  said: string,
+): ReportList | null {
+  const { translate, counted } = language;
+  const sentence = sayLogins(language, logins);
+  const foot = said.includes(sentence) ? '' : sentence;
+  if (addresses.length === 0 && foot === '') return null;
+  return {
+    title: translate('Addresses that tried most'),
+    mono: true,
+    rows: addresses.map(({ value, count }) => ({
+      name: plainText(value, NAME_MAX),
+      value: counted('{count} failed login', '{count} failed logins', count),
+      link: toLog({ preset: 'failed-logins', filters: { ip: value } }),
+    })),
+    foot: foot === '' ? null : foot,
+  };
+}
+
+function pageList({ translate, counted }: Language, { pages }: ReportFacts, toLog: LogLinks): ReportList | null {
+  if (pages.length === 0) return null;
+  return {
+    title: translate('Pages visited most'),
+    mono: true,
+    rows: pages.map(({ value, count }) => ({
+      name: unlinkedText(value, NAME_MAX),
+      value: counted('{count} visit', '{count} visits', count),
+      link: PLAIN_PATH.test(value) ? toLog({ search: value }) : null,
+    })),
+    foot: null,
+  };
+}
+
+function changeList(language: Language, { now, before }: ReportFacts, toLog: LogLinks): ReportList | null {
+  const { translate, counted, number } = language;
+  const changes = toChanges(language, now.events);
+  const total = sum(changes);
+  const compared = before === null ? null : sum(toChanges(language, before.events));
+  if (total === 0 && (compared ?? 0) === 0) return null;
+  const rest = changes.slice(CHANGES_MAX);
+  const rows = changes.slice(0, CHANGES_MAX).map(({ kind, label, count }) => ({
+    name: label,
+    value: number(count),
+    link: kind === null ? null : toLog({ tab: 'registered', filters: { activity: kind } }),
+  }));
+  const difference = formatComparison(language, total, compared);
+  return {
+    title: translate('What your users changed'),
+    mono: false,
+    rows:
+      rest.length === 0 ? rows : [...rows, { name: translate('Other changes'), value: number(sum(rest)), link: null }],
+    foot: [
+      counted('{count} change in all.', '{count} changes in all.', total),
+      ...(difference === '' ? [] : [`${difference}.`]),
+    ].join(' '),
+  };
+}
+
+function sum(rows: readonly { readonly count: number }[]): number {
+  return rows.reduce((total, row) => total + row.count, 0);
+}

@@ -1,0 +1,73 @@
+import type { ServerText } from '@security-optimizer/contract/server-message';
+import type { ActivityLog } from '../activity/index.js';
+import type { Alerts } from '../alerts/index.js';
+import type { CallHandlers, Feature, RunningFeature } from '../feature.js';
+import { readLoginAddresses } from '../login/login-addresses.js';
+import { createMailer } from '../mail/create-mailer.js';
+import { listEssentials } from '../settings/essentials.js';
+import { adminUrl, type SiteConfig, type SiteId } from '../site.js';
+import type { LiveSites } from '../sites/live-sites.js';
+import type { ReportSite } from './build-report.js';
+import type { ReportCalls } from './endpoints.js';
+import { makeReport } from './make-report.js';
+import { type ReportPeriod, weekBefore } from './report-facts.js';
+import { createReportSender, toFailureText } from './report-sender.js';
+import { sqlReportSends } from './sent-reports.js';
+
+/** Weekly reports at work. */
+export interface WeeklyReports extends RunningFeature {
+  /** Why a site's last report could not be sent, for the owner, or null. Throws StorageError. */
+  lastFailure(site: SiteId): Promise<ServerText | null>;
+  loadEndpoints(): Promise<{ readonly handlers: CallHandlers<ReportCalls> }>;
+}
+
+export const weeklyReports: Feature<
+  WeeklyReports,
+  { readonly activity: ActivityLog; readonly alerts: Pick<Alerts, 'getsReport'> }
+> = {
+  name: 'reports',
+  start(services, { activity, alerts }) {
+    const { config, siteList, db, wordpress, sites, settingHistory, clock, logger } = services;
+    const sends = sqlReportSends(db);
+    const mailer = createMailer(config.mail, wordpress);
+    const timeZone = (site: SiteId) => sites.timeZone(site);
+    const logSettings = (site: SiteId) => sites.get(site).settings.log;
+    /** Those of the tab who want the report. */
+    const recipients = (site: SiteId) =>
+      logSettings(site).notification_emails.filter((email) => alerts.getsReport(site, email));
+    const report = async (site: SiteConfig, period: ReportPeriod) => {
+      const addresses = readLoginAddresses(await settingHistory(site.id, 'login_url'));
+      return makeReport(activity.store, site.id, reportSite(sites, site), period, addresses);
+    };
+    const sender = createReportSender({
+      sites: siteList,
+      settings: logSettings,
+      recipients,
+      ...{ timeZone, sends, mailer, clock, logger },
+      make: (site, sendTime) => report(site, weekBefore(timeZone(site.id), Math.floor(sendTime / 1000))),
+    });
+
+    return {
+      lastFailure: async (site) => toFailureText(await sends.failures(site, recipients(site)), timeZone(site)),
+      async loadEndpoints() {
+        const { reportEndpoints } = await import('./endpoints.js');
+        return { handlers: reportEndpoints(services, { sends, mailer, report }) };
+      },
+      onServing: () => sender.start(),
+      stop: () => sender.stop(),
+    };
+  },
+};
+
+/** What a report says about a site beside its week. */
+function reportSite(sites: LiveSites, { id, hosts }: SiteConfig): ReportSite {
+  const { facts, settings } = sites.get(id);
+  const home = facts === null ? null : new URL(facts.homeUrl);
+  return {
+    name: home === null ? (hosts.find((host) => host !== '*') ?? id) : home.host + home.pathname.replace(/\/+$/, ''),
+    timeZone: sites.timeZone(id),
+    language: sites.language(id),
+    essentials: listEssentials(settings),
+    adminUrl: (path) => (facts === null ? null : adminUrl(facts, path)),
+  };
+}

@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import { anEvent, aVisit, SITE, testStore } from '../../test/support/activity-store.js';
+import { packVisits } from '../activity/packed-visits.js';
+import { createLoginAddresses } from '../login/login-addresses.js';
+import { gatherReportFacts, weekBefore } from './report-facts.js';
+
+const DAY = 86_400;
+/** Monday 16 November 2026, 9:00 in Berlin. */
+const AT = Date.UTC(2026, 10, 16, 8) / 1000;
+const period = weekBefore('Europe/Berlin', AT);
+const monday = period.edges[0] as number;
+
+it('a report counts its week and the week before, and nothing beside them', async () => {
+  const store = await testStore({ clock: () => AT * 1000, timeZone: () => 'Europe/Berlin' });
+  const at = (second: number) => ({ at: second * 1000 });
+  const visits = [
+    aVisit({ ...at(monday - 7 * DAY - 1), count: 100 }),
+    aVisit({ ...at(monday - 7 * DAY), count: 2 }),
+    aVisit({ ...at(monday - 1), target: '/before', count: 3 }),
+    aVisit({ ...at(monday), target: '/wp-cron.php' }),
+    aVisit({ ...at(monday + 7200), target: '/shop/?page=2', count: 3 }),
+    aVisit({ ...at(monday + 3 * DAY), target: '/wp-login.php', count: 9 }),
+    aVisit({ ...at(monday + 3 * DAY), agent: 'curl/8.5.0', target: '/feed', count: 5 }),
+    aVisit({
+      ...at(monday + 4 * DAY),
+      status: 200,
+      failedLogins: 1,
+      address: '203.0.113.9',
+      target: '/wp-login.php',
+      count: 6,
+    }),
+    aVisit({ ...at(monday + 4 * DAY), rule: 'login-limit', status: 403, address: '203.0.113.9', count: 6 }),
+    aVisit({ ...at(monday + 4 * DAY), rule: 'away-mode', status: 403, address: '203.0.113.9' }),
+    aVisit({ ...at(monday + 7 * DAY - 1), rule: 'xml-rpc', status: 403, count: 8 }),
+    aVisit({ ...at(monday + 7 * DAY), target: '/wp-cron.php', count: 1000 }),
+    // In Berlin the first moments of the week and of the next one; in UTC they are Sundays.
+    aVisit({ ...at(monday + 60), failedLogins: 2, target: '/xmlrpc.php', address: '203.0.113.10', count: 1 }),
+    aVisit({ ...at(monday + 60), target: '/early/', count: 4 }),
+    aVisit({ ...at(monday + 7 * DAY), rule: 'login-limit', status: 403, address: '203.0.113.11', count: 500 }),
+    aVisit({ ...at(monday + 7 * DAY), target: '/late/', count: 500 }),
+  ];
+  await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+  await store.write({ site: 'other', visits: packVisits([aVisit({ ...at(monday), count: 50 })]), dropped: 0 });
+  await store.writeEvents(SITE, [
+    anEvent({ uid: '01'.repeat(16), at: monday + 60, kind: 'post.updated' }),
+    anEvent({ uid: '02'.repeat(16), at: monday - 60, kind: 'login' }),
+  ]);
+  const facts = await gatherReportFacts(store, SITE, period, createLoginAddresses([]));
+  expect(facts.now).toEqual({
+    humans: 24,
+    bots: 5,
+    refused: 15,
+    failedLogins: 8,
+    events: [{ kind: 'post.updated', count: 1 }],
+  });
+  expect(facts.before).toEqual({
+    humans: 5,
+    bots: 0,
+    refused: 0,
+    failedLogins: 0,
+    events: [{ kind: 'login', count: 1 }],
+  });
+  expect(facts.addresses).toEqual([
+    { value: '203.0.113.9', count: 6 },
+    { value: '203.0.113.10', count: 2 },
+  ]);
+  expect(facts.pages).toEqual([
+    { value: '/feed', count: 5 },
+    { value: '/early/', count: 4 },
+    { value: '/shop/', count: 3 },
+  ]);
+});
+
+it('a report without a week before compares with nothing', async () => {
+  const store = await testStore({ clock: () => AT * 1000 });
+  await store.write({ site: SITE, visits: packVisits([aVisit({ at: monday * 1000 })]), dropped: 0 });
+  expect((await gatherReportFacts(store, SITE, period, createLoginAddresses([]))).before).toBeNull();
+});

@@ -1,0 +1,222 @@
+import type { ActivityStore, EventRow, TopEntry, TrafficHour } from '../activity/activity-store.js';
+import { countFailedLogins } from '../activity/traffic.js';
+import { localDate, localDaysFrom, startOfLocalDay } from '../lib/time-zone.js';
+import type { LoginAddresses } from '../login/login-addresses.js';
+import type { SiteId } from '../site.js';
+
+/** Everything that a report is made of. Plain data. */
+export interface ReportFacts {
+  readonly period: ReportPeriod;
+  readonly now: WeekSums;
+  /** Null when nothing is known of the week before. */
+  readonly before: WeekSums | null;
+  readonly logins: LoginFacts;
+  /** Accounts that became administrators, newest first, each once. */
+  readonly administrators: readonly NewAdministrator[];
+  /** Hits per hour of the period. */
+  readonly hours: readonly TrafficHour[];
+  /** Addresses with the most failed logins. */
+  readonly addresses: readonly TopEntry[];
+  /**
+   * Pages that were asked for most, without their queries, without what belongs to WordPress itself, and without the
+   * addresses at which one logs in or signs up, or did.
+   */
+  readonly pages: readonly TopEntry[];
+  /** Visits that could not be recorded. */
+  readonly dropped: number;
+}
+
+export interface WeekSums {
+  readonly humans: number;
+  readonly bots: number;
+  /** Refused requests, logins among them: what the chart and the dashboard call blocked. */
+  readonly refused: number;
+  /** Passwords that were refused, whether the account exists or not. */
+  readonly failedLogins: number;
+  /** Events of users per kind. */
+  readonly events: readonly { readonly kind: string; readonly count: number }[];
+}
+
+/** The failed logins of a week, and what came of them. */
+export interface LoginFacts {
+  readonly attempts: number;
+  /** Addresses that they came from. */
+  readonly addresses: number;
+  /** Addresses that had to wait after too many of them. */
+  readonly locked: number;
+  /** Addresses that logged in after failed logins; null when it is not known. */
+  readonly succeeded: readonly { readonly address: string; readonly failed: number }[] | null;
+}
+
+export interface NewAdministrator {
+  readonly login: string;
+  readonly kind: 'user.created' | 'user.role';
+}
+
+/** What a report asks of the Activity Log. */
+export type ReportStore = Pick<
+  ActivityStore,
+  'traffic' | 'failedLogins' | 'failedLoginAddresses' | 'eventKinds' | 'top' | 'droppedVisits' | 'listEvents'
+>;
+
+const TOP = 5;
+/** So many are looked through for the first few that are pages. */
+const PAGES_ASKED = 50;
+/** Entry points and scripts of WordPress itself: not pages that people read. */
+const NO_PAGE = /\/(?:wp-[a-z-]+\.php|xmlrpc\.php|wp-(?:admin|json|includes|content)(?:\/.*)?)$/i;
+/** Events of one kind that are looked through; with more, what they would tell counts as unknown. */
+const EVENTS_ASKED = 5000;
+/** Addresses with failed logins that are compared with those that logged in. */
+const ADDRESSES_ASKED = 1000;
+
+/** Asks the sums of the Activity Log for a report. Throws StorageError. */
+export async function gatherReportFacts(
+  store: ReportStore,
+  site: SiteId,
+  period: ReportPeriod,
+  addresses: LoginAddresses,
+): Promise<ReportFacts> {
+  const from = period.edges[0] as number;
+  const to = period.edges.at(-1) as number;
+  const { before, days } = period;
+  const [hours, hoursBefore, now, then, tried, pages, sources, dropped] = await Promise.all([
+    store.traffic(site, from, to),
+    store.traffic(site, before.from, before.to),
+    readSums(store, site, from, to),
+    readSums(store, site, before.from, before.to),
+    store.top(site, 'failed-login', ...days, ADDRESSES_ASKED),
+    store.top(site, 'page', ...days, PAGES_ASKED),
+    store.failedLoginAddresses(site, ...days),
+    store.droppedVisits(site, from, to),
+  ]);
+  const known = hoursBefore.length > 0 || then.events.length > 0;
+  const failing = tried.filter(({ count }) => count > 0);
+  const events = (kind: string) => listEvents(store, site, kind, { from, to });
+  return {
+    period,
+    now: { ...toSums(hours), ...now },
+    before: known ? { ...toSums(hoursBefore), ...then } : null,
+    logins: await readLogins(now, sources, failing, events),
+    administrators: await findAdministrators(now, events),
+    hours,
+    addresses: failing.slice(0, TOP),
+    pages: pages
+      .filter(({ value, count }) => count > 0 && !NO_PAGE.test(value) && !addresses.isNamedIn(value))
+      .slice(0, TOP),
+    dropped,
+  };
+}
+
+async function readSums(store: ReportStore, site: SiteId, from: number, to: number) {
+  const [failedLogins, events] = await Promise.all([
+    countFailedLogins(store, site, from, to),
+    store.eventKinds(site, from, to),
+  ]);
+  return { failedLogins, events };
+}
+
+/** Newest first; null when there are more than are looked through. */
+type EventsOf = (kind: string) => Promise<readonly EventRow[] | null>;
+
+async function listEvents(
+  store: ReportStore,
+  site: SiteId,
+  activity: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<readonly EventRow[] | null> {
+  const filter = { from, to: to - 1, user: null, activity };
+  const rows = await store.listEvents({ site, filter, anchor: null, before: null, skip: 0, limit: EVENTS_ASKED });
+  return rows.length < EVENTS_ASKED ? rows : null;
+}
+
+async function readLogins(
+  { failedLogins, events: kinds }: Pick<WeekSums, 'failedLogins' | 'events'>,
+  addresses: number,
+  failing: readonly TopEntry[],
+  events: EventsOf,
+): Promise<LoginFacts> {
+  const locks = countEvents(kinds, 'login.locked') > 0 ? await events('login.locked') : [];
+  const logins = failing.length > 0 && countEvents(kinds, 'login') > 0 ? await events('login') : [];
+  const from = new Set(logins?.map(({ address }) => address));
+  return {
+    attempts: failedLogins,
+    addresses,
+    locked: locks === null ? countEvents(kinds, 'login.locked') : new Set(locks.map(({ address }) => address)).size,
+    succeeded:
+      logins === null
+        ? null
+        : failing.filter(({ value }) => from.has(value)).map(({ value, count }) => ({ address: value, failed: count })),
+  };
+}
+
+const ADMINISTRATOR = /(?:^|, )(?:Administrator|Super Admin)(?:,|$)/;
+
+async function findAdministrators(
+  { events: kinds }: Pick<WeekSums, 'events'>,
+  events: EventsOf,
+): Promise<NewAdministrator[]> {
+  const found = new Map<string, NewAdministrator>();
+  for (const kind of ['user.created', 'user.role'] as const) {
+    const rows = countEvents(kinds, kind) > 0 ? ((await events(kind)) ?? []) : [];
+    for (const { object, before, after } of rows) {
+      const became = ADMINISTRATOR.test(after ?? '') && !ADMINISTRATOR.test(before ?? '');
+      if (became && !found.has(object)) found.set(object, { login: object, kind });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Events of one kind. */
+function countEvents(events: WeekSums['events'], kind: string): number {
+  return events.find((event) => event.kind === kind)?.count ?? 0;
+}
+
+function toSums(hours: readonly TrafficHour[]): { humans: number; bots: number; refused: number } {
+  const sum = { humans: 0, bots: 0, refused: 0 };
+  for (const { humans, bots, blocked } of hours) {
+    sum.humans += humans;
+    sum.bots += bots;
+    sum.refused += blocked;
+  }
+  return sum;
+}
+
+/** What a report is about. Unix seconds, the ends outside. */
+export interface ReportPeriod {
+  /** The beginning of each of the seven days, and the end of the last. */
+  readonly edges: readonly number[];
+  /** The first day and the last, `YYYY-MM-DD`. */
+  readonly days: readonly [first: string, last: string];
+  /** The same stretch of the week before, for comparing. */
+  readonly before: { readonly from: number; readonly to: number };
+  /** The last day is not over. */
+  readonly soFar: boolean;
+}
+
+const DAYS = 7;
+
+/** The seven days before the one in which a report is sent, on the wall clock of the site. @param at Unix seconds */
+export function weekBefore(timeZone: string, at: number): ReportPeriod {
+  const edges = daysUpTo(timeZone, at, 0);
+  const before = { from: localDaysFrom(timeZone, at, -2 * DAYS), to: edges[0] as number };
+  return { edges, days: datesOf(timeZone, edges), before, soFar: false };
+}
+
+/** Today up to now and the six days before, so that an example shows what has just happened. @param now Unix seconds */
+export function weekSoFar(timeZone: string, now: number): ReportPeriod {
+  const days = daysUpTo(timeZone, now, 1);
+  const from = localDaysFrom(timeZone, now, 1 - 2 * DAYS);
+  // As much of that day as has passed of today.
+  const to = localDaysFrom(timeZone, now, -DAYS) + (now - startOfLocalDay(timeZone, now));
+  const edges = [...days.slice(0, -1), now + 1];
+  return { edges, days: datesOf(timeZone, edges), before: { from, to }, soFar: true };
+}
+
+function datesOf(timeZone: string, edges: readonly number[]): ReportPeriod['days'] {
+  return [localDate(timeZone, edges[0] as number), localDate(timeZone, (edges.at(-1) as number) - 1)];
+}
+
+/** Beginnings of days: the eighth is that many days after the one of `at`. */
+function daysUpTo(timeZone: string, at: number, last: number): number[] {
+  return Array.from({ length: DAYS + 1 }, (_, index) => localDaysFrom(timeZone, at, index - DAYS + last));
+}

@@ -1,0 +1,173 @@
+import { type MessageParam, type ServerText, toEnglish, toParam } from '@security-optimizer/contract/server-message';
+import { serverMessage } from '@security-optimizer/contract/server-messages';
+import type { Clock } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
+import { localTimestamp } from '../lib/time-zone.js';
+import type { Mailer, MailOutcome } from '../mail/mailer.js';
+import type { LogSettings } from '../settings/site-settings.js';
+import type { SiteConfig, SiteId } from '../site.js';
+import type { ReportMail } from './make-report.js';
+import { reportsArePossible } from './recipients.js';
+import { dueSendTime, toNextTry } from './send-time.js';
+import type { ClaimedReport, ReportFailure, ReportSends } from './sent-reports.js';
+
+const EVERY_MS = 60_000;
+const INTERRUPTED = 'We were stopped while it was being sent, so it may not have arrived.';
+
+export interface ReportSenderOptions {
+  /** The sites at each round. */
+  readonly sites: Iterable<SiteConfig>;
+  readonly settings: (site: SiteId) => LogSettings;
+  /** Who gets the report. */
+  readonly recipients: (site: SiteId) => readonly string[];
+  readonly timeZone: (site: SiteId) => string;
+  readonly sends: ReportSends;
+  readonly mailer: Mailer;
+  /** The report that belongs to a time of sending, milliseconds since the Unix epoch. Throws StorageError. */
+  readonly make: (site: SiteConfig, sendTime: number) => Promise<ReportMail>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly everyMs?: number;
+}
+
+export interface ReportSender {
+  start(): void;
+  /** Sends what is due now, for every site. Never throws. */
+  round(): Promise<void>;
+  /** Resolves when no mail is under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Sends each site's report once a week to each of its recipients. What is done is written down before a mail leaves, so
+ * that neither a restart nor a clock that jumps sends one twice.
+ */
+export function createReportSender(deps: ReportSenderOptions): ReportSender {
+  const { sites, sends, clock, logger, everyMs = EVERY_MS } = deps;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let stopped = false;
+  /** Sites whose sending fails as a whole; once per outage. */
+  const failing = new Set<SiteId>();
+
+  async function sendAll(): Promise<void> {
+    for (const site of sites) {
+      if (stopped) return;
+      try {
+        await sendDue(site);
+        failing.delete(site.id);
+      } catch (error) {
+        if (!failing.has(site.id) && !stopped) {
+          logger.error({ event: 'report-not-made', site: site.id, err: error }, 'A weekly report can’t be made yet.');
+        }
+        failing.add(site.id);
+      }
+    }
+  }
+
+  async function sendDue(site: SiteConfig): Promise<void> {
+    const settings = deps.settings(site.id);
+    const emails = deps.recipients(site.id);
+    if (emails.length === 0 || !reportsArePossible(settings)) return;
+    await sends.endInterrupted(site.id, INTERRUPTED, clock());
+    const due = dueSendTime(site.id, deps.timeZone(site.id), clock());
+    for (const email of emails) {
+      if (stopped) return;
+      // One by one: what was claimed and could not be begun before a stop would count as interrupted.
+      const claimed = await sends.claim(site.id, email, due, clock());
+      if (claimed !== null) await sendOne(site, claimed);
+    }
+  }
+
+  /** The report of a week is made once for all its recipients. */
+  let made: { readonly site: SiteId; readonly slot: number; readonly mail: Promise<ReportMail> } | null = null;
+
+  function reportOf(site: SiteConfig, slot: number): Promise<ReportMail> {
+    if (made?.site !== site.id || made.slot !== slot) made = { site: site.id, slot, mail: deps.make(site, slot) };
+    return made.mail;
+  }
+
+  async function sendOne(site: SiteConfig, report: ClaimedReport): Promise<void> {
+    let outcome: MailOutcome;
+    try {
+      const mail = await reportOf(site, report.slot);
+      outcome = await deps.mailer.send(site, { ...mail, to: report.email });
+    } catch (error) {
+      made = null;
+      await noteFailure(site, report, 'The report could not be made.', true);
+      throw error;
+    }
+    if (outcome.kind !== 'sent') return noteFailure(site, report, outcome.reason, outcome.kind === 'refused');
+    await sends.sent(site.id, report, clock());
+    logger.info({ event: 'report-sent', site: site.id, tries: report.tries + 1 }, 'A weekly report was sent.');
+  }
+
+  async function noteFailure(
+    site: SiteConfig,
+    report: ClaimedReport,
+    reason: ServerText,
+    again: boolean,
+  ): Promise<void> {
+    const tries = report.tries + 1;
+    const nextAt = again ? toNextTry(tries, clock()) : null;
+    await sends.failed(site.id, report, { reason, nextAt });
+    logger.warn(
+      {
+        event: 'report-not-sent',
+        site: site.id,
+        tries,
+        reason: toEnglish(reason),
+        next: nextAt && new Date(nextAt).toISOString(),
+      },
+      'A weekly report could not be sent.',
+    );
+  }
+
+  function round(): Promise<void> {
+    running = running.then(sendAll).finally(() => {
+      made = null;
+    });
+    return running;
+  }
+
+  function later(): void {
+    timer = setTimeout(() => {
+      round().finally(() => {
+        if (!stopped) later();
+      });
+    }, everyMs).unref();
+  }
+
+  return {
+    start: later,
+    round,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
+
+/** Why reports were not sent, for the owner; null when all were. */
+export function toFailureText(failures: readonly ReportFailure[], timeZone: string): ServerText | null {
+  const [first, ...others] = failures;
+  if (first === undefined) return null;
+  const { email } = first;
+  const reason = toSentence(first.reason);
+  const more = others.length;
+  if (first.nextAt === null) {
+    return more === 0
+      ? serverMessage('report_failed', { email, reason })
+      : serverMessage('reports_failed', { email, reason, more });
+  }
+  const time = { time: localTimestamp(timeZone, first.nextAt / 1000) };
+  return more === 0
+    ? serverMessage('report_failed_retry', { email, reason, time })
+    : serverMessage('reports_failed_retry', { email, reason, time, more });
+}
+
+/** Reasons that were stored by an earlier release may have no full stop. */
+function toSentence(reason: ServerText): MessageParam {
+  return typeof reason !== 'string' || /[.…]$/.test(reason) ? toParam(reason) : `${reason}.`;
+}

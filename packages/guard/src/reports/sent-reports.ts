@@ -1,0 +1,232 @@
+import { isServerMessage, type ServerText } from '@security-optimizer/contract/server-message';
+import type { Kysely, Migration } from 'kysely';
+import type { SiteId } from '../site.js';
+import { type Database, withTables } from '../storage/database.js';
+import type { Migrations } from '../storage/migrations.js';
+import { MAX_RETRY_DELAY_MS, SAME_WEEK_MS } from './send-time.js';
+
+/** A mail that was claimed: the claimant must send it and report the outcome. */
+export interface ClaimedReport {
+  readonly email: string;
+  /** Time of sending that it belongs to, milliseconds since the Unix epoch, as all times here. */
+  readonly slot: number;
+  /** How many times it was tried before. */
+  readonly tries: number;
+}
+
+/** The last thing that is known about a recipient's report, when it went wrong. */
+export interface ReportFailure {
+  readonly email: string;
+  readonly reason: ServerText;
+  /** When it is tried again, or null: no more. */
+  readonly nextAt: number | null;
+}
+
+/** Which reports were sent. Every method may throw StorageError. */
+export interface ReportSends {
+  /**
+   * Claims the mail that a recipient is to get now, for one caller only and each week once, whatever the clock did
+   * since: the report of `slot` when nobody has begun it, else one that failed and has rested.
+   * @param slot null when no report is due; then only what has rested is claimed
+   * @returns null when there is nothing to send
+   */
+  claim(site: SiteId, email: string, slot: number | null, now: number): Promise<ClaimedReport | null>;
+  sent(site: SiteId, report: ClaimedReport, now: number): Promise<void>;
+  failed(
+    site: SiteId,
+    report: ClaimedReport,
+    why: { readonly reason: ServerText; readonly nextAt: number | null },
+  ): Promise<void>;
+  /** Counts a time of sending as done for recipients who came later. */
+  skip(site: SiteId, emails: readonly string[], slot: number, now: number): Promise<void>;
+  /** Reports that were begun long ago and never ended may have arrived: they count as failed for good. */
+  endInterrupted(site: SiteId, reason: ServerText, now: number): Promise<void>;
+  /** The latest report of each recipient that was not sent. */
+  failures(site: SiteId, emails: readonly string[]): Promise<readonly ReportFailure[]>;
+}
+
+/** One row for each weekly report and recipient. Times are milliseconds since the Unix epoch. */
+export interface ReportSendTables {
+  report_sends: {
+    site: string;
+    email: string;
+    /** Time of sending that it belongs to. */
+    slot: number;
+    /** `sending`, `sent`, `waiting` (failed, tried again at `next_at`), `failed` (no more) or `skipped`. */
+    state: string;
+    tries: number;
+    /** When the state was reached. */
+    at: number;
+    next_at: number | null;
+    reason: string | null;
+  };
+}
+
+const reportSendsMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('report_sends')
+      .addColumn('site', 'text', (column) => column.notNull())
+      .addColumn('email', 'text', (column) => column.notNull())
+      .addColumn('slot', 'bigint', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('tries', 'integer', (column) => column.notNull())
+      .addColumn('at', 'bigint', (column) => column.notNull())
+      .addColumn('next_at', 'bigint')
+      .addColumn('reason', 'text')
+      .addPrimaryKeyConstraint('report_sends_key', ['site', 'email', 'slot'])
+      .execute();
+  },
+};
+
+export const reportSendMigrations: Migrations = {
+  '022_report_sends': reportSendsMigration,
+};
+
+/** A mail takes a minute at most; one that was begun longer ago will not end. */
+const INTERRUPTED_MS = 10 * 60_000;
+/** Rows further away from the week at hand go. */
+const KEPT_MS = 90 * 24 * 3600_000;
+
+/** Which reports were sent, in a SQL table. */
+export function sqlReportSends(database: Database): ReportSends {
+  const db = withTables<ReportSendTables>(database);
+  return {
+    claim(site, email, slot, now) {
+      return db.transaction().execute(async (transaction) => {
+        if (slot !== null) {
+          await forgetFarAway(transaction, site, slot);
+          if (await begin(transaction, { site, email, slot, state: 'sending', now })) return { email, slot, tries: 0 };
+        }
+        return beginAgain(transaction, site, email, now);
+      });
+    },
+
+    async sent(site, { email, slot, tries }, now) {
+      await updateReport(db, site, email, slot)
+        .set({ state: 'sent', tries: tries + 1, at: now, next_at: null, reason: null })
+        .execute();
+    },
+
+    async failed(site, { email, slot, tries }, { reason, nextAt }) {
+      const state = nextAt === null ? 'failed' : 'waiting';
+      await updateReport(db, site, email, slot)
+        .set({ state, tries: tries + 1, next_at: nextAt, reason: printReason(reason) })
+        .execute();
+    },
+
+    async skip(site, emails, slot, now) {
+      await db.transaction().execute(async (transaction) => {
+        for (const email of emails) await begin(transaction, { site, email, slot, state: 'skipped', now });
+      });
+    },
+
+    async endInterrupted(site, reason, now) {
+      await db
+        .updateTable('report_sends')
+        .set({ state: 'failed', next_at: null, reason: printReason(reason) })
+        .where('site', '=', site)
+        .where('state', '=', 'sending')
+        .where((row) => row.or([row('at', '<', now - INTERRUPTED_MS), row('at', '>', now + INTERRUPTED_MS)]))
+        .execute();
+    },
+
+    async failures(site, emails) {
+      if (emails.length === 0) return [];
+      const rows = await db
+        .selectFrom('report_sends')
+        .select(['email', 'state', 'reason', 'next_at'])
+        .where('site', '=', site)
+        .where('email', 'in', [...emails])
+        .where('state', 'in', ['sent', 'waiting', 'failed'])
+        .orderBy('at', 'desc')
+        .execute();
+      const latest = new Map<string, (typeof rows)[number]>();
+      for (const row of rows) if (!latest.has(row.email)) latest.set(row.email, row);
+      return [...latest.values()]
+        .filter(({ state }) => state !== 'sent')
+        .map(({ email, reason, next_at }) => ({ email, reason: parseReason(reason ?? ''), nextAt: next_at }));
+    },
+  };
+}
+
+/** @returns whether the report of this week was nobody's before */
+async function begin(
+  db: Kysely<ReportSendTables>,
+  row: {
+    readonly site: SiteId;
+    readonly email: string;
+    readonly slot: number;
+    readonly state: string;
+    readonly now: number;
+  },
+): Promise<boolean> {
+  const { site, email, slot, state, now } = row;
+  const same = await db
+    .selectFrom('report_sends')
+    .select('slot')
+    .where('site', '=', site)
+    .where('email', '=', email)
+    .where('slot', '>', slot - SAME_WEEK_MS)
+    .where('slot', '<', slot + SAME_WEEK_MS)
+    .executeTakeFirst();
+  if (same !== undefined) return false;
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('report_sends')
+    .values({ site, email, slot, state, tries: 0, at: now, next_at: null, reason: null })
+    .onConflict((conflict) => conflict.columns(['site', 'email', 'slot']).doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Claims the failed report of a recipient that has rested, the latest one if there are several. */
+async function beginAgain(
+  db: Kysely<ReportSendTables>,
+  site: SiteId,
+  email: string,
+  now: number,
+): Promise<ClaimedReport | null> {
+  const row = await db
+    .selectFrom('report_sends')
+    .select(['slot', 'tries'])
+    .where('site', '=', site)
+    .where('email', '=', email)
+    .where('state', '=', 'waiting')
+    .where((waiting) => waiting.or([waiting('next_at', '<=', now), waiting('next_at', '>', now + MAX_RETRY_DELAY_MS)]))
+    .orderBy('slot', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const { numUpdatedRows } = await updateReport(db, site, email, row.slot)
+    .set({ state: 'sending', at: now })
+    .where('state', '=', 'waiting')
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n ? { email, slot: row.slot, tries: row.tries } : null;
+}
+
+function updateReport(db: Kysely<ReportSendTables>, site: SiteId, email: string, slot: number) {
+  return db.updateTable('report_sends').where('site', '=', site).where('email', '=', email).where('slot', '=', slot);
+}
+
+async function forgetFarAway(db: Kysely<ReportSendTables>, site: SiteId, slot: number): Promise<void> {
+  await db
+    .deleteFrom('report_sends')
+    .where('site', '=', site)
+    .where((row) => row.or([row('slot', '<', slot - KEPT_MS), row('slot', '>', slot + KEPT_MS)]))
+    .execute();
+}
+
+/** A text with values is stored as JSON, a constant one as it is. */
+function printReason(reason: ServerText): string {
+  return typeof reason === 'string' ? reason : JSON.stringify(reason);
+}
+
+function parseReason(stored: string): ServerText {
+  if (!stored.startsWith('{')) return stored;
+  try {
+    const parsed: unknown = JSON.parse(stored);
+    return isServerMessage(parsed) ? parsed : stored;
+  } catch {
+    return stored;
+  }
+}

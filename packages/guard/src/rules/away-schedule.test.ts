@@ -1,0 +1,250 @@
+import { type AwaySchedule, WEEKDAYS } from '@security-optimizer/contract/login-limits';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { offsetAt } from '../lib/time-zone.js';
+import { localTimeText } from '../login/away-mode.js';
+import { awayAt, awayRule } from './away-schedule.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const at = (text: string) => Date.parse(text);
+const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString().slice(0, 16));
+const told = (schedule: AwaySchedule, zone: string, now: string) => {
+  const { away, until, nextFrom } = awayAt(schedule, zone, at(now));
+  return [away, iso(until), iso(nextFrom)];
+};
+
+describe('a daily schedule', () => {
+  const night: AwaySchedule = { type: 'daily', from_hour: '22:00', to_hour: '06:00' };
+  it('crosses midnight and comes back every day', () => {
+    expect(told(night, 'UTC', '2026-03-10T21:59:59Z')).toEqual([false, null, '2026-03-10T22:00']);
+    expect(told(night, 'UTC', '2026-03-10T22:00:00Z')).toEqual([true, '2026-03-11T06:00', '2026-03-11T22:00']);
+    expect(told(night, 'UTC', '2026-03-11T05:59:59Z')).toEqual([true, '2026-03-11T06:00', '2026-03-11T22:00']);
+    expect(told(night, 'UTC', '2026-03-11T06:00:00Z')).toEqual([false, null, '2026-03-11T22:00']);
+  });
+
+  it('lasts an hour less in the night in which the clocks go forward, an hour more when they go back', () => {
+    expect(told(night, 'Europe/Berlin', '2026-03-28T22:00:00Z')).toEqual([
+      true,
+      '2026-03-29T04:00',
+      '2026-03-29T20:00',
+    ]);
+    expect(told(night, 'Europe/Berlin', '2026-10-24T21:00:00Z')).toEqual([
+      true,
+      '2026-10-25T05:00',
+      '2026-10-25T21:00',
+    ]);
+  });
+
+  it('is away in both of the hours that the clock shows twice', () => {
+    const schedule: AwaySchedule = { type: 'daily', from_hour: '01:00', to_hour: '02:30' };
+    expect(told(schedule, 'Europe/Berlin', '2026-10-24T23:30:00Z').slice(0, 2)).toEqual([true, '2026-10-25T01:30']);
+    expect(told(schedule, 'Europe/Berlin', '2026-10-25T01:29:00Z').slice(0, 2)).toEqual([true, '2026-10-25T01:30']);
+  });
+
+  it('begins with the end of the gap when the clock skips its beginning, and not at all when it skips both', () => {
+    const half: AwaySchedule = { type: 'daily', from_hour: '02:30', to_hour: '04:00' };
+    expect(told(half, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([false, null, '2026-03-29T01:00']);
+    const whole: AwaySchedule = { type: 'daily', from_hour: '02:15', to_hour: '02:45' };
+    expect(told(whole, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([false, null, '2026-03-30T00:15']);
+  });
+
+  it.each([
+    ['+05:30', '16:30'],
+    ['5.5', '16:30'],
+    ['UTC+5.5', '16:30'],
+    ['-3.5', '01:30'],
+    ['-03:30', '01:30'],
+    ['+12:45', '09:15'],
+    ['0', '22:00'],
+    ['Asia/Kolkata', '16:30'],
+    ['No/Such_Zone', '22:00'],
+  ])('keeps the time zone %s', (zone, expected) => {
+    expect(iso(awayAt(night, zone, at('2026-06-01T00:00:00Z')).nextFrom ?? 0)?.slice(11)).toBe(expected);
+  });
+});
+
+describe('a period', () => {
+  const period: AwaySchedule = { type: 'period', from_date: '2026-03-28', to_date: '2026-03-29' };
+  it('holds both of its days wholly, in the site’s time zone, and never comes back', () => {
+    expect(told(period, 'Europe/Berlin', '2026-03-27T22:59:00Z')).toEqual([false, null, '2026-03-27T23:00']);
+    expect(told(period, 'Europe/Berlin', '2026-03-27T23:00:00Z')).toEqual([true, '2026-03-29T22:00', null]);
+    expect(told(period, 'Europe/Berlin', '2026-03-29T22:00:00Z')).toEqual([false, null, null]);
+  });
+
+  it('begins late on a day whose midnight the clocks skip', () => {
+    const cairo: AwaySchedule = { type: 'period', from_date: '2026-04-24', to_date: '2026-04-24' };
+    expect(told(cairo, 'Africa/Cairo', '2026-04-23T12:00:00Z')).toEqual([false, null, '2026-04-23T22:00']);
+    expect(localTimeText('Africa/Cairo', at('2026-04-23T22:00:00Z'))).toBe('Friday 24 April 2026, 01:00');
+  });
+});
+
+describe('a weekly schedule', () => {
+  it('joins days that follow each other, over the end of the week too', () => {
+    const weekend: AwaySchedule = { type: 'weekly', weekly: ['monday', 'saturday', 'sunday'] };
+    expect(told(weekend, 'UTC', '2026-11-21T12:00:00Z')).toEqual([true, '2026-11-24T00:00', '2026-11-28T00:00']);
+    expect(told(weekend, 'UTC', '2026-11-23T23:59:00Z')).toEqual([true, '2026-11-24T00:00', '2026-11-28T00:00']);
+    expect(told(weekend, 'UTC', '2026-11-24T00:00:00Z')).toEqual([false, null, '2026-11-28T00:00']);
+  });
+
+  it('can be six days long', () => {
+    const six: AwaySchedule = { type: 'weekly', weekly: WEEKDAYS.filter((day) => day !== 'wednesday') };
+    expect(told(six, 'UTC', '2026-11-25T12:00:00Z')).toEqual([false, null, '2026-11-26T00:00']);
+    expect(told(six, 'UTC', '2026-12-01T12:00:00Z')).toEqual([true, '2026-12-02T00:00', '2026-12-03T00:00']);
+  });
+
+  it('leaves out a day that a country leaves out of its calendar', () => {
+    const fridays: AwaySchedule = { type: 'weekly', weekly: ['friday'] };
+    expect(told(fridays, 'Pacific/Apia', '2011-12-28T12:00:00Z')).toEqual([false, null, '2012-01-05T10:00']);
+  });
+});
+
+it('never is away while it is off', () => {
+  expect(awayAt({ type: 'off' }, 'UTC', 0)).toEqual({ away: false, until: null, nextFrom: null });
+});
+
+const ZONES = [
+  'UTC',
+  'Europe/Berlin',
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'America/Havana',
+  'Africa/Cairo',
+  'Asia/Beirut',
+  'Antarctica/Troll',
+  'America/Santiago',
+  'Pacific/Chatham',
+  '+05:30',
+  '-9.5',
+];
+/** Days on which clocks change somewhere in the list, and a plain one. */
+const DAYS = [
+  '2026-03-08',
+  '2026-03-29',
+  '2026-04-24',
+  '2026-10-25',
+  '2026-11-01',
+  '2026-09-06',
+  '2026-04-05',
+  '2026-07-15',
+];
+
+/** What the wall clock shows minute by minute; shares nothing with the rule but the fixed offsets. */
+function wallClock(zone: string, first: number, minutes: number): readonly number[] {
+  const key = `${zone} ${first} ${minutes}`;
+  let clock = clocks.get(key);
+  if (clock === undefined) {
+    const named = /^[+-]/.test(zone) ? null : new Intl.DateTimeFormat('sv-SE', { ...ALL_PARTS, timeZone: zone });
+    clock = Array.from({ length: minutes }, (_, minute) => {
+      const ms = first + minute * MINUTE;
+      return named ? Date.parse(`${named.format(ms).replace(' ', 'T')}Z`) : ms + offsetAt(zone, ms);
+    });
+    clocks.set(key, clock);
+  }
+  return clock;
+}
+
+const clocks = new Map<string, readonly number[]>();
+const ALL_PARTS = {
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+} as const;
+
+/** The slow model: walks every minute of some days and marks those that lie in a stretch. */
+function walked(schedule: AwaySchedule, zone: string, first: number, minutes: number): boolean[] {
+  const clock = wallClock(zone, first, minutes);
+  const away = new Array<boolean>(minutes).fill(false);
+  const start = Math.floor((clock[0] as number) / DAY) * DAY;
+  for (let day = start - 2 * DAY; day <= start + (minutes * MINUTE) / DAY + 8 * DAY; day += DAY) {
+    const [from, to] = windowOf(schedule, day);
+    const begins = clock.findIndex((shown) => shown >= from);
+    const ends = clock.findLastIndex((shown) => shown < to);
+    if (from < to && begins !== -1) away.fill(true, begins, Math.max(begins, ends + 1));
+  }
+  return away;
+}
+
+function windowOf(schedule: AwaySchedule, day: number): [number, number] {
+  const date = new Date(day).toISOString().slice(0, 10);
+  if (schedule.type === 'daily') {
+    const from = at(`${date}T${schedule.from_hour}Z`);
+    const to = at(`${date}T${schedule.to_hour}Z`);
+    return [from, to > from ? to : to + DAY];
+  }
+  const inside =
+    schedule.type === 'period'
+      ? schedule.from_date <= date && date <= schedule.to_date
+      : schedule.type === 'weekly' &&
+        schedule.weekly.some((name) => WEEKDAYS.indexOf(name) === (new Date(day).getUTCDay() + 6) % 7);
+  return inside ? [day, day + DAY] : [0, 0];
+}
+
+const two = (value: number) => String(value).padStart(2, '0');
+const time = fc
+  .record({ hour: fc.integer({ min: 0, max: 23 }), minute: fc.constantFrom(0, 15, 30, 45, 59) })
+  .map(({ hour, minute }) => `${two(hour)}:${two(minute)}`);
+const schedules: fc.Arbitrary<AwaySchedule> = fc.oneof(
+  fc
+    .tuple(time, time)
+    .filter(([from, to]) => {
+      const length = (at(`1970-01-01T${to}Z`) - at(`1970-01-01T${from}Z`) + DAY) % DAY;
+      return length > 0 && length <= 23 * HOUR;
+    })
+    .map(([from_hour, to_hour]): AwaySchedule => ({ type: 'daily', from_hour, to_hour })),
+  fc
+    .subarray([...WEEKDAYS], { minLength: 1, maxLength: 6 })
+    .map((weekly): AwaySchedule => ({ type: 'weekly', weekly })),
+  fc.tuple(fc.constantFrom(...DAYS), fc.integer({ min: 0, max: 3 })).map(
+    ([from_date, more]): AwaySchedule => ({
+      type: 'period',
+      from_date,
+      to_date: new Date(at(from_date) + more * DAY).toISOString().slice(0, 10),
+    }),
+  ),
+);
+
+describe('any schedule in any time zone, around any change of the clocks', () => {
+  it('agrees with a model that walks every minute', () => {
+    fc.assert(
+      fc.property(schedules, fc.constantFrom(...ZONES), fc.constantFrom(...DAYS), (schedule, zone, day) => {
+        // Two days on both sides are walked too, so that intervals which begin or end there are whole.
+        const first = at(day) - 3 * DAY;
+        const model = walked(schedule, zone, first, 6 * 1440);
+        for (let minute = 2 * 1440; minute < 4 * 1440; minute += 23) {
+          const now = first + minute * MINUTE;
+          const { away, until, nextFrom } = awayAt(schedule, zone, now);
+          if (away !== model[minute]) throw new Error(`It differs at ${iso(now)}.`);
+          const change = model.indexOf(!away, minute);
+          if (change === -1) continue;
+          if ((away ? until : nextFrom) !== first + change * MINUTE)
+            throw new Error(`Its change differs at ${iso(now)}.`);
+        }
+      }),
+      { numRuns: 120 },
+    );
+  });
+
+  it('is told the same by the rule that remembers its answer', () => {
+    fc.assert(
+      fc.property(
+        schedules,
+        fc.constantFrom(...ZONES),
+        fc.array(fc.integer({ min: at('2026-03-01'), max: at('2026-12-01') }), { minLength: 1, maxLength: 20 }),
+        (schedule, zone, moments) => {
+          const rule = awayRule(schedule, zone);
+          for (const now of moments) {
+            const { away, until, nextFrom } = rule(now);
+            const fresh = awayAt(schedule, zone, now);
+            expect({ away, until, nextFrom }).toEqual(fresh);
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});

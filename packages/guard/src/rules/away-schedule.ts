@@ -1,0 +1,100 @@
+import { type AwaySchedule, WEEKDAYS } from '@security-optimizer/contract/login-limits';
+import { firstInstant, lastInstant, toLocalTime } from '../lib/time-zone.js';
+
+const DAY = 24 * 3600_000;
+
+/** What Away Mode does at one moment. Times are milliseconds since the Unix epoch. */
+export interface AwayNow {
+  readonly away: boolean;
+  /** When it ends; null while it is not on. */
+  readonly until: number | null;
+  /** When it begins the next time after now; null when it never does. */
+  readonly nextFrom: number | null;
+}
+
+/** From inside, to outside. */
+interface Interval {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Whether a schedule is away at a moment, until when, and when next. Pure.
+ *
+ * Where the clocks change, an interval lasts from the first moment at which the wall clock has reached its beginning to
+ * the last at which it is still before its end: an hour that the clock shows twice is away both times, and a
+ * beginning that the clock skips counts from the moment it is skipped. Days that follow each other are one interval.
+ *
+ * @param timeZone as WordPress stores it, see `offsetAt`
+ */
+export function awayAt(schedule: AwaySchedule, timeZone: string, nowMs: number): AwayNow {
+  const intervals = merged(intervalsNear(schedule, timeZone, nowMs));
+  const present = intervals.find(({ from, to }) => from <= nowMs && nowMs < to);
+  const next = intervals.find(({ from }) => from > nowMs);
+  return { away: present !== undefined, until: present?.to ?? null, nextFrom: next?.from ?? null };
+}
+
+/** `awayAt` for the path of every request: the answer is worked out again only when the next change has come. */
+export function awayRule(schedule: AwaySchedule, timeZone: string): (nowMs: number) => AwayNow {
+  const never: AwayNow = Object.freeze({ away: false, until: null, nextFrom: null });
+  if (schedule.type === 'off') return () => never;
+  let known: { readonly now: AwayNow; readonly from: number; readonly to: number } | null = null;
+  return (nowMs) => {
+    if (known === null || nowMs < known.from || nowMs >= known.to) {
+      const now = awayAt(schedule, timeZone, nowMs);
+      known = { now, from: nowMs, to: now.until ?? now.nextFrom ?? Number.POSITIVE_INFINITY };
+    }
+    return known.now;
+  };
+}
+
+/** Every interval that can contain now or be the next one, in order of their beginning. */
+function intervalsNear(schedule: AwaySchedule, timeZone: string, nowMs: number): Interval[] {
+  const today = Math.floor(toLocalTime(timeZone, nowMs) / DAY) * DAY;
+  const interval = (from: number, to: number): Interval => ({
+    from: firstInstant(timeZone, from),
+    to: lastInstant(timeZone, to),
+  });
+  switch (schedule.type) {
+    case 'off':
+      return [];
+    case 'period':
+      return [interval(Date.parse(schedule.from_date), Date.parse(schedule.to_date) + DAY)];
+    case 'daily': {
+      const from = timeOfDay(schedule.from_hour);
+      const length = (timeOfDay(schedule.to_hour) - from + DAY) % DAY;
+      return days(today, -2, 3).map((day) => interval(day + from, day + from + length));
+    }
+    case 'weekly':
+      // A week back for an interval that is on, two ahead because a country may skip a day of its calendar.
+      return days(today, -8, 16)
+        .filter((day) => schedule.weekly.includes(weekdayOf(day)))
+        .map((day) => interval(day, day + DAY));
+  }
+}
+
+function days(today: number, first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => today + (first + index) * DAY);
+}
+
+function weekdayOf(day: number) {
+  return WEEKDAYS[(new Date(day).getUTCDay() + 6) % 7] as (typeof WEEKDAYS)[number];
+}
+
+/** Milliseconds since midnight of `HH:MM`. */
+function timeOfDay(text: string): number {
+  return (Number(text.slice(0, 2)) * 60 + Number(text.slice(3, 5))) * 60_000;
+}
+
+/** Intervals that touch or overlap become one; empty ones, which the clock skipped, are left out. */
+function merged(intervals: readonly Interval[]): Interval[] {
+  const result: Interval[] = [];
+  for (const next of intervals) {
+    if (next.from >= next.to) continue;
+    const last = result[result.length - 1];
+    if (last !== undefined && next.from <= last.to) {
+      result[result.length - 1] = { from: last.from, to: Math.max(last.to, next.to) };
+    } else result.push(next);
+  }
+  return result;
+}

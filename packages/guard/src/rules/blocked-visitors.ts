@@ -1,0 +1,16 @@
+import { BLOCKED, type Protection } from './protection.js';
+
+/** Addresses that the owner has blocked reach nothing at all. */
+export const blockedVisitors: Protection = {
+  name: 'blocked-visitor',
+  onError: 'allow',
+  compile({ blocked, blockedUntil }) {
+    if (blockedUntil !== undefined && blockedUntil.size > 0) {
+      return {
+        check: ({ address, now }) => (blocked.has(address) || blockedUntil.has(address, now) ? BLOCKED : null),
+      };
+    }
+    if (blocked.size === 0) return null;
+    return { check: (facts) => (blocked.has(facts.address) ? BLOCKED : null) };
+  },
+};

@@ -1,0 +1,25 @@
+import { FORBIDDEN, type Protection } from './protection.js';
+
+const SAVE_ACTION = 'edit-theme-plugin-file';
+const EDITOR_SCREENS = new Set(['theme-editor.php', 'plugin-editor.php']);
+
+/**
+ * The theme and plugin file editors of wp-admin (site and network), and the AJAX action that saves their files.
+ * An action hidden in a POST body and the capabilities are the connector's part.
+ */
+export const fileEditors: Protection = {
+  name: 'file-editors',
+  onError: 'refuse',
+  compile({ options }) {
+    if (options.disable_file_edit === 0) return null;
+    return {
+      check({ segments, query }) {
+        for (const segment of segments) {
+          if (EDITOR_SCREENS.has(segment)) return FORBIDDEN;
+          if (segment === 'admin-ajax.php' && query.all('action').includes(SAVE_ACTION)) return FORBIDDEN;
+        }
+        return null;
+      },
+    };
+  },
+};

@@ -1,0 +1,37 @@
+import type { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { awayMode } from './away-mode.js';
+import { blockedVisitors } from './blocked-visitors.js';
+import { feeds } from './feeds.js';
+import { fileEditors } from './file-editors.js';
+import { loginAccess } from './login-access.js';
+import { pluginFiles } from './plugin-files.js';
+import type { Protection } from './protection.js';
+import { readme } from './readme.js';
+import { securityHeaders } from './security-headers.js';
+import { systemFolders } from './system-folders.js';
+import { wordpressVersion } from './wordpress-version.js';
+import { xmlRpc } from './xml-rpc.js';
+
+type Toggle = (typeof siteSecurityToggles)[number];
+
+/** Options of the catalogue that are enforced at the gate: each must have its rule here, or this does not compile. */
+type GateField = { [T in Toggle as 'gate' extends T['enforcedAt'][number] ? T['field'] : never]: T };
+
+const siteSecurity = {
+  disable_xml_rpc: xmlRpc,
+  lock_system_folders: systemFolders,
+  disable_file_edit: fileEditors,
+  disable_feed: feeds,
+  delete_readme: readme,
+  wp_remove_version: wordpressVersion,
+  xss_protection: securityHeaders,
+} as const satisfies Record<keyof GateField, Protection>;
+
+/** All rules in the order in which they are asked; the first verdict wins. Visitors come before paths. */
+export const protections: readonly Protection[] = [
+  blockedVisitors,
+  pluginFiles,
+  loginAccess,
+  awayMode,
+  ...Object.values(siteSecurity),
+];

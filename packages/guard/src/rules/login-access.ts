@@ -1,0 +1,28 @@
+import { checksPassword, compileLoginPolicy } from './login-policy.js';
+import { FORBIDDEN, type Protection, type Refusal } from './protection.js';
+
+const NOT_FROM_HERE: Refusal = Object.freeze({ status: 403, page: 'login-access' });
+
+/**
+ * Only addresses on the list reach a login or wp-admin. Visitors keep what public pages need of wp-admin: AJAX, forms,
+ * styles. Elsewhere, WordPress is told to refuse every password of theirs. With a custom login address login and wp-admin
+ * look missing instead (`login-route.ts`), and no answer says that there is a login somewhere.
+ */
+export const loginAccess: Protection = {
+  name: 'login-access',
+  onError: 'refuse',
+  compile(input) {
+    if (input.login.login_access.length === 0) return null;
+    const login = compileLoginPolicy(input);
+    const refusal = login.hasCustomUrl ? FORBIDDEN : NOT_FROM_HERE;
+    return {
+      check(facts) {
+        if (login.mayLogIn(facts.address)) return null;
+        const route = login.getRoute(facts);
+        if (route === 'login' || route === 'signup' || route === 'admin') return refusal;
+        if (route === 'ajax' && facts.hasLoginCookie) return refusal;
+        return checksPassword(facts, route) ? refusal : null;
+      },
+    };
+  },
+};

@@ -1,0 +1,111 @@
+import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
+import { describe, expect, it } from 'vitest';
+import { factsOf, noFault } from '../../test/support/ask.js';
+import { AddressSet } from '../lib/address-set.js';
+import { defaultSitePaths } from '../site.js';
+import { defaultLoginSettings } from './login-policy.js';
+import { compilePolicy, LivePolicy, PolicyCache } from './policy.js';
+import { NOT_FOUND, type Protection } from './protection.js';
+
+const input = {
+  options: defaultSecurityOptions,
+  paths: defaultSitePaths,
+  blocked: AddressSet.from(['192.0.2.1']),
+  login: defaultLoginSettings,
+  timeZone: 'UTC',
+};
+const broken = (name: string, onError: Protection['onError']): Protection => ({
+  name,
+  onError,
+  compile: () => ({
+    check() {
+      throw new Error(`${name} is broken`);
+    },
+    editResponseHeaders() {
+      throw new Error(`${name} is broken`);
+    },
+    stripRequestHeaders() {
+      throw new Error(`${name} is broken`);
+    },
+  }),
+});
+const last: Protection = {
+  name: 'last',
+  onError: 'allow',
+  compile: () => ({
+    check: () => NOT_FOUND,
+    editResponseHeaders: (_facts, headers) => void headers.push('X-Last', '1'),
+    stripRequestHeaders: () => new Set(['x-last']),
+  }),
+};
+
+describe('a rule that fails', () => {
+  it('lets the request go on to the next rule when it says allow', () => {
+    const faults: string[] = [];
+    const policy = compilePolicy(input, [broken('one', 'allow'), last]);
+    expect(policy.evaluate(factsOf('/'), (rule) => faults.push(rule))?.rule).toBe('last');
+    expect(faults).toEqual(['one']);
+  });
+
+  it('refuses the request when it says refuse', () => {
+    const faults: unknown[] = [];
+    const policy = compilePolicy(input, [broken('one', 'refuse'), last]);
+    const verdict = policy.evaluate(factsOf('/'), (_rule, cause) => faults.push(cause));
+    expect(verdict).toMatchObject({ rule: 'one', refusal: { status: 403 } });
+    expect(faults).toEqual([new Error('one is broken')]);
+  });
+
+  it('leaves out its header edit, and the others still run', () => {
+    const faults: string[] = [];
+    const policy = compilePolicy(input, [broken('one', 'refuse'), last]);
+    const headers: string[] = [];
+    policy.editResponseHeaders(factsOf('/'), headers, (rule) => faults.push(rule));
+    expect(headers).toEqual(['X-Last', '1']);
+    expect([...(policy.stripRequestHeaders(factsOf('/'), (rule) => faults.push(rule)) ?? [])]).toEqual(['x-last']);
+    expect(faults).toEqual(['one', 'one']);
+  });
+});
+
+describe('a policy', () => {
+  it('asks about the visitor before it looks at the path', () => {
+    expect(compilePolicy(input).evaluate(factsOf('/xmlrpc.php'), noFault)?.rule).toBe('blocked-visitor');
+  });
+
+  it('is the defaults of a fresh site until a site has its own, and is swapped whole', () => {
+    const live = new LivePolicy();
+    expect(live.get('site').evaluate(factsOf('/xmlrpc.php'), noFault)?.rule).toBe('xml-rpc');
+    expect(live.get('site').evaluate(factsOf('/feed'), noFault)).toBeNull();
+    const policy = compilePolicy(input);
+    live.swap('site', policy);
+    expect(live.get('site')).toBe(policy);
+    expect(live.get('other')).not.toBe(policy);
+  });
+});
+
+const freshSite = { ...input, blocked: AddressSet.empty };
+
+it('sites with the same settings have the same snapshot, one that differs has its own', () => {
+  const policies = new PolicyCache();
+  const first = policies.compile(freshSite);
+  expect(policies.compile({ ...freshSite, paths: { ...defaultSitePaths } })).toBe(first);
+  const other = policies.compile({ ...freshSite, login: { ...defaultLoginSettings, login_attempts: 0 } });
+  expect(other).not.toBe(first);
+  expect(other.login.limit).toBe(0);
+});
+
+it('a site with blocked addresses never shares its snapshot', () => {
+  const policies = new PolicyCache();
+  const open = policies.compile(freshSite);
+  const first = policies.compile({ ...freshSite, blocked: AddressSet.from(['192.0.2.1']) });
+  const second = policies.compile({ ...freshSite, blocked: AddressSet.from(['192.0.2.2']) });
+  expect(new Set([open, first, second]).size).toBe(3);
+  expect([open, first, second].map(({ blocked }) => blocked.size)).toEqual([0, 1, 1]);
+});
+
+it('snapshots that nobody met for long are forgotten', () => {
+  const policies = new PolicyCache();
+  const first = policies.compile(freshSite);
+  for (let site = 0; site < 100; site++)
+    policies.compile({ ...freshSite, paths: { ...defaultSitePaths, home: `/${site}` } });
+  expect(policies.compile(freshSite)).not.toBe(first);
+});

@@ -1,0 +1,279 @@
+import { describe, expect, it } from 'vitest';
+import { allOff, allOn, ask, policyWith } from '../../test/support/ask.js';
+
+const off = policyWith(allOff);
+
+/** Each of these is refused by its rule when it is on, and passes when it is off. */
+const refused: Record<string, { option: Parameters<typeof policyWith>[0]; targets: readonly string[] }> = {
+  'xml-rpc': {
+    option: { disable_xml_rpc: 1 },
+    targets: [
+      '/xmlrpc.php',
+      '//xmlrpc.php',
+      '/./xmlrpc.php',
+      '/x/../xmlrpc.php',
+      '/%78mlrpc.php',
+      '/xmlrpc%2ephp',
+      '/%2fxmlrpc.php',
+      '/XmlRpc.PHP',
+      '/xmlrpc.php/',
+      '/xmlrpc.php/x/y',
+      '/xmlrpc.php;x',
+      '/xmlrpc.php.',
+      '/xmlrpc.php%20',
+      '/xmlrpc.php::$DATA',
+      '/xmlrpc.php%3Fx',
+      '/blog/xmlrpc.php?rsd',
+      '/index.php/xmlrpc.php',
+    ],
+  },
+  'system-folders': {
+    option: { lock_system_folders: 1 },
+    targets: [
+      '/wp-content/uploads/shell.php',
+      '/wp-content//uploads/2024/05/shell.PHP',
+      '/wp-content/uploads/shell.phtml',
+      '/wp-content/uploads/shell.pht',
+      '/wp-content/uploads/shell.phar',
+      '/wp-content/uploads/shell.php5',
+      '/wp-content/uploads/shell.php74',
+      '/wp-content/uploads/shell.php.jpg',
+      '/wp-content/uploads/shell.phar.png',
+      '/wp-content/uploads/shell.jpg/x.php',
+      '/wp-content/uploads/shell.php/x.jpg',
+      '/wp-content/uploads/shell.php.',
+      '/wp-content/uploads/shell.php%20',
+      '/wp-content/uploads/shell.php::$DATA',
+      '/wp-content/uploads/%73hell.%70hp',
+      '/wp-content/plugins/../uploads/shell.php',
+      '/wp-content/uploads/.php',
+      '/wp-content/uploads/shell.pgif',
+      '/wp-content/uploads/shell.asa',
+      '/WP-CONTENT/Uploads/shell.php',
+      '/site-two/wp-content/uploads/shell.php',
+      '/index.php/wp-content/uploads/shell.php',
+      '/wp-content/uploads/run.cgi',
+      '/wp-content/uploads/run.pl',
+      '/wp-content/uploads/page.shtml',
+      '/wp-content/cache/x.php',
+      '/wp-content/languages/x.php',
+      '/wp-content/upgrade/x/y.php',
+      '/wp-content/fonts/x.php',
+      '/wp-includes/version.php',
+      '/wp-includes/js/tinymce/wp-tinymce.php/x',
+      '/wp-includes/x/wp-tinymce.php',
+      '/wp-admin/includes/file.php',
+      '/wp-admin/css/x.php',
+      '/wp-admin/js/x.php',
+      '/.git/config',
+      '/.git/',
+      '/.git',
+      '/%2egit/HEAD',
+      '/.GIT/config',
+      '/x/.svn/entries',
+      '/.env',
+      '/.env.local',
+      '/.env/x',
+      '/.htaccess',
+      '/.user.ini',
+      '/wp-content/database/.ht.sqlite',
+      '/wp-config.php',
+      '/wp-config.php.bak',
+      '/wp-config.php~',
+      '/wp-config.php.swp',
+      '/wp-config.bak',
+      '/wp-config.old.php',
+      '/wp-config-sample.php',
+      '/wp-config.php/x',
+      '/_wp-config.php.txt',
+      '/Copy%20of%20wp-config.php.txt',
+      '/backup/old.wp-config.txt/x',
+      '/site.sql.gz.1',
+      '/dump.sql.lzma',
+      '/dump.sql.txt',
+      '/error.log.1',
+      '/wp-content/debug.log-20260101.gz',
+      '/wp-content/uploads/shop.sqlite-wal',
+      '/web.config',
+      '/wp-content/debug.log',
+      '/error_log',
+      '/wp-admin/error_log',
+      '/dump.sql',
+      '/backup/site.sql.gz',
+      '/site.sql.tar.gz',
+      '/index.php~',
+      '/%23index.php%23',
+      '/index.php.save',
+      '/.well-known/.git/config',
+      '/php.ini',
+      '/composer.lock',
+      '/auth.json',
+      '/server.pem',
+    ],
+  },
+  'file-editors': {
+    option: { disable_file_edit: 1 },
+    targets: [
+      '/wp-admin/plugin-editor.php',
+      '/wp-admin/theme-editor.php?file=functions.php',
+      '/wp-admin/network/theme-editor.php',
+      '/wp-admin//Plugin-Editor.php/x',
+      '/wp-admin/%74heme-editor.php',
+      '/wp-admin/admin-ajax.php?action=edit-theme-plugin-file',
+      '/wp-admin/admin-ajax.php?%61ction=edit-theme-plugin-file',
+      '/wp-admin/admin-ajax.php?+action=edit-theme-plugin-file',
+      '/wp-admin/admin-ajax.php?action=x&action=edit-theme-plugin-file',
+      `/wp-admin/admin-ajax.php?action=edit-theme-plugin-file${'&a'.repeat(1200)}&action=heartbeat`,
+      '/wp-admin/admin-ajax.php/?action=edit-theme-plugin-file',
+    ],
+  },
+  feeds: {
+    option: { disable_feed: 1 },
+    targets: [
+      '/feed',
+      '/feed/',
+      '/feed/rss2/',
+      '/feed/atom',
+      '/rss',
+      '/rdf/',
+      '/atom/',
+      '/rss2',
+      '/FEED/',
+      '/%66eed/',
+      '//feed',
+      '/x/../feed',
+      '/comments/feed/',
+      '/hello-world/feed/',
+      '/category/news/feed/atom/',
+      '/category/news/rss2',
+      '/author/owner/feed/',
+      '/search/x/feed/rss2/',
+      '/index.php/feed/',
+      '/blog/index.php/comments/feed',
+      '/wp-rss2.php',
+      '/wp-atom.php',
+      '/wp-commentsrss2.php',
+      '/wp-feed.php/x',
+      '/?feed=rss2',
+      '/?feed=comments-rss2&p=1',
+      '/?feed[]=rss2',
+      '/?fee%64=rss2',
+      '/?+feed=rss2',
+      '/?feed%00=rss2',
+      '/?feed=rss2&feed=',
+      `/?feed=rss2${'&a'.repeat(1200)}&feed=`,
+      '/index.php?feed=atom',
+      '/hello-world/?feed=rss',
+      '/wp-admin/feed/',
+      '/wp-admin/nothing?feed=rss2',
+      '/feed;x',
+      '/feed.',
+    ],
+  },
+  readme: {
+    option: { delete_readme: 1 },
+    targets: [
+      '/readme.html',
+      '/README.html',
+      '//readme.html',
+      '/readme%2ehtml',
+      '/wp/readme.html',
+      '/readme.html/',
+      '/readme.html.',
+    ],
+  },
+  'wordpress-version': {
+    option: { wp_remove_version: 1 },
+    targets: [
+      '/readme.html',
+      '/license.txt',
+      '/LICENSE.TXT',
+      '/liesmich.html',
+      '/licencia.txt',
+      '/readme-ja.html',
+      '/wp/license.txt',
+    ],
+  },
+  'own-files': {
+    option: {},
+    targets: [
+      '/wp-content/mu-plugins/security-optimizer.php',
+      '/wp-content/mu-plugins/security-optimizer/secret.php',
+      '/wp-content/mu-plugins/security-optimizer/Secret.PHP/x',
+    ],
+  },
+};
+
+describe.each(Object.entries(refused))('the rule %s', (rule, { option, targets }) => {
+  const on = policyWith(option);
+
+  it.each(targets)('refuses %s', (target) => {
+    expect(ask(on, target)).toBe(rule);
+  });
+
+  // The connector's own files are closed whatever the owner chose.
+  const otherwise = rule === 'own-files' ? 'own-files' : 'passes';
+  it(`answers "${otherwise}" for all of it when every option is off`, () => {
+    for (const target of targets) expect([target, ask(off, target)]).toEqual([target, otherwise]);
+  });
+});
+
+describe('a request that could mean two things', () => {
+  it.each([
+    '/xmlrpc.php%00.jpg',
+    '/%2578mlrpc.php',
+    '/x%5cxmlrpc.php',
+    '/..%c0%afxmlrpc.php',
+    '/wp-content/uploads/x.jpg;.php',
+    '/../xmlrpc.php',
+    '/a/..;/xmlrpc.php',
+    '/site/xmlrpc.php%3fx.php',
+  ])('is refused before any rule, also with all of them off: %s', (target) => {
+    expect(ask(off, target)).toBe('ambiguous');
+  });
+});
+
+describe('below a path of the site', () => {
+  const paths = {
+    home: '/blog',
+    admin: '/blog/wp/wp-admin',
+    includes: '/blog/wp/wp-includes',
+    content: '/blog/content',
+    uploads: '/blog/files',
+    rest: '/wp-json',
+  };
+  const on = policyWith(allOn, paths);
+
+  it.each([
+    ['/blog/files/x.php', 'system-folders'],
+    ['/blog/wp/wp-includes/version.php', 'system-folders'],
+    ['/blog/content/cache/x.php', 'system-folders'],
+    ['/blog/feed/', 'feeds'],
+    ['/blog/index.php/feed', 'feeds'],
+    ['/blog/wp/readme.html', 'readme'],
+    ['/blog/readme.html', 'readme'],
+    ['/blog/wp/xmlrpc.php', 'xml-rpc'],
+    ['/blog/wp/wp-admin/theme-editor.php', 'file-editors'],
+    ['/blog/wp/wp-admin/admin.php?page=x&feed=1', 'passes'],
+    ['/blog/wp/wp-includes/js/tinymce/wp-tinymce.php', 'passes'],
+    ['/blog/tag/rss/', 'passes'],
+  ])('%s: %s', (target, rule) => {
+    expect(ask(on, target, paths)).toBe(rule);
+  });
+});
+
+describe('where WordPress lies in a folder of a folder', () => {
+  const paths = {
+    ...{ home: '', admin: '/site/core/wp-admin', includes: '/site/core/wp-includes', content: '/content' },
+    ...{ uploads: '/content/uploads', rest: '/wp-json' },
+  };
+
+  it('its readme and licence are refused, those of others served', () => {
+    const onlyReadme = policyWith({ delete_readme: 1 }, paths);
+    const onlyVersion = policyWith({ wp_remove_version: 1 }, paths);
+    expect(ask(onlyReadme, '/site/core/readme.html')).toBe('readme');
+    expect(ask(onlyVersion, '/site//core/license.txt')).toBe('wordpress-version');
+    expect(ask(onlyVersion, '/content/plugins/readme.txt')).toBe('passes');
+    expect(ask(onlyReadme, '/content/plugins/readme.html')).toBe('passes');
+  });
+});

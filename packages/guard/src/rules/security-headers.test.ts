@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { factsOf, noFault, policyWith } from '../../test/support/ask.js';
+
+function answer(headers: readonly string[], target = '/', on: 0 | 1 = 1): Map<string, string[]> {
+  const edited = [...headers];
+  policyWith({ xss_protection: on }).editResponseHeaders(factsOf(target), edited, noFault);
+  const map = new Map<string, string[]>();
+  for (let i = 0; i < edited.length; i += 2) {
+    const name = (edited[i] as string).toLowerCase();
+    map.set(name, [...(map.get(name) ?? []), edited[i + 1] as string]);
+  }
+  return map;
+}
+const policies = (headers: readonly string[], target = '/'): string[] =>
+  answer(headers, target).get('content-security-policy') ?? [];
+
+describe('advanced XSS protection', () => {
+  it('adds its four headers to a bare answer, and none when it is off', () => {
+    expect(Object.fromEntries(answer([]))).toEqual({
+      'x-content-type-options': ['nosniff'],
+      'referrer-policy': ['strict-origin-when-cross-origin'],
+      'x-frame-options': ['SAMEORIGIN'],
+      'content-security-policy': [
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval' https: blob:; object-src 'self' blob:; base-uri 'self'; frame-ancestors 'self'",
+      ],
+    });
+    expect(answer([], '/', 0).size).toBe(0);
+  });
+
+  it('leaves what the site says for itself, in any letter case', () => {
+    const own = ['x-frame-options', 'DENY', 'REFERRER-POLICY', 'no-referrer', 'X-content-type-options', 'nosniff'];
+    const headers = answer(own);
+    expect(headers.get('x-frame-options')).toEqual(['DENY']);
+    expect(headers.get('referrer-policy')).toEqual(['no-referrer']);
+    expect(headers.get('x-content-type-options')).toEqual(['nosniff']);
+    expect(headers.get('content-security-policy')?.[0]).not.toContain('frame-ancestors');
+  });
+
+  it('adds only the directives that the own policy leaves open', () => {
+    expect(policies(['Content-Security-Policy', "script-src 'none'; base-uri 'none'"])).toEqual([
+      "script-src 'none'; base-uri 'none'",
+      "object-src 'self' blob:; frame-ancestors 'self'",
+    ]);
+  });
+
+  it('lets default-src stand for scripts and objects, not for base and frames', () => {
+    expect(policies(['content-security-policy', "default-src 'self'"])[1]).toBe(
+      "base-uri 'self'; frame-ancestors 'self'",
+    );
+  });
+
+  it('reads several policies, in several headers or one', () => {
+    const rest = policies([
+      'Content-Security-Policy',
+      "SCRIPT-SRC 'self', object-src 'none'",
+      'content-security-policy',
+      "Base-Uri 'self'; frame-ancestors *",
+    ]);
+    expect(rest).toHaveLength(2);
+  });
+
+  it('adds no X-Frame-Options where the own policy says who may frame', () => {
+    expect(answer(['Content-Security-Policy', 'frame-ancestors https://example.com']).has('x-frame-options')).toBe(
+      false,
+    );
+  });
+
+  it('does not take a policy that only reports for one that holds', () => {
+    expect(policies(['Content-Security-Policy-Report-Only', "script-src 'none'"])[0]).toContain('script-src');
+  });
+
+  it.each(['/hello-world/embed/', '/2024/05/a/embed', '/?p=1&embed=true', '/index.php?embed=1', '/index.php/a/embed'])(
+    'lets other sites frame the embed page %s',
+    (target) => {
+      expect(answer([], target).has('x-frame-options')).toBe(false);
+      expect(policies([], target)[0]).not.toContain('frame-ancestors');
+      expect(policies([], target)[0]).toContain('script-src');
+    },
+  );
+
+  it.each([
+    '/wp-admin/?embed=1',
+    '/wp-admin/embed',
+    '/wp-login.php?embed=1',
+    '/my-account/?embed',
+    '/my-account/?embed=',
+    '/my-account/?embed=1&embed=',
+    `/my-account/?${'a&'.repeat(1000)}embed=1`,
+    '/embed',
+  ])('keeps other sites from framing %s', (target) => {
+    expect(answer([], target).get('x-frame-options')).toEqual(['SAMEORIGIN']);
+    expect(policies([], target)[0]).toContain("frame-ancestors 'self'");
+  });
+});
+
+describe('other headers', () => {
+  const edited = (options: Parameters<typeof policyWith>[0], headers: string[], target = '/'): string[] => {
+    policyWith(options).editResponseHeaders(factsOf(target), headers, noFault);
+    return headers;
+  };
+  const telling = (): string[] => [
+    'X-Pingback',
+    'a',
+    'x-powered-by',
+    'PHP',
+    'Server',
+    'x',
+    'X-Generator',
+    'y',
+    'ETag',
+    '6.5',
+    'Set-Cookie',
+    'a',
+    'x-pingback',
+    'b',
+  ];
+
+  it('XML-RPC is no longer announced, however often', () => {
+    expect(edited({ disable_xml_rpc: 1 }, telling())).not.toContain('X-Pingback');
+    expect(edited({ disable_xml_rpc: 1 }, telling())).not.toContain('x-pingback');
+  });
+
+  it('software and version are no longer named', () => {
+    expect(edited({ wp_remove_version: 1 }, telling())).toEqual([
+      'X-Pingback',
+      'a',
+      'ETag',
+      '6.5',
+      'Set-Cookie',
+      'a',
+      'x-pingback',
+      'b',
+    ]);
+  });
+
+  it.each(['/wp-admin/load-styles.php?ver=6.5', '/wp-admin//Load-Scripts.php'])(
+    '%s neither says the version as ETag nor answers whether it is one',
+    (target) => {
+      const policy = policyWith({ wp_remove_version: 1 });
+      expect(edited({ wp_remove_version: 1 }, telling(), target)).not.toContain('ETag');
+      expect([...(policy.stripRequestHeaders(factsOf(target), noFault) ?? [])]).toEqual(['if-none-match']);
+      expect(policy.stripRequestHeaders(factsOf('/wp-admin/'), noFault)).toBeNull();
+    },
+  );
+
+  it('stay as they are with everything off', () => {
+    expect(edited({}, telling())).toEqual(telling());
+  });
+});

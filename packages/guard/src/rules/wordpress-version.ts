@@ -1,0 +1,39 @@
+import { removeHeader } from '../http/headers.js';
+import { inWordPressFolder, NOT_FOUND, type Protection } from './protection.js';
+
+/**
+ * Files in WordPress's folder that name its version: the readme, the licence and their translations in localised
+ * packages. Headers that name software and version are removed; pages, feeds and `?ver=` are the connector's part.
+ */
+const TELLING_FILE =
+  /^(?:readme|license|licence|liesmich|lisezmoi|leggimi|leame|leiame|licens|licencia|licenza|lizenz)(?:[-_][a-z_]{2,6})?\.(?:html?|txt|md)$/;
+
+export const wordpressVersion: Protection = {
+  name: 'wordpress-version',
+  onError: 'allow',
+  compile({ options, paths }) {
+    if (options.wp_remove_version === 0) return null;
+    const inside = inWordPressFolder(paths);
+    return {
+      check(facts) {
+        const last = facts.routeSegments[facts.routeSegments.length - 1];
+        return last !== undefined && TELLING_FILE.test(last) && inside(facts) ? NOT_FOUND : null;
+      },
+      stripRequestHeaders: ({ segments }) => (isBundle(segments) ? CONDITION : null),
+      editResponseHeaders({ segments }, headers) {
+        if (isBundle(segments)) removeHeader(headers, 'etag');
+        removeHeader(headers, 'x-powered-by');
+        removeHeader(headers, 'x-generator');
+        removeHeader(headers, 'server');
+      },
+    };
+  },
+};
+
+/** These two answer with the version as `ETag`, and a visitor may ask whether it matches (`If-None-Match`). */
+const BUNDLES = new Set(['load-styles.php', 'load-scripts.php']);
+const CONDITION: ReadonlySet<string> = new Set(['if-none-match']);
+
+function isBundle(segments: readonly string[]): boolean {
+  return segments.some((segment) => BUNDLES.has(segment));
+}

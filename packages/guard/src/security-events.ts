@@ -1,0 +1,100 @@
+import type { ServerText } from '@security-optimizer/contract/server-message';
+import type { SiteId } from './site.js';
+
+/** Who caused an event, and from which address; null where it is not known. */
+interface Cause {
+  readonly by: string | null;
+  readonly address: string | null;
+}
+
+/** What every event has. */
+interface Base {
+  /** The same for each report of the same event, so that it is handled once; up to 100 characters. */
+  readonly uid: string;
+  /** When it happened, milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+/**
+ * Something about a site's security of which an owner may want to be told at once. The texts of visitors and of
+ * WordPress in it are not trusted: they are escaped where they are shown.
+ */
+export type SecurityEvent =
+  | (Base & Cause & { readonly kind: 'new-administrator'; readonly login: string; readonly promoted: boolean })
+  | (Base & {
+      /** Any login of an administrator: whether device and network are known is decided by who listens. */
+      readonly kind: 'administrator-login';
+      readonly userId: number;
+      readonly login: string;
+      readonly address: string;
+      /** The browser's User-Agent, empty when it has sent none. */
+      readonly agent: string;
+    })
+  | (Base & {
+      readonly kind: 'lockout';
+      /** An address, or the /64 of an IPv6 address. */
+      readonly address: string;
+      /** Failed logins that the lockout counts. */
+      readonly failures: number;
+    })
+  | (Base & {
+      readonly kind: 'checkup-finding';
+      /** One sentence for each new finding. */
+      readonly findings: readonly ServerText[];
+      /** How many checks ran, of how many. */
+      readonly ran: number;
+      readonly checks: number;
+    })
+  | (Base &
+      Cause & {
+        readonly kind: 'protection-off';
+        /** Name of the setting for people, in English. */
+        readonly protection: string;
+        /** All protections pause until this time, milliseconds since the Unix epoch; null for one that stays off. */
+        readonly until: number | null;
+      })
+  | (Base &
+      Cause & {
+        readonly kind: 'software-added';
+        readonly software: 'plugin' | 'theme';
+        readonly name: string;
+        readonly action: 'installed' | 'activated';
+      })
+  | (Base & {
+      readonly kind: 'vulnerability-found';
+      readonly software: 'core' | 'plugin' | 'theme';
+      readonly name: string;
+      readonly version: string;
+      /** The first version without the hole, or null: there is none yet. */
+      readonly fixedIn: string | null;
+    })
+  | (Base & {
+      readonly kind: 'trouble';
+      /** What does not work, as a sentence. */
+      readonly text: ServerText;
+    });
+
+export type SecurityEventKind = SecurityEvent['kind'];
+
+/** Stores or handles an event. May throw StorageError; the event is then reported again, or lost. */
+export type SecurityEventListener = (site: SiteId, event: SecurityEvent) => Promise<void>;
+
+/** Features report events here; what informs the owner listens. */
+export interface SecurityEvents {
+  /**
+   * Resolves once every listener has handled the event, so that a feature with an outbox can acknowledge it afterwards.
+   * @throws StorageError
+   */
+  report(site: SiteId, event: SecurityEvent): Promise<void>;
+  subscribe(listener: SecurityEventListener): void;
+}
+
+export function createSecurityEvents(): SecurityEvents {
+  const listeners: SecurityEventListener[] = [];
+  return {
+    async report(site, event) {
+      await Promise.all(listeners.map((listener) => listener(site, event)));
+    },
+    subscribe: (listener) => void listeners.push(listener),
+  };
+}

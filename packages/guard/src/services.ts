@@ -1,0 +1,136 @@
+import type { Config } from './config/config.js';
+import type { LanguageFor } from './i18n/languages.js';
+import { type Clock, systemClock } from './lib/clock.js';
+import type { Logger } from './lib/logger.js';
+import { KeyedMutex } from './lib/mutex.js';
+import { LivePolicy } from './rules/policy.js';
+import { createSecurityEvents, type SecurityEvents } from './security-events.js';
+import { type AuditStore, sqlAuditStore } from './settings/audit-store.js';
+import type { SettingChangeContext } from './settings/change-settings.js';
+import { type SettingHistory, sqlSettingHistory, sqlSettingsStore } from './settings/settings-store.js';
+import { fetchSiteSettings } from './settings/site-settings.js';
+import type { SiteId } from './site.js';
+import { type Connectors, createConnectors } from './sites/connectors.js';
+import { LiveSites } from './sites/live-sites.js';
+import { loadSites, logPause } from './sites/load-sites.js';
+import { createSettingsReload } from './sites/reload-settings.js';
+import { sqlSiteFactsStore } from './sites/site-facts-store.js';
+import { SiteList } from './sites/site-list.js';
+import { type ChangeFeed, latestVersion, pollingChangeFeed } from './storage/change-feed.js';
+import type { Database } from './storage/database.js';
+import type { ConnectorClient } from './wordpress/connector-client.js';
+import { createSessions, type Sessions } from './wordpress/session.js';
+
+/** The services that every feature may use. */
+export interface Services {
+  /** The configuration without its sites: `siteList` has those that are served now. */
+  readonly config: Omit<Config, 'sites' | 'quarantined'>;
+  readonly siteList: SiteList;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Guard's own languages, by locale. */
+  readonly languages: LanguageFor;
+  /** The tables of all features. */
+  readonly db: Database;
+  /** Notifies all processes that a site was changed. */
+  readonly feed: ChangeFeed;
+  /** Serializes the changes of a site; the key is the site's id. */
+  readonly mutex: KeyedMutex;
+  /** The settings, facts and blocklist of each site that are in force. */
+  readonly sites: LiveSites;
+  /** Reads the settings and facts of sites that are new, before they are served. Throws StorageError. */
+  loadSites(ids: readonly SiteId[]): Promise<void>;
+  /** The snapshots that decide on requests; `sites` swaps them. */
+  readonly live: LivePolicy;
+  /** Changes settings: see `changeSettings`. */
+  readonly change: SettingChangeContext;
+  readonly settingHistory: SettingHistory;
+  readonly audit: AuditStore;
+  /** State, policy and events of the connectors. */
+  readonly connectors: Connectors;
+  /** Commands to WordPress. */
+  readonly wordpress: ConnectorClient;
+  /** Identifies the user of a browser by its cookies. */
+  readonly sessions: Sessions;
+  /** What features report, and owners may be alerted about. */
+  readonly securityEvents: SecurityEvents;
+}
+
+/** Releases resources in reverse order. */
+export class Cleanup {
+  readonly #steps: (() => void | Promise<void>)[] = [];
+
+  add(step: () => void | Promise<void>): void {
+    this.#steps.push(step);
+  }
+
+  async run(): Promise<void> {
+    for (let step = this.#steps.pop(); step; step = this.#steps.pop()) await step();
+  }
+}
+
+/**
+ * Creates the services and loads the settings of all sites. Quarantined sites are included: their visitors get a page
+ * in the site's language, and their log follows their settings. Throws StorageError.
+ */
+export async function createServices(
+  parts: Pick<Services, 'logger' | 'db'> & { readonly config: Config; readonly languages: LanguageFor },
+  cleanup: Cleanup,
+): Promise<Services> {
+  const { config, logger, db, languages } = parts;
+  const clock = systemClock;
+  const mutex = new KeyedMutex();
+  const live = new LivePolicy();
+  const siteList = new SiteList(config);
+  const sites = new LiveSites(live, (id) => siteList.find(id)?.home ?? '', clock, languages);
+  cleanup.add(() => sites.stop());
+  const feed = pollingChangeFeed({ db, logger, from: await latestVersion(db) });
+  cleanup.add(() => feed.close());
+
+  const settings = sqlSettingsStore(db);
+  const factsStore = sqlSiteFactsStore(db);
+  const load = async (ids: readonly SiteId[]) => {
+    await loadSites(ids, sites, settings, factsStore);
+    for (const id of ids) logPause(logger, sites, id, clock());
+  };
+  await load(siteList.allIds);
+
+  const connectors = createConnectors({ config, siteList, sites, factsStore, mutex, clock, logger });
+  cleanup.add(() => connectors.client.close());
+  cleanup.add(() => connectors.stop());
+  sites.onResumed((site) => {
+    logger.info({ event: 'pause-ended', site }, 'The pause is over; the settings are in force again.');
+    connectors.reconcilePolicy(site);
+  });
+  const reload = createSettingsReload({
+    read: (site) => fetchSiteSettings(settings, site),
+    sites,
+    mutex,
+    logger,
+    onChanged(site) {
+      logPause(logger, sites, site, clock());
+      connectors.reconcilePolicy(site);
+    },
+  });
+  cleanup.add(() => reload.stop());
+  feed.subscribe(reload.reload);
+
+  return {
+    ...{ config, siteList, clock, logger, languages, db, feed, mutex, sites, live, connectors },
+    loadSites: load,
+    wordpress: connectors.client,
+    sessions: createSessions({ client: connectors.client, clock }),
+    change: {
+      settings,
+      pushPolicy: connectors.pushSettings,
+      apply: (site, wanted) => sites.set(site, { settings: wanted }),
+      publish: feed.publish,
+      mutex,
+      clock,
+      logger,
+    },
+    settingHistory: sqlSettingHistory(db),
+    audit: sqlAuditStore(db),
+    securityEvents: createSecurityEvents(),
+  };
+}

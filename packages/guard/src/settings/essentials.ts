@@ -1,0 +1,25 @@
+import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import type { SiteSettings } from './site-settings.js';
+
+/** One of the ten settings that the protection score counts. */
+export interface Essential {
+  /** Page of wp-admin where it can be changed. */
+  readonly page: 'site-security' | 'login-settings';
+  readonly title: string;
+  readonly on: boolean;
+}
+
+/** Lists the essentials of a site, those of Site Security first. */
+export function listEssentials({ options, login }: Pick<SiteSettings, 'options' | 'login'>): Essential[] {
+  const site = siteSecurityToggles
+    .filter(({ essential }) => essential)
+    .map(({ field, title }) => ({ page: 'site-security' as const, title, on: options[field] === 1 }));
+  const page = 'login-settings' as const;
+  return [
+    ...site,
+    { page, title: 'Custom Login URL', on: login.login_url.type === 'custom' },
+    { page, title: 'Two-factor Authentication', on: login.sg2fa === 1 },
+    { page, title: 'Disable Common Usernames', on: login.disable_usernames === 1 },
+    { page, title: 'Limit Login Attempts', on: login.login_attempts > 0 },
+  ];
+}

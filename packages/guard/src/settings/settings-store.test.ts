@@ -1,0 +1,134 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { TestDatabase } from '../../test/support/database.js';
+import { openTestDatabase } from '../../test/support/database.js';
+import { scratchFolder } from '../../test/support/scratch.js';
+import type { Actor } from './audit-store.js';
+import { SettingsConflict, sqlSettingsStore } from './settings-store.js';
+
+/** Every store must behave the same on each of these. A new dialect is one more line. */
+const dialects: readonly { name: string; open: () => Promise<TestDatabase> }[] = [
+  {
+    name: 'SQLite',
+    open: async () => openTestDatabase(await scratchFolder()),
+  },
+];
+
+const owner: Actor = { id: 1, login: 'owner', address: '192.0.2.7' };
+
+describe.each(dialects)('settings on $name', ({ open }) => {
+  async function store() {
+    const db = await open();
+    onTestFinished(() => db.destroy());
+    return { db, settings: sqlSettingsStore(db) };
+  }
+  const change = (name: string, before: number, after: number, expectedVersion: number) => ({
+    name,
+    before,
+    after,
+    expectedVersion,
+  });
+
+  it('gives back what was written, with a version that grows', async () => {
+    const { settings } = await store();
+    await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 5 });
+    await settings.write({ site: 'a', changes: [change('x', 0, 1, 1)], actor: owner, at: 6 });
+    expect([...(await settings.read('a'))]).toEqual([['x', { value: 1, version: 2 }]]);
+  });
+
+  it('keeps sites apart', async () => {
+    const { settings } = await store();
+    await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 5 });
+    expect((await settings.read('b')).size).toBe(0);
+  });
+
+  it('reads many sites in one go, and one that is not served any more keeps nobody from being served', async () => {
+    const { db, settings } = await store();
+    for (const [at, site] of ['a', 'b', 'gone'].entries()) {
+      await settings.write({ site, changes: [change('x', 1, at, 0)], actor: owner, at: 5 });
+    }
+    await db.updateTable('settings').set({ value: 'not JSON' }).where('site', '=', 'gone').execute();
+    const found = await settings.readAll(['a', 'b', 'fresh']);
+    expect([...found.keys()]).toEqual(['a', 'b']);
+    expect(found.get('b')).toEqual(await settings.read('b'));
+    await expect(settings.readAll(['gone'])).rejects.toMatchObject({ fault: 'corrupt' });
+  });
+
+  it('records who changed what, when, from where, from what to what', async () => {
+    const { db, settings } = await store();
+    await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 1_700_000_000_000 });
+    expect(await db.selectFrom('audit').selectAll().execute()).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        site: 'a',
+        at: 1_700_000_000_000,
+        actor_id: 1,
+        actor_login: 'owner',
+        address: '192.0.2.7',
+        name: 'x',
+        before: '1',
+        after: '0',
+        // Not in the Activity Log yet.
+        told: 0,
+      },
+    ]);
+  });
+
+  it('stores nothing of a change when one part of it was decided on an old version', async () => {
+    const { db, settings } = await store();
+    await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 5 });
+    const late = settings.write({
+      site: 'a',
+      changes: [change('y', 0, 1, 0), change('x', 1, 0, 0)],
+      actor: owner,
+      at: 6,
+    });
+    await expect(late).rejects.toBeInstanceOf(SettingsConflict);
+    expect([...(await settings.read('a')).keys()]).toEqual(['x']);
+    expect(await db.selectFrom('audit').select('id').execute()).toHaveLength(1);
+  });
+
+  it('lets one of many writers of the same setting win and tells the others', async () => {
+    const { settings } = await store();
+    const writes = Array.from({ length: 10 }, (_, at) =>
+      settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at }),
+    );
+    const results = await Promise.allSettled(writes);
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it('stores no change of a stored setting that was decided on another version than the one it has', async () => {
+    const { db, settings } = await store();
+    for (const [before, after, version] of [
+      [1, 0, 0],
+      [0, 5, 1],
+    ] as const) {
+      await settings.write({ site: 'a', changes: [change('x', before, after, version)], actor: owner, at: 5 });
+    }
+    for (const version of [1, 3]) {
+      const late = settings.write({ site: 'a', changes: [change('x', 0, 9, version)], actor: owner, at: 6 });
+      await expect(late).rejects.toBeInstanceOf(SettingsConflict);
+    }
+    expect([...(await settings.read('a'))]).toEqual([['x', { value: 5, version: 2 }]]);
+    expect(await db.selectFrom('audit').select('id').execute()).toHaveLength(2);
+  });
+
+  it('lets one of many win who change a stored setting at the same time, and tells the others', async () => {
+    const { settings } = await store();
+    await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 5 });
+    const writes = Array.from({ length: 10 }, (_, at) =>
+      settings.write({ site: 'a', changes: [change('x', 0, at, 1)], actor: owner, at }),
+    );
+    const results = await Promise.allSettled(writes);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const winner = results.findIndex(({ status }) => status === 'fulfilled');
+    expect((await settings.read('a')).get('x')).toEqual({ value: winner, version: 2 });
+  });
+
+  it('numbers changes over all sites without a gap or a repeat', async () => {
+    const { settings } = await store();
+    const versions = await Promise.all(
+      ['a', 'b', 'c'].map((site) => settings.write({ site, changes: [change('x', 1, 0, 0)], actor: owner, at: 5 })),
+    );
+    expect(versions.sort()).toEqual([1, 2, 3]);
+  });
+});

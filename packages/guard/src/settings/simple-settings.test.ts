@@ -1,0 +1,241 @@
+import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
+import { settingEndpoints } from '@security-optimizer/contract/setting-endpoints';
+import {
+  allowedValues,
+  allSimpleSettings,
+  type SettingGroup,
+  simpleSettings,
+} from '@security-optimizer/contract/simple-settings';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openTestDatabase } from '../../test/support/database.js';
+import { scratchFolder } from '../../test/support/scratch.js';
+import { siteConfig } from '../../test/support/site-config.js';
+import { settingHandlers } from '../api/setting-handlers.js';
+import { ApiError } from '../lib/api-error.js';
+import { silentLogger } from '../lib/logger.js';
+import { KeyedMutex } from '../lib/mutex.js';
+import { StorageError } from '../storage/storage-error.js';
+import { changeSimpleSetting } from './change-settings.js';
+import { connectorPolicy, fieldsInWordPress } from './connector-policy.js';
+import { sqlSettingsStore } from './settings-store.js';
+import { toResponseValue, toValueName } from './simple-settings.js';
+import {
+  defaultSiteSettings,
+  fetchSiteSettings,
+  getSettingValue,
+  type SiteSettings,
+  settingsInForce,
+  toSiteSettings,
+} from './site-settings.js';
+
+const consent = { technicalDataUrl: 'https://example.com/data', emailUrl: 'https://example.com/mails' };
+
+const site = siteConfig();
+const actor = { id: 1, login: 'owner', address: '192.0.2.7' };
+
+async function setUp() {
+  const db = await openTestDatabase(await scratchFolder());
+  onTestFinished(() => db.destroy());
+  const settings = sqlSettingsStore(db);
+  /** Everything that happened outside the store, in order. */
+  const steps: string[] = [];
+  const world = {
+    wordpressDown: false,
+    notes: {} as { delete_readme?: 'not_deleted' },
+    policy: defaultSecurityOptions as SiteSettings['options'],
+  };
+  const deps = {
+    settings,
+    pushPolicy: async (_site: unknown, { options }: SiteSettings) => {
+      if (world.wordpressDown) throw new ApiError('wordpress_unreachable');
+      world.policy = options;
+      steps.push('pushed');
+      return world.notes;
+    },
+    apply: (_site: string, { options }: SiteSettings) => void steps.push(`applied feeds ${options.disable_feed}`),
+    publish: () => void steps.push('published'),
+    mutex: new KeyedMutex(),
+    clock: () => 5,
+    logger: silentLogger(),
+  };
+  const set = (field: 'disable_feed' | 'xss_protection' | 'delete_readme', value: 0 | 1) =>
+    changeSimpleSetting(deps, { site, actor }, field, value);
+  const audited = async () =>
+    (await db.selectFrom('audit').selectAll().execute()).map((row) => [row.name, row.before, row.after]);
+  return {
+    db,
+    settings,
+    steps,
+    world,
+    deps,
+    set,
+    audited,
+    stored: async () => (await fetchSiteSettings(settings, 'site')).options,
+  };
+}
+
+describe('switching a toggle', () => {
+  it('tells WordPress, stores, puts it in force, tells other nodes, in that order', async () => {
+    const { set, steps, stored, audited } = await setUp();
+    expect(await set('disable_feed', 1)).toBe('Feeds are turned off.');
+    expect(steps).toEqual(['pushed', 'applied feeds 1', 'published']);
+    expect((await stored()).disable_feed).toBe(1);
+    expect(await audited()).toEqual([['disable_feed', '0', '1']]);
+  });
+
+  it('leaves WordPress alone when only the gate enforces it', async () => {
+    const { set, world, stored } = await setUp();
+    world.wordpressDown = true;
+    expect(await set('xss_protection', 0)).toBe('Advanced XSS protection is turned off.');
+    expect((await stored()).xss_protection).toBe(0);
+  });
+
+  it('changes nothing when WordPress can’t be told', async () => {
+    const { set, world, steps, stored, audited } = await setUp();
+    world.wordpressDown = true;
+    await expect(set('disable_feed', 1)).rejects.toMatchObject({ code: 'wordpress_unreachable' });
+    expect(steps).toEqual([]);
+    expect(await stored()).toEqual(defaultSecurityOptions);
+    expect(await audited()).toEqual([]);
+  });
+
+  it('gives WordPress the old policy back when the change can’t be stored', async () => {
+    const { deps, world, steps } = await setUp();
+    const settings = { ...deps.settings, write: () => Promise.reject(new ApiError('storage_unavailable')) };
+    const change = changeSimpleSetting({ ...deps, settings }, { site, actor }, 'disable_feed', 1);
+    await expect(change).rejects.toMatchObject({ code: 'storage_unavailable' });
+    expect(world.policy.disable_feed).toBe(0);
+    expect(steps).toEqual(['pushed', 'pushed']);
+  });
+
+  it('takes the value that is already set as a success, without a new record, and still checks WordPress', async () => {
+    const { set, world, audited } = await setUp();
+    expect(await set('disable_feed', 0)).toBe('Feeds are turned on.');
+    expect(await audited()).toEqual([]);
+    world.wordpressDown = true;
+    await expect(set('disable_feed', 0)).rejects.toMatchObject({ code: 'wordpress_unreachable' });
+  });
+
+  it('says so when the readme file could not be deleted', async () => {
+    const { set, world } = await setUp();
+    world.notes = { delete_readme: 'not_deleted' };
+    expect(await set('delete_readme', 1)).toBe(
+      'Saved, but the file could not be deleted because WordPress may not write there. Requests for it are refused.',
+    );
+    expect(await set('delete_readme', 0)).toBe('The readme file is no longer deleted.');
+  });
+
+  it('decides anew when another node changed the same toggle in between', async () => {
+    const { deps, settings, stored, audited } = await setUp();
+    let first = true;
+    const racing = {
+      ...deps,
+      pushPolicy: async () => {
+        if (first) {
+          first = false;
+          const change = { name: 'disable_feed', before: 0, after: 1, expectedVersion: 0 };
+          await settings.write({ site: 'site', changes: [change], actor: { ...actor, login: 'other' }, at: 4 });
+        }
+        return {};
+      },
+    };
+    await changeSimpleSetting(racing, { site, actor }, 'disable_feed', 1);
+    expect((await stored()).disable_feed).toBe(1);
+    expect(await audited()).toHaveLength(1);
+  });
+
+  it('lets the last of many parallel changes win, with one record per change', async () => {
+    const { set, stored, audited, world } = await setUp();
+    await Promise.all([1, 0, 1, 0, 1].map((value) => set('disable_feed', value as 0 | 1)));
+    expect((await stored()).disable_feed).toBe(1);
+    expect(world.policy.disable_feed).toBe(1);
+    expect(await audited()).toHaveLength(5);
+  });
+});
+
+it('tells WordPress only the options that it enforces', () => {
+  const options = Object.keys(defaultSecurityOptions);
+  expect(options.filter((field) => fieldsInWordPress.has(field)).sort()).toEqual([
+    'delete_readme',
+    'disable_feed',
+    'disable_file_edit',
+    'disable_xml_rpc',
+    'wp_remove_version',
+  ]);
+});
+
+/** Each entry is taken as it is: a new one is covered without a line here. */
+describe.each(allSimpleSettings)('the simple setting $field of the catalogue', (setting) => {
+  const { field, default: initial, paused, enforcedAt, oppositeInPolicy, suffix, messages } = setting;
+  const values = allowedValues(setting);
+  const group = (Object.keys(simpleSettings) as SettingGroup[]).find((name) =>
+    simpleSettings[name].some((entry) => entry.field === field),
+  ) as SettingGroup;
+  const stored = (value: number) => toSiteSettings(new Map([[field, { value, version: 1 }]]));
+
+  it('has its default on a fresh site, takes each allowed value from storage, and no other', () => {
+    expect(values).toContain(initial);
+    expect(getSettingValue(defaultSiteSettings, field)).toBe(initial);
+    for (const value of values) {
+      expect(getSettingValue(stored(value), field)).toBe(value);
+      expect((stored(value)[group] as Readonly<Record<string, unknown>>)[field]).toBe(value);
+    }
+    expect(() => stored(Math.max(...values) + 1)).toThrow(StorageError);
+  });
+
+  it('is in the policy of WordPress exactly when WordPress enforces it', () => {
+    expect(fieldsInWordPress.has(field)).toBe(enforcedAt.includes('php'));
+    for (const value of values) {
+      const policy = connectorPolicy(stored(value), consent);
+      if (!enforcedAt.includes('php')) expect(policy).not.toHaveProperty(field);
+      else if (oppositeInPolicy === undefined) expect(policy[field]).toBe(value);
+      else for (const name of oppositeInPolicy) expect(policy[name]).toBe(1 - value);
+    }
+  });
+
+  it('has the value of the catalogue during a pause', () => {
+    for (const value of values) {
+      const inForce = settingsInForce({ ...stored(value), pausedUntil: 1 }, 0);
+      expect(getSettingValue(inForce, field)).toBe(paused ?? value);
+    }
+  });
+
+  it('is changed with a text for the owner and a record', async () => {
+    const { deps, audited } = await setUp();
+    for (const value of values) {
+      const message = await changeSimpleSetting(deps, { site, actor }, field, value);
+      expect(message === '').toBe(messages === undefined);
+      expect(getSettingValue(await fetchSiteSettings(deps.settings, 'site'), field)).toBe(value);
+    }
+    expect((await audited()).every(([name]) => name === field)).toBe(true);
+    expect(new Set(values.map((value) => toValueName(setting, value))).size).toBe(values.length);
+  });
+
+  it('is served by a call that checks the value, when it has one', async () => {
+    const calls: readonly {
+      name: string;
+      suffix: string;
+      request: { safeParse(input: unknown): { success: boolean } };
+      response: { safeParse(data: unknown): { success: boolean } };
+    }[] = settingEndpoints(group);
+    const call = calls.find(({ name }) => name === `update:${field}`);
+    expect(call?.suffix).toBe(suffix);
+    if (call === undefined) return;
+    const { deps } = await setUp();
+    const handle = settingHandlers(deps)[call.name as keyof ReturnType<typeof settingHandlers>] as (
+      input: object,
+      context: object,
+    ) => Promise<{ data: object }>;
+    for (const value of values) {
+      expect(call.request.safeParse({ [field]: String(value) })).toMatchObject({
+        success: true,
+        data: { [field]: value },
+      });
+      const { data } = await handle({ [field]: value }, { site, actor });
+      expect(data).toEqual({ [field]: toResponseValue(setting, value) });
+      expect(call.response.safeParse(data).success).toBe(true);
+    }
+    expect(call.request.safeParse({ [field]: 99 }).success).toBe(false);
+    expect(call.request.safeParse({}).success).toBe(false);
+  });
+});

@@ -1,0 +1,198 @@
+import { join } from 'node:path';
+import type { Config } from '../config/config.js';
+import { CONFIG_FILE, readConfigFile } from '../config/load-config.js';
+import type { Clock } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
+import type { KeyedMutex } from '../lib/mutex.js';
+import { version } from '../lib/version.js';
+import type { SettingChangeContext } from '../settings/change-settings.js';
+import { connectorPolicy } from '../settings/connector-policy.js';
+import { settingsInForce } from '../settings/site-settings.js';
+import type { ConnectorState, SiteConfig, SiteId } from '../site.js';
+import { type ConnectorClient, createConnectorClient } from '../wordpress/connector-client.js';
+import { createConnectorHealth } from '../wordpress/connector-health.js';
+import { readSignedXmlRpc, toSiteFacts } from '../wordpress/connector-responses.js';
+import { createPolicyPush } from '../wordpress/policy-push.js';
+import type { Signal } from '../wordpress/signature.js';
+import { runSiteTask } from '../wordpress/site-files.js';
+import type { LiveSites } from './live-sites.js';
+import type { SiteFactsStore } from './site-facts-store.js';
+import type { SiteList } from './site-list.js';
+
+/** Guard's side of all connectors: their state, the policy that each one enforces, and their signals. */
+export interface Connectors {
+  readonly client: ConnectorClient;
+  state(site: SiteId): ConnectorState;
+  /** Checks the connector now. Never throws. */
+  check(site: SiteConfig): void;
+  /** Checks the connector, unless it was checked recently. Never throws. */
+  recheck(site: SiteConfig): void;
+  /** Sends WordPress the policy of these settings. The caller holds the site's mutex. Throws ConnectorError. */
+  readonly pushSettings: SettingChangeContext['pushPolicy'];
+  /** Sends WordPress the policy with these blocked users. The caller holds the site's mutex. Throws ConnectorError. */
+  pushBlockedUsers(site: SiteConfig, users: readonly number[]): Promise<void>;
+  /** Sends WordPress the current policy if it last reported another one. Never throws. */
+  reconcilePolicy(site: SiteId): void;
+  /** Handles the connector's signal in a response. */
+  signal(site: SiteConfig, signal: Signal): void;
+  /** Records that the site is in use. */
+  recordUse(site: SiteConfig): void;
+  onSignal(listener: (site: SiteConfig, signal: Signal) => void): void;
+  onUse(listener: (site: SiteId) => void): void;
+  /** Called when the connector responds, for the first time or again. */
+  onBack(listener: (site: SiteConfig) => void): void;
+  /**
+   * Starts the checks. Resolves when every connector has been checked once.
+   * @param ready resolves when the blocked and throttled users are loaded; no policy is pushed before
+   */
+  start(ready: Promise<unknown>): Promise<void>;
+  /** Ends the checks. */
+  stop(): void;
+}
+
+export function createConnectors(services: {
+  readonly config: Pick<Config, 'consent' | 'dataDir'>;
+  readonly siteList: SiteList;
+  readonly sites: LiveSites;
+  readonly factsStore: SiteFactsStore;
+  readonly mutex: KeyedMutex;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): Connectors {
+  const { config, siteList, sites, factsStore, mutex, clock, logger } = services;
+  const signalListeners: ((site: SiteConfig, signal: Signal) => void)[] = [];
+  const useListeners: ((site: SiteId) => void)[] = [];
+  const backListeners: ((site: SiteConfig) => void)[] = [];
+  let ready: Promise<unknown> = new Promise(() => undefined);
+
+  const client = createConnectorClient({
+    clock,
+    facts: (site) => sites.get(site.id).facts,
+    onFailed: (site) => health.recheck(site),
+    onSignal(site, command, signal) {
+      // The only command that is sent to an unused site: its signal also reports the connector's health.
+      if (command === 'events') health.handleSignal(site, signal);
+      // One of our pages is open in a browser.
+      if (command === 'session') recordUse(site);
+    },
+  });
+  const policyPush = createPolicyPush({
+    client,
+    current: (site) =>
+      connectorPolicy(sites.inForce(site), config.consent, sites.throttledUsers(site), sites.blockedUsers(site)),
+    mutex,
+    clock,
+    logger,
+  });
+  const health = createConnectorHealth({
+    sites: siteList,
+    client,
+    guardVersion: version,
+    clock,
+    logger,
+    actions: {
+      onHello(site, hello) {
+        const facts = toSiteFacts(hello);
+        if (JSON.stringify(facts) === JSON.stringify(sites.get(site.id).facts)) return;
+        sites.set(site.id, { facts });
+        const { leftOut } = readSignedXmlRpc(hello.signed_xml_rpc);
+        if (leftOut > 0) {
+          logger.warn(
+            { event: 'signed-xml-rpc-left-out', site: site.id, count: leftOut },
+            'A plugin names signed requests by XML-RPC in a form that can’t be let through.',
+          );
+        }
+        factsStore.writeFacts(site.id, facts).catch((error: unknown) => {
+          logger.warn({ event: 'site-facts-not-stored', site: site.id, err: error }, 'Site facts were not stored.');
+        });
+      },
+      onBack(site) {
+        for (const listener of backListeners) listener(site);
+        // While the connector was missing, a password alone was enough to log in.
+        ready
+          .then(async () => {
+            if (sites.inForce(site.id).login.sg2fa === 1) await client.endSessions(site, 'without_factor');
+          })
+          .catch((error: unknown) => {
+            logger.warn(
+              { event: 'sessions-not-ended', site: site.id, err: error },
+              'Sessions that were made without the second factor could not be ended.',
+            );
+          });
+      },
+      onPolicy(site, hash) {
+        ready.then(
+          () => policyPush.reconcile(site, hash),
+          () => undefined,
+        );
+      },
+      async restoreKey(site, fault) {
+        const { wordpressDir, muPluginsDir } = site;
+        if (wordpressDir === null) return false;
+        const folders = { wordpressDir, ...(muPluginsDir !== undefined && { muPluginsDir }) };
+        const content = { secret: site.secret, requireGuard: await requiresGuard(config, site) };
+        const onlyIfLacking = fault === 'missing';
+        const { written } = await runSiteTask(folders, { kind: 'restore-key', content, onlyIfLacking });
+        if (!written) return false;
+        await factsStore.writeKeyRestored(site.id, clock());
+        return true;
+      },
+    },
+  });
+
+  function recordUse(site: SiteConfig): void {
+    health.recordUse(site.id);
+    for (const listener of useListeners) listener(site.id);
+  }
+
+  return {
+    client,
+    state: health.state,
+    check: (site) => void health.check(site),
+    recheck: health.recheck,
+    pushSettings(site, settings) {
+      const blockedUsers = sites.blockedUsers(site.id, settings);
+      const inForce = settingsInForce(settings, clock());
+      return policyPush.push(
+        site,
+        connectorPolicy(inForce, config.consent, sites.throttledUsers(site.id), blockedUsers),
+      );
+    },
+    async pushBlockedUsers(site, users) {
+      // Nothing is in force during a pause.
+      const blocked = sites.get(site.id).settings.pausedUntil > clock() ? [] : users;
+      await policyPush.push(
+        site,
+        connectorPolicy(sites.inForce(site.id), config.consent, sites.throttledUsers(site.id), blocked),
+      );
+    },
+    reconcilePolicy(id) {
+      const site = siteList.find(id);
+      const state = health.state(id);
+      if (site && state.kind === 'ok') policyPush.reconcile(site, state.policy);
+    },
+    signal(site, signal) {
+      recordUse(site);
+      health.handleSignal(site, signal);
+      for (const listener of signalListeners) listener(site, signal);
+    },
+    recordUse,
+    onSignal: (listener) => void signalListeners.push(listener),
+    onUse: (listener) => void useListeners.push(listener),
+    onBack: (listener) => void backListeners.push(listener),
+    start(whenReady) {
+      ready = whenReady;
+      return health.start();
+    },
+    stop() {
+      health.stop();
+      policyPush.stop();
+    },
+  };
+}
+
+/** Reads `requireGuard` from the configuration file: `attach` may have changed it while guard runs. */
+async function requiresGuard({ dataDir }: Pick<Config, 'dataDir'>, site: SiteConfig): Promise<boolean> {
+  const file = await readConfigFile(join(dataDir, CONFIG_FILE), []);
+  return (file?.sites.find(({ id }) => id === site.id) ?? site).requireGuard;
+}

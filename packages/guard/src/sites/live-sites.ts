@@ -1,0 +1,176 @@
+import { english, type Language } from '../i18n/language.js';
+import type { Address } from '../lib/address.js';
+import { AddressSet } from '../lib/address-set.js';
+import type { Clock } from '../lib/clock.js';
+import { TimedAddresses } from '../lib/timed-addresses.js';
+import { type LivePolicy, PolicyCache } from '../rules/policy.js';
+import {
+  defaultSiteSettings,
+  type SettingsInForce,
+  type SiteSettings,
+  settingsInForce,
+} from '../settings/site-settings.js';
+import { defaultSitePaths, type SiteFacts, type SiteId } from '../site.js';
+
+/** The data that a site's snapshot is compiled from. */
+export interface LiveSite {
+  readonly settings: SiteSettings;
+  readonly facts: SiteFacts | null;
+  /** Addresses that are blocked for good. */
+  readonly blocked: AddressSet;
+  /** Addresses that are blocked until a time. */
+  readonly blockedUntil: TimedAddresses;
+  /** Ids of users who may not log in. */
+  readonly blockedUsers: ReadonlySet<number>;
+}
+
+/** Node fires longer timers at once; a timer that fires too early is set again. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const initialSite: LiveSite = {
+  settings: defaultSiteSettings,
+  facts: null,
+  blocked: AddressSet.empty,
+  blockedUntil: TimedAddresses.empty,
+  blockedUsers: new Set(),
+};
+
+/** Holds the data of each site's snapshot, and swaps in a new snapshot when the data changes. */
+export class LiveSites {
+  readonly #live: LivePolicy;
+  readonly #homeOf: (site: SiteId) => string;
+  readonly #clock: Clock;
+  readonly #languageFor: (locale: string) => Language;
+  readonly #sites = new Map<SiteId, LiveSite>();
+  readonly #policies = new PolicyCache();
+  /** Timers of current pauses, by site. */
+  readonly #pauses = new Map<SiteId, NodeJS.Timeout>();
+  readonly #throttledUsers = new Map<SiteId, readonly number[]>();
+  #onResumed: (site: SiteId) => void = () => {};
+
+  /**
+   * @param homeOf URL path of a site's home, used until the connector has reported it
+   * @param languageFor finds the language of a WordPress locale
+   */
+  constructor(
+    live: LivePolicy,
+    homeOf: (site: SiteId) => string,
+    clock: Clock,
+    languageFor: (locale: string) => Language = () => english,
+  ) {
+    this.#live = live;
+    this.#homeOf = homeOf;
+    this.#clock = clock;
+    this.#languageFor = languageFor;
+  }
+
+  get(site: SiteId): LiveSite {
+    return this.#sites.get(site) ?? initialSite;
+  }
+
+  /** Returns the settings that are enforced at a site now. */
+  inForce(site: SiteId): SettingsInForce {
+    return settingsInForce(this.get(site).settings, this.#clock());
+  }
+
+  /** Whether the owner has blocked an address, by itself or in a range, and the block has not ended. */
+  isBlocked(site: SiteId, address: Address): boolean {
+    const { blocked, blockedUntil } = this.get(site);
+    return blocked.has(address) || (blockedUntil.size > 0 && blockedUntil.has(address, this.#clock()));
+  }
+
+  /** Lists users that WordPress must refuse: none during a pause. @param settings the settings that will be in force */
+  blockedUsers(site: SiteId, settings = this.get(site).settings): readonly number[] {
+    return settings.pausedUntil > this.#clock() ? [] : [...this.get(site).blockedUsers].sort((a, b) => a - b);
+  }
+
+  /** Lists users whose password checks are spaced for anonymous clients, ascending by id. */
+  throttledUsers(site: SiteId): readonly number[] {
+    return this.#throttledUsers.get(site) ?? [];
+  }
+
+  setThrottledUsers(site: SiteId, users: readonly number[]): void {
+    this.#throttledUsers.set(site, users);
+  }
+
+  timeZone(site: SiteId): string {
+    return this.get(site).facts?.timeZone ?? 'UTC';
+  }
+
+  /** The language of guard's own pages and mails for the site; English until the connector has reported the locale. */
+  language(site: SiteId): Language {
+    return this.#languageFor(this.get(site).facts?.locale ?? 'en_US');
+  }
+
+  set(site: SiteId, change: Partial<LiveSite>): void {
+    this.#sites.set(site, { ...this.get(site), ...change });
+    this.#swap(site);
+    this.#waitForResume(site);
+  }
+
+  /** Forgets a site that is no longer configured. */
+  delete(site: SiteId): void {
+    clearTimeout(this.#pauses.get(site));
+    this.#pauses.delete(site);
+    this.#throttledUsers.delete(site);
+    this.#sites.delete(site);
+    this.#live.delete(site);
+  }
+
+  /** @param listener called when a pause has ended and the site's settings are in force again */
+  onResumed(listener: (site: SiteId) => void): void {
+    this.#onResumed = listener;
+  }
+
+  /** Stops the timers of pauses: the end of a pause swaps no snapshot any more. */
+  stop(): void {
+    for (const timer of this.#pauses.values()) clearTimeout(timer);
+    this.#pauses.clear();
+  }
+
+  #swap(site: SiteId): void {
+    const { facts, blocked, blockedUntil, settings } = this.get(site);
+    const { options, siteSecurity, login } = this.inForce(site);
+    const paths = facts?.paths ?? defaultPathsAt(this.#homeOf(site).toLowerCase());
+    const paused = settings.pausedUntil > this.#clock();
+    const input = {
+      options,
+      paths,
+      blocked: paused ? AddressSet.empty : blocked,
+      blockedUntil: paused ? TimedAddresses.empty : blockedUntil,
+      login,
+      timeZone: this.timeZone(site),
+      multisite: facts?.multisite ?? false,
+      signedXmlRpc: siteSecurity.signed_xml_rpc === 1 ? (facts?.signedXmlRpc ?? []) : [],
+      language: this.language(site),
+    };
+    this.#live.swap(site, this.#policies.compile(input));
+  }
+
+  #waitForResume(site: SiteId): void {
+    clearTimeout(this.#pauses.get(site));
+    this.#pauses.delete(site);
+    const left = this.get(site).settings.pausedUntil - this.#clock();
+    if (left <= 0) return;
+    const resume = () => {
+      // The timer is monotonic, the pause follows the wall clock: if that was set back, wait on.
+      if (this.get(site).settings.pausedUntil > this.#clock()) return this.#waitForResume(site);
+      this.#pauses.delete(site);
+      this.#swap(site);
+      this.#onResumed(site);
+    };
+    this.#pauses.set(site, setTimeout(resume, Math.min(left, LONGEST_TIMER_MS)));
+  }
+}
+
+function defaultPathsAt(home: string) {
+  const { admin, includes, content, uploads, rest } = defaultSitePaths;
+  return {
+    home,
+    admin: home + admin,
+    includes: home + includes,
+    content: home + content,
+    uploads: home + uploads,
+    rest,
+  };
+}

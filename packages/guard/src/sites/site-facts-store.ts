@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { SiteFacts, SiteId } from '../site.js';
+import { type Database, withTables } from '../storage/database.js';
+import { signedXmlRpcSchema } from '../wordpress/connector-responses.js';
+
+/** What the connector last reported about a site, for use after a restart until WordPress responds. */
+export interface SiteFactsTables {
+  site_facts: {
+    site: string;
+    /** JSON. */
+    facts: string;
+    /** When guard last restored its key in this WordPress, milliseconds since the Unix epoch. */
+    key_restored_at: number | null;
+  };
+}
+
+/** What is stored about a site. */
+export interface StoredSite {
+  readonly facts: SiteFacts | null;
+  /** When guard last restored its key in this WordPress, milliseconds since the Unix epoch. */
+  readonly keyRestoredAt: number | null;
+}
+
+/** Every method may throw StorageError. */
+export interface SiteFactsStore {
+  read(site: SiteId): Promise<StoredSite>;
+  /** The facts about all sites; sites without facts are omitted. */
+  readAll(): Promise<ReadonlyMap<SiteId, SiteFacts>>;
+  writeFacts(site: SiteId, facts: SiteFacts): Promise<void>;
+  writeKeyRestored(site: SiteId, at: number): Promise<void>;
+}
+
+const factsSchema = z.object({
+  homeUrl: z.string(),
+  paths: z.object({
+    home: z.string(),
+    admin: z.string(),
+    includes: z.string(),
+    content: z.string(),
+    uploads: z.string(),
+    rest: z.string(),
+  }),
+  timeZone: z.string().default('UTC'),
+  locale: z.string().default('en_US'),
+  multisite: z.boolean().default(false),
+  signedXmlRpc: z.array(signedXmlRpcSchema).default([]),
+});
+
+export function sqlSiteFactsStore(database: Database): SiteFactsStore {
+  const db = withTables<SiteFactsTables>(database);
+  return {
+    async read(site) {
+      const row = await db
+        .selectFrom('site_facts')
+        .select(['facts', 'key_restored_at'])
+        .where('site', '=', site)
+        .executeTakeFirst();
+      return { facts: row ? parseFacts(row.facts) : null, keyRestoredAt: row?.key_restored_at ?? null };
+    },
+
+    async readAll() {
+      const found = new Map<SiteId, SiteFacts>();
+      for (const row of await db.selectFrom('site_facts').select(['site', 'facts']).execute()) {
+        const facts = parseFacts(row.facts);
+        if (facts !== null) found.set(row.site, facts);
+      }
+      return found;
+    },
+
+    async writeFacts(site, facts) {
+      const text = JSON.stringify(facts);
+      await db
+        .insertInto('site_facts')
+        .values({ site, facts: text, key_restored_at: null })
+        .onConflict((conflict) => conflict.column('site').doUpdateSet({ facts: text }))
+        .execute();
+    },
+
+    async writeKeyRestored(site, at) {
+      await db
+        .insertInto('site_facts')
+        .values({ site, facts: 'null', key_restored_at: at })
+        .onConflict((conflict) => conflict.column('site').doUpdateSet({ key_restored_at: at }))
+        .execute();
+    },
+  };
+}
+
+/** Returns null for facts that can't be parsed: they are only a copy, and the connector reports them again. */
+function parseFacts(text: string): SiteFacts | null {
+  try {
+    return factsSchema.nullable().parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openTestDatabase, type TestDatabase } from '../../test/support/database.js';
+import { scratchFolder } from '../../test/support/scratch.js';
+import { sqlChallengeStore } from './challenges.js';
+import { sqlFactorTriesStore } from './check-code.js';
+import { sqlSecondFactorStore } from './factor-store.js';
+
+/** Every store must behave the same on each of these. A new dialect is one more line. */
+const dialects: readonly { name: string; open: () => Promise<TestDatabase> }[] = [
+  {
+    name: 'SQLite',
+    open: async () => openTestDatabase(await scratchFolder()),
+  },
+];
+
+const owner = { site: 'a', userId: 1 };
+const HASHES = ['h1', 'h2'];
+
+describe.each(dialects)('second factors on $name', ({ open }) => {
+  async function stores() {
+    const db = await open();
+    onTestFinished(() => db.destroy());
+    return {
+      db,
+      factors: sqlSecondFactorStore(db),
+      challenges: sqlChallengeStore(db),
+      tries: sqlFactorTriesStore(db),
+    };
+  }
+  type Stores = Awaited<ReturnType<typeof stores>>;
+
+  const challenge = (idHash: string, createdAt = 0) => ({
+    ...owner,
+    idHash,
+    login: 'owner',
+    purpose: 'login' as const,
+    browserHash: 'b',
+    remember: false,
+    redirect: '',
+    interim: false,
+    stamp: '',
+    createdAt,
+    expiresAt: createdAt + 100,
+  });
+
+  async function begin({ factors, challenges }: Stores, id = 'c') {
+    await challenges.create(challenge(id), 5);
+    await factors.startSetup(owner, { login: 'owner', secret: `secret of ${id}`, keyId: 'k', challenge: id, at: 1 });
+  }
+
+  async function enabled() {
+    const all = await stores();
+    await begin(all);
+    await all.factors.confirmSetup(owner, { challenge: 'c', step: 5, codes: HASHES, at: 2 });
+    expect(await all.factors.enable(owner, { challenge: 'c', at: 3 })).toBe(true);
+    return all;
+  }
+
+  const trueOnes = async (answers: Promise<boolean>[]) => (await Promise.all(answers)).filter(Boolean).length;
+  const tenTimes = (task: () => Promise<boolean>) => trueOnes(Array.from({ length: 10 }, task));
+
+  it('let one of ten use the same step, and none an older one', async () => {
+    const { factors } = await enabled();
+    expect(await tenTimes(() => factors.consumeStep(owner, 6))).toBe(1);
+    expect(await tenTimes(() => factors.consumeStep(owner, 5))).toBe(0);
+    expect(await factors.consumeStep({ ...owner, site: 'b' }, 9)).toBe(false);
+  });
+
+  it('let one of ten use the same back-up code, and leave the others', async () => {
+    const { factors } = await enabled();
+    expect(await tenTimes(() => factors.consumeBackupCode(owner, 'h1', 4))).toBe(1);
+    expect(await factors.consumeBackupCode({ ...owner, userId: 2 }, 'h2', 4)).toBe(false);
+    expect(await factors.consumeBackupCode(owner, 'h2', 4)).toBe(true);
+  });
+
+  it('let one of ten confirm a set-up with the same code: the back-up codes that it is shown stay good', async () => {
+    const all = await stores();
+    await begin(all);
+    const confirmations = Array.from({ length: 10 }, (_, n) =>
+      all.factors.confirmSetup(owner, { challenge: 'c', step: 5, codes: [`h${n}`], at: 2 }),
+    );
+    const answers = await Promise.all(confirmations);
+    expect(answers.filter(Boolean)).toHaveLength(1);
+    await all.factors.enable(owner, { challenge: 'c', at: 3 });
+    expect(await all.factors.consumeBackupCode(owner, `h${answers.indexOf(true)}`, 4)).toBe(true);
+  });
+
+  it('let one of ten end a challenge, and at most three of ten try when three are allowed', async () => {
+    const { challenges } = await enabled();
+    await challenges.create(challenge('d'), 5);
+    expect(await tenTimes(() => challenges.countTry('a', 'd', 3, 10))).toBe(3);
+    expect(await tenTimes(() => challenges.end('a', 'd', 10))).toBe(1);
+    await challenges.create(challenge('e'), 5);
+    expect(await challenges.end('a', 'e', 100)).toBe(false);
+    expect(await challenges.countTry('a', 'e', 3, 100)).toBe(false);
+  });
+
+  it('let one of ten count the same try', async () => {
+    const { tries } = await stores();
+    const none = await tries.read(owner);
+    expect(await tenTimes(() => tries.swap(owner, none, { tries: 1, pausedUntil: 0 }))).toBe(1);
+    const one = await tries.read(owner);
+    expect(await tenTimes(() => tries.swap(owner, one, { tries: 2, pausedUntil: 9 }))).toBe(1);
+    expect(await tries.read(owner)).toEqual({ tries: 2, pausedUntil: 9 });
+  });
+
+  it('keep the first secret of a challenge, and give another challenge its own', async () => {
+    const all = await stores();
+    await begin(all);
+    const again = { login: 'owner', secret: 'second', keyId: 'k', challenge: 'c', at: 2 };
+    await all.factors.startSetup(owner, again);
+    expect((await all.factors.read(owner))?.secret).toBe('secret of c');
+    await begin(all, 'd');
+    expect((await all.factors.read(owner))?.secret).toBe('secret of d');
+    expect(await all.factors.confirmSetup(owner, { challenge: 'c', step: 5, codes: HASHES, at: 2 })).toBe(false);
+  });
+
+  it('never replace a factor that is on', async () => {
+    const all = await enabled();
+    await begin(all, 'd');
+    expect(await all.factors.read(owner)).toMatchObject({ secret: 'secret of c', enabled: true });
+    expect(await all.factors.consumeBackupCode(owner, 'h1', 9)).toBe(true);
+    expect(await all.factors.confirmSetup(owner, { challenge: 'd', step: 9, codes: ['x'], at: 9 })).toBe(false);
+    expect(await all.factors.replaceSetupCodes(owner, { challenge: 'd', codes: ['x'] })).toBe(false);
+  });
+
+  it('are not on before the first code was right, and nothing of a failed step is kept', async () => {
+    const all = await stores();
+    await begin(all);
+    expect(await all.factors.enable(owner, { challenge: 'c', at: 2 })).toBe(false);
+    expect((await all.challenges.read('a', 'c'))?.ended).toBe(false);
+    // The challenge is over: its step must not be used up either.
+    expect(await all.factors.confirmSetup(owner, { challenge: 'c', step: 5, codes: HASHES, at: 100 })).toBe(false);
+    expect((await all.factors.read(owner))?.lastStep).toBe(0);
+  });
+
+  it('keep five logins of a user and forget what is old', async () => {
+    const { challenges } = await stores();
+    for (let i = 0; i < 8; i++) await challenges.create(challenge(`c${i}`, i), 5);
+    const alive = await Promise.all(Array.from({ length: 8 }, (_, i) => challenges.read('a', `c${i}`)));
+    expect(alive.map((found) => found !== null)).toEqual([false, false, false, true, true, true, true, true]);
+    await challenges.create({ ...challenge('late', 200_000_000), userId: 2 }, 5);
+    expect(await challenges.read('a', 'c7')).toBeNull();
+  });
+});

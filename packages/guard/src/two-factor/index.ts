@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import type { CallHandlers, Feature, OptionPages, RunningFeature } from '../feature.js';
+import type { LoginSecurity } from '../login/index.js';
+import { defaultSitePaths, type SiteConfig, type SiteId } from '../site.js';
+import { listSitesWithRows } from '../storage/database.js';
+import { sqlChallengeStore } from './challenges.js';
+import { sqlFactorTriesStore } from './check-code.js';
+import type { TwoFactorCalls } from './endpoints.js';
+import { deleteBrowsers, sqlSecondFactorStore } from './factor-store.js';
+import { recordLogin } from './handle-submit.js';
+import { sqlTrustedDeviceStore, TrustedDevices } from './trusted-devices.js';
+import { createTwoFactorFlow, type RunningTwoFactorFlow } from './two-factor-flow.js';
+
+/** The running second factor. */
+export interface TwoFactor extends RunningFeature {
+  readonly flow: RunningTwoFactorFlow;
+  /** Ids of users who have set up a second factor. Throws StorageError. */
+  enrolledUsers(site: SiteId): Promise<readonly number[]>;
+  /** Stops trusting all browsers of a site, and ends logins that wait for a code. Throws StorageError. */
+  forgetBrowsers(site: SiteId): Promise<void>;
+  loadEndpoints(): Promise<{
+    readonly handlers: CallHandlers<TwoFactorCalls>;
+    readonly pages: Pick<OptionPages, 'login'>;
+  }>;
+}
+
+/** Trusted devices are loaded before the start resolves. */
+export const twoFactorAuthentication: Feature<TwoFactor, { readonly login: LoginSecurity }> = {
+  name: 'two-factor',
+  async start(services, { login }) {
+    const { config, siteList, db, wordpress, sites, feed, clock, logger } = services;
+    const factors = sqlSecondFactorStore(db);
+    const toPaths = ({ id }: SiteConfig) => sites.get(id).facts?.paths ?? defaultSitePaths;
+    const flow = createTwoFactorFlow({
+      factors,
+      challenges: sqlChallengeStore(db),
+      tries: sqlFactorTriesStore(db),
+      audit: services.audit,
+      devices: new TrustedDevices(sqlTrustedDeviceStore(db)),
+      issuer: wordpress,
+      users: wordpress,
+      keyFile: join(config.dataDir, 'two-factor.key'),
+      recordLogin: (request, success) =>
+        recordLogin(login.services.attempts, toPaths(request.site).home, request, success),
+      adminPath: (site) => toPaths(site).admin,
+      clock,
+      logger,
+    });
+    login.onRenamed((site, { ID, user_login }) => factors.rename({ site, userId: ID }, user_login));
+    const withDevices = await listSitesWithRows(db, 'second_factor_devices');
+    for (const { id } of siteList) if (withDevices.has(id)) await flow.reload(id);
+    // A reset by the command line or another process changes the site's version.
+    feed.subscribe((site) => void flow.reload(site));
+
+    return {
+      flow,
+      loadSite: flow.reload,
+      enrolledUsers: async (site) => (await factors.listEnabled(site)).map(({ userId }) => userId),
+      async forgetBrowsers(site) {
+        const version = await deleteBrowsers(db, site);
+        await flow.reload(site);
+        feed.publish({ site, version });
+      },
+      async loadEndpoints() {
+        const { twoFactorEndpoints } = await import('./endpoints.js');
+        const countLocked = (site: SiteId) => login.lockedAddresses(site).length;
+        return twoFactorEndpoints(services, factors, countLocked, flow.forgetDevices);
+      },
+    };
+  },
+};

@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import {
+  appCode,
+  enrol,
+  type Page,
+  PlainBrowser,
+  type SecondFactorSite,
+  secondFactorSite,
+  shownSecret,
+  wrongCode,
+} from '../../test/support/second-factor-site.js';
+
+/** A site whose user has a factor, and a new browser that has passed the password. */
+async function atChallenge(): Promise<{ site: SecondFactorSite; browser: PlainBrowser; page: Page; secret: Buffer }> {
+  const site = await secondFactorSite();
+  const { secret } = await enrol(site, new PlainBrowser(site));
+  const browser = new PlainBrowser(site);
+  return { site, browser, page: await browser.logIn(), secret };
+}
+
+describe('wrong codes', () => {
+  it('end the challenge after ten, and slow the account', async () => {
+    const { site, browser, page, secret } = await atChallenge();
+    for (let i = 1; i <= 9; i++) {
+      expect((await browser.send(page, 'code', { code: wrongCode(secret, site.now) })).status).toBe(403);
+    }
+    const tenth = await browser.send(page, 'code', { code: wrongCode(secret, site.now) });
+    expect([tenth.status, tenth.headers.get('retry-after')]).toEqual([429, '60']);
+    expect(tenth.html).toContain('Codes are accepted again in 60 seconds.');
+    const after = await browser.send(page, 'code', { code: appCode(secret, site.now) });
+    expect(after.status).toBe(403);
+    const next = new PlainBrowser(site);
+    const paused = await next.send(await next.logIn(), 'code', { code: appCode(secret, site.now) });
+    expect([paused.status, paused.headers.get('retry-after')]).toEqual([429, '60']);
+    expect(site.issued).toHaveLength(1);
+    site.now += 60_000;
+    expect((await next.send(paused, 'code', { code: appCode(secret, site.now) })).status).toBe(303);
+  });
+
+  it('are not checked faster by many logins at the same time', async () => {
+    const { site, secret } = await atChallenge();
+    const browsers = Array.from({ length: 4 }, () => new PlainBrowser(site));
+    const pages = await Promise.all(browsers.map((browser) => browser.logIn()));
+    const answers = await Promise.all(
+      browsers.flatMap((browser, i) =>
+        Array.from({ length: 10 }, () => browser.send(pages[i] as Page, 'code', { code: wrongCode(secret, site.now) })),
+      ),
+    );
+    const checked = answers.filter(({ html }) => html.includes('This code isn’t right')).length;
+    expect(checked).toBeLessThanOrEqual(10);
+    // In a login of its own: one of the others may be over, if all ten were its own.
+    const late = new PlainBrowser(site);
+    const right = await late.send(await late.logIn(), 'code', { code: appCode(secret, site.now) });
+    expect(right.status).toBe(429);
+    expect(site.issued).toHaveLength(1);
+  });
+
+  it('slow the account longer each time, and a restart forgets nothing', async () => {
+    const { site, browser, page, secret } = await atChallenge();
+    for (let i = 0; i < 10; i++) await browser.send(page, 'code', { code: wrongCode(secret, site.now) });
+    await site.db.destroy();
+    const restarted = await secondFactorSite(site.dataDir);
+    restarted.now = site.now + 30_000;
+    const again = new PlainBrowser(restarted);
+    const paused = await again.send(await again.logIn(), 'code', { code: appCode(secret, restarted.now) });
+    expect(paused.headers.get('retry-after')).toBe('30');
+    restarted.now += 30_000;
+    let last = paused;
+    for (let i = 0; i < 10; i++) last = await again.send(paused, 'code', { code: wrongCode(secret, restarted.now) });
+    expect(last.headers.get('retry-after')).toBe('300');
+    expect(restarted.issued).toEqual([]);
+  });
+
+  it('count for back-up codes as well', async () => {
+    const { site, browser, secret } = await atChallenge();
+    const page = await browser.open('/wp-login.php?action=second-factor&method=backup');
+    for (let i = 0; i < 9; i++) await browser.send(page, 'backup', { code: `0000 000${i}` });
+    const app = await browser.open('/wp-login.php?action=second-factor');
+    expect((await browser.send(app, 'code', { code: wrongCode(secret, site.now) })).status).toBe(429);
+  });
+});
+
+describe('a challenge', () => {
+  it('is refused in another browser, and the log says so', async () => {
+    const { site, browser, page, secret } = await atChallenge();
+    const thief = new PlainBrowser(site, { 'user-agent': 'Other/1.0' });
+    thief.cookies.set('sf_challenge', browser.cookies.get('sf_challenge') as string);
+    expect((await thief.open('/wp-login.php?action=second-factor')).status).toBe(403);
+    expect((await thief.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(403);
+    expect(site.log.events()).toContain('second-factor-other-browser');
+    expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(303);
+  });
+
+  it('ends after 10 minutes', async () => {
+    const { site, browser, page, secret } = await atChallenge();
+    site.now += 10 * 60_000;
+    const late = await browser.send(page, 'code', { code: appCode(secret, site.now) });
+    expect([late.status, late.html.includes('This login has ended')]).toEqual([403, true]);
+    expect(site.issued).toHaveLength(1);
+  });
+
+  it('belongs to one user: another user’s code or a named user in the form changes nothing', async () => {
+    const { site, secret } = await atChallenge();
+    site.needed = { ...site.needed, userId: 2, login: 'editor' };
+    await enrol(site, new PlainBrowser(site));
+    const browser = new PlainBrowser(site);
+    const page = await browser.logIn();
+    const ownersCode = appCode(secret, site.now);
+    const answer = await browser.send(page, 'code', { code: ownersCode, user: '1', user_id: '1', login: 'owner' });
+    expect(answer.status).toBe(403);
+    expect(site.issued.map(({ user }) => user)).toEqual([1, 2]);
+  });
+
+  it('is not acted on from another site, nor without the page’s token', async () => {
+    const { site, browser, page, secret } = await atChallenge();
+    const code = appCode(secret, site.now);
+    const token = /name="token" value="([^"]+)"/.exec(page.html)?.[1] as string;
+    const form = { token, step: 'code', code };
+    const path = '/wp-login.php?action=second-factor';
+    expect((await browser.open(path, form, { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await browser.open(path, form, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await browser.open(path, { step: 'code', code })).headers.get('location')).toBe(path);
+    expect((await browser.open(path, { ...form, token: `${token}x` })).headers.get('location')).toBe(path);
+    expect(site.issued).toHaveLength(1);
+    expect((await browser.open(path, form, { origin: site.url })).status).toBe(303);
+    expect(site.issued).toHaveLength(2);
+  });
+
+  it('does not exist without its cookie, or with a made-up one', async () => {
+    const { site } = await atChallenge();
+    for (const cookie of [null, 'x', 'A'.repeat(43), "' or 1=1--"]) {
+      const browser = new PlainBrowser(site);
+      if (cookie) browser.cookies.set('sf_challenge', cookie);
+      expect((await browser.open('/wp-login.php?action=second-factor')).status).toBe(403);
+    }
+  });
+
+  it('answers what is no form, or a huge one, with an error and stays alive', async () => {
+    const { site, browser, page, secret } = await atChallenge();
+    const path = `${site.url}/wp-login.php?action=second-factor`;
+    for (const [type, body] of [
+      ['application/json', '{}'],
+      ['application/x-www-form-urlencoded', 'a='.padEnd(100_000, 'a')],
+    ] as const) {
+      const headers = { 'content-type': type, 'user-agent': 'Plain/1.0' };
+      expect((await fetch(path, { method: 'POST', headers, body })).status).toBe(400);
+    }
+    expect((await fetch(path, { method: 'PUT' })).status).toBe(405);
+    expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(303);
+  });
+});
+
+describe('pages', () => {
+  it('are neither stored nor indexed, run only their own script, and are framed by the site alone', async () => {
+    const { page } = await atChallenge();
+    const policy = page.headers.get('content-security-policy') ?? '';
+    const nonce = /script-src 'nonce-([^']+)'/.exec(policy)?.[1];
+    expect(policy).toMatch(/^default-src 'none';/);
+    expect(policy).not.toMatch(/unsafe|\*/);
+    expect(page.html.match(/<script/g)).toHaveLength(1);
+    expect(page.html).toContain(`<script nonce="${nonce}">`);
+    expect(page.html).not.toMatch(/ style="| on[a-z]+="/);
+    expect(page.headers.get('cache-control')).toContain('no-store');
+    expect(page.headers.get('x-robots-tag')).toContain('noindex');
+  });
+
+  it('hold no product name and no address of anybody else', async () => {
+    const site = await secondFactorSite();
+    const browser = new PlainBrowser(site);
+    const enrolment = await browser.logIn();
+    const codes = await browser.send(enrolment, 'enrol', { code: appCode(shownSecret(enrolment), site.now) });
+    const ended = await new PlainBrowser(site).open('/wp-login.php?action=second-factor');
+    for (const { html, headers } of [enrolment, codes, ended]) {
+      expect(html + JSON.stringify([...headers])).not.toMatch(/security.?optimizer|guard|siteground/i);
+      expect(html.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:\/\//);
+    }
+  });
+
+  it('show a login name as text, whatever it holds', async () => {
+    const site = await secondFactorSite();
+    site.needed = { ...site.needed, login: '<img src=x onerror=alert(1)>"\'&' };
+    const browser = new PlainBrowser(site);
+    const page = await browser.logIn();
+    expect(page.html).not.toContain('<img');
+    const codes = await browser.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
+    expect(codes.html).not.toContain('<img');
+    expect(codes.html).toContain('data:text/plain');
+  });
+});
+
+describe('a challenge that waits while its user changes', () => {
+  it.each(['new password', 'deleted'])('ends: %s', async (stamp) => {
+    const { site, browser, page, secret } = await atChallenge();
+    site.needed = { ...site.needed, stamp };
+    const late = await browser.send(page, 'code', { code: appCode(secret, site.now) });
+    expect(late.status).toBe(403);
+    expect(late.html).toContain('Log in again');
+    expect(site.issued).toHaveLength(1);
+    // It has ended for good, even if the old password came back.
+    site.needed = { ...site.needed, stamp: 'old' };
+    expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(403);
+    expect(site.issued).toHaveLength(1);
+    expect(site.log.events().filter((event) => event === 'second-factor-outdated')).toHaveLength(1);
+  });
+
+  it('gives nobody a factor who has just lost the password', async () => {
+    const site = await secondFactorSite();
+    const thief = new PlainBrowser(site);
+    const page = await thief.logIn();
+    site.needed = { ...site.needed, stamp: 'new password' };
+    await thief.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
+    expect(await site.factors.read({ site: 'site', userId: 1 })).not.toMatchObject({ enabled: true });
+    const owner = new PlainBrowser(site);
+    expect((await owner.logIn()).html).toContain('<code>');
+  });
+});

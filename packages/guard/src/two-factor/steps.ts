@@ -1,0 +1,180 @@
+import type { Language } from '../i18n/language.js';
+import { withoutPort } from '../lib/address.js';
+import type { Clock } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
+import type { AuditStore } from '../settings/audit-store.js';
+import type { SiteConfig } from '../site.js';
+import type { SessionIssuer, UserLookup } from '../wordpress/connector-client.js';
+import { type ChallengeStore, type StoredChallenge, toFormToken } from './challenges.js';
+import type { FactorTriesStore } from './check-code.js';
+import { createQrCode, type EnrolmentServices, getSetupSecret } from './enrolment.js';
+import { getKeyForCheck } from './factor-key.js';
+import type { SecondFactorStore } from './factor-store.js';
+import { noticePage, notices } from './notices.js';
+import type { FormFacts, FrameFacts } from './page-frame.js';
+import { challengePage, codesAgainPage, enrolPage } from './pages.js';
+import { pageReply, type Reply } from './reply.js';
+import { toBase32, toKeyUri } from './totp.js';
+import type { TrustedDevices } from './trusted-devices.js';
+
+/** A request to the pages of the second factor. */
+export interface TwoFactorRequest {
+  readonly site: SiteConfig;
+  /** Canonical address. */
+  readonly address: string;
+  readonly scheme: 'http' | 'https';
+  readonly host: string;
+  readonly requestId: string;
+  /** Path at which the login is reached now, with leading slash and home: `/wp-login.php` or the custom address. */
+  readonly loginPath: string;
+  /** The site's language. */
+  readonly language: Language;
+}
+
+/** The connector's report that a password was right but a second factor is needed. */
+export interface TwoFactorRequirement {
+  readonly userId: number;
+  readonly login: string;
+  readonly remember: boolean;
+  /** Where WordPress would have redirected the visitor. */
+  readonly redirect: string;
+  /** The login dialog inside wp-admin (`interim-login`). */
+  readonly interim: boolean;
+  /** Changes when the user's password changes, or a role by which a second factor is needed or not. */
+  readonly stamp: string;
+}
+
+/** The services that the steps of the second factor use. */
+export interface TwoFactorServices extends EnrolmentServices {
+  readonly factors: SecondFactorStore;
+  readonly challenges: ChallengeStore;
+  readonly tries: FactorTriesStore;
+  readonly devices: TrustedDevices;
+  readonly issuer: SessionIssuer;
+  readonly users: UserLookup;
+  /** The audit of factors that were set up, failed, or replaced by a back-up code. */
+  readonly audit: Pick<AuditStore, 'add'>;
+  /** Records each successful login. @returns the `Set-Cookie` text of the known browser */
+  readonly recordLogin: (
+    request: TwoFactorRequest,
+    login: { readonly user: number; readonly cookieHeader: string | undefined; readonly now: number },
+  ) => string;
+  /** Path of wp-admin, without trailing slash. */
+  readonly adminPath: (site: SiteConfig) => string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A request with its challenge. */
+export interface TwoFactorStep {
+  readonly request: TwoFactorRequest;
+  readonly challenge: StoredChallenge;
+  /** The challenge cookie. */
+  readonly cookie: string;
+  readonly cookieHeader: string | undefined;
+  readonly now: number;
+}
+
+/** Addresses that the pages of a challenge link to. */
+export interface StepLinks {
+  /** The challenge's own page. */
+  readonly self: string;
+  /** The start of the login. */
+  readonly again: string;
+}
+
+export function toLinks(loginPath: string, interim: boolean): StepLinks {
+  return {
+    self: `${loginPath}?action=second-factor${interim ? '&interim-login=1' : ''}`,
+    again: `${loginPath}${interim ? '?interim-login=1' : ''}`,
+  };
+}
+
+/** Page of the dashboard to which an administrator returns after the setup. */
+export function toSettingsPage(adminPath: string): string {
+  return `${adminPath}/admin.php?page=login-settings`;
+}
+
+export function toForm({ request, challenge, cookie }: TwoFactorStep): FormFacts {
+  return { action: toLinks(request.loginPath, challenge.interim).self, token: toFormToken(cookie) };
+}
+
+/** The host as people know it, and the language of the pages. */
+export function toPageFacts({ host, language }: TwoFactorRequest): Omit<FrameFacts, 'nonce'> {
+  return { host: withoutPort(host), language };
+}
+
+/** The visitor's next task, according to the store. Throws StorageError. */
+export async function getNextTask(
+  factors: Pick<SecondFactorStore, 'read'>,
+  challenge: StoredChallenge,
+): Promise<'code' | 'enrol' | 'save-codes' | 'nothing'> {
+  const factor = await factors.read(challenge);
+  if (factor?.enabled) return challenge.purpose === 'login' ? 'code' : 'nothing';
+  return challenge.confirmed && factor?.setupChallenge === challenge.idHash ? 'save-codes' : 'enrol';
+}
+
+/** What was wrong with the submitted form. */
+export interface FormError {
+  readonly error: string;
+  readonly status: number;
+  readonly retryAfter?: number;
+  /** Whether "don't ask again" was ticked. */
+  readonly trust: boolean;
+}
+
+/**
+ * The page for the visitor's next task.
+ * @param method how the visitor wants to confirm: with the app or a back-up code
+ * @throws FactorKeyError, StorageError
+ */
+export async function showStep(
+  deps: TwoFactorServices,
+  step: TwoFactorStep,
+  method: 'app' | 'backup',
+  mistake?: FormError,
+): Promise<Reply> {
+  const { challenge, request } = step;
+  const facts = toPageFacts(request);
+  const form = toForm(step);
+  const { self, again } = toLinks(request.loginPath, challenge.interim);
+  const cancelUrl = challenge.purpose === 'login' ? again : toSettingsPage(deps.adminPath(request.site));
+  const { login, purpose } = challenge;
+  const status = mistake?.status ?? 200;
+  const error = mistake?.error;
+  const finished = (page: (nonce: string) => string): Reply => ({
+    ...pageReply(status, page),
+    ...(mistake?.retryAfter === undefined ? {} : { retryAfter: mistake.retryAfter }),
+  });
+
+  switch (await getNextTask(deps.factors, challenge)) {
+    case 'code': {
+      // Reports that a code can't be checked before the visitor types one.
+      const factor = await deps.factors.read(challenge);
+      if (factor) await getKeyForCheck(deps.keyFile, factor.keyId);
+      const otherMethodUrl = method === 'app' ? `${self}&method=backup` : self;
+      const trust = mistake?.trust ?? false;
+      return finished((nonce) =>
+        challengePage({ ...facts, nonce, form, method, login, otherMethodUrl, cancelUrl, error, trust }),
+      );
+    }
+    case 'enrol': {
+      const secret = await getSetupSecret(deps, challenge, step.now);
+      if (secret === null) return alreadySetUp(deps, step);
+      const qr = createQrCode(toKeyUri(secret, { host: facts.host, login }));
+      const text = toBase32(secret);
+      return finished((nonce) =>
+        enrolPage({ ...facts, nonce, form, purpose, login, cancelUrl, qr, secret: text, error }),
+      );
+    }
+    case 'save-codes':
+      return finished((nonce) => codesAgainPage({ ...facts, nonce, form, missingTick: mistake !== undefined }));
+    case 'nothing':
+      return alreadySetUp(deps, step);
+  }
+}
+
+function alreadySetUp(deps: TwoFactorServices, { request }: TwoFactorStep): Reply {
+  const back = toSettingsPage(deps.adminPath(request.site));
+  return pageReply(200, (nonce) => noticePage({ ...toPageFacts(request), nonce }, notices.alreadySetUp(back)));
+}

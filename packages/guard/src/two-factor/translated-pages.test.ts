@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { collectTexts } from '../../../../scripts/lib/texts/collect-texts.mjs';
+import { pseudoLocale } from '../../../../scripts/lib/texts/pseudo-locale.mjs';
+import { type Language, toLanguage } from '../i18n/language.js';
+import { cataloguesFolder, createLanguages, readCatalogue } from '../i18n/languages.js';
+import { formatWait } from '../i18n/time-labels.js';
+import { silentLogger } from '../lib/logger.js';
+import { awayPage, lockedPage } from '../login/login-pages.js';
+import { type PageName, visitorPage, visitorPages } from '../pages/visitor-pages.js';
+import { noticePage, notices } from './notices.js';
+import { challengePage, codesAgainPage, codesPage, enrolPage } from './pages.js';
+
+const root = join(fileURLToPath(import.meta.url), '../../../../..');
+const NOW = Date.UTC(2026, 10, 21, 13, 33);
+const HOUR = 3600_000;
+
+/** Every page that guard itself shows, in a language. */
+function pagesIn(language: Language): Record<string, string> {
+  const visit = { host: 'h.example', address: '192.0.2.1', time: new Date(NOW), reference: '7K2M-94QX' };
+  const closed = { host: 'h.example', home: '/', now: NOW, timeZone: 'Europe/Berlin' };
+  const facts = { host: 'h.example', language, nonce: 'n' };
+  const form = { action: '/l', token: '1' };
+  const who = { form, login: 'LOGIN', cancelUrl: '/l' };
+  const asked = { ...facts, ...who, otherMethodUrl: '/o', trust: false };
+  const key = { ...facts, ...who, qr: { size: 1, path: 'M0 0' }, secret: 'K2' };
+  const said = [
+    notices.ended('/l'),
+    notices.tooMany('/l', null),
+    notices.tooMany('/l', formatWait(language, 600)),
+    notices.keyProblem('7K2M-94QX'),
+    notices.failed('/l', '7K2M-94QX'),
+    notices.unavailable('/l', '7K2M-94QX'),
+    notices.alreadySetUp('/l'),
+    notices.logInFirst('/l'),
+    notices.interimSuccess(),
+  ];
+  return {
+    ...Object.fromEntries(
+      Object.keys(visitorPages).map((name) => [name, visitorPage(language, name as PageName, visit)]),
+    ),
+    'locked for minutes': lockedPage(language, { ...closed, until: NOW + HOUR / 2 }, 1),
+    'locked for hours': lockedPage(language, { ...closed, until: NOW + 23 * HOUR }, 2),
+    'locked for days': lockedPage(language, { ...closed, until: NOW + 167 * HOUR }, 3),
+    away: awayPage(language, { ...closed, until: null }),
+    'away until': awayPage(language, { ...closed, until: NOW + 33.5 * HOUR }),
+    'code of the app': challengePage({ ...asked, method: 'app' }),
+    'back-up code': challengePage({ ...asked, method: 'backup' }),
+    'set up at login': enrolPage({ ...key, purpose: 'login' }),
+    'set up by choice': enrolPage({ ...key, purpose: 'setup' }),
+    codes: codesPage({ ...facts, form, login: 'LOGIN', codes: ['1234 5678'] }),
+    'codes again': codesAgainPage({ ...facts, form, missingTick: true }),
+    ...Object.fromEntries(said.map((notice, at) => [`notice ${at}`, noticePage(facts, notice)])),
+  };
+}
+
+/** What people read or hear, also the file that they download. */
+function wordsOf(html: string): string {
+  const visible = html.replace(/<(style|script)[^>]*>.*?<\/\1>/gs, '');
+  const named = [...visible.matchAll(/(?:aria-label|data-copied|data-copy|download)="([^"]*)"/g)].map(
+    ([, text]) => text,
+  );
+  return [visible.replace(/<[^>]*>/g, ' '), ...named].join(' ');
+}
+
+/** What is left when everything that the language says is taken away, the innermost first. */
+function notSaid(words: string): string {
+  const without = words.replace(/\u202e[^\u202e\u202c]*\u202c/g, '');
+  return without === words ? words : notSaid(without);
+}
+
+/** What is nobody's language. */
+const VALUES = /h\.example|192\.0\.2\.1|7K2M-94QX|LOGIN|\bK2\b|\bUTC\b|\.txt\b|^H\b|\bH\b/g;
+
+describe('every page, in a language that nobody speaks', () => {
+  let pages: Record<string, string>;
+  beforeAll(async () => {
+    pages = pagesIn(toLanguage(readCatalogue('ar', pseudoLocale(await collectTexts(root)))));
+  });
+
+  it('takes each of its words from the catalogue', () => {
+    const left = Object.entries(pages).map(([name, html]) => [name, notSaid(wordsOf(html)).replace(VALUES, '')]);
+    expect(left.filter(([, words]) => /[a-z]{2}/i.test(words as string))).toEqual([]);
+    expect(Object.keys(pages).length).toBeGreaterThan(30);
+  });
+
+  it('is written from right to left', () => {
+    for (const [name, html] of Object.entries(pages)) {
+      expect(html, name).toMatch(/^<!DOCTYPE html><html class="so-fronthtml" lang="ar" dir="rtl">/);
+      expect(html, name).toContain('.so-dl dd{text-align:left}');
+    }
+  });
+});
+
+describe.each(['de_DE', 'es_ES', 'it_IT'])('every page in %s', (locale) => {
+  const language = createLanguages({ folder: cataloguesFolder, logger: silentLogger() })(locale);
+  const pages = pagesIn(language);
+
+  it('says its language and leaves nothing unfilled', () => {
+    for (const [name, html] of Object.entries(pages)) {
+      expect(html, name).toContain(` lang="${locale.replace('_', '-')}">`);
+      expect(wordsOf(html), name).not.toMatch(/[{}]|%%|undefined/);
+    }
+  });
+
+  it('says nothing that English says', () => {
+    const english = pagesIn(toLanguage({ locale: 'en_US', lang: 'en', texts: new Map() }));
+    for (const name of Object.keys(pages)) {
+      const sentences = (html: string) => /<main.*?<h1>(.*?)<\/h1>/s.exec(html)?.[1];
+      expect(sentences(pages[name] as string), name).not.toBe(sentences(english[name] as string));
+    }
+  });
+});
+
+describe('the words of a time', () => {
+  const said = (locale: string) => {
+    const language = createLanguages({ folder: cataloguesFolder, logger: silentLogger() })(locale);
+    const closed = { host: 'h.example', home: '/', now: NOW, timeZone: 'Europe/Berlin' };
+    const page = (until: number) => wordsOf(lockedPage(language, { ...closed, until }, 1)).replace(/\s+/g, ' ');
+    return [page(NOW + HOUR - 120_000), page(NOW + 33.5 * HOUR)];
+  };
+
+  it.each([
+    ['de_DE', '58 Min. bis zum nächsten Versuch um 15:31 Uhr.', 'am Montag, 23. November, 00:03 Uhr.'],
+    ['es_ES', '58 min hasta el próximo intento, a las 15:31.', 'el lunes, 23 de noviembre, 00:03.'],
+    ['it_IT', '58 min al prossimo tentativo, alle 15:31.', 'lunedì 23 novembre, 00:03.'],
+  ])('are those of %s', (locale, today, later) => {
+    const [soon, then] = said(locale);
+    expect(soon).toContain(today);
+    expect(then).toContain(later);
+  });
+});

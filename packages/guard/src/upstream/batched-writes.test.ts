@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type ServerResponse } from 'node:http';
+import { connect, createServer, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { endResponse, scheduleWrite } from './batched-writes.js';
+
+it('nothing is sent before the turn ends, and everything when it does, in order', async () => {
+  const sent: number[] = [];
+  for (const item of [1, 2, 3]) scheduleWrite({ sendNow: () => void sent.push(item) });
+  await Promise.resolve();
+  expect(sent).toEqual([]);
+  await nextTurn();
+  expect(sent).toEqual([1, 2, 3]);
+});
+
+it('each item is sent once, and what becomes ready while others are sent goes with the next turn', async () => {
+  const sent: string[] = [];
+  scheduleWrite({
+    sendNow() {
+      sent.push('first');
+      scheduleWrite({ sendNow: () => void sent.push('second') });
+    },
+  });
+  await nextTurn();
+  expect(sent).toEqual(['first']);
+  await nextTurn();
+  expect(sent).toEqual(['first', 'second']);
+  await nextTurn();
+  expect(sent).toEqual(['first', 'second']);
+});
+
+it('a corked socket that is gone by the end of the turn harms nobody', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const client = connect(port, '127.0.0.1');
+  const [socket] = await accepted;
+  let sent = false;
+  socket.on('error', () => undefined);
+  socket.cork();
+  socket.write('lost');
+  scheduleWrite({ sendNow: () => socket.uncork() });
+  scheduleWrite({
+    sendNow() {
+      sent = true;
+    },
+  });
+  socket.destroy();
+  await nextTurn();
+  expect(sent).toBe(true);
+  client.destroy();
+  server.close();
+});
+
+/** What a visitor gets, in the pieces in which it came. */
+async function received(answer: (response: ServerResponse) => void): Promise<string[]> {
+  const server = createHttpServer((_request, response) => answer(response)).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const client = connect((server.address() as { port: number }).port, '127.0.0.1');
+  const pieces: string[] = [];
+  client.on('data', (piece) => pieces.push(piece.toString('utf8')));
+  client.write('GET / HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n');
+  await once(client, 'close');
+  return pieces;
+}
+
+const begin = (response: ServerResponse, body: Buffer): void => {
+  response.writeHead(403, ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(body.length)]);
+};
+const textOf = (pieces: readonly string[]): string => pieces.join('').split('\r\n\r\n').slice(1).join('\r\n\r\n');
+
+describe('an answer that guard ends', () => {
+  it('goes out as one piece, head and body, letters of all languages whole', async () => {
+    const body = Buffer.from('Zugriff gesperrt – “доступ закрыт” 🔒');
+    const pieces = await received((response) => {
+      begin(response, body);
+      endResponse(response, body, true);
+    });
+    expect(pieces).toHaveLength(1);
+    expect(textOf(pieces)).toBe(body.toString());
+  });
+
+  it('is whole when it is long, and when a part has gone out before', async () => {
+    const long = Buffer.from('x'.repeat(100_000));
+    const pieces = await received((response) => {
+      begin(response, long);
+      endResponse(response, long, true);
+    });
+    expect(textOf(pieces)).toBe(long.toString());
+    const parts = await received((response) => {
+      begin(response, Buffer.from('one two'));
+      response.write('one ');
+      endResponse(response, Buffer.from('two'), false);
+    });
+    expect(textOf(parts)).toBe('one two');
+  });
+
+  it('may have no body', async () => {
+    const pieces = await received((response) => {
+      response.writeHead(204);
+      endResponse(response, undefined, true);
+    });
+    expect(pieces.join('')).toMatch(/^HTTP\/1\.1 204 /);
+  });
+});

@@ -1,0 +1,380 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isEventStream, type RawHeaders } from '../http/headers.js';
+import { type Address, addressKey } from '../lib/address.js';
+import { endResponse, type PendingWrite, scheduleWrite } from './batched-writes.js';
+import { type ForwardedClient, toClientResponseHead, toUpstreamRequestHead } from './message-head.js';
+import { awaitUpload, type BodyFraming, readBodyFraming, sendBody } from './request-body.js';
+import type { ResponseHead } from './response-parser.js';
+import type { UpstreamConnection, UpstreamFailure, UpstreamHandler, UpstreamPool } from './upstream-client.js';
+
+/** Logged when the client closed the connection before the response; the same number as nginx. */
+export const CLIENT_CLOSED_REQUEST = 499;
+
+export interface ForwardOptions {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly pool: UpstreamPool;
+  /** Client address that slow uploads and downloads count for. */
+  readonly address: Address;
+  readonly target: string;
+  /** Called when the request is sent. It may have waited for long, and WordPress refuses an old signature. */
+  toForwardedClient(): ForwardedClient;
+  /** Lower-case names of request headers to leave out, or null. */
+  readonly strippedHeaders: ReadonlySet<string> | null;
+  readonly timeoutMs: number;
+  /** Longest silence of the client, milliseconds. */
+  readonly idleMs: number;
+  /** The client waits for `100 Continue` before sending the body (RFC 9110 section 10.1.1). */
+  readonly expectsContinue: boolean;
+  /** Changes the headers of the response in place. */
+  editHeaders(headers: RawHeaders): void;
+  onSignal(signal: string | undefined): void;
+  /** Status of WordPress's response, or `CLIENT_CLOSED_REQUEST` when the client closed the connection before. */
+  onResponse(status: number): void;
+  /** The response is an event stream, which may never end. */
+  readonly onStream?: () => void;
+  readonly hooks: ResponseHooks;
+  /** Omits the body, because WordPress got it with an earlier request for the same client request. */
+  readonly withoutBody?: boolean;
+  /** WordPress gave no complete response. `started`: the client already has a part of it. */
+  onFailure(kind: UpstreamFailure, cause: unknown, started: boolean): void;
+}
+
+/**
+ * Forwards a request to WordPress and its response back, both as streams. Only a request that is safe to repeat is sent
+ * again, when the web server closes a kept connection under it, as nginx does at each reload (RFC 9110 section 9.2.2).
+ */
+export function forward(forwarding: ForwardOptions): void {
+  new Exchange(forwarding).start();
+}
+
+/** One request and its response. */
+class Exchange implements UpstreamHandler, PendingWrite {
+  #connection: UpstreamConnection | null = null;
+  #started = false;
+  #over = false;
+  #bodyStarted = false;
+  #clientIsSlow = false;
+  #sentWhole = false;
+  #isClientGone = false;
+  #headSeen = false;
+  /** Pieces of the body of a response that is held back; null when none is. */
+  #held: { readonly piece: Buffer; readonly last: boolean }[] | null = null;
+  #ready: Promise<void> | null = null;
+  #lastPiece: Buffer | undefined;
+  #stall: StallTimer | null = null;
+  readonly #waiting = {
+    use: (connection: UpstreamConnection): void => this.#send(connection),
+    fail: (kind: UpstreamFailure, cause: unknown): void => this.onFailure(kind, cause),
+  };
+
+  /** Stops waiting for the body and releases the upload permit. */
+  #releaseUpload: () => void = () => {};
+
+  constructor(private readonly f: ForwardOptions) {}
+
+  start(): void {
+    const { request, response, pool, address } = this.f;
+    response.on('close', () => this.#clientClosed());
+    if (request.complete || this.#framing() === 'none') pool.acquire(this.#waiting);
+    else {
+      this.#releaseUpload = awaitUpload(request, pool.uploads, addressKey(address), this.f.idleMs, {
+        ready: () => pool.acquire(this.#waiting),
+        refused: () => this.onFailure('busy', new Error('too many bodies are waiting for WordPress')),
+      });
+    }
+  }
+
+  #framing(): BodyFraming {
+    return this.f.withoutBody === true ? 'none' : readBodyFraming(this.f.request);
+  }
+
+  #send(connection: UpstreamConnection): void {
+    const { request, target, strippedHeaders } = this.f;
+    this.#connection = connection;
+    const body = this.#framing();
+    const head = toUpstreamRequestHead({
+      method: request.method as string,
+      target,
+      rawHeaders: request.rawHeaders,
+      visitor: this.f.toForwardedClient(),
+      body,
+      stripped: strippedHeaders,
+      upstreamHost: this.f.pool.host,
+      upgrade: null,
+    });
+    connection.send(head, this, {
+      headRequest: request.method === 'HEAD',
+      expectsBody: body !== 'none',
+      timeoutMs: this.f.timeoutMs,
+    });
+    this.#sentWhole = body === 'none';
+    if (body === 'none') return;
+    if (this.f.expectsContinue) this.f.response.writeContinue();
+    sendBody(request, connection, body, {
+      onSent: () => {
+        this.#sentWhole = true;
+        this.#releaseUpload();
+      },
+      onTooShort: (cause) => this.#fail(cause),
+    });
+  }
+
+  onDrain(): void {
+    this.f.request.resume();
+  }
+
+  onInformation(head: ResponseHead): void {
+    if (head.status !== 103 || this.f.request.httpVersion === '1.0') return;
+    const link: string[] = [];
+    for (let i = 0; i < head.headers.length; i += 2) {
+      if (head.headers[i]?.toLowerCase() === 'link') link.push(head.headers[i + 1] as string);
+    }
+    try {
+      if (link.length > 0) this.f.response.writeEarlyHints({ link });
+    } catch {
+      // A hint that Node finds malformed must not fail the response.
+    }
+  }
+
+  onHead(head: ResponseHead, complete: boolean): void {
+    if (head.status === 101) {
+      this.#fail(new Error('WordPress switched to a protocol that nobody asked for'));
+      return;
+    }
+    const { headers, signal, login } = toClientResponseHead(head);
+    this.f.onSignal(signal);
+    this.#headSeen = true;
+    const ready = this.f.hooks.onLoginReport(login, head.status, headers);
+    if (this.#isClientGone) {
+      this.#over = true;
+      this.#connection?.destroy();
+      this.f.onResponse(CLIENT_CLOSED_REQUEST);
+    } else if (ready === null) this.#respond(head, headers, complete);
+    else this.#holdBack(ready, () => this.#respond(head, headers, complete));
+  }
+
+  /** Holds a response back until `ready`. The socket is paused meanwhile, so at most one read is buffered. */
+  #holdBack(ready: Promise<void>, respond: () => void): void {
+    this.#connection?.socket.pause();
+    const held: { piece: Buffer; last: boolean }[] = [];
+    this.#held = held;
+    this.#ready = this.#after(ready, () => {
+      this.#held = null;
+      if (this.#over) return;
+      respond();
+      for (const { piece, last } of held) this.onBody(piece, last);
+      if (!this.#clientIsSlow) this.#connection?.socket.resume();
+    });
+  }
+
+  /** Continues after a promise. A rejection, or an error in `next`, ends only this exchange. */
+  #after(ready: Promise<void>, next: () => void): Promise<void> {
+    return ready.then(next).catch((cause: unknown) => {
+      this.#over = true;
+      this.#connection?.destroy();
+      this.f.onFailure('syntax', cause, true);
+    });
+  }
+
+  #respond(head: ResponseHead, headers: RawHeaders, complete: boolean): void {
+    const { response } = this.f;
+    if (this.f.hooks.onHead(head.status, headers)) {
+      this.#over = true;
+      return;
+    }
+    this.f.editHeaders(headers);
+    try {
+      response.writeHead(head.status, head.reason, headers);
+    } catch (cause) {
+      this.#fail(cause);
+      return;
+    }
+    this.#started = true;
+    this.f.onResponse(head.status);
+    if (complete) this.#finish(undefined);
+    else if (headers.length > 0 && isEventStream(headers)) {
+      response.flushHeaders();
+      this.f.onStream?.();
+    }
+  }
+
+  onBody(piece: Buffer, last: boolean): void {
+    if (this.#over) return;
+    if (this.#held !== null) {
+      this.#held.push({ piece, last });
+      return;
+    }
+    if (last) {
+      this.#finish(piece);
+      return;
+    }
+    this.#bodyStarted = true;
+    if (!this.f.response.write(piece)) this.#waitForClient();
+  }
+
+  onComplete(): void {
+    // From here on another request may use the connection.
+    this.#connection = null;
+    this.#releaseUpload();
+    // The response came before the end of the body. The rest is read and discarded so that the client reads the response.
+    if (!this.f.request.complete) this.f.request.resume();
+  }
+
+  /** The response can't be forwarded. */
+  #fail(cause: unknown): void {
+    this.#connection?.destroy();
+    this.onFailure('syntax', cause);
+  }
+
+  onFailure(kind: UpstreamFailure, cause: unknown): void {
+    if (this.#over) return;
+    if (kind === 'closed' && this.#mayResend()) {
+      this.#connection = null;
+      this.#sentWhole = false;
+      this.f.pool.acquire(this.#waiting);
+      return;
+    }
+    if (this.#held !== null) {
+      if (this.#ready !== null) void this.#after(this.#ready, () => this.onFailure(kind, cause));
+      return;
+    }
+    this.#over = true;
+    this.#releaseUpload();
+    this.f.request.resume();
+    const ready = this.#headSeen ? null : this.f.hooks.onNoResponse(this.#sent(kind));
+    if (this.#isClientGone) {
+      this.f.onResponse(CLIENT_CLOSED_REQUEST);
+      return;
+    }
+    const report = (): void => this.f.onFailure(kind, cause, this.#started);
+    if (ready === null) report();
+    else void this.#after(ready, report);
+  }
+
+  /** Never with credentials in a header: one permit is for one check of a password. */
+  #mayResend(): boolean {
+    const { method, headers } = this.f.request;
+    const isSafe = (method === 'GET' || method === 'HEAD') && headers.authorization === undefined;
+    return isSafe && this.#framing() === 'none' && !this.#isClientGone && this.#connection?.isStale === true;
+  }
+
+  #finish(piece: Buffer | undefined): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#lastPiece = piece;
+    scheduleWrite(this);
+  }
+
+  /** Writes the end of the response at the end of the turn of the event loop. */
+  sendNow(): void {
+    const { response } = this.f;
+    const piece = this.#lastPiece;
+    if (response.destroyed) return;
+    try {
+      endResponse(response, piece, !this.#bodyStarted);
+    } catch (cause) {
+      this.f.onFailure('syntax', cause, true);
+    }
+  }
+
+  #waitForClient(): void {
+    if (this.#clientIsSlow) return;
+    this.#clientIsSlow = true;
+    const upstream = this.#connection?.socket;
+    upstream?.pause();
+    this.#stall ??= new StallTimer(() => this.#detach());
+    this.#stall.start();
+    this.f.response.once('drain', () => {
+      this.#stall?.stop();
+      this.#clientIsSlow = false;
+      if (this.#over) return;
+      // Until now guard waited for the client. The timeout for WordPress begins here.
+      upstream?.setTimeout(this.f.timeoutMs);
+      upstream?.resume();
+    });
+  }
+
+  /** Moves a slowly read response out of the pool, or ends it when there are too many. */
+  #detach(): void {
+    if (this.#over || this.#connection === null) return;
+    if (!this.f.pool.detachSlowDownload(this.#connection, addressKey(this.f.address))) this.f.response.destroy();
+  }
+
+  /** The client has closed the connection or has the complete response. */
+  #clientClosed(): void {
+    this.#stall?.stop();
+    this.#releaseUpload();
+    if (this.#over) return;
+    if (this.f.hooks.outlivesClient && this.#sentWhole && !this.#headSeen) {
+      this.#isClientGone = true;
+      return;
+    }
+    this.#over = true;
+    if (!this.#headSeen) {
+      void this.f.hooks.onNoResponse(this.#sent('closed'));
+      this.f.onResponse(CLIENT_CLOSED_REQUEST);
+    } else if (this.#held !== null) this.f.onResponse(CLIENT_CLOSED_REQUEST);
+    if (this.#connection === null) this.f.pool.cancel(this.#waiting);
+    else this.#connection.destroy();
+  }
+
+  #sent(failure: UpstreamFailure): 'nothing' | 'part' | 'whole' {
+    if (this.#connection === null || failure === 'connect' || failure === 'busy') return 'nothing';
+    return this.#sentWhole ? 'whole' : 'part';
+  }
+}
+
+/** Hooks into the response. Each exchange calls either `onLoginReport` or `onNoResponse`, even when the client is gone. */
+export interface ResponseHooks {
+  /** Whether the exchange continues to the response head without the client once WordPress has the whole request. */
+  readonly outlivesClient: boolean;
+  /**
+   * The head of the response has arrived.
+   *
+   * @param login the connector's login report
+   * @param headers of the response, as WordPress sent them
+   * @returns what the response has to wait for, or null; it must not reject
+   */
+  onLoginReport(login: string | undefined, status: number, headers: RawHeaders): Promise<void> | null;
+  /** The head is about to be sent. May add headers. @returns true when the client gets another response instead */
+  onHead(status: number, headers: RawHeaders): boolean;
+  /**
+   * There will be no head.
+   *
+   * @param sent how much of the request WordPress's web server may have
+   * @returns what the client's response has to wait for, or null; it must not reject
+   */
+  onNoResponse(sent: 'nothing' | 'part' | 'whole'): Promise<void> | null;
+}
+
+/** Total time for which a client may stall a response before it counts as read slowly, milliseconds. */
+const SLOW_MS = 1000;
+
+/** Adds up the time in which a client reads nothing, so that many short stalls count like one long stall. */
+export class StallTimer {
+  #left = SLOW_MS;
+  #since = 0;
+  #slow = false;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** @param onSlow called once, when the time is up */
+  constructor(private readonly onSlow: () => void) {}
+
+  start(): void {
+    if (this.#slow) return;
+    this.#since = performance.now();
+    this.#timer = setTimeout(() => {
+      this.#slow = true;
+      this.onSlow();
+    }, this.#left).unref();
+  }
+
+  /** The client reads again, or the exchange is over. */
+  stop(): void {
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#left = Math.max(0, this.#left - (performance.now() - this.#since));
+  }
+}

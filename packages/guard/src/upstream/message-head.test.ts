@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest';
+import { type RequestHeadInput, toClientResponseHead, toUpstreamRequestHead } from './message-head.js';
+
+const visitor = {
+  address: '192.0.2.7',
+  scheme: 'https',
+  host: 'example.com',
+  signed: ['X-Security-Optimizer-Guard', 'signed'],
+  trustedHeaders: null,
+  context: null,
+} as const;
+const base: RequestHeadInput = {
+  method: 'GET',
+  target: '/a?b',
+  rawHeaders: [],
+  visitor,
+  body: 'none',
+  stripped: null,
+  upstreamHost: '127.0.0.1:8081',
+  upgrade: null,
+};
+const lines = (input: Partial<RequestHeadInput>): string[] =>
+  toUpstreamRequestHead({ ...base, ...input }).split('\r\n');
+const passes = (name: string, more: readonly string[] = []): boolean =>
+  lines({ rawHeaders: [...more, name, 'value'] }).includes(`${name}: value`);
+
+describe('the request that WordPress gets', () => {
+  it('is the visitor’s, with guard’s own words about the visitor', () => {
+    expect(lines({ rawHeaders: ['Host', 'example.com', 'accept', '*/*', 'Cookie', 'a=b', 'Cookie', 'c=d'] })).toEqual([
+      'GET /a?b HTTP/1.1',
+      'Host: example.com',
+      'accept: */*',
+      'Cookie: a=b',
+      'Cookie: c=d',
+      'X-Forwarded-For: 192.0.2.7',
+      'X-Real-IP: 192.0.2.7',
+      'X-Forwarded-Proto: https',
+      'X-Forwarded-Host: example.com',
+      'X-Security-Optimizer-Guard: signed',
+      'Connection: keep-alive',
+      '',
+      '',
+    ]);
+  });
+
+  it.each([
+    'X-Forwarded-For',
+    'x-forwarded-host',
+    'X-FORWARDED-PROTO',
+    'X-Forwarded-Anything',
+    'Via',
+    'CF-Visitor',
+    'X-Original-URL',
+    'X-Rewrite-URL',
+    'X-Security-Optimizer-Guard',
+    'x-security-optimizer-anything',
+    'X_Forwarded_For',
+    'X-Forwarded_For',
+    'X.Forwarded.For',
+    'X-Security-Optimizer.Guard',
+    'X-Security_Optimizer-Guard',
+    'X!Real!IP',
+    'Content_Length',
+    'Proxy',
+    'Proxy-Connection',
+    'Keep-Alive',
+    'TE',
+    'Trailer',
+    'Transfer-Encoding',
+    'Upgrade',
+    'Expect',
+    'HTTP2-Settings',
+  ])('never holds the visitor’s %s', (name) => {
+    expect(passes(name)).toBe(false);
+  });
+
+  it.each([
+    // WordPress itself (WP_Community_Events), and what plugins copy from it
+    ...['Client-IP', 'X-Forwarded-For', 'X-Forwarded', 'X-Cluster-Client-IP', 'Forwarded-For', 'Forwarded'],
+    // proxies, load balancers and delivery networks
+    ...['X-Real-IP', 'X-Client-IP', 'X-Remote-IP', 'X-Remote-Addr', 'X-Originating-IP', 'X-Original-Forwarded-For'],
+    ...['CF-Connecting-IP', 'CF-Connecting-IPv6', 'CF-Pseudo-IPv4', 'True-Client-IP', 'Fastly-Client-IP'],
+    ...['X-ProxyUser-Ip', 'WL-Proxy-Client-IP', 'Ali-CDN-Real-IP', 'X-Azure-ClientIP', 'X-Azure-SocketIP'],
+    ...['Fly-Client-IP', 'DO-Connecting-IP', 'X-Sucuri-ClientIP', 'Incap-Client-IP', 'X-Envoy-External-Address'],
+    ...['X-NF-Client-Connection-IP', 'X-Vercel-Forwarded-For', 'X-Appengine-User-IP', 'CloudFront-Viewer-Address'],
+    // the same with another vendor's name in front, and names that nobody has listed yet
+    ...['X-Varnish-Client-IP', 'X-Sg-Real-Ip', 'Cdn-Real-Ip', 'X-Cdn-Client-Address', 'X-New-Vendor-Connecting-IPv6'],
+    ...['X-IP', 'IP', 'X-IP-Address', 'X-Peer-Addr', 'Remote-Address', 'X-Forwarded-Client-IP', 'X-Up-Forwarded-For'],
+  ])('never holds an address that the visitor claims by %s, in any spelling', (name) => {
+    const spellings = [name, name.toLowerCase(), name.toUpperCase(), name.replaceAll('-', '_'), name.replace('-', '.')];
+    expect(spellings.filter((each) => passes(each))).toEqual([]);
+  });
+
+  it.each([
+    'Range',
+    'If-None-Match',
+    'X-HTTP-Method-Override',
+    'X-WP-Nonce',
+    'Authorization',
+    'Content-Type',
+    'Origin',
+    'X-Requested-With',
+    'Sec-WebSocket-Key',
+    'DNT',
+  ])('holds the visitor’s %s', (name) => {
+    expect(passes(name)).toBe(true);
+  });
+
+  it('leaves out what Connection names, but never what frames, routes or signs in', () => {
+    expect(passes('X-Hop', ['Connection', 'close, X-Hop'])).toBe(false);
+    expect(passes('x-hop', ['CONNECTION', ' X-HOP '])).toBe(false);
+    for (const name of ['Host', 'Content-Length', 'Cookie', 'Authorization', 'X-WP-Nonce']) {
+      expect([name, passes(name, ['Connection', name])]).toEqual([name, true]);
+    }
+    const signed = lines({ rawHeaders: ['Connection', 'X-Security-Optimizer-Guard, X-Forwarded-For'] });
+    expect(signed).toContain('X-Security-Optimizer-Guard: signed');
+    expect(signed).toContain('X-Forwarded-For: 192.0.2.7');
+  });
+
+  it('holds the address headers that a trusted proxy sent and that are configured, and no other', () => {
+    const trustedHeaders = new Set(['cf-connecting-ip']);
+    const head = lines({
+      visitor: { ...visitor, trustedHeaders },
+      rawHeaders: ['CF-Connecting-IP', '192.0.2.7', 'True-Client-IP', '192.0.2.8', 'CF_Connecting_IP', '192.0.2.9'],
+    });
+    expect(head.filter((line) => /192\.0\.2\.[789]/.test(line))).toEqual([
+      'CF-Connecting-IP: 192.0.2.7',
+      'X-Forwarded-For: 192.0.2.7',
+      'X-Real-IP: 192.0.2.7',
+    ]);
+  });
+
+  it('leaves out what a rule stops', () => {
+    expect(lines({ rawHeaders: ['If-None-Match', 'a'], stripped: new Set(['if-none-match']) })).not.toContain(
+      'If-None-Match: a',
+    );
+  });
+
+  it('says how its body is framed, once', () => {
+    const chunked = lines({ body: 'chunked', rawHeaders: ['transfer-encoding', 'Chunked'] });
+    expect(chunked.filter((line) => /^transfer-encoding/i.test(line))).toEqual(['Transfer-Encoding: chunked']);
+    expect(lines({ body: 'length', rawHeaders: ['content-length', '5'] })).toContain('content-length: 5');
+  });
+
+  it('has a host also when an old visitor named none', () => {
+    const head = lines({ visitor: { ...visitor, host: '' } });
+    expect(head.filter((line) => line.startsWith('Host:'))).toEqual(['Host: 127.0.0.1:8081']);
+    expect(head.some((line) => line.startsWith('X-Forwarded-Host'))).toBe(false);
+  });
+
+  it('asks for a switch of protocol only when told so', () => {
+    expect(lines({ upgrade: 'websocket' }).slice(-4)).toEqual(['Connection: Upgrade', 'Upgrade: websocket', '', '']);
+  });
+});
+
+const pass = (headers: string[]): ReturnType<typeof toClientResponseHead> =>
+  toClientResponseHead({ status: 200, reason: 'OK', headers });
+
+describe('the headers that go on to the visitor', () => {
+  it('are WordPress’s, in order, without those of its own connection', () => {
+    const { headers } = pass([
+      'Set-Cookie',
+      'a',
+      'Connection',
+      'close',
+      'set-cookie',
+      'b',
+      'Transfer-Encoding',
+      'chunked',
+      'KEEP-ALIVE',
+      '5',
+      'Upgrade',
+      'h2',
+    ]);
+    expect(headers).toEqual(['Set-Cookie', 'a', 'set-cookie', 'b']);
+  });
+
+  it('are without what Connection names, but keep cookies and the place to go to', () => {
+    const { headers } = pass(['Connection', 'X-Hop, Set-Cookie', 'x-hop', 'a', 'Set-Cookie', 'b']);
+    expect(headers).toEqual(['Set-Cookie', 'b']);
+  });
+
+  it('never hold the connector’s signal, in any letter case', () => {
+    expect(pass(['x-SECURITY-optimizer-SIGNAL', '1 aa'])).toEqual({ headers: [], signal: '1 aa' });
+    expect(pass([])).toEqual({ headers: [], signal: undefined });
+  });
+
+  it('never hold a repeated signal, and neither copy is believed', () => {
+    expect(pass(['X-Security-Optimizer-Signal', 'a', 'X-Security-Optimizer-Signal', 'a'])).toEqual({
+      headers: [],
+      signal: 'repeated',
+    });
+  });
+
+  it('never hold any other header of ours', () => {
+    expect(pass(['X-Security-Optimizer-Guard', 'a', 'x-security-optimizer-new', 'b']).headers).toEqual([]);
+  });
+
+  it.each([
+    ['Host', '127.0.0.1:8081'],
+    ['X-Forwarded-Host', 'shop.example'],
+    ['x-forwarded-for', '192.0.2.7'],
+    ['X-FORWARDED-SERVER', 'web1.internal'],
+    ['Forwarded', 'for=192.0.2.7;host=127.0.0.1:8081'],
+    ['X-Real-IP', '192.0.2.7'],
+    ['Remote-Addr', '127.0.0.1'],
+    ['X-Client-IP', '127.0.0.1'],
+    ['X-Original-URL', '/a'],
+    ['X-Rewrite-URL', '/a'],
+    ['X-Host', '127.0.0.1:8081'],
+    ['X-Server-Addr', '127.0.0.1'],
+    ['Server-Addr', '127.0.0.1'],
+    ['X-Upstream', '127.0.0.1:8081'],
+    ['x-upstream-addr', 'unix:/run/php/php-fpm.sock'],
+    ['X-Backend-Server', 'web1.internal:8081'],
+  ])('never hold what repeats the request or names the server behind: %s', (name, value) => {
+    expect(pass(['A', 'a', name, value, 'B', 'b']).headers).toEqual(['A', 'a', 'B', 'b']);
+  });
+
+  it.each([
+    ...[
+      'Location',
+      'Link',
+      'Vary',
+      'ETag',
+      'Set-Cookie',
+      'WWW-Authenticate',
+      'X-Redirect-By',
+      'X-WP-Total',
+      'X-Pingback',
+    ],
+    ...[
+      'Access-Control-Allow-Origin',
+      'Content-Description',
+      'Server',
+      'Via',
+      'X-Cache',
+      'X-Served-By',
+      'X-Powered-By',
+    ],
+    ...['X-Accel-Buffering', 'X-Upstream-Cache-Status', 'X-Frame-Options', 'Server-Timing', 'CF-IPCountry'],
+  ])('hold %s', (name) => {
+    expect(pass([name, 'value']).headers).toEqual([name, 'value']);
+  });
+});

@@ -1,0 +1,196 @@
+import { isAddressHeader } from '../http/headers.js';
+import { LOGIN_HEADER } from '../wordpress/login-headers.js';
+import { HEADER_PREFIX, SIGNAL_HEADER } from '../wordpress/signature.js';
+import type { BodyFraming } from './request-body.js';
+import type { ResponseHead } from './response-parser.js';
+
+/** Headers that claim a scheme, a host or another target. Guard writes its own headers for these. */
+export const FORWARDING_CLAIMS = [
+  'x-original-url',
+  'x-original-host',
+  'x-rewrite-url',
+  'x-host',
+  'front-end-https',
+  'cf-visitor',
+  'x-scheme',
+  'x-url-scheme',
+] as const;
+
+/**
+ * Request headers that are not forwarded, besides address headers: connection-specific ones (RFC 9110 section 7.6.1),
+ * those that claim another target, and `Proxy`, which PHP would expose as an environment variable (CVE-2016-5385).
+ */
+const STRIPPED_REQUEST_HEADERS: ReadonlySet<string> = new Set([
+  ...FORWARDING_CLAIMS,
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'http2-settings',
+  'via',
+  'proxy',
+]);
+
+/** The client as guard describes it to WordPress. */
+export interface ForwardedClient {
+  readonly address: string;
+  readonly scheme: 'http' | 'https';
+  readonly host: string;
+  /** Signed header for the connector, name and value. */
+  readonly signed: readonly [string, string];
+  /** Lower-case names of address headers that are forwarded because a trusted proxy sent them; null for none. */
+  readonly trustedHeaders: ReadonlySet<string> | null;
+  /** Signed header with what WordPress must know about logins in this request, or null. */
+  readonly context: readonly [string, string] | null;
+}
+
+export interface RequestHeadInput {
+  readonly method: string;
+  /** Origin-form, exactly as the client sent it. */
+  readonly target: string;
+  readonly rawHeaders: readonly string[];
+  readonly visitor: ForwardedClient;
+  /** How the body is framed on the way to WordPress. */
+  readonly body: BodyFraming;
+  /** Lower-case names of further headers to omit, or null. */
+  readonly stripped: ReadonlySet<string> | null;
+  /** Authority of WordPress's web server, for requests without a host. */
+  readonly upstreamHost: string;
+  /** Name of the protocol to switch to, or null. */
+  readonly upgrade: string | null;
+}
+
+/**
+ * Request line and headers for WordPress's web server, ending with the empty line. Names keep their spelling and order.
+ * Headers whose names contain anything but letters, digits and hyphens are omitted, because PHP can't distinguish
+ * `X_Forwarded_For` or `X.Forwarded.For` from `X-Forwarded-For`. An HTTP/1.0 request without a host gets the authority of
+ * WordPress's web server.
+ */
+export function toUpstreamRequestHead(input: RequestHeadInput): string {
+  const { method, target, rawHeaders, visitor, body, stripped, upstreamHost, upgrade } = input;
+  const nominated = connectionOptions(rawHeaders);
+  let head = `${method} ${target} HTTP/1.1\r\n`;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    const lower = name.toLowerCase();
+    if (isStrippedFromRequests(lower, nominated, visitor.trustedHeaders) || stripped?.has(lower)) continue;
+    head += `${name}: ${rawHeaders[i + 1]}\r\n`;
+  }
+  if (body === 'chunked') head += 'Transfer-Encoding: chunked\r\n';
+  head += `X-Forwarded-For: ${visitor.address}\r\nX-Real-IP: ${visitor.address}\r\nX-Forwarded-Proto: ${visitor.scheme}\r\n`;
+  head += visitor.host === '' ? `Host: ${upstreamHost}\r\n` : `X-Forwarded-Host: ${visitor.host}\r\n`;
+  head += `${visitor.signed[0]}: ${visitor.signed[1]}\r\n`;
+  if (visitor.context !== null) head += `${visitor.context[0]}: ${visitor.context[1]}\r\n`;
+  head += upgrade === null ? 'Connection: keep-alive\r\n\r\n' : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`;
+  return head;
+}
+
+const ODD_NAME = /[^a-z0-9-]/;
+const X = 'x'.charCodeAt(0);
+
+function isStrippedFromRequests(
+  name: string,
+  nominated: ReadonlySet<string> | null,
+  trusted: ReadonlySet<string> | null,
+): boolean {
+  if (STRIPPED_REQUEST_HEADERS.has(name) || ODD_NAME.test(name)) return true;
+  if (name.charCodeAt(0) === X && name.startsWith(HEADER_PREFIX)) return true;
+  if (nominated?.has(name) === true) return true;
+  return isAddressHeader(name) && trusted?.has(name) !== true;
+}
+
+/** Headers that `Connection` nominates, except those that every message needs; null for none. */
+export function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<string> | null {
+  let options: Set<string> | null = null;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length !== 10 || name.toLowerCase() !== 'connection') continue;
+    for (const option of (rawHeaders[i + 1] as string).toLowerCase().split(',')) {
+      const token = option.trim();
+      if (token === '' || token === 'keep-alive' || token === 'close' || KEPT.has(token)) continue;
+      options ??= new Set();
+      options.add(token);
+    }
+  }
+  return options;
+}
+
+const KEPT = new Set([
+  'host',
+  'content-length',
+  'content-type',
+  'cookie',
+  'set-cookie',
+  'location',
+  'authorization',
+  'x-wp-nonce',
+]);
+
+const SIGNAL = SIGNAL_HEADER.toLowerCase();
+const LOGIN = LOGIN_HEADER.toLowerCase();
+/**
+ * Response headers that are not forwarded, besides address headers: those of the connection to WordPress, since guard's
+ * server writes its own; request headers that some servers echo (PHP's built-in server does so with `Host`), which would
+ * reveal guard's request; and those that identify the machine behind the web server. Headers about software or caches
+ * (`Server`, `Via`, `X-Cache`) are up to the site.
+ */
+const STRIPPED_RESPONSE_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'te',
+  'trailer',
+  'upgrade',
+  'host',
+  ...FORWARDING_CLAIMS,
+  'server-addr',
+  'x-server-addr',
+  'x-upstream',
+  'x-upstream-addr',
+  'x-upstream-address',
+  'x-upstream-host',
+  'x-upstream-server',
+  'x-backend',
+  'x-backend-addr',
+  'x-backend-host',
+  'x-backend-server',
+]);
+
+export interface ClientResponseHead {
+  readonly headers: string[];
+  /** Value of the connector's signal, removed from the headers, or undefined. */
+  readonly signal: string | undefined;
+  /** Value of the connector's login report, removed from the headers, or undefined. */
+  readonly login: string | undefined;
+}
+
+/**
+ * The headers that are forwarded to the client: without those of the connection to WordPress, those that `Connection`
+ * nominates (RFC 9110 section 7.6.1), those that echo the request or identify the server behind, and all headers of guard
+ * and connector. A signal or login report that occurs twice is a forgery and becomes unreadable.
+ */
+export function toClientResponseHead(head: ResponseHead): ClientResponseHead {
+  const headers: string[] = [];
+  const nominated = connectionOptions(head.headers);
+  let signal: string | undefined;
+  let login: string | undefined;
+  for (let i = 0; i < head.headers.length; i += 2) {
+    const name = head.headers[i] as string;
+    const lower = name.toLowerCase();
+    if (lower === SIGNAL) signal = signal === undefined ? head.headers[i + 1] : 'repeated';
+    else if (lower === LOGIN) login = login === undefined ? head.headers[i + 1] : 'repeated';
+    else if (!isStrippedFromResponses(lower) && nominated?.has(lower) !== true)
+      headers.push(name, head.headers[i + 1] as string);
+  }
+  return { headers, signal, login };
+}
+
+function isStrippedFromResponses(name: string): boolean {
+  return STRIPPED_RESPONSE_HEADERS.has(name) || name.startsWith(HEADER_PREFIX) || isAddressHeader(name);
+}

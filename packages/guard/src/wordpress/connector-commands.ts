@@ -1,0 +1,221 @@
+import { z } from 'zod';
+import type { SiteConfig } from '../site.js';
+import { type CommandResponse, parseResponse } from './command-queue.js';
+import type { ConnectorClient, Visitor } from './connector-client.js';
+
+/** The plugin directory; URLs without a trailing slash. */
+export interface PluginDirectory {
+  readonly api: string;
+  readonly downloads: string;
+  readonly checksums: string;
+}
+
+const pluginsAnswer = z.object({
+  plugins: z.array(
+    z.object({
+      file: z.string().max(500),
+      name: z.string(),
+      version: z.string(),
+      kind: z.enum(['plugin', 'must-use', 'drop-in']),
+      active: z.boolean(),
+      network_active: z.boolean(),
+    }),
+  ),
+  users: z.number().int(),
+  sessions: z.number().int().nullable(),
+});
+export type InstalledPlugins = z.output<typeof pluginsAnswer>;
+
+const reinstallAnswer = z.object({
+  result: z.enum(['done', 'skipped', 'failed']),
+  reason: z.string().max(60),
+  version: z.string(),
+  unknown_files: z.array(z.string()),
+  changed_files: z.number().int(),
+});
+export type Reinstalled = z.output<typeof reinstallAnswer>;
+
+const salts = z.enum(['replaced', 'kept', 'not_writable', 'not_plain']);
+export type SaltsOutcome = z.output<typeof salts>;
+
+const resetAnswer = z.object({ reset_at: z.number().int(), users: z.number().int(), salts });
+const mailAnswer = z.object({
+  last: z.number().int(),
+  mailed: z.number().int(),
+  failed: z.number().int(),
+  left: z.number().int(),
+  more: z.boolean(),
+});
+export type MailedLinks = z.output<typeof mailAnswer>;
+
+/** A mail with places that WordPress fills in: `{{site}}`, `{{login}}`, `{{link}}`, `{{until}}` and `{{date}}`. */
+export interface ResetMail {
+  readonly subject: string;
+  readonly html: string;
+  readonly text: string;
+}
+/** By locale of the catalogue, for example `de_DE`; `en_US` is for every language without one. */
+export type ResetMails = Readonly<Record<string, ResetMail>>;
+
+const logOutAnswer = z.object({ users: z.number().int(), salts });
+
+const foundFiles = z.object({
+  /** `at`: time of the last change, Unix seconds. */
+  files: z.array(z.object({ file: z.string(), at: z.number().int() })),
+  count: z.number().int(),
+  /** Differs when any of the files differs. */
+  state: z.string(),
+});
+export type FoundFiles = z.output<typeof foundFiles>;
+const coreAnswer = z.object({
+  version: z.string(),
+  changed: foundFiles,
+  missing: z.array(z.string()),
+  unknown: foundFiles,
+});
+export type CoreFiles = z.output<typeof coreAnswer>;
+const administratorsAnswer = z.object({
+  administrators: z.array(
+    z.object({
+      id: z.number().int(),
+      login: z.string(),
+      email: z.string(),
+      registered: z.number().int(),
+      last_login: z.number().int().nullable(),
+      sessions: z.number().int(),
+      link: z.string(),
+    }),
+  ),
+});
+export type Administrators = z.output<typeof administratorsAnswer>['administrators'];
+const optionsAnswer = z.object({
+  site_url: z.string(),
+  home: z.string(),
+  admin_email: z.string(),
+  default_role: z.string(),
+  registration: z.boolean(),
+  strong_roles: z.array(z.string()),
+  settings_link: z.string(),
+});
+export type SiteOptions = z.output<typeof optionsAnswer>;
+const tasksAnswer = z.object({
+  tasks: z.array(z.object({ hook: z.string(), next: z.number().int(), owner: z.string() })),
+});
+export type ScheduledTasks = z.output<typeof tasksAnswer>['tasks'];
+
+const uploadsAnswer = z.object({
+  complete: z.boolean(),
+  scripts: z.array(z.object({ file: z.string(), at: z.number().int(), state: z.string() })),
+  count: z.number().int(),
+});
+export type ScriptsInUploads = z.output<typeof uploadsAnswer>;
+const pluginAnswer = z.object({
+  result: z.enum(['compared', 'not_listed', 'unreachable', 'gone']),
+  found: foundFiles,
+});
+export type ComparedPlugin = z.output<typeof pluginAnswer>;
+
+/** A download and its check may take long; WordPress itself gives a step five minutes. */
+const REINSTALL_MS = 300_000;
+const STEP_MS = 60_000;
+
+/** The commands of docs/post-hack.md. Every method throws ConnectorError when the command was not carried out. */
+export interface PostHackCommands {
+  plugins(site: SiteConfig): Promise<InstalledPlugins>;
+  reinstallPlugin(site: SiteConfig, file: string, directory: PluginDirectory): Promise<Reinstalled>;
+  forcePasswordReset(site: SiteConfig): Promise<{ readonly users: number; readonly salts: SaltsOutcome }>;
+  /** @param step users after this id, in one of the partitions (`partition` of `partitions`), which may run in parallel */
+  mailPasswordLinks(
+    site: SiteConfig,
+    step: {
+      readonly after: number;
+      readonly limit: number;
+      readonly partition: number;
+      readonly partitions: number;
+      readonly mails: ResetMails;
+    },
+  ): Promise<MailedLinks>;
+  /** @param keep the browser whose session is kept */
+  logOutUsers(
+    site: SiteConfig,
+    keep: Visitor | null,
+  ): Promise<{ readonly users: number; readonly salts: SaltsOutcome }>;
+  core(site: SiteConfig, checksums: string): Promise<CoreFiles | 'no_checksums' | 'checksums_unreachable'>;
+  administrators(site: SiteConfig): Promise<Administrators>;
+  options(site: SiteConfig): Promise<SiteOptions>;
+  tasks(site: SiteConfig): Promise<ScheduledTasks>;
+  uploads(site: SiteConfig): Promise<ScriptsInUploads>;
+  /** @param file as WordPress names the plugin; `checksums` of the plugin directory */
+  comparePlugin(site: SiteConfig, file: string, checksums: string): Promise<ComparedPlugin>;
+}
+
+export function createPostHackCommands(client: Pick<ConnectorClient, 'send'>): PostHackCommands {
+  const checkup = (site: SiteConfig, body: { part: string; file?: string; checksums?: string }) =>
+    client.send(site, 'checkup', body, { timeoutMs: STEP_MS });
+  return {
+    plugins: async (site) => parseResponse(pluginsAnswer, 'plugins', await client.send(site, 'plugins', {})),
+    async reinstallPlugin(site, file, directory) {
+      const { api, downloads, checksums } = directory;
+      const body = { file, directory: { api, downloads, checksums } };
+      const answer = await client.send(site, 'reinstall-plugin', body, { timeoutMs: REINSTALL_MS });
+      return parseResponse(reinstallAnswer, 'reinstall-plugin', answer);
+    },
+    forcePasswordReset: async (site) =>
+      parseResponse(
+        resetAnswer,
+        'force-password-reset',
+        await client.send(site, 'force-password-reset', {}, { timeoutMs: STEP_MS }),
+      ),
+    mailPasswordLinks: async (site, step) =>
+      parseResponse(
+        mailAnswer,
+        'mail-password-links',
+        await client.send(site, 'mail-password-links', step, { timeoutMs: STEP_MS }),
+      ),
+    async logOutUsers(site, keep) {
+      const body = keep === null ? {} : { keep_cookie: true };
+      const answer = await client.send(site, 'log-out-users', body, keep === null ? {} : { visitor: keep });
+      return parseResponse(logOutAnswer, 'log-out-users', answer);
+    },
+    async core(site, checksums) {
+      const answer = await checkup(site, { part: 'core', checksums });
+      return getMissing(answer) ?? parseResponse(coreAnswer, 'checkup', answer);
+    },
+    administrators: async (site) =>
+      parseResponse(administratorsAnswer, 'checkup', await checkup(site, { part: 'administrators' })).administrators,
+    options: async (site) => parseResponse(optionsAnswer, 'checkup', await checkup(site, { part: 'options' })),
+    tasks: async (site) => parseResponse(tasksAnswer, 'checkup', await checkup(site, { part: 'tasks' })).tasks,
+    uploads: async (site) => parseResponse(uploadsAnswer, 'checkup', await checkup(site, { part: 'uploads' })),
+    comparePlugin: async (site, file, checksums) =>
+      parseResponse(pluginAnswer, 'checkup', await checkup(site, { part: 'plugin', file, checksums })),
+  };
+}
+
+/** Why there is nothing to compare with, or null. */
+function getMissing({ status, text }: CommandResponse): 'no_checksums' | 'checksums_unreachable' | null {
+  const reasons = ['no_checksums', 'checksums_unreachable'] as const;
+  return status === 400 ? (reasons.find((reason) => text.includes(`"${reason}"`)) ?? null) : null;
+}
+
+const overviewAnswer = z.object({
+  core_update: z.string().max(40).nullable(),
+  plugin_updates: z.number().int(),
+  theme_updates: z.number().int(),
+  salts: z.enum(['set', 'in-database', 'default']),
+  shows_errors: z.boolean(),
+  can_edit_files: z.boolean(),
+  administrators: z.array(z.object({ id: z.number().int(), login: z.string() })).max(200),
+  default_role: z.string(),
+  registration: z.boolean(),
+  https: z.boolean(),
+});
+/** The state of WordPress for the Security Dashboard. */
+export type WordPressOverview = z.output<typeof overviewAnswer>;
+
+/** Fetches the state of WordPress. Throws ConnectorError. */
+export async function fetchOverview(
+  client: Pick<ConnectorClient, 'send'>,
+  site: SiteConfig,
+): Promise<WordPressOverview> {
+  return parseResponse(overviewAnswer, 'overview', await client.send(site, 'overview', {}));
+}

@@ -1,0 +1,245 @@
+import { z } from 'zod';
+import { SIGNED_VALUES, type SignedXmlRpc, type SiteFacts } from '../site.js';
+import { reportSchema } from './login-headers.js';
+
+/** A URL path as the connector reports it: '' or `/…` without a slash at the end. */
+const urlPath = z.string().regex(/^(?:\/[^?#\s]*[^/?#\s])?$/);
+
+/** Response to `hello`. */
+export const helloResponse = z.object({
+  connector: z.string().max(40),
+  wordpress: z.string().max(40),
+  php: z.string().max(40),
+  multisite: z.boolean(),
+  home: z.url({ protocol: /^https?$/ }),
+  site_url: z.url({ protocol: /^https?$/ }),
+  paths: z.object({ admin: urlPath, includes: urlPath, content: urlPath, uploads: urlPath, rest: urlPath }),
+  timezone: z.string().max(100),
+  locale: z.string().max(40).default('en_US'),
+  policy: z.string().nullable(),
+  /** Parsed one by one, so that an invalid entry does not invalidate the others; see `readSignedXmlRpc`. */
+  signed_xml_rpc: z.array(z.unknown()).max(1000).default([]),
+});
+export type HelloResponse = z.infer<typeof helloResponse>;
+
+/** The signed-in user, as the connector describes them. */
+const user = z.object({
+  id: z.number().int().positive(),
+  login: z.string(),
+  name: z.string(),
+  roles: z.array(z.string()),
+  can_manage: z.boolean(),
+});
+export type WordPressUser = z.infer<typeof user>;
+
+/** Response to `session`. */
+export const sessionResponse = z.union([
+  z.object({ user, locale: z.string() }),
+  z.object({ user: z.null(), code: z.string() }),
+]);
+export type SessionResponse = z.infer<typeof sessionResponse>;
+
+/** Response to `policy`. */
+export const policyResponse = z.object({
+  policy: z.string(),
+  notes: z
+    .object({ delete_readme: z.enum(['deleted', 'absent', 'not_deleted']).optional() })
+    // PHP writes an empty map as a list.
+    .or(z.array(z.never()).transform(() => ({})))
+    .default({}),
+});
+
+/** Response to `login-data`. */
+export const loginDataResponse = z.object({
+  users: z.array(z.string()).max(1000),
+  matches: z.array(z.object({ ID: z.number().int().positive(), user_login: z.string() })),
+  /** Null from a connector of an older version. */
+  roles: z
+    .array(z.object({ role: z.string(), name: z.string().max(200) }))
+    .max(500)
+    .nullable()
+    .default(null),
+  registration: z.boolean(),
+  login_url: z.url({ protocol: /^https?$/ }),
+  signup_url: z.url({ protocol: /^https?$/ }),
+  /** Who needs a second factor while it is on. Null from a connector of an older version. */
+  factor_users: z
+    .object({
+      total: z.number().int(),
+      users: z
+        .array(
+          z.object({
+            id: z.number().int().positive(),
+            login: z.string(),
+            role: z.string(),
+            sessions: z.number().int().nonnegative(),
+          }),
+        )
+        .max(500),
+    })
+    .nullable()
+    .default(null),
+  /** Number of users who may write on the site, to one more than get a mail. Null from an older connector. */
+  team: z.number().int().nullable().default(null),
+});
+export type LoginData = z.infer<typeof loginDataResponse>;
+
+/** Response to `team`. */
+export const teamResponse = z.object({
+  users: z.array(z.object({ id: z.number().int().positive(), login: z.string(), email: z.string() })).max(500),
+});
+export type TeamMember = z.infer<typeof teamResponse>['users'][number];
+
+/** Response to `path-in-use`; `by` names what uses the path, for example `a page`. */
+export const pathInUseResponse = z.object({ used: z.boolean(), by: z.string().max(200).nullish() });
+
+/** Why a user was not renamed. */
+const renameFault = z.enum(['exists', 'not_allowed', 'invalid', 'typed', 'no_match']);
+export type RenameFault = z.infer<typeof renameFault>;
+
+/** Response to `rename-users`. */
+export const renameResponse = z.object({ renamed: z.number().int() });
+/** Refusal of `rename-users`: no user was renamed. Faults are by user ID. */
+export const renameRefusal = z.object({ code: z.literal('not_renamed'), fields: z.record(z.string(), renameFault) });
+
+/** Response to `end-sessions`. */
+export const endSessionsResponse = z.object({ ended: z.number().int() });
+/** Response to `issue-session`. */
+export const issueSessionResponse = z.object({ redirect: z.string() });
+
+/** Response to `user`. */
+export const userResponse = z.union([
+  z.object({ id: z.literal(0) }),
+  z.object({
+    id: z.number().int().positive(),
+    login: z.string(),
+    needs_factor: z.boolean(),
+    email: z.string().default(''),
+    stamp: z.string().max(64).default(''),
+  }),
+]);
+
+/** A user, as read from that response. */
+export interface FoundUser {
+  readonly id: number;
+  readonly login: string;
+  readonly needsFactor: boolean;
+  readonly email: string;
+  /** Changes with the password and with whether a second factor is needed. */
+  readonly stamp: string;
+}
+
+/** Response to `events`. Rows are parsed one by one, so that a broken row does not invalidate the others; see outbox.ts. */
+export const eventsResponse = z.object({ events: z.array(z.unknown()).max(1000), more: z.boolean() });
+export type OutboxBatch = z.infer<typeof eventsResponse>;
+
+/** Response to `users-info`. */
+export const usersInfoResponse = z.object({
+  users: z
+    .array(
+      z.object({
+        id: z.number().int().positive(),
+        login: z.string(),
+        roles: z.array(z.string()),
+        can_manage: z.boolean(),
+      }),
+    )
+    .max(1000),
+  /** Users who can manage options and are not blocked. */
+  administrators: z.number().int().nonnegative(),
+});
+export type UsersInfo = z.infer<typeof usersInfoResponse>;
+
+/** Response to `send-mail`, and its refusal. */
+export const sendMailResponse = z.object({ sent: z.literal(true) });
+export const sendMailRefusal = z.object({ code: z.literal('not_sent'), message: z.string() });
+
+/** Response to `forget`. */
+export const forgetResponse = z.object({ forgotten: z.literal(true) });
+
+/** The facts of a site in the form that rules compare with: lower-case paths, the REST root relative to home. */
+export function toSiteFacts(hello: HelloResponse): SiteFacts {
+  const home = new URL(hello.home).pathname.replace(/\/+$/, '').toLowerCase();
+  const { admin, includes, content, uploads, rest } = hello.paths;
+  const lowerRest = rest.toLowerCase();
+  return {
+    homeUrl: hello.home,
+    timeZone: hello.timezone,
+    locale: hello.locale,
+    multisite: hello.multisite,
+    signedXmlRpc: readSignedXmlRpc(hello.signed_xml_rpc).plugins,
+    paths: {
+      home,
+      admin: admin.toLowerCase(),
+      includes: includes.toLowerCase(),
+      content: content.toLowerCase(),
+      uploads: uploads.toLowerCase(),
+      rest: home !== '' && lowerRest.startsWith(`${home}/`) ? lowerRest.slice(home.length) : lowerRest,
+    },
+  };
+}
+
+/** Response to `login-reports`, by request; null where a check began and did not end. */
+export const loginReportsResponse = z.object({ reports: z.record(z.string(), reportSchema.nullable()) });
+
+/** Most plugins whose signed requests are allowed. */
+const PLUGINS_MAX = 10;
+/** Namespaces of WordPress's own methods, lower-case. No plugin may open them. */
+const CORE_METHODS = new Set(['wp.', 'metaweblog.', 'blogger.', 'mt.', 'pingback.', 'demo.', 'system.']);
+/** With `rsd`, xmlrpc.php lists its APIs; with `rest_route`, WordPress serves its REST API. */
+const NOT_A_PARAMETER = new Set(['rsd', 'rest_route']);
+/** A parameter that holds a signature. Without one, an anonymous request could match the plugin's form. */
+const SIGNATURE = /(?:^|[-_])(?:signature|sig|hmac|mac)$/i;
+
+const parameter = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,39}$/)
+  .refine((name) => !NOT_A_PARAMETER.has(name.toLowerCase()));
+
+/** PHP writes an empty map as a list. */
+const noneAsList = z.array(z.never()).transform(() => ({}));
+
+/** One plugin as the connector describes it; see docs/connector-protocol.md. */
+export const signedXmlRpcSchema = z
+  .object({
+    id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/),
+    name: z.string().min(1).max(80),
+    query: z.record(parameter, z.string().regex(/^[\x21-\x7e]{1,100}$/)).or(noneAsList),
+    parameters: z.record(parameter, z.enum(Object.keys(SIGNED_VALUES) as [keyof typeof SIGNED_VALUES])),
+    methods: z
+      .array(
+        z
+          .string()
+          .regex(/^[A-Za-z][A-Za-z0-9_-]{0,39}\.$/)
+          .refine((prefix) => !CORE_METHODS.has(prefix.toLowerCase())),
+      )
+      .min(1)
+      .max(5),
+  })
+  .refine(({ query, parameters }) => {
+    const names = Object.keys(parameters);
+    if (Object.keys(query).length > 4 || names.length > 10) return false;
+    if (names.some((name) => name in query)) return false;
+    return names.some((name) => SIGNATURE.test(name) && (parameters[name] === 'hex' || parameters[name] === 'base64'));
+  });
+
+/**
+ * The plugins in `hello`. Entries that are invalid, or that would open unsigned XML-RPC, are ignored.
+ * @returns also how many were ignored (`leftOut`), for the log
+ */
+export function readSignedXmlRpc(entries: readonly unknown[]): {
+  readonly plugins: readonly SignedXmlRpc[];
+  readonly leftOut: number;
+} {
+  const plugins = new Map<string, SignedXmlRpc>();
+  for (const entry of entries.slice(0, PLUGINS_MAX)) {
+    const read = signedXmlRpcSchema.safeParse(entry);
+    if (read.success && !plugins.has(read.data.id)) plugins.set(read.data.id, read.data);
+  }
+  return { plugins: [...plugins.values()], leftOut: entries.length - plugins.size };
+}
+
+/** Results of actions that WordPress took when it stored a policy. */
+export interface PolicyNotes {
+  readonly delete_readme?: 'deleted' | 'absent' | 'not_deleted' | undefined;
+}

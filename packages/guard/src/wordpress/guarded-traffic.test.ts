@@ -1,0 +1,84 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { scratchFolder } from '../../test/support/scratch.js';
+import { createGuardedTraffic, guardedTrafficFile, missingTraffic, readGuardedTraffic } from './guarded-traffic.js';
+
+const START = Date.UTC(2026, 0, 5);
+
+async function world() {
+  const dataDir = await scratchFolder();
+  await mkdir(join(dataDir, 'sites'));
+  const log = recordedLog();
+  let now = START;
+  const traffic = createGuardedTraffic({ dataDir, clock: () => now, logger: log.logger });
+  return {
+    dataDir,
+    log,
+    traffic,
+    /** Visitors once a second, and what is on the disk then. */
+    async visitors(seconds: number) {
+      for (let second = 0; second <= seconds; second++) {
+        if (second > 0) now += 1000;
+        traffic.record('site');
+      }
+      await traffic.stop();
+      return readGuardedTraffic(dataDir, 'site');
+    },
+    pass(ms: number) {
+      now += ms;
+    },
+    missing: async () => missingTraffic(await readGuardedTraffic(dataDir, 'site'), now),
+  };
+}
+
+it('a site that nobody visited through guard has no traffic', async () => {
+  const { missing } = await world();
+  expect(await missing()).toBe('No visitor has come through guard yet.');
+});
+
+it('visitors who come for half a minute are traffic, a short check is not', async () => {
+  const { visitors, missing } = await world();
+  await visitors(12);
+  expect(await missing()).toBe('Visitors have come through guard for 10 seconds so far; 30 are asked for.');
+  await visitors(25);
+  expect(await missing()).toBe(null);
+});
+
+it('two visits that are half a minute apart are enough for a site with few visitors', async () => {
+  const { visitors, pass, missing } = await world();
+  await visitors(0);
+  pass(40_000);
+  await visitors(0);
+  expect(await missing()).toBe(null);
+});
+
+it('what is long over does not count, and a new start begins anew', async () => {
+  const { visitors, pass, missing } = await world();
+  await visitors(35);
+  pass(7 * 60_000);
+  expect(await missing()).toBe('The last visitor came through guard 7 minutes ago.');
+  await visitors(1);
+  expect(await missing()).toContain('for 0 seconds so far');
+});
+
+it('a busy site writes it down now and then, not for each visitor', async () => {
+  const { visitors, dataDir } = await world();
+  const stored = new Set<number>();
+  for (let minute = 0; minute < 5; minute++) stored.add((await visitors(59))?.until ?? 0);
+  expect(stored.size).toBeGreaterThanOrEqual(3);
+  expect(await readGuardedTraffic(dataDir, 'other')).toBe(null);
+});
+
+it('a file that can’t be read counts as no traffic, one that can’t be written stands in the log once', async () => {
+  const { visitors, dataDir, log, missing } = await world();
+  await writeFile(guardedTrafficFile(dataDir, 'site'), '{"since":');
+  expect(await missing()).toBe('No visitor has come through guard yet.');
+  const lost = createGuardedTraffic({ dataDir: join(dataDir, 'gone'), clock: () => START, logger: log.logger });
+  lost.record('site');
+  lost.record('site');
+  await lost.stop();
+  expect(log.events()).toEqual(['guarded-traffic-not-stored']);
+  await visitors(0);
+});

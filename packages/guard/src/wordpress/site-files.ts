@@ -1,0 +1,178 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { createRequire } from 'node:module';
+import type { WordPressFolders } from './connector-secret.js';
+
+/** The connector's sources as the command line finds them. The program that installs them verifies them. */
+export interface ConnectorSources {
+  /** Path of the loader. */
+  readonly loader: string;
+  readonly files: readonly {
+    readonly from: string;
+    /** Path below the connector's folder. */
+    readonly to: string;
+  }[];
+}
+
+export interface SecretContent {
+  /** 64 hexadecimal digits. */
+  readonly secret: string;
+  readonly requireGuard: boolean;
+}
+
+/** Names of installed files are relative to the folder of must-use plugins, with slashes. */
+export type SiteTask =
+  /** Finds a WordPress. */
+  | { readonly kind: 'locate' }
+  /** Checks that an installation is possible. Writes nothing. */
+  | { readonly kind: 'inspect' }
+  | {
+      readonly kind: 'install';
+      readonly sources: ConnectorSources;
+      readonly content: SecretContent;
+      /** Folder with the releases that sites share; null for a copy of the site's own. */
+      readonly shared: string | null;
+      /** Files that earlier installations wrote. */
+      readonly recorded: readonly string[];
+    }
+  | { readonly kind: 'remove'; readonly recorded: readonly string[] }
+  /** Looks at owners and modes of an installed connector. Writes nothing. */
+  | { readonly kind: 'examine'; readonly secret: string }
+  | {
+      readonly kind: 'restore-key';
+      readonly content: SecretContent;
+      /** Change nothing if the key is there or no connector is installed. */
+      readonly onlyIfLacking: boolean;
+    };
+
+/** Result of each task. */
+export interface SiteResults {
+  /** WordPress's folder without links in its path. */
+  locate: { readonly wordpressDir: string };
+  inspect: Readonly<Record<string, never>>;
+  /** Every file of guard that is installed now. */
+  install: { readonly files: readonly string[] };
+  /** Whether the connector's folder remains because it holds files that guard did not write. */
+  remove: { readonly hasOthers: boolean };
+  examine: ExaminedSite;
+  'restore-key': { readonly written: boolean };
+}
+
+/** Owner and permission bits of a file. */
+export interface FileFacts {
+  readonly path: string;
+  readonly uid: number;
+  readonly mode: number;
+}
+
+/** The connector's files inside a WordPress. */
+export interface ExaminedSite {
+  /** Folder of must-use plugins, or the nearest one that is there. */
+  readonly plugins: FileFacts;
+  /** Null when it is missing. */
+  readonly loader: FileFacts | null;
+  readonly secret: FileFacts | null;
+  /** Whether the key file holds guard's key. */
+  readonly hasKey: boolean;
+  /** `wp-config.php`, whose readers may read the key. */
+  readonly model: FileFacts;
+}
+
+export interface SiteCall {
+  readonly folders: WordPressFolders;
+  /** Whether the operator specified the folder of must-use plugins; if not, it must belong to the owner of WordPress. */
+  readonly isMuPluginsNamed: boolean;
+  readonly task: SiteTask;
+}
+
+export type SiteReply =
+  | { readonly ok: true; readonly result: SiteResults[SiteTask['kind']] }
+  | { readonly ok: false; readonly message: string };
+
+/** The work in a site's folder could not be done; the message names the path and the reason. */
+export class SiteFilesError extends Error {}
+
+/** The owner of the site can stop the process that works with their rights. */
+const TIMEOUT_MS = 120_000;
+
+const program = createRequire(import.meta.url).resolve('@security-optimizer/guard/program/site-files');
+
+/**
+ * Runs one task in a site's folder in a separate process: with the rights of the folder's owner where this process is
+ * root, else with the rights of this process (docs/decisions/0019). Links and folders of other users are refused.
+ *
+ * @param timeoutMs longest wait for the process
+ * @throws SiteFilesError
+ */
+export async function runSiteTask<Task extends SiteTask>(
+  folders: WordPressFolders,
+  task: Task,
+  timeoutMs = TIMEOUT_MS,
+): Promise<SiteResults[Task['kind']]> {
+  const call: SiteCall = { folders, isMuPluginsNamed: true, task };
+  const reply = await (broker === null ? callChild(call, timeoutMs) : callBroker(broker, call, timeoutMs));
+  if (!reply.ok) throw new SiteFilesError(printable(reply.message));
+  return reply.result as SiteResults[Task['kind']];
+}
+
+/** Runs a call in a new process. */
+export async function callChild(call: SiteCall, timeoutMs = TIMEOUT_MS): Promise<SiteReply> {
+  const child = start([]);
+  try {
+    child.send(call, () => undefined);
+    return await nextMessage(child, timeoutMs);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+let broker: ChildProcess | null = null;
+
+/**
+ * Starts the process that keeps root's rights for site tasks while this process takes the rights of another user. It
+ * runs the tasks of this module and nothing else.
+ *
+ * @param named absolute paths that the operator specified, where files may be installed
+ */
+export function startSiteBroker(named: readonly string[]): void {
+  broker = start(['broker', ...named]);
+  // The broker must not keep the command's process alive; it exits when the channel closes.
+  broker.unref();
+  broker.channel?.unref();
+}
+
+async function callBroker(to: ChildProcess, call: SiteCall, timeoutMs: number): Promise<SiteReply> {
+  to.ref();
+  to.channel?.ref();
+  try {
+    to.send(call, () => undefined);
+    return await nextMessage(to, timeoutMs);
+  } finally {
+    to.unref();
+    to.channel?.unref();
+  }
+}
+
+function start(args: readonly string[]): ChildProcess {
+  return fork(program, args, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+}
+
+function nextMessage(child: ChildProcess, timeoutMs: number): Promise<SiteReply> {
+  return new Promise((resolve) => {
+    const settle = (reply: SiteReply) => {
+      clearTimeout(timer);
+      child.removeAllListeners();
+      resolve(reply);
+    };
+    const ended = 'The process that works in the site’s folder ended before it was done.';
+    const late = 'The work in the site’s folder was not done in time.';
+    const timer = setTimeout(() => settle({ ok: false, message: late }), timeoutMs);
+    child.once('message', (reply) => settle(reply as SiteReply));
+    child.once('error', (error) => settle({ ok: false, message: error.message }));
+    child.once('exit', () => settle({ ok: false, message: ended }));
+  });
+}
+
+/** Removes control characters: a site's owner chooses file names, which must not control the operator's terminal. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
+}

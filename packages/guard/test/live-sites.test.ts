@@ -1,0 +1,286 @@
+import { once } from 'node:events';
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runBeside, type ServeProcess, serve } from './support/command-line.js';
+import { fakeConnector } from './support/fake-connector.js';
+import { dataFolderFor } from './support/running-guard.js';
+import { eventually } from './support/scratch.js';
+import { SECRET } from './support/site-config.js';
+
+interface Entry {
+  readonly id: string;
+  readonly hosts: readonly string[];
+  readonly upstream: string;
+}
+
+/** A running guard whose first site is `one.example`; each site has a WordPress of its own. */
+async function runningSites() {
+  const connector = await fakeConnector();
+  const dataDir = await dataFolderFor(connector, { id: 'site', hosts: ['one.example'] });
+  const guard = await serve(dataDir);
+  return { connector, dataDir, guard, entry: { id: 'site', hosts: ['one.example'], upstream: connector.upstream } };
+}
+
+/** Writes the configuration as an editor does, at once and whole, with the keys of the sites that have none yet. */
+async function writeSites(dataDir: string, sites: readonly object[], more: object = {}): Promise<void> {
+  for (const { id } of sites as readonly Entry[]) {
+    await writeFile(join(dataDir, 'sites', `${id}.secret`), SECRET, { mode: 0o600 });
+  }
+  const file = join(dataDir, 'guard.json');
+  await writeFile(`${file}.new`, JSON.stringify({ listen: '127.0.0.1:0', sites, ...more }));
+  await rename(`${file}.new`, file);
+}
+
+/** Sends SIGHUP and waits until guard has written down what became of it. */
+async function reload(dataDir: string, { child }: ServeProcess) {
+  const read = async () => JSON.parse(await readFile(join(dataDir, 'guard.sites'), 'utf8'));
+  const { mtimeNs } = await import('node:fs/promises').then(({ stat }) =>
+    stat(join(dataDir, 'guard.json'), { bigint: true }),
+  );
+  child.kill('SIGHUP');
+  await eventually(async () => (await read()).configuration.writtenAt === String(mtimeNs));
+  return read();
+}
+
+/** The status with which guard answers a request for a host. */
+async function statusOf(url: string, host: string, path = '/', headers: object = {}): Promise<number | undefined> {
+  const asked = request(url + path, { headers: { host, ...headers } }).end();
+  const [response] = await once(asked, 'response');
+  response.resume();
+  await once(response, 'end');
+  return response.statusCode;
+}
+
+describe('SIGHUP', () => {
+  it('serves a site that was added to the file, with its log and its settings, while the others go on', async () => {
+    const { dataDir, guard, entry } = await runningSites();
+    const second = await fakeConnector();
+    expect(await statusOf(guard.url, 'two.example')).toBe(404);
+
+    await writeSites(dataDir, [entry, { id: 'two', hosts: ['two.example'], upstream: second.upstream }]);
+    expect(await reload(dataDir, guard)).toMatchObject({ served: ['site', 'two'], quarantined: [] });
+
+    expect(await statusOf(guard.url, 'two.example')).toBe(200);
+    expect(await statusOf(guard.url, 'two.example', '//xmlrpc.php')).toBe(403);
+    expect(await statusOf(guard.url, 'two.example', '/feed/')).toBe(200);
+    expect((await callThrough(guard.url, 'two.example', '/disable-feeds', '{"disable_feed":1}')).status).toBe(200);
+    expect(await statusOf(guard.url, 'two.example', '/feed/')).toBe(404);
+    expect(await statusOf(guard.url, 'one.example', '/feed/')).toBe(200);
+  });
+
+  it('no longer serves a site that was taken out of the file, and lets its running requests end', async () => {
+    const { dataDir, guard, entry } = await runningSites();
+    const second = await fakeConnector();
+    await writeSites(dataDir, [entry, { id: 'two', hosts: ['two.example'], upstream: second.upstream }]);
+    await reload(dataDir, guard);
+    const { answer, finish } = await slowUpload(guard.url, 'two.example');
+
+    await writeSites(dataDir, [entry]);
+    expect(await reload(dataDir, guard)).toMatchObject({ served: ['site'] });
+
+    expect(await statusOf(guard.url, 'two.example')).toBe(404);
+    finish();
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await statusOf(guard.url, 'one.example')).toBe(200);
+  });
+
+  it('keeps the settings of a site that changes its hosts and its upstream', async () => {
+    const { dataDir, guard, entry } = await runningSites();
+    expect((await callThrough(guard.url, 'one.example', '/disable-feeds', '{"disable_feed":1}')).status).toBe(200);
+    const moved = await fakeConnector();
+    await writeSites(dataDir, [{ ...entry, hosts: ['new.example'], upstream: moved.upstream }]);
+    await reload(dataDir, guard);
+
+    expect(await statusOf(guard.url, 'one.example')).toBe(404);
+    expect(await statusOf(guard.url, 'new.example')).toBe(200);
+    expect(await statusOf(guard.url, 'new.example', '/feed/')).toBe(404);
+  });
+
+  it('changes nothing when the file has mistakes, and says which', async () => {
+    const { dataDir, guard, entry } = await runningSites();
+    await writeSites(dataDir, [{ ...entry, upstream: 'ftp://127.0.0.1' }]);
+    expect(await reload(dataDir, guard)).toMatchObject({
+      served: ['site'],
+      configuration: { mistakes: [expect.stringContaining('sites[0].upstream')] },
+    });
+    expect(await statusOf(guard.url, 'one.example')).toBe(200);
+    expect(guard.log()).toContain('configuration-not-reloaded');
+  });
+
+  it('leaves a site with a bad key alone with it, and serves it once that is mended', async () => {
+    const { dataDir, guard, entry } = await runningSites();
+    const second = await fakeConnector();
+    await writeSites(dataDir, [entry, { id: 'two', hosts: ['two.example'], upstream: second.upstream }]);
+    await chmod(join(dataDir, 'sites', 'two.secret'), 0o644);
+    expect(await reload(dataDir, guard)).toMatchObject({ served: ['site'], quarantined: ['two'] });
+    expect(await statusOf(guard.url, 'two.example')).toBe(503);
+    expect(await statusOf(guard.url, 'one.example')).toBe(200);
+
+    await chmod(join(dataDir, 'sites', 'two.secret'), 0o600);
+    await writeSites(dataDir, [entry, { id: 'two', hosts: ['two.example'], upstream: second.upstream }]);
+    expect(await reload(dataDir, guard)).toMatchObject({ served: ['site', 'two'], quarantined: [] });
+    expect(await statusOf(guard.url, 'two.example')).toBe(200);
+  });
+
+  it('believes the proxies of a list that has changed, for all sites and for one, and keeps them when it is broken', async () => {
+    const { connector, dataDir, guard, entry } = await runningSites();
+    const list = join(dataDir, 'cdn.txt');
+    let address: unknown;
+    connector.onRequest = (command, request) => {
+      if (command === null) address = request.headers['x-real-ip'];
+    };
+    const seen = async () => {
+      // A connection of its own: it keeps the trust with which it began.
+      await statusOf(guard.url, 'one.example', '/', { 'x-forwarded-for': '198.51.100.7', connection: 'close' });
+      return address;
+    };
+    const sites = [{ ...entry, trustedProxies: ['file:cdn.txt'] }];
+    for (const more of [{ sites }, { trustedProxies: ['file:cdn.txt'] }]) {
+      await writeFile(list, '192.0.2.0/24\n');
+      await writeSites(dataDir, [entry], more);
+      expect(await reload(dataDir, guard)).toMatchObject({ configuration: { mistakes: [], restartKeys: [] } });
+      expect(await seen()).toBe('127.0.0.1');
+      await writeFile(list, '192.0.2.0/24\n127.0.0.0/8\n');
+      await writeSites(dataDir, [entry], more);
+      await reload(dataDir, guard);
+      expect(await seen()).toBe('198.51.100.7');
+      await writeFile(list, '');
+      await writeSites(dataDir, [entry], more);
+      expect(await reload(dataDir, guard)).toMatchObject({
+        configuration: { mistakes: [expect.stringContaining('cdn.txt')] },
+      });
+      expect(await seen()).toBe('198.51.100.7');
+    }
+  });
+
+  it('names the keys that count after a restart only', async () => {
+    const { dataDir, guard, entry } = await runningSites();
+    await writeSites(dataDir, [entry], { logLevel: 'warn' });
+    expect(await reload(dataDir, guard)).toMatchObject({ configuration: { restartKeys: ['logLevel'] } });
+    expect(guard.log()).toContain('restart-needed');
+  });
+
+  it('costs visitors of other sites no answer, however often it comes', async () => {
+    const { dataDir, guard, entry } = await runningSites();
+    const second = await fakeConnector();
+    const both = [entry, { id: 'two', hosts: ['two.example'], upstream: second.upstream }];
+    let going = true;
+    const seen = new Set<number | undefined>();
+    let answers = 0;
+    const visitor = async () => {
+      while (going) {
+        seen.add(await statusOf(guard.url, 'one.example'));
+        answers++;
+      }
+    };
+    const visiting = visitor();
+    for (let turn = 0; turn < 10; turn++) {
+      await writeSites(dataDir, turn % 2 === 0 ? both : [entry]);
+      await reload(dataDir, guard);
+    }
+    going = false;
+    await visiting;
+    expect([...seen]).toEqual([200]);
+    expect(answers).toBeGreaterThan(10);
+  });
+});
+
+describe('a wildcard host', () => {
+  it('takes every subdomain, at any depth, that no other site names', async () => {
+    const { dataDir, guard, connector, entry } = await runningSites();
+    const second = await fakeConnector();
+    await writeSites(dataDir, [
+      { ...entry, hosts: ['*.network.example', 'network.example'] },
+      { id: 'two', hosts: ['shop.network.example', '*.deep.network.example'], upstream: second.upstream },
+    ]);
+    await reload(dataDir, guard);
+    const asked = async (host: string) => {
+      const hits = { one: 0, two: 0 };
+      connector.onRequest = (command) => void (command === null && hits.one++);
+      second.onRequest = (command) => void (command === null && hits.two++);
+      const status = await statusOf(guard.url, host);
+      return status === 404 ? null : hits.one > 0 ? 'one' : 'two';
+    };
+    expect(await asked('network.example')).toBe('one');
+    expect(await asked('a.network.example')).toBe('one');
+    expect(await asked('A.B.Network.Example.:8080')).toBe('one');
+    expect(await asked('shop.network.example')).toBe('two');
+    expect(await asked('x.deep.network.example')).toBe('two');
+    expect(await asked('deep.network.example')).toBe('one');
+    expect(await asked('evilnetwork.example')).toBe(null);
+    expect(await asked('.network.example')).toBe(null);
+    expect(await asked('network.example.evil.example')).toBe(null);
+  });
+});
+
+describe('sites', () => {
+  it('list, show and export tell what the configuration holds, and no key', async () => {
+    const connector = await fakeConnector();
+    const dataDir = await dataFolderFor(connector, { id: 'site', hosts: ['one.example', 'www.one.example'] });
+    const list = await runBeside('sites', 'list', '--data-dir', dataDir);
+    expect(list).toMatchObject({ status: 0, stderr: '' });
+    expect(list.stdout).toMatch(/^site +one\.example,www\.one\.example +http:\/\/127\.0\.0\.1:\d+ +refused +-$/m);
+    const shown = await runBeside('sites', 'show', 'site', '--data-dir', dataDir);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ id: 'site', upstream: connector.upstream });
+    const exported = await runBeside('sites', 'export', '--data-dir', dataDir);
+    expect(JSON.parse(exported.stdout)).toMatchObject({
+      sites: [{ id: 'site', hosts: ['one.example', 'www.one.example'] }],
+    });
+    for (const { stdout } of [list, shown, exported]) expect(stdout).not.toContain(SECRET.trim());
+  });
+
+  it('show names a site that is not there', async () => {
+    const dataDir = await dataFolderFor(await fakeConnector());
+    expect(await runBeside('sites', 'show', 'other', '--data-dir', dataDir)).toMatchObject({
+      status: 1,
+      stderr: 'No site has the id other.\n',
+    });
+  });
+
+  it('import refuses a file with a mistake as a whole, with the key', async () => {
+    const dataDir = await dataFolderFor(await fakeConnector());
+    const file = join(dataDir, 'import.json');
+    await writeFile(file, JSON.stringify({ sites: [{ hosts: ['x.example'], upstream: 'nonsense' }] }));
+    const before = await readFile(join(dataDir, 'guard.json'), 'utf8');
+    const { status, stderr } = await runBeside('sites', 'import', file, '--data-dir', dataDir);
+    expect(status).toBe(1);
+    expect(stderr).toContain('sites.0.upstream');
+    expect(await readFile(join(dataDir, 'guard.json'), 'utf8')).toBe(before);
+  });
+});
+
+async function callThrough(url: string, host: string, suffix: string, body: string) {
+  const { port } = new URL(url);
+  const asked = request({
+    host: '127.0.0.1',
+    port,
+    path: `/wp-json/security-optimizer/v1${suffix}`,
+    method: 'POST',
+    headers: { host, cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce', 'content-type': 'application/json' },
+  });
+  asked.end(body);
+  const [response] = await once(asked, 'response');
+  response.resume();
+  await once(response, 'end');
+  return { status: response.statusCode as number };
+}
+
+/** Begins a request with a body and ends it when it is told to. */
+async function slowUpload(url: string, host: string) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  let text = '';
+  const answer = new Promise<string>((resolve) => {
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.on('close', () => resolve(text));
+  });
+  socket.write(`POST /form HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 4\r\n\r\nab`);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  return { answer, finish: () => void socket.write('cd') };
+}

@@ -1,0 +1,239 @@
+import { existsSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { sqlBlocklistStore } from '../src/activity/blocklist/blocklist-store.js';
+import { openSqlite } from '../src/storage/sqlite.js';
+import { runBeside, serve } from './support/command-line.js';
+import { openTestDatabase } from './support/database.js';
+import { type FakeConnector, fakeConnector } from './support/fake-connector.js';
+import { callApi, dataFolderFor } from './support/running-guard.js';
+import { eventually } from './support/scratch.js';
+
+const PERSON = '192.0.2.77';
+const OTHER = '192.0.2.7';
+const EMAIL = 'person@example.com';
+const PASSWORD_HASH = 'a'.repeat(64);
+const SECRET_KEY = 'encrypted-totp-key';
+
+const visit = (url: string, address: string, path: string) =>
+  fetch(`${url}${path}`, { headers: { 'x-forwarded-for': address, 'user-agent': `agent of ${address}` } });
+
+async function guardWithPerson() {
+  const connector: FakeConnector = await fakeConnector();
+  const dataDir = await dataFolderFor(connector, {}, { trustedProxies: ['127.0.0.1'] });
+  const guard = await serve(dataDir);
+  for (const address of [PERSON, OTHER, PERSON]) expect((await visit(guard.url, address, '/shop/')).status).toBe(200);
+  const db = await openTestDatabase(dataDir);
+  onTestFinished(() => db.destroy());
+  const file = (name: string) => {
+    const database = openSqlite(join(dataDir, name), { busyTimeoutMs: 5000, readOnly: true });
+    onTestFinished(() => database.close());
+    return database;
+  };
+  await eventually(() => existsSync(join(dataDir, 'activity.sqlite')));
+  const log = file('activity.sqlite');
+  const visitsOf = (address: string) =>
+    (
+      log
+        .prepare('select sum(count) as hits from visits join visitors on visitors.id = visits.visitor where name = ?')
+        .get(address) as { hits: number | null }
+    ).hits ?? 0;
+  await eventually(() => log.prepare(`select 1 from sqlite_master where name = 'attackers'`).get() !== undefined);
+  await eventually(() => visitsOf(PERSON) === 2 && visitsOf(OTHER) === 1);
+  const privacy = (...args: string[]) => runBeside('privacy', ...args, '--data-dir', dataDir);
+  return { dataDir, guard, db, log, visitsOf, privacy };
+}
+
+/** Rows about the person in every table that has some. */
+async function addRows(db: Awaited<ReturnType<typeof guardWithPerson>>['db'], now = Date.now()) {
+  const factor = { site: 'site', user_id: 7, login: 'Person', secret: SECRET_KEY, key_id: 'k', last_step: 0 };
+  await db
+    .insertInto('second_factors')
+    .values({ ...factor, setup_challenge: null, created_at: now, enabled_at: now })
+    .execute();
+  await db
+    .insertInto('second_factor_devices')
+    .values({ site: 'site', token_hash: PASSWORD_HASH, user_id: 7, created_at: now, expires_at: now + 86_400_000 })
+    .execute();
+  const attempt = { site: 'site', last_failure: now, accounts: '' };
+  await db
+    .insertInto('login_attempts')
+    .values([
+      { ...attempt, key: PERSON, failures: 2, locked_until: 0 },
+      { ...attempt, key: OTHER, failures: 5, locked_until: now + 3_600_000 },
+    ])
+    .execute();
+  const audit = { site: 'site', at: now, actor_id: 7, actor_login: 'person', address: PERSON, told: 1 };
+  await db
+    .insertInto('audit')
+    .values([
+      { ...audit, id: 'one', name: 'disable_feed', before: '0', after: '1' },
+      {
+        ...{ ...audit, actor_id: 1, actor_login: 'owner', address: OTHER, id: 'two', name: 'block_visitor' },
+        ...{ before: 'null', after: JSON.stringify({ kind: 'ip', value: PERSON, name: PERSON }) },
+      },
+    ])
+    .execute();
+  const item = { id: 'person', name: 'person', version: '', state: 'done', reason: '', files: [] };
+  const others = { ...item, id: 'editor', name: 'editor' };
+  const job = {
+    actor: { id: 7, login: 'person', address: PERSON },
+    cursor: null,
+    items: [item, others],
+    done: 1,
+    total: 1,
+  };
+  const jobRow = { site: 'site', kind: 'force-password-reset', state: 'done', started_at: now, ended_at: now };
+  await db
+    .insertInto('jobs')
+    .values({ ...jobRow, id: 'job', job: JSON.stringify({ ...job, summary: [], error: '' }) })
+    .execute();
+  const alert = {
+    site: 'site',
+    channel: EMAIL,
+    kind: 'administrator-login',
+    state: 'sent',
+    created_at: now,
+    done_at: now,
+  };
+  await db
+    .insertInto('alert_queue')
+    .values({ ...alert, uid: 'u', alert: JSON.stringify({ login: 'person', address: PERSON }) })
+    .execute();
+  await db
+    .insertInto('alert_known_logins')
+    .values({ site: 'site', user_id: 7, value: 'network:192.0.2.0/24', last_at: now })
+    .execute();
+  const report = { site: 'site', email: EMAIL, slot: now, state: 'sent', tries: 1, at: now };
+  await db
+    .insertInto('report_sends')
+    .values({ ...report, next_at: null, reason: null })
+    .execute();
+}
+
+const WHO = ['--address', PERSON, '--user', 'person', '--email', EMAIL];
+
+it('exports what is stored about a person, readable and without secrets', async () => {
+  const { db, dataDir, privacy } = await guardWithPerson();
+  await addRows(db);
+  const { status, stdout, stderr } = await privacy('export', 'site', ...WHO);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  const data = JSON.parse(stdout);
+  expect(data.person).toEqual({ address: PERSON, user: { id: 7, logins: ['person'] }, email: EMAIL });
+  const visits = data.activity_log.visits as { requests: number }[];
+  for (const each of visits) {
+    expect(each).toMatchObject({ address: PERSON, target: '/shop/', agent: `agent of ${PERSON}`, status: 200 });
+  }
+  expect(visits.reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
+  expect(data.settings_database).toMatchObject({
+    two_factor: [{ login: 'Person', set_up: true }],
+    trusted_browsers: [{}],
+    failed_logins: [{ key: PERSON, failures: 2 }],
+    changes: [
+      { by: 'person', name: 'disable_feed' },
+      { name: 'block_visitor', before: [], after: [{ name: PERSON }] },
+    ],
+    jobs: [{ named: [{ login: 'person' }, { name: 'person' }] }],
+    known_logins: [{ from: 'network:192.0.2.0/24' }],
+    alerts: [{ channel: EMAIL }],
+    reports: [{ state: 'sent' }],
+  });
+  // Neither secrets nor what stands beside it about others.
+  for (const secret of [SECRET_KEY, PASSWORD_HASH, `"${OTHER}"`, `agent of ${OTHER}"`, 'owner', 'editor']) {
+    expect(stdout).not.toContain(secret);
+  }
+
+  const output = join(dataDir, 'person.json');
+  expect(await privacy('export', ...WHO, '--output', output)).toEqual({ status: 0, stdout: '', stderr: '' });
+  expect(JSON.parse(await readFile(output, 'utf8')).person).toEqual(data.person);
+  expect((await stat(output)).mode & 0o777).toBe(0o600);
+});
+
+it('erases a person while guard runs, whose memory does not bring anything back', async () => {
+  const { dataDir, guard, db, log, visitsOf, privacy } = await guardWithPerson();
+  await addRows(db);
+  expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
+  // Still in the memory of guard when the command begins.
+  await Promise.all([1, 2, 3].map((page) => visit(guard.url, PERSON, `/late/${page}/`)));
+  const { status, stdout, stderr } = await privacy('erase', ...WHO, '--yes');
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toMatch(/^Erased or anonymised: .*visits \d/);
+  expect(stdout).toContain('Kept: Person has a second factor');
+  expect(visitsOf(PERSON)).toBe(0);
+  expect(visitsOf(OTHER)).toBe(1);
+
+  // Guard goes on with the same counters and finds the person no more.
+  expect((await visit(guard.url, OTHER, '/after/')).status).toBe(200);
+  await eventually(() => visitsOf(OTHER) === 2);
+  expect(visitsOf(PERSON)).toBe(0);
+  for (const [table, column] of [
+    ['visitors', 'name'],
+    ['top_visits', 'value'],
+    ['attackers', 'value'],
+    ['events', 'address'],
+  ]) {
+    expect(log.prepare(`select count(*) as rows from ${table} where ${column} = ?`).get(PERSON)).toEqual({ rows: 0 });
+  }
+  expect(log.prepare(`select count(*) as rows from visit_texts where text like ?`).get(`%${PERSON}`)).toEqual({
+    rows: 0,
+  });
+  // What lists page by agrees with the rows.
+  const rows = log.prepare('select count(*) as rows from visits').get();
+  expect(log.prepare('select sum(rows) as rows from visit_stretches where kind = 0').get()).toEqual(rows);
+  expect(log.prepare('select sum(rows) as rows from visit_sums where kind = 0').get()).toEqual(rows);
+
+  expect(await db.selectFrom('login_attempts').select('key').execute()).toEqual([{ key: OTHER }]);
+  expect(await db.selectFrom('login_unlocks').selectAll().execute()).toEqual([]);
+  expect(await db.selectFrom('second_factor_devices').selectAll().execute()).toEqual([]);
+  expect(await db.selectFrom('second_factors').select('user_id').execute()).toEqual([{ user_id: 7 }]);
+  expect(await db.selectFrom('report_sends').selectAll().execute()).toEqual([]);
+  for (const file of ['audit', 'jobs', 'alert_queue'] as const) {
+    const text = JSON.stringify(await db.selectFrom(file).selectAll().execute());
+    expect(text).not.toContain(PERSON);
+    expect(text).not.toMatch(/"(login|actor_login|name)\\?":\\?"person\\?"/);
+  }
+  expect(await db.selectFrom('audit').select('name').where('name', '=', 'personal_data_erased').execute()).not.toEqual(
+    [],
+  );
+
+  expect((await privacy('erase', ...WHO, '--yes')).stdout).toMatch(/^Nothing to erase is stored\.\nKept: /);
+  guard.child.kill();
+  await eventually(() => guard.child.exitCode !== null);
+  expect((await privacy('erase', ...WHO, '--yes')).stdout).toMatch(/^Nothing to erase is stored\.\n/);
+  for (const name of ['guard.sqlite', 'activity.sqlite']) {
+    expect((await readFile(join(dataDir, name))).includes(PERSON)).toBe(false);
+  }
+});
+
+it('keeps a block, a lock and the settings of the owner, and says so', async () => {
+  const { guard, db, log, privacy, visitsOf } = await guardWithPerson();
+  await addRows(db);
+  const store = sqlBlocklistStore(db);
+  const change = { site: 'site', actor: { id: 1, login: 'owner', address: null }, at: Date.now() };
+  const visitor = log.prepare('select id from visitors where name = ?').get(OTHER) as { id: number };
+  await store.block(change, { kind: 'ip', value: OTHER, visitorId: visitor.id, name: OTHER, note: 'spam' });
+  await eventually(async () => (await visit(guard.url, OTHER, '/')).status === 403);
+  const { stdout } = await privacy('erase', '--address', OTHER, '--yes');
+  expect(stdout).toContain(`Kept: ${OTHER} is blocked.`);
+  expect(stdout).toContain(`Kept: ${OTHER} is locked by failed logins until`);
+  expect(visitsOf(OTHER)).toBe(0);
+  expect((await visit(guard.url, OTHER, '/')).status).toBe(403);
+  expect(
+    (await store.list('site', { until: Date.now(), skip: 0, limit: 5 })).map(({ name, note }) => [name, note]),
+  ).toEqual([[OTHER, 'spam']]);
+  expect(visitsOf(PERSON)).toBe(2);
+});
+
+it.each([
+  [['export'], 'Name the person'],
+  [['export', '--address', 'nowhere'], 'is not an address'],
+  [['export', '--email', 'nobody'], 'is no e-mail address'],
+  [['erase', 'elsewhere', '--user', '1', '--yes'], 'No site has the id elsewhere'],
+  [['erase', '--user', '1'], 'Confirm with --yes'],
+])('%j is refused', async (words, message) => {
+  const dataDir = await dataFolderFor(await fakeConnector());
+  const { status, stderr } = await runBeside('privacy', ...words, '--data-dir', dataDir);
+  expect(status).toBeGreaterThan(0);
+  expect(stderr).toContain(message);
+});

@@ -1,0 +1,225 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createRawServer, type Socket } from 'node:net';
+import { defaultSecurityOptions, type SecurityOptions } from '@security-optimizer/contract/protections';
+import { onTestFinished } from 'vitest';
+import type { Visit } from '../src/activity/visit.js';
+import type { Config } from '../src/config/config.js';
+import { configFile } from '../src/config/config-file.js';
+import type { ApiHandler } from '../src/gateway/context.js';
+import type { GatewayObserver } from '../src/gateway/observer.js';
+import { createGuardServer, type GuardServer } from '../src/gateway/server.js';
+import { english, type Language } from '../src/i18n/language.js';
+import { AddressSet } from '../src/lib/address-set.js';
+import type { ListeningDescriptor } from '../src/lib/listen.js';
+import type { Logger } from '../src/lib/logger.js';
+import { LoginAttempts } from '../src/login/attempts.js';
+import { BasicCredentials } from '../src/login/basic-credentials.js';
+import { ThrottledAccounts } from '../src/login/throttled-accounts.js';
+import { defaultLoginSettings } from '../src/rules/login-policy.js';
+import { compilePolicy, LivePolicy } from '../src/rules/policy.js';
+import { defaultSitePaths, type SiteConfig } from '../src/site.js';
+import { createSharedAssets } from '../src/sites/shared-assets.js';
+import type { TwoFactorFlow } from '../src/two-factor/two-factor-flow.js';
+import type { Signal } from '../src/wordpress/signature.js';
+import { recentLogger } from './support/recent-log.js';
+import { siteConfig } from './support/site-config.js';
+
+export type RecordedVisit = Pick<Visit, 'address' | 'target' | 'status' | 'rule' | 'agent'> & {
+  readonly site: string;
+  /** Named only where it is so. */
+  readonly isOwnCron?: true;
+};
+
+export interface Gateway {
+  /** 0 for a Unix socket. */
+  readonly port: number;
+  readonly server: GuardServer;
+  readonly live: LivePolicy;
+  readonly signals: Signal[];
+  /** What was left for the Activity Log, in order. */
+  readonly visits: RecordedVisit[];
+  /** Swaps in a policy with these addresses blocked and these options changed. */
+  rule(input: { blocked?: readonly string[]; options?: Partial<SecurityOptions>; language?: Language }): void;
+}
+
+const OFF = Object.fromEntries(Object.keys(defaultSecurityOptions).map((name) => [name, 0])) as SecurityOptions;
+
+export interface GatewayOptions {
+  readonly limits?: Partial<Config['limits']>;
+  readonly trustedProxies?: readonly string[];
+  readonly proxyProtocol?: boolean;
+  readonly trustedProxyHeaders?: readonly string[];
+  readonly sites?: readonly (Pick<SiteConfig, 'id' | 'hosts' | 'upstream'> & Partial<SiteConfig>)[];
+  readonly api?: ApiHandler;
+  readonly listen?: Config['listen'];
+  readonly logger?: Logger;
+  readonly socket?: ListeningDescriptor;
+  readonly observer?: GatewayObserver;
+}
+
+/** These tests are not about the login: nobody gets to the second factor. */
+const noTwoFactor: TwoFactorFlow = {
+  handle: (_request, response) => void response.destroy(),
+  begin: (_request, response) => void response.destroy(),
+  trustedUsers: () => [],
+};
+
+/** The gateway on a real socket in front of `upstream`, closed with the test. */
+export async function startGateway(upstream: number | string, options: GatewayOptions = {}): Promise<Gateway> {
+  const live = new LivePolicy();
+  const signals: Signal[] = [];
+  const visits: RecordedVisit[] = [];
+  const origin = typeof upstream === 'number' ? `http://127.0.0.1:${upstream}` : upstream;
+  const sites = (options.sites ?? [{ upstream: origin }]).map(siteConfig);
+  const config: Config = {
+    ...configFile.parse({}),
+    dataDir: '.',
+    listen: options.listen ?? { host: '127.0.0.1', port: 0 },
+    database: 'sqlite:none',
+    trustedProxies: options.trustedProxies ?? [],
+    proxyProtocol: options.proxyProtocol ?? false,
+    trustedProxyHeaders: options.trustedProxyHeaders ?? [],
+    sites,
+    quarantined: [],
+    limits: {
+      targetBytes: 8192,
+      headerBytes: 32_768,
+      headerSeconds: 60,
+      idleSeconds: 60,
+      upstreamSeconds: 60,
+      shutdownSeconds: 5,
+      drainSeconds: 1,
+      upstreamConnections: 64,
+      connections: 10_000,
+      connectionsPerAddress: 10_000,
+      ...options.limits,
+    },
+    activity: { maxRows: 1000, dns: [], monitors: [], securityLog: null },
+    mail: { smtp: null },
+    logLevel: 'silent',
+  };
+  const rule: Gateway['rule'] = ({ blocked = [], options: changed = {}, language = english }) => {
+    const policy = compilePolicy({
+      options: { ...OFF, ...changed },
+      paths: defaultSitePaths,
+      blocked: AddressSet.from(blocked),
+      login: { ...defaultLoginSettings, login_attempts: 0 },
+      timeZone: 'UTC',
+      language,
+    });
+    for (const site of sites) live.swap(site.id, policy);
+  };
+  rule({});
+  const logger = options.logger ?? recentLogger();
+  const server = createGuardServer({
+    config,
+    live,
+    api: options.api ?? ((_request, response) => void response.end('api')),
+    logger,
+    clock: Date.now,
+    login: {
+      attempts: new LoginAttempts(),
+      throttled: new ThrottledAccounts(() => {}),
+      twoFactor: noTwoFactor,
+      clock: Date.now,
+      logger,
+      waitMs: 1000,
+      whenStored: async () => {},
+      basicCredentials: new BasicCredentials(),
+      missingReports: {
+        isAway: () => false,
+        recordSigned: () => {},
+        pending: 0,
+        recordMissing: () => {},
+        find: async (_site, _requestId, then) => then('unknown'),
+        stop: () => {},
+      },
+    },
+    visits: {
+      add: (site, { address, target, status, rule, agent, isOwnCron }) => {
+        const own = isOwnCron === true ? { isOwnCron } : {};
+        visits.push({ site, address: address.text, target, status, rule, agent: agent(), ...own });
+      },
+    },
+    socket: options.socket,
+    sharedAssets: createSharedAssets(),
+    ...(options.observer && { observer: options.observer }),
+    onSignal: (_site, signal) => void signals.push(signal),
+  });
+  const bound = await server.listen();
+  const port = 'port' in bound ? bound.port : 0;
+  onTestFinished(() => server.close());
+  return { port, server, live, signals, visits, rule };
+}
+
+/** A web server in WordPress's place. */
+export async function webServer(listener: RequestListener): Promise<number> {
+  const server = createServer({ requestTimeout: 0 }, listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A web server that a test writes byte by byte. */
+export async function rawServer(onConnection: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createRawServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => sockets.delete(socket));
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A raw server that answers each request head it reads with the same bytes, and keeps what it was sent. */
+export async function scriptedServer(answer: string | Buffer): Promise<{ port: number; received: () => string }> {
+  let received = '';
+  const port = await rawServer((socket) => {
+    let head = '';
+    socket.on('data', (data) => {
+      received += data.toString('latin1');
+      head += data.toString('latin1');
+      for (let end = head.indexOf('\r\n\r\n'); end !== -1; end = head.indexOf('\r\n\r\n')) {
+        head = head.slice(end + 4);
+        socket.write(answer);
+      }
+    });
+  });
+  return { port, received: () => received };
+}
+
+export interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly rawHeaders: readonly string[];
+  readonly body: string;
+}
+
+/** A web server that keeps every request and answers with what `answer` says, else with 200 and `hello`. */
+export async function recordingServer(
+  answer: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => {
+    response.end('hello');
+  },
+): Promise<{ port: number; seen: Seen[] }> {
+  const seen: Seen[] = [];
+  const port = await webServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      const { method = '', url = '', headers, rawHeaders } = request;
+      seen.push({ method, url, headers, rawHeaders, body: Buffer.concat(pieces).toString('latin1') });
+      answer(request, response);
+    });
+  });
+  return { port, seen };
+}

@@ -1,0 +1,76 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runBeside, serve } from './support/command-line.js';
+import { fakeConnector } from './support/fake-connector.js';
+import { callApi, dataFolderFor } from './support/running-guard.js';
+import { eventually, scratchFolder } from './support/scratch.js';
+
+async function guardWithSettings() {
+  const connector = await fakeConnector();
+  const dataDir = await dataFolderFor(connector);
+  const guard = await serve(dataDir);
+  expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
+  return { dataDir, guard, file: join(await scratchFolder(), 'settings.json') };
+}
+
+const importOf = (file: string, dataDir: string) => runBeside('settings', 'import', file, '--data-dir', dataDir);
+const exportOf = async (dataDir: string) => {
+  const { stdout } = await runBeside('settings', 'export', '--data-dir', dataDir);
+  return JSON.parse(stdout).settings as Record<string, unknown>;
+};
+
+describe('settings of a site as JSON', () => {
+  it('are exported, and imported by another guard, which enforces them at once', async () => {
+    const one = await guardWithSettings();
+    const settings = await exportOf(one.dataDir);
+    expect(settings).toMatchObject({ disable_feed: 1 });
+    expect(settings).not.toHaveProperty('data_consent');
+    await writeFile(one.file, JSON.stringify({ settings }));
+
+    const other = await dataFolderFor(await fakeConnector());
+    const guard = await serve(other);
+    expect((await fetch(`${guard.url}/feed/`)).status).toBe(200);
+    expect(await importOf(one.file, other)).toMatchObject({ status: 0, stderr: '' });
+    await eventually(async () => (await fetch(`${guard.url}/feed/`)).status === 404);
+    expect(await exportOf(other)).toEqual(settings);
+  });
+
+  it('leave alone what the file lacks', async () => {
+    const { dataDir, file } = await guardWithSettings();
+    const before = await exportOf(dataDir);
+    await writeFile(file, JSON.stringify({ settings: { login_access: ['192.0.2.0/24', ' 192.0.2.0/24 '] } }));
+    expect((await importOf(file, dataDir)).stdout).toBe('Set 1 settings of site.\n');
+    expect(await exportOf(dataDir)).toEqual({ ...before, login_access: ['192.0.2.0/24'] });
+  });
+
+  it('change nothing when one is wrong, and each mistake is named', async () => {
+    const { dataDir, file } = await guardWithSettings();
+    const before = await exportOf(dataDir);
+    const wrong = {
+      disable_feed: 2,
+      colour: 'green',
+      login_access: ['192.0.2.1', 'everybody'],
+      login_url: { type: 'custom', login: 'wp-admin', signup: '' },
+      notification_emails: ['owner(at)example.com'],
+      away_mode: { type: 'daily', from_hour: '10:00', to_hour: '10:00' },
+      disable_xml_rpc: 0,
+    };
+    await writeFile(file, JSON.stringify({ settings: wrong }));
+    const { status, stderr } = await importOf(file, dataDir);
+    expect(status).toBe(1);
+    for (const name of Object.keys(wrong).filter((each) => each !== 'disable_xml_rpc')) {
+      expect(stderr).toMatch(new RegExp(`^  ${name}[.:]`, 'm'));
+    }
+    expect(await exportOf(dataDir)).toEqual(before);
+  });
+
+  it.each([
+    ['no JSON', '{', 'can’t be read as JSON'],
+    ['no settings', '{"sites":[]}', 'needs an object `settings`'],
+  ])('are refused from a file with %s', async (_, text, message) => {
+    const { dataDir, file } = await guardWithSettings();
+    await writeFile(file, text);
+    expect(await importOf(file, dataDir)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
+  });
+});

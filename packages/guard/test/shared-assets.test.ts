@@ -1,0 +1,78 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { closing, exchange } from './raw-client.js';
+import { recordingServer, startGateway } from './running-gateway.js';
+import { scratchFolder } from './support/scratch.js';
+
+const ASSETS = '/wp-content/mu-plugins/security-optimizer/assets';
+
+/** Guard in front of a site whose connector is shared, in two releases. */
+async function site(isShared = true) {
+  const shared = await scratchFolder();
+  for (const [release, name] of [
+    ['000000000001', 'dashboard-Old1.js'],
+    ['000000000002', 'dashboard-New2.js'],
+  ] as const) {
+    const assets = join(shared, release, 'assets');
+    await mkdir(join(assets, 'icons'), { recursive: true });
+    await writeFile(join(assets, name), `script ${name}`);
+    await writeFile(join(assets, 'icons', 'bell.svg'), '<svg/>');
+    await writeFile(join(assets, 'entrypoints.json'), '{}');
+    await mkdir(join(shared, release, 'includes'));
+    await writeFile(join(shared, release, 'includes', 'class-hooks.js'), 'no asset');
+  }
+  const { port, seen } = await recordingServer();
+  const upstream = `http://127.0.0.1:${port}`;
+  const own = { id: 'site', hosts: ['*'], upstream, ...(isShared && { sharedConnector: shared }) };
+  const gateway = await startGateway(port, { sites: [own] });
+  const ask = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
+    const answer = await fetch(`http://127.0.0.1:${gateway.port}${path}`, { method, headers });
+    return { answer, text: await answer.text() };
+  };
+  return { ask, seen, gateway };
+}
+
+describe('the dashboard’s files of a shared connector', () => {
+  it('come from guard, of every release, and WordPress is not asked', async () => {
+    const { ask, seen, gateway } = await site();
+    const { answer, text } = await ask(`${ASSETS}/dashboard-New2.js?ver=1`);
+    expect([answer.status, text]).toEqual([200, 'script dashboard-New2.js']);
+    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect((await ask(`${ASSETS}/dashboard-Old1.js`)).text).toBe('script dashboard-Old1.js');
+    expect((await ask(`/blog${ASSETS}/icons/bell.svg`)).answer.headers.get('content-type')).toBe('image/svg+xml');
+    expect([seen, gateway.visits]).toEqual([[], []]);
+  });
+
+  it('come compressed, without a body to HEAD, and not again to who has them', async () => {
+    const { ask } = await site();
+    const path = `${ASSETS}/dashboard-New2.js`;
+    const first = (await ask(path, { 'accept-encoding': 'gzip' })).answer;
+    expect(first.headers.get('content-encoding')).toBe('gzip');
+    expect((await ask(path, { 'accept-encoding': 'identity' })).answer.headers.get('content-encoding')).toBeNull();
+    expect((await ask(path, {}, 'HEAD')).text).toBe('');
+    const etag = first.headers.get('etag') as string;
+    expect((await ask(path, { 'if-none-match': etag })).answer.status).toBe(304);
+  });
+
+  it.each([
+    ['a file that no release has', `${ASSETS}/dashboard-None.js`],
+    ['the list of entry points', `${ASSETS}/entrypoints.json`],
+    ['a file beside the assets', `${ASSETS}/../includes/class-hooks.js`],
+    ['a name in other letters', `${ASSETS}/DASHBOARD-new2.js`],
+    ['a folder above, disguised', `${ASSETS}/%2e%2e/includes/class-hooks.js`],
+    ['a name that is encoded', `${ASSETS}/dashboard%2DNew2.js`],
+  ])('are no answer for %s', async (_which, path) => {
+    const { seen, gateway } = await site();
+    const answer = await exchange(gateway.port, closing(`GET ${path} HTTP/1.1`));
+    expect(answer).not.toContain('script dashboard');
+    expect(answer).not.toContain('no asset');
+    expect(seen.length + (answer.startsWith('HTTP/1.1 4') ? 1 : 0)).toBe(1);
+  });
+
+  it('are the web server’s at a site that has a copy of its own', async () => {
+    const { ask, seen } = await site(false);
+    await ask(`${ASSETS}/dashboard-New2.js`);
+    expect(seen).toHaveLength(1);
+  });
+});

@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { answersIn, closing, RawClient, statusOf } from './raw-client.js';
+import { webServer } from './running-gateway.js';
+import { spawnServe } from './support/command-line.js';
+import { fakeConnector } from './support/fake-connector.js';
+import { type PassedGuard, passedSocket } from './support/passed-socket.js';
+import { dataFolderFor } from './support/running-guard.js';
+import { eventually, scratchFolder } from './support/scratch.js';
+
+const KEPT = 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n';
+
+async function started(supervisor: Awaited<ReturnType<typeof passedSocket>>): Promise<PassedGuard> {
+  const guard = await supervisor.start();
+  await eventually(() => guard.events().includes('guard-started'));
+  return guard;
+}
+
+async function ended(guard: PassedGuard): Promise<void> {
+  await eventually(() => guard.hasEnded());
+}
+
+describe('a socket that a supervisor passes', () => {
+  it('is listened on in place of the configured address, which the log says', async () => {
+    const dataDir = await dataFolderFor(await fakeConnector(), {}, { listen: '127.0.0.1:1' });
+    const supervisor = await passedSocket({ dataDir });
+    const guard = await started(supervisor);
+    expect(guard.events()).toContain('socket-activated');
+    expect(supervisor.log()).toContain(`"url":"http://127.0.0.1:${supervisor.port}"`);
+    expect(statusOf(await new RawClient(supervisor.port).send(closing('GET / HTTP/1.1')).end())).toBe(200);
+  });
+
+  it('may be a Unix socket, whose peers are trusted if `unix` is', async () => {
+    const path = join(await scratchFolder(), 'passed.sock');
+    const upstream: (string | undefined)[] = [];
+    const port = await webServer((seen, response) => {
+      upstream.push(seen.headers['x-forwarded-for'] as string | undefined);
+      response.end('hello');
+    });
+    const config = { listen: `unix:${path}`, trustedProxies: ['unix'] };
+    const dataDir = await dataFolderFor({ upstream: `http://127.0.0.1:${port}` }, {}, config);
+    const supervisor = await passedSocket({ dataDir, path });
+    const guard = await started(supervisor);
+    const forwarded = closing('GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.7');
+    expect(statusOf(await new RawClient(path).send(forwarded).end())).toBe(200);
+    expect(upstream).toContain('192.0.2.7');
+    process.kill(guard.pid, 'SIGTERM');
+    await ended(guard);
+    // The supervisor's socket file stays.
+    await started(supervisor);
+    expect(statusOf(await new RawClient(path).send(forwarded).end())).toBe(200);
+  });
+
+  it('is one, and no other is guessed', async () => {
+    const dataDir = await dataFolderFor(await fakeConnector());
+    const two = await passedSocket({ dataDir, count: 2 });
+    await ended(await two.start());
+    await eventually(() => two.log() !== '');
+    expect(two.log()).toBe('Guard listens on one socket, and 2 were passed to it (LISTEN_FDS).\n');
+    // Variables that are meant for another process.
+    const own = spawnServe(dataDir, { LISTEN_PID: String(process.pid), LISTEN_FDS: '1' });
+    await eventually(() => own.log().includes('guard-started'));
+    expect(own.log()).not.toContain('socket-activated');
+  });
+});
+
+describe('a restart with a socket that a supervisor passes', () => {
+  it('refuses and loses no request, whether the next guard waits already or starts after the end', async () => {
+    const upstream = `http://127.0.0.1:${await webServer((_asked, response) => void response.end('hello'))}`;
+    const dataDir = await dataFolderFor({ upstream }, {}, { limits: { drainSeconds: 60 } });
+    const supervisor = await passedSocket({ dataDir });
+    const first = await started(supervisor);
+
+    const failures: unknown[] = [];
+    let [answers, announced, over] = [0, 0, false];
+    const send = (agent: Agent | false) =>
+      new Promise<void>((resolve) => {
+        const asked = request({ host: '127.0.0.1', port: supervisor.port, agent, path: '/' }, (response) => {
+          if (response.statusCode !== 200) failures.push(response.statusCode);
+          if (agent !== false && response.headers.connection === 'close') announced++;
+          response.resume().once('close', () => {
+            answers++;
+            if (!response.complete) failures.push('not whole');
+            resolve();
+          });
+        });
+        asked.once('error', (error) => {
+          failures.push(error);
+          resolve();
+        });
+        asked.end();
+      });
+    const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    const clients = [false as const, false as const, false as const, ...agents].map(async (agent) => {
+      while (!over) await send(agent);
+    });
+    const more = async (count: number) => {
+      const from = answers;
+      await eventually(() => answers >= from + count);
+    };
+
+    await more(100);
+    const second = await supervisor.start();
+    await eventually(() => second.events().includes('data-folder-awaited'));
+    process.kill(first.pid, 'SIGTERM');
+    await ended(first);
+    await eventually(() => second.events().includes('guard-started'));
+    await more(100);
+    process.kill(second.pid, 'SIGTERM');
+    await ended(second);
+    const third = await started(supervisor);
+    await more(100);
+    process.kill(third.pid, 'SIGTERM');
+    await started(supervisor);
+    await more(100);
+
+    over = true;
+    await Promise.all(clients);
+    for (const agent of agents) agent.destroy();
+    expect(failures).toEqual([]);
+    // Each client with a kept connection was told of each end.
+    expect(announced).toBe(3 * agents.length);
+  });
+
+  const keptConnection = async (drainSeconds: number) => {
+    const dataDir = await dataFolderFor(await fakeConnector(), {}, { limits: { drainSeconds } });
+    const supervisor = await passedSocket({ dataDir });
+    const guard = await started(supervisor);
+    const kept = new RawClient(supervisor.port).send(KEPT);
+    await kept.until((text) => answersIn(text) === 1);
+    const fresh = new RawClient(supervisor.port);
+    // Guard accepts connections in their order.
+    await new RawClient(supervisor.port).send(closing('GET / HTTP/1.1')).end();
+    process.kill(guard.pid, 'SIGTERM');
+    await eventually(() => guard.events().includes('guard-stopping'));
+    return { guard, kept, fresh };
+  };
+
+  it('answers one more request of a connection that is open', async () => {
+    const { guard, kept, fresh } = await keptConnection(60);
+    const received = await kept.send(KEPT).end();
+    expect(answersIn(received)).toBe(2);
+    expect(received.match(/Connection: close/gi)).toHaveLength(1);
+    expect(await fresh.send(KEPT).end()).toMatch(/^HTTP\/1\.1 200[\s\S]*Connection: close/i);
+    await ended(guard);
+  });
+
+  it('ends connections that stay silent', async () => {
+    const { guard, kept, fresh } = await keptConnection(1);
+    expect([answersIn(await kept.end()), answersIn(await fresh.end())]).toEqual([1, 0]);
+    await ended(guard);
+  });
+
+  it('answers all requests that a client has sent at once, and says with the last that it ends', async () => {
+    let release: (() => void) | null = null;
+    const port = await webServer((asked, response) => {
+      if (asked.url === '/held') release = () => response.end('held');
+      else response.end('hello');
+    });
+    const upstream = `http://127.0.0.1:${port}`;
+    const dataDir = await dataFolderFor({ upstream }, {}, { limits: { drainSeconds: 60 } });
+    const supervisor = await passedSocket({ dataDir });
+    const guard = await started(supervisor);
+    const client = new RawClient(supervisor.port).send(KEPT.replace('/ ', '/held ') + KEPT + KEPT);
+    await eventually(() => release !== null);
+    process.kill(guard.pid, 'SIGTERM');
+    await eventually(() => guard.events().includes('guard-stopping'));
+    (release as unknown as () => void)();
+    const received = await client.end();
+    expect(received.match(/HTTP\/1\.1 200|Connection: close/gi)).toEqual([
+      ...['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 200'],
+      'Connection: close',
+    ]);
+    await ended(guard);
+  });
+});
+
+describe('serve --wait', () => {
+  const awaiting = async (dataDir: string, seconds: string) => {
+    const waiting = spawnServe(dataDir, {}, ['--wait', seconds]);
+    await eventually(() => waiting.log().includes('data-folder-awaited'));
+    return waiting;
+  };
+
+  it('takes over from a guard that ends', async () => {
+    const dataDir = await dataFolderFor(await fakeConnector());
+    const first = spawnServe(dataDir);
+    await eventually(() => first.log().includes('guard-started'));
+    const second = await awaiting(dataDir, '300');
+    expect(second.log()).toContain(`"pid":${first.child.pid}`);
+    first.child.kill('SIGTERM');
+    await eventually(() => second.log().includes('guard-started'));
+  });
+
+  it('ends when the wait is over, when it is told to stop, and with a wrong number', async () => {
+    const dataDir = await dataFolderFor(await fakeConnector());
+    const first = spawnServe(dataDir);
+    await eventually(() => first.log().includes('guard-started'));
+    const late = await awaiting(dataDir, '1');
+    const stopped = await awaiting(dataDir, '300');
+    stopped.child.kill('SIGTERM');
+    await eventually(() => late.child.exitCode !== null && stopped.child.exitCode !== null);
+    expect([late.child.exitCode, stopped.child.exitCode]).toEqual([1, 0]);
+    expect(late.log()).toContain(`Another guard runs on this data folder (process ${first.child.pid}).`);
+    const wrong = spawnServe(dataDir, {}, ['--wait', 'long']);
+    expect(await once(wrong.child, 'close')).toEqual([2, null]);
+    expect(wrong.log()).toContain('--wait: use a whole number of seconds.');
+  });
+});

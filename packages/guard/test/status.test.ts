@@ -1,0 +1,79 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runBeside, serve } from './support/command-line.js';
+import { fakeConnector } from './support/fake-connector.js';
+import { dataFolderFor } from './support/running-guard.js';
+import { eventually } from './support/scratch.js';
+import { SECRET } from './support/site-config.js';
+
+/** A data folder with so many sites behind one WordPress. */
+async function manySites(count: number) {
+  const connector = await fakeConnector();
+  const sites = Array.from({ length: count }, (_, at) => ({
+    id: `site-${at}`,
+    hosts: [`site-${at}.example.com`],
+    upstream: connector.upstream,
+  }));
+  const dataDir = await dataFolderFor(connector, {}, { sites });
+  for (const { id } of sites) await writeFile(join(dataDir, 'sites', `${id}.secret`), SECRET, { mode: 0o600 });
+  return { connector, dataDir };
+}
+
+const status = async (dataDir: string, ...more: string[]) => {
+  const { stdout, stderr } = await runBeside('status', '--data-dir', dataDir, '--json', ...more);
+  return { report: stdout === '' ? null : JSON.parse(stdout), stderr };
+};
+
+describe('status of many sites', () => {
+  it('asks several at a time, no more than 32, and tells of them in the order of the configuration', async () => {
+    const { connector, dataDir } = await manySites(100);
+    let open = 0;
+    let most = 0;
+    let release = (): void => {};
+    const full = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    connector.hold = async () => {
+      open++;
+      most = Math.max(most, open);
+      // The first 32 wait for each other, so that one at a time would never end.
+      if (open === 32) release();
+      await full;
+      open--;
+    };
+    const { report } = await status(dataDir);
+    expect(most).toBe(32);
+    expect(report.sites.map(({ id }: { id: string }) => id)).toEqual(
+      Array.from({ length: 100 }, (_, at) => `site-${at}`),
+    );
+  });
+
+  it('tells of one site, or of those with a host, when it is asked to', async () => {
+    const { connector, dataDir } = await manySites(12);
+    const asked: (string | null)[] = [];
+    connector.onRequest = (command) => void asked.push(command);
+    const one = await status(dataDir, '--site', 'site-3');
+    expect(one.report.sites).toMatchObject([{ id: 'site-3' }]);
+    expect(asked).toHaveLength(1);
+    const some = await status(dataDir, '--host', 'SITE-1');
+    expect(some.report.sites.map(({ id }: { id: string }) => id)).toEqual(['site-1', 'site-10', 'site-11']);
+    expect((await status(dataDir, '--site', 'other')).stderr).toContain('--site: no site has the id other.');
+  });
+
+  it('tells only of sites with a problem when it is asked to', async () => {
+    const [well, ill] = [await fakeConnector(), await fakeConnector()];
+    ill.mode = 'gone';
+    const sites = [
+      { id: 'well', hosts: ['well.example.com'], upstream: well.upstream },
+      { id: 'ill', hosts: ['ill.example.com'], upstream: ill.upstream },
+    ];
+    const dataDir = await dataFolderFor(well, {}, { sites });
+    for (const { id } of sites) await writeFile(join(dataDir, 'sites', `${id}.secret`), SECRET, { mode: 0o600 });
+    await serve(dataDir);
+    await eventually(() => well.policy !== null);
+    const ids = ({ report }: { report: { sites: { id: string }[] } }) => report.sites.map(({ id }) => id);
+    expect(ids(await status(dataDir))).toEqual(['well', 'ill']);
+    expect(ids(await status(dataDir, '--problems'))).toEqual(['ill']);
+  });
+});

@@ -1,0 +1,72 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity';
+import type { activityTraffic } from '@security-optimizer/contract/activity-endpoints';
+import type { z } from 'zod';
+import type { ListPage } from '../../src/activity/list-activity.js';
+import type { FakeEvent } from './fake-activity.js';
+import { fakeConnector } from './fake-connector.js';
+import { recordedLog } from './log-lines.js';
+import { type Answer, callApi, dataFolderFor, runningGuard } from './running-guard.js';
+import { eventually } from './scratch.js';
+
+export type Traffic = z.output<typeof activityTraffic.response>;
+
+/**
+ * Guard with its Activity Log in front of the fake WordPress; visitors come from any address.
+ * @param config what its configuration says beside that, and `site` about the site
+ */
+export async function activitySite(config: object = {}, site: object = {}) {
+  const connector = await fakeConnector();
+  const dataDir = await dataFolderFor(connector, site);
+  const file = join(dataDir, 'guard.json');
+  const written = JSON.parse(await readFile(file, 'utf8'));
+  await writeFile(file, JSON.stringify({ ...written, trustedProxies: ['127.0.0.1'], ...config }));
+  const log = recordedLog();
+  let guard = await runningGuard(dataDir, log.logger);
+  await eventually(() => connector.policy !== null);
+
+  const send = (suffix: string, body?: unknown, options: Parameters<typeof callApi>[2] = {}): Promise<Answer> =>
+    callApi(guard.url, suffix, { body: body === undefined ? null : JSON.stringify(body), ...options });
+  const call = async <Data>(suffix: string, body?: unknown): Promise<Data> => {
+    const { http, body: answer } = await send(suffix, body);
+    if (http !== 200) throw new Error(`${suffix} was refused: ${JSON.stringify(answer)}`);
+    return answer.data;
+  };
+  const visit = async (path: string, { address = '192.0.2.1', agent = BROWSER as string | null } = {}) => {
+    const response = await fetch(guard.url + path, {
+      headers: { 'x-forwarded-for': address, 'user-agent': agent ?? '' },
+      redirect: 'manual',
+    });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  /** WordPress has an event; the next answer says so. */
+  const report = (event: FakeEvent) => {
+    connector.outbox.push(event);
+    connector.flags = 'o';
+  };
+  const unknown = (body: object = {}) => call<ListPage<UnknownRow>>('/activity-unknown', body);
+  const registered = (body: object = {}) => call<ListPage<RegisteredRow>>('/activity-registered', body);
+  /** Waits until so many rows are in the log; they are written twice a second. */
+  const logged = (rows: number) => eventually(async () => (await unknown()).total === rows);
+  const noted = (rows: number) => eventually(async () => (await registered()).total === rows);
+  /** Stops guard, lets something happen meanwhile, and starts it again. */
+  const restart = async (meanwhile: () => unknown = () => undefined) => {
+    await guard.close();
+    await meanwhile();
+    guard = await runningGuard(dataDir, log.logger);
+  };
+  return { connector, dataDir, guard, restart, log, send, call, visit, report, unknown, registered, logged, noted };
+}
+
+export const BROWSER =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36';
+
+/** Filters as the page sends them, with one choice. */
+export const filter = (wp_name: string, selectedValue: unknown) => [
+  { wp_name, children: [{ id: wp_name, selectedValue }] },
+];
+/** The pages that the rows of an answer are about. */
+export const pages = (answer: { entries: readonly { page_visited: string }[] }) =>
+  answer.entries.map(({ page_visited }) => page_visited);

@@ -1,0 +1,48 @@
+import { defaultSecurityOptions, type SecurityOptions } from '@security-optimizer/contract/protections';
+import { toCanonicalPath } from '../../src/http/canonical-path.js';
+import { type RequestFacts, toRequestFacts } from '../../src/http/request-facts.js';
+import { toAddress } from '../../src/lib/address.js';
+import { AddressSet } from '../../src/lib/address-set.js';
+import { defaultLoginSettings } from '../../src/rules/login-policy.js';
+import { compilePolicy, type Policy } from '../../src/rules/policy.js';
+import { defaultSitePaths, type SitePaths } from '../../src/site.js';
+
+const all = (value: 0 | 1): SecurityOptions =>
+  Object.fromEntries(Object.keys(defaultSecurityOptions).map((name) => [name, value])) as SecurityOptions;
+
+export const allOff = all(0);
+export const allOn = all(1);
+
+/** The policy of a site with these options on and every other one off. For tests. */
+export function policyWith(options: Partial<SecurityOptions>, paths: Partial<SitePaths> = {}): Policy {
+  return compilePolicy({
+    options: { ...allOff, ...options },
+    paths: { ...defaultSitePaths, ...paths },
+    blocked: AddressSet.empty,
+    login: defaultLoginSettings,
+    timeZone: 'UTC',
+  });
+}
+
+export const noFault = (rule: string, cause: unknown): void => {
+  throw new Error(`${rule} failed`, { cause });
+};
+
+/** The facts of a GET of that target. */
+export function factsOf(target: string, paths: Partial<SitePaths> = {}): RequestFacts {
+  const canonical = toCanonicalPath(target);
+  if (!canonical.ok) throw new Error(`${target}: ${canonical.reason}`);
+  return toRequestFacts({
+    method: 'GET',
+    address: toAddress([0, 0, 0xffff, 0xc0000201]),
+    path: canonical.path,
+    query: canonical.query,
+    paths: { ...defaultSitePaths, ...paths },
+  });
+}
+
+/** Name of the rule that refuses a target, `ambiguous` when it is refused before any rule, or `passes`. */
+export function ask(policy: Policy, target: string, paths: Partial<SitePaths> = {}): string {
+  if (!toCanonicalPath(target).ok) return 'ambiguous';
+  return policy.evaluate(factsOf(target, paths), noFault)?.rule ?? 'passes';
+}

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { keepRecentLog } from './recent-log.js';
+import { eventually } from './scratch.js';
+
+/** The command line as it runs in production. */
+export const bin = fileURLToPath(new URL('../../dist/program/security-optimizer.js', import.meta.url));
+
+/** Runs a command in a process of its own until it ends. */
+export function run(...args: string[]) {
+  return runIn({}, ...args);
+}
+
+/** The same with more in its environment. */
+export function runIn(env: Readonly<Record<string, string>>, ...args: string[]) {
+  const options = { encoding: 'utf8', env: { ...process.env, ...env } } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], options);
+  return { status, stdout, stderr };
+}
+
+export interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The same without holding up this process, which may be the WordPress that the command asks. */
+export function runBeside(...args: string[]): Promise<Outcome> {
+  return outcomeOf(spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
+}
+
+/** What a process prints until its end, and its exit code. It ends with the test at the latest. */
+export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
+  endWithTest(child);
+  let [stdout, stderr] = ['', ''];
+  child.stdout?.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const status = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { status, stdout, stderr };
+}
+
+/** Kills a process when the test ends, and waits until it is gone: the folder that it writes to is removed next. */
+function endWithTest(child: ChildProcess): void {
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+    return gone;
+  });
+}
+
+export interface ServeProcess {
+  readonly child: ChildProcess;
+  /** What it has written to standard error. */
+  readonly log: () => string;
+}
+
+/** Starts `serve` in a process of its own and waits for nothing. */
+export function spawnServe(
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+  args: readonly string[] = [],
+): ServeProcess {
+  const child = spawn(process.execPath, [bin, 'serve', '--data-dir', dataDir, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...env },
+  });
+  endWithTest(child);
+  let text = '';
+  child.stderr?.on('data', (chunk) => {
+    text += chunk;
+    keepRecentLog(String(chunk));
+  });
+  return { child, log: () => text };
+}
+
+/** Starts `serve` in a process of its own; answers once it serves. */
+export async function serve(
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServeProcess & { readonly url: string }> {
+  const { child, log } = spawnServe(dataDir, env);
+  await eventually(() => log().includes('guard-started'));
+  const line = log()
+    .split('\n')
+    .find((entry) => entry.includes('guard-started'));
+  return { child, url: JSON.parse(line ?? '').url, log };
+}

@@ -1,0 +1,311 @@
+import { createHash, createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { version } from '../../src/lib/version.js';
+import { type FakeEvent, runActivityCommand } from './fake-activity.js';
+import { runLoginCommand } from './fake-login.js';
+import { SECRET } from './site-config.js';
+
+export const OTHER_SECRET = 'a1'.repeat(32);
+
+/** A user whom the fake WordPress knows by cookie and nonce. */
+interface FakeUser {
+  readonly nonce: string;
+  readonly can_manage: boolean;
+  readonly id: number;
+  readonly login: string;
+}
+
+/** A user whom the fake WordPress has. */
+interface FakeMember {
+  login: string;
+  readonly administrator: boolean;
+}
+
+/**
+ * A web server that speaks the connector's side of docs/connector-protocol.md, written from that document alone: it
+ * checks every signature and signs its answers with code of its own.
+ */
+export interface FakeConnector {
+  readonly upstream: string;
+  secret: string;
+  version: string;
+  home: string;
+  /** The site's, as `hello` tells it. */
+  locale: string;
+  /** `gone`: WordPress without the connector. `broken`: PHP is down. `slow`: never answers. */
+  mode: 'ok' | 'gone' | 'broken' | 'slow';
+  readme: 'deleted' | 'absent' | 'not_deleted';
+  /** Called before a command is carried out; its answer waits for this. */
+  hold: (command: string, cookie: string | undefined) => void | Promise<void>;
+  /** Told of every request, whatever comes of it. @param command null for one that is none */
+  onRequest: (command: string | null, request: IncomingMessage) => void;
+  /** Called before a policy is stored; may change the world in between. */
+  beforePolicy: () => void | Promise<void>;
+  policy: { hash: string; policy: Record<string, number | string> } | null;
+  /** What it says it has stored, when that is not what it was sent. */
+  toldPolicy: string | null;
+  /** Users of the site by ID, for Login Security. */
+  readonly members: Map<number, FakeMember>;
+  /** What `hello` tells of plugins with signed requests by XML-RPC. */
+  signedXmlRpc: readonly unknown[];
+  /** Roles of the site, as `login-data` tells them; null as a connector that does not know them. */
+  roles: readonly { readonly role: string; readonly name: string }[] | null;
+  /** Whether visitors may register. */
+  registration: boolean;
+  /** Names that exist beyond the users that are listed. */
+  readonly hiddenNames: Set<string>;
+  /** Paths of the site and what uses them. */
+  readonly usedPaths: Map<string, string>;
+  /** Bodies of `end-sessions`, with the cookie that came along. */
+  readonly endedSessions: { readonly body: unknown; readonly cookie: string | undefined }[];
+  /** Commands that are answered with HTTP status 500. */
+  readonly failing: Set<string>;
+  /** Commands that it does not know, as a connector of an older version. */
+  readonly unknown: Set<string>;
+  readonly users: Map<string, FakeUser>;
+  /** What was written down of password checks, by request; null for one that did not end. */
+  readonly checks: Map<string, object | null>;
+  /** Rows of the outbox, oldest first. */
+  outbox: FakeEvent[];
+  /** Bodies of `events`, in order. */
+  readonly drains: { readonly ack: readonly string[]; readonly limit: number }[];
+  /** Bodies of `send-mail`. */
+  readonly mails: unknown[];
+  /** Why WordPress can't send mail, or null. */
+  mailFault: string | null;
+  /** What `overview` answers. */
+  overview: Record<string, unknown>;
+  /** Flags of the signal on every answer. */
+  flags: string;
+  /** Commands carried out, in order. */
+  readonly commands: string[];
+  /** Like a network of sites, sends whoever asks for another host to this one; null for no such thing. */
+  onlyHost: string | null;
+  /** Whether requests without guard's signature are refused. */
+  requireGuard: boolean;
+  /** By how much its clock is ahead of this machine's, milliseconds. */
+  clockAhead: number;
+  /** Host header of each command. */
+  readonly hosts: string[];
+  close(): Promise<void>;
+}
+
+/** Status of the answers that refuse. */
+const refusals: Readonly<Record<string, number>> = { not_renamed: 400, not_sent: 500 };
+
+const usedNonces = new Set<string>();
+
+export async function fakeConnector(): Promise<FakeConnector> {
+  const server = createServer((request, response) => void answer(fake, request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const fake: FakeConnector = {
+    upstream,
+    secret: SECRET,
+    version,
+    home: 'https://example.com',
+    locale: 'en_US',
+    mode: 'ok',
+    readme: 'deleted',
+    hold: () => undefined,
+    onRequest: () => undefined,
+    beforePolicy: () => undefined,
+    policy: null,
+    toldPolicy: null,
+    members: new Map([
+      [1, { login: 'owner', administrator: true }],
+      [2, { login: 'editor', administrator: false }],
+    ]),
+    signedXmlRpc: [],
+    roles: [
+      { role: 'administrator', name: 'Administrator' },
+      { role: 'editor', name: 'Editor' },
+      { role: 'author', name: 'Author' },
+      { role: 'shop_manager', name: 'Shop manager' },
+    ],
+    registration: false,
+    hiddenNames: new Set(),
+    usedPaths: new Map(),
+    endedSessions: [],
+    failing: new Set(),
+    unknown: new Set(),
+    users: new Map([
+      ['session=owner', { nonce: 'owner-nonce', can_manage: true, id: 1, login: 'owner' }],
+      ['session=editor', { nonce: 'editor-nonce', can_manage: false, id: 2, login: 'editor' }],
+    ]),
+    checks: new Map(),
+    outbox: [],
+    drains: [],
+    mails: [],
+    mailFault: null,
+    overview: {
+      core_update: null,
+      plugin_updates: 0,
+      theme_updates: 0,
+      salts: 'set',
+      shows_errors: false,
+      can_edit_files: false,
+      administrators: [{ id: 1, login: 'owner' }],
+      default_role: 'subscriber',
+      registration: false,
+      https: true,
+    },
+    flags: '-',
+    commands: [],
+    onlyHost: null,
+    requireGuard: true,
+    clockAhead: 0,
+    hosts: [],
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  onTestFinished(() => fake.close());
+  return fake;
+}
+
+async function answer(fake: FakeConnector, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks).toString('utf8');
+  const command = /rest_route=\/security-optimizer-connector\/v1\/([a-z-]+)$/.exec(request.url ?? '')?.[1];
+  fake.onRequest(command ?? null, request);
+  response.setHeader('Date', new Date(Date.now() + fake.clockAhead).toUTCString());
+  if (fake.mode === 'slow') return;
+  if (fake.mode === 'broken') return finish(response, 502, { error: 'Bad Gateway' });
+  if (fake.mode === 'gone') return finish(response, 404, { code: 'rest_no_route' });
+  if (fake.onlyHost !== null && request.headers.host !== fake.onlyHost) {
+    response.setHeader('Location', `http://${fake.onlyHost}/`);
+    return finish(response, 302, {});
+  }
+  const header = request.headers['x-security-optimizer-guard'];
+  const requestId = checkGuardHeader(fake, header);
+  if (requestId === null) {
+    if (header === undefined && !fake.requireGuard) {
+      return finish(response, request.url?.includes('rest_route') ? 404 : 200, { code: 'rest_no_route' });
+    }
+    response.setHeader('X-Security-Optimizer-Signal', `1 ${keyOf(fake.secret)}`);
+    return finish(response, 403, {});
+  }
+  const known =
+    command &&
+    !fake.unknown.has(command) &&
+    checkCommand(fake, command, request.headers['x-security-optimizer-command'], body);
+  if (known) await fake.hold(command, request.headers.cookie);
+  const done = known ? await run(fake, command, JSON.parse(body), request.headers.cookie) : null;
+  const fields = `1 ${keyOf(fake.secret)} ${requestId} ${fake.policy?.hash ?? '-'} ${fake.version} ${fake.flags}`;
+  response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(fake.secret, `connector-signal\n${fields}`)}`);
+  if (request.method === 'POST' && request.url === '/wp-login.php') {
+    // Nobody knows the owner's password.
+    const report = { failed: [{ user: 'owner', id: 1, route: 'form' }], refused: 0, ok: null, factor: null };
+    const told = `1 ${requestId} ${Buffer.from(JSON.stringify(report)).toString('base64url')}`;
+    response.setHeader('X-Security-Optimizer-Login', `${told} ${mac(fake.secret, `connector-login\n${told}`)}`);
+  }
+  if (done === null) return finish(response, command ? 404 : 200, { code: 'rest_no_route' });
+  if (fake.failing.has(command as string)) return finish(response, 500, { code: 'failed' });
+  if (command === 'rename-users' && request.headers.cookie === 'session=owner') {
+    response.setHeader('Set-Cookie', 'renamed=1; HttpOnly');
+  }
+  if (command === 'issue-session') response.setHeader('Set-Cookie', ['first=1; HttpOnly', 'second=2; HttpOnly']);
+  fake.commands.push(command as string);
+  fake.hosts.push(request.headers.host ?? '');
+  finish(response, refusals[(done as { code?: string }).code ?? ''] ?? 200, done);
+}
+
+async function run(fake: FakeConnector, command: string, body: Record<string, unknown>, cookie: string | undefined) {
+  if (command === 'hello') {
+    const path = new URL(fake.home).pathname.replace(/\/$/, '');
+    return {
+      connector: fake.version,
+      wordpress: '6.5.5',
+      php: '8.2.0',
+      multisite: false,
+      signed_xml_rpc: fake.signedXmlRpc,
+      home: fake.home,
+      site_url: fake.home,
+      paths: {
+        admin: `${path}/wp-admin`,
+        includes: `${path}/wp-includes`,
+        content: `${path}/wp-content`,
+        uploads: `${path}/wp-content/uploads`,
+        rest: `${path}/wp-json`,
+      },
+      timezone: 'Europe/Berlin',
+      locale: fake.locale,
+      policy: fake.policy?.hash ?? null,
+    };
+  }
+  if (command === 'session') {
+    const user = fake.users.get(cookie ?? '');
+    if (!user || (body.cookie_only !== true && user.nonce !== body.nonce))
+      return { user: null, code: 'rest_cookie_invalid_nonce' };
+    const { id, login, can_manage } = user;
+    return {
+      user: { id, login, name: login, roles: [can_manage ? 'administrator' : 'editor'], can_manage },
+      locale: 'en_US',
+    };
+  }
+  if (command === 'overview') return fake.overview;
+  if (command === 'policy') {
+    await fake.beforePolicy();
+    const { hash, policy } = body as { hash: string; policy: Record<string, number | string> };
+    if (hash !== hashOf(policy)) return null;
+    fake.policy = { hash, policy };
+    return { policy: fake.toldPolicy ?? hash, notes: policy.delete_readme === 1 ? { delete_readme: fake.readme } : [] };
+  }
+  return runActivityCommand(fake, command, body) ?? runLoginCommand(fake, command, body, cookie);
+}
+
+function finish(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function mac(secret: string, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('hex');
+}
+
+function keyOf(secret: string): string {
+  return createHash('sha256').update(`security-optimizer key id\n${secret}`).digest('hex').slice(0, 8);
+}
+
+function hashOf(policy: Record<string, number | string>): string {
+  const pairs = Object.keys(policy)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${JSON.stringify(policy[name])}`);
+  return createHash('sha256')
+    .update(`{${pairs.join(',')}}`)
+    .digest('hex')
+    .slice(0, 16);
+}
+
+/** @returns the request id, or null for a header that is missing, forged or too old */
+function checkGuardHeader({ secret, clockAhead }: FakeConnector, value: string | string[] | undefined): string | null {
+  const parts = String(value).split(' ');
+  const [version, key, time, requestId] = parts;
+  const signed = mac(secret, `guard-request\n${parts.slice(0, 6).join(' ')}`);
+  const fresh = isNow(time, clockAhead);
+  const fits = parts.length === 7 && version === '1' && key === keyOf(secret) && parts[6] === signed && fresh;
+  return fits ? (requestId ?? null) : null;
+}
+
+function checkCommand(
+  { secret, clockAhead }: FakeConnector,
+  command: string,
+  value: string | string[] | undefined,
+  body: string,
+): boolean {
+  const [version, time, nonce, signed] = String(value).split(' ');
+  const bodyHash = createHash('sha256').update(body).digest('hex');
+  const expected = mac(secret, `guard-command\nPOST\n${command}\n${time}\n${nonce}\n${bodyHash}`);
+  if (version !== '1' || signed !== expected || nonce === undefined || usedNonces.has(nonce)) return false;
+  usedNonces.add(nonce);
+  return isNow(time, clockAhead);
+}
+
+function isNow(time: string | undefined, clockAhead: number): boolean {
+  return Math.abs((Date.now() + clockAhead) / 1000 - Number(time)) <= 60;
+}

@@ -1,0 +1,78 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { eventually, scratchFolder } from './scratch.js';
+
+/** Whether these programs are installed. */
+export const areInstalled = (...programs: string[]): boolean =>
+  programs.every((program) => spawnSync(program, ['-v']).error === undefined);
+
+/** A port of this machine on which nothing listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A certificate for example.com in a folder of its own. @param days how long it is valid */
+export async function certificate(days = 2): Promise<{ folder: string; key: string; crt: string }> {
+  const folder = await scratchFolder();
+  const [key, crt] = [join(folder, 'site.key'), join(folder, 'site.crt')];
+  const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=example.com', '-days', String(days)];
+  spawnSync('openssl', [...made, '-keyout', key, '-out', crt]);
+  return { folder, key, crt };
+}
+
+/** The text of an example with some of it replaced, each of which must be there. */
+export async function readExample(name: string, replaced: Readonly<Record<string, string>>): Promise<string> {
+  let text = await readFile(new URL(`../../../../docs/examples/${name}`, import.meta.url), 'utf8');
+  for (const [from, to] of Object.entries(replaced)) {
+    if (!text.includes(from)) throw new Error(`${name} does not hold ${from}`);
+    text = text.replaceAll(from, to);
+  }
+  return text;
+}
+
+/** Runs a proxy until the end of the test. Resolves when it answers by TLS on this port. */
+export async function runProxy(program: string, args: readonly string[], tls: number, env = {}): Promise<void> {
+  const proxy = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  onTestFinished(async () => {
+    proxy.kill('SIGTERM');
+    if (proxy.exitCode === null && proxy.signalCode === null) await once(proxy, 'exit');
+  });
+  let log = '';
+  for (const stream of [proxy.stdout, proxy.stderr]) {
+    stream.on('data', (chunk) => {
+      log += chunk;
+    });
+  }
+  await eventually(async () => {
+    if (proxy.exitCode !== null) throw new Error(log);
+    return (await getByTls(tls).catch(() => null)) !== null;
+  });
+}
+
+/** @param localAddress from which address of this machine the visitor comes */
+export function getByTls(
+  port: number,
+  path = '/page',
+  headers: Record<string, string> = {},
+  localAddress = '127.0.0.1',
+): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const visitor = { localAddress, rejectUnauthorized: false, servername: 'example.com', agent: false };
+    request({ host: '127.0.0.1', port, path, headers: { host: 'example.com', ...headers }, ...visitor }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .once('error', reject)
+      .end();
+  });
+}

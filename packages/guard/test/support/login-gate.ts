@@ -1,0 +1,240 @@
+import { request as httpRequest } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
+import { expect, onTestFinished, vi } from 'vitest';
+import type { Config } from '../../src/config/config.js';
+import { configFile } from '../../src/config/config-file.js';
+import { createGuardServer } from '../../src/gateway/server.js';
+import { english } from '../../src/i18n/language.js';
+import { AddressSet } from '../../src/lib/address-set.js';
+import { silentLogger } from '../../src/lib/logger.js';
+import { LoginAttempts } from '../../src/login/attempts.js';
+import { BasicCredentials } from '../../src/login/basic-credentials.js';
+import { createMissingReports } from '../../src/login/missing-reports.js';
+import { type PasswordCheckLimits, PasswordCheckQueue } from '../../src/login/password-check-queue.js';
+import { ThrottledAccounts } from '../../src/login/throttled-accounts.js';
+import { defaultLoginSettings, type LoginSettings } from '../../src/rules/login-policy.js';
+import { compilePolicy, LivePolicy } from '../../src/rules/policy.js';
+import { defaultSitePaths } from '../../src/site.js';
+import type { TwoFactorFlow } from '../../src/two-factor/two-factor-flow.js';
+import { type FakeWordPress, fakeWordPress } from './fake-wordpress.js';
+import { SECRET, siteConfig } from './site-config.js';
+
+export interface LoginGateUnderTest {
+  readonly wordpress: FakeWordPress;
+  readonly attempts: LoginAttempts;
+  /** What the answer to a failed login waits for. Nothing, unless a test puts something in its place. */
+  settled: () => Promise<void>;
+  readonly throttledUsers: (readonly number[])[];
+  /** Paths and users that the second factor's pages were called with. */
+  readonly doorCalls: string[];
+  /** Sites whose connector was looked at because a report was missing. */
+  readonly lostNotes: readonly string[];
+  /** Status, target and rule of each request that was left for the Activity Log. */
+  readonly visits: readonly string[];
+  readonly port: number;
+  /** The clock of guard; starts at the real time. */
+  advance(ms: number): void;
+  settings(change: Partial<LoginSettings>): void;
+  ask(path: string, options?: AskOptions): Promise<Told>;
+  /** Resolves once the connector has been asked for every report that was lost. */
+  asked(): Promise<void>;
+}
+
+export interface AskOptions {
+  readonly method?: string;
+  readonly body?: string;
+  readonly headers?: Record<string, string>;
+  /** Address of the visitor; told in X-Forwarded-For, since guard trusts the loopback here. */
+  readonly from?: string;
+  /** Ends the connection after this many milliseconds. */
+  readonly leaveAfter?: number;
+}
+
+/** What the login form sends for the owner. */
+export function form(password: string): AskOptions {
+  return { method: 'POST', body: new URLSearchParams({ log: 'owner', pwd: password }).toString() };
+}
+
+export interface Told {
+  readonly status: number;
+  /** Name and value of each header, lower-case names, without the date. */
+  readonly headers: readonly string[];
+  readonly body: string;
+  header(name: string): string | undefined;
+}
+
+/** Anonymous clients wait for nobody but themselves. */
+const NO_LINE: Partial<PasswordCheckLimits> = { guessThreshold: Number.POSITIVE_INFINITY, atOnce: 1000 };
+
+/** Guard's server on a real socket in front of a fake WordPress, with the settings of Login Security given. */
+export async function loginGateUnderTest(
+  settings: Partial<LoginSettings> = {},
+  {
+    multisite = false,
+    language = english,
+    line = NO_LINE,
+  }: { multisite?: boolean; language?: typeof english; line?: Partial<PasswordCheckLimits> } = {},
+): Promise<LoginGateUnderTest> {
+  const wordpress = await fakeWordPress(SECRET);
+  const site = siteConfig({ upstream: wordpress.upstream });
+  const config: Config = {
+    ...configFile.parse({}),
+    dataDir: '/nowhere',
+    listen: { host: '127.0.0.1', port: 0 },
+    database: 'sqlite:none',
+    trustedProxies: ['127.0.0.1'],
+    sites: [site],
+    quarantined: [],
+    limits: {
+      targetBytes: 8192,
+      headerBytes: 32_768,
+      headerSeconds: 10,
+      idleSeconds: 10,
+      upstreamSeconds: 10,
+      shutdownSeconds: 1,
+      drainSeconds: 1,
+      upstreamConnections: 200,
+      connections: 10_000,
+      connectionsPerAddress: 10_000,
+    },
+    activity: { maxRows: 1000, dns: [], monitors: [], securityLog: null },
+    mail: { smtp: null },
+    logLevel: 'silent',
+  };
+  const live = new LivePolicy();
+  let login: LoginSettings = defaultLoginSettings;
+  const set = (change: Partial<LoginSettings>): void => {
+    login = { ...login, ...change };
+    const options = { ...defaultSecurityOptions, disable_xml_rpc: 0 } as const;
+    live.swap(
+      'site',
+      compilePolicy({
+        ...{ options, paths: defaultSitePaths, blocked: AddressSet.empty, login, timeZone: 'UTC', multisite },
+        language,
+      }),
+    );
+  };
+  set(settings);
+  let ahead = 0;
+  const clock = (): number => Date.now() + ahead;
+  const attempts = new LoginAttempts(undefined, undefined, new PasswordCheckQueue(clock, line));
+  const throttledUsers: (readonly number[])[] = [];
+  const doorCalls: string[] = [];
+  const visits: string[] = [];
+  const twoFactor: TwoFactorFlow = {
+    handle(_request, response, visit) {
+      doorCalls.push(`handle ${visit.loginPath}`);
+      response.writeHead(200).end('second factor');
+    },
+    begin(_request, response, visit, needed) {
+      doorCalls.push(`begin ${visit.loginPath} ${needed.userId}`);
+      response.writeHead(302, { Location: `${visit.loginPath}?action=second-factor` }).end();
+    },
+    trustedUsers: (_site, cookies) => (cookies?.includes('trusted=1') ? [1] : []),
+  };
+  const logger = silentLogger();
+  const throttled = new ThrottledAccounts((_site, users) => throttledUsers.push(users));
+  const basicCredentials = new BasicCredentials();
+  const lostNotes: string[] = [];
+  const missingReports = createMissingReports({
+    async query(_site, requests) {
+      if (wordpress.down) throw new Error('down');
+      return new Map(
+        requests.flatMap((id) => {
+          const record = wordpress.records.get(id);
+          return record === undefined ? [] : [[id, record] as const];
+        }),
+      );
+    },
+    state: () => (wordpress.bare ? { kind: 'missing' } : { kind: 'ok', version: '0.1.0', policy: null }),
+    recheck: ({ id }) => void lostNotes.push(id),
+    clock,
+    logger,
+  });
+  const guard = createGuardServer({
+    config,
+    live,
+    logger,
+    clock,
+    api: (_request, response) => void response.writeHead(404).end(),
+    visits: { add: (_site, { target, status, rule }) => void visits.push(`${status} ${target} ${rule}`) },
+    onSignal: () => {},
+    login: {
+      ...{ attempts, throttled, twoFactor, basicCredentials, missingReports, clock, logger },
+      waitMs: 2000,
+      whenStored: () => gate.settled(),
+    },
+  });
+  const bound = await guard.listen();
+  const port = 'port' in bound ? bound.port : 0;
+  const tick = setInterval(() => attempts.tick(clock()), 50);
+  onTestFinished(async () => {
+    clearInterval(tick);
+    missingReports.stop();
+    await guard.close();
+  });
+  const gate: LoginGateUnderTest = {
+    wordpress,
+    attempts,
+    settled: async () => {},
+    throttledUsers,
+    doorCalls,
+    lostNotes,
+    visits,
+    port,
+    advance: (ms) => {
+      ahead += ms;
+    },
+    settings: set,
+    ask: (path, options = {}) => ask(port, path, options),
+    asked: () => vi.waitFor(() => expect(missingReports.pending).toBe(0), 10_000),
+  };
+  return gate;
+}
+
+function ask(port: number, path: string, options: AskOptions): Promise<Told> {
+  const { method = 'GET', body, headers = {}, from = '192.0.2.1', leaveAfter } = options;
+  return new Promise((resolve, reject) => {
+    const form = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
+    const request = httpRequest(
+      {
+        port,
+        host: '127.0.0.1',
+        method,
+        path,
+        agent: false,
+        headers: { host: 'example.com', 'x-forwarded-for': from, ...form, ...headers },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const told: string[] = [];
+          for (let i = 0; i < response.rawHeaders.length; i += 2) {
+            const name = (response.rawHeaders[i] as string).toLowerCase();
+            if (name !== 'date') told.push(`${name}: ${response.rawHeaders[i + 1]}`);
+          }
+          const find = (name: string) => told.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: told,
+            body: Buffer.concat(chunks).toString(),
+            header: find,
+          });
+        });
+      },
+    );
+    request.on('error', reject);
+    if (leaveAfter !== undefined) setTimeout(() => request.destroy(), leaveAfter);
+    request.end(body);
+  });
+}
+
+/** A bare connection, for what an HTTP client would not send. */
+export function rawSocket(port: number): Socket {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}

@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { link } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+import { bin } from './command-line.js';
+import { eventually } from './scratch.js';
+
+/** Starts each guard with descriptor 3, says when it begins and ends, and keeps the socket open between them. */
+const SUPERVISOR = `
+number=0
+while read -r count; do
+  {
+    sh -c 'echo "begun $$"; LISTEN_FDS=$0 LISTEN_PID=$$ exec "$@"' "$count" "$@"
+    echo "ended $number"
+  } &
+  number=$((number + 1))
+done`;
+
+export interface PassedGuard {
+  readonly pid: number;
+  /** Its events in the log, in order. */
+  events(): string[];
+  hasEnded(): boolean;
+}
+
+/**
+ * A supervisor that owns a listening socket and passes it to one guard after another.
+ *
+ * @param path of a Unix socket; a TCP port of this machine when left out
+ */
+export async function passedSocket(options: { dataDir: string; path?: string; args?: string[]; count?: number }) {
+  const opened = createServer();
+  const { path } = options;
+  await new Promise<void>((resolve) => {
+    if (path === undefined) opened.listen(0, '127.0.0.1', resolve);
+    else opened.listen(`${path}.opened`, resolve);
+  });
+  const port = path === undefined ? (opened.address() as AddressInfo).port : 0;
+  // Node removes the name under which it has opened the socket.
+  if (path !== undefined) await link(`${path}.opened`, path);
+  const { fd } = (opened as unknown as { _handle: { fd: number } })._handle;
+  const command = [process.execPath, bin, 'serve', '--data-dir', options.dataDir, ...(options.args ?? [])];
+  const supervisor = spawn('sh', ['-c', SUPERVISOR, 'sh', ...command], { stdio: ['pipe', 'pipe', 'pipe', fd] });
+  // From here on only the supervisor has it. Nobody has connected yet.
+  opened.close();
+  const pids: number[] = [];
+  const over = new Set<number>();
+  createInterface({ input: supervisor.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+    const [what, number] = line.split(' ');
+    if (what === 'begun') pids.push(Number(number));
+    else over.add(Number(number));
+  });
+  let log = '';
+  supervisor.stderr?.on('data', (chunk) => {
+    log += chunk;
+  });
+  onTestFinished(() => {
+    supervisor.stdin?.end();
+    for (const [number, pid] of pids.entries()) if (!over.has(number)) process.kill(pid, 'SIGKILL');
+  });
+  return {
+    port,
+    log: () => log,
+    /** Starts a guard and waits for nothing. The log is of one guard, if the one before has ended. */
+    async start(): Promise<PassedGuard> {
+      const before = pids.length;
+      const from = log.length;
+      supervisor.stdin?.write(`${options.count ?? 1}\n`);
+      await eventually(() => pids.length > before);
+      const pid = pids[before] as number;
+      return {
+        pid,
+        events: () => [...log.slice(from).matchAll(/"event":"([^"]+)"/g)].map(([, event]) => event as string),
+        hasEnded: () => over.has(before),
+      };
+    },
+  };
+}

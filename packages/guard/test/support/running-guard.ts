@@ -1,0 +1,61 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.js';
+import type { Logger } from '../../src/lib/logger.js';
+import { type RunningGuard, startGuard } from '../../src/main.js';
+import type { FakeConnector } from './fake-connector.js';
+import { recentLogger } from './recent-log.js';
+import { scratchFolder } from './scratch.js';
+import { SECRET } from './site-config.js';
+
+/** A data folder whose only site is behind the fake connector. @param config further keys of `guard.json` */
+export async function dataFolderFor(
+  connector: Pick<FakeConnector, 'upstream'>,
+  extra: object = {},
+  config: object = {},
+): Promise<string> {
+  const dataDir = await scratchFolder();
+  await mkdir(join(dataDir, 'sites'));
+  await writeFile(join(dataDir, 'sites', 'site.secret'), SECRET, { mode: 0o600 });
+  const site = { id: 'site', upstream: connector.upstream, ...extra };
+  await writeFile(join(dataDir, 'guard.json'), JSON.stringify({ listen: '127.0.0.1:0', sites: [site], ...config }));
+  return dataDir;
+}
+
+/** The whole of guard on a real socket, ended with the test. */
+export async function runningGuard(dataDir: string, logger: Logger = recentLogger()): Promise<RunningGuard> {
+  const guard = await startGuard(await loadConfig({ dataDir, env: {} }), { logger });
+  onTestFinished(() => guard.close());
+  return guard;
+}
+
+export interface Answer {
+  readonly http: number;
+  readonly headers: Headers;
+  readonly body: { data: never; code?: string; message: string; status: number; fields?: Record<string, string> };
+}
+
+/** Sends a call of the API as the owner; headers given here come on top, and null takes one away. */
+export async function callApi(
+  url: string,
+  suffix: string,
+  options: {
+    method?: string;
+    body?: string | Uint8Array | Blob | ReadableStream | null;
+    headers?: Record<string, string | null>;
+  } = {},
+): Promise<Answer> {
+  const all = { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce', ...options.headers };
+  const headers = Object.fromEntries(
+    Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null),
+  );
+  const response = await fetch(`${url}/wp-json/security-optimizer/v1${suffix}`, {
+    method: options.method ?? 'POST',
+    headers,
+    body: options.body ?? null,
+    ...(options.body instanceof ReadableStream ? { duplex: 'half' } : {}),
+  } as RequestInit);
+  const text = await response.text();
+  return { http: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+}
