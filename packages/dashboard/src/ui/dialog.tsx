@@ -1,4 +1,13 @@
-import { type FormEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
+import {
+  type FormEvent,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { createPortal } from 'react-dom';
 import { __ } from '../i18n/translate.js';
 import { Button } from './button.js';
@@ -137,9 +146,9 @@ function DialogFrame(props: DialogProps) {
   );
 }
 
-/** Focuses the first field, or the element that asks for it, once. */
+/** Focuses the first field, or the element that asks for it, once, before the dialog is painted (see `useModal`). */
 function useFirstFieldFocus(ref: { readonly current: HTMLElement | null }): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const wanted =
       ref.current?.querySelector<HTMLElement>('[data-first-focus]') ??
       ref.current?.querySelector<HTMLElement>(

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { createPortal } from 'react-dom';
 import { __ } from '../i18n/translate.js';
 import type { Closing } from './dialog.js';
@@ -39,7 +39,7 @@ function DrawerFrame(props: DrawerProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const id = useId();
   useModal(scrim, drawer, closing.closing ? null : closing.close);
-  useEffect(() => heading.current?.focus(), []);
+  useLayoutEffect(() => heading.current?.focus(), []);
 
   function onKeyDown(event: KeyboardEvent): void {
     const step = event.key === 'ArrowUp' ? onNewer : event.key === 'ArrowDown' ? onOlder : undefined;

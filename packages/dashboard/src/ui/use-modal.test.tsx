@@ -1,6 +1,6 @@
 import { act, render, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { describe, expect, it, vi } from 'vitest';
 import { useModal } from './use-modal.js';
 
@@ -26,6 +26,16 @@ function Modal({ name, onEscape, children }: ModalProps) {
       </div>
     </div>
   );
+}
+
+/** Appears by itself, as a dialog does whose code had to be loaded first. */
+function LateModal({ name }: { readonly name: string }) {
+  const [loaded, setLoaded] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLoaded(true));
+    return () => clearTimeout(timer);
+  }, []);
+  return loaded ? <Modal name={name} onEscape={null} /> : null;
 }
 
 function page(modals: ReactNode) {
@@ -56,6 +66,17 @@ describe('a modal', () => {
     expect(focused()).toBe('one first');
     await userEvent.tab({ shift: true });
     expect(focused()).toBe('one last');
+  });
+
+  it('has the focus as soon as it is there, so that no key that is pressed then acts on the page below', async () => {
+    let focusedAtFirst: string | null | undefined;
+    const { container } = render(page(<LateModal name="one" />));
+    const observer = new MutationObserver(() => {
+      focusedAtFirst ??= focused();
+    });
+    observer.observe(container, { childList: true });
+    await waitFor(() => expect(focusedAtFirst).toBe('one'));
+    observer.disconnect();
   });
 
   it('gets the focus back from the page, but leaves it to the messages', async () => {

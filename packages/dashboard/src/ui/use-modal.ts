@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useRef, useSyncExternalStore } from 'react';
+import { type RefObject, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 
 /** Open modal elements, the topmost last. Only that one handles the keyboard. */
 const open: HTMLElement[] = [];
@@ -37,7 +37,8 @@ export function useModal(
   const onClose = useRef(onEscape);
   onClose.current = onEscape;
 
-  useEffect(() => {
+  // Not after the paint: a key pressed until then would act on the page below.
+  useLayoutEffect(() => {
     const [cover, inner] = [frame.current, dialog.current];
     if (cover === null || inner === null) return;
     open.push(inner);
