@@ -112,9 +112,9 @@ describe('a checkup that runs', () => {
     expect(verdict()?.querySelector('h3')?.textContent).toBe('Checking…');
     expect(screen.getByText('A script in uploads')).toBeDefined();
     site.checkup = { ...suspicious(), running: { done: 3, total: 4 } };
-    await screen.findByText('3 of 4 checks done', undefined, { timeout: 3000 });
+    await screen.findByText('3 of 4 checks done');
     site.checkup = sampleCheckup();
-    await screen.findByText('Nothing suspicious was found', undefined, { timeout: 3000 });
+    await screen.findByText('Nothing suspicious was found');
     expect(screen.queryByText('A script in uploads')).toBeNull();
   });
 
