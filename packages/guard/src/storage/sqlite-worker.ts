@@ -31,7 +31,8 @@ function open(settings: WorkerSettings): SqliteDatabase {
   if (!readOnly) makePrivate(file);
   const database = openSqlite(file, settings);
   // FULL: each commit is on the disk before it is acknowledged, so a setting survives a crash and a power cut.
-  const forWriting = ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON'];
+  // Secure delete: a row that changes its place or goes leaves no copy behind that `privacy erase` could not find.
+  const forWriting = ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON', 'secure_delete = ON'];
   const forReading = [`cache_size = -${READ_CACHE_KIB}`];
   for (const pragma of [...(readOnly ? forReading : forWriting), 'trusted_schema = OFF']) {
     database.exec(`PRAGMA ${pragma}`);
