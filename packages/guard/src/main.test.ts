@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase } from '../test/support/database.js';
 import { fakeConnector, OTHER_SECRET } from '../test/support/fake-connector.js';
 import { recordedLog } from '../test/support/log-lines.js';
+import { passingTime } from '../test/support/passing-time.js';
 import { callApi, dataFolderFor, runningGuard } from '../test/support/running-guard.js';
 import { eventually, scratchFolder } from '../test/support/scratch.js';
 import { SECRET } from '../test/support/site-config.js';
@@ -13,13 +14,20 @@ import { sqlSettingsStore } from './settings/settings-store.js';
 import { DataDirInUse } from './storage/data-dir-lock.js';
 import { readGuardedTraffic } from './wordpress/guarded-traffic.js';
 
+/** A repeated push of the policy waits so long. */
+const BETWEEN_PUSHES_MS = 5000;
+/** So long after guard wrote its key into WordPress it looks whether that helped. */
+const AFTER_RESTORE_MS = 3000;
+
 describe('guard', () => {
   it('pushes its policy when it starts, and again when WordPress was restored from a backup', async () => {
+    const { pass } = passingTime();
     const connector = await fakeConnector();
     const guard = await runningGuard(await dataFolderFor(connector));
     await eventually(() => connector.policy?.policy.disable_xml_rpc === 1);
     connector.policy = { hash: '0000000000000000', policy: {} };
-    // Any page carries the signal. A repeated push waits up to 5 seconds.
+    pass(BETWEEN_PUSHES_MS);
+    // Any page carries the signal.
     await eventually(async () => {
       await fetch(`${guard.url}/`);
       return connector.policy?.policy.disable_xml_rpc === 1;
@@ -106,6 +114,7 @@ describe('guard', () => {
   });
 
   it('puts in force what another process changed', async () => {
+    const { pass } = passingTime();
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector);
     const guard = await runningGuard(dataDir);
@@ -120,10 +129,12 @@ describe('guard', () => {
     });
     await db.destroy();
     await eventually(async () => !(await isRefused()));
+    pass(BETWEEN_PUSHES_MS);
     await eventually(() => connector.policy?.policy.disable_xml_rpc === 0);
   });
 
   it('writes its key into WordPress again when the connector has another one, and says so', async () => {
+    const { pass } = passingTime();
     const connector = await fakeConnector();
     connector.secret = OTHER_SECRET;
     const wordpressDir = await scratchFolder();
@@ -135,6 +146,7 @@ describe('guard', () => {
     const php = await readFile(join(wordpressDir, 'wp-content/mu-plugins/security-optimizer/secret.php'), 'utf8');
     expect(php).toContain(`'secret' => '${SECRET}', 'require_guard' => true, 'only_through_guard' => true`);
     connector.secret = SECRET;
+    pass(AFTER_RESTORE_MS);
     await eventually(() => log.events().includes('connector-ok'));
     expect(log.events().filter((event) => event === 'connector-other-secret')).toHaveLength(1);
     expect(log.text()).not.toContain(SECRET);
@@ -179,6 +191,7 @@ describe('guard', () => {
   });
 
   it('writes its key into WordPress again when the connector has lost it: without it WordPress refuses nobody', async () => {
+    const { pass } = passingTime();
     const connector = await fakeConnector();
     connector.mode = 'gone';
     const wordpressDir = await scratchFolder();
@@ -191,6 +204,7 @@ describe('guard', () => {
     await eventually(() => log.events().includes('connector-key-restored'));
     expect(await readFile(join(plugins, 'security-optimizer', 'secret.php'), 'utf8')).toContain(SECRET);
     connector.mode = 'ok';
+    pass(AFTER_RESTORE_MS);
     await eventually(() => log.events().includes('connector-ok'));
   });
 

@@ -2,6 +2,8 @@ import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { answersIn, exchange, RawClient, statusOf } from './raw-client.js';
 import { type Gateway, rawServer, recordingServer, startGateway } from './running-gateway.js';
+import { passingTime } from './support/passing-time.js';
+import { eventually } from './support/scratch.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
@@ -163,11 +165,18 @@ function stubborn(gateway: Gateway, bytes: string): { client: RawClient; ended: 
   return { client, ended };
 }
 
+/** So long a WebSocket may be open on one side alone. */
+const HALF_OPEN_MS = 5000;
+
 describe('an open WebSocket', () => {
   /** Agrees to every handshake and then ignores that the client ends; reads what comes only if asked to. */
-  async function openWebSocket(reads: boolean): Promise<{ gateway: Gateway; client: RawClient }> {
+  async function openWebSocket(reads: boolean) {
+    let ended = false;
     const port = await rawServer((socket) => {
       socket.allowHalfOpen = true;
+      socket.once('end', () => {
+        ended = true;
+      });
       socket.once('data', () => {
         socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\nwelcome');
         if (reads) socket.on('data', () => {});
@@ -177,12 +186,16 @@ describe('an open WebSocket', () => {
     const gateway = await startGateway(port, { limits: { idleSeconds: 1 } });
     const client = new RawClient(gateway.port).send(HANDSHAKE);
     await client.until((text) => text.includes('welcome'));
-    return { gateway, client };
+    return { gateway, client, heardOfTheEnd: () => ended };
   }
 
   it('whose client has ended is released, even if the other side stays open', async () => {
-    const { gateway, client } = await openWebSocket(true);
+    const { pass } = passingTime();
+    const { gateway, client, heardOfTheEnd } = await openWebSocket(true);
     client.socket.end();
+    await eventually(heardOfTheEnd);
+    expect(gateway.server.connections).toBe(1);
+    pass(HALF_OPEN_MS);
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
@@ -195,6 +208,9 @@ describe('an open WebSocket', () => {
 
 describe('a client that ignores the end of its connection', () => {
   const LIMITS = { headerSeconds: 1, idleSeconds: 1 };
+  /** So long guard reads on after its last bytes, for a client to end its side. */
+  const LINGER_MS = 2000;
+
   it.each([
     ['nothing at all', ''],
     ['half a head', 'GET / HTTP/1.1\r\nHo'],
@@ -204,19 +220,23 @@ describe('a client that ignores the end of its connection', () => {
     ['its last request', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
     ['a WebSocket handshake that is refused', HANDSHAKE],
   ])('after %s is released within seconds', async (_what, bytes) => {
+    const { pass } = passingTime();
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: LIMITS });
     const clients = Array.from({ length: 5 }, () => stubborn(gateway, bytes));
     await Promise.all(clients.map(({ ended }) => ended));
+    pass(LINGER_MS);
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
   it('and goes on sending is released all the same', async () => {
+    const { pass } = passingTime();
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: LIMITS });
     const { client, ended } = stubborn(gateway, 'BROKEN\r\n\r\n');
     const more = setInterval(() => client.socket.writable && client.send(GET), 50);
     await ended;
+    pass(LINGER_MS);
     await expect.poll(() => gateway.server.connections).toBe(0);
     clearInterval(more);
     expect(answersIn(client.received)).toBe(1);

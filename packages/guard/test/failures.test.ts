@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { answersIn, bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
 import { rawServer, recordingServer, scriptedServer, startGateway, webServer } from './running-gateway.js';
 import { socketSilence } from './socket-silence.js';
+import { passingTime } from './support/passing-time.js';
 import { eventually } from './support/scratch.js';
 
 async function closedPort(): Promise<number> {
@@ -60,9 +61,11 @@ describe('when WordPress does not answer', () => {
   });
 
   it('of a site with less patience in time, its visitor gets 504, that of another site the answer', async () => {
-    const upstream = `http://127.0.0.1:${await webServer((_request, response) => {
-      setTimeout(() => response.end('ok'), 1500);
-    })}`;
+    let answerTwo: (() => void) | undefined;
+    const port = await webServer((request, response) => {
+      if (request.headers.host === 'two.example') answerTwo = () => void response.end('ok');
+    });
+    const upstream = `http://127.0.0.1:${port}`;
     const gateway = await startGateway(upstream, {
       limits: { upstreamSeconds: 30 },
       sites: [
@@ -70,10 +73,15 @@ describe('when WordPress does not answer', () => {
         { id: 'two', hosts: ['two.example'], upstream },
       ],
     });
-    const answers = ['one.example', 'two.example'].map((host) =>
-      new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`).end(),
-    );
-    expect((await Promise.all(answers)).map(statusOf)).toEqual([504, 200]);
+    const ask = (host: string) =>
+      new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    const two = ask('two.example');
+    await eventually(() => answerTwo !== undefined);
+    expect(statusOf(await ask('one.example').end())).toBe(504);
+    // It has waited for longer by now than that of the other site.
+    expect(two.closed).toBe(false);
+    answerTwo?.();
+    expect(statusOf(await two.end())).toBe(200);
   });
 
   it('of a site with fewer connections at once, its visitors wait for each other, those of another site do not', async () => {
@@ -191,13 +199,22 @@ describe('when WordPress does not answer', () => {
   });
 
   it('fast enough, who waited in line comes with the time of now: WordPress believes no old header', async () => {
+    const { pass } = passingTime();
     const times: number[] = [];
+    let answer = (): void => {};
     const port = await webServer((request, response) => {
       times.push(Number(String(request.headers['x-security-optimizer-guard']).split(' ')[2]));
-      setTimeout(() => response.end('ok'), 2100);
+      answer = () => void response.end('ok');
     });
     const gateway = await startGateway(port, { limits: { upstreamConnections: 1 } });
     const clients = Array.from({ length: 2 }, () => new RawClient(gateway.port).send(closing('GET / HTTP/1.1')));
+    await eventually(() => gateway.server.connections === 2 && times.length === 1);
+    // Guard answers this one itself; by then the other one, which came before it, waits in line.
+    expect(statusOf(await new RawClient(gateway.port).send('GET / HTTP/1.1\r\n\r\n').end())).toBe(400);
+    pass(2100);
+    answer();
+    await eventually(() => times.length === 2);
+    answer();
     await Promise.all(clients.map((client) => client.end()));
     expect((times[1] as number) - (times[0] as number)).toBeGreaterThanOrEqual(2);
   });

@@ -37,18 +37,19 @@ describe('several requests on one connection', () => {
   });
 
   it('survive that WordPress closed the idle connection', async () => {
-    let connections = 0;
+    let [connections, closed] = [0, 0];
     const port = await rawServer((socket) => {
       connections++;
+      socket.on('close', () => closed++);
       socket.on('data', () => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
         setTimeout(() => socket.end(), 20);
       });
     });
     const gateway = await startGateway(port);
-    for (let i = 0; i < 3; i++) {
+    for (let i = 1; i <= 3; i++) {
       expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await expect.poll(() => closed).toBe(i);
     }
     expect(connections).toBe(3);
   });

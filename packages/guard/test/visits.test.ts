@@ -108,7 +108,7 @@ describe('the Activity Log gets', () => {
   });
 
   it('who went away before there was an answer, but no member of a moment ago', async () => {
-    const { port } = await recordingServer((request, response) => {
+    const { port, seen } = await recordingServer((request, response) => {
       if (request.url === '/slow') return;
       sign(request, response, 'm');
       response.end('hello');
@@ -116,13 +116,12 @@ describe('the Activity Log gets', () => {
     const gateway = await startGateway(port);
     const member = '\r\nCookie: a=b; wordpress_logged_in_x=owner%7C1';
     await get(gateway, '/', member);
-    for (const cookie of [member, '\r\nCookie: wordpress_logged_in_x=made-up', '']) {
+    for (const [before, cookie] of [member, '\r\nCookie: wordpress_logged_in_x=made-up', ''].entries()) {
       const client = new RawClient(gateway.port).send(closing(`GET /slow HTTP/1.1${cookie}`));
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await expect.poll(() => seen.filter(({ url }) => url === '/slow')).toHaveLength(before + 1);
       client.socket.destroy();
     }
-    await expect.poll(() => told(gateway)).toHaveLength(2);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect.poll(() => gateway.server.connections).toBe(0);
     expect(told(gateway)).toEqual(['499 /slow null', '499 /slow null']);
   });
 
@@ -210,10 +209,15 @@ describe('the Activity Log gets', () => {
   });
 
   it('visitors who leave before there is an answer', async () => {
-    const silent = await rawServer(() => {});
+    let asked = false;
+    const silent = await rawServer((socket) => {
+      socket.once('data', () => {
+        asked = true;
+      });
+    });
     const gateway = await startGateway(silent);
     const client = new RawClient(gateway.port).send('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect.poll(() => asked).toBe(true);
     client.socket.destroy();
     await expect.poll(() => told(gateway)).toEqual(['499 /slow null']);
   });

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { answersIn, exchange, RawClient, statusOf } from './raw-client.js';
 import { rawServer, recordingServer, startGateway, webServer } from './running-gateway.js';
@@ -49,12 +50,14 @@ describe('a WebSocket', () => {
   it('outlives the time that an answer may take', async () => {
     const silence = socketSilence();
     const { port } = await echo();
-    const gateway = await startGateway(port, { limits: { upstreamSeconds: 0.2, idleSeconds: 0.2, headerSeconds: 2 } });
+    const limits = { upstreamSeconds: 0.2, idleSeconds: 0.2, headerSeconds: 0.5 };
+    const gateway = await startGateway(port, { limits });
     const client = new RawClient(gateway.port).send(HANDSHAKE);
     await client.until((text) => text.includes('welcome'));
     silence.pass(1300);
-    // Node looks every second whether the head of a request took too long.
-    await new Promise((resolve) => setTimeout(resolve, 3100));
+    // When Node finds that the head of this one took too long, the WebSocket is older than that.
+    const later = new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHo');
+    expect(statusOf(await later.end())).toBe(408);
     await client.send('late').until((text) => text.endsWith('late'));
   });
 
@@ -101,12 +104,13 @@ describe('a WebSocket', () => {
 
   it('is no better than a stream of events, which is cut when its address is blocked', async () => {
     const left: string[] = [];
+    const open: ServerResponse[] = [];
     const port = await webServer((request, response) => {
       const from = String(request.headers['x-forwarded-for']);
       response.on('close', () => left.push(from));
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write(`data: ${from}\n\n`);
-      setTimeout(() => response.write('data: again\n\n'), 500);
+      open.push(response);
     });
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'] });
     const opened = async (address: string) => {
@@ -119,7 +123,8 @@ describe('a WebSocket', () => {
     const kept = await opened('192.0.2.2');
     const cut = await opened('192.0.2.1');
     gateway.rule({ blocked: ['192.0.2.1'] });
-    expect(await cut.end()).not.toContain('again');
+    await cut.end();
+    for (const response of open) response.write('data: again\n\n');
     await kept.until((text) => text.includes('data: again'));
     expect(left).toEqual(['192.0.2.1']);
   });

@@ -12,11 +12,12 @@ const FAILURES = 3;
  *
  * @param options `folder`, from the root of the checkout; `config`: where it is not the folder's usual one; `results`:
  *   path for the results as JSON; `node`: program to run the tests with; `env`: additional environment variables;
- *   `file`: run this test file alone, a path from the root of the checkout; `output`: open file for what is printed
+ *   `file`: run this test file alone, a path from the root of the checkout; `shuffle`: number that decides the order of
+ *   the test files, where they are not to run in their usual one; `output`: open file for what is printed
  * @returns `{ passed, failed, failures, files, seconds }`: the tests of the files that passed, the failures that belong
  *   to no file with a line about each, the files that failed, as the reporter describes them, and the time of all files
  */
-export async function vitest({ folder, config, results, node = process.execPath, env = {}, file, output }) {
+export async function vitest({ folder, config, results, node = process.execPath, env = {}, file, shuffle, output }) {
   const args = [
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
@@ -24,6 +25,7 @@ export async function vitest({ folder, config, results, node = process.execPath,
     '--root',
     folder,
     ...(config === undefined ? [] : ['--config', join(root, folder, config)]),
+    ...(shuffle === undefined ? [] : ['--sequence.shuffle.files', `--sequence.seed=${shuffle}`]),
     `--reporter=${join(root, 'scripts/lib/tests/reporter.mjs')}`,
   ];
   // Everything that the tests start and write is recorded below this folder, so that leftovers can be found.

@@ -44,6 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (kinds.includes('embedded') && stacks.every((stack) => 'problem' in stack))
       throw new Error('No stack can run on this machine.');
     project.provide('stacks', stacks);
+    project.provide('isUsualMissing', productionStackProblem() !== null);
     project.provide('chromium', chromium);
     return end;
   } catch (error) {

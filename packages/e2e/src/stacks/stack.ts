@@ -36,44 +36,54 @@ export interface MissingStack {
 declare module 'vitest' {
   export interface ProvidedContext {
     readonly stacks: readonly (Stack | MissingStack)[];
+    /** Whether the stack that most sites have can't run on this machine. */
+    readonly isUsualMissing: boolean;
   }
 }
 
-/**
- * Defines a suite for the stack that is quickest to start: what an owner sees is the same on every one. Where it can't
- * run the suite is listed as skipped, with the reason.
- */
-export function onQuickestStack(
-  title: string,
-  define: (stack: Stack) => void,
-  options: { readonly timeout?: number } = {},
-): void {
-  const stack = inject('stacks').find(({ kind }) => kind === 'embedded');
-  if (stack === undefined || 'problem' in stack) {
-    describe.skip(`${title} not run: ${stack?.problem ?? 'there is no such stack'}`, () => {});
-  } else {
-    describe(`${title} [${names.embedded}]`, options, () => define(stack));
-  }
+/** The stack that most sites have. */
+const USUAL: StackKind = 'nginx-defaults';
+
+/** Limit of all tests of a suite, milliseconds. */
+interface SuiteOptions {
+  readonly timeout?: number;
 }
 
 /**
- * Defines a suite for every stack: whatever an attacker may try, and what WordPress must go on doing. One that can't run
- * here is listed as skipped, with the reason.
+ * Defines a suite of what is the same on every stack, such as what an owner sees, or what guard decides by itself. It
+ * runs once, on the stack that most sites have; where that one can't run here, on the embedded one.
  */
+export function onUsualStack(title: string, define: (stack: Stack) => void, options: SuiteOptions = {}): void {
+  onStacks([inject('isUsualMissing') ? 'embedded' : USUAL], title, define, options);
+}
+
+/**
+ * Defines a suite of what depends on WordPress's release, its database or its web server: hooks and queries of the
+ * connector, which paths are the same file, how many requests are worked on at once. It runs on the stack that most sites
+ * have and on the one that is least like it.
+ */
+export function onUnlikeStacks(title: string, define: (stack: Stack) => void): void {
+  onStacks([USUAL, 'embedded'], title, define);
+}
+
+/** Defines a suite of what depends on the web server's settings, too, such as how long the head of an answer may be. */
 export function onEveryStack(title: string, define: (stack: Stack) => void): void {
   onStacks(stackKinds, title, define);
 }
 
 /**
- * Defines a suite for one stack of each database: what depends on PHP and the database, but not on how long the heads of
- * answers may be and what nginx makes of redirects. It is listed as skipped where a run has only the third stack.
+ * With `E2E_ALL` every suite runs on every stack. One that can't run here is listed as skipped, with the reason.
+ *
+ * @param kinds stacks on which the suite may come to another result than on the rest
  */
-export function onBothDatabases(title: string, define: (stack: Stack) => void): void {
-  onStacks(['embedded', 'production'], title, define);
-}
-
-function onStacks(kinds: readonly StackKind[], title: string, define: (stack: Stack) => void): void {
-  const stacks = inject('stacks').filter(({ kind }) => kinds.includes(kind));
+function onStacks(
+  kinds: readonly StackKind[],
+  title: string,
+  define: (stack: Stack) => void,
+  options: SuiteOptions = {},
+): void {
+  const isWanted = ({ kind }: Stack | MissingStack) => process.env.E2E_ALL === '1' || kinds.includes(kind);
+  const stacks = inject('stacks').filter(isWanted);
   // A file must hold a suite.
   if (stacks.length === 0) describe.skip(`${title} not run: not on this stack`, () => {});
   for (const stack of stacks) {
@@ -81,7 +91,7 @@ function onStacks(kinds: readonly StackKind[], title: string, define: (stack: St
     if ('problem' in stack) {
       describe.skip(`${name} not run: ${stack.problem}`, () => {});
     } else {
-      describe(name, () => define(stack));
+      describe(name, options, () => define(stack));
     }
   }
 }

@@ -9,7 +9,7 @@ import { type AttackResult, runAttacks } from '../attacks/run.js';
 import { AttackedSite } from '../attacks/site.js';
 import { ask } from '../http/request.js';
 import { allOptions, logIn, type Session, setOptions } from '../http/session.js';
-import { onEveryStack, onQuickestStack, type Stack } from '../stacks/stack.js';
+import { onUnlikeStacks, onUsualStack, type Stack } from '../stacks/stack.js';
 import { until } from '../stacks/until.js';
 import { change, recover } from './login/visitors.js';
 
@@ -39,7 +39,7 @@ async function asItWas(stack: Stack): Promise<void> {
   await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
 }
 
-onEveryStack('every known attack on a site with all protections on and its login hidden', (stack) => {
+onUnlikeStacks('every known attack on a site with all protections on and its login hidden', (stack) => {
   let site: AttackedSite;
 
   beforeAll(async () => {
@@ -64,7 +64,7 @@ onEveryStack('every known attack on a site with all protections on and its login
   );
 });
 
-onEveryStack('every known attack on passwords, with XML-RPC open and the login where WordPress has it', (stack) => {
+onUnlikeStacks('every known attack on passwords, with XML-RPC open and the login where WordPress has it', (stack) => {
   let owner: Session;
 
   beforeAll(async () => {
@@ -103,7 +103,7 @@ onEveryStack('every known attack on passwords, with XML-RPC open and the login w
   );
 });
 
-onQuickestStack('npm run attack', attackProgram, { timeout: 10 * MINUTES });
+onUsualStack('npm run attack', attackProgram, { timeout: 10 * MINUTES });
 
 function attackProgram(stack: Stack): void {
   const program = fileURLToPath(new URL('../../../../scripts/attack.mjs', import.meta.url));

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { allOptions, logIn, type Session, setOptions } from '../http/session.js';
-import { onBothDatabases } from '../stacks/stack.js';
+import { onUnlikeStacks } from '../stacks/stack.js';
 
 const MB = 1024 * 1024;
 const SIZE = 200 * MB;
@@ -20,7 +20,7 @@ const head = Buffer.from(
 );
 const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
 
-onBothDatabases('an upload of 200 MB with all seven toggles on', (stack) => {
+onUnlikeStacks('an upload of 200 MB with all seven toggles on', (stack) => {
   let owner: Session;
   beforeAll(async () => {
     owner = await logIn(stack);

@@ -12,12 +12,12 @@ import { openChromium } from '../browser/chromium.js';
 import { expectNoOverflow } from '../browser/layout-checks.js';
 import { ask } from '../http/request.js';
 import { startGuard, stopGuard } from '../stacks/guard-process.js';
-import { onEveryStack, type Stack } from '../stacks/stack.js';
+import { onUsualStack, type Stack } from '../stacks/stack.js';
 
 const BLOCKED = '203.0.113.7';
 const screenshots = fileURLToPath(new URL('../../screenshots/', import.meta.url));
 
-onEveryStack('a blocked visitor', (stack) => {
+onUsualStack('a blocked visitor', (stack) => {
   let browser: Browser;
 
   beforeAll(async () => {

@@ -10,7 +10,7 @@ import {
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RawAnswer } from '../http/raw.js';
 import { askUpstream } from '../http/request.js';
-import { onEveryStack } from '../stacks/stack.js';
+import { onUnlikeStacks } from '../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../stacks/wordpress.js';
 import { createsSession } from './login/visitors.js';
 
@@ -27,7 +27,7 @@ interface Sent {
   readonly withoutGuard?: boolean;
 }
 
-onEveryStack('the connector, past guard', (stack) => {
+onUnlikeStacks('the connector, past guard', (stack) => {
   let secret: string;
 
   beforeAll(() => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
 import { countQueries } from '../stacks/count-queries.js';
-import { onBothDatabases } from '../stacks/stack.js';
+import { onUnlikeStacks } from '../stacks/stack.js';
 import { runInWordPress } from '../stacks/wordpress.js';
 import { change } from './login/visitors.js';
 
-onBothDatabases('the connector and WordPress’s database', (stack) => {
+onUnlikeStacks('the connector and WordPress’s database', (stack) => {
   let owner: Session;
 
   beforeAll(async () => {

@@ -9,7 +9,7 @@ import { openChromium, windowOf } from '../browser/chromium.js';
 import { movingParts } from '../browser/layout-checks.js';
 import { openSiteSecurity, SITE_SECURITY, stateOf, switchOf } from '../browser/site-security-page.js';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
-import { onBothDatabases } from '../stacks/stack.js';
+import { onUsualStack } from '../stacks/stack.js';
 import { until } from '../stacks/until.js';
 import { muPlugins } from '../stacks/wordpress.js';
 
@@ -19,7 +19,7 @@ const [, , , xmlRpc, feeds, xss] = siteSecurityToggles;
 const API = '**/wp-json/security-optimizer/v1';
 const failure = { data: null, code: 'internal', message: 'An error occurred. Please try again later', status: 500 };
 
-onBothDatabases('the Site Security page', (stack) => {
+onUsualStack('the Site Security page', (stack) => {
   let owner: Session;
   let browser: Browser;
 

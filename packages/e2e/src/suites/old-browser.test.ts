@@ -11,7 +11,7 @@ import {
 } from '../browser/old-chromium.js';
 import { SITE_SECURITY } from '../browser/site-security-page.js';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
-import { onBothDatabases } from '../stacks/stack.js';
+import { onUsualStack } from '../stacks/stack.js';
 import { until } from '../stacks/until.js';
 
 const screenshots = fileURLToPath(new URL('../../screenshots/', import.meta.url));
@@ -21,7 +21,7 @@ const feeds = siteSecurityToggles[4];
 if ('problem' in found) {
   describe.skip(`the dashboard in Chromium 64 not run: ${found.problem}`, () => {});
 } else {
-  onBothDatabases('the dashboard in Chromium 64', (stack) => {
+  onUsualStack('the dashboard in Chromium 64', (stack) => {
     let owner: Session;
     let chromium: RunningOldChromium;
     let page: OldPage;

@@ -10,13 +10,13 @@ import { clickSwitch, openSiteSecurity, stateOf, switchOf } from '../browser/sit
 import { ask, askUpstream } from '../http/request.js';
 import { allOptions, authorised, callApi, logIn, readOptions, type Session, setOptions } from '../http/session.js';
 import { guardLog, killGuard, securityOptimizer, startGuard, stopGuard } from '../stacks/guard-process.js';
-import { onEveryStack, type Stack } from '../stacks/stack.js';
+import { onUnlikeStacks, type Stack } from '../stacks/stack.js';
 import { until } from '../stacks/until.js';
 import { muPlugins, runInWordPress, startWordPress, stopWordPress, withoutConnector } from '../stacks/wordpress.js';
 
 const xmlRpc = siteSecurityToggles[3];
 
-onEveryStack('guard and WordPress through faults', (stack) => {
+onUnlikeStacks('guard and WordPress through faults', (stack) => {
   let owner: Session;
   let browser: Browser;
   let page: Page;

@@ -7,11 +7,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../browser/chromium.js';
 import { ask, form } from '../http/request.js';
 import { allOptions, logIn, setOptions } from '../http/session.js';
-import { onEveryStack } from '../stacks/stack.js';
+import { onUnlikeStacks } from '../stacks/stack.js';
 import { until } from '../stacks/until.js';
 import { muPlugins, runInWordPress } from '../stacks/wordpress.js';
 
-onEveryStack('A site with all seven toggles on, for its visitors', (stack) => {
+onUnlikeStacks('A site with all seven toggles on, for its visitors', (stack) => {
   let browser: Browser;
 
   beforeAll(async () => {

@@ -16,7 +16,7 @@ import {
   type Session,
   setOptions,
 } from '../http/session.js';
-import { onEveryStack } from '../stacks/stack.js';
+import { onUsualStack } from '../stacks/stack.js';
 import { people } from '../stacks/wordpress.js';
 
 /** The three ways in which WordPress's REST API can be addressed. */
@@ -30,7 +30,7 @@ const V1 = '/security-optimizer/v1';
 const toggle = { suffix: '/disable-feeds', field: 'disable_feed' } as const;
 const CHANGE = '{"disable_feed":1}';
 
-onEveryStack('who may call the API', (stack) => {
+onUsualStack('who may call the API', (stack) => {
   let owner: Session;
   const others: Record<string, Session> = {};
   const host = new URL(stack.url).host;

@@ -8,7 +8,7 @@ import { picture } from '../browser/png.js';
 import { watchPage } from '../browser/watch-page.js';
 import { ask } from '../http/request.js';
 import { allOptions, logIn, type Session, setOptions } from '../http/session.js';
-import { onEveryStack } from '../stacks/stack.js';
+import { onUnlikeStacks } from '../stacks/stack.js';
 import { until } from '../stacks/until.js';
 import { muPlugins, runInWordPress } from '../stacks/wordpress.js';
 
@@ -29,7 +29,7 @@ const SCREENS = [
 ];
 
 /** What the owner does; what visitors get is in `visitors-keep-being-served`. */
-onEveryStack('WordPress with all seven toggles on', (stack) => {
+onUnlikeStacks('WordPress with all seven toggles on', (stack) => {
   let owner: Session;
   let browser: Browser;
   let window: BrowserContext;

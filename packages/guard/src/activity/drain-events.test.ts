@@ -3,6 +3,7 @@ import { activityInFile } from '../../test/support/activity-in-file.js';
 import { type FakeEvent, fakeEvent } from '../../test/support/fake-activity.js';
 import { fakeConnector } from '../../test/support/fake-connector.js';
 import { recordedLog } from '../../test/support/log-lines.js';
+import { passingTime } from '../../test/support/passing-time.js';
 import { eventually } from '../../test/support/scratch.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { createSecurityEvents, type SecurityEvent } from '../security-events.js';
@@ -11,6 +12,9 @@ import { createConnectorClient } from '../wordpress/connector-client.js';
 import { createEventDrain } from './drain-events.js';
 
 const row = (more: object = {}): FakeEvent => fakeEvent({ at: 1_700_000_000, ...more });
+
+/** The longest pause before the next drain. */
+const LONGEST_PAUSE_MS = 16_000;
 
 async function world() {
   const connector = await fakeConnector();
@@ -124,12 +128,14 @@ describe('what users did', () => {
   });
 
   it('is fetched when WordPress is there again, without a line in the log for each try', async () => {
+    const { pass } = passingTime();
     const { connector, memory, drain, site, log } = await world();
     connector.mode = 'broken';
     connector.outbox = [row()];
     await drain.drain(site);
-    await new Promise((resolve) => setTimeout(resolve, 1200));
+    await drain.drain(site);
     connector.mode = 'ok';
+    pass(LONGEST_PAUSE_MS);
     await eventually(async () => (await memory.allEvents()).length === 1);
     expect(log.events().filter((event) => event === 'events-not-drained')).toHaveLength(1);
   });
@@ -147,34 +153,34 @@ it('a change of WordPress’s options is passed on, once for a batch', async () 
 
 describe('a signal', () => {
   it('brings events, and many signals cost few commands', async () => {
+    const { pass } = passingTime();
     const { connector, memory, drain, site } = await world();
     connector.outbox = [row()];
     for (let count = 0; count < 100; count++) drain.signal(site);
     await eventually(async () => (await memory.allEvents()).length === 1);
     const began = Date.now();
-    while (Date.now() - began < 1500) {
+    while (Date.now() - began < 2500) {
       drain.signal(site);
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      pass(10);
+      await new Promise((resolve) => setTimeout(resolve, 1));
     }
     // Two for what there was, and one for each second since, however long these were.
     expect(connector.drains.length).toBeLessThanOrEqual(2 + Math.ceil((Date.now() - began) / 1000));
   });
 
   it('that comes while a drain is under way is not lost', async () => {
+    const { pass } = passingTime();
     const { connector, memory, drain, site } = await world();
     connector.outbox = [row()];
     const write = memory.store.writeEvents;
-    let fill = () => {
-      // The last answer of this drain is empty; what comes after it is only told by the signal.
-      drain.signal(site);
-      setTimeout(() => connector.outbox.push(row({ kind: 'logout' })), 300);
-      fill = () => undefined;
-    };
     memory.store.writeEvents = async (...args) => {
       await write(...args);
-      fill();
+      drain.signal(site);
     };
     await drain.drain(site);
+    // The last answer of this drain was empty; what comes after it is only told by the signal.
+    connector.outbox.push(row({ kind: 'logout' }));
+    pass(LONGEST_PAUSE_MS);
     await eventually(async () => (await memory.allEvents()).length === 2);
   });
 });

@@ -220,13 +220,18 @@ describe('what happens in guard', () => {
   it('waits while the log can’t be written, with one line in the service’s log', async () => {
     const { memory, begin, change, log } = await world();
     const write = memory.store.writeEvents;
-    memory.store.writeEvents = () => Promise.reject(new Error('disk full'));
+    let tries = 0;
+    memory.store.writeEvents = async () => {
+      tries++;
+      throw new Error('disk full');
+    };
     await change('disable_feed', 0, 1);
     const events = begin();
     events.handleAuditChange();
     await eventually(() => log.events().length === 1);
+    const before = tries;
     events.handleAuditChange();
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await eventually(() => tries > before);
     expect(log.events()).toEqual(['guard-events-not-stored']);
     memory.store.writeEvents = write;
     events.handleAuditChange();

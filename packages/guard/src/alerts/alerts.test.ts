@@ -8,10 +8,13 @@ import { serve } from '../../test/support/command-line.js';
 import { openTestDatabase } from '../../test/support/database.js';
 import { fakeEvent } from '../../test/support/fake-activity.js';
 import { type FakeConnector, fakeConnector } from '../../test/support/fake-connector.js';
+import { recordedLog } from '../../test/support/log-lines.js';
 import { mailServer } from '../../test/support/mail-server.js';
+import { passingTime } from '../../test/support/passing-time.js';
 import { callApi, dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 import { eventually } from '../../test/support/scratch.js';
 import { sqlAlertQueue } from './alert-queue.js';
+import { SETTLE_MS } from './alert-rules.js';
 
 const ANNA = 'anna@example.com';
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -65,6 +68,9 @@ async function happens(connector: FakeConnector, url: string, event: Parameters<
   await fetch(`${url}/`);
 }
 
+/** Waits until guard has acknowledged every event: by then their alerts are stored. */
+const stored = (connector: FakeConnector) => eventually(() => connector.outbox.length === 0);
+
 const newAdministrator = {
   kind: 'user.created',
   administrator: true,
@@ -80,14 +86,17 @@ const CHROME = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chr
 
 describe('alerts', () => {
   it('go to nobody until somebody asked for them, and then to who asked', async () => {
+    const { pass } = passingTime();
     const { connector, mail, dataDir, call, choose, subjects } = await world();
     const { url } = await runningGuard(dataDir);
     await call(url, '/notification-emails', { entries: [ANNA, 'ben@example.com'] });
     await happens(connector, url, { ...newAdministrator, object: { type: 'user', id: '6', name: 'before' } });
-    await eventually(() => connector.outbox.length === 0);
+    await stored(connector);
     await choose(url, ['new-administrator']);
     await happens(connector, url, newAdministrator);
     await happens(connector, url, { kind: 'plugin.installed', object: { type: 'plugin', id: 'x', name: 'X' } });
+    await stored(connector);
+    pass(SETTLE_MS);
     await eventually(() => mail.taken.length > 0);
     expect(mail.taken.map(({ to }) => to)).toEqual([[ANNA]]);
     expect(subjects()).toEqual(['example.com has a new administrator']);
@@ -95,25 +104,31 @@ describe('alerts', () => {
   });
 
   it('of a login are for new devices and networks only', async () => {
+    const { pass } = passingTime();
     const { connector, mail, dataDir, choose, subjects } = await world();
     const { url } = await runningGuard(dataDir);
     await choose(url, ['administrator-login']);
     await happens(connector, url, login('192.0.2.1', FIREFOX));
     await happens(connector, url, login('192.0.2.200', FIREFOX.replaceAll('140', '141')));
-    await eventually(() => connector.outbox.length === 0);
+    await stored(connector);
     await happens(connector, url, login('192.0.2.1', CHROME));
+    await stored(connector);
+    pass(SETTLE_MS);
     await eventually(() => mail.taken.length === 1);
     expect(subjects()).toEqual(['owner logged in on a new device']);
   });
 
   it('tell by mail and webhook that a protection was switched off, and by whom', async () => {
+    const { pass } = passingTime();
     const { mail, dataDir, call, choose, subjects } = await world();
     const { url } = await runningGuard(dataDir);
     const hook = await receiver();
     await choose(url);
     expect((await call(url, '/alert-webhook', { url: hook.url, secret: SECRET })).http).toBe(200);
     expect((await call(url, '/xss-protection', { xss_protection: 0 })).http).toBe(200);
-    await eventually(() => mail.taken.length === 1 && hook.bodies.length === 1);
+    await eventually(() => hook.bodies.length === 1);
+    pass(SETTLE_MS);
+    await eventually(() => mail.taken.length === 1);
     expect(subjects()[0]).toContain('Advanced XSS Protection');
     expect(hook.types()).toEqual(['alert.protection-off']);
     expect(hook.bodies[0]).toContain('"value":"owner"');
@@ -164,18 +179,22 @@ describe('alerts', () => {
     await choose(guard.url);
     await happens(connector, guard.url, newAdministrator);
     // Stored before it was acknowledged, and not sent yet: alerts wait some seconds for others.
-    await eventually(() => connector.outbox.length === 0);
+    await stored(connector);
     guard.child.kill('SIGKILL');
     await new Promise((resolve) => guard.child.once('exit', resolve));
     expect(mail.taken).toEqual([]);
+    const { pass } = passingTime();
     await runningGuard(dataDir);
+    pass(SETTLE_MS);
     await eventually(() => mail.taken.length === 1);
     expect(mail.taken[0]?.message).toContain('has a new administrator');
   });
 
   it('go by webhook while WordPress is down, and by its mailer when it is back', async () => {
+    const { pass } = passingTime();
+    const log = recordedLog();
     const { connector, dataDir, call, choose } = await world({ mail: { smtp: null } });
-    const { url } = await runningGuard(dataDir);
+    const { url } = await runningGuard(dataDir, log.logger);
     const hook = await receiver();
     await choose(url);
     await call(url, '/alert-webhook', { url: hook.url, secret: SECRET });
@@ -183,7 +202,8 @@ describe('alerts', () => {
     await call(url, '/disable-feeds', { disable_feed: 0 });
     connector.mode = 'broken';
     await eventually(() => hook.bodies.length === 1);
-    await new Promise((resolve) => setTimeout(resolve, 6000));
+    pass(SETTLE_MS);
+    await eventually(() => log.events().includes('alerts-not-sent'));
     expect(connector.mails).toEqual([]);
     connector.mode = 'ok';
     const again = async () => {

@@ -127,25 +127,32 @@ describe('while guard does not run', () => {
 });
 
 describe('while guard runs', () => {
+  const moveClock = new URL('../../test/support/move-clock.mjs', import.meta.url);
+  /** The time between two pushes of the policy. */
+  const BETWEEN_PUSHES_MS = 5000;
+
   async function running(
     values: Record<string, unknown>,
     prepare: (db: TestDatabase) => Promise<void> = async () => {},
-    env: Readonly<Record<string, string>> = {},
+    stepMs = BETWEEN_PUSHES_MS,
   ) {
     const world = await dataFolder();
     await world.store(values);
     await prepare(world.db);
-    const guard = await serve(world.dataDir, env);
+    const guard = await serve(world.dataDir, { NODE_OPTIONS: `--import=${moveClock}?step=${stepMs}` });
     const { connector } = world;
     await eventually(() => connector.policy !== null);
     const status = async (path: string, init: RequestInit = {}) =>
       (await fetch(`${guard.url}${path}`, { redirect: 'manual', ...init })).status;
-    return { ...world, guard, status };
+    /** The next change is pushed to WordPress at once: the last push was long ago. */
+    const passes = () => void guard.child.kill('SIGUSR2');
+    return { ...world, guard, status, passes };
   }
 
   it('the login is back at its own address within seconds, in WordPress too', async () => {
-    const { connector, dataDir } = await running({ login_url: custom });
+    const { connector, dataDir, passes } = await running({ login_url: custom });
     expect(connector.policy?.policy.login_url_login).toBe('my-door');
+    passes();
     expect((await runBeside('login-url', 'reset', '--data-dir', dataDir)).status).toBe(0);
     await eventually(() => connector.policy?.policy.login_url_login === '');
   });
@@ -173,7 +180,8 @@ describe('while guard runs', () => {
   });
 
   it('status knows the accounts that guard slows down, so that it finds the policy in force', async () => {
-    const { connector, dataDir, guard } = await running({});
+    const { connector, dataDir, guard, passes } = await running({});
+    passes();
     for (let turn = 0; turn < 21; turn++) await guessFrom(guard.url, `127.0.41.${1 + Math.floor(turn / 4)}`);
     await eventually(() => connector.policy?.policy.slow_users === '1');
     const inSync = async () => {
@@ -191,7 +199,8 @@ describe('while guard runs', () => {
   });
 
   it('whoever was blocked comes in again: an address, a range, a user', async () => {
-    const { connector, dataDir, db, guard } = await running({});
+    const { connector, dataDir, db, guard, passes } = await running({});
+    passes();
     const blocks = sqlBlocklistStore(db);
     const change = { site: 'site', actor: { id: 7, login: 'intruder', address: null }, at: Date.now() };
     await blocks.block(change, { kind: 'ip', value: '127.0.0.1', name: '127.0.0.1', visitorId: 0 });
@@ -199,6 +208,7 @@ describe('while guard runs', () => {
     await blocks.block(change, { kind: 'user', value: '1', name: 'owner', visitorId: 1 });
     const home = async () => (await fetch(guard.url)).status;
     await eventually(async () => (await home()) === 403 && connector.policy?.policy.blocked_users === '1');
+    passes();
     expect(run('unblock', 'nobody', '--data-dir', dataDir)).toMatchObject({ status: 2 });
     const words = { '127.0.0.1': '127.0.0.1', '198.51.100.*': '198.51.100.0/24', owner: 'owner' };
     for (const [word, name] of Object.entries(words)) {
@@ -209,8 +219,12 @@ describe('while guard runs', () => {
   });
 
   it('a pause switches everything off, in WordPress too, until it is ended; status and log say so', async () => {
-    const { connector, dataDir, guard, status } = await running({ login_access: ['203.0.113.0/24'], sg2fa: 1 });
+    const { connector, dataDir, guard, status, passes } = await running({
+      login_access: ['203.0.113.0/24'],
+      sg2fa: 1,
+    });
     expect(await status('/xmlrpc.php', { method: 'POST' })).not.toBe(200);
+    passes();
     const paused = await runBeside('pause', '30', '--data-dir', dataDir);
     expect(paused.stdout).toMatch(/^Everything is off until \d{4}-/);
     await eventually(async () => (await status('/xmlrpc.php', { method: 'POST' })) === 200);
@@ -220,21 +234,23 @@ describe('while guard runs', () => {
     const report = await runBeside('status', '--data-dir', dataDir);
     expect(report.stdout).toContain('everything is off until');
     expect(report.status).toBe(1);
+    passes();
     await runBeside('resume', '--data-dir', dataDir);
     await eventually(async () => (await status('/xmlrpc.php', { method: 'POST' })) !== 200);
     await eventually(() => connector.policy?.policy.sg2fa === 1);
   });
 
   it('a pause ends by itself, also one that was set before guard started', async () => {
-    const moveClock = new URL('../../test/support/move-clock.mjs', import.meta.url);
-    const { connector, guard, status } = await running({ paused_until: Date.now() + 600_000 }, undefined, {
-      NODE_OPTIONS: `--import=${moveClock}`,
-    });
+    const { connector, guard, status, passes } = await running(
+      { paused_until: Date.now() + 600_000 },
+      undefined,
+      600_000,
+    );
     expect(await status('/xmlrpc.php', { method: 'POST' })).toBe(200);
     expect(connector.policy?.policy.disable_xml_rpc).toBe(0);
     // Ten minutes later, in WordPress too.
     connector.clockAhead = 600_000;
-    guard.child.kill('SIGUSR2');
+    passes();
     await eventually(() => guard.log().includes('"event":"pause-ended"'));
     expect(await status('/xmlrpc.php', { method: 'POST' })).not.toBe(200);
     await eventually(() => connector.policy?.policy.disable_xml_rpc === 1);

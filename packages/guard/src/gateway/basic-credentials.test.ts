@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PASSWORD, type WebServerBasic } from '../../test/support/fake-wordpress.js';
 import { type AskOptions, form, loginGateUnderTest } from '../../test/support/login-gate.js';
+import { passingTime } from '../../test/support/passing-time.js';
 import { eventually } from '../../test/support/scratch.js';
 import { cataloguesFolder, createLanguages } from '../i18n/languages.js';
 import { silentLogger } from '../lib/logger.js';
@@ -73,17 +74,24 @@ describe('an answer that the connector vouches for and that reports no password 
   });
 });
 
+/** So long a guess may wait in line before it is sent away. */
+const LINE_MS = 2000;
+
 describe('keys that a plugin has taken several times', () => {
   /** One place for all, which a guess keeps for a minute. */
   const line = { guessThreshold: 0, atOnceWhileGuessed: 1, restFactor: 1e6, maxRestMs: 60_000, hungAfterMs: 60_000 };
 
   it('no longer wait for password checks of anonymous clients', async () => {
+    const { pass } = passingTime();
     const { gate } = await site({ line });
     gate.wordpress.pluginKeys.add(KEY);
     for (let turn = 0; turn < 5; turn++) await gate.ask(...cart(KEY));
     await gate.ask('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
     expect((await gate.ask(...cart(KEY))).status).toBe(200);
-    expect((await gate.ask(...cart('other:key'))).status).toBe(429);
+    const other = gate.ask(...cart('other:key'));
+    await eventually(() => gate.attempts.waiting === 1);
+    pass(LINE_MS);
+    expect((await other).status).toBe(429);
   });
 
   it('wait again once a password was checked in a request with them', async () => {
@@ -100,6 +108,7 @@ describe('keys that a plugin has taken several times', () => {
     ['has a session of its own beside each guess', '/wp-json/', { cookie: 'wordpress_logged_in_x=1' }],
     ['has a session under a name that nobody knows', '/', { cookie: 'site_session=1; wordpress_logged_in_x=1' }],
   ])('are no way past the queue for who %s', async (_how, path, cookies) => {
+    const { pass } = passingTime();
     const { gate } = await site({ line });
     const guess = 'owner:guess';
     for (let turn = 0; turn < 20; turn++) {
@@ -107,7 +116,10 @@ describe('keys that a plugin has taken several times', () => {
     }
     await gate.ask('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
     const before = gate.wordpress.checks.length;
-    expect((await gate.ask(...cart(guess))).status).toBe(429);
+    const told = gate.ask(...cart(guess));
+    await eventually(() => gate.attempts.waiting === 1);
+    pass(LINE_MS);
+    expect((await told).status).toBe(429);
     expect(gate.wordpress.checks).toHaveLength(before);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AskOptions, form, loginGateUnderTest } from '../../test/support/login-gate.js';
+import { type AskOptions, form, type LoginGateUnderTest, loginGateUnderTest } from '../../test/support/login-gate.js';
+import { passingTime } from '../../test/support/passing-time.js';
 
 const LIMIT = 5;
 const TRIES = 12;
@@ -14,6 +15,17 @@ const guesses: Record<string, (turn: number) => [path: string, options: AskOptio
 };
 const shop = (password: string): [string, AskOptions] => ['/shop/account', form(password)];
 const innocent: [string, AskOptions] = ['/shop/account', { method: 'POST', body: 'add-to-cart=5' }];
+
+/** So long after the last one, milliseconds, the connector is asked for the next lost report at once. */
+const APART_MS = 500;
+
+/** Asks so many times, one after the other, and none of them has to wait for the time between two queries. */
+async function askApart(gate: LoginGateUnderTest, turns: number, what: (turn: number) => [string, AskOptions]) {
+  for (let turn = 0; turn < turns; turn++) {
+    await gate.ask(...what(turn));
+    gate.advance(APART_MS);
+  }
+}
 
 describe('without the connector', () => {
   for (const [route, guess] of Object.entries(guesses)) {
@@ -62,7 +74,7 @@ describe('an answer whose report is lost on its way', () => {
     it(`counts the failure behind it, at any form: ${status}`, async () => {
       const gate = await loginGateUnderTest({ login_attempts: LIMIT });
       gate.wordpress.lose = { status, when: 'checked' };
-      for (let turn = 0; turn < TRIES; turn++) await gate.ask(...shop(`wrong${turn}`));
+      await askApart(gate, TRIES, (turn) => shop(`wrong${turn}`));
       await gate.asked();
       expect(gate.wordpress.checks).toHaveLength(LIMIT);
       gate.wordpress.lose = null;
@@ -74,7 +86,7 @@ describe('an answer whose report is lost on its way', () => {
     it(`costs nothing where no password was checked: ${status}`, async () => {
       const gate = await loginGateUnderTest({ login_attempts: LIMIT });
       gate.wordpress.lose = { status, when: 'always' };
-      for (let turn = 0; turn < TRIES; turn++) await gate.ask(...innocent);
+      await askApart(gate, TRIES, () => innocent);
       await gate.asked();
       gate.wordpress.lose = null;
       expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
@@ -92,14 +104,14 @@ describe('an answer whose report is lost on its way', () => {
   it('counts a check in the midst of which PHP ended', async () => {
     const gate = await loginGateUnderTest({ login_attempts: LIMIT });
     gate.wordpress.lose = { status: 'cut off', when: 'checked', unfinished: true };
-    for (let turn = 0; turn < TRIES; turn++) await gate.ask(...shop(`wrong${turn}`));
+    await askApart(gate, TRIES, (turn) => shop(`wrong${turn}`));
     expect(gate.wordpress.checks).toHaveLength(LIMIT);
   });
 
   it('is a failure at the login form, whatever the connector knows', async () => {
     const gate = await loginGateUnderTest({ login_attempts: LIMIT });
     gate.wordpress.lose = { status: 502, when: 'always' };
-    for (let turn = 0; turn < TRIES; turn++) await gate.ask('/wp-login.php', form(`wrong${turn}`));
+    await askApart(gate, TRIES, (turn) => ['/wp-login.php', form(`wrong${turn}`)]);
     expect(gate.wordpress.checks).toHaveLength(LIMIT);
     expect((await gate.ask('/wp-login.php')).status).toBe(429);
   });
@@ -111,20 +123,22 @@ describe('an answer whose report is lost on its way', () => {
       const [path, options] =
         turn % 2 === 0 ? shop(`wrong${turn}`) : (['/wp-login.php', form(`wrong${turn}`)] as const);
       await gate.ask(path, { ...options, from: `192.0.2.${turn + 10}` });
+      await gate.asked();
+      gate.advance(APART_MS);
     }
-    await gate.asked();
     expect(gate.throttledUsers.at(-1)).toEqual([1]);
   });
 
   it('leaves the account of its right password as it was: a success behind it is one', async () => {
     const gate = await loginGateUnderTest({ login_attempts: LIMIT });
-    for (let turn = 0; turn < LIMIT - 1; turn++) await gate.ask(...shop(`wrong${turn}`));
+    await askApart(gate, LIMIT - 1, (turn) => shop(`wrong${turn}`));
     gate.wordpress.lose = { status: 502, when: 'checked' };
     await gate.ask(...shop('right'));
     expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
   });
 
   it('keeps its place while the connector cannot be asked, so that nobody guesses meanwhile', async () => {
+    const { pass } = passingTime();
     const gate = await loginGateUnderTest({ login_attempts: LIMIT });
     gate.wordpress.lose = { status: 502, when: 'checked' };
     gate.wordpress.down = true;
@@ -132,6 +146,8 @@ describe('an answer whose report is lost on its way', () => {
     expect(gate.wordpress.checks).toHaveLength(LIMIT);
     expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
     gate.wordpress.down = false;
+    // The pause after a query without an answer.
+    pass(3000);
     await gate.asked();
     expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(LIMIT);
   });

@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { recordedLog } from '../../test/support/log-lines.js';
-import { scratchFolder } from '../../test/support/scratch.js';
+import { passingTime } from '../../test/support/passing-time.js';
+import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { addressKey, parseAddress } from '../lib/address.js';
 import { type LoginAttemptStore, LoginAttempts, type StoredAttempt } from './attempts.js';
 import { createLoginAttemptRepository, STORE_WAIT_MS } from './login-attempt-repository.js';
@@ -200,16 +201,24 @@ describe('failures and locks in the database', () => {
   });
 
   it('are written after the database could not be written for a while, the newest ones', async () => {
+    const { pass } = passingTime();
     let broken = true;
+    let tries = 0;
     const { open } = await setUp((real) => ({
       ...real,
-      save: (site, entries) => (broken ? Promise.reject(new Error('disk full')) : real.save(site, entries)),
+      async save(site, entries) {
+        tries++;
+        if (broken) throw new Error('disk full');
+        await real.save(site, entries);
+      },
     }));
     const { real, repository } = await open();
     repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(() => tries === 1);
     broken = false;
     repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
+    // The pause after a write that failed.
+    pass(1000);
     await repository.drain();
     expect((await real.load('site')).map(({ key, failures }) => [key, failures])).toEqual([['192.0.2.1', 2]]);
   });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase } from '../../test/support/database.js';
-import { scratchFolder } from '../../test/support/scratch.js';
+import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { silentLogger } from '../lib/logger.js';
 import type { SiteConfig } from '../site.js';
@@ -41,12 +41,12 @@ function runner(jobs: JobStore, step: Step, told: StoredJob[] = []): JobRunner {
 }
 
 async function ended(jobs: JobStore): Promise<StoredJob> {
-  for (let turn = 0; turn < 200; turn++) {
-    const [job] = await jobs.latest('site');
-    if (job && job.state !== 'running') return job;
-    await pause(10);
-  }
-  throw new Error('The job did not end.');
+  let job: StoredJob | undefined;
+  await eventually(async () => {
+    [job] = await jobs.latest('site');
+    return job !== undefined && job.state !== 'running';
+  });
+  return job as StoredJob;
 }
 
 describe('a job', () => {
@@ -81,7 +81,7 @@ describe('a job', () => {
       return counting(where, job);
     });
     await stuck.start(site, async () => threeSteps, 'reinstall-plugins');
-    for (let turn = 0; turn < 100 && (await jobs.latest('site'))[0]?.done !== 2; turn++) await pause(10);
+    await eventually(async () => (await jobs.latest('site'))[0]?.done === 2);
     stuck.stop();
 
     await runner(jobs, (where, job) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../test/support/scratch.js';
 import { CommandQueue, type CommandRequest, type SessionPriority, type SessionRequest } from './command-queue.js';
 
 /** A queue whose tasks go on until the test ends them; `started` are their names in order. */
@@ -101,7 +102,7 @@ describe('questions who somebody is', () => {
   it('are given up when they have waited too long', async () => {
     const { ask, outcomes, end } = watched({ sessionWaitMs: 20 });
     for (const name of names(3, 'n')) ask(name, name);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await eventually(() => outcomes.size > 0);
     expect([...outcomes]).toEqual([['n2', 'wordpress_busy']]);
     await end('n0');
     expect(outcomes.get('n0')).toBe('done');

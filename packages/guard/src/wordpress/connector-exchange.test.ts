@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../../test/support/scratch.js';
 import { CommandConnections } from './command-queue.js';
 
 /** A web server that does with each request whatever the test says. */
@@ -94,11 +95,11 @@ describe('a command on the wire', () => {
   });
 
   it('ends at once when guard stops, and none starts after', async () => {
-    const { url } = await server(() => {});
+    const { url, seen } = await server(() => {});
     const made = connections();
     const running = Array.from({ length: 12 }, () => made.exchange(url, {}, '{}', 60_000));
     const ends = Promise.allSettled(running);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(() => seen.length === 12);
     made.close();
     for (const end of await ends) expect(end).toMatchObject({ status: 'rejected', reason: cause('guard is stopping') });
     await expect(made.exchange(url, {}, '{}', 1000)).rejects.toMatchObject(cause('guard is stopping'));

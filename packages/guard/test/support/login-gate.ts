@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
-import { expect, onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.js';
 import { configFile } from '../../src/config/config-file.js';
 import { createGuardServer } from '../../src/gateway/server.js';
@@ -18,6 +18,7 @@ import { compilePolicy, LivePolicy } from '../../src/rules/policy.js';
 import { defaultSitePaths } from '../../src/site.js';
 import type { TwoFactorFlow } from '../../src/two-factor/two-factor-flow.js';
 import { type FakeWordPress, fakeWordPress } from './fake-wordpress.js';
+import { eventually } from './scratch.js';
 import { SECRET, siteConfig } from './site-config.js';
 
 export interface LoginGateUnderTest {
@@ -188,7 +189,7 @@ export async function loginGateUnderTest(
     },
     settings: set,
     ask: (path, options = {}) => ask(port, path, options),
-    asked: () => vi.waitFor(() => expect(missingReports.pending).toBe(0), 10_000),
+    asked: () => eventually(() => missingReports.pending === 0),
   };
   return gate;
 }

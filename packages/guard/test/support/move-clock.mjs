@@ -1,9 +1,10 @@
 /**
  * Loaded into guard before its program (`--import`): with each SIGUSR2 its clock is ten minutes further on, and timers that
- * have run out by then run out. So no test has to be faster than a time limit, or wait for it.
+ * have run out by then run out. So no test has to be faster than a time limit, or wait for it. Other steps than ten
+ * minutes are named in the address of this file: `?step=5000`, milliseconds.
  */
 
-const STEP_MS = 600_000;
+const STEP_MS = Number(new URL(import.meta.url).searchParams.get('step') ?? 600_000);
 
 const { now } = Date;
 const { setTimeout: set, clearTimeout: clear } = globalThis;

@@ -4,15 +4,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { form } from '../../http/request.js';
 import { cookiesOf, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
-import { onBothDatabases } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, people, runInWordPress } from '../../stacks/wordpress.js';
 import { askFrom, change, createsSession, loginForm, recover } from '../login/visitors.js';
 import { newestEvents } from './events-during.js';
 
-const FROM = '127.0.42.1';
+const FROM = '127.0.49.1';
 
-onBothDatabases('a blocked user', (stack) => {
+onUnlikeStacks('a blocked user', (stack) => {
   const author = people.author;
   const helper = join(muPlugins(stack), 'other-doors.php');
   let owner: Session;
@@ -116,7 +116,7 @@ add_action( 'wp_loaded', function () {
 
   it('is told the same for the right and a wrong password, and locks nobody out', async () => {
     await block(1);
-    const from = '127.0.42.2';
+    const from = '127.0.49.2';
     const said = (body: string) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(body)?.[1];
     const right = await askFrom(stack, from, loginForm(author, stack.password));
     for (let turn = 0; turn < 6; turn++) {

@@ -9,7 +9,7 @@ import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { ask, type TypedRequest } from '../../http/request.js';
 import { allOptions, authorised, callApi, logIn, type Session, setOptions } from '../../http/session.js';
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';
-import { onQuickestStack } from '../../stacks/stack.js';
+import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { prepareLoginSuite } from '../login/login-suite.js';
 import { SHOP_PLUGIN } from '../login/shop-form.js';
@@ -43,7 +43,7 @@ const KNOWN = {
   bots: 2,
 };
 
-onQuickestStack('one story of a day of attacks', (stack) => {
+onUsualStack('one story of a day of attacks', (stack) => {
   const file = join(stack.guardDir, 'guard.json');
   const before = readFileSync(file, 'utf8');
   let owner: Session;

@@ -5,7 +5,7 @@ import { fetchPlugin, shopPlugin } from '@security-optimizer/sandbox/fetch/plugi
 import { findInstalledRelease } from '@security-optimizer/sandbox/wordpress/lay-out';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn, type Session } from '../../http/session.js';
-import { onBothDatabases, type Stack } from '../../stacks/stack.js';
+import { onUnlikeStacks, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { type EventRow, eventsDuring } from './events-during.js';
 
@@ -30,7 +30,7 @@ const woocommerce: string | DownloadError = await fetchPlugin(shopPlugin).catch(
 /** What all of them say of an order, by its number. */
 const said = (events: readonly EventRow[]) => events.map(({ activity }) => activity);
 
-onBothDatabases('orders of a shop, by WooCommerce’s hooks', (stack) => {
+onUnlikeStacks('orders of a shop, by WooCommerce’s hooks', (stack) => {
   let owner: Session;
   beforeAll(async () => {
     owner = await logIn(stack);
@@ -85,7 +85,7 @@ onBothDatabases('orders of a shop, by WooCommerce’s hooks', (stack) => {
   });
 });
 
-onBothDatabases('orders of a real shop', (stack) => {
+onUnlikeStacks('orders of a real shop', (stack) => {
   const shop = findShop(stack);
   if ('problem' in shop) {
     describe.skip(`not run: ${shop.problem}`, () => {});

@@ -5,16 +5,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, form } from '../../http/request.js';
 import { authorised, callApi, cookiesOf, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
-import { onBothDatabases } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { people, runInWordPress } from '../../stacks/wordpress.js';
 import { askFrom, change, loginForm } from '../login/visitors.js';
 import { bytes, type EventRow, eventsDuring, newestEvents } from './events-during.js';
 
-const FROM = '127.0.41.7';
+const FROM = '127.0.48.7';
 const PLUGIN = 'my-tool/my-tool.php';
 
-onBothDatabases('what registered users do', (stack) => {
+onUnlikeStacks('what registered users do', (stack) => {
   let owner: Session;
   let editorsBefore: 0 | 1;
 

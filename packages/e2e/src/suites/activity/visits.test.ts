@@ -6,17 +6,17 @@ import { sendRaw } from '../../http/raw.js';
 import { ask } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
-import { onBothDatabases } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { behindProxy, visitFrom } from './behind-proxy.js';
 
 const API = '/wp-json/security-optimizer/v1';
 /** An address of this machine that guard does not believe about others. */
-const NO_PROXY = '127.0.43.1';
+const NO_PROXY = '127.0.47.1';
 const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
-onBothDatabases('the log of visits', (stack) => {
+onUnlikeStacks('the log of visits', (stack) => {
   behindProxy(stack);
   let owner: Session;
 

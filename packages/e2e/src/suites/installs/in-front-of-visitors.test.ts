@@ -38,7 +38,7 @@ const GUIDE_MS = 600_000;
 
 /** Why the guides can't be followed on this machine; null when they can. */
 function problem(): string | null {
-  if (!inject('stacks').some(({ kind }) => kind === 'production')) return 'not on this stack';
+  if (!inject('stacks').some(({ kind }) => kind === 'nginx-defaults')) return 'not on this stack';
   const missing = ['openssl', 'curl'].find((name) => spawnSync(name, ['--version']).error !== undefined);
   if (missing !== undefined) return `${missing} is not installed`;
   if (!existsSync('/etc/nginx/fastcgi.conf')) return 'nginx has no /etc/nginx/fastcgi.conf';

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../../browser/chromium.js';
 import { focusedStop, tabStops } from '../../browser/keyboard.js';
 import { answerConsent, logIn } from '../../http/session.js';
-import { onQuickestStack, type Stack } from '../../stacks/stack.js';
+import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { readLanguages, speak } from './locales.js';
 import { openPlace, PLACES } from './shown-site.js';
 import { Walker } from './walker.js';
 
-onQuickestStack('by keyboard, right to left', define, { timeout: 600_000 });
+onUsualStack('by keyboard, right to left', define, { timeout: 600_000 });
 
 function define(stack: Stack): void {
   let browser: Browser;

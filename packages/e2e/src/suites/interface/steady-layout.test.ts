@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium, windowOf } from '../../browser/chromium.js';
 import { answerConsent } from '../../http/session.js';
-import { onQuickestStack } from '../../stacks/stack.js';
+import { onUsualStack } from '../../stacks/stack.js';
 import { openPlace, PLACES, showSite } from './shown-site.js';
 
 /** What all shifts of a page may add up to: a fifth of what is called good (web.dev/cls). */
@@ -17,7 +17,7 @@ interface Shift {
   readonly what: readonly string[];
 }
 
-onQuickestStack('what stands on a page stays where it is while the rest arrives', (stack) => {
+onUsualStack('what stands on a page stays where it is while the rest arrives', (stack) => {
   let browser: Browser;
   let site: Awaited<ReturnType<typeof showSite>>;
 

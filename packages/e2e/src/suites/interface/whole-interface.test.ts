@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../../browser/chromium.js';
 import type { Session } from '../../http/session.js';
-import { onQuickestStack, type Stack } from '../../stacks/stack.js';
+import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { type Language, readLanguages, speak } from './locales.js';
 import { showSite, valuesOf } from './shown-site.js';
 import { walkBlocked, walkLogSettings, walkRegistered, walkUnknown, walkWeekly } from './walk-activity-log.js';
@@ -14,7 +14,7 @@ import { Walker } from './walker.js';
 /** A walk looks at up to ten states on three screens in two languages. It ends one that hangs; each wait has its own limit. */
 const WALK_MS = 600_000;
 
-onQuickestStack('the whole interface in German and right to left, on a desk and on phones', defineWalks, {
+onUsualStack('the whole interface in German and right to left, on a desk and on phones', defineWalks, {
   timeout: WALK_MS,
 });
 

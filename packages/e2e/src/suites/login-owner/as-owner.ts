@@ -9,7 +9,7 @@ import { openChromium, windowOf } from '../../browser/chromium.js';
 import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
 import { expectNoOverflow } from '../../browser/layout-checks.js';
 import { logIn, type Session } from '../../http/session.js';
-import { onQuickestStack, type Stack } from '../../stacks/stack.js';
+import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { change } from '../login/visitors.js';
 
 const LOGIN_SECURITY = '/wp-admin/admin.php?page=login-settings';
@@ -119,7 +119,7 @@ function known<T>(value: T | undefined): T {
 
 /** Defines a suite of what an owner sees. */
 export function asOwner(title: string, define: (owner: Owner) => void): void {
-  onQuickestStack(title, (stack) => {
+  onUsualStack(title, (stack) => {
     const owner = new Owner(stack);
     beforeAll(() => owner.arrive());
     afterAll(() => owner.leave());
@@ -133,7 +133,7 @@ export async function looksRight(page: Page, name: string, part?: string): Promi
     await page.setViewportSize({ width, height: 900 });
     await expectAccessible(page, part);
     await expectNoOverflow(page);
-    await page.screenshot({ path: join(screenshots, `embedded-${name}-${width}.png`), animations: 'disabled' });
+    await page.screenshot({ path: join(screenshots, `${name}-${width}.png`), animations: 'disabled' });
   }
   await page.setViewportSize({ width: 320, height: 568 });
   await expectNoOverflow(page);

@@ -6,7 +6,7 @@ import { runInWordPress } from '../../stacks/wordpress.js';
 import { askFrom } from '../login/visitors.js';
 import { asOwner, looksRight } from './as-owner.js';
 
-const ANONYMOUS = '127.0.1.41';
+const ANONYMOUS = '127.0.56.1';
 const REQUIRED = 'This field is required.';
 /** How long a message about what is being typed waits, milliseconds (specification section 5). */
 const PAUSE = 500;

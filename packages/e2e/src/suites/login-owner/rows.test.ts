@@ -4,7 +4,7 @@ import { until } from '../../stacks/until.js';
 import { askFrom, loginForm, recover } from '../login/visitors.js';
 import { asOwner, looksRight } from './as-owner.js';
 
-const ANONYMOUS = '127.0.1.43';
+const ANONYMOUS = '127.0.58.1';
 
 asOwner('the rows of Login Security by keyboard', (owner) => {
   const { stack } = owner;

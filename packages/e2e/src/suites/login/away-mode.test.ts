@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
 
@@ -36,7 +36,7 @@ function schedules() {
   };
 }
 
-onEveryStack('while the owner is away', (stack) => {
+onUsualStack('while the owner is away', (stack) => {
   let owner: Session;
   let xmlRpcBefore: 0 | 1;
   const login = { target: '/wp-login.php', headers: { accept: 'text/html' } };

@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fromBase32 } from '../../browser/authenticator.js';
 import { logIn, readOptions, type Session } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { people, runInWordPress } from '../../stacks/wordpress.js';
 import { FormBrowser, SECOND_FACTOR } from './form-browser.js';
 import { askFrom, change, createsSession, recover } from './visitors.js';
 
-const FROM = '127.0.33.2';
+const FROM = '127.0.53.1';
 
-onEveryStack('what happens beside the second factor', (stack) => {
+onUnlikeStacks('what happens beside the second factor', (stack) => {
   const { editor } = people;
   let owner: Session;
   let codes: string[] = [];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ask, form } from '../../http/request.js';
 import { authorised, cookiesOf, logIn, type Session } from '../../http/session.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { mailbox } from './mailbox.js';
 import { change, createsSession, loginForm } from './visitors.js';
@@ -22,7 +22,7 @@ function linkIn(mail: string, words: string): string {
   return pathname + search;
 }
 
-onEveryStack('links of mails, with a login at an address of its own', (stack) => {
+onUnlikeStacks('links of mails, with a login at an address of its own', (stack) => {
   const plugin = join(muPlugins(stack), 'contact-form.php');
   let owner: Session;
   /** Sends a form that mails a copy to who fills it in, and gives the copy's text. */

@@ -3,7 +3,7 @@ import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { sendRaw } from '../../http/raw.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { cookiesOf, logIn, type Session } from '../../http/session.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { mailbox } from './mailbox.js';
@@ -53,7 +53,7 @@ function missing(target: string): { readonly target: string; readonly name: stri
   return { target: target.replace(name, sibling), name, sibling };
 }
 
-onEveryStack('a login at an address of its own', (stack) => {
+onUnlikeStacks('a login at an address of its own', (stack) => {
   let owner: Session;
 
   beforeAll(async () => {

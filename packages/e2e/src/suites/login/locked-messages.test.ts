@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUsualStack } from '../../stacks/stack.js';
 import { prepareLoginSuite } from './login-suite.js';
 import { askFrom, loginForm } from './visitors.js';
 
@@ -54,7 +54,7 @@ const routes: readonly (readonly [string, Attempt, number])[] = [
   ["WordPress's own form", loginForm, 429],
 ];
 
-onEveryStack('a visitor whose address is locked', (stack) => {
+onUsualStack('a visitor whose address is locked', (stack) => {
   const suite = prepareLoginSuite(stack, {
     plugin: { file: 'forms.php', php: PLUGIN },
     logins: [CUSTOMER],

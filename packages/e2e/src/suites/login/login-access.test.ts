@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { SHOP_PLUGIN, shopForm } from './shop-form.js';
@@ -18,7 +18,7 @@ const ANONYMOUS = '127.0.37.1';
 const SLUG = 'inner-door';
 const NOWHERE = 'inner-doox';
 
-onEveryStack('who may log in from where', (stack) => {
+onUsualStack('who may log in from where', (stack) => {
   const plugin = join(muPlugins(stack), 'shop-form.php');
   let owner: Session;
   let xmlRpcBefore: 0 | 1;

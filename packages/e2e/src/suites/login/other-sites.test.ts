@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { usersBlogs } from '../../attacks/requests.js';
 import { openChromium } from '../../browser/chromium.js';
 import { logIn, type Session, setOptions } from '../../http/session.js';
-import { onEveryStack, type Stack } from '../../stacks/stack.js';
+import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { SHOP_PLUGIN } from './shop-form.js';
 import { recover } from './visitors.js';
@@ -60,7 +60,7 @@ function script(attempt: string): string {
   });</script>`;
 }
 
-onEveryStack('passwords that pages of other sites make a browser send', (stack) => {
+onUsualStack('passwords that pages of other sites make a browser send', (stack) => {
   let browser: Browser;
   let window: BrowserContext;
   let elsewhere: Server;

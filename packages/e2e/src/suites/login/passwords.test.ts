@@ -5,7 +5,7 @@ import { multicall, restBasic, usersBlogs } from '../../attacks/requests.js';
 import type { RawAnswer } from '../../http/raw.js';
 import type { TypedRequest } from '../../http/request.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { prepareLoginSuite, recordPasswordChecks } from './login-suite.js';
@@ -45,7 +45,7 @@ const attacks: [string, (typeof VICTIMS)[number], (login: string, turn: number) 
   ["a plugin's own form", 'plugin', (login, turn) => shopForm(login, `guess${turn}`)],
 ];
 
-onEveryStack('guessing passwords', (stack) => {
+onUnlikeStacks('guessing passwords', (stack) => {
   const record = recordPasswordChecks(stack, 'password-checks');
   const checks = () => record.list().length;
   const php = `<?php

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import type { TypedRequest } from '../../http/request.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUsualStack } from '../../stacks/stack.js';
 import { prepareLoginSuite } from './login-suite.js';
 import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
 
@@ -18,7 +18,7 @@ add_filter( 'determine_current_user', function ( $user ) {
 }, 15 );
 `;
 
-onEveryStack('programs that log in with each call', (stack) => {
+onUsualStack('programs that log in with each call', (stack) => {
   const suite = prepareLoginSuite(stack, {
     plugin: { file: 'programs.php', php: PLUGIN },
     logins: [PROGRAM],
@@ -26,7 +26,7 @@ onEveryStack('programs that log in with each call', (stack) => {
     limit: LIMIT,
   });
   let last = 0;
-  const newAddress = () => `127.0.43.${++last}`;
+  const newAddress = () => `127.0.50.${++last}`;
   const isLetIn = async (from: string) =>
     createsSession(await askFrom(stack, from, loginForm(PROGRAM, stack.password)));
   const isLocked = async (from: string) =>

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { SHOP_PLUGIN, shopForm } from './shop-form.js';
@@ -30,7 +30,7 @@ const LINKS = `add_filter( 'register_url', function ( $url ) { return isset( $_G
 add_filter( 'login_url', function ( $url ) { return isset( $_GET['login_at'] ) ? wp_unslash( $_GET['login_at'] ) : $url; } );
 `;
 
-onEveryStack('login forms and links on public pages, with a login at an address of its own', (stack) => {
+onUnlikeStacks('login forms and links on public pages, with a login at an address of its own', (stack) => {
   const plugin = join(muPlugins(stack), 'public-forms.php');
   const theme = join(dirname(muPlugins(stack)), 'themes/plain-classic');
   let owner: Session;

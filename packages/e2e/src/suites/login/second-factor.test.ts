@@ -6,7 +6,7 @@ import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { fromBase32 } from '../../browser/authenticator.js';
 import { form } from '../../http/request.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, people, runInWordPress } from '../../stacks/wordpress.js';
 import { FormBrowser, SECOND_FACTOR } from './form-browser.js';
@@ -15,7 +15,7 @@ import { askFrom, change, createsSession, loginForm, recover } from './visitors.
 
 const FROM = '127.0.33.1';
 
-onEveryStack('the second factor', (stack) => {
+onUnlikeStacks('the second factor', (stack) => {
   const editor = people.editor;
   const plugin = join(muPlugins(stack), 'ways-to-log-in.php');
   let owner: Session;

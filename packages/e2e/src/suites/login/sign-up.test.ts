@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ask, form } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { mailbox } from './mailbox.js';
 import { change, looks } from './visitors.js';
@@ -11,7 +11,7 @@ const ENTRY = 'new-here';
 /** As long as the entry, and no page of the site. */
 const NOWHERE = 'new-herx';
 
-onEveryStack('a registration at an address of its own', (stack) => {
+onUnlikeStacks('a registration at an address of its own', (stack) => {
   let owner: Session;
   const register = (open: boolean) => runInWordPress(stack, `update_option( 'users_can_register', ${open ? 1 : 0} );`);
   const sendForm = (login: string) =>

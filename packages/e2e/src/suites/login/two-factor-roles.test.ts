@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { FormBrowser } from './form-browser.js';
 import { BASIC_AUTHENTICATION, SHOP_PLUGIN, shopForm } from './shop-form.js';
 import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
 
-const FROM = '127.0.34.1';
+const FROM = '127.0.54.1';
 const KEEPER = 'a-shopkeeper';
 const CLERK = 'a-clerk';
 
@@ -47,7 +47,7 @@ add_filter( 'attach_session_information', function ( $session, $user ) {
 }, 10, 2 );
 ${BASIC_AUTHENTICATION}`;
 
-onEveryStack('two-factor authentication for roles of the owner’s choice', (stack) => {
+onUsualStack('two-factor authentication for roles of the owner’s choice', (stack) => {
   const pluginFile = join(muPlugins(stack), 'a-shop.php');
   const heldFile = join(stack.dir, 'login-held');
   let owner: Session;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ask, form } from '../../http/request.js';
 import { authorised, logIn, type Session } from '../../http/session.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUsualStack } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { change } from './visitors.js';
 
@@ -11,7 +11,7 @@ const NAMES = ['admin', 'ADMIN', 'Administrator', 'user', 'User1'];
 /** Says who has one of the names. */
 const TAKEN = `global $wpdb; echo 'taken:' . implode( ',', $wpdb->get_col( "SELECT user_login FROM $wpdb->users WHERE LOWER( user_login ) IN ( 'admin', 'administrator', 'user', 'user1' )" ) );`;
 
-onEveryStack('common usernames', (stack) => {
+onUsualStack('common usernames', (stack) => {
   let owner: Session;
   const byRest = (username: string) =>
     ask(stack, {

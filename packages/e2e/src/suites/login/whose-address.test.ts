@@ -5,7 +5,7 @@ import { type RawAnswer, sendRaw } from '../../http/raw.js';
 import { bytesOf, type TypedRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
 
@@ -13,7 +13,7 @@ const LIMIT = 5;
 /** An address of this machine that guard takes for its reverse proxy. */
 const PROXY = '127.0.39.1';
 
-onEveryStack('visitors with IPv6 addresses', (stack) => {
+onUsualStack('visitors with IPv6 addresses', (stack) => {
   const file = join(stack.guardDir, 'guard.json');
   const before = readFileSync(file, 'utf8');
   let owner: Session;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
-import { onBothDatabases } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { people, runInWordPress } from '../../stacks/wordpress.js';
 import { bytes } from '../activity/events-during.js';
@@ -19,7 +19,7 @@ const form = {
   files: { 'form.php': pluginHeader('Example form', '1.2.3'), 'send.php': "<?php\nreturn 'sent';\n" },
 };
 
-onBothDatabases('the checkup', (stack) => {
+onUnlikeStacks('the checkup', (stack) => {
   let owner: Session;
   let directory: PluginDirectory;
   let restore: () => Promise<void>;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { ask } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { people, runInWordPress } from '../../stacks/wordpress.js';
 import { askFrom, createsSession, loginForm, recover } from '../login/visitors.js';
@@ -12,7 +12,7 @@ import { act, choosePassword, endedJob, takeBackReset } from './actions.js';
 
 const member = people.author;
 
-onEveryStack('Force password reset', (stack) => {
+onUnlikeStacks('Force password reset', (stack) => {
   const config = () => readFileSync(join(stack.wordpressDir, 'wp-config.php'), 'utf8');
   const withoutSalts = (text: string) => text.replace(/('(?:\w+_)?(?:KEY|SALT)'\s*,\s*)'[^']*'/g, "$1''");
   let owner: Session;
@@ -38,7 +38,7 @@ onEveryStack('Force password reset', (stack) => {
   const choose = (password: string) => choosePassword(stack, link(), password);
   let last = 0;
   const tryPassword = (password: string, login: string = member) =>
-    askFrom(stack, `127.0.44.${++last}`, loginForm(login, password));
+    askFrom(stack, `127.0.52.${++last}`, loginForm(login, password));
 
   beforeAll(async () => {
     before = new Set(mails());
@@ -87,10 +87,10 @@ onEveryStack('Force password reset', (stack) => {
     // Passwords: by the form, XML-RPC, REST, and the application password.
     expect(createsSession(await tryPassword(stack.password))).toBe(false);
     expect(createsSession(await tryPassword(stack.password, stack.user))).toBe(false);
-    expect((await askFrom(stack, '127.0.45.1', usersBlogs(member, stack.password))).body).toContain('faultCode');
-    expect((await askFrom(stack, '127.0.45.2', restBasic(member, stack.password))).status).toBe(401);
-    expect((await askFrom(stack, '127.0.45.3', restBasic(member, applicationPassword))).status).toBe(401);
-    expect((await askFrom(stack, '127.0.45.4', usersBlogs(member, applicationPassword))).body).toContain('faultCode');
+    expect((await askFrom(stack, '127.0.59.1', usersBlogs(member, stack.password))).body).toContain('faultCode');
+    expect((await askFrom(stack, '127.0.59.2', restBasic(member, stack.password))).status).toBe(401);
+    expect((await askFrom(stack, '127.0.59.3', restBasic(member, applicationPassword))).status).toBe(401);
+    expect((await askFrom(stack, '127.0.59.4', usersBlogs(member, applicationPassword))).body).toContain('faultCode');
   });
 
   it('answers the old password like a wrong one', async () => {

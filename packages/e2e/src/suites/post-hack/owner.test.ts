@@ -7,7 +7,7 @@ import { openChromium, windowOf } from '../../browser/chromium.js';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
 import { logIn } from '../../http/session.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
-import { onQuickestStack, type Stack } from '../../stacks/stack.js';
+import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { looksRight } from '../login-owner/as-owner.js';
 import { pluginHeader, pluginsOnDisk, takeBackReset } from './actions.js';
 
@@ -25,7 +25,7 @@ const offered = [
   offer('image-optimiser', 'Image optimiser', '3.2.1'),
 ];
 
-onQuickestStack('Post-hack Actions as the owner sees it', defineFlow);
+onUsualStack('Post-hack Actions as the owner sees it', defineFlow);
 
 function defineFlow(stack: Stack): void {
   const { path, put, remove, handOver } = pluginsOnDisk(stack);
@@ -85,7 +85,7 @@ function defineFlow(stack: Stack): void {
     await page.getByRole('progressbar').waitFor();
     await page.getByText('You can leave this page. We’ll carry on.').waitFor();
     await page.getByText('Waiting', { exact: true }).first().waitFor();
-    await page.screenshot({ path: join(screenshots, 'embedded-post-hack-progress-1440.png'), animations: 'disabled' });
+    await page.screenshot({ path: join(screenshots, 'post-hack-progress-1440.png'), animations: 'disabled' });
 
     await page.goto(`${stack.url}/wp-admin/users.php`);
     await page.goto(`${stack.url}${PAGE}`);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { logIn, type Session } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
-import { onBothDatabases } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { act, endedJob, latestJob, pluginHeader, pluginsOnDisk } from './actions.js';
@@ -34,7 +34,7 @@ const namesake = {
 };
 const own = { 'our-own.php': pluginHeader('Our own', '1.0').replace('Author: Example', 'Author: Ourselves') };
 
-onBothDatabases('Reinstall all', (stack) => {
+onUnlikeStacks('Reinstall all', (stack) => {
   let owner: Session;
   let directory: PluginDirectory;
   let restore: () => Promise<void>;

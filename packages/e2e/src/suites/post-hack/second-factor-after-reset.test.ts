@@ -5,14 +5,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fromBase32 } from '../../browser/authenticator.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { logIn } from '../../http/session.js';
-import { onEveryStack } from '../../stacks/stack.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { people } from '../../stacks/wordpress.js';
 import { FormBrowser, SECOND_FACTOR } from '../login/form-browser.js';
 import { change, createsSession, recover } from '../login/visitors.js';
 import { act, choosePassword, takeBackReset } from './actions.js';
 
-onEveryStack('the second factor after a forced reset', (stack) => {
+onUnlikeStacks('the second factor after a forced reset', (stack) => {
   const { editor } = people;
   let secret: Buffer;
   let step = 0;

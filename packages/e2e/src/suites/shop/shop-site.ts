@@ -40,11 +40,11 @@ export interface ShopParts {
 }
 
 /**
- * Defines a suite for a shop of its own, on the production stack. Where WordPress or the plugin cannot be had, or the
+ * Defines a suite for a shop of its own, beside the stack that most sites have. Where WordPress or the plugin cannot be had, or the
  * stack is not part of the run, it is listed as skipped, with the reason.
  */
 export async function onShop(title: string, define: (parts: ShopParts) => void): Promise<void> {
-  const stack = inject('stacks').find(({ kind }) => kind === 'production');
+  const stack = inject('stacks').find(({ kind }) => kind === 'nginx-defaults');
   const parts =
     stack === undefined ? { problem: 'not on this stack' } : 'problem' in stack ? stack : await findShopParts();
   if ('problem' in parts) {

@@ -6,7 +6,7 @@ import { clickSwitch, openSiteSecurity } from '../../browser/site-security-page.
 import type { RawAnswer } from '../../http/raw.js';
 import { ask, askUpstream, type TypedRequest } from '../../http/request.js';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
-import { onEveryStack, type Stack } from '../../stacks/stack.js';
+import { onUnlikeStacks, type Stack } from '../../stacks/stack.js';
 import { withoutConnector } from '../../stacks/wordpress.js';
 
 export interface ToggleContext {
@@ -29,13 +29,13 @@ export interface ToggleSuite {
 }
 
 /**
- * One toggle against its attackers, on every stack: the owner switches it on in the browser, attacks fail, the owner
+ * One toggle against its attackers, with each web server: the owner switches it on in the browser, attacks fail, the owner
  * switches it off, and WordPress answers as if we were not there. The other six are off, so that nothing else helps.
  */
 export function toggleSuite(suite: ToggleSuite): void {
   const toggle = siteSecurityToggles.find(({ field }) => field === suite.field);
   if (toggle === undefined) throw new Error(`No toggle has the field ${suite.field}.`);
-  onEveryStack(toggle.title, (stack) => {
+  onUnlikeStacks(toggle.title, (stack) => {
     let browser: Browser;
     let page: Page;
     let owner: Session;

@@ -4,6 +4,7 @@ import { activitySite } from '../../../test/support/activity-site.js';
 import { blocked, idOf, idOfUser, names, status } from '../../../test/support/blocking.js';
 import { runBeside } from '../../../test/support/command-line.js';
 import { openTestDatabase } from '../../../test/support/database.js';
+import { passingTime } from '../../../test/support/passing-time.js';
 import { eventually } from '../../../test/support/scratch.js';
 import { sqlBlocklistStore } from './blocklist-store.js';
 
@@ -326,6 +327,7 @@ describe('a blocked user', () => {
   it.each(['end-sessions', 'users-info', 'policy'])(
     'is not blocked by half when WordPress fails at %s',
     async (command) => {
+      const { pass } = passingTime();
       const site = await activitySite();
       const id = await idOfUser(site, EDITOR);
       site.connector.failing.add(command);
@@ -333,7 +335,8 @@ describe('a blocked user', () => {
       site.connector.failing.delete(command);
       expect((await status(site, id)).block).toBe(0);
       expect(names(await blocked(site))).toEqual([]);
-      // What WordPress took although its answer was lost is put right by its next signal.
+      // What WordPress took although its answer was lost is put right by its next signal, 5 seconds after the last push.
+      pass(5000);
       await eventually(async () => {
         await site.visit('/');
         return site.connector.policy?.policy.blocked_users === '';
