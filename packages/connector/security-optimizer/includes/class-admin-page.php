@@ -253,8 +253,15 @@ final class Security_Optimizer_Admin_Page {
 		return is_string( $name ) && 1 === preg_match( '/\A[\w.-]+\z/', $name );
 	}
 
+	/**
+	 * @return string Address of the dashboard's files, a slash at the end.
+	 */
 	private static function assets_url() {
-		return plugins_url( 'security-optimizer/assets/', SECURITY_OPTIMIZER_FILE );
+		// PHP names a file without links in its path; WordPress compares it with its own folders as the site names them,
+		// which may lead over a link to the current release.
+		$is_usual = realpath( WPMU_PLUGIN_DIR ) === dirname( SECURITY_OPTIMIZER_FILE );
+		$loader   = $is_usual ? WPMU_PLUGIN_DIR . '/' . basename( SECURITY_OPTIMIZER_FILE ) : SECURITY_OPTIMIZER_FILE;
+		return plugins_url( 'security-optimizer/assets/', $loader );
 	}
 
 	private static function print_notice( $text ) {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { attach } from '@security-optimizer/guard/cli/attach';
 import { startNativePhp, systemPhpRunner } from '@security-optimizer/sandbox/php/native';
@@ -25,6 +25,8 @@ export interface Layout {
   readonly shared?: boolean;
   /** Addresses without pretty permalinks. */
   readonly plain?: boolean;
+  /** Root of the web server is a link to the current release, as deployment tools lay out sites (`deployRelease`). */
+  readonly releases?: boolean;
 }
 
 /** A running odd install behind guard. */
@@ -54,7 +56,12 @@ export async function startOddInstall(
   const contentPath = layout.content === undefined ? `${corePath}/wp-content` : `/${layout.content}`;
   const muPlugins = layout.content === undefined ? {} : { muPluginsDir: join(root, layout.content, 'mu-plugins') };
   for (const name of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(dir, name), { recursive: true });
-  mkdirSync(root);
+  if (layout.releases === true) {
+    mkdirSync(join(dir, 'releases', '1'), { recursive: true });
+    leadTo(dir, '1');
+  } else {
+    mkdirSync(root);
+  }
   const siteUrl = origin + layout.home;
   const database = { kind: 'sqlite', dir: join(dir, 'database'), file: '.ht.sqlite' } as const;
   await layOutWordPress({ dir: wordpressDir, database, siteUrl, log: () => {} });
@@ -81,7 +88,12 @@ export async function startOddInstall(
   const web = await startNativePhp({
     wordpressDir: root,
     dataDir: dir,
-    env: { ...env.php, SANDBOX_FRONT: front, ...(layout.network === true ? { SANDBOX_NETWORK: '1' } : {}) },
+    env: {
+      ...env.php,
+      SANDBOX_FRONT: front,
+      ...(layout.network === true ? { SANDBOX_NETWORK: '1' } : {}),
+      ...(layout.releases === true ? withoutPathCache(dir) : {}),
+    },
   });
   const stack: Stack = {
     kind: 'embedded',
@@ -125,6 +137,32 @@ export async function startOddInstall(
     throw error;
   }
   return { ...stack, layout, corePath, contentPath, stop };
+}
+
+/**
+ * Deploys a copy of a release, as it comes out of version control: without the connector. The site is it from now on.
+ * @param dir folder of the odd install
+ */
+export function deployRelease(dir: string, from: string, name: string): void {
+  const isConnector = (path: string) => /\/mu-plugins\/security-optimizer(?:\.php)?$/.test(path);
+  const release = join(dir, 'releases', name);
+  cpSync(join(dir, 'releases', from), release, { recursive: true, filter: (path) => !isConnector(path) });
+  leadTo(dir, name);
+}
+
+/** Has the root of the web server lead to a release, at once. */
+export function leadTo(dir: string, release: string): void {
+  symlinkSync(join('releases', release), join(dir, 'root.next'));
+  renameSync(join(dir, 'root.next'), join(dir, 'root'));
+}
+
+/** Has PHP look where links lead in each request; sites with releases have their web server do it. */
+function withoutPathCache(dir: string): Record<string, string> {
+  const folder = join(dir, 'php-settings');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'links.ini'), 'realpath_cache_size = 0\nopcache.revalidate_path = 1\n');
+  // The usual folder, too.
+  return { PHP_INI_SCAN_DIR: `:${folder}` };
 }
 
 /** Adds constants to wp-config.php, or gives them another value. */

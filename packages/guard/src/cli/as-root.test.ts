@@ -1,5 +1,4 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -10,7 +9,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -18,94 +16,25 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bin, run, spawnServe } from '../../test/support/command-line.js';
-import { eventually, scratchFolder } from '../../test/support/scratch.js';
+import { spawnServe } from '../../test/support/command-line.js';
+import { eventually } from '../../test/support/scratch.js';
+import {
+  canPlayUsers,
+  GUARD,
+  give,
+  linkAs,
+  machine,
+  makeWordPress,
+  OWNER,
+  ownersIn,
+  program,
+  runAsRoot,
+  snapshot,
+  VICTIM,
+} from '../../test/support/users.js';
 import { runSiteTask, SiteFilesError } from '../wordpress/site-files.js';
 import { findConnectorSources } from './connector-files.js';
 import type { Finding } from './doctor-checks.js';
-
-/** Users without an entry in the system's list do as well as others. */
-const [OWNER, GUARD, VICTIM] = [54_321, 54_322, 54_323];
-
-/** Such a user must be able to read guard's program, as the user of a service is. */
-const canPlayUsers =
-  process.getuid?.() === 0 &&
-  spawnSync(process.execPath, [bin, '--version'], { uid: GUARD, gid: GUARD, stdio: 'ignore' }).status === 0;
-
-/** A folder that everybody may enter. */
-async function openFolder(): Promise<string> {
-  const folder = await scratchFolder();
-  chmodSync(folder, 0o755);
-  return folder;
-}
-
-function give(path: string, uid: number, gid = uid): void {
-  execFileSync('chown', ['-Rh', `${uid}:${gid}`, path]);
-}
-
-/** A WordPress that belongs to a user. */
-function makeWordPress(dir: string, uid: number): string {
-  for (const folder of ['wp-includes', 'wp-content']) mkdirSync(join(dir, folder), { recursive: true });
-  for (const file of ['wp-load.php', 'wp-includes/version.php', 'wp-config.php'])
-    writeFileSync(join(dir, file), '<?php');
-  chmodSync(join(dir, 'wp-config.php'), 0o640);
-  give(dir, uid);
-  return dir;
-}
-
-/** A WordPress of one user beside that of another, and a data folder of guard's user. */
-async function machine() {
-  const root = await openFolder();
-  const wordpress = makeWordPress(join(root, 'site'), OWNER);
-  const victim = makeWordPress(join(root, 'victim'), VICTIM);
-  const theirs = join(victim, 'wp-content', 'mu-plugins');
-  for (const folder of ['assets', 'languages']) {
-    mkdirSync(join(theirs, 'security-optimizer', folder), { recursive: true });
-    writeFileSync(join(theirs, 'security-optimizer', folder, 'own.js'), 'theirs');
-  }
-  writeFileSync(join(theirs, 'security-optimizer', 'secret.php'), 'theirs');
-  writeFileSync(join(theirs, 'security-optimizer.php'), 'theirs');
-  give(victim, VICTIM);
-  const dataDir = join(root, 'data');
-  mkdirSync(dataDir, { mode: 0o700 });
-  give(dataDir, GUARD);
-  const attach = (...more: string[]) =>
-    run(
-      ...['attach', '--wordpress', wordpress, '--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'],
-      ...['--data-dir', dataDir, ...more],
-    );
-  const ofRoot = join(root, 'of-root');
-  mkdirSync(ofRoot);
-  const plugins = join(wordpress, 'wp-content', 'mu-plugins');
-  const own = join(plugins, 'security-optimizer');
-  return { root, wordpress, victim, theirs, ofRoot, dataDir, attach, plugins, own };
-}
-
-/** Everything about a folder that must not change: names, owners, rights, contents. */
-function snapshot(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .map((entry) => join(entry.parentPath, entry.name))
-    .concat(folder)
-    .sort()
-    .map((path) => {
-      const found = lstatSync(path);
-      const content = found.isFile() ? createHash('sha256').update(readFileSync(path)).digest('hex') : '';
-      const target = found.isSymbolicLink() ? readlinkSync(path) : '';
-      return `${path} ${found.uid}:${found.gid} ${found.mode.toString(8)} ${content}${target}`;
-    });
-}
-
-/** Users who own something in a folder. */
-function ownersIn(folder: string): number[] {
-  const names = readdirSync(folder, { recursive: true }) as string[];
-  return [...new Set(['.', ...names].map((name) => lstatSync(join(folder, name)).uid))];
-}
-
-/** Lays a link as a user would. */
-function linkAs(uid: number, target: string, path: string): void {
-  symlinkSync(target, path);
-  execFileSync('chown', ['-h', `${uid}:${uid}`, path]);
-}
 
 /**
  * A process of the site's owner that changes a folder for a link and back, as fast as it can.
@@ -143,257 +72,251 @@ async function race(uid: number, folder: string, target: string): Promise<() => 
   };
 }
 
-describe.skipIf(!canPlayUsers)(
-  'attach and detach as root (skipped without root, or where others can’t read guard)',
-  () => {
-    it('write as the owner of the site, and give the key the readers of wp-config.php', async () => {
-      const { wordpress, dataDir, attach, plugins, own } = await machine();
-      chownSync(join(wordpress, 'wp-config.php'), OWNER, 33);
-      expect(attach()).toMatchObject({ status: 0, stderr: '' });
-      expect(ownersIn(plugins)).toEqual([OWNER]);
-      const key = lstatSync(join(own, 'secret.php'));
-      expect([key.uid, key.gid, key.mode & 0o777]).toEqual([OWNER, 33, 0o640]);
-      expect(run('detach', '--data-dir', dataDir)).toMatchObject({
-        status: 0,
-        stdout: expect.stringContaining('Detached: site.'),
-      });
-      expect(readdirSync(join(wordpress, 'wp-content'))).toEqual([]);
-      expect(ownersIn(dataDir)).toEqual([GUARD]);
+describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)', () => {
+  it('write as the owner of the site, and give the key the readers of wp-config.php', async () => {
+    const { wordpress, dataDir, attach, plugins, own } = await machine();
+    chownSync(join(wordpress, 'wp-config.php'), OWNER, 33);
+    expect(attach()).toMatchObject({ status: 0, stderr: '' });
+    expect(ownersIn(plugins)).toEqual([OWNER]);
+    const key = lstatSync(join(own, 'secret.php'));
+    expect([key.uid, key.gid, key.mode & 0o777]).toEqual([OWNER, 33, 0o640]);
+    expect(runAsRoot('detach', '--data-dir', dataDir)).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('Detached: site.'),
     });
+    expect(readdirSync(join(wordpress, 'wp-content'))).toEqual([]);
+    expect(ownersIn(dataDir)).toEqual([GUARD]);
+  });
 
-    it.each<[string, string, (at: Awaited<ReturnType<typeof machine>>) => string]>([
-      ['wp-content', 'wp-content', (at) => join(at.victim, 'wp-content')],
-      ['mu-plugins', 'wp-content/mu-plugins', (at) => at.theirs],
-      [
-        'the connector’s folder',
-        'wp-content/mu-plugins/security-optimizer',
-        (at) => join(at.theirs, 'security-optimizer'),
-      ],
-      ['the connector’s folder, to guard’s data', 'wp-content/mu-plugins/security-optimizer', (at) => at.dataDir],
-      [
-        'assets',
-        'wp-content/mu-plugins/security-optimizer/assets',
-        (at) => join(at.theirs, 'security-optimizer/assets'),
-      ],
-      ['mu-plugins, to a folder of root’s', 'wp-content/mu-plugins', (at) => at.ofRoot],
-    ])('refuse a link in the site: %s', async (_what, name, target) => {
-      const at = await machine();
-      expect(at.attach().status).toBe(0);
-      const place = join(at.wordpress, name);
-      renameSync(place, `${place}.aside`);
-      linkAs(OWNER, target(at), place);
-      const before = [snapshot(at.victim), snapshot(at.wordpress), snapshot(at.ofRoot)];
-      const ours = () => {
-        const config = readFileSync(join(at.dataDir, 'guard.json'), 'utf8');
-        return [...readdirSync(at.dataDir, { recursive: true }), JSON.parse(config).sites, ownersIn(at.dataDir)];
-      };
-      const data = ours();
-      for (const again of [at.attach(), run('detach', '--data-dir', at.dataDir)]) {
-        expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining(`${place} is a symbolic link`) });
-      }
-      expect([snapshot(at.victim), snapshot(at.wordpress), snapshot(at.ofRoot)]).toEqual(before);
-      expect(ours()).toEqual(data);
-    });
+  it.each<[string, string, (at: Awaited<ReturnType<typeof machine>>) => string]>([
+    ['wp-content', 'wp-content', (at) => join(at.victim, 'wp-content')],
+    ['mu-plugins', 'wp-content/mu-plugins', (at) => at.theirs],
+    [
+      'the connector’s folder',
+      'wp-content/mu-plugins/security-optimizer',
+      (at) => join(at.theirs, 'security-optimizer'),
+    ],
+    ['the connector’s folder, to guard’s data', 'wp-content/mu-plugins/security-optimizer', (at) => at.dataDir],
+    ['assets', 'wp-content/mu-plugins/security-optimizer/assets', (at) => join(at.theirs, 'security-optimizer/assets')],
+    ['mu-plugins, to a folder of root’s', 'wp-content/mu-plugins', (at) => at.ofRoot],
+  ])('refuse a link in the site: %s', async (_what, name, target) => {
+    const at = await machine();
+    expect(at.attach().status).toBe(0);
+    const place = join(at.wordpress, name);
+    renameSync(place, `${place}.aside`);
+    linkAs(OWNER, target(at), place);
+    const before = [snapshot(at.victim), snapshot(at.wordpress), snapshot(at.ofRoot)];
+    const ours = () => {
+      const config = readFileSync(join(at.dataDir, 'guard.json'), 'utf8');
+      return [...readdirSync(at.dataDir, { recursive: true }), JSON.parse(config).sites, ownersIn(at.dataDir)];
+    };
+    const data = ours();
+    for (const again of [at.attach(), runAsRoot('detach', '--data-dir', at.dataDir)]) {
+      expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining(`${place} is a symbolic link`) });
+    }
+    expect([snapshot(at.victim), snapshot(at.wordpress), snapshot(at.ofRoot)]).toEqual(before);
+    expect(ours()).toEqual(data);
+  });
 
-    it('refuse a folder in the site that belongs to somebody else, and name both', async () => {
-      const { attach, plugins, dataDir, own } = await machine();
-      mkdirSync(own, { recursive: true });
-      chownSync(plugins, OWNER, OWNER);
-      chownSync(own, VICTIM, VICTIM);
-      const refused = attach();
-      expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(`${own} belongs to user ${VICTIM}`) });
-      expect(refused.stderr).toContain(`user ${OWNER}`);
-      expect(existsSync(join(dataDir, 'guard.json'))).toBe(false);
-    });
+  it('refuse a folder in the site that belongs to somebody else, and name both', async () => {
+    const { attach, plugins, dataDir, own } = await machine();
+    mkdirSync(own, { recursive: true });
+    chownSync(plugins, OWNER, OWNER);
+    chownSync(own, VICTIM, VICTIM);
+    const refused = attach();
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(`${own} belongs to user ${VICTIM}`) });
+    expect(refused.stderr).toContain(`user ${OWNER}`);
+    expect(existsSync(join(dataDir, 'guard.json'))).toBe(false);
+  });
 
-    it('change nothing outside of the site while its owner swaps folders and links', async () => {
-      const { wordpress, victim, theirs, dataDir, attach, plugins, own } = await machine();
-      expect(attach().status).toBe(0);
-      const before = [snapshot(victim), snapshot(join(dataDir, 'sites'))];
-      const sources = await findConnectorSources();
-      const content = { secret: 'a'.repeat(64), requireGuard: true };
-      const recorded = readFileSync(join(dataDir, 'sites', 'site.files'), 'utf8')
-        .trim()
-        .split('\n');
-      const folders = { wordpressDir: wordpress };
-      const tasks = [
-        { kind: 'restore-key', content, onlyIfLacking: false },
-        { kind: 'install', sources, content, recorded, shared: null },
-        { kind: 'restore-key', content, onlyIfLacking: true },
-        { kind: 'remove', recorded },
-      ] as const;
-      let done = 0;
-      for (const [folder, target] of [
-        [plugins, theirs],
-        [own, dataDir],
-        [own, join(theirs, 'security-optimizer')],
-        [join(own, 'assets'), join(theirs, 'security-optimizer', 'assets')],
-      ] as const) {
-        const stop = await race(OWNER, folder, target);
-        for (let round = 0; round < 2; round++) {
-          for (const task of tasks) {
-            const outcome = await runSiteTask(folders, task).catch((error: unknown) => error);
-            if (outcome instanceof Error) expect(outcome).toBeInstanceOf(SiteFilesError);
-            else done++;
-          }
+  it('change nothing outside of the site while its owner swaps folders and links', async () => {
+    const { wordpress, victim, theirs, dataDir, attach, plugins, own } = await machine();
+    expect(attach().status).toBe(0);
+    const before = [snapshot(victim), snapshot(join(dataDir, 'sites'))];
+    const sources = await findConnectorSources();
+    const content = { secret: 'a'.repeat(64), requireGuard: true };
+    const recorded = readFileSync(join(dataDir, 'sites', 'site.files'), 'utf8')
+      .trim()
+      .split('\n');
+    const folders = { wordpressDir: wordpress };
+    const tasks = [
+      { kind: 'restore-key', content, onlyIfLacking: false },
+      { kind: 'install', sources, content, recorded, shared: null },
+      { kind: 'restore-key', content, onlyIfLacking: true },
+      { kind: 'remove', recorded },
+    ] as const;
+    let done = 0;
+    for (const [folder, target] of [
+      [plugins, theirs],
+      [own, dataDir],
+      [own, join(theirs, 'security-optimizer')],
+      [join(own, 'assets'), join(theirs, 'security-optimizer', 'assets')],
+    ] as const) {
+      const stop = await race(OWNER, folder, target);
+      for (let round = 0; round < 2; round++) {
+        for (const task of tasks) {
+          const outcome = await runSiteTask(folders, task).catch((error: unknown) => error);
+          if (outcome instanceof Error) expect(outcome).toBeInstanceOf(SiteFilesError);
+          else done++;
         }
-        expect(await stop()).toBeGreaterThan(0);
-        rmSync(plugins, { recursive: true, force: true });
-        rmSync(`${plugins}.aside`, { recursive: true, force: true });
-      }
-      expect(done).toBeGreaterThan(0);
-      expect([snapshot(victim), snapshot(join(dataDir, 'sites'))]).toEqual(before);
-      expect(ownersIn(dataDir)).toEqual([GUARD]);
-    });
-
-    it('change nothing outside while the folders above the site are swapped, by the whole commands', async () => {
-      const { root, victim, theirs, dataDir } = await machine();
-      const home = join(root, 'home');
-      mkdirSync(home);
-      const wordpress = makeWordPress(join(home, 'public', 'site'), OWNER);
-      give(home, OWNER);
-      mkdirSync(join(root, 'elsewhere'));
-      renameSync(victim, join(root, 'elsewhere', 'site'));
-      const before = snapshot(join(root, 'elsewhere'));
-      expect(before.join()).toContain(theirs.slice(victim.length));
-      const stop = await race(OWNER, join(home, 'public'), join(root, 'elsewhere'));
-      for (let round = 0; round < 4; round++) {
-        const options = ['--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--data-dir', dataDir];
-        run('attach', '--wordpress', wordpress, ...options);
-        run('detach', '--data-dir', dataDir);
       }
       expect(await stop()).toBeGreaterThan(0);
-      expect(snapshot(join(root, 'elsewhere'))).toEqual(before);
-      expect(ownersIn(dataDir)).toEqual([GUARD]);
-    });
+      rmSync(plugins, { recursive: true, force: true });
+      rmSync(`${plugins}.aside`, { recursive: true, force: true });
+    }
+    expect(done).toBeGreaterThan(0);
+    expect([snapshot(victim), snapshot(join(dataDir, 'sites'))]).toEqual(before);
+    expect(ownersIn(dataDir)).toEqual([GUARD]);
+  });
 
-    it('follow a link to the site that root has laid, and none by which its owner leads to another’s', async () => {
-      const { root, wordpress, victim, dataDir, attach } = await machine();
-      symlinkSync(wordpress, join(root, 'current'));
-      expect(attach('--wordpress', join(root, 'current'))).toMatchObject({ status: 0, stderr: '' });
-      expect(readFileSync(join(dataDir, 'guard.json'), 'utf8')).toContain(`"${wordpress}"`);
-      const before = snapshot(victim);
-      linkAs(OWNER, victim, join(root, 'mine'));
-      const refused = attach('--wordpress', join(root, 'mine'), '--host', 'two.example');
-      expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('leads to a folder of user') });
-      expect(snapshot(victim)).toEqual(before);
-    });
+  it('change nothing outside while the folders above the site are swapped, by the whole commands', async () => {
+    const { root, victim, theirs, dataDir } = await machine();
+    const home = join(root, 'home');
+    mkdirSync(home);
+    const wordpress = makeWordPress(join(home, 'public', 'site'), OWNER);
+    give(home, OWNER);
+    mkdirSync(join(root, 'elsewhere'));
+    renameSync(victim, join(root, 'elsewhere', 'site'));
+    const before = snapshot(join(root, 'elsewhere'));
+    expect(before.join()).toContain(theirs.slice(victim.length));
+    const stop = await race(OWNER, join(home, 'public'), join(root, 'elsewhere'));
+    for (let round = 0; round < 4; round++) {
+      const options = ['--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--data-dir', dataDir];
+      runAsRoot('attach', '--wordpress', wordpress, ...options);
+      runAsRoot('detach', '--data-dir', dataDir);
+    }
+    expect(await stop()).toBeGreaterThan(0);
+    expect(snapshot(join(root, 'elsewhere'))).toEqual(before);
+    expect(ownersIn(dataDir)).toEqual([GUARD]);
+  });
 
-    it('do not let guard’s user choose where root installs: a folder that only the configuration names is the owner’s', async () => {
-      const { theirs, victim, dataDir, attach } = await machine();
-      expect(attach().status).toBe(0);
-      const file = join(dataDir, 'guard.json');
-      const config = JSON.parse(readFileSync(file, 'utf8'));
-      config.sites[0].muPluginsDir = theirs;
-      writeFileSync(file, JSON.stringify(config));
-      const before = snapshot(victim);
-      expect(attach()).toMatchObject({ status: 1, stderr: expect.stringContaining(`belongs to user ${VICTIM}`) });
-      expect(snapshot(victim)).toEqual(before);
-    });
+  it('follow a link to the site that root has laid, and none by which its owner leads to another’s', async () => {
+    const { root, wordpress, victim, dataDir, attach } = await machine();
+    symlinkSync(wordpress, join(root, 'current'));
+    expect(attach('--wordpress', join(root, 'current'))).toMatchObject({ status: 0, stderr: '' });
+    expect(readFileSync(join(dataDir, 'guard.json'), 'utf8')).toContain(`"${join(root, 'current')}"`);
+    expect(existsSync(join(wordpress, 'wp-content', 'mu-plugins', 'security-optimizer.php'))).toBe(true);
+    const before = snapshot(victim);
+    linkAs(OWNER, victim, join(root, 'mine'));
+    const refused = attach('--wordpress', join(root, 'mine'), '--host', 'two.example');
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('leads to a folder of user') });
+    expect(snapshot(victim)).toEqual(before);
+  });
 
-    it('go by the first owner below folders of root’s, and by that of a folder that the operator names', async () => {
-      const { wordpress, attach, plugins, dataDir } = await machine();
-      give(wordpress, 0);
-      chownSync(join(wordpress, 'wp-content'), OWNER, OWNER);
-      expect(attach()).toMatchObject({ status: 0, stderr: '' });
-      expect(ownersIn(plugins)).toEqual([OWNER]);
-      expect(run('detach', '--data-dir', dataDir).status).toBe(0);
-      give(wordpress, VICTIM);
-      chownSync(join(wordpress, 'wp-content'), OWNER, OWNER);
-      expect(attach()).toMatchObject({ status: 1, stderr: expect.stringContaining('--mu-plugins') });
-      expect(attach('--mu-plugins', plugins)).toMatchObject({ status: 0, stderr: '' });
-      expect(ownersIn(plugins)).toEqual([OWNER]);
-    });
+  it('do not let guard’s user choose where root installs: a folder that only the configuration names is the owner’s', async () => {
+    const { theirs, victim, dataDir, attach } = await machine();
+    expect(attach().status).toBe(0);
+    const file = join(dataDir, 'guard.json');
+    const config = JSON.parse(readFileSync(file, 'utf8'));
+    config.sites[0].muPluginsDir = theirs;
+    writeFileSync(file, JSON.stringify(config));
+    const before = snapshot(victim);
+    expect(attach()).toMatchObject({ status: 1, stderr: expect.stringContaining(`belongs to user ${VICTIM}`) });
+    expect(snapshot(victim)).toEqual(before);
+  });
 
-    it('replace what stands in place of a file without opening it: FIFOs, links, second names', async () => {
-      const { victim, theirs, attach, plugins, own } = await machine();
-      mkdirSync(own, { recursive: true });
-      give(plugins, OWNER);
-      execFileSync('mkfifo', [join(own, 'secret.php'), join(plugins, 'security-optimizer.php')]);
-      execFileSync('chmod', ['666', join(own, 'secret.php'), join(plugins, 'security-optimizer.php')]);
-      expect(attach()).toMatchObject({ status: 0, stderr: '' });
-      expect(lstatSync(join(own, 'secret.php')).isFile()).toBe(true);
-      const before = snapshot(victim);
-      const target = join(theirs, 'security-optimizer', 'secret.php');
-      rmSync(join(own, 'secret.php'));
-      linkAs(OWNER, target, join(own, 'secret.php'));
-      rmSync(join(plugins, 'security-optimizer.php'));
-      linkSync(target, join(plugins, 'security-optimizer.php'));
-      expect(attach()).toMatchObject({ status: 0, stderr: '' });
-      expect(snapshot(victim)).toEqual(before);
-      expect(ownersIn(plugins)).toEqual([OWNER]);
-    });
+  it('go by the first owner below folders of root’s, and by that of a folder that the operator names', async () => {
+    const { wordpress, attach, plugins, dataDir } = await machine();
+    give(wordpress, 0);
+    chownSync(join(wordpress, 'wp-content'), OWNER, OWNER);
+    expect(attach()).toMatchObject({ status: 0, stderr: '' });
+    expect(ownersIn(plugins)).toEqual([OWNER]);
+    expect(runAsRoot('detach', '--data-dir', dataDir).status).toBe(0);
+    give(wordpress, VICTIM);
+    chownSync(join(wordpress, 'wp-content'), OWNER, OWNER);
+    expect(attach()).toMatchObject({ status: 1, stderr: expect.stringContaining('--mu-plugins') });
+    expect(attach('--mu-plugins', plugins)).toMatchObject({ status: 0, stderr: '' });
+    expect(ownersIn(plugins)).toEqual([OWNER]);
+  });
 
-    it('say that a folder is in the way of a file, and change nothing', async () => {
-      const { wordpress, attach, own } = await machine();
-      mkdirSync(join(own, 'secret.php'), { recursive: true });
-      give(join(wordpress, 'wp-content'), OWNER);
-      const before = snapshot(wordpress);
-      expect(attach()).toMatchObject({ status: 1, stderr: expect.stringContaining('secret.php is a folder') });
-      expect(snapshot(wordpress)).toEqual(before);
-    });
+  it('replace what stands in place of a file without opening it: FIFOs, links, second names', async () => {
+    const { victim, theirs, attach, plugins, own } = await machine();
+    mkdirSync(own, { recursive: true });
+    give(plugins, OWNER);
+    execFileSync('mkfifo', [join(own, 'secret.php'), join(plugins, 'security-optimizer.php')]);
+    execFileSync('chmod', ['666', join(own, 'secret.php'), join(plugins, 'security-optimizer.php')]);
+    expect(attach()).toMatchObject({ status: 0, stderr: '' });
+    expect(lstatSync(join(own, 'secret.php')).isFile()).toBe(true);
+    const before = snapshot(victim);
+    const target = join(theirs, 'security-optimizer', 'secret.php');
+    rmSync(join(own, 'secret.php'));
+    linkAs(OWNER, target, join(own, 'secret.php'));
+    rmSync(join(plugins, 'security-optimizer.php'));
+    linkSync(target, join(plugins, 'security-optimizer.php'));
+    expect(attach()).toMatchObject({ status: 0, stderr: '' });
+    expect(snapshot(victim)).toEqual(before);
+    expect(ownersIn(plugins)).toEqual([OWNER]);
+  });
 
-    it('leave the site as it was where its disk is full', async ({ skip }) => {
-      const { attach, wordpress, dataDir } = await machine();
-      const content = join(wordpress, 'wp-content');
-      const options = ['-t', 'tmpfs', '-o', `size=256k,uid=${OWNER},gid=${OWNER},mode=755`, 'tmpfs', content];
-      if (spawnSync('mount', options).status !== 0) skip('This machine does not let root mount a small disk.');
-      onTestFinished(() => void spawnSync('umount', [content]));
-      const before = snapshot(wordpress);
-      expect(attach()).toMatchObject({ status: 1, stderr: expect.stringContaining('ENOSPC') });
-      expect(snapshot(wordpress)).toEqual(before);
-      expect(ownersIn(dataDir)).toEqual([GUARD]);
-    });
+  it('say that a folder is in the way of a file, and change nothing', async () => {
+    const { wordpress, attach, own } = await machine();
+    mkdirSync(join(own, 'secret.php'), { recursive: true });
+    give(join(wordpress, 'wp-content'), OWNER);
+    const before = snapshot(wordpress);
+    expect(attach()).toMatchObject({ status: 1, stderr: expect.stringContaining('secret.php is a folder') });
+    expect(snapshot(wordpress)).toEqual(before);
+  });
 
-    it('delete no name that was not recorded, and none outside of the connector whatever the record says', async () => {
-      const { wordpress, dataDir, attach, own, plugins } = await machine();
-      expect(attach().status).toBe(0);
-      for (const name of ['notes.txt', 'assets/own.js']) writeFileSync(join(own, name), 'mine');
-      writeFileSync(join(plugins, 'other.php'), 'mine');
-      const record = join(dataDir, 'sites', 'site.files');
-      const wrong = ['../../wp-config.php', 'other.php', '/no/such/file', 'security-optimizer/../other.php'];
-      writeFileSync(record, `${readFileSync(record, 'utf8')}${wrong.join('\n')}\n`);
-      const detached = run('detach', '--data-dir', dataDir);
-      expect(detached).toMatchObject({ status: 0, stderr: expect.stringContaining('did not write. They were left.') });
-      expect((readdirSync(plugins, { recursive: true }) as string[]).sort()).toEqual([
-        'other.php',
-        'security-optimizer',
-        'security-optimizer/assets',
-        'security-optimizer/assets/own.js',
-        'security-optimizer/notes.txt',
-      ]);
-      expect(existsSync(join(wordpress, 'wp-config.php'))).toBe(true);
-    });
+  it('leave the site as it was where its disk is full', async ({ skip }) => {
+    const { attach, wordpress, dataDir } = await machine();
+    const content = join(wordpress, 'wp-content');
+    const options = ['-t', 'tmpfs', '-o', `size=256k,uid=${OWNER},gid=${OWNER},mode=755`, 'tmpfs', content];
+    if (spawnSync('mount', options).status !== 0) skip('This machine does not let root mount a small disk.');
+    onTestFinished(() => void spawnSync('umount', [content]));
+    const before = snapshot(wordpress);
+    expect(attach()).toMatchObject({ status: 1, stderr: expect.stringContaining('ENOSPC') });
+    expect(snapshot(wordpress)).toEqual(before);
+    expect(ownersIn(dataDir)).toEqual([GUARD]);
+  });
 
-    it('of one site whose owner stands in the way do not keep the others attached', async () => {
-      const { root, wordpress, victim, dataDir, attach, plugins } = await machine();
-      rmSync(join(victim, 'wp-content', 'mu-plugins'), { recursive: true });
-      expect(attach('--host', 'one.example').status).toBe(0);
-      expect(attach('--wordpress', victim, '--host', 'two.example').status).toBe(0);
-      renameSync(plugins, `${plugins}.aside`);
-      linkAs(OWNER, root, plugins);
-      const detached = run('detach', '--data-dir', dataDir);
-      expect(detached).toMatchObject({ status: 1, stdout: expect.stringContaining('Detached: two-example.') });
-      expect(detached.stderr).toContain('one-example stays attached:');
-      expect(readFileSync(join(dataDir, 'guard.json'), 'utf8')).toContain(`"${wordpress}"`);
-      expect(readdirSync(join(victim, 'wp-content'))).toEqual([]);
-    });
+  it('delete no name that was not recorded, and none outside of the connector whatever the record says', async () => {
+    const { wordpress, dataDir, attach, own, plugins } = await machine();
+    expect(attach().status).toBe(0);
+    for (const name of ['notes.txt', 'assets/own.js']) writeFileSync(join(own, name), 'mine');
+    writeFileSync(join(plugins, 'other.php'), 'mine');
+    const record = join(dataDir, 'sites', 'site.files');
+    const wrong = ['../../wp-config.php', 'other.php', '/no/such/file', 'security-optimizer/../other.php'];
+    writeFileSync(record, `${readFileSync(record, 'utf8')}${wrong.join('\n')}\n`);
+    const detached = runAsRoot('detach', '--data-dir', dataDir);
+    expect(detached).toMatchObject({ status: 0, stderr: expect.stringContaining('did not write. They were left.') });
+    expect((readdirSync(plugins, { recursive: true }) as string[]).sort()).toEqual([
+      'other.php',
+      'security-optimizer',
+      'security-optimizer/assets',
+      'security-optimizer/assets/own.js',
+      'security-optimizer/notes.txt',
+    ]);
+    expect(existsSync(join(wordpress, 'wp-config.php'))).toBe(true);
+  });
 
-    it('print nothing of a name that would control the terminal', async () => {
-      const { root } = await machine();
-      const odd = makeWordPress(join(root, 'odd\u001b]0;x\u0007'), OWNER);
-      linkAs(OWNER, root, join(odd, 'wp-content', 'mu-plugins'));
-      const folders = { wordpressDir: odd };
-      const refused = await runSiteTask(folders, { kind: 'inspect' }).catch((error: Error) => error.message);
-      expect(refused).toContain('is a symbolic link');
-      expect(refused).not.toMatch(/\p{Cc}/u);
-    });
-  },
-);
+  it('of one site whose owner stands in the way do not keep the others attached', async () => {
+    const { root, wordpress, victim, dataDir, attach, plugins } = await machine();
+    rmSync(join(victim, 'wp-content', 'mu-plugins'), { recursive: true });
+    expect(attach('--host', 'one.example').status).toBe(0);
+    expect(attach('--wordpress', victim, '--host', 'two.example').status).toBe(0);
+    renameSync(plugins, `${plugins}.aside`);
+    linkAs(OWNER, root, plugins);
+    const detached = runAsRoot('detach', '--data-dir', dataDir);
+    expect(detached).toMatchObject({ status: 1, stdout: expect.stringContaining('Detached: two-example.') });
+    expect(detached.stderr).toContain('one-example stays attached:');
+    expect(readFileSync(join(dataDir, 'guard.json'), 'utf8')).toContain(`"${wordpress}"`);
+    expect(readdirSync(join(victim, 'wp-content'))).toEqual([]);
+  });
 
-describe.skipIf(!canPlayUsers)('doctor as root (skipped without root, or where others can’t read guard)', () => {
+  it('print nothing of a name that would control the terminal', async () => {
+    const { root } = await machine();
+    const odd = makeWordPress(join(root, 'odd\u001b]0;x\u0007'), OWNER);
+    linkAs(OWNER, root, join(odd, 'wp-content', 'mu-plugins'));
+    const folders = { wordpressDir: odd };
+    const refused = await runSiteTask(folders, { kind: 'inspect' }).catch((error: Error) => error.message);
+    expect(refused).toContain('is a symbolic link');
+    expect(refused).not.toMatch(/\p{Cc}/u);
+  });
+});
+
+describe.skipIf(!canPlayUsers)('doctor as root (skipped without root)', () => {
   const permissions = (dataDir: string) => {
-    const { stdout, stderr } = run('doctor', 'site', '--data-dir', dataDir, '--json');
+    const { stdout, stderr } = runAsRoot('doctor', 'site', '--data-dir', dataDir, '--json');
     expect(stderr).toBe('');
     return (JSON.parse(stdout) as Finding[]).filter(({ check }) => check === 'permissions');
   };
@@ -421,79 +344,76 @@ describe.skipIf(!canPlayUsers)('doctor as root (skipped without root, or where o
   });
 });
 
-describe.skipIf(!canPlayUsers)(
-  'the data folder of a command as root (skipped without root, or where others can’t read guard)',
-  () => {
-    it('is made for the user that was named, and stays theirs through every command; guard starts in it', async () => {
-      const { root, attach } = await machine();
-      const dataDir = join(root, 'lib', 'guard');
-      mkdirSync(dirname(dataDir));
-      const at = ['--data-dir', dataDir];
-      expect(attach(...at, '--user', 'nobody')).toMatchObject({ status: 0, stderr: '' });
-      const nobody = lstatSync(dataDir).uid;
-      expect([nobody, lstatSync(dataDir).mode & 0o777]).toEqual([Number(execFileSync('id', ['-u', 'nobody'])), 0o700]);
-      const commands = [
-        ['status', ...at],
-        ['unblock', '--all', ...at],
-        ['pause', '5', ...at],
-        ['resume', ...at],
-        ['login-url', 'reset', ...at],
-        ['login-access', 'clear', ...at],
-        ['away-mode', 'off', ...at],
-        ['two-factor', 'reset', 'owner', ...at],
-        ['status', ...at],
-      ];
-      for (const command of commands) {
-        expect(run(...command).stderr).not.toMatch(/EACCES|EPERM|at .*:\d+:\d+/);
-        expect([command[0], ownersIn(dataDir)]).toEqual([command[0], [nobody]]);
-      }
-      const { child, log } = spawnServe(dataDir);
-      await eventually(() => log().includes('guard-started'));
-      expect(run('status', ...at).stdout).toContain('Guard:     running');
-      expect(run('unblock', '--all', ...at).status).toBe(0);
-      expect(ownersIn(dataDir)).toEqual([nobody]);
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-      expect(run('detach', ...at).status).toBe(0);
-      expect(ownersIn(dataDir)).toEqual([nobody]);
-      const own = spawn(process.execPath, [bin, 'serve', ...at], { uid: nobody, gid: nobody, stdio: 'pipe' });
-      onTestFinished(() => void own.kill('SIGKILL'));
-      const told = await once(own.stderr, 'data');
-      expect(String(told[0])).not.toMatch(/EACCES|EPERM|readonly/);
-    });
+describe.skipIf(!canPlayUsers)('the data folder of a command as root (skipped without root)', () => {
+  it('is made for the user that was named, and stays theirs through every command; guard starts in it', async () => {
+    const { root, attach } = await machine();
+    const dataDir = join(root, 'lib', 'guard');
+    mkdirSync(dirname(dataDir));
+    const at = ['--data-dir', dataDir];
+    expect(attach(...at, '--user', 'nobody')).toMatchObject({ status: 0, stderr: '' });
+    const nobody = lstatSync(dataDir).uid;
+    expect([nobody, lstatSync(dataDir).mode & 0o777]).toEqual([Number(execFileSync('id', ['-u', 'nobody'])), 0o700]);
+    const commands = [
+      ['status', ...at],
+      ['unblock', '--all', ...at],
+      ['pause', '5', ...at],
+      ['resume', ...at],
+      ['login-url', 'reset', ...at],
+      ['login-access', 'clear', ...at],
+      ['away-mode', 'off', ...at],
+      ['two-factor', 'reset', 'owner', ...at],
+      ['status', ...at],
+    ];
+    for (const command of commands) {
+      expect(runAsRoot(...command).stderr).not.toMatch(/EACCES|EPERM|at .*:\d+:\d+/);
+      expect([command[0], ownersIn(dataDir)]).toEqual([command[0], [nobody]]);
+    }
+    const { child, log } = spawnServe(dataDir, {}, [], program);
+    await eventually(() => log().includes('guard-started'));
+    expect(runAsRoot('status', ...at).stdout).toContain('Guard:     running');
+    expect(runAsRoot('unblock', '--all', ...at).status).toBe(0);
+    expect(ownersIn(dataDir)).toEqual([nobody]);
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    expect(runAsRoot('detach', ...at).status).toBe(0);
+    expect(ownersIn(dataDir)).toEqual([nobody]);
+    const own = spawn(process.execPath, [program, 'serve', ...at], { uid: nobody, gid: nobody, stdio: 'pipe' });
+    onTestFinished(() => void own.kill('SIGKILL'));
+    const told = await once(own.stderr, 'data');
+    expect(String(told[0])).not.toMatch(/EACCES|EPERM|readonly/);
+  });
 
-    it('is not given to another user by a repeated attach, nor made where others could change it', async () => {
-      const { root, attach, dataDir } = await machine();
-      expect(attach('--user', 'nobody')).toMatchObject({
-        status: 1,
-        stderr: expect.stringContaining('chown -R nobody:'),
-      });
-      mkdirSync(join(root, 'open'));
-      chmodSync(join(root, 'open'), 0o777);
-      const refused = attach('--data-dir', join(root, 'open', 'data'), '--user', 'nobody');
-      expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('Others than root may change') });
-      expect(attach('--user', 'no such user')).toMatchObject({ status: 2, stderr: expect.stringContaining('no user') });
-      expect(ownersIn(dataDir)).toEqual([GUARD]);
+  it('is not given to another user by a repeated attach, nor made where others could change it', async () => {
+    const { root, attach, dataDir } = await machine();
+    expect(attach('--user', 'nobody')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('chown -R nobody:'),
     });
+    mkdirSync(join(root, 'open'));
+    chmodSync(join(root, 'open'), 0o777);
+    const refused = attach('--data-dir', join(root, 'open', 'data'), '--user', 'nobody');
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('Others than root may change') });
+    expect(attach('--user', 'no such user')).toMatchObject({ status: 2, stderr: expect.stringContaining('no user') });
+    expect(ownersIn(dataDir)).toEqual([GUARD]);
+  });
 
-    it('leads root nowhere by its links', async () => {
-      const { ofRoot: secret, dataDir, attach } = await machine();
-      expect(attach().status).toBe(0);
-      chmodSync(secret, 0o700);
-      writeFileSync(join(secret, 'guard.json'), '{"listen": "nonsense of root’s"}');
-      chmodSync(join(secret, 'guard.json'), 0o600);
-      const before = snapshot(secret);
-      renameSync(join(dataDir, 'sites'), join(dataDir, 'aside'));
-      linkAs(GUARD, secret, join(dataDir, 'sites'));
-      expect(attach().status).toBe(1);
-      rmSync(join(dataDir, 'guard.json'));
-      linkAs(GUARD, join(secret, 'guard.json'), join(dataDir, 'guard.json'));
-      for (const command of [['status'], ['unblock', '--all'], ['detach'], ['serve']]) {
-        const { status, stderr } = run(...command, '--data-dir', dataDir);
-        expect(status).toBe(1);
-        expect(stderr).not.toContain('HOST:PORT');
-      }
-      expect(snapshot(secret)).toEqual(before);
-    });
-  },
-);
+  it('leads root nowhere by its links', async () => {
+    const { ofRoot: secret, dataDir, attach } = await machine();
+    expect(attach().status).toBe(0);
+    chmodSync(secret, 0o700);
+    writeFileSync(join(secret, 'guard.json'), '{"listen": "nonsense of root’s"}');
+    chmodSync(join(secret, 'guard.json'), 0o600);
+    const before = snapshot(secret);
+    renameSync(join(dataDir, 'sites'), join(dataDir, 'aside'));
+    linkAs(GUARD, secret, join(dataDir, 'sites'));
+    expect(attach().status).toBe(1);
+    rmSync(join(dataDir, 'guard.json'));
+    linkAs(GUARD, join(secret, 'guard.json'), join(dataDir, 'guard.json'));
+    for (const command of [['status'], ['unblock', '--all'], ['detach'], ['serve']]) {
+      const { status, stderr } = runAsRoot(...command, '--data-dir', dataDir);
+      expect(status).toBe(1);
+      expect(stderr).not.toContain('HOST:PORT');
+    }
+    expect(snapshot(secret)).toEqual(before);
+  });
+});

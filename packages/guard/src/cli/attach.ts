@@ -20,12 +20,14 @@ import type { SocketAddress } from '../lib/socket-address.js';
 import type { SiteId } from '../site.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
+import type { WordPressFolders } from '../wordpress/connector-secret.js';
 import { missingTraffic, readGuardedTraffic } from '../wordpress/guarded-traffic.js';
-import { type ConnectorSources, runSiteTask } from '../wordpress/site-files.js';
+import { type ConnectorSources, type KeyProof, runSiteTask } from '../wordpress/site-files.js';
 import { type Command, CommandError, checked, readOptions, required, UsageError } from './command.js';
-import { updateConfig } from './config-store.js';
+import { readConfig, updateConfig } from './config-store.js';
 import { fileRecord, findConnectorSources, installConnector, readConnector } from './connector-files.js';
 import { hasSiteRows, type SiteDatabases } from './erase.js';
+import { enterRelease, readReleases, toUsualMuPlugins } from './releases.js';
 import { findRetired, findRetiredIn, forgetRetired, type RetiredSite } from './retired-sites.js';
 import { tellServed } from './running-guard.js';
 import { findSharedFault, sharedAdvice } from './shared-connector.js';
@@ -35,13 +37,15 @@ export interface AttachOptions {
   readonly wordpressDir: string;
   /** Folder of must-use plugins where the site has moved it; what the configuration has when left out. */
   readonly muPluginsDir?: string;
-  /** Origin of WordPress's web server, for example `http://127.0.0.1:8081`. */
-  readonly upstream: string;
+  /** Origin of WordPress's web server, for example `http://127.0.0.1:8081`; what the site has when left out. */
+  readonly upstream?: string;
   /** What the configuration has when left out. */
   readonly listen?: SocketAddress;
   readonly dataDir: string;
   /** A detached site whose settings and log are taken up; a new site gets an id that was never in use. */
   readonly site?: SiteId;
+  /** The attached site that `site` names is in this folder from now on. */
+  readonly moved?: boolean;
   /** Host names of the site; every host when left out. */
   readonly hosts?: readonly string[];
   /** Proxies in front of guard; what the configuration has when left out. */
@@ -82,38 +86,45 @@ export interface AttachedSite {
  * @throws CommandError, ConfigError, SiteFilesError, or the system's error for a file that can't be written
  */
 export async function attach(options: AttachOptions): Promise<AttachedSite> {
-  const { wordpressDir } = await runSiteTask({ wordpressDir: resolve(options.wordpressDir) }, { kind: 'locate' });
+  const named = resolve(options.wordpressDir);
+  // Without links: a deployment may have the named path lead elsewhere at any time.
+  const { wordpressDir } = await runSiteTask({ wordpressDir: named }, { kind: 'locate' });
   const dataDir = resolve(options.dataDir);
-  if (`${dataDir}/`.startsWith(`${wordpressDir}/`)) {
+  if ([named, wordpressDir].some((folder) => `${dataDir}/`.startsWith(`${folder}/`))) {
     throw new CommandError('The data folder must not lie inside the WordPress folder: its files could be fetched.');
   }
   const sources = await findConnectorSources();
   return updateConfig(dataDir, async (config, write) => {
-    const known = await findSite(dataDir, config, wordpressDir);
-    if (known !== undefined && options.site !== undefined && options.site !== known.id) {
-      throw new CommandError(`${wordpressDir} is attached as site ${known.id}. Detach that one first.`);
+    const there = await findSite(dataDir, config, { named, wordpressDir });
+    if (there !== undefined && options.site !== undefined && options.site !== there.id) {
+      throw new CommandError(`${named} is attached as site ${there.id}. Detach that one first.`);
     }
+    const known = there ?? findMoved(config, options, named);
     const databases = { dataDir, url: getDatabaseUrl(config) };
-    const kept = known ?? (await takeUp(config, databases, options.site));
+    const kept = known ?? (await takeUp(databases, options.site));
     const hosts = options.hosts ?? kept?.hosts ?? ['*'];
-    // As the operator wrote it: what they name now is relative to the present folder.
-    const muPluginsDir = options.muPluginsDir === undefined ? known?.muPluginsDir : resolve(options.muPluginsDir);
+    const upstream = options.upstream ?? known?.upstream;
+    if (upstream === undefined) throw new UsageError('The option --upstream is missing.');
+    // As the operator wrote it: what they name now is relative to the present folder. A site in another folder than
+    // before has its must-use plugins elsewhere, too.
+    const muPluginsDir = options.muPluginsDir === undefined ? there?.muPluginsDir : resolve(options.muPluginsDir);
     const folders = {
       wordpressDir,
       ...(muPluginsDir !== undefined && { muPluginsDir: resolve(dataDir, muPluginsDir) }),
     };
-    await runSiteTask(folders, { kind: 'inspect' });
+    const proof = known === undefined ? undefined : await toProof(dataDir, known.id, folders);
+    const release = { wordpressDir, ...(await runSiteTask(folders, { kind: 'inspect' }, { proof })) };
     const shared = options.sharedConnector === undefined ? (known?.sharedConnector ?? null) : options.sharedConnector;
     if (shared !== null) await refuseUnlessShared(sources, shared);
-    const { sharedConnector: _, ...withoutShared } = known ?? {};
+    const { sharedConnector: _, muPluginsDir: __, ...others } = known ?? {};
     const site: SiteEntry = {
-      ...withoutShared,
+      ...others,
       ...options.own,
       id:
         known?.id ?? options.site ?? (await newSiteId(hosts.find((host) => host !== '*') ?? 'site', config, databases)),
       hosts: [...hosts],
-      upstream: options.upstream,
-      wordpressDir: known?.wordpressDir ?? wordpressDir,
+      upstream,
+      wordpressDir: there === undefined ? named : toStoredPath(dataDir, there, { named, wordpressDir }),
       ...(muPluginsDir !== undefined && { muPluginsDir }),
       ...(shared !== null && { sharedConnector: shared }),
       requireGuard: options.allowDirect ? false : options.requireGuard ? true : (known?.requireGuard ?? false),
@@ -129,9 +140,11 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       sites: known ? config.sites.map((entry) => (entry === known ? site : entry)) : [...config.sites, site],
     });
     const content = { secret, requireGuard: site.requireGuard };
-    await installConnector(folders, sources, content, fileRecord(dataDir, site.id), shared);
+    const record = fileRecord(dataDir, site.id);
+    await enterRelease(dataDir, site.id, release, record);
+    await installConnector(folders, sources, content, record, { shared, proof });
     await forgetRetired(dataDir, site.id);
-    const before = known === undefined ? await findRetiredIn(dataDir, wordpressDir) : [];
+    const before = known === undefined ? await findRetiredIn(dataDir, [named, wordpressDir]) : [];
     return {
       id: site.id,
       again: known !== undefined,
@@ -158,14 +171,59 @@ async function refuseUnlessShared(sources: ConnectorSources, shared: string): Pr
   if (fault !== null) throw new CommandError(fault);
 }
 
-/** The site of a WordPress folder, however the operator has written that. */
-async function findSite(dataDir: string, config: ConfigFile, wordpressDir: string): Promise<SiteEntry | undefined> {
-  for (const site of config.sites) {
-    if (site.wordpressDir === null) continue;
-    const folder = resolve(dataDir, site.wordpressDir);
-    if (folder === wordpressDir || (await realpath(folder).catch(() => folder)) === wordpressDir) return site;
+/** A WordPress folder as the operator names it, absolute, and without links in its path. */
+interface NamedFolder {
+  readonly named: string;
+  readonly wordpressDir: string;
+}
+
+/**
+ * The site of a WordPress folder. The path by which the operator names it is the site, wherever it leads by now; a folder
+ * may also be named in another way than before.
+ */
+async function findSite(
+  dataDir: string,
+  { sites }: ConfigFile,
+  { named, wordpressDir }: NamedFolder,
+): Promise<SiteEntry | undefined> {
+  const folders = sites.flatMap((site) =>
+    site.wordpressDir === null ? [] : [{ site, folder: resolve(dataDir, site.wordpressDir) }],
+  );
+  const same = folders.find(({ folder }) => folder === named) ?? folders.find(({ folder }) => folder === wordpressDir);
+  if (same !== undefined) return same.site;
+  for (const { site, folder } of folders) {
+    if ((await realpath(folder).catch(() => folder)) === wordpressDir) return site;
   }
   return undefined;
+}
+
+/**
+ * The attached site that is in another folder now.
+ * @throws CommandError where the operator has not said that it is: a mistyped id must not move a site
+ */
+function findMoved({ sites }: ConfigFile, options: AttachOptions, named: string): SiteEntry | undefined {
+  const site = sites.find(({ id }) => id === options.site);
+  if (site === undefined || options.moved === true) return site;
+  throw new CommandError(
+    `The site ${site.id} is attached already, with the folder ${site.wordpressDir}. If it is in ${named} from now on, add --moved.`,
+  );
+}
+
+/**
+ * The path to store of a site that is attached already. Earlier versions stored where a link led, which is no longer the
+ * site after the next deployment.
+ */
+function toStoredPath(dataDir: string, site: SiteEntry, { named, wordpressDir }: NamedFolder): string {
+  const stored = site.wordpressDir ?? named;
+  return resolve(dataDir, stored) === wordpressDir && named !== wordpressDir ? named : stored;
+}
+
+/** Where the site's connector may be already; the folder itself first, for an update in place. */
+async function toProof(dataDir: string, site: SiteId, folders: WordPressFolders): Promise<KeyProof> {
+  const { wordpressDir, muPluginsDir = toUsualMuPlugins(wordpressDir) } = folders;
+  const former = [...(await readReleases(dataDir, site))].reverse();
+  const secret = await readFile(secretFile(dataDir, site), 'utf8').catch(() => '');
+  return { secret: secret.trim(), installed: [{ wordpressDir, muPluginsDir }, ...former] };
 }
 
 /** The site's secret: the one it has, or a new one of 32 random bytes. */
@@ -189,17 +247,10 @@ async function siteSecret(dataDir: string, site: SiteId): Promise<string> {
 
 /**
  * What is kept of the site that is to be taken up again; null when none was named.
- * @throws CommandError when there is nothing, or it is another one's
+ * @throws CommandError when there is nothing
  */
-async function takeUp(
-  config: ConfigFile,
-  databases: SiteDatabases,
-  id: SiteId | undefined,
-): Promise<Partial<RetiredSite> | null> {
+async function takeUp(databases: SiteDatabases, id: SiteId | undefined): Promise<Partial<RetiredSite> | null> {
   if (id === undefined) return null;
-  if (config.sites.some((site) => site.id === id)) {
-    throw new CommandError(`The site ${id} is attached already, with another WordPress folder.`);
-  }
   const retired = await findRetired(databases.dataDir, id);
   if (retired !== null && retired.erasedAt !== null) {
     throw new CommandError(`The site ${id} was erased. Its id is not given again; leave out --site.`);
@@ -215,7 +266,9 @@ function refuseTakenHosts(config: ConfigFile, site: SiteEntry): void {
     const shared = other.id === site.id ? undefined : other.hosts.find((host) => site.hosts.includes(host));
     if (shared !== undefined) {
       const which = shared === '*' ? 'every other host' : `the host ${shared}`;
-      throw new CommandError(`The site ${other.id} already takes ${which}. Name this site's hosts with --host.`);
+      throw new CommandError(
+        `The site ${other.id} already takes ${which}. Name this site's hosts with --host. If this is that site in another folder, for example a new release of it, add --site ${other.id} --moved.`,
+      );
     }
   }
 }
@@ -224,9 +277,12 @@ export const attachCommand: Command = {
   name: 'sites add',
   summary: 'Connect a WordPress with guard: installs the connector, makes the secret, writes the configuration.',
   help: `security-optimizer sites add --wordpress DIR --upstream URL --data-dir DIR [options]
+security-optimizer sites add --all --data-dir DIR
 
-  --wordpress DIR        folder of the WordPress installation
-  --upstream URL         origin of its web server, for example http://127.0.0.1:8081, or unix:/run/web.sock
+  --wordpress DIR        folder of the WordPress installation. This path is the site, also where it is a link that leads
+                         to another release after each deployment
+  --upstream URL         origin of its web server, for example http://127.0.0.1:8081, or unix:/run/web.sock; without it
+                         as before
   --listen HOST:PORT     where guard listens, or unix:/run/guard.sock; without it as before, at first 127.0.0.1:8080
   --data-dir DIR         guard's data folder, outside the WordPress folder
   --mu-plugins DIR       folder of its must-use plugins, where that is not wp-content/mu-plugins
@@ -234,6 +290,7 @@ export const attachCommand: Command = {
   --trusted-proxy CIDR   proxy in front of guard whose X-Forwarded-For is believed, or unix for whoever opens guard's
                          Unix socket; repeatable
   --site ID              take up the settings and the log of a site that was detached
+  --moved                with --site: that site is attached, and is in this folder from now on
   --shared-connector DIR run the connector from DIR, where \`share-connector\` has put it, in place of a copy; an
                          absolute path
   --own-connector        give the site a copy of the connector again
@@ -242,6 +299,7 @@ export const attachCommand: Command = {
   --force                with --require-guard: without asking whether visitors come through guard
   --allow-direct         let WordPress answer requests that did not come through guard, as at the first attach
   --user NAME            as root: makes a data folder that is not there yet for the user that guard runs as
+  --all                  bring every attached site up to date and change nothing else, for example after a deployment
 
 As root it works in the data folder with the rights of that folder's owner, and in WordPress with those of its owner.
 Safe to repeat: the secret and every setting stay, and a site that requires guard goes on to. A running guard serves the
@@ -259,32 +317,41 @@ site at once, also with another --trusted-proxy; another --listen counts after a
       'shared-connector': { type: 'string' },
       'own-connector': { type: 'boolean', default: false },
       site: { type: 'string' },
+      moved: { type: 'boolean', default: false },
       'allow-direct': { type: 'boolean', default: false },
       // See act-as-data-owner.
       user: { type: 'string' },
       'require-guard': { type: 'boolean', default: false },
       force: { type: 'boolean', default: false },
+      all: { type: 'boolean', default: false },
     });
+    if (values.all) {
+      if (args.some((arg) => /^--(?!all$|data-dir(?:=|$))/.test(arg))) {
+        throw new UsageError('--all changes nothing of any site: leave out the other options.');
+      }
+      return attachAll(resolve(required('data-dir', values['data-dir'])));
+    }
     const { 'allow-direct': allowDirect, 'require-guard': requireGuard, force } = values;
     if (allowDirect && requireGuard) throw new UsageError('--allow-direct and --require-guard contradict each other.');
     if (values['own-connector'] && values['shared-connector'] !== undefined) {
       throw new UsageError('--shared-connector and --own-connector contradict each other.');
     }
+    if (values.moved && values.site === undefined) throw new UsageError('--moved belongs to --site.');
     if (force && !requireGuard) throw new UsageError('--force belongs to --require-guard.');
     const dataDir = required('data-dir', values['data-dir']);
     const site = await attach({
       wordpressDir: required('wordpress', values.wordpress),
-      upstream: checked('upstream', upstreamOrigin, required('upstream', values.upstream)),
       dataDir,
       allowDirect,
       requireGuard: requireGuard && force ? 'force' : requireGuard,
+      ...(values.upstream !== undefined && { upstream: checked('upstream', upstreamOrigin, values.upstream) }),
       ...(values.listen !== undefined && { listen: checked('listen', listenAddress, values.listen) }),
       ...(values.host && { hosts: checked('host', z.array(hostName), values.host) }),
       ...(values['trusted-proxy'] && {
         trustedProxies: checked('trusted-proxy', z.array(trustedProxy), values['trusted-proxy']),
       }),
       ...(values['mu-plugins'] !== undefined && { muPluginsDir: values['mu-plugins'] }),
-      ...(values.site !== undefined && { site: checked('site', siteId, values.site) }),
+      ...(values.site !== undefined && { site: checked('site', siteId, values.site), moved: values.moved }),
       ...(values['shared-connector'] !== undefined && {
         sharedConnector: checked('shared-connector', sharedFolder, values['shared-connector']),
       }),
@@ -308,6 +375,28 @@ site at once, also with another --trusted-proxy; another --listen counts after a
     return isServed && isRun ? 0 : 1;
   },
 };
+
+/**
+ * Brings every attached site up to date, one after the other. One that fails is named, and the others go on.
+ * @returns the exit code
+ */
+async function attachAll(dataDir: string): Promise<number> {
+  const { sites } = await readConfig(dataDir);
+  const known = sites.filter(({ wordpressDir }) => wordpressDir !== null);
+  let failed = 0;
+  for (const { id, wordpressDir } of known) {
+    try {
+      await attach({ wordpressDir: resolve(dataDir, wordpressDir as string), dataDir, site: id });
+      process.stdout.write(`Brought up to date: site ${id}.\n`);
+    } catch (error) {
+      failed++;
+      process.stderr.write(`Site ${id}: ${(error as Error).message}\n`);
+    }
+  }
+  process.stdout.write(`${known.length - failed} of ${sites.length} sites are up to date.\n`);
+  const isServed = await tellServed(dataDir, { needsGuard: false });
+  return isServed && failed === 0 ? 0 : 1;
+}
 
 /** How long WordPress may take to answer, milliseconds. */
 const RESPONSE_MS = 10_000;

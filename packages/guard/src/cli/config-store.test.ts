@@ -137,7 +137,7 @@ describe('what attach and detach write', () => {
     };
     await writeFile(join(dataDir, 'guard.json'), JSON.stringify({ sites: [site] }));
     const env = { SECURITY_OPTIMIZER_DATABASE: 'sqlite:elsewhere.sqlite', SECURITY_OPTIMIZER_LOG_LEVEL: 'debug' };
-    expect(runIn(env, ...attachWords(dataDir, wordpress))).toMatchObject({ status: 0, stderr: '' });
+    expect(runIn(env, attachWords(dataDir, wordpress))).toMatchObject({ status: 0, stderr: '' });
     expect(await readSites(dataDir)).toMatchObject([site]);
     const written = JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8'));
     expect(written).toMatchObject({ database: 'sqlite:guard.sqlite', logLevel: 'info' });

@@ -4,7 +4,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { packageFolder, writeFileAtomically } from '../lib/files.js';
 import type { SiteId } from '../site.js';
 import type { WordPressFolders } from '../wordpress/connector-secret.js';
-import { type ConnectorSources, runSiteTask, type SecretContent } from '../wordpress/site-files.js';
+import { type ConnectorSources, type KeyProof, runSiteTask, type SecretContent } from '../wordpress/site-files.js';
 import { CommandError } from './command.js';
 
 /** Names of installed files are relative to the folder of must-use plugins, with slashes. */
@@ -134,7 +134,8 @@ export async function readContents(
  * Installs or updates the connector as a must-use plugin, with the rights of the site's owner. The loader comes last;
  * the classes of the version before stay until the next time. What will be written is recorded before it is.
  *
- * @param shared folder with the releases that sites share, see `readConnector`
+ * @param options `shared`: folder with the releases that sites share, see `readConnector`; `proof`: for a folder that the
+ *   operator has not named
  * @throws SiteFilesError
  */
 export async function installConnector(
@@ -142,12 +143,13 @@ export async function installConnector(
   sources: ConnectorSources,
   content: SecretContent,
   record: FileRecord,
-  shared: string | null = null,
+  { shared = null, proof }: { readonly shared?: string | null; readonly proof?: KeyProof | undefined } = {},
 ): Promise<void> {
   const { files, loader } = await readConnector(sources, shared);
   const recorded = await record.read();
   await record.write([...new Set([...recorded, ...files.map(({ name }) => name), SECRET, loader.name])]);
-  const installed = await runSiteTask(folders, { kind: 'install', sources, content, recorded, shared });
+  const task = { kind: 'install', sources, content, recorded, shared } as const;
+  const installed = await runSiteTask(folders, task, { proof });
   await record.write(installed.files);
 }
 

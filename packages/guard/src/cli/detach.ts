@@ -1,4 +1,4 @@
-import { realpath, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConfigFile, SiteEntry } from '../config/config-file.js';
 import { loadConfig, secretFile } from '../config/load-config.js';
@@ -6,11 +6,12 @@ import type { SiteId } from '../site.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
 import type { WordPressFolders } from '../wordpress/connector-secret.js';
 import { guardedTrafficFile } from '../wordpress/guarded-traffic.js';
-import { SiteFilesError } from '../wordpress/site-files.js';
+import { runSiteTask, SiteFilesError } from '../wordpress/site-files.js';
 import { type Command, CommandError, readOptions, required, UsageError } from './command.js';
 import { readConfig, updateConfig } from './config-store.js';
 import { fileRecord, removeConnector } from './connector-files.js';
 import { type ErasedRows, eraseSite, tellErased } from './erase.js';
+import { deleteReleases, forgetFormerReleases, readReleases, toReleaseFolders } from './releases.js';
 import { noteRetired } from './retired-sites.js';
 import { applyConfiguration, tellServed } from './running-guard.js';
 
@@ -55,9 +56,8 @@ export async function detach(options: {
       const outcome = { site: site.id, forgotten: forgotten.get(site.id) === true, erased: null };
       try {
         const folders = toFolders(dataDir, site);
-        const hasOthers = folders !== null && (await removeConnector(folders, fileRecord(dataDir, site.id)));
-        const folder = folders === null ? null : await realFolder(folders.wordpressDir);
-        await noteRetired(dataDir, { ...site, wordpressDir: folder });
+        const hasOthers = folders !== null && (await removeConnectorEverywhere(dataDir, site.id, folders));
+        await noteRetired(dataDir, { ...site, wordpressDir: folders?.wordpressDir ?? null });
         gone.push(site);
         outcomes.push({ ...outcome, hasOthers, failure: null });
       } catch (error) {
@@ -81,9 +81,25 @@ export async function detach(options: {
   return purged;
 }
 
-/** As `attach` will see it, also when the operator has written it in another way. */
-async function realFolder(folder: string): Promise<string> {
-  return realpath(folder).catch(() => folder);
+/**
+ * Takes the connector out of every release that has it, the present one last: a site that is rolled back must not wait
+ * for a guard that forgot it.
+ *
+ * @returns whether files that are not guard's keep the connector's folder in the present one
+ * @throws SiteFilesError
+ */
+async function removeConnectorEverywhere(dataDir: string, site: SiteId, folders: WordPressFolders): Promise<boolean> {
+  const installed = await readReleases(dataDir, site);
+  for (const release of installed.slice(0, -1)) {
+    await runSiteTask(toReleaseFolders(release), { kind: 'remove', recorded: release.files });
+  }
+  await forgetFormerReleases(dataDir, site);
+  const last = installed.at(-1);
+  const record = fileRecord(dataDir, site);
+  // The path of the site may lead to a release by now that was never attached.
+  const hasOthers = await removeConnector(last === undefined ? folders : toReleaseFolders(last), record);
+  await deleteReleases(dataDir, site);
+  return hasOthers;
 }
 
 function toFolders(dataDir: string, { wordpressDir, muPluginsDir }: SiteEntry): WordPressFolders | null {

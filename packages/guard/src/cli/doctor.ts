@@ -185,7 +185,7 @@ async function examineSiteFiles({ wordpressDir, muPluginsDir, secret }: SiteConf
   if (wordpressDir === null) return null;
   const folders = { wordpressDir, ...(muPluginsDir !== undefined && { muPluginsDir }) };
   try {
-    return await runSiteTask(folders, { kind: 'examine', secret }, LOOK_MS);
+    return await runSiteTask(folders, { kind: 'examine', secret }, { timeoutMs: LOOK_MS });
   } catch (error) {
     if (!(error instanceof SiteFilesError)) throw error;
     const fault: SiteFilesFault = { fault: error.message, isDenied: /\b(?:EACCES|EPERM)\b/.test(error.message) };

@@ -131,7 +131,13 @@ async function filesWith(dataDir: string, text: string): Promise<string[]> {
   const found: string[] = [];
   for (const name of names) {
     const file = join(dataDir, name);
-    if ((await stat(file)).isFile() && (await readFile(file)).includes(text)) found.push(name);
+    // SQLite removes its files beside a database when the last connection ends, which may be when it is collected.
+    const isFile = await stat(file).then(
+      (entry) => entry.isFile(),
+      () => false,
+    );
+    const bytes = isFile ? await readFile(file).catch(() => Buffer.of()) : Buffer.of();
+    if (bytes.includes(text)) found.push(name);
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { siteEntry } from '../config/config-file.js';
@@ -51,13 +51,18 @@ export async function findRetired(dataDir: string, id: SiteId): Promise<RetiredS
   }
 }
 
-/** Sites that a WordPress folder was before and of which something is kept. */
-export async function findRetiredIn(dataDir: string, wordpressDir: string): Promise<readonly RetiredSite[]> {
+/**
+ * Sites that a WordPress folder was before and of which something is kept.
+ * @param paths of the folder, absolute
+ */
+export async function findRetiredIn(dataDir: string, paths: readonly string[]): Promise<readonly RetiredSite[]> {
   const found: RetiredSite[] = [];
   for (const name of await readdir(join(dataDir, 'sites'))) {
     if (!name.endsWith(SUFFIX)) continue;
     const retired = await findRetired(dataDir, name.slice(0, -SUFFIX.length)).catch(() => null);
-    if (retired !== null && retired.erasedAt === null && retired.wordpressDir === wordpressDir) found.push(retired);
+    const folder = retired?.erasedAt === null ? retired.wordpressDir : null;
+    if (retired === null || folder === null) continue;
+    if (paths.includes(folder) || paths.includes(await realpath(folder).catch(() => folder))) found.push(retired);
   }
   return found;
 }

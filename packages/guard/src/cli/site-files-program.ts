@@ -72,7 +72,7 @@ const startedAsRoot = isRoot();
 
 /** @returns null where there is no folder of must-use plugins and none is to be made */
 function openSite(
-  { folders, isMuPluginsNamed }: SiteCall,
+  { folders, isMuPluginsNamed, owner: wanted }: SiteCall,
   model: Model,
   wordpress: Stats,
   make: boolean,
@@ -84,7 +84,7 @@ function openSite(
       takeOwner(wordpress, model);
       try {
         descend('wp-content', model);
-        isMade = make && makeFolder('mu-plugins');
+        isMade = make && makeWanted('mu-plugins', wanted);
         descend('mu-plugins', model);
       } catch (error) {
         throw error instanceof RefusedPath ? new RefusedPath(`${error.message} ${NAME_THE_FOLDER}`) : error;
@@ -101,15 +101,32 @@ function openSite(
       }
       takeOwner(folder, model);
       if (!there) {
-        isMade = make && makeFolder(name);
+        isMade = make && makeWanted(name, wanted);
         descend(name, model);
       }
     }
   } catch (error) {
-    if (error instanceof MissingFolder && !make) return null;
-    throw error;
+    if (!(error instanceof MissingFolder) || make) throw error;
+    refuseUnlessOwner(wanted);
+    return null;
   }
+  refuseUnlessOwner(wanted);
   return { plugins: lstatSync('.'), isMade, model };
+}
+
+/** @param wanted user whose folders these must be, or would be when they are made; undefined for anybody */
+function refuseUnlessOwner(wanted: number | undefined): void {
+  if (wanted === undefined || owner === wanted) return;
+  throw new RefusedPath(
+    `${shown('')} belongs to user ${owner}, and the releases that have the key of this site to user ${wanted}.`,
+  );
+}
+
+/** @returns whether the folder was made; false where there was one already */
+function makeWanted(name: string, wanted: number | undefined): boolean {
+  if (look(name) !== null) return false;
+  refuseUnlessOwner(wanted);
+  return makeFolder(name);
 }
 
 const NAME_THE_FOLDER = 'Attach it with --mu-plugins and the real path of its folder of must-use plugins.';
@@ -229,13 +246,15 @@ function inspect(call: SiteCall): SiteResults['inspect'] {
   }
   const model = readModel(folder);
   const site = openSite(call, model, folder, false);
+  // The process is in that folder, or in the one around it.
+  const plugins = site === null ? shown(basename(muPluginsDir ?? 'mu-plugins')) : process.cwd();
   secretRights(model);
   if (site !== null && look(OWN_FOLDER) !== null) {
     within(OWN_FOLDER, model, false, () => {
       for (const name of ['assets', 'languages']) if (look(name) !== null) within(name, model, false, () => {});
     });
   }
-  return {};
+  return { muPluginsDir: plugins };
 }
 
 function install(
@@ -469,13 +488,19 @@ const UNNAMED_TASKS: ReadonlySet<SiteTask['kind']> = new Set(['remove', 'locate'
  * installed where the operator said, and they are guard's own.
  */
 async function brokered(call: SiteCall, installable: Set<string>): Promise<SiteReply> {
-  const { folders, task } = call;
+  const { folders, task, proof } = call;
   const { wordpressDir, muPluginsDir } = folders;
-  if (!UNNAMED_TASKS.has(task.kind) && !installable.has(wordpressDir)) {
-    return { ok: false, message: `${wordpressDir} was not named.` };
+  const isFree = UNNAMED_TASKS.has(task.kind) || installable.has(wordpressDir);
+  const owner = isFree ? null : await findKeyOwner(proof);
+  if (!isFree && owner === null) {
+    return {
+      ok: false,
+      message: `${wordpressDir} was not named, and no release of its owner has the key of this site. Attach it once with --wordpress ${wordpressDir}.`,
+    };
   }
   const reply = await callChild({
     folders,
+    ...(owner !== null && { owner }),
     // What is only looked at may be anywhere.
     isMuPluginsNamed: task.kind === 'examine' || (muPluginsDir !== undefined && installable.has(muPluginsDir)),
     task: task.kind === 'install' ? { ...task, sources: await findConnectorSources() } : task,
@@ -483,6 +508,22 @@ async function brokered(call: SiteCall, installable: Set<string>): Promise<SiteR
   const isNamed = task.kind === 'locate' && installable.has(wordpressDir);
   if (reply.ok && isNamed) installable.add((reply.result as SiteResults['locate']).wordpressDir);
   return reply;
+}
+
+/**
+ * The owner of a folder in which the connector has a site's key. Guard's user may have made up the folders, but only
+ * their owner, or root for them, can have put the key there. Root proves nothing: its folders belong to many sites.
+ */
+async function findKeyOwner(proof: SiteCall['proof']): Promise<number | null> {
+  if (proof === undefined || !/^[0-9a-f]{64}$/.test(proof.secret)) return null;
+  for (const folders of proof.installed) {
+    const task = { kind: 'examine', secret: proof.secret } as const;
+    const reply = await callChild({ folders, isMuPluginsNamed: true, task });
+    if (!reply.ok) continue;
+    const { hasKey, plugins, secret } = reply.result as SiteResults['examine'];
+    if (hasKey && plugins.uid !== 0 && secret?.uid === plugins.uid) return plugins.uid;
+  }
+  return null;
 }
 
 function main([mode, ...named]: readonly string[]): void {

@@ -26,6 +26,7 @@ import type { HelloResponse } from '../wordpress/connector-responses.js';
 import { missingTraffic, readGuardedTraffic } from '../wordpress/guarded-traffic.js';
 import { policyHash } from '../wordpress/signature.js';
 import { type Command, readOptions, required, UsageError } from './command.js';
+import { findNewRelease } from './releases.js';
 
 /** Sites that are asked at the same time. Each question starts a WordPress. */
 const SITES_AT_ONCE = 32;
@@ -237,6 +238,8 @@ export async function statusReport(
         ? null
         : `Site ${site.id}: direct requests are allowed, so visitors can go past guard. ${await requireGuardNext(config.dataDir, site.id)}`;
       const status = await siteStatus(site, config.consent, failed ? 'unusable' : db, found);
+      const release = site.wordpressDir && (await findNewRelease(config.dataDir, site.id, site.wordpressDir));
+      if (release) found.push(`Site ${site.id}: ${release}`);
       return { site: { ...status, droppedVisits }, found, warning };
     };
     const looks = await mapBounded(wanted, SITES_AT_ONCE, look);

@@ -48,7 +48,10 @@ export type SiteTask =
 export interface SiteResults {
   /** WordPress's folder without links in its path. */
   locate: { readonly wordpressDir: string };
-  inspect: Readonly<Record<string, never>>;
+  inspect: {
+    /** Folder of must-use plugins without links in its path, there or not. */
+    readonly muPluginsDir: string;
+  };
   /** Every file of guard that is installed now. */
   install: { readonly files: readonly string[] };
   /** Whether the connector's folder remains because it holds files that guard did not write. */
@@ -82,6 +85,21 @@ export interface SiteCall {
   /** Whether the operator specified the folder of must-use plugins; if not, it must belong to the owner of WordPress. */
   readonly isMuPluginsNamed: boolean;
   readonly task: SiteTask;
+  /** Makes a task possible in a folder that the operator has not named. */
+  readonly proof?: KeyProof;
+  /** User who must own the folder of must-use plugins; anybody may when left out. */
+  readonly owner?: number;
+}
+
+/**
+ * Shows that a folder is a release of a site that the operator has attached: its owner also owns a folder in which the
+ * connector has the key of that site.
+ */
+export interface KeyProof {
+  /** 64 hexadecimal digits. */
+  readonly secret: string;
+  /** Where the connector may be installed already. */
+  readonly installed: readonly Required<WordPressFolders>[];
 }
 
 export type SiteReply =
@@ -100,15 +118,15 @@ const program = createRequire(import.meta.url).resolve('@security-optimizer/guar
  * Runs one task in a site's folder in a separate process: with the rights of the folder's owner where this process is
  * root, else with the rights of this process (docs/decisions/0019). Links and folders of other users are refused.
  *
- * @param timeoutMs longest wait for the process
+ * @param options `timeoutMs`: longest wait for the process; `proof`: for a folder that the operator has not named
  * @throws SiteFilesError
  */
 export async function runSiteTask<Task extends SiteTask>(
   folders: WordPressFolders,
   task: Task,
-  timeoutMs = TIMEOUT_MS,
+  { timeoutMs = TIMEOUT_MS, proof }: { readonly timeoutMs?: number; readonly proof?: KeyProof | undefined } = {},
 ): Promise<SiteResults[Task['kind']]> {
-  const call: SiteCall = { folders, isMuPluginsNamed: true, task };
+  const call: SiteCall = { folders, isMuPluginsNamed: true, task, ...(proof !== undefined && { proof }) };
   const reply = await (broker === null ? callChild(call, timeoutMs) : callBroker(broker, call, timeoutMs));
   if (!reply.ok) throw new SiteFilesError(printable(reply.message));
   return reply.result as SiteResults[Task['kind']];

@@ -3,17 +3,30 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
+import { installProgram, programInCheckout } from './installed-program.js';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Path of the command line; that of a copy which every user can read, where the tests run as root. */
+    readonly program: string;
+  }
+}
 
 /**
  * Builds the package before its tests run, so that child processes and threads never run stale code. Nothing is built
  * for tests that reach neither: they run from the sources alone.
  */
-export default async function build(project: TestProject): Promise<void> {
+export default async function build(project: TestProject): Promise<(() => void) | undefined> {
+  project.provide('program', programInCheckout);
   const { filenamePattern } = project.vitest as { filenamePattern?: string[] };
   const { testFiles } = await project.globTestFiles(filenamePattern);
-  if (!reachesProgram(testFiles)) return;
+  if (!reachesProgram(testFiles)) return undefined;
   const root = fileURLToPath(new URL('../../../../', import.meta.url));
   execFileSync(process.execPath, ['scripts/build.mjs', 'packages/guard'], { cwd: root, stdio: 'inherit' });
+  if (process.getuid?.() !== 0) return undefined;
+  const { program, remove } = installProgram();
+  project.provide('program', program);
+  return remove;
 }
 
 /** Whether a file, or one that it imports, names a part of the built program. */

@@ -9,13 +9,13 @@ export const bin = fileURLToPath(new URL('../../dist/program/security-optimizer.
 
 /** Runs a command in a process of its own until it ends. */
 export function run(...args: string[]) {
-  return runIn({}, ...args);
+  return runIn({}, args);
 }
 
-/** The same with more in its environment. */
-export function runIn(env: Readonly<Record<string, string>>, ...args: string[]) {
+/** The same with more in its environment. @param program the command line, or a copy of it */
+export function runIn(env: Readonly<Record<string, string>>, args: readonly string[], program = bin) {
   const options = { encoding: 'utf8', env: { ...process.env, ...env } } as const;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], options);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], options);
   return { status, stdout, stderr };
 }
 
@@ -67,8 +67,9 @@ export function spawnServe(
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
+  program = bin,
 ): ServeProcess {
-  const child = spawn(process.execPath, [bin, 'serve', '--data-dir', dataDir, ...args], {
+  const child = spawn(process.execPath, [program, 'serve', '--data-dir', dataDir, ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, ...env },
   });

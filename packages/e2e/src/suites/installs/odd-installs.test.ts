@@ -7,7 +7,7 @@ import { form } from '../../http/request.js';
 import { authorised, callApi, type Session } from '../../http/session.js';
 import { countQueries } from '../../stacks/count-queries.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
-import { type Layout, type OddSite, startOddInstall } from '../../stacks/odd-install.js';
+import { deployRelease, type Layout, leadTo, type OddSite, startOddInstall } from '../../stacks/odd-install.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { call, enter, openPage, setAll, visit } from './odd-site.js';
@@ -20,7 +20,10 @@ const LAYOUTS: readonly (readonly [string, Layout])[] = [
     'in a folder of its own below a sub-directory, with plain permalinks',
     { home: '/blog', core: 'blog/core', plain: true },
   ],
-  ['with wp-content moved out of WordPress', { home: '', core: 'core', content: 'assets' }],
+  [
+    'in releases, with wp-content moved out of WordPress',
+    { home: '', core: 'core', content: 'assets', releases: true },
+  ],
   ['with plain permalinks', { home: '', core: '', plain: true }],
   ['as a network in sub-directories', { home: '', core: '', network: true }],
   // Only root can make a folder that no owner of a site may change.
@@ -254,6 +257,29 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
   });
 
   // Only behind a proxy do guesses come from an address that is not the owner's.
+  it.runIf(layout.releases === true)(
+    'goes on after a deployment and after a roll-back, with the settings and sessions it had',
+    async () => {
+      const attachAll = () => securityOptimizer('attach', '--all', '--data-dir', site.guardDir);
+      const told = async () =>
+        JSON.parse((await securityOptimizer('status', '--data-dir', site.guardDir, '--json')).stdout);
+      const options = await setAll(site, owner, 1);
+      deployRelease(dir, '1', '2');
+      expect((await told()).problems.join('\n')).toContain('a release without the connector');
+      expect(await attachAll()).toMatchObject({ code: 0, stderr: '' });
+      for (const release of ['2', '1']) {
+        leadTo(dir, release);
+        expect(await told()).toMatchObject({ problems: [], sites: [{ connector: 'ok', policyInSync: true }] });
+        const page = await openPage(site, owner, 'login-settings');
+        expect(page.answer.status).toBe(200);
+        await all(403, [`${core}//xmlrpc.php`], 'POST');
+        const now = await call(site, owner, '/fetch-options', { page: 'security' });
+        expect(now.body.data).toMatchObject(options);
+      }
+      await setAll(site, owner, 0);
+    },
+  );
+
   it.runIf(layout.origin !== undefined)(
     'locks whoever guesses passwords, by the address that the proxy tells',
     async () => {

@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { ask, form } from '../../http/request.js';
@@ -32,6 +32,7 @@ toggleSuite({
     if (readFileSync(pluginFile(stack), 'utf8') !== planted) throw new Error('The editor did not save.');
     writeFileSync(pluginFile(stack), original);
   },
+  cleanUp: (stack) => rmSync(dirname(pluginFile(stack)), { recursive: true, force: true }),
   probes: (_stack, owner) => [
     { target: '/wp-admin/theme-editor.php' },
     { target: '/wp-admin/plugin-editor.php' },

@@ -46,13 +46,24 @@ const secrets = [
   '/.user.ini',
 ];
 
+const harmless = new Map([
+  ['/.well-known/security.txt', 'Contact: mailto:owner@example.com\n'],
+  ['/wp-content/uploads/photo.jpg', 'only a picture\n'],
+]);
+
 toggleSuite({
   field: 'lock_system_folders',
   async prepare(stack) {
     for (const path of scripts) place(stack, path, script);
     for (const path of secrets) place(stack, path, 'NOT-FOR-THE-PUBLIC\n');
-    place(stack, '/.well-known/security.txt', 'Contact: mailto:owner@example.com\n');
-    place(stack, '/wp-content/uploads/photo.jpg', 'only a picture\n');
+    for (const [path, content] of harmless) place(stack, path, content);
+  },
+  cleanUp(stack) {
+    for (const path of [...scripts, ...secrets, ...harmless.keys()]) {
+      const file = join(stack.wordpressDir, path);
+      rmSync(file, { force: true });
+      rmSync(join(dirname(file), 'ran.txt'), { force: true });
+    }
   },
   probes: () => [...scripts, ...secrets, '/.well-known/security.txt', '/'].map((target) => ({ target })),
   whileOn({ stack }) {

@@ -20,6 +20,8 @@ export interface ToggleSuite {
   readonly field: SecurityField;
   /** Puts in place what the attacks aim at, before anything is asked. */
   readonly prepare?: (stack: Stack, owner: Session) => Promise<void>;
+  /** Takes away what `prepare` has put in place: the site is shared with the suites that follow. */
+  readonly cleanUp?: (stack: Stack) => void;
   /** The text of success; the toggle's own when left out. */
   readonly onText?: string;
   /** Requests that must be answered, with the toggle off, as by a WordPress without us. */
@@ -54,7 +56,10 @@ export function toggleSuite(suite: ToggleSuite): void {
       page = await (await windowOf(browser, stack, owner)).newPage();
       await openSiteSecurity(page, stack);
     });
-    afterAll(() => browser?.close());
+    afterAll(async () => {
+      suite.cleanUp?.(stack);
+      await browser?.close();
+    });
 
     it('is switched on by the owner in the browser', async () => {
       await clickSwitch(page, toggle, 'on', suite.onText ?? toggle.messages.on);

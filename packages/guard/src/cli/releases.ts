@@ -1,0 +1,124 @@
+import { readFile, realpath, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { writeFileAtomically } from '../lib/files.js';
+import type { SiteId } from '../site.js';
+import type { WordPressFolders } from '../wordpress/connector-secret.js';
+import { CommandError } from './command.js';
+import type { FileRecord } from './connector-files.js';
+
+/**
+ * Deployment tools put each release of a site into a folder of its own and have a link lead to the current one. The
+ * connector is installed in each release that is attached, so guard keeps on its side in which ones it is: `status` tells
+ * when the current release lacks it, and `detach` also takes it out of releases to which the site may be rolled back.
+ */
+
+/** Folders of a release, without links in their paths. */
+export interface Release {
+  /** Folder that holds wp-load.php. */
+  readonly wordpressDir: string;
+  /** Folder of must-use plugins. */
+  readonly muPluginsDir: string;
+}
+
+const installedRelease = z.strictObject({
+  wordpressDir: z.string(),
+  muPluginsDir: z.string(),
+  /** Names of the files that guard has written there. Of the last release they are in its record (`fileRecord`). */
+  files: z.array(z.string()),
+});
+export type InstalledRelease = z.output<typeof installedRelease>;
+
+/**
+ * The releases of a site in which its connector was installed, the one that was attached last at the end. None for a site
+ * that was attached by an earlier version of guard.
+ *
+ * @throws CommandError for a file that can't be read
+ */
+export async function readReleases(dataDir: string, site: SiteId): Promise<readonly InstalledRelease[]> {
+  const file = releasesFile(dataDir, site);
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '[]';
+    throw error;
+  });
+  try {
+    return z.array(installedRelease).parse(JSON.parse(text));
+  } catch (cause) {
+    throw new CommandError(`${file} is damaged. Remove it, and attach the site again.`, { cause });
+  }
+}
+
+/**
+ * Makes a release the one that is attached last: the record then lists the files that guard has written there. Releases
+ * that are gone are forgotten. The caller holds the lock of the configuration.
+ */
+export async function enterRelease(
+  dataDir: string,
+  site: SiteId,
+  { wordpressDir, muPluginsDir }: Release,
+  record: FileRecord,
+): Promise<void> {
+  const installed = await readReleases(dataDir, site);
+  const last = installed.at(-1);
+  if (last?.wordpressDir === wordpressDir && last.muPluginsDir === muPluginsDir) return;
+  const recorded = [...(await record.read())];
+  const former: InstalledRelease[] = [];
+  for (const release of installed) {
+    if (!(await isGone(release))) former.push(release === last ? { ...release, files: recorded } : release);
+  }
+  const before = former.find((release) => release.muPluginsDir === muPluginsDir);
+  const others = former.filter((release) => release !== before);
+  await writeReleases(dataDir, site, [...others, { wordpressDir, muPluginsDir, files: [] }]);
+  // A site that an earlier version of guard has attached has a record without a release: it is that of this folder.
+  if (last !== undefined) await record.write(before?.files ?? []);
+}
+
+/** Folders of a release as the configuration would name them: the usual folder of must-use plugins is left out. */
+export function toReleaseFolders({ wordpressDir, muPluginsDir }: Release): WordPressFolders {
+  return muPluginsDir === toUsualMuPlugins(wordpressDir) ? { wordpressDir } : { wordpressDir, muPluginsDir };
+}
+
+/** Folder of must-use plugins of a WordPress that has not moved it. */
+export function toUsualMuPlugins(wordpressDir: string): string {
+  return join(wordpressDir, 'wp-content', 'mu-plugins');
+}
+
+/** The last release and nothing else: the connector was taken out of the others. */
+export async function forgetFormerReleases(dataDir: string, site: SiteId): Promise<void> {
+  const last = (await readReleases(dataDir, site)).at(-1);
+  if (last !== undefined) await writeReleases(dataDir, site, [last]);
+}
+
+export async function deleteReleases(dataDir: string, site: SiteId): Promise<void> {
+  await rm(releasesFile(dataDir, site), { force: true });
+}
+
+/**
+ * Finds out whether the path of a site leads to a release in which the connector was never installed.
+ *
+ * @param wordpressDir as the operator named it, absolute
+ * @returns one sentence for the operator; null when the connector was installed there, or this user may not look
+ */
+export async function findNewRelease(dataDir: string, site: SiteId, wordpressDir: string): Promise<string | null> {
+  const installed = await readReleases(dataDir, site).catch(() => []);
+  const current = await realpath(wordpressDir).catch(() => null);
+  if (installed.length === 0 || current === null) return null;
+  if (installed.some((release) => release.wordpressDir === current)) return null;
+  return `${wordpressDir} leads to ${current}, a release without the connector. Run \`security-optimizer attach --all\` after each deployment.`;
+}
+
+/** A folder that this user may not look at may be there. */
+async function isGone({ muPluginsDir }: Release): Promise<boolean> {
+  return stat(muPluginsDir).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT' || error.code === 'ENOTDIR',
+  );
+}
+
+function releasesFile(dataDir: string, site: SiteId): string {
+  return join(dataDir, 'sites', `${site}.releases`);
+}
+
+async function writeReleases(dataDir: string, site: SiteId, releases: readonly InstalledRelease[]): Promise<void> {
+  await writeFileAtomically(releasesFile(dataDir, site), `${JSON.stringify(releases)}\n`, { mode: 0o600 });
+}
