@@ -18,6 +18,13 @@ describe('the page of a locked address', () => {
     expect(page).not.toContain('%%');
   });
 
+  it('names the day when the wait ends on another one, on the site’s clock', () => {
+    const endsAt = (until: number) =>
+      lockedPage(english, { ...facts, now: Date.UTC(2026, 10, 21, 22, 50), until }, 1).match(/left\. [^<]*/)?.[0];
+    expect(endsAt(Date.UTC(2026, 10, 21, 22, 59))).toBe('left. Try again at 23:59.');
+    expect(endsAt(Date.UTC(2026, 10, 21, 23, 50))).toBe('left. Try again on Sunday 22 November, 00:50.');
+  });
+
   it('marks which of the three waiting times is on', () => {
     const steps = (stage: 1 | 2 | 3) =>
       [...lockedPage(english, { ...facts, until: NOW + HOUR }, stage).matchAll(/<li[^>]*><b>[^<]*<\/b>([^<]*)/g)].map(

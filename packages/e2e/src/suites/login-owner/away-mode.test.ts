@@ -40,7 +40,8 @@ asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
 
   it('takes a period from a calendar, and turns it off before it begins', async () => {
     const { page } = owner;
-    const dialog = await openAt(0);
+    const chosen = () => ({ type: 'period', from_date: dayIn(10), to_date: dayIn(11) });
+    const [chosenBefore, dialog] = [chosen(), await openAt(0)];
     const from = dialog.getByLabel('From', { exact: true });
     const to = dialog.getByLabel('To', { exact: true });
     await pressOn(page, save(), 'Enter');
@@ -73,7 +74,8 @@ asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
     await press('Enter', 'ArrowRight', 'Enter');
     await pressOn(page, save(), 'Enter');
     await expectScheduled(dialog, 'Closed from');
-    expect(await schedule()).toEqual({ type: 'period', from_date: dayIn(10), to_date: dayIn(11) });
+    // Midnight may have passed before or after the calendar was opened.
+    expect([chosenBefore, chosen()]).toContainEqual(await schedule());
 
     await press('Enter');
     await pressOn(page, owner.button('Turn off'), 'Enter');

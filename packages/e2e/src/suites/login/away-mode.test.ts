@@ -20,7 +20,7 @@ const inEnglish = (ms: number, form: Intl.DateTimeFormatOptions) =>
 const weekdayOf = (ms: number) =>
   new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(ms).toLowerCase();
 
-/** Schedules that are on now, each with the moment it ends. */
+/** Schedules that are on now and will be on in an hour, whatever the time of day, each with the moment it ends. */
 function schedules() {
   const now = Date.now();
   const midnight = (Math.floor(now / DAY) + 1) * DAY;
@@ -31,7 +31,10 @@ function schedules() {
       schedule: { type: 'period', from_date: dateOf(now), to_date: dateOf(now + DAY) },
       ends: midnight + DAY,
     },
-    weekly: { schedule: { type: 'weekly', weekly: [weekdayOf(now)] }, ends: midnight },
+    weekly: {
+      schedule: { type: 'weekly', weekly: [weekdayOf(now), weekdayOf(now + DAY)] },
+      ends: midnight + DAY,
+    },
     daily: { schedule: { type: 'daily', from_hour, to_hour }, ends: quarter + 2 * HOUR },
   };
 }
