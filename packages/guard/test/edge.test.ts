@@ -7,15 +7,18 @@ import { eventually } from './support/scratch.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** A web server that reads requests and never answers; counts the connections that are open to it. */
-async function silentServer(): Promise<{ port: number; open: () => number }> {
+/** A web server that reads requests and answers when it is told to; counts the connections that wait for an answer. */
+async function slowServer(): Promise<{ port: number; open: () => number; answer: () => void }> {
   const open = new Set<Socket>();
   const port = await rawServer((socket) => {
     open.add(socket);
     socket.on('data', () => {});
     socket.on('close', () => open.delete(socket));
   });
-  return { port, open: () => open.size };
+  const answer = (): void => {
+    for (const socket of open) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhel');
+  };
+  return { port, open: () => open.size, answer };
 }
 
 /** Leaves with a reset, not with an orderly end. */
@@ -129,13 +132,14 @@ describe('several requests in one packet', () => {
 
 describe('what is held for a client', () => {
   it('who sends many requests at once and leaves is given back: the site goes on', async () => {
-    const { port, open } = await silentServer();
-    const gateway = await startGateway(port, { limits: { upstreamConnections: 4, upstreamSeconds: 60 } });
+    const { port, open, answer } = await slowServer();
+    const gateway = await startGateway(port, { limits: { upstreamConnections: 5 } });
     const clients = Array.from({ length: 4 }, () => new RawClient(gateway.port).send(GET.repeat(100)));
     await expect.poll(open).toBe(4);
     for (const client of clients) reset(client);
-    await expect.poll(open).toBe(0);
     await expect.poll(() => gateway.server.connections).toBe(0);
+    answer();
+    await expect.poll(open).toBe(0);
     const next = new RawClient(gateway.port).send(GET);
     await expect.poll(open).toBe(1);
     next.socket.destroy();
@@ -145,14 +149,25 @@ describe('what is held for a client', () => {
     ['h2c', HANDSHAKE.replace('websocket', 'h2c')],
     ['a WebSocket', HANDSHAKE],
     ['nothing else', GET],
-  ])('who asks for %s and ends the connection is given back before WordPress has answered', async (_what, bytes) => {
-    const { port, open } = await silentServer();
-    const gateway = await startGateway(port, { limits: { upstreamSeconds: 60 } });
+  ])('who asks for %s and ends the connection is given back when WordPress answers', async (_what, bytes) => {
+    const { port, open, answer } = await slowServer();
+    const gateway = await startGateway(port);
     const clients = Array.from({ length: 10 }, () => new RawClient(gateway.port).send(bytes));
     await expect.poll(open).toBe(10);
     for (const { socket } of clients) socket.end();
-    await expect.poll(open).toBe(0);
     await expect.poll(() => gateway.server.connections).toBe(0);
+    answer();
+    await expect.poll(open).toBe(0);
+  });
+
+  it('who leaves before the whole body has come is given back at once', async () => {
+    const { port, open } = await slowServer();
+    const gateway = await startGateway(port);
+    const bytes = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n${'x'.repeat(30_000)}`;
+    const clients = Array.from({ length: 4 }, () => new RawClient(gateway.port).send(bytes));
+    await expect.poll(open).toBe(4);
+    for (const client of clients) reset(client);
+    await expect.poll(open).toBe(0);
   });
 });
 
@@ -262,7 +277,7 @@ describe('connections', () => {
   });
 
   it('in all are limited: the one that has been idle longest goes first, one with a request under way never', async () => {
-    const { port, open } = await silentServer();
+    const { port, open } = await slowServer();
     const gateway = await startGateway(port, { limits: { connections: 3, upstreamSeconds: 60 } });
     const busy = new RawClient(gateway.port).send(GET);
     await expect.poll(open).toBe(1);

@@ -32,6 +32,23 @@ describe('visitors who send their bodies slowly', () => {
     expect(seen.filter(({ body }) => body.length === length)).toHaveLength(12);
   });
 
+  it('and send no more of them leave room for the uploads of everybody else, whatever addresses they come from', async () => {
+    const { port, seen } = await recordingServer();
+    const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 128 } });
+    const stalled = Array.from({ length: 4 * 145 }, (_, i) =>
+      new RawClient(gateway.port).send(`${post(900_000, `192.0.2.${i % 4}`)}${kilobytes(20)}`),
+    );
+    await expect.poll(() => gateway.server.connections).toBe(stalled.length);
+    await new Promise((resolve) => setTimeout(resolve, 1300));
+    const others = ['198.51.100.1', '198.51.100.2', '203.0.113.3'].map((address) =>
+      new RawClient(gateway.port).send(`${post(60 * 1024, address)}${kilobytes(20)}`),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (const other of others) other.send(kilobytes(40));
+    for (const other of others) await other.until((text) => statusOf(text) === 200);
+    expect(seen.map(({ body }) => body.length)).toEqual(others.map(() => 60 * 1024));
+  });
+
   it('leave room when they go', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 2 } });

@@ -144,10 +144,10 @@ describe('a WebSocket', () => {
         agree.push(() => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\nwelcome'));
       });
     });
-    const gateway = await startGateway(port, { limits: { upstreamConnections: 2 } });
-    const clients = Array.from({ length: 19 }, (_, i) =>
-      new RawClient(gateway.port).send(HANDSHAKE.replace('/ws', `/ws${i}`)),
-    );
+    const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 2 } });
+    const handshake = (i: number): string =>
+      HANDSHAKE.replace('/ws', `/ws${i}`).replace('\r\nHost', `\r\nX-Forwarded-For: 192.0.2.${i}\r\nHost`);
+    const clients = Array.from({ length: 19 }, (_, i) => new RawClient(gateway.port).send(handshake(i)));
     // Two under way, sixteen in line, and one too many.
     await expect.poll(() => clients.filter(({ received }) => statusOf(received) === 503)).toHaveLength(1);
     expect(heads).toHaveLength(2);

@@ -400,14 +400,17 @@ function probeWebServer(context: ProbeContext, allowed: Allowed, request: Incomi
   });
   return new Promise((resolve, reject) => {
     let connection: UpstreamConnection | null = null;
+    let isAnswered = false;
     const end = (settle: () => void): void => {
       clearTimeout(timeout);
       pool.cancel(waiter);
-      // The rest of the response is not needed.
-      connection?.destroy();
+      // The rest of the response is not needed. One that has not begun still occupies WordPress.
+      if (isAnswered) connection?.destroy();
+      else if (connection !== null) pool.abandon(connection);
       settle();
     };
     const waiter = {
+      from: addressKey(allowed.address),
       use(free: UpstreamConnection): void {
         connection = free;
         free.send(
@@ -416,6 +419,7 @@ function probeWebServer(context: ProbeContext, allowed: Allowed, request: Incomi
             onInformation: () => {},
             onHead(probed) {
               const { headers, signal } = toClientResponseHead(probed);
+              isAnswered = true;
               const refuses = probed.status === 401 && signal === undefined && challengesBasic(headers);
               end(() => resolve(refuses));
             },

@@ -4,8 +4,14 @@ import { addressKey } from '../lib/address.js';
 import { flushWrites } from '../upstream/batched-writes.js';
 import type { Peer } from './peer.js';
 
-/** Maximum of pipelined requests that wait on one connection (RFC 9112 section 9.3.2). */
+/** Maximum of pipelined requests that wait on one connection (RFC 9112 section 9.3.2), and of bytes in their heads. */
 const MAX_PIPELINED = 100;
+const MAX_PIPELINED_BYTES = 64 * 1024;
+/**
+ * What a client may send behind the last request that gets a response. It is read and ignored, since a closed connection
+ * with unread bytes is reset, and the client would lose the response.
+ */
+const MAX_IGNORED_BYTES = 1024 * 1024;
 /** How long a client may take to read the last bytes after guard has ended the connection, milliseconds. */
 const LINGER_MS = 2000;
 
@@ -14,6 +20,8 @@ interface Exchange {
   readonly response: ServerResponse;
   /** Begins handling. Everything held for the request is acquired from here on. */
   readonly start: () => void;
+  /** Bytes of its head; 0 unless it waits. */
+  readonly bytes: number;
 }
 
 /**
@@ -24,6 +32,8 @@ interface Exchange {
 export class ClientConnection {
   #current: Exchange | null = null;
   #waiting: Exchange[] = [];
+  #waitingBytes = 0;
+  #ignoredBytes = 0;
   /** No later request on this connection gets a response (RFC 9112 section 9.6). */
   #isLast = false;
   #isEnding = false;
@@ -49,14 +59,67 @@ export class ClientConnection {
   }
 
   /**
-   * Starts a request, or queues it until earlier ones have their responses. Requests beyond the limit, or after the last
-   * one of the connection, are dropped: the client sees the connection end and may send them again.
+   * Whether a further request gets no response: too many wait, or an earlier one is the last. The client sees the
+   * connection end and may send it again (RFC 9112 section 9.3.2).
    */
+  get isFull(): boolean {
+    if (this.#isLast || this.#isEnding) return true;
+    return this.#waiting.length >= MAX_PIPELINED || this.#waitingBytes >= MAX_PIPELINED_BYTES;
+  }
+
+  /** Starts a request, or queues it until earlier ones have their responses. Drops it when the connection is full. */
   receive(request: IncomingMessage, response: ServerResponse, start: () => void): void {
-    if (this.#isLast || this.#isEnding) return;
-    if (this.#current === null) this.#begin({ request, response, start });
-    else if (this.#waiting.length < MAX_PIPELINED) this.#waiting.push({ request, response, start });
-    else this.#isLast = true;
+    if (this.isFull) return;
+    if (this.#current === null) {
+      this.#begin({ request, response, start, bytes: 0 });
+      return;
+    }
+    const bytes = headBytes(request);
+    this.#waiting.push({ request, response, start, bytes });
+    this.#waitingBytes += bytes;
+  }
+
+  /**
+   * Reads no further requests. What still comes is ignored, so that an end or a reset is seen; too much of it ends the
+   * connection. Node's parser must have released the socket, as it does for an upgrade: this does what its listeners did.
+   *
+   * @param early bytes that were read already
+   */
+  ignoreInput(early: Buffer): void {
+    const { socket } = this;
+    if (socket.destroyed || this.#isEnding) return;
+    this.#isLast = true;
+    const response = this.#current?.response;
+    if (response !== undefined && !response.headersSent && this.#waiting.length === 0) response.shouldKeepAlive = false;
+    socket.on('data', (piece: Buffer) => this.ignore(piece.length));
+    socket.on('end', () => socket.destroySoon());
+    socket.on('timeout', () => this.onTimeout());
+    socket.on('drain', () => {
+      const current = this.#current?.response;
+      if (current?.writableNeedDrain === true) current.emit('drain');
+    });
+    this.ignore(early.length);
+    socket.resume();
+  }
+
+  /** Bytes have come that belong to no request. */
+  ignore(bytes: number): void {
+    this.#ignoredBytes += bytes;
+    if (this.#ignoredBytes > MAX_IGNORED_BYTES) this.abort();
+  }
+
+  /**
+   * Whether guard reads nothing, because a body waits that nobody takes. Then neither the end nor a reset of the
+   * connection is seen, unless something is written.
+   */
+  get isBlind(): boolean {
+    const last = this.#waiting.at(-1) ?? this.#current;
+    return last != null && isBlocked(last.request);
+  }
+
+  /** Writes nothing, which fails after a reset: the error then ends the connection. */
+  probe(): void {
+    if (this.socket.writable && this.socket.writableLength === 0) this.socket.write('');
   }
 
   /** Hands the socket over to another protocol. From here on only its end is observed. */
@@ -108,7 +171,7 @@ export class ClientConnection {
 
   /** Ends the connection once the request under way has its response. */
   drain(): void {
-    this.#waiting = [];
+    this.#dropWaiting();
     if (this.#current === null) {
       this.socket.destroy();
       return;
@@ -124,7 +187,7 @@ export class ClientConnection {
   }
 
   onClose(): void {
-    this.#waiting = [];
+    this.#dropWaiting();
     clearTimeout(this.#bodyTimeout);
   }
 
@@ -134,8 +197,12 @@ export class ClientConnection {
    */
   #isClientSilent({ request }: Exchange): boolean {
     if (this.socket.writableLength > 0) return true;
-    const hasRoom = request.readableFlowing !== false && request.readableLength < request.readableHighWaterMark;
-    return !request.complete && hasRoom;
+    return !request.complete && !isBlocked(request);
+  }
+
+  #dropWaiting(): void {
+    this.#waiting = [];
+    this.#waitingBytes = 0;
   }
 
   #begin(exchange: Exchange): void {
@@ -152,7 +219,7 @@ export class ClientConnection {
     start();
     if (!response.shouldKeepAlive) {
       this.#isLast = true;
-      this.#waiting = [];
+      this.#dropWaiting();
     }
   }
 
@@ -162,6 +229,7 @@ export class ClientConnection {
     if (socket.destroyed) return;
     const next = this.#waiting.shift();
     if (next !== undefined) {
+      this.#waitingBytes -= next.bytes;
       this.#begin(next);
       return;
     }
@@ -181,6 +249,17 @@ export class ClientConnection {
   }
 }
 
+/** Bytes that guard holds for the head of a request. */
+function headBytes({ url = '', rawHeaders }: IncomingMessage): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length, url.length);
+}
+
+/** Whether the body of a request has filled its buffer, so that Node reads nothing more from the connection. */
+function isBlocked(request: IncomingMessage): boolean {
+  if (request.complete) return false;
+  return request.readableFlowing === false || request.readableLength >= request.readableHighWaterMark;
+}
+
 export interface ConnectionLimits {
   /** Connections of all clients. */
   readonly connections: number;
@@ -190,15 +269,26 @@ export interface ConnectionLimits {
   readonly idleSeconds: number;
 }
 
+/** The connections of one address. */
+interface AddressConnections {
+  count: number;
+  /** In the order in which they became idle. */
+  readonly idle: Set<ClientConnection>;
+}
+
+/** Interval between two probes of the connections that guard reads nothing from, milliseconds. */
+const PROBE_MS = 1000;
+
 /**
- * All connections of clients, within limits. When there are too many, the one that has been idle longest is closed; a
- * busy one never is.
+ * All connections of clients, within limits. When there are too many, in all or of one address, the one that has been
+ * idle longest is closed; a busy one never is.
  */
 export class ClientConnectionTable {
   readonly #all = new Map<Socket, ClientConnection>();
   /** In the order in which they became idle. */
   readonly #idle = new Set<ClientConnection>();
-  readonly #perAddress = new Map<string, number>();
+  readonly #perAddress = new Map<string, AddressConnections>();
+  #probes: NodeJS.Timeout | undefined;
 
   /** @param onRefused called for each connection over a limit: `connections` or `connections-per-address` */
   constructor(
@@ -217,23 +307,34 @@ export class ClientConnectionTable {
 
   /** Registers a socket that Node has accepted, or destroys it when a limit is reached. */
   accept(socket: Socket, peer: Peer): void {
-    const connection = new ClientConnection(socket, peer, this.limits.idleSeconds * 1000, (each, busy) => {
-      if (busy) this.#idle.delete(each);
-      else this.#idle.add(each);
-    });
     const key = peer.isTrusted ? null : addressKey(peer.address);
-    if (!this.#hasRoom(key)) {
+    const ofAddress = key === null ? null : this.#ofAddress(key);
+    if (!this.#hasRoom(ofAddress)) {
       socket.destroy();
       return;
     }
+    const connection = new ClientConnection(socket, peer, this.limits.idleSeconds * 1000, (each, busy) => {
+      for (const idle of [this.#idle, ofAddress?.idle]) {
+        if (busy) idle?.delete(each);
+        else idle?.add(each);
+      }
+    });
+    this.#probes ??= setInterval(() => this.#probe(), PROBE_MS).unref();
     this.#all.set(socket, connection);
     this.#idle.add(connection);
-    if (key !== null) this.#perAddress.set(key, (this.#perAddress.get(key) ?? 0) + 1);
+    if (ofAddress !== null && key !== null) {
+      ofAddress.count++;
+      ofAddress.idle.add(connection);
+      this.#perAddress.set(key, ofAddress);
+    }
     socket.once('close', () => {
       connection.onClose();
       this.#all.delete(socket);
       this.#idle.delete(connection);
-      if (key !== null) this.#release(key);
+      if (ofAddress === null || key === null) return;
+      ofAddress.idle.delete(connection);
+      ofAddress.count--;
+      if (ofAddress.count === 0) this.#perAddress.delete(key);
     });
   }
 
@@ -251,23 +352,36 @@ export class ClientConnectionTable {
     for (const socket of this.#all.keys()) socket.destroy();
   }
 
-  #hasRoom(key: string | null): boolean {
-    if (key !== null && (this.#perAddress.get(key) ?? 0) >= this.limits.connectionsPerAddress) {
+  /** No connection comes any more. */
+  stop(): void {
+    clearInterval(this.#probes);
+  }
+
+  #ofAddress(key: string): AddressConnections {
+    return this.#perAddress.get(key) ?? { count: 0, idle: new Set() };
+  }
+
+  #hasRoom(ofAddress: AddressConnections | null): boolean {
+    if (ofAddress !== null && ofAddress.count >= this.limits.connectionsPerAddress) {
       this.onRefused('connections-per-address');
-      return false;
+      return this.#closeOne(ofAddress.idle);
     }
     if (this.#all.size < this.limits.connections) return true;
     this.onRefused('connections');
-    const [longestIdle] = this.#idle;
+    return this.#closeOne(this.#idle);
+  }
+
+  /** Closes the connection that has been idle longest. @returns whether there was one */
+  #closeOne(idle: Set<ClientConnection>): boolean {
+    const [longestIdle] = idle;
     if (longestIdle === undefined) return false;
-    this.#idle.delete(longestIdle);
+    // Its `close` comes later.
+    idle.delete(longestIdle);
     longestIdle.socket.destroy();
     return true;
   }
 
-  #release(key: string): void {
-    const count = (this.#perAddress.get(key) ?? 1) - 1;
-    if (count === 0) this.#perAddress.delete(key);
-    else this.#perAddress.set(key, count);
+  #probe(): void {
+    for (const connection of this.#all.values()) if (connection.isBlind) connection.probe();
   }
 }

@@ -18,8 +18,6 @@ export const UNIX_WORD = 'unix';
 
 /** A connection over a Unix socket has no address. It comes from this machine. */
 const UNIX_ADDRESS: Address = { words: [0, 0, 0xffff, 0x7f000001], text: '127.0.0.1', family: 4 };
-/** The client has ended the connection before its address could be read. */
-const GONE_ADDRESS: Address = { words: [0, 0, 0xffff, 0], text: '0.0.0.0', family: 4 };
 
 /** The addresses and ranges of a list of trusted proxies. */
 export function toProxyAddresses(lines: readonly string[]): AddressSet {
@@ -51,9 +49,17 @@ export class TrustedProxies {
     this.#unixPeer = { ...this.#unixPeer, isTrusted: lines.includes(UNIX_WORD) };
   }
 
-  /** @param isUnix whether guard listens on a Unix socket */
-  readPeer(socket: Socket, isUnix: boolean): Peer {
-    return isUnix ? this.#unixPeer : this.toPeer(parseAddress(socket.remoteAddress ?? '') ?? GONE_ADDRESS);
+  /**
+   * To be called when a connection is accepted.
+   *
+   * @param isUnix whether guard listens on a Unix socket
+   * @returns null when the client has reset the connection already. Its bytes may still be read, but no rule could know
+   *   whom they are from: such a connection must not be served.
+   */
+  readPeer(socket: Socket, isUnix: boolean): Peer | null {
+    if (isUnix) return this.#unixPeer;
+    const address = parseAddress(socket.remoteAddress ?? '');
+    return address === null ? null : this.toPeer(address);
   }
 
   toPeer(address: Address): Peer {

@@ -9,8 +9,8 @@ export interface ProxyProtocolOptions {
   readonly trusted: TrustedProxies;
   /** How long a proxy may take to send the header, milliseconds. */
   readonly timeoutMs: number;
-  /** The peer of the connection itself. */
-  readPeer(socket: Socket): Peer;
+  /** The peer of the connection itself, or null when it must not be served. */
+  readPeer(socket: Socket): Peer | null;
   /** The header was read: the connection is handed to the server. */
   onAccepted(socket: Socket, peer: Peer): void;
   onRefused(fault: ProxyHeaderFault, peer: Peer): void;
@@ -48,6 +48,10 @@ export class ProxyProtocol {
     const proxy = readPeer(socket);
     const onError = (): void => void socket.destroy();
     socket.on('error', onError);
+    if (proxy === null) {
+      socket.destroy();
+      return;
+    }
     if (!proxy.isTrusted) {
       onRefused('untrusted', proxy);
       socket.destroy();

@@ -114,8 +114,9 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
     insecureHTTPParser: false,
     // Responses that Node sends by itself would be missing from the log and from the requests under way.
     requireHostHeader: false,
-    IncomingMessage: createRequestClass((request) =>
-      acceptHandshake(gateway, connections.get(request.socket), request),
+    IncomingMessage: createRequestClass(
+      (request) => acceptHandshake(gateway, connections.get(request.socket), request),
+      (request) => connections.get(request.socket)?.isFull === true,
     ),
     // Newer releases of Node call this; older ones read the property.
     ...{ shouldUpgradeCallback: (request: GuardRequest) => request.upgrade },
@@ -135,7 +136,11 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
       }
     });
   };
-  const readPeer = (socket: Socket): Peer => trusted.readPeer(socket, isUnix);
+  const readPeer = (socket: Socket): Peer | null => {
+    const peer = trusted.readPeer(socket, isUnix);
+    if (peer === null) refusals.add('no-address');
+    return peer;
+  };
   const proxies = new ProxyProtocol({
     trusted,
     timeoutMs: limits.headerSeconds * 1000,
@@ -147,14 +152,24 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
     },
   });
   if (config.proxyProtocol) proxies.attach(server);
-  else server.on('connection', (socket) => connections.accept(socket, readPeer(socket)));
+  else {
+    server.on('connection', (socket) => {
+      const peer = readPeer(socket);
+      if (peer === null) socket.destroy();
+      else connections.accept(socket, peer);
+    });
+  }
   server.on('timeout', (socket) => connections.get(socket)?.onTimeout());
   server.on('request', (request, response) => onRequest(request, response, false));
   server.on('checkContinue', (request, response) => onRequest(request, response, true));
   server.on('checkExpectation', (request, response) => onRequest(request, response, false));
   server.on('upgrade', (request: GuardRequest, socket, early) => {
     const connection = connections.get(request.socket);
-    if (connection === undefined || request.handshake === null) socket.destroy();
+    if (connection !== undefined && request.isDropped) {
+      // Newer releases of Node may pass a stream above the socket.
+      if (socket !== connection.socket) socket.on('error', () => connection.socket.destroy());
+      connection.ignoreInput(early);
+    } else if (connection === undefined || request.handshake === null) socket.destroy();
     else {
       observer.requested();
       openWebSocket(gateway, connection, request.handshake, request, early);
@@ -178,7 +193,8 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
     const connection = connections.get(socket);
     if (connection === undefined || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     // Bytes after the last request of a connection are ignored; that request still gets its response (RFC 9112 section 9.6).
-    else if (error.code === 'HPE_CLOSED_CONNECTION' && connection.isBusy) return;
+    else if (error.code === 'HPE_CLOSED_CONNECTION' && connection.isBusy)
+      connection.ignore(error.rawPacket?.length ?? 0);
     else refuseMalformedRequest(gateway, error, connection);
   });
 
@@ -212,6 +228,7 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
       // Ends Node's own checks of open connections.
       server.close(() => {});
       refusals.stop();
+      connections.stop();
       router.close();
       proxies.destroy();
       connections.drain();
@@ -232,26 +249,34 @@ type GuardRequest = IncomingMessage & {
   readonly upgrade: boolean;
   /** Decision on an accepted WebSocket handshake; null for any other request. */
   readonly handshake: Allowed | null;
+  /** Whether it came when the connection was full. */
+  readonly isDropped: boolean;
 };
 
 /**
  * Creates the class of incoming requests. As soon as there is a listener for `upgrade`, Node 20 emits that event for every
  * request with an `Upgrade` header, and an upgrade cannot be declined. Node decides by the request's property `upgrade`.
- * In this class it is true only for CONNECT and accepted handshakes, so that Node handles all other requests as usual.
+ * In this class it is true for CONNECT and accepted handshakes, so that Node handles all other requests as usual, and for
+ * requests that are dropped: an upgrade is how Node's parser lets go of a connection. Otherwise it would go on creating a
+ * request for each few bytes.
  */
-function createRequestClass(accept: (request: IncomingMessage) => Allowed | null): typeof IncomingMessage {
+function createRequestClass(
+  accept: (request: IncomingMessage) => Allowed | null,
+  isFull: (request: IncomingMessage) => boolean,
+): typeof IncomingMessage {
   return class extends IncomingMessage {
     offered = false;
     handshake: Allowed | null = null;
+    isDropped = false;
     isEvaluated = false;
 
     get upgrade(): boolean {
-      if (!this.offered || this.method === 'CONNECT') return this.offered;
       if (!this.isEvaluated) {
         this.isEvaluated = true;
-        this.handshake = accept(this);
+        this.isDropped = isFull(this);
+        if (this.offered && !this.isDropped && this.method !== 'CONNECT') this.handshake = accept(this);
       }
-      return this.handshake !== null;
+      return this.isDropped || this.handshake !== null || (this.offered && this.method === 'CONNECT');
     }
 
     set upgrade(offered: boolean | null) {

@@ -4,9 +4,15 @@ import { toCanonicalPath } from '../http/canonical-path.js';
 import { toSiblingTarget } from '../http/decoy-target.js';
 import type { RawHeaders } from '../http/headers.js';
 import { type RequestFacts, toRequestFacts } from '../http/request-facts.js';
+import { addressKey } from '../lib/address.js';
 import { toClientResponseHead, toUpstreamRequestHead } from '../upstream/message-head.js';
 import type { ResponseHead } from '../upstream/response-parser.js';
-import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from '../upstream/upstream-client.js';
+import type {
+  ConnectionWaiter,
+  UpstreamConnection,
+  UpstreamFailure,
+  UpstreamHandler,
+} from '../upstream/upstream-client.js';
 import { isMember, readSignal } from '../wordpress/signature.js';
 import type { ClientConnection } from './client-connection.js';
 import type { GatewayContext } from './context.js';
@@ -79,10 +85,7 @@ class Handshake implements UpstreamHandler {
   #early: Buffer[] = [];
   #earlyBytes = 0;
   readonly #client: Socket;
-  readonly #waiting = {
-    use: (upstream: UpstreamConnection): void => this.#send(upstream),
-    fail: (kind: UpstreamFailure, cause: unknown): void => this.onFailure(kind, cause),
-  };
+  readonly #waiting: ConnectionWaiter;
   #target = '';
 
   constructor(
@@ -93,14 +96,21 @@ class Handshake implements UpstreamHandler {
     early: Buffer,
   ) {
     this.#facts = allowed.facts;
+    this.#waiting = {
+      from: addressKey(allowed.address),
+      use: (upstream) => this.#send(upstream),
+      fail: (kind, cause) => this.onFailure(kind, cause),
+    };
     this.#client = connection.socket;
     const client = this.#client;
     if (early.length > 0) this.#keepEarly(early);
     client.on('data', this.#keepEarly);
     client.on('end', this.#onClientEnd);
     client.on('close', () => {
-      if (this.#upstream !== null) this.#upstream.destroy();
-      else this.allowed.site.pool.cancel(this.#waiting);
+      const { pool } = this.allowed.site;
+      if (this.#upstream === null) pool.cancel(this.#waiting);
+      else if (this.#started) this.#upstream.destroy();
+      else pool.abandon(this.#upstream);
     });
     // A WebSocket may be silent without limit, but each side must read what the other sends.
     client.on('timeout', () => {
@@ -121,7 +131,8 @@ class Handshake implements UpstreamHandler {
   readonly #keepEarly = (piece: Buffer): void => {
     this.#early.push(piece);
     this.#earlyBytes += piece.length;
-    if (this.#earlyBytes > EARLY_BYTES) this.#client.pause();
+    // Pausing would hide when the client leaves. A client has to wait for the response (RFC 6455 section 4.1).
+    if (this.#earlyBytes > EARLY_BYTES) this.#client.destroy();
   };
 
   /** A client that ends the connection before the response needs none. */

@@ -172,6 +172,19 @@ export function addressKey(address: Address): string {
   return key;
 }
 
+/**
+ * The network that a key belongs to, as text: the /24 of an IPv4 address, the /48 of an IPv6 one. Who has a network can use
+ * all addresses in it, so shares are counted for networks, too. Other text is a network of its own.
+ *
+ * @param key from `addressKey`
+ */
+export function networkKey(key: string): string {
+  const address = parseAddress(key.replace(/\/\d+$/, ''));
+  if (address === null) return key;
+  if (address.family === 4) return key.slice(0, key.lastIndexOf('.'));
+  return `${toAddress([address.words[0], (address.words[1] & 0xffff0000) >>> 0, 0, 0]).text}/48`;
+}
+
 /** Host and port as URLs and the header `Host` write them (RFC 3986 section 3.2): an IPv6 address stands in brackets. */
 export function toAuthority({ host, port }: { readonly host: string; readonly port: number }): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;

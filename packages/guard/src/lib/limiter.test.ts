@@ -127,6 +127,62 @@ describe('a limiter', () => {
   });
 });
 
+describe('a limiter for several addresses', () => {
+  it('keeps the reserve for keys that hold none', () => {
+    const { limiter, granted, enqueue } = limiterUnderTest({ permits: 4, reserve: 2 });
+    const took = ['a', 'a', 'a', 'b', 'b', 'c', 'd'].map((key) => limiter.tryAcquire(key, 10));
+    expect(took).toEqual([true, true, false, true, false, true, false]);
+    enqueue('a3');
+    enqueue('d1', { key: 'd' });
+    expect(limiter.withoutPermit).toBe(1);
+    limiter.release('c');
+    limiter.serveAll(10);
+    limiter.release('b');
+    limiter.serveAll(10);
+    limiter.release('a');
+    limiter.serveAll(10);
+    expect(granted).toEqual(['d1']);
+    limiter.release('d');
+    limiter.serveAll(10);
+    expect(granted).toEqual(['d1', 'a3']);
+  });
+
+  it('serves those with the fewest permits first', () => {
+    const { limiter, granted, enqueue } = limiterUnderTest({ permits: 3 });
+    for (const key of ['a', 'a', 'b']) limiter.tryAcquire(key, 10);
+    for (const key of ['a', 'b', 'c']) enqueue(`${key}1`, { key });
+    limiter.release('a');
+    limiter.serveAll(10);
+    limiter.release('a');
+    limiter.serveAll(10);
+    limiter.release('b');
+    limiter.serveAll(10);
+    expect(granted).toEqual(['c1', 'a1', 'b1']);
+  });
+
+  it('refuses the last of the largest share when its queue is full', () => {
+    const { limiter, refused, enqueue } = limiterUnderTest({ waiting: 3, groupOf: (key) => key.slice(0, 1) });
+    for (const key of ['a1', 'a1', 'a2']) enqueue(key, { key });
+    const taken = [enqueue('b1', { key: 'b1' }), enqueue('a2 again', { key: 'a2' }), enqueue('c1', { key: 'c1' })];
+    expect(taken.map((client) => client !== null)).toEqual([true, false, true]);
+    expect(refused).toEqual(['a1', 'a2']);
+    expect([limiter.waiting, limiter.waitingFor('a1'), limiter.size]).toEqual([3, 1, 3]);
+  });
+
+  it('holds its bounds when those it refuses call back', () => {
+    const limiter: Limiter<string> = new Limiter({
+      waiting: 2,
+      groupOf: (key) => key,
+      grant() {},
+      refuse: (name) => void limiter.enqueue('a', `${name} again`),
+    });
+    limiter.enqueue('a', 'one');
+    limiter.enqueue('a', 'two');
+    expect(limiter.enqueue('b', 'three')).toBe(false);
+    expect(limiter.waiting).toBe(2);
+  });
+});
+
 describe('in any order of calls', () => {
   const PERMITS = 5;
   const PER_KEY = 2;
@@ -162,9 +218,12 @@ describe('in any order of calls', () => {
           answered.push(client);
         };
         const hold = (key: string, by: number): void => void held.set(key, (held.get(key) ?? 0) + by);
-        /** The next waiter of these keys: the lowest priority value, then the oldest. */
-        const next = (keys: readonly string[]): Client | undefined =>
-          waiting.filter(({ key }) => keys.includes(key)).sort((one, other) => one.priority - other.priority)[0];
+        /** The next waiter of these keys: the lowest priority value, then whose key holds fewest, then the oldest. */
+        const next = (keys: readonly string[]): Client | undefined => {
+          const count = ({ key }: Client): number => held.get(key) ?? 0;
+          const order = (one: Client, other: Client) => one.priority - other.priority || count(one) - count(other);
+          return waiting.filter(({ key }) => keys.includes(key)).sort(order)[0];
+        };
         const withRoom = (keys: readonly string[]): string[] => {
           const total = [...held.values()].reduce((sum, each) => sum + each, 0);
           return total >= PERMITS ? [] : keys.filter((key) => (held.get(key) ?? 0) < PER_KEY);

@@ -1,10 +1,19 @@
+import { Shares } from './shares.js';
+
 export interface LimiterOptions<Waiter> {
   /** Permits held at the same time, those of all keys together. */
   readonly permits?: number;
+  /** How many of the permits only keys that hold none may take. */
+  readonly reserve?: number;
   /** Waiters at the same time, those of all keys together. */
   readonly waiting?: number;
   /** Waiters of one key at the same time. */
   readonly waitingPerKey?: number;
+  /**
+   * The group of a key. With it a full queue has room for a key with few waiters: the last of the largest share is
+   * refused instead; see `Shares`.
+   */
+  groupOf?(key: string): string;
   /** The waiter holds a permit of that key from here on. @param now as given to the call that served it */
   grant(waiter: Waiter, key: string, now: number): void;
   /** The waiter gets no permit: its deadline has passed, or others took all the room. */
@@ -34,6 +43,8 @@ interface KeyState<Waiter> {
 export class Limiter<Waiter> {
   readonly #keys = new Map<string, KeyState<Waiter>>();
   readonly #permits: number;
+  readonly #reserve: number;
+  readonly #shares: Shares | null;
   readonly #maxWaiting: number;
   readonly #maxWaitingPerKey: number;
   readonly #options: LimiterOptions<Waiter>;
@@ -44,9 +55,11 @@ export class Limiter<Waiter> {
   #unused: KeyState<Waiter> | null = null;
 
   constructor(options: LimiterOptions<Waiter>) {
-    const { permits, waiting, waitingPerKey } = options;
+    const { permits, reserve, waiting, waitingPerKey, groupOf } = options;
     this.#options = options;
     this.#permits = permits ?? Number.POSITIVE_INFINITY;
+    this.#reserve = reserve ?? 0;
+    this.#shares = groupOf === undefined ? null : new Shares(groupOf);
     this.#maxWaiting = waiting ?? Number.POSITIVE_INFINITY;
     this.#maxWaitingPerKey = waitingPerKey ?? Number.POSITIVE_INFINITY;
   }
@@ -72,12 +85,13 @@ export class Limiter<Waiter> {
   }
 
   /**
-   * Takes a permit now, unless the key holds `limit` already, someone waits for one of the same key, or all are held.
+   * Takes a permit now, unless the key holds `limit` already, someone waits for one of the same key, or none is free for it.
    * Calls neither `grant` nor `refuse`.
    */
   tryAcquire(key: string, limit: number): boolean {
     const state = this.#keys.get(key);
-    if (this.#held >= this.#permits || (state?.held ?? 0) >= limit) return false;
+    const held = state?.held ?? 0;
+    if (held >= limit || !this.#hasPermit(held)) return false;
     if (state !== undefined && state.queue.length > 0) return false;
     this.#add(state ?? this.#create(key));
     return true;
@@ -91,17 +105,15 @@ export class Limiter<Waiter> {
    * @returns false when the queue is full and the waiter was not taken; it is not called then
    */
   enqueue(key: string, waiter: Waiter, priority = 0, deadline = Number.POSITIVE_INFINITY): boolean {
+    if (this.waitingFor(key) >= this.#maxWaitingPerKey || !this.#makeRoom(key)) return false;
     const state = this.#keys.get(key) ?? this.#create(key);
-    const { queue } = state;
-    if (queue.length >= this.#maxWaitingPerKey || this.#waiting >= this.#maxWaiting) {
-      this.#tidy(state);
-      return false;
-    }
     if (state === this.#unused) this.#unused = null;
+    const { queue } = state;
     let at = queue.length;
     while (at > 0 && (queue[at - 1] as Entry<Waiter>).priority > priority) at--;
     queue.splice(at, 0, { waiter, priority, deadline, order: this.#order++ });
     this.#waiting++;
+    this.#shares?.add(key);
     return true;
   }
 
@@ -139,17 +151,21 @@ export class Limiter<Waiter> {
   serve(key: string, limit: number, now = 0): boolean {
     const state = this.#keys.get(key);
     if (state === undefined || state.queue.length === 0) return false;
-    if (state.held >= limit || this.#held >= this.#permits) return false;
+    if (state.held >= limit || !this.#hasPermit(state.held)) return false;
     this.#grant(state, now);
     return true;
   }
 
-  /** Grants permits to waiters of all keys, in order, passing over keys that hold `limit` permits each. */
+  /**
+   * Grants permits to waiters of all keys, passing over keys that hold `limit` permits each: by priority; within one value
+   * those of the key with the fewest permits first, then the oldest.
+   */
   serveAll(limit: number, now = 0): void {
     while (this.#waiting > 0 && this.#held < this.#permits) {
       let next: KeyState<Waiter> | null = null;
       for (const state of this.#keys.values()) {
-        if (state.queue.length > 0 && state.held < limit && (next === null || isBefore(state, next))) next = state;
+        const mayHave = state.queue.length > 0 && state.held < limit && this.#hasPermit(state.held);
+        if (mayHave && (next === null || isBefore(state, next))) next = state;
       }
       if (next === null) return;
       this.#grant(next, now);
@@ -171,6 +187,30 @@ export class Limiter<Waiter> {
     }
   }
 
+  /** Keys that wait and hold no permit. */
+  get withoutPermit(): number {
+    let count = 0;
+    if (this.#waiting === 0) return count;
+    for (const { held, queue } of this.#keys.values()) if (held === 0 && queue.length > 0) count++;
+    return count;
+  }
+
+  /** Whether a permit is free for a key that holds so many. */
+  #hasPermit(held: number): boolean {
+    return this.#held < this.#permits - (held > 0 ? this.#reserve : 0);
+  }
+
+  /** @returns whether one more of this key may wait */
+  #makeRoom(key: string): boolean {
+    if (this.#waiting < this.#maxWaiting) return true;
+    const largest = this.#shares?.largest(key) ?? null;
+    const state = largest === null ? undefined : this.#keys.get(largest);
+    const last = state?.queue.at(-1);
+    if (state === undefined || last === undefined) return false;
+    this.#refuse(state, last);
+    return this.#waiting < this.#maxWaiting;
+  }
+
   #create(key: string): KeyState<Waiter> {
     const state: KeyState<Waiter> = { key, held: 0, queue: [] };
     this.#keys.set(key, state);
@@ -186,6 +226,7 @@ export class Limiter<Waiter> {
   #grant(state: KeyState<Waiter>, now: number): void {
     const { waiter } = state.queue.shift() as Entry<Waiter>;
     this.#waiting--;
+    this.#shares?.delete(state.key);
     this.#add(state);
     this.#options.grant(waiter, state.key, now);
   }
@@ -201,6 +242,7 @@ export class Limiter<Waiter> {
   #remove(state: KeyState<Waiter>, at: number): void {
     state.queue.splice(at, 1);
     this.#waiting--;
+    this.#shares?.delete(state.key);
     this.#tidy(state);
   }
 
@@ -214,5 +256,6 @@ export class Limiter<Waiter> {
 function isBefore<Waiter>(one: KeyState<Waiter>, other: KeyState<Waiter>): boolean {
   const a = one.queue[0] as Entry<Waiter>;
   const b = other.queue[0] as Entry<Waiter>;
-  return a.priority === b.priority ? a.order < b.order : a.priority < b.priority;
+  if (a.priority !== b.priority) return a.priority < b.priority;
+  return one.held === other.held ? a.order < b.order : one.held < other.held;
 }

@@ -5,7 +5,13 @@ import { endResponse, type PendingWrite, scheduleWrite } from './batched-writes.
 import { type ForwardedClient, toClientResponseHead, toUpstreamRequestHead } from './message-head.js';
 import { awaitUpload, type BodyFraming, readBodyFraming, sendBody } from './request-body.js';
 import type { ResponseHead } from './response-parser.js';
-import type { UpstreamConnection, UpstreamFailure, UpstreamHandler, UpstreamPool } from './upstream-client.js';
+import type {
+  ConnectionWaiter,
+  UpstreamConnection,
+  UpstreamFailure,
+  UpstreamHandler,
+  UpstreamPool,
+} from './upstream-client.js';
 
 /** Logged when the client closed the connection before the response; the same number as nginx. */
 export const CLIENT_CLOSED_REQUEST = 499;
@@ -63,26 +69,36 @@ class Exchange implements UpstreamHandler, PendingWrite {
   #ready: Promise<void> | null = null;
   #lastPiece: Buffer | undefined;
   #stall: StallTimer | null = null;
-  readonly #waiting = {
-    use: (connection: UpstreamConnection): void => this.#send(connection),
-    fail: (kind: UpstreamFailure, cause: unknown): void => this.onFailure(kind, cause),
-  };
+  readonly #waiting: ConnectionWaiter;
 
   /** Stops waiting for the body and releases the upload permit. */
   #releaseUpload: () => void = () => {};
 
-  constructor(private readonly f: ForwardOptions) {}
+  constructor(private readonly f: ForwardOptions) {
+    this.#waiting = {
+      from: addressKey(f.address),
+      use: (connection) => this.#send(connection),
+      fail: (kind, cause) => this.onFailure(kind, cause),
+    };
+  }
 
   start(): void {
-    const { request, response, pool, address } = this.f;
+    const { request, response, pool } = this.f;
     response.on('close', () => this.#clientClosed());
     if (request.complete || this.#framing() === 'none') pool.acquire(this.#waiting);
     else {
-      this.#releaseUpload = awaitUpload(request, pool.uploads, addressKey(address), this.f.idleMs, {
+      this.#releaseUpload = awaitUpload(request, pool.uploads, this.#waiting.from, this.f.idleMs, {
         ready: () => pool.acquire(this.#waiting),
-        refused: () => this.onFailure('busy', new Error('too many bodies are waiting for WordPress')),
+        refused: () => this.#refuseUpload(),
       });
     }
+  }
+
+  /** Too many bodies wait, or this one has stalled and others wait. */
+  #refuseUpload(): void {
+    if (this.#connection === null) this.f.pool.cancel(this.#waiting);
+    else this.#connection.destroy();
+    this.onFailure('busy', new Error('too many bodies are waiting for WordPress'));
   }
 
   #framing(): BodyFraming {
@@ -144,6 +160,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     }
     const { headers, signal, login } = toClientResponseHead(head);
     this.f.onSignal(signal);
+    if (signal !== undefined && this.#connection !== null) this.f.pool.noteAnswer(this.#connection);
     this.#headSeen = true;
     const ready = this.f.hooks.onLoginReport(login, head.status, headers);
     if (this.#isClientGone) {
@@ -196,6 +213,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     else if (headers.length > 0 && isEventStream(headers)) {
       response.flushHeaders();
       this.f.onStream?.();
+      this.#detach();
     }
   }
 
@@ -295,10 +313,12 @@ class Exchange implements UpstreamHandler, PendingWrite {
     });
   }
 
-  /** Moves a slowly read response out of the pool, or ends it when there are too many. */
+  /** Moves a response that is read slowly, or never ends, out of the pool; ends it when there are too many. */
   #detach(): void {
     if (this.#over || this.#connection === null) return;
-    if (!this.f.pool.detachSlowDownload(this.#connection, addressKey(this.f.address))) this.f.response.destroy();
+    const { pool, response } = this.f;
+    const end = (): void => void response.destroy();
+    if (!pool.detachSlowDownload(this.#connection, this.#waiting.from, end)) end();
   }
 
   /** The client has closed the connection or has the complete response. */
@@ -308,6 +328,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     if (this.#over) return;
     if (this.f.hooks.outlivesClient && this.#sentWhole && !this.#headSeen) {
       this.#isClientGone = true;
+      if (this.#connection !== null) this.f.pool.noteLeft(this.#connection);
       return;
     }
     this.#over = true;
@@ -316,11 +337,12 @@ class Exchange implements UpstreamHandler, PendingWrite {
       this.f.onResponse(CLIENT_CLOSED_REQUEST);
     } else if (this.#held !== null) this.f.onResponse(CLIENT_CLOSED_REQUEST);
     if (this.#connection === null) this.f.pool.cancel(this.#waiting);
+    else if (this.#sentWhole && !this.#headSeen) this.f.pool.abandon(this.#connection);
     else this.#connection.destroy();
   }
 
   #sent(failure: UpstreamFailure): 'nothing' | 'part' | 'whole' {
-    if (this.#connection === null || failure === 'connect' || failure === 'busy') return 'nothing';
+    if (this.#connection === null || failure === 'connect') return 'nothing';
     return this.#sentWhole ? 'whole' : 'part';
   }
 }

@@ -142,6 +142,7 @@ export function awaitUpload(
       then.ready();
     },
     refused: then.refused,
+    received: () => (request.readableFlowing === true ? request.socket.bytesRead : null),
   };
   let stop = whenReceived(
     request,

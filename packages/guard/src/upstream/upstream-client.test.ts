@@ -1,43 +1,55 @@
-import { describe, expect, it } from 'vitest';
-import { UploadLimiter, type UploadWaiter } from './upstream-client.js';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { SlowDownloads, UploadLimiter, type UploadWaiter, UpstreamConnection } from './upstream-client.js';
 
-function uploadLimiter() {
-  const uploads = new UploadLimiter(16);
+/** @param connections the pool's maximum */
+function uploadLimiter(connections = 16) {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const uploads = new UploadLimiter(connections);
   const granted: string[] = [];
   const refused: string[] = [];
-  const enter = (from: string): UploadWaiter => {
-    const upload = { from, granted: () => void granted.push(from), refused: () => void refused.push(from) };
+  const enter = (from: string, received: () => number | null = () => 0): UploadWaiter => {
+    const upload = {
+      from,
+      granted: () => void granted.push(from),
+      refused: () => void refused.push(from),
+      received,
+    };
     uploads.acquire(upload);
     return upload;
   };
   return { uploads, granted, refused, enter };
 }
 
+/** Two checks, so that a body that sends nothing is known to have stalled. */
+const TWO_CHECKS_MS = 2000;
+
 describe('slow uploads', () => {
-  it('hold an eighth of the connections for one address, and half for all', () => {
+  it('hold an eighth of the connections for one address, and half for all; the last permit is for one that holds none', () => {
     const { granted, enter } = uploadLimiter();
-    for (const from of ['a', 'a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'e']) enter(from);
-    expect(granted).toEqual(['a', 'a', 'b', 'b', 'c', 'c', 'd', 'd']);
+    for (const from of ['a', 'a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'e', 'f']) enter(from);
+    expect(granted).toEqual(['a', 'a', 'b', 'b', 'c', 'c', 'd', 'e']);
   });
 
   it('wait, and are passed over while their address is at its limit', () => {
     const { uploads, granted, enter } = uploadLimiter();
-    const [first] = ['a', 'a', 'b', 'b', 'c', 'c', 'd', 'd'].map(enter);
-    ['b', 'e', 'a'].forEach(enter);
+    const [first] = ['a', 'a', 'b', 'b', 'c', 'c', 'd', 'e'].map((from) => enter(from));
+    for (const from of ['b', 'f', 'a']) enter(from);
     uploads.release(first as UploadWaiter);
-    expect(granted.slice(8)).toEqual(['e']);
+    expect(granted.slice(8)).toEqual(['f']);
   });
 
   it('stop waiting when their client goes, and give back their permit only once', () => {
     const { uploads, granted, enter } = uploadLimiter();
-    const [one, two] = ['a', 'a'].map(enter);
+    const [one, two] = ['a', 'a'].map((from) => enter(from));
     const third = enter('a');
     uploads.release(third);
     uploads.release(one as UploadWaiter);
     uploads.release(one as UploadWaiter);
     uploads.release(two as UploadWaiter);
     expect(granted).toEqual(['a', 'a']);
-    ['a', 'a', 'a'].forEach(enter);
+    for (const from of ['a', 'a', 'a']) enter(from);
     expect(granted).toHaveLength(4);
   });
 
@@ -47,5 +59,93 @@ describe('slow uploads', () => {
     expect(refused).toEqual([]);
     enter('a');
     expect(refused).toEqual(['a']);
+  });
+
+  it('of four addresses with 145 bodies each that have stalled leave room for everybody else', () => {
+    const { granted, refused, enter } = uploadLimiter(128);
+    for (let i = 0; i < 4 * 145; i++) enter(`192.0.2.${i % 4}`);
+    for (const from of ['198.51.100.1', '198.51.100.2', '203.0.113.3']) enter(from);
+    expect(granted.slice(-3)).toEqual(['198.51.100.1', '198.51.100.2', '203.0.113.3']);
+    expect(refused.filter((from) => !from.startsWith('192.0.2.'))).toEqual([]);
+  });
+
+  it('of a whole network that have stalled give way to an address that holds none, the newest first', () => {
+    const { granted, refused, enter } = uploadLimiter();
+    for (let i = 0; i < 8 + 64; i++) enter(`192.0.2.${i}`);
+    expect([granted.length, refused]).toEqual([8, []]);
+    enter('198.51.100.1');
+    // The last of those that wait makes room in the queue.
+    expect(refused).toEqual(['192.0.2.71']);
+    vi.advanceTimersByTime(30_000);
+    expect(refused).toContain('192.0.2.7');
+    expect(granted).toContain('198.51.100.1');
+  });
+
+  it.each([
+    ['that go on arriving', (now: number) => now * 2],
+    ['that WordPress does not read', () => null],
+  ])('%s give way to nobody', (_what, received) => {
+    const { granted, refused, enter } = uploadLimiter();
+    for (let i = 0; i < 8; i++) enter(`192.0.2.${i}`, () => received(performance.now()));
+    enter('198.51.100.1');
+    vi.advanceTimersByTime(30_000);
+    expect([granted.length, refused]).toEqual([8, []]);
+  });
+
+  it('that have stalled stay while only their own address waits', () => {
+    const { granted, refused, enter } = uploadLimiter();
+    for (let i = 0; i < 10; i++) enter('192.0.2.1');
+    vi.advanceTimersByTime(30_000);
+    expect([granted.length, refused]).toEqual([2, []]);
+  });
+
+  it('are checked only while others wait', () => {
+    const { uploads, enter } = uploadLimiter();
+    const held = ['a', 'a', 'a'].map((from) => enter(from));
+    expect(vi.getTimerCount()).toBe(1);
+    for (const upload of held) uploads.release(upload);
+    vi.advanceTimersByTime(TWO_CHECKS_MS);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('slow downloads', () => {
+  async function slowDownloads(connections: number) {
+    const server = createServer((socket) => void socket.on('error', () => {}));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const open: UpstreamConnection[] = [];
+    onTestFinished(() => {
+      for (const connection of open) connection.destroy();
+      server.close();
+    });
+    const slow = new SlowDownloads(connections);
+    const ended: string[] = [];
+    const add = (from: string): boolean => {
+      const connection = new UpstreamConnection(
+        { host: '127.0.0.1', port },
+        () => {},
+        () => {},
+      );
+      open.push(connection);
+      return slow.add(connection, from, () => void ended.push(from));
+    };
+    return { add, ended };
+  }
+
+  it('have room for half as many of one address as the pool has connections', async () => {
+    const { add } = await slowDownloads(8);
+    expect(Array.from({ length: 5 }, () => add('192.0.2.1'))).toEqual([true, true, true, true, false]);
+    expect(add('192.0.2.2')).toBe(true);
+  });
+
+  it('end when there is no room for others, the newest of the largest share first', async () => {
+    const { add, ended } = await slowDownloads(2);
+    for (let i = 0; i < 15; i++) expect(add(`192.0.2.${i}`)).toBe(true);
+    expect(add('198.51.100.1')).toBe(true);
+    expect(add('203.0.113.1')).toBe(true);
+    expect(ended).toEqual(['192.0.2.14']);
+    // One more of the largest share itself has to go.
+    expect(add('192.0.2.99')).toBe(false);
   });
 });

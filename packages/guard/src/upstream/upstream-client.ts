@@ -1,8 +1,11 @@
 import { connect, type Socket } from 'node:net';
+import { networkKey } from '../lib/address.js';
 import { Limiter } from '../lib/limiter.js';
+import { Shares } from '../lib/shares.js';
 import { type SocketAddress, toUpstreamAuthority } from '../lib/socket-address.js';
 import { type PendingWrite, scheduleWrite } from './batched-writes.js';
-import { ResponseParser, type ResponseSink } from './response-parser.js';
+import { toClientResponseHead } from './message-head.js';
+import { type ResponseHead, ResponseParser, type ResponseSink } from './response-parser.js';
 
 /** Why a request got no complete response. For the log only; clients see a generic page. */
 export type UpstreamFailure = 'connect' | 'timeout' | 'closed' | 'syntax' | 'busy';
@@ -18,6 +21,16 @@ export interface UpstreamHandler extends ResponseSink {
  * silence does not end a head whose bytes trickle in.
  */
 const HEAD_MS = 30_000;
+
+/** Takes a response that nobody waits for. */
+const NOBODY: UpstreamHandler = {
+  onInformation() {},
+  onHead() {},
+  onBody() {},
+  onComplete() {},
+  onFailure() {},
+  onDrain() {},
+};
 
 /** One connection to WordPress's web server, used for one request after another. */
 export class UpstreamConnection implements PendingWrite {
@@ -144,6 +157,24 @@ export class UpstreamConnection implements PendingWrite {
     this.socket.destroy();
   }
 
+  /**
+   * The client has left, but WordPress has the whole request and goes on working for it: a closed connection stops neither
+   * a web server's queue nor PHP. So the connection stays in use until the response begins or its time is over.
+   *
+   * @param onHead called when the response begins
+   */
+  abandon(onHead: (head: ResponseHead) => void): void {
+    if (this.#handler === null) return;
+    this.#handler = {
+      ...NOBODY,
+      onHead: (head) => {
+        onHead(head);
+        this.destroy();
+      },
+    };
+    this.socket.resume();
+  }
+
   #limitHeadTime(): void {
     if (!this.#parser.isInsideHead) {
       if (this.#headTimer !== null) this.#stopHeadTimer();
@@ -197,18 +228,29 @@ export interface UploadWaiter {
   readonly from: string;
   /** The request may take a connection to WordPress. */
   granted(): void;
-  /** Too many requests are waiting already. */
+  /** Too many requests are waiting already, or this one has stalled and others wait. */
   refused(): void;
+  /** Bytes of the body that have come; null while nobody reads it, so that it can't come. */
+  received(): number | null;
 }
+
+/** Interval between two checks for stalled bodies while others wait, milliseconds. */
+const STALL_CHECK_MS = 1000;
+/** A body of which fewer bytes have come between two checks has stalled. */
+const STALLED_BYTES = 1024;
 
 /**
  * Permits to hold a connection to WordPress while a body arrives. Clients may send slowly, so uploads get at most half of
- * the connections, and those of one address an eighth. The rest stays free for other requests.
+ * the connections, and those of one address an eighth. The rest stays free for other requests. Some permits are for
+ * addresses that hold none; when one of them waits all the same, a body that has stalled gives way: the newest of the
+ * address that holds most in the network that holds most.
  */
 export class UploadLimiter {
   readonly #perAddress: number;
-  readonly #granted = new Set<UploadWaiter>();
+  /** With the bytes that had come at the last check; null before the first. In the order in which they were granted. */
+  readonly #granted = new Map<UploadWaiter, number | null>();
   readonly #limiter: Limiter<UploadWaiter>;
+  #checks: NodeJS.Timeout | undefined;
 
   /** @param connections maximum of connections to one web server */
   constructor(connections: number) {
@@ -216,7 +258,9 @@ export class UploadLimiter {
     this.#perAddress = Math.max(1, Math.floor(connections / 8));
     this.#limiter = new Limiter({
       permits,
+      reserve: Math.floor(permits / 8),
       waiting: permits * 8,
+      groupOf: networkKey,
       grant: (upload) => this.#grant(upload),
       refuse: (upload) => upload.refused(),
     });
@@ -225,6 +269,7 @@ export class UploadLimiter {
   acquire(upload: UploadWaiter): void {
     if (this.#limiter.tryAcquire(upload.from, this.#perAddress)) this.#grant(upload);
     else if (!this.#limiter.enqueue(upload.from, upload)) upload.refused();
+    else this.#checks ??= setInterval(() => this.#check(), STALL_CHECK_MS).unref();
   }
 
   /** The body has arrived or the request has ended. Does nothing for a request without a permit that does not wait. */
@@ -236,49 +281,100 @@ export class UploadLimiter {
   }
 
   #grant(upload: UploadWaiter): void {
-    this.#granted.add(upload);
+    this.#granted.set(upload, null);
     upload.granted();
+  }
+
+  #check(): void {
+    if (this.#limiter.waiting === 0) {
+      clearInterval(this.#checks);
+      this.#checks = undefined;
+      for (const upload of this.#granted.keys()) this.#granted.set(upload, null);
+      return;
+    }
+    const stalled: UploadWaiter[] = [];
+    for (const [upload, before] of this.#granted) {
+      const now = upload.received();
+      if (before !== null && now !== null && now - before < STALLED_BYTES) stalled.push(upload);
+      this.#granted.set(upload, now);
+    }
+    for (let wanted = this.#limiter.withoutPermit; wanted > 0; wanted--) {
+      const upload = takeNewestOfLargest(stalled);
+      if (upload === null) return;
+      this.release(upload);
+      upload.refused();
+    }
   }
 }
 
+/** Takes one upload out of a list: the newest of the address that has most of them in the network that has most. */
+function takeNewestOfLargest(uploads: UploadWaiter[]): UploadWaiter | null {
+  const shares = new Shares(networkKey);
+  for (const { from } of uploads) shares.add(from);
+  const largest = shares.largest('') ?? uploads.at(-1)?.from;
+  const at = uploads.findLastIndex(({ from }) => from === largest);
+  return uploads.splice(at, 1)[0] ?? null;
+}
+
+interface SlowDownload {
+  readonly connection: UpstreamConnection;
+  readonly from: string;
+  /** Ends the response to the client. */
+  readonly end: () => void;
+}
+
 /**
- * Connections whose responses are read slowly. They do not count toward the pool's maximum, or a few clients that read
- * nothing could use up all connections; WordPress has already finished most of these responses. Bounded: eight times the
- * pool's maximum, and for one address half of that maximum.
+ * Connections whose responses are read slowly, or never end. They do not count toward the pool's maximum, or a few clients
+ * that read nothing could use up all connections; WordPress has already finished most of these responses. Bounded: eight
+ * times the pool's maximum, and for one address half of that maximum. When there is no room for one more, the newest of the
+ * address that has most of them in the network that has most ends.
  */
 export class SlowDownloads {
-  readonly #from = new Map<UpstreamConnection, string>();
+  /** In the order in which they were added. */
+  readonly #all = new Map<UpstreamConnection, SlowDownload>();
+  readonly #shares = new Shares(networkKey);
+  readonly #most: number;
   readonly #perAddress: number;
-  readonly #limiter: Limiter<never>;
 
   /** @param connections the pool's maximum */
   constructor(connections: number) {
+    this.#most = connections * 8;
     this.#perAddress = Math.max(1, connections / 2);
-    this.#limiter = new Limiter({ permits: connections * 8, grant() {}, refuse() {} });
   }
 
-  /** @returns whether it was added; `no`: all permits are held; `too-many`: its address has too many already */
-  add(connection: UpstreamConnection, from: string): 'yes' | 'no' | 'too-many' {
-    if (this.#from.has(connection)) return 'yes';
-    if (this.#limiter.held(from) >= this.#perAddress) return 'too-many';
-    if (!this.#limiter.tryAcquire(from, this.#perAddress)) return 'no';
-    this.#from.set(connection, from);
-    return 'yes';
+  /** @returns false when there is no room for it, because its address has too many already */
+  add(connection: UpstreamConnection, from: string, end: () => void): boolean {
+    if (this.#all.has(connection)) return true;
+    if (this.#shares.count(from) >= this.#perAddress) return false;
+    if (this.#all.size >= this.#most && !this.#endOneFor(from)) return false;
+    this.#all.set(connection, { connection, from, end });
+    this.#shares.add(from);
+    return true;
   }
 
   has(connection: UpstreamConnection): boolean {
-    return this.#from.has(connection);
+    return this.#all.has(connection);
   }
 
   delete(connection: UpstreamConnection): void {
-    const from = this.#from.get(connection);
-    if (from === undefined) return;
-    this.#from.delete(connection);
-    this.#limiter.release(from);
+    const slow = this.#all.get(connection);
+    if (slow === undefined) return;
+    this.#all.delete(connection);
+    this.#shares.delete(slow.from);
   }
 
   all(): Iterable<UpstreamConnection> {
-    return this.#from.keys();
+    return this.#all.keys();
+  }
+
+  #endOneFor(newcomer: string): boolean {
+    const largest = this.#shares.largest(newcomer);
+    const newest = [...this.#all.values()].findLast(({ from }) => from === largest);
+    if (newest === undefined) return false;
+    this.delete(newest.connection);
+    newest.connection.destroy();
+    newest.end();
+    return true;
   }
 }
 
@@ -286,23 +382,62 @@ export class SlowDownloads {
 const IDLE_MS = 4000;
 
 /** A request that needs a connection. Exactly one of the methods is called, unless the request is cancelled. */
-interface ConnectionWaiter {
+export interface ConnectionWaiter {
+  /** Key of the client's address. */
+  readonly from: string;
   use(connection: UpstreamConnection): void;
   fail(kind: UpstreamFailure, cause: unknown): void;
 }
 
-/** The limiter's only key: all requests to one WordPress wait in one queue. */
-const KEY = '';
+/** Requests of one address that WordPress may have at the same time when its pool is small. */
+const MIN_PER_ADDRESS = 8;
 
-/** A bounded pool of connections to one web server, with a bounded queue of waiting requests. */
+/**
+ * How many of the connections one address may use at the same time. WordPress works on requests in their order, so those of
+ * one address delay all others, even when their client has left.
+ *
+ * @param connections the pool's maximum
+ */
+export function connectionsPerAddress(connections: number): number {
+  const share = Math.max(MIN_PER_ADDRESS, Math.floor(connections / 4));
+  return Math.max(1, Math.min(share, connections - reservedConnections(connections)));
+}
+
+/** How many requests of clients that have left may be in WordPress's queue when the pool is small. */
+const MIN_ABANDONED = 16;
+/**
+ * PHP takes requests in about their order, each of its processes for itself. A request after which so many others were
+ * answered is in no queue any more: it is slow by itself.
+ */
+const OVERTAKEN_BY = 64;
+/** When WordPress has answered nothing for this long, it does not work a queue off, milliseconds. */
+const STANDSTILL_MS = 2000;
+
+/** How many connections are for addresses that use none. */
+function reservedConnections(connections: number): number {
+  return connections === 1 ? 0 : Math.ceil(connections / 8);
+}
+
+/**
+ * A bounded pool of connections to one web server, with a bounded queue of waiting requests. A request uses its connection
+ * until WordPress has answered, also when its client has left before.
+ */
 export class UpstreamPool {
   readonly #idle: UpstreamConnection[] = [];
+  /** Idle connections and those in use. */
   readonly #all = new Set<UpstreamConnection>();
+  /** For whom a connection is used: the key of a client's address. Each holds a permit of that key. */
+  readonly #inUse = new Map<UpstreamConnection, string>();
   readonly #slow: SlowDownloads;
-  /** One permit for each connection in `#all`, idle ones included. */
+  readonly #perAddress: number;
+  readonly #maxAbandoned: number;
+  /** Requests whose clients have left and that may still be in WordPress's queue: how often PHP had answered before. */
+  readonly #abandoned = new Map<UpstreamConnection, number>();
+  /** How often PHP has answered, and when it last did, as `performance.now()`. */
+  #answers = 0;
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  #standstill: NodeJS.Timeout | undefined;
   readonly #limiter: Limiter<ConnectionWaiter>;
-  /** The connection that the next grant hands over; null to open one. */
-  #free: UpstreamConnection | null = null;
   /** No more connections are opened. */
   #closed = false;
   /** Connections are not kept. */
@@ -318,14 +453,15 @@ export class UpstreamPool {
     this.host = toUpstreamAuthority(address);
     this.uploads = new UploadLimiter(maxConnections);
     this.#slow = new SlowDownloads(maxConnections);
+    this.#perAddress = connectionsPerAddress(maxConnections);
+    this.#maxAbandoned = Math.max(MIN_ABANDONED, Math.floor(maxConnections / 8));
     this.#limiter = new Limiter({
+      permits: maxConnections,
+      reserve: reservedConnections(maxConnections),
       waiting: maxConnections * 8,
-      grant: (waiter) => {
-        const free = this.#free;
-        this.#free = null;
-        waiter.use(free ?? this.#open());
-      },
-      refuse: (waiter) => waiter.fail('busy', new Error('shutting down')),
+      groupOf: networkKey,
+      grant: (waiter) => this.#use(waiter),
+      refuse: (waiter) => waiter.fail('busy', new Error('too many requests are waiting for WordPress')),
     });
   }
 
@@ -336,22 +472,43 @@ export class UpstreamPool {
 
   /** Provides a connection now or when one is free. Calls `fail('busy')` when too many requests are waiting. */
   acquire(waiter: ConnectionWaiter): void {
-    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
-      if (!connection.destroyed) {
-        waiter.use(connection);
-        return;
-      }
-    }
     if (this.#closed) waiter.fail('busy', new Error('shutting down'));
-    else if (this.#limiter.tryAcquire(KEY, this.maxConnections)) waiter.use(this.#open());
-    else if (!this.#limiter.enqueue(KEY, waiter)) {
-      waiter.fail('busy', new Error('too many requests are waiting for WordPress'));
-    }
+    else if (!this.#isHeldUp() && this.#limiter.tryAcquire(waiter.from, this.#perAddress)) this.#use(waiter);
+    else if (this.#limiter.enqueue(waiter.from, waiter)) this.#serveAtStandstill();
+    else waiter.fail('busy', new Error('too many requests are waiting for WordPress'));
   }
 
   /** Removes a waiter from the queue. */
   cancel(waiter: ConnectionWaiter): void {
-    this.#limiter.cancel(KEY, waiter);
+    this.#limiter.cancel(waiter.from, waiter);
+  }
+
+  /**
+   * The client has left while WordPress works on its request: the connection stays in use until WordPress answers. While
+   * too many of them are in WordPress's queue, further requests wait here, where those of other addresses pass them.
+   */
+  abandon(connection: UpstreamConnection): void {
+    connection.abandon((head) => {
+      if (toClientResponseHead(head).signal !== undefined) this.noteAnswer(connection);
+    });
+    this.noteLeft(connection);
+  }
+
+  /** The client has left, but guard itself waits for the response to its request. */
+  noteLeft(connection: UpstreamConnection): void {
+    if (this.#inUse.has(connection)) this.#abandoned.set(connection, this.#answers);
+  }
+
+  /** PHP has answered the request of a connection. */
+  noteAnswer(connection: UpstreamConnection): void {
+    if (!this.#inUse.has(connection)) return;
+    this.#answers++;
+    this.#answeredAt = performance.now();
+    // The oldest first.
+    for (const [each, before] of this.#abandoned) {
+      if (this.#answers - before < OVERTAKEN_BY) break;
+      this.#abandoned.delete(each);
+    }
   }
 
   /** Removes a connection from the pool whose lifetime the client decides. It no longer counts. */
@@ -360,21 +517,23 @@ export class UpstreamPool {
   }
 
   /**
-   * Removes the connection of a slowly read response from the pool. It no longer counts and ends with the response.
+   * Removes the connection of a response from the pool that is read slowly or never ends. It no longer counts and ends with
+   * the response.
    *
    * @param from key of the client's address
-   * @returns false when too many responses to that address are read slowly and this one must end
+   * @param end ends the response, when others need the room
+   * @returns false when that address has too many of them and this one must end
    */
-  detachSlowDownload(connection: UpstreamConnection, from: string): boolean {
-    const added = this.#slow.add(connection, from);
-    if (added === 'yes') this.detach(connection);
-    return added !== 'too-many';
+  detachSlowDownload(connection: UpstreamConnection, from: string, end: () => void): boolean {
+    const added = this.#slow.add(connection, from, end);
+    if (added) this.detach(connection);
+    return added;
   }
 
   /** No later request comes: requests under way still get connections, which end with them. */
   retire(): void {
     this.#retired = true;
-    for (const connection of this.#idle.splice(0)) connection.destroy();
+    this.#closeIdle();
   }
 
   close(): void {
@@ -386,6 +545,23 @@ export class UpstreamPool {
   destroy(): void {
     this.close();
     for (const connection of [...this.#all, ...this.#slow.all()]) connection.socket.destroy();
+  }
+
+  #use(waiter: ConnectionWaiter): void {
+    const connection = this.#takeIdle() ?? this.#open();
+    this.#inUse.set(connection, waiter.from);
+    waiter.use(connection);
+  }
+
+  #takeIdle(): UpstreamConnection | null {
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+      if (!connection.destroyed) return connection;
+    }
+    return null;
+  }
+
+  #closeIdle(): void {
+    for (const connection of this.#idle.splice(0)) connection.destroy();
   }
 
   #open(): UpstreamConnection {
@@ -401,24 +577,49 @@ export class UpstreamPool {
     return connection;
   }
 
+  /** A connection has its whole response. */
   #release(connection: UpstreamConnection): void {
-    if (this.#slow.has(connection)) connection.destroy();
-    else if (this.#limiter.waiting > 0) {
-      this.#free = connection;
-      this.#limiter.release(KEY);
-      this.#limiter.serve(KEY, this.maxConnections);
-    } else if (this.#retired) connection.destroy();
-    else {
-      connection.socket.setTimeout(IDLE_MS);
-      this.#idle.push(connection);
+    if (this.#slow.has(connection)) {
+      connection.destroy();
+      return;
     }
+    connection.socket.setTimeout(IDLE_MS);
+    this.#idle.push(connection);
+    this.#endUse(connection);
+    if (this.#retired) this.#closeIdle();
   }
 
   #remove(connection: UpstreamConnection): void {
     if (!this.#all.delete(connection)) return;
     const at = this.#idle.indexOf(connection);
     if (at !== -1) this.#idle.splice(at, 1);
-    this.#limiter.release(KEY);
-    this.#limiter.serve(KEY, this.maxConnections);
+    this.#endUse(connection);
+  }
+
+  #endUse(connection: UpstreamConnection): void {
+    const from = this.#inUse.get(connection);
+    if (from === undefined) return;
+    this.#inUse.delete(connection);
+    this.#abandoned.delete(connection);
+    this.#limiter.release(from);
+    this.#serve();
+  }
+
+  #isHeldUp(): boolean {
+    return this.#abandoned.size >= this.#maxAbandoned && performance.now() - this.#answeredAt < STANDSTILL_MS;
+  }
+
+  #serve(): void {
+    if (!this.#isHeldUp()) this.#limiter.serveAll(this.#perAddress);
+  }
+
+  /** No answer may come that would serve those that are held up now. */
+  #serveAtStandstill(): void {
+    if (this.#standstill !== undefined || !this.#isHeldUp()) return;
+    this.#standstill = setTimeout(() => {
+      this.#standstill = undefined;
+      this.#serve();
+      if (this.#limiter.waiting > 0) this.#serveAtStandstill();
+    }, STANDSTILL_MS).unref();
   }
 }

@@ -1,0 +1,74 @@
+interface Group {
+  count: number;
+  readonly keys: Map<string, number>;
+}
+
+/**
+ * Counts what each key holds, and each group of keys: addresses and their networks. It tells who has to give something up
+ * when there is no more room for somebody who has less.
+ */
+export class Shares {
+  readonly #groups = new Map<string, Group>();
+  readonly #groupOf: (key: string) => string;
+
+  /** @param groupOf the group of a key; always the same for the same key */
+  constructor(groupOf: (key: string) => string) {
+    this.#groupOf = groupOf;
+  }
+
+  /** How many things a key holds. */
+  count(key: string): number {
+    return this.#groups.get(this.#groupOf(key))?.keys.get(key) ?? 0;
+  }
+
+  add(key: string): void {
+    const name = this.#groupOf(key);
+    const group = this.#groups.get(name);
+    if (group === undefined) {
+      this.#groups.set(name, { count: 1, keys: new Map([[key, 1]]) });
+      return;
+    }
+    group.count++;
+    group.keys.set(key, (group.keys.get(key) ?? 0) + 1);
+  }
+
+  /** Does nothing when the key holds nothing. */
+  delete(key: string): void {
+    const name = this.#groupOf(key);
+    const group = this.#groups.get(name);
+    const count = group?.keys.get(key);
+    if (group === undefined || count === undefined) return;
+    group.count--;
+    if (count === 1) group.keys.delete(key);
+    else group.keys.set(key, count - 1);
+    if (group.count === 0) this.#groups.delete(name);
+  }
+
+  /**
+   * Who has to give one thing up for a newcomer: the key that holds most in the group that holds most. Only one that still
+   * holds at least as much as the newcomer afterwards, so that two of them can't take turns for ever.
+   *
+   * @returns null when nobody holds more
+   */
+  largest(newcomer: string): string | null {
+    const own = this.#groups.get(this.#groupOf(newcomer));
+    let most: Group | undefined;
+    for (const group of this.#groups.values()) if (most === undefined || group.count > most.count) most = group;
+    if (most !== undefined && most !== own && most.count > (own?.count ?? 0) + 1) return largestKey(most);
+    const neighbour = own === undefined ? null : largestKey(own);
+    if (own === undefined || neighbour === null) return null;
+    return (own.keys.get(neighbour) ?? 0) > (own.keys.get(newcomer) ?? 0) + 1 ? neighbour : null;
+  }
+}
+
+/** The key that holds most; the one that came last if there are several. */
+function largestKey({ keys }: Group): string | null {
+  let largest: string | null = null;
+  let most = 0;
+  for (const [key, count] of keys) {
+    if (count < most) continue;
+    largest = key;
+    most = count;
+  }
+  return largest;
+}

@@ -1,0 +1,196 @@
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { connectionsPerAddress } from '../src/upstream/upstream-client.js';
+import { RawClient, statusOf } from './raw-client.js';
+import { type Gateway, rawServer, startGateway } from './running-gateway.js';
+
+const HANDSHAKE = '\r\nConnection: Upgrade\r\nUpgrade: websocket';
+const CONNECTIONS = 16;
+const SHARE = connectionsPerAddress(CONNECTIONS);
+const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+const get = (address: string, more = '') =>
+  `GET /page HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${address}${more}\r\n\r\n`;
+const post = (address: string) => get(address, '\r\nContent-Length: 3').replace('GET', 'POST').concat('a=1');
+
+/** A WordPress that works on a request until it is told to answer, whether or not somebody waits for it. */
+async function busyWordPress(isPhp = true) {
+  const answer = isPhp ? ANSWER.replace('\r\n\r\n', '\r\nX-Security-Optimizer-Signal: any\r\n\r\n') : ANSWER;
+  const at: { readonly socket: Socket; readonly head: string }[] = [];
+  let most = 0;
+  const port = await rawServer((socket) => {
+    socket.on('data', (data) => {
+      const head = data.toString('latin1');
+      if (!/^(GET|POST) /.test(head)) return;
+      at.push({ socket, head });
+      most = Math.max(most, at.length);
+    });
+  });
+  return {
+    port,
+    /** Requests that it works on. */
+    working: () => at.length,
+    mostWorking: () => most,
+    answerOldest: () => void at.shift()?.socket.write(answer),
+    answerNewest: () => void at.pop()?.socket.write(answer),
+    from: (address: string) => at.filter(({ head }) => head.includes(address)).length,
+    answerAll() {
+      for (const { socket } of at.splice(0)) socket.write(answer);
+    },
+  };
+}
+
+const start = (port: number, limits = {}): Promise<Gateway> =>
+  startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: CONNECTIONS, ...limits } });
+
+/** Sends requests one after another from one address and leaves each as soon as guard has it. */
+async function leaveOften(gateway: Gateway, bytes: string, times: number, end: (socket: Socket) => void) {
+  for (let i = 0; i < times; i++) {
+    const client = new RawClient(gateway.port).send(bytes);
+    await expect.poll(() => gateway.server.connections, { interval: 1 }).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    end(client.socket);
+    await expect.poll(() => gateway.server.connections, { interval: 1 }).toBe(0);
+  }
+}
+
+describe('requests whose client has left', () => {
+  it.each([
+    ['pages', get('192.0.2.1'), (socket: Socket) => void socket.destroy()],
+    ['pages, by resets', get('192.0.2.1'), (socket: Socket) => void socket.resetAndDestroy()],
+    ['forms', post('192.0.2.1'), (socket: Socket) => void socket.destroy()],
+    ['WebSocket handshakes', get('192.0.2.1', HANDSHAKE), (socket: Socket) => void socket.resetAndDestroy()],
+  ])('count for their address until WordPress has answered, and others pass them: %s', async (_what, bytes, end) => {
+    const wordpress = await busyWordPress();
+    const gateway = await start(wordpress.port);
+    await leaveOften(gateway, bytes, 3 * SHARE, end);
+    expect(wordpress.working()).toBe(SHARE);
+    const other = new RawClient(gateway.port).send(get('198.51.100.1'));
+    await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
+    wordpress.answerAll();
+    await other.until((text) => statusOf(text) === 200);
+    // The address itself goes on, too.
+    const again = new RawClient(gateway.port).send(get('192.0.2.1'));
+    await expect.poll(wordpress.working).toBe(1);
+    wordpress.answerAll();
+    await again.until((text) => statusOf(text) === 200);
+    expect(wordpress.mostWorking()).toBeLessThanOrEqual(SHARE + 1);
+  });
+
+  it('are no more than the pool holds, however many addresses leave', async () => {
+    const wordpress = await busyWordPress();
+    const gateway = await start(wordpress.port);
+    for (let i = 0; i < 5; i++)
+      await leaveOften(gateway, get(`192.0.2.${i}`), SHARE, (socket) => void socket.destroy());
+    expect(wordpress.mostWorking()).toBeLessThanOrEqual(CONNECTIONS);
+    wordpress.answerAll();
+    const other = new RawClient(gateway.port).send(get('198.51.100.1'));
+    await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
+    wordpress.answerAll();
+    await other.until((text) => statusOf(text) === 200);
+  });
+
+  /** A pool of 64 connections, in which 16 abandoned requests are many. */
+  async function abandonMany(isPhp: boolean) {
+    const wordpress = await busyWordPress(isPhp);
+    const gateway = await start(wordpress.port, { upstreamConnections: 64 });
+    const first = new RawClient(gateway.port).send(get('203.0.113.1', '\r\nConnection: close'));
+    await expect.poll(wordpress.working).toBe(1);
+    wordpress.answerOldest();
+    await first.end();
+    for (let i = 0; i < 40; i++) await leaveOften(gateway, get(`192.0.2.${i}`), 1, (socket) => void socket.destroy());
+    return { wordpress, gateway };
+  }
+
+  it('hold up all others when they are many, so that WordPress has no long queue', async () => {
+    const { wordpress, gateway } = await abandonMany(true);
+    expect(wordpress.working()).toBe(16);
+    const other = new RawClient(gateway.port).send(get('198.51.100.1'));
+    await expect.poll(() => gateway.server.waiting).toBe(1);
+    // Answered in the order in which they came: the other one's turn comes with the first answer.
+    wordpress.answerOldest();
+    await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
+    wordpress.answerAll();
+    await other.until((text) => statusOf(text) === 200);
+  });
+
+  it('hold up nobody when many later ones have been answered: they are slow by themselves', async () => {
+    const { wordpress, gateway } = await abandonMany(true);
+    for (let round = 0; round < 3; round++) {
+      const others = Array.from({ length: 25 }, (_, i) =>
+        new RawClient(gateway.port).send(get(`198.51.100.${i}`, '\r\nConnection: close')),
+      );
+      await expect.poll(wordpress.working).toBe(16 + others.length);
+      for (let i = 0; i < others.length; i++) wordpress.answerNewest();
+      for (const other of others) expect(statusOf(await other.end())).toBe(200);
+    }
+    const last = new RawClient(gateway.port).send(get('203.0.113.2'));
+    await expect.poll(() => wordpress.from('203.0.113.2')).toBe(1);
+    expect(gateway.server.waiting).toBe(0);
+    last.socket.destroy();
+  });
+
+  it('hold up nobody for long when WordPress answers nothing', async () => {
+    const { wordpress, gateway } = await abandonMany(true);
+    const other = new RawClient(gateway.port).send(get('198.51.100.1'));
+    await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
+    other.socket.destroy();
+  });
+
+  it('hold up nobody on the word of the web server alone, whose own files overtake everything', async () => {
+    const { wordpress } = await abandonMany(false);
+    expect(wordpress.working()).toBe(40);
+  });
+
+  it('count no longer when their time is over', async () => {
+    const wordpress = await busyWordPress();
+    const gateway = await start(wordpress.port, { upstreamSeconds: 1 });
+    await leaveOften(gateway, get('192.0.2.1'), SHARE, (socket) => void socket.destroy());
+    const again = new RawClient(gateway.port).send(get('192.0.2.1'));
+    await expect.poll(wordpress.working).toBe(SHARE + 1);
+    again.socket.destroy();
+  });
+});
+
+describe('requests that wait for WordPress', () => {
+  it('of an address that uses no connection go before those of one that uses many', async () => {
+    const wordpress = await busyWordPress();
+    const gateway = await start(wordpress.port);
+    const many = Array.from({ length: 100 }, (_, i) => new RawClient(gateway.port).send(get(`192.0.2.${i % 4}`)));
+    await expect.poll(() => gateway.server.waiting).toBeGreaterThan(50);
+    const others = ['198.51.100.1', '198.51.100.2', '198.51.100.3'];
+    for (const address of others) new RawClient(gateway.port).send(get(address));
+    await expect.poll(() => gateway.server.waiting + wordpress.working()).toBe(many.length + others.length);
+    for (let i = 0; i < others.length; i++) wordpress.answerOldest();
+    await expect.poll(() => others.map((address) => wordpress.from(address))).toEqual([1, 1, 1]);
+  });
+
+  it('give way when the queue is full, those of the network that has most of them first', async () => {
+    const wordpress = await busyWordPress();
+    const gateway = await start(wordpress.port, { upstreamConnections: 4 });
+    const crowd = Array.from({ length: 60 }, (_, i) => new RawClient(gateway.port).send(get(`192.0.2.${i}`)));
+    await expect.poll(() => crowd.filter(({ received }) => statusOf(received) === 503).length).toBe(60 - 4 - 32);
+    const other = new RawClient(gateway.port).send(get('198.51.100.1'));
+    await expect.poll(() => crowd.filter(({ received }) => statusOf(received) === 503).length).toBe(60 - 4 - 31);
+    for (let answered = 0; answered < 36; answered++) {
+      await expect.poll(wordpress.working).toBeGreaterThan(0);
+      wordpress.answerOldest();
+    }
+    await other.until((text) => statusOf(text) === 200);
+  });
+});
+
+describe('the connections of one address', () => {
+  it.each([
+    [1, 1],
+    [2, 1],
+    [4, 3],
+    [8, 7],
+    [16, 8],
+    [64, 16],
+    [128, 32],
+    [10_000, 2500],
+  ])('of a pool of %i are at most %i, so that another address finds one', (connections, most) => {
+    expect(connectionsPerAddress(connections)).toBe(most);
+  });
+});

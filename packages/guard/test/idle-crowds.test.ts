@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { RawClient, statusOf } from './raw-client.js';
+import { recordingServer, startGateway } from './running-gateway.js';
+
+const GET = 'GET /page HTTP/1.1\r\nHost: a\r\n\r\n';
+const LIMIT = 10;
+
+describe('idle connections of one address', () => {
+  it.each([
+    ['that have sent nothing', ''],
+    ['that have sent half a head', 'GET / HTTP/1.1\r\nHos'],
+    ['that have had an answer', GET],
+  ])('are closed, oldest first, before anybody is refused: %s', async (_what, bytes) => {
+    const { port } = await recordingServer();
+    const gateway = await startGateway(port, { limits: { connectionsPerAddress: LIMIT } });
+    const crowd: RawClient[] = [];
+    for (let i = 0; i < LIMIT; i++) {
+      const client = new RawClient(gateway.port);
+      if (bytes !== '') client.send(bytes);
+      crowd.push(client);
+      await expect.poll(() => gateway.server.connections).toBe(i + 1);
+      if (bytes === GET) await client.until((text) => text.endsWith('hello'));
+    }
+    const others = Array.from({ length: 3 }, () => new RawClient(gateway.port).send(GET));
+    for (const other of others) await other.until((text) => statusOf(text) === 200);
+    await expect.poll(() => crowd.filter(({ closed }) => closed).length).toBe(3);
+    expect(crowd.map(({ closed }) => closed).indexOf(false)).toBe(3);
+    expect(gateway.server.connections).toBe(LIMIT);
+  });
+
+  it('are closed for nobody else: those of another address stay', async () => {
+    const { port } = await recordingServer();
+    const gateway = await startGateway(port, { limits: { connectionsPerAddress: LIMIT } });
+    const neighbour = new RawClient(gateway.port, '127.0.0.1').send(GET);
+    await neighbour.until((text) => statusOf(text) === 200);
+    for (let i = 0; i < 3 * LIMIT; i++) {
+      const client = new RawClient(gateway.port).send(GET);
+      await client.until((text) => statusOf(text) === 200);
+    }
+    expect(gateway.server.connections).toBe(LIMIT);
+  });
+
+  it('which are all busy are refused, and none of them is closed', async () => {
+    const { port } = await recordingServer(() => {});
+    const gateway = await startGateway(port, { limits: { connectionsPerAddress: LIMIT } });
+    const busy = Array.from({ length: LIMIT }, () => new RawClient(gateway.port).send(GET));
+    await expect.poll(() => gateway.server.connections).toBe(LIMIT);
+    await expect.poll(() => gateway.server.waiting).toBe(0);
+    const refused = new RawClient(gateway.port).send(GET);
+    expect(await refused.end()).toBe('');
+    expect(busy.filter(({ closed }) => closed)).toEqual([]);
+  });
+});
