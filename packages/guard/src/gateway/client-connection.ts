@@ -235,6 +235,8 @@ export class ClientConnection {
     }
     this.onBusy(this, false);
     if (!request.complete) this.#discardBody(request);
+    // More may come that is ignored: closing the socket at once would reset it.
+    else if (this.#ignoredBytes > 0) this.end();
     else if (this.#isLast) socket.destroySoon();
   }
 

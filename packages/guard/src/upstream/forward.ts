@@ -2,8 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isEventStream, type RawHeaders } from '../http/headers.js';
 import { type Address, addressKey } from '../lib/address.js';
 import { endResponse, type PendingWrite, scheduleWrite } from './batched-writes.js';
-import { type ForwardedClient, toClientResponseHead, toUpstreamRequestHead } from './message-head.js';
-import { awaitUpload, type BodyFraming, readBodyFraming, sendBody } from './request-body.js';
+import {
+  type BodyFraming,
+  type ForwardedClient,
+  readBodyFraming,
+  toClientResponseHead,
+  toUpstreamRequestHead,
+} from './message-head.js';
+import { awaitUpload, sendBody } from './request-body.js';
 import type { ResponseHead } from './response-parser.js';
 import type {
   ConnectionWaiter,

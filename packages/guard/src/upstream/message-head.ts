@@ -1,8 +1,18 @@
+import type { IncomingMessage } from 'node:http';
 import { isAddressHeader } from '../http/headers.js';
 import { LOGIN_HEADER } from '../wordpress/login-headers.js';
 import { HEADER_PREFIX, SIGNAL_HEADER } from '../wordpress/signature.js';
-import type { BodyFraming } from './request-body.js';
 import type { ResponseHead } from './response-parser.js';
+
+/** How a request's body is framed: by `Content-Length` or chunked; `none` without a body. */
+export type BodyFraming = 'none' | 'length' | 'chunked';
+
+/** Node's parser has already refused a request with both headers, or with one of them twice (RFC 9112 section 6.3). */
+export function readBodyFraming(request: IncomingMessage): BodyFraming {
+  if (request.headers['transfer-encoding'] !== undefined) return 'chunked';
+  const length = request.headers['content-length'];
+  return length === undefined || length === '0' ? 'none' : 'length';
+}
 
 /** Headers that claim a scheme, a host or another target. Guard writes its own headers for these. */
 export const FORWARDING_CLAIMS = [

@@ -1,16 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { UploadLimiter, UploadWaiter, UpstreamConnection } from './upstream-client.js';
 
-/** How a request's body is framed: by `Content-Length` or chunked; `none` without a body. */
-export type BodyFraming = 'none' | 'length' | 'chunked';
-
-/** Node's parser has already refused a request with both headers, or with one of them twice (RFC 9112 section 6.3). */
-export function readBodyFraming(request: IncomingMessage): BodyFraming {
-  if (request.headers['transfer-encoding'] !== undefined) return 'chunked';
-  const length = request.headers['content-length'];
-  return length === undefined || length === '0' ? 'none' : 'length';
-}
-
 /**
  * Streams the client's body to WordPress's web server. Pauses the request while the server reads nothing; the caller
  * resumes it on drain. Sends nothing on a destroyed connection.

@@ -154,8 +154,9 @@ export function startVisitors(entrance: Entrance): LiveVisitors {
           failures.push(`${each.name} during ${at}: ${status} ${body.slice(0, 200)}`);
         }
       } catch (error) {
-        // nginx itself, with nothing of ours beside it, ends a connection in use at a reload now and then.
-        const list = at.includes('nginx -s reload') ? cutByReload : failures;
+        // nginx itself, with nothing of ours beside it, ends a connection in use at a reload now and then. A request that
+        // began in the step before may still be under way then.
+        const list = [at, step].some((each) => each.includes('nginx -s reload')) ? cutByReload : failures;
         list.push(`${each.name} during ${at}: ${(error as Error).message}`);
       }
       await pause(each.restMs);
