@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { connectionsPerAddress } from '../src/upstream/upstream-client.js';
+import { connectionsPerAddress } from '../src/upstream/upstream-pool.js';
 import { RawClient, statusOf } from './raw-client.js';
 import { type Gateway, rawServer, startGateway } from './running-gateway.js';
 

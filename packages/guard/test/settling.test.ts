@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../src/lib/address.js';
 import { forward, type ResponseHooks } from '../src/upstream/forward.js';
-import { UpstreamPool } from '../src/upstream/upstream-client.js';
+import { UpstreamPool } from '../src/upstream/upstream-pool.js';
 import { closing, exchange, statusOf } from './raw-client.js';
 import { rawServer, recordingServer } from './running-gateway.js';
 

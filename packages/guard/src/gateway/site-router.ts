@@ -4,7 +4,7 @@ import type { AddressSet } from '../lib/address-set.js';
 import { isSameData } from '../lib/same-data.js';
 import { toUpstreamAddress } from '../lib/socket-address.js';
 import type { QuarantinedSite, SiteConfig } from '../site.js';
-import { UpstreamPool } from '../upstream/upstream-client.js';
+import { UpstreamPool } from '../upstream/upstream-pool.js';
 import { toProxyAddresses } from './peer.js';
 
 export interface RoutedSite {

@@ -7,12 +7,8 @@ import { type RequestFacts, toRequestFacts } from '../http/request-facts.js';
 import { addressKey } from '../lib/address.js';
 import { toClientResponseHead, toUpstreamRequestHead } from '../upstream/message-head.js';
 import type { ResponseHead } from '../upstream/response-parser.js';
-import type {
-  ConnectionWaiter,
-  UpstreamConnection,
-  UpstreamFailure,
-  UpstreamHandler,
-} from '../upstream/upstream-client.js';
+import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from '../upstream/upstream-client.js';
+import type { ConnectionWaiter } from '../upstream/upstream-pool.js';
 import { isMember, readSignal } from '../wordpress/signature.js';
 import type { ClientConnection } from './client-connection.js';
 import type { GatewayContext } from './context.js';

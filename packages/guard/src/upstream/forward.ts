@@ -11,13 +11,8 @@ import {
 } from './message-head.js';
 import { awaitUpload, sendBody } from './request-body.js';
 import type { ResponseHead } from './response-parser.js';
-import type {
-  ConnectionWaiter,
-  UpstreamConnection,
-  UpstreamFailure,
-  UpstreamHandler,
-  UpstreamPool,
-} from './upstream-client.js';
+import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from './upstream-client.js';
+import type { ConnectionWaiter, UpstreamPool } from './upstream-pool.js';
 
 /** Logged when the client closed the connection before the response; the same number as nginx. */
 export const CLIENT_CLOSED_REQUEST = 499;

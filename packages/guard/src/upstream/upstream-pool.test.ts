@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { SlowDownloads, UploadLimiter, type UploadWaiter, UpstreamConnection } from './upstream-client.js';
+import { UpstreamConnection } from './upstream-client.js';
+import { SlowDownloads, UploadLimiter, type UploadWaiter } from './upstream-pool.js';
 
 /** @param connections the pool's maximum */
 function uploadLimiter(connections = 16) {

@@ -1,0 +1,408 @@
+import { networkKey } from '../lib/address.js';
+import { Limiter } from '../lib/limiter.js';
+import { Shares } from '../lib/shares.js';
+import { type SocketAddress, toUpstreamAuthority } from '../lib/socket-address.js';
+import { toClientResponseHead } from './message-head.js';
+import { UpstreamConnection, type UpstreamFailure } from './upstream-client.js';
+
+/** A request whose body is too long or too slow to be buffered before it takes a connection. */
+export interface UploadWaiter {
+  /** Key of the client's address. */
+  readonly from: string;
+  /** The request may take a connection to WordPress. */
+  granted(): void;
+  /** Too many requests are waiting already, or this one has stalled and others wait. */
+  refused(): void;
+  /** Bytes of the body that have come; null while nobody reads it, so that it can't come. */
+  received(): number | null;
+}
+
+/** Interval between two checks for stalled bodies while others wait, milliseconds. */
+const STALL_CHECK_MS = 1000;
+/** A body of which fewer bytes have come between two checks has stalled. */
+const STALLED_BYTES = 1024;
+
+/**
+ * Permits to hold a connection to WordPress while a body arrives. Clients may send slowly, so uploads get at most half of
+ * the connections, and those of one address an eighth. The rest stays free for other requests. Some permits are for
+ * addresses that hold none; when one of them waits all the same, a body that has stalled gives way: the newest of the
+ * address that holds most in the network that holds most.
+ */
+export class UploadLimiter {
+  readonly #perAddress: number;
+  /** With the bytes that had come at the last check; null before the first. In the order in which they were granted. */
+  readonly #granted = new Map<UploadWaiter, number | null>();
+  readonly #limiter: Limiter<UploadWaiter>;
+  #checks: NodeJS.Timeout | undefined;
+
+  /** @param connections maximum of connections to one web server */
+  constructor(connections: number) {
+    const permits = Math.max(1, Math.floor(connections / 2));
+    this.#perAddress = Math.max(1, Math.floor(connections / 8));
+    this.#limiter = new Limiter({
+      permits,
+      reserve: Math.floor(permits / 8),
+      waiting: permits * 8,
+      groupOf: networkKey,
+      grant: (upload) => this.#grant(upload),
+      refuse: (upload) => upload.refused(),
+    });
+  }
+
+  acquire(upload: UploadWaiter): void {
+    if (this.#limiter.tryAcquire(upload.from, this.#perAddress)) this.#grant(upload);
+    else if (!this.#limiter.enqueue(upload.from, upload)) upload.refused();
+    else this.#checks ??= setInterval(() => this.#check(), STALL_CHECK_MS).unref();
+  }
+
+  /** The body has arrived or the request has ended. Does nothing for a request without a permit that does not wait. */
+  release(upload: UploadWaiter): void {
+    if (this.#granted.delete(upload)) {
+      this.#limiter.release(upload.from);
+      this.#limiter.serveAll(this.#perAddress);
+    } else this.#limiter.cancel(upload.from, upload);
+  }
+
+  #grant(upload: UploadWaiter): void {
+    this.#granted.set(upload, null);
+    upload.granted();
+  }
+
+  #check(): void {
+    if (this.#limiter.waiting === 0) {
+      clearInterval(this.#checks);
+      this.#checks = undefined;
+      for (const upload of this.#granted.keys()) this.#granted.set(upload, null);
+      return;
+    }
+    const stalled: UploadWaiter[] = [];
+    for (const [upload, before] of this.#granted) {
+      const now = upload.received();
+      if (before !== null && now !== null && now - before < STALLED_BYTES) stalled.push(upload);
+      this.#granted.set(upload, now);
+    }
+    for (let wanted = this.#limiter.withoutPermit; wanted > 0; wanted--) {
+      const upload = takeNewestOfLargest(stalled);
+      if (upload === null) return;
+      this.release(upload);
+      upload.refused();
+    }
+  }
+}
+
+/** Takes one upload out of a list: the newest of the address that has most of them in the network that has most. */
+function takeNewestOfLargest(uploads: UploadWaiter[]): UploadWaiter | null {
+  const shares = new Shares(networkKey);
+  for (const { from } of uploads) shares.add(from);
+  const largest = shares.largest('') ?? uploads.at(-1)?.from;
+  const at = uploads.findLastIndex(({ from }) => from === largest);
+  return uploads.splice(at, 1)[0] ?? null;
+}
+
+interface SlowDownload {
+  readonly connection: UpstreamConnection;
+  readonly from: string;
+  /** Ends the response to the client. */
+  readonly end: () => void;
+}
+
+/**
+ * Connections whose responses are read slowly, or never end. They do not count toward the pool's maximum, or a few clients
+ * that read nothing could use up all connections; WordPress has already finished most of these responses. Bounded: eight
+ * times the pool's maximum, and for one address half of that maximum. When there is no room for one more, the newest of the
+ * address that has most of them in the network that has most ends.
+ */
+export class SlowDownloads {
+  /** In the order in which they were added. */
+  readonly #all = new Map<UpstreamConnection, SlowDownload>();
+  readonly #shares = new Shares(networkKey);
+  readonly #most: number;
+  readonly #perAddress: number;
+
+  /** @param connections the pool's maximum */
+  constructor(connections: number) {
+    this.#most = connections * 8;
+    this.#perAddress = Math.max(1, connections / 2);
+  }
+
+  /** @returns false when there is no room for it, because its address has too many already */
+  add(connection: UpstreamConnection, from: string, end: () => void): boolean {
+    if (this.#all.has(connection)) return true;
+    if (this.#shares.count(from) >= this.#perAddress) return false;
+    if (this.#all.size >= this.#most && !this.#endOneFor(from)) return false;
+    this.#all.set(connection, { connection, from, end });
+    this.#shares.add(from);
+    return true;
+  }
+
+  has(connection: UpstreamConnection): boolean {
+    return this.#all.has(connection);
+  }
+
+  delete(connection: UpstreamConnection): void {
+    const slow = this.#all.get(connection);
+    if (slow === undefined) return;
+    this.#all.delete(connection);
+    this.#shares.delete(slow.from);
+  }
+
+  all(): Iterable<UpstreamConnection> {
+    return this.#all.keys();
+  }
+
+  #endOneFor(newcomer: string): boolean {
+    const largest = this.#shares.largest(newcomer);
+    const newest = [...this.#all.values()].findLast(({ from }) => from === largest);
+    if (newest === undefined) return false;
+    this.delete(newest.connection);
+    newest.connection.destroy();
+    newest.end();
+    return true;
+  }
+}
+
+/** Idle connections are closed after this time, milliseconds. Web servers wait longer, so none closes under a request. */
+const IDLE_MS = 4000;
+
+/** A request that needs a connection. Exactly one of the methods is called, unless the request is cancelled. */
+export interface ConnectionWaiter {
+  /** Key of the client's address. */
+  readonly from: string;
+  use(connection: UpstreamConnection): void;
+  fail(kind: UpstreamFailure, cause: unknown): void;
+}
+
+/** Requests of one address that WordPress may have at the same time when its pool is small. */
+const MIN_PER_ADDRESS = 8;
+
+/**
+ * How many of the connections one address may use at the same time. WordPress works on requests in their order, so those of
+ * one address delay all others, even when their client has left.
+ *
+ * @param connections the pool's maximum
+ */
+export function connectionsPerAddress(connections: number): number {
+  const share = Math.max(MIN_PER_ADDRESS, Math.floor(connections / 4));
+  return Math.max(1, Math.min(share, connections - reservedConnections(connections)));
+}
+
+/** How many requests of clients that have left may be in WordPress's queue when the pool is small. */
+const MIN_ABANDONED = 16;
+/**
+ * PHP takes requests in about their order, each of its processes for itself. A request after which so many others were
+ * answered is in no queue any more: it is slow by itself.
+ */
+const OVERTAKEN_BY = 64;
+/** When WordPress has answered nothing for this long, it does not work a queue off, milliseconds. */
+const STANDSTILL_MS = 2000;
+
+/** How many connections are for addresses that use none. */
+function reservedConnections(connections: number): number {
+  return connections === 1 ? 0 : Math.ceil(connections / 8);
+}
+
+/**
+ * A bounded pool of connections to one web server, with a bounded queue of waiting requests. A request uses its connection
+ * until WordPress has answered, also when its client has left before.
+ */
+export class UpstreamPool {
+  readonly #idle: UpstreamConnection[] = [];
+  /** Idle connections and those in use. */
+  readonly #all = new Set<UpstreamConnection>();
+  /** For whom a connection is used: the key of a client's address. Each holds a permit of that key. */
+  readonly #inUse = new Map<UpstreamConnection, string>();
+  readonly #slow: SlowDownloads;
+  readonly #perAddress: number;
+  readonly #maxAbandoned: number;
+  /** Requests whose clients have left and that may still be in WordPress's queue: how often PHP had answered before. */
+  readonly #abandoned = new Map<UpstreamConnection, number>();
+  /** How often PHP has answered, and when it last did, as `performance.now()`. */
+  #answers = 0;
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  #standstill: NodeJS.Timeout | undefined;
+  readonly #limiter: Limiter<ConnectionWaiter>;
+  /** No more connections are opened. */
+  #closed = false;
+  /** Connections are not kept. */
+  #retired = false;
+  /** Authority for requests that name no host. */
+  readonly host: string;
+  readonly uploads: UploadLimiter;
+
+  constructor(
+    readonly address: SocketAddress,
+    readonly maxConnections: number,
+  ) {
+    this.host = toUpstreamAuthority(address);
+    this.uploads = new UploadLimiter(maxConnections);
+    this.#slow = new SlowDownloads(maxConnections);
+    this.#perAddress = connectionsPerAddress(maxConnections);
+    this.#maxAbandoned = Math.max(MIN_ABANDONED, Math.floor(maxConnections / 8));
+    this.#limiter = new Limiter({
+      permits: maxConnections,
+      reserve: reservedConnections(maxConnections),
+      waiting: maxConnections * 8,
+      groupOf: networkKey,
+      grant: (waiter) => this.#use(waiter),
+      refuse: (waiter) => waiter.fail('busy', new Error('too many requests are waiting for WordPress')),
+    });
+  }
+
+  /** Requests that wait for a connection. */
+  get waiting(): number {
+    return this.#limiter.waiting;
+  }
+
+  /** Provides a connection now or when one is free. Calls `fail('busy')` when too many requests are waiting. */
+  acquire(waiter: ConnectionWaiter): void {
+    if (this.#closed) waiter.fail('busy', new Error('shutting down'));
+    else if (!this.#isHeldUp() && this.#limiter.tryAcquire(waiter.from, this.#perAddress)) this.#use(waiter);
+    else if (this.#limiter.enqueue(waiter.from, waiter)) this.#serveAtStandstill();
+    else waiter.fail('busy', new Error('too many requests are waiting for WordPress'));
+  }
+
+  /** Removes a waiter from the queue. */
+  cancel(waiter: ConnectionWaiter): void {
+    this.#limiter.cancel(waiter.from, waiter);
+  }
+
+  /**
+   * The client has left while WordPress works on its request: the connection stays in use until WordPress answers. While
+   * too many of them are in WordPress's queue, further requests wait here, where those of other addresses pass them.
+   */
+  abandon(connection: UpstreamConnection): void {
+    connection.abandon((head) => {
+      if (toClientResponseHead(head).signal !== undefined) this.noteAnswer(connection);
+    });
+    this.noteLeft(connection);
+  }
+
+  /** The client has left, but guard itself waits for the response to its request. */
+  noteLeft(connection: UpstreamConnection): void {
+    if (this.#inUse.has(connection)) this.#abandoned.set(connection, this.#answers);
+  }
+
+  /** PHP has answered the request of a connection. */
+  noteAnswer(connection: UpstreamConnection): void {
+    if (!this.#inUse.has(connection)) return;
+    this.#answers++;
+    this.#answeredAt = performance.now();
+    // The oldest first.
+    for (const [each, before] of this.#abandoned) {
+      if (this.#answers - before < OVERTAKEN_BY) break;
+      this.#abandoned.delete(each);
+    }
+  }
+
+  /** Removes a connection from the pool whose lifetime the client decides. It no longer counts. */
+  detach(connection: UpstreamConnection): void {
+    this.#remove(connection);
+  }
+
+  /**
+   * Removes the connection of a response from the pool that is read slowly or never ends. It no longer counts and ends with
+   * the response.
+   *
+   * @param from key of the client's address
+   * @param end ends the response, when others need the room
+   * @returns false when that address has too many of them and this one must end
+   */
+  detachSlowDownload(connection: UpstreamConnection, from: string, end: () => void): boolean {
+    const added = this.#slow.add(connection, from, end);
+    if (added) this.detach(connection);
+    return added;
+  }
+
+  /** No later request comes: requests under way still get connections, which end with them. */
+  retire(): void {
+    this.#retired = true;
+    this.#closeIdle();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.retire();
+  }
+
+  /** Ends all connections at once, including those of running requests. */
+  destroy(): void {
+    this.close();
+    for (const connection of [...this.#all, ...this.#slow.all()]) connection.socket.destroy();
+  }
+
+  #use(waiter: ConnectionWaiter): void {
+    const connection = this.#takeIdle() ?? this.#open();
+    this.#inUse.set(connection, waiter.from);
+    waiter.use(connection);
+  }
+
+  #takeIdle(): UpstreamConnection | null {
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+      if (!connection.destroyed) return connection;
+    }
+    return null;
+  }
+
+  #closeIdle(): void {
+    for (const connection of this.#idle.splice(0)) connection.destroy();
+  }
+
+  #open(): UpstreamConnection {
+    const connection = new UpstreamConnection(
+      this.address,
+      (idle) => this.#release(idle),
+      (gone) => {
+        this.#slow.delete(gone);
+        this.#remove(gone);
+      },
+    );
+    this.#all.add(connection);
+    return connection;
+  }
+
+  /** A connection has its whole response. */
+  #release(connection: UpstreamConnection): void {
+    if (this.#slow.has(connection)) {
+      connection.destroy();
+      return;
+    }
+    connection.socket.setTimeout(IDLE_MS);
+    this.#idle.push(connection);
+    this.#endUse(connection);
+    if (this.#retired) this.#closeIdle();
+  }
+
+  #remove(connection: UpstreamConnection): void {
+    if (!this.#all.delete(connection)) return;
+    const at = this.#idle.indexOf(connection);
+    if (at !== -1) this.#idle.splice(at, 1);
+    this.#endUse(connection);
+  }
+
+  #endUse(connection: UpstreamConnection): void {
+    const from = this.#inUse.get(connection);
+    if (from === undefined) return;
+    this.#inUse.delete(connection);
+    this.#abandoned.delete(connection);
+    this.#limiter.release(from);
+    this.#serve();
+  }
+
+  #isHeldUp(): boolean {
+    return this.#abandoned.size >= this.#maxAbandoned && performance.now() - this.#answeredAt < STANDSTILL_MS;
+  }
+
+  #serve(): void {
+    if (!this.#isHeldUp()) this.#limiter.serveAll(this.#perAddress);
+  }
+
+  /** No answer may come that would serve those that are held up now. */
+  #serveAtStandstill(): void {
+    if (this.#standstill !== undefined || !this.#isHeldUp()) return;
+    this.#standstill = setTimeout(() => {
+      this.#standstill = undefined;
+      this.#serve();
+      if (this.#limiter.waiting > 0) this.#serveAtStandstill();
+    }, STANDSTILL_MS).unref();
+  }
+}
