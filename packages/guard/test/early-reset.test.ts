@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exchange, RawClient, statusOf } from './raw-client.js';
-import { recordingServer, startGateway } from './running-gateway.js';
+import { type GatewayOptions, recordingServer, startGateway } from './running-gateway.js';
 
 const POST = 'POST /wp-comments-post.php HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\na=1';
 const HANDSHAKE = 'GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
@@ -19,7 +19,7 @@ function withoutAddresses(): void {
 }
 
 describe('a connection whose address can no longer be read', () => {
-  it.each([
+  it.each<[string, string, GatewayOptions]>([
     ['a comment', POST, {}],
     ['a WebSocket', HANDSHAKE, {}],
     ['a call of the API', API, {}],
