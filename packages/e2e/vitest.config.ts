@@ -9,8 +9,8 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   // They walk through every page and every state, and leave a site behind that others would not know again.
   interface: ['interface'],
 };
-/** Chaos and the packages are runs of their own, without the stacks (`vitest.chaos.config.ts` and so on). */
-const ELSEWHERE = ['src/chaos/**', 'src/packages/**'];
+/** Runs of their own, without the stacks (`vitest.chaos.config.ts` and so on). */
+const ELSEWHERE = ['src/attacks/**', 'src/chaos/**', 'src/packages/**'];
 
 const all = [...Object.keys(groups), 'others'];
 /** Names of groups with commas between them; everything when there is none. */

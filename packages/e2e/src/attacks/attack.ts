@@ -1,5 +1,6 @@
 import type { RawAnswer } from '../http/raw.js';
 import type { TypedRequest } from '../http/request.js';
+import { LIMITED_STATUS } from './requests.js';
 import type { AttackedSite, Need } from './site.js';
 
 /** What an attack is aimed at, in the order in which the groups run. */
@@ -16,8 +17,8 @@ export const groups = [
 export type Group = (typeof groups)[number];
 
 export interface Outcome {
-  /** Whether it went as it must. */
-  readonly ok: boolean;
+  /** Whether it went as it must; null when a limit hid what the answer would have been. */
+  readonly ok: boolean | null;
   /** What came, in a few words. */
   readonly got: string;
 }
@@ -52,7 +53,10 @@ export async function answerTo(site: AttackedSite, requested: Requested): Promis
   }
 }
 
-const REFUSALS = new Set([400, 403, 404, 405, 408, 413, 414, 417, 421, 429, 431, 501, 505]);
+const REFUSALS = new Set([400, 403, 404, 405, 408, 413, 414, 417, 421, 431, 501, 505]);
+
+/** What a limit hid is neither held nor lost. */
+export const limited: Outcome = { ok: null, got: `limited, not judged: ${LIMITED_STATUS}` };
 
 /** Held when guard or WordPress refuses, or nothing comes, and no sign of success is in the answer. */
 export function refused(requested: Requested, sign?: RegExp) {
@@ -61,11 +65,12 @@ export function refused(requested: Requested, sign?: RegExp) {
     if (answer === null) return { ok: true, got: 'no answer' };
     const told = sign?.exec(answer.body)?.[0];
     if (told !== undefined) return { ok: false, got: `${answer.status} with ${JSON.stringify(told)}` };
+    if (answer.status === LIMITED_STATUS) return limited;
     return { ok: REFUSALS.has(answer.status), got: String(answer.status) };
   };
 }
 
-/** Held when the answer shows nothing of the kind, whatever its status. */
+/** Held when the answer shows nothing of the kind, whatever its status, unless a limit kept it from showing anything. */
 export function silentAbout(requested: Requested, sign: RegExp | ((site: AttackedSite) => RegExp)) {
   return async (site: AttackedSite): Promise<Outcome> => {
     const answer = await answerTo(site, requested);
@@ -73,7 +78,8 @@ export function silentAbout(requested: Requested, sign: RegExp | ((site: Attacke
       answer === null ? '' : answer.head + answer.body,
     )?.[0];
     const status = answer === null ? 'no answer' : String(answer.status);
-    return { ok: told === undefined, got: told === undefined ? status : `${status} with ${JSON.stringify(told)}` };
+    if (told !== undefined) return { ok: false, got: `${status} with ${JSON.stringify(told)}` };
+    return answer?.status === LIMITED_STATUS ? limited : { ok: true, got: status };
   };
 }
 

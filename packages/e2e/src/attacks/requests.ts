@@ -1,5 +1,8 @@
 import type { TypedRequest } from '../http/request.js';
 
+/** Status of an answer that tells nothing of what was asked for: the address has to wait first. */
+export const LIMITED_STATUS = 429;
+
 /** A call of XML-RPC that asks for a password and tells the blogs of who gave the right one. */
 export function usersBlogs(login: string, password: string): TypedRequest {
   const param = (text: string) => `<param>${string(text)}</param>`;

@@ -8,7 +8,7 @@ export interface AttackResult {
   readonly expected: string;
   readonly got: string;
   readonly twin: string;
-  /** Null where the attack means nothing at this site; `got` says why. */
+  /** Null where the attack means nothing at this site, or a limit hid its answer; `got` says why. */
   readonly ok: boolean | null;
 }
 
@@ -49,7 +49,13 @@ async function runAttack(site: AttackedSite, attack: Attack, twins: Map<string, 
   // One that the attack may have spoilt is asked again each time.
   if (group === 'spellings') twins.set(attack.twin.name, twin);
   const told = `${attack.twin.name}: ${twin.got}`;
-  return { group, attack: name, expected, got: outcome.got, twin: told, ok: outcome.ok && twin.ok };
+  return { group, attack: name, expected, got: outcome.got, twin: told, ok: judge(outcome, twin) };
+}
+
+/** One failure is enough to fail; what could not be judged is not held either. */
+function judge(outcome: Outcome, twin: Outcome): boolean | null {
+  if (outcome.ok === false || twin.ok === false) return false;
+  return outcome.ok === null || twin.ok === null ? null : true;
 }
 
 /** Counts of a run. */

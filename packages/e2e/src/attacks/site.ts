@@ -3,6 +3,7 @@ import { type SecurityField, siteSecurityToggles } from '@security-optimizer/con
 import { type RawAnswer, sendRaw } from '../http/raw.js';
 import { bytesOf, form, type TypedRequest } from '../http/request.js';
 import { cookiesOf } from '../http/session.js';
+import { LIMITED_STATUS } from './requests.js';
 
 /**
  * What must be there for an attack to mean anything: a protection that is on, the login at an address of its own that
@@ -54,6 +55,8 @@ export class AttackedSite {
   limit: number | null;
   #have = new Map<Need, string | true>();
   #addresses = 0;
+  /** Address that requests come from unless another one is named; the machine chooses when there is none. */
+  #usualAddress: string | undefined;
   /** Another one each time: the addresses of an earlier run may be locked still. */
   readonly #network = `127.${randomInt(64, 250)}`;
 
@@ -74,13 +77,13 @@ export class AttackedSite {
     return this.url.host;
   }
 
-  /** Sends a request, from the machine's usual address unless another one is named. */
-  ask(request: TypedRequest, from?: string): Promise<RawAnswer> {
+  /** Sends a request, from the usual address unless another one is named. */
+  ask(request: TypedRequest, from = this.#usualAddress): Promise<RawAnswer> {
     return this.send(bytesOf(this.options, request), from);
   }
 
   /** Sends bytes as they are. */
-  send(bytes: string, from?: string): Promise<RawAnswer> {
+  send(bytes: string, from = this.#usualAddress): Promise<RawAnswer> {
     return sendTo(this.url, bytes, from);
   }
 
@@ -131,10 +134,13 @@ export class AttackedSite {
     const { location } = (await this.ask({ target: '/' })).headers;
     const home = location === undefined ? this.url : new URL(location, this.url);
     if (home.origin !== this.url.origin) throw new Error(`The site sends on to ${home.origin}; give that as --url.`);
+    const login = await this.#findOpenLogin();
     const wpLogin = await this.ask({ target: '/wp-login.php' });
-    const hidden = !/id=["']loginform["']/.test(wpLogin.body) && wpLogin.status !== 200;
-    set('hidden login', hidden, '/wp-login.php shows the login');
-    set('login address', !hidden || options.loginUrl !== undefined, 'the login is hidden; give --login-url');
+    const shown = whyNotHidden(wpLogin, options.loginUrl !== undefined);
+    set('hidden login', shown === null, shown ?? '');
+    if (login.status === LIMITED_STATUS) set('login address', false, lockedOut(this.loginPath));
+    else
+      set('login address', shown !== null || options.loginUrl !== undefined, 'the login is hidden; give --login-url');
     set('origin', options.origin !== undefined, 'give --origin');
     set('more addresses', options.manyAddresses, 'only on loopback there are more addresses to come from');
     set('owner', options.owner !== undefined, 'give --owner and a password');
@@ -158,11 +164,22 @@ export class AttackedSite {
     set('login limit', this.limit > 0, '“Limit Login Attempts” is off');
   }
 
+  /**
+   * Asks for the login. An earlier run, or a person, may have locked the usual address: then everything comes from
+   * another one where the machine has more, since a lock hides what an unlocked visitor would see.
+   */
+  async #findOpenLogin(): Promise<RawAnswer> {
+    const answer = await this.ask({ target: this.loginPath });
+    if (answer.status !== LIMITED_STATUS || !this.options.manyAddresses) return answer;
+    this.#usualAddress = this.newAddress();
+    return this.ask({ target: this.loginPath });
+  }
+
   /** Asks for what the protection refuses in its plainest form. Null for a file that is not there, which tells nothing. */
   async #looksOn(field: SecurityField): Promise<boolean | null> {
     const status = async (target: string) => (await this.ask({ target })).status;
     const page = () => this.ask({ target: '/' });
-    const shows = (answer: number) => (answer === 404 ? null : answer === 403);
+    const shows = (answer: number) => (answer === 404 || answer === LIMITED_STATUS ? null : answer === 403);
     switch (field) {
       case 'disable_xml_rpc':
         return shows(await status('/xmlrpc.php'));
@@ -190,7 +207,8 @@ export class AttackedSite {
     const own = cookiesOf(answer);
     if (/action=second-factor/.test(answer.headers.location ?? '')) return 'second factor';
     if (!own.includes('wordpress_logged_in_')) {
-      throw new Error(`${login} can’t log in at ${this.loginPath} (status ${answer.status}).`);
+      const why = answer.status === LIMITED_STATUS ? lockedOut(this.loginPath) : `status ${answer.status}`;
+      throw new Error(`${login} can’t log in at ${this.loginPath} (${why}).`);
     }
     const nonce = await this.ask({ target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie: own } });
     this.owner = { login, password, cookie: own, nonce: nonce.body.trim() };
@@ -208,6 +226,22 @@ export class AttackedSite {
     if (body.status !== 200) throw new Error(`The settings can’t be read: ${body.message}`);
     return body.data;
   }
+}
+
+const lockedOut = (path: string) => `limited, not judged: ${path} tells this address to wait (${LIMITED_STATUS})`;
+
+/**
+ * Why a site's login is not taken for hidden; null when it is.
+ *
+ * @param answer the answer to `/wp-login.php`
+ * @param isMoved whether the caller says that the login has an address of its own
+ */
+export function whyNotHidden(answer: Pick<RawAnswer, 'status' | 'body'>, isMoved: boolean): string | null {
+  if (answer.status === 200 || /id=["']loginform["']/.test(answer.body)) return '/wp-login.php shows the login';
+  if (answer.status === LIMITED_STATUS) return lockedOut('/wp-login.php');
+  // The login may be closed to this address or for now. Where the caller knows that it is hidden, 403 would tell of it.
+  if (answer.status === 403 && !isMoved) return 'limited, not judged: /wp-login.php is closed to this address (403)';
+  return null;
 }
 
 interface LoginFacts {

@@ -1,6 +1,16 @@
 import type { RawAnswer } from '../../http/raw.js';
 import { form } from '../../http/request.js';
-import { type Attack, answered, answerTo, type Check, frontPage, type Outcome, silentAbout } from '../attack.js';
+import {
+  type Attack,
+  answered,
+  answerTo,
+  type Check,
+  frontPage,
+  limited,
+  type Outcome,
+  silentAbout,
+} from '../attack.js';
+import { LIMITED_STATUS } from '../requests.js';
 import type { AttackedSite } from '../site.js';
 import { spelled, spellingsOf } from '../spellings.js';
 
@@ -45,6 +55,7 @@ const likeMissing =
     const sibling = siblings[name] ?? '';
     const answer = await answerTo(site, { ...more, target });
     const missing = await answerTo(site, { ...more, target: target.replace(name, sibling) });
+    if (answer?.status === LIMITED_STATUS && missing?.status === LIMITED_STATUS) return limited;
     const same = looks(answer) === looks(missing).replaceAll(sibling, name);
     const statuses = `${answer?.status ?? 'no answer'} beside ${missing?.status ?? 'no answer'}`;
     return { ok: same && answer?.status !== 200, got: same ? statuses : `${statuses}, which look different` };
