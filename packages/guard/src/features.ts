@@ -45,7 +45,7 @@ export async function startFeatures(
     running.push(started);
     // If another feature fails to start, nobody awaits this promise: its rejection must not stay unhandled.
     started.ready?.catch(() => undefined);
-    cleanup.add(() => started.stop?.());
+    cleanup.add(feature.name, () => started.stop?.());
     return started;
   };
 
@@ -59,7 +59,7 @@ export async function startFeatures(
   const overview = await start(securityOverview, { twoFactor, activity, alerts, reports, postHack });
   const features = [login, twoFactor, activity, security, alerts, reports, postHack, overview] as const;
 
-  cleanup.add(() => {
+  cleanup.add('work of the features', () => {
     for (const { drain } of running) drain?.();
   });
   return {

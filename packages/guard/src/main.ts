@@ -4,6 +4,7 @@ import { openSecurityLog } from './activity/security-log.js';
 import { lazyApi } from './api/lazy-api.js';
 import type { Config } from './config/config.js';
 import { type RunningFeatures, startFeatures } from './features.js';
+import type { OpenClientsReport } from './gateway/open-clients.js';
 import { createGuardServer, type GuardServer } from './gateway/server.js';
 import { cataloguesFolder, createLanguages, type LanguageFor } from './i18n/languages.js';
 import type { ListeningDescriptor } from './lib/listen.js';
@@ -23,6 +24,15 @@ import { createGuardedTraffic } from './wordpress/guarded-traffic.js';
 /** How long the start waits until WordPress runs the current policy, milliseconds: it may be down, or have many sites. */
 const POLICY_WAIT_MS = 500;
 
+/** What a guard that closes has not released yet. */
+export interface OpenResources {
+  /** Parts of guard: first what is being released, then what comes after it. */
+  readonly pending: readonly string[];
+  readonly clients: OpenClientsReport;
+  /** Requests that wait for a connection to WordPress. */
+  readonly waitingForWordPress: number;
+}
+
 export interface RunningGuard {
   /** Listening address, for example `http://127.0.0.1:8080` or `unix:/run/guard.sock`. */
   readonly url: string;
@@ -33,6 +43,8 @@ export interface RunningGuard {
   reload(config: Config): Promise<SiteChanges>;
   /** Lets running requests finish, then frees everything. */
   close(): Promise<void>;
+  /** What `close` has not released yet. */
+  describeOpen(): OpenResources;
 }
 
 /**
@@ -58,22 +70,27 @@ export async function startGuard(
   const { lock, thread } = options.storage ?? (await openStorage(config, logger));
   const blocked = options.blocked ?? preloadBlocks(thread);
   const cleanup = new Cleanup();
-  cleanup.add(() => lock.release());
+  cleanup.add('lock of the data folder', () => lock.release());
   try {
     const { listen } = config.metrics;
     // First, so that it can say that guard is not ready yet, and last that it is no longer.
     const metrics = listen === null ? null : await (await import('./metrics/metrics.js')).serveMetrics(listen, logger);
-    cleanup.add(() => metrics?.stop());
+    cleanup.add('metrics', () => metrics?.stop());
     const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger, thread });
-    cleanup.add(() => db.destroy());
+    cleanup.add('database', () => db.destroy());
     logConfigured(logger, config);
     const services = await createServices({ config, logger, db, languages }, cleanup);
-    const { url, reload } = await serve(services, config, blocked, cleanup, metrics, options.socket);
-    cleanup.add(() => metrics?.endReadiness());
+    const { url, reload, server } = await serve(services, config, blocked, cleanup, metrics, options.socket);
+    cleanup.add('readiness', () => metrics?.endReadiness());
     const { length: sites } = config.sites;
     const { length: quarantined } = config.quarantined;
     logger.info({ event: 'guard-started', url, version, sites, quarantined }, `Guard serves at ${url}.`);
-    return { url, reload, close: () => cleanup.run() };
+    const describeOpen = () => ({
+      pending: cleanup.pending,
+      clients: server.openClients,
+      waitingForWordPress: server.waiting,
+    });
+    return { url, reload, describeOpen, close: () => cleanup.run() };
   } catch (error) {
     await cleanup.run();
     throw error;
@@ -87,7 +104,7 @@ async function serve(
   cleanup: Cleanup,
   metrics: Metrics | null,
   socket: ListeningDescriptor | undefined,
-): Promise<Pick<RunningGuard, 'url' | 'reload'>> {
+): Promise<Pick<RunningGuard, 'url' | 'reload'> & { readonly server: GuardServer }> {
   const { siteList, live, connectors, sessions, mutex, clock, logger } = services;
 
   const starting = startFeatures(services, blocked, cleanup);
@@ -103,15 +120,15 @@ async function serve(
   const { securityLog: file } = config.activity;
   const { visits } = features.gateway;
   const securityLog = file === null ? null : openSecurityLog(file, { visits, clock, logger });
-  cleanup.add(() => securityLog?.close());
+  cleanup.add('security log', () => securityLog?.close());
 
   const api = lazyApi(async () => {
     const [{ createApi }, endpoints] = await Promise.all([import('./api/api-app.js'), features.loadEndpoints()]);
     return createApi({ endpoints, sessions, nonces: sqlCallNonces(services.db), clock, logger });
   }, logger);
-  cleanup.add(() => api.close());
+  cleanup.add('API', () => api.close());
   const guarded = createGuardedTraffic({ dataDir: config.dataDir, clock, logger });
-  cleanup.add(() => guarded.stop());
+  cleanup.add('record of guarded traffic', () => guarded.stop());
   const server = createGuardServer({
     ...{ config, live, logger, clock, socket },
     ...features.gateway,
@@ -127,7 +144,7 @@ async function serve(
   await ready;
   await Promise.race([policiesPushed, pause(POLICY_WAIT_MS, undefined, { ref: false })]);
   const address = await server.listen();
-  cleanup.add(() => server.close());
+  cleanup.add('connections of clients', () => server.close());
   metrics?.observe({
     connections: () => server.connections,
     loginLocks: () => features.gateway.login.attempts.lockCount,
@@ -141,7 +158,7 @@ async function serve(
     ],
   });
   await features.onServing();
-  return { url: toServerUrl(address), reload: createReload(services, features, server) };
+  return { url: toServerUrl(address), reload: createReload(services, features, server), server };
 }
 
 /** Returns `reload` of `RunningGuard`. Reloads run one after the other. */

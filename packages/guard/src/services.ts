@@ -58,14 +58,26 @@ export interface Services {
 
 /** Releases resources in reverse order. */
 export class Cleanup {
-  readonly #steps: (() => void | Promise<void>)[] = [];
+  readonly #steps: { readonly name: string; readonly release: () => void | Promise<void> }[] = [];
+  #releasing: string | null = null;
 
-  add(step: () => void | Promise<void>): void {
-    this.#steps.push(step);
+  /** @param name what is released, for the log of a shutdown that takes too long */
+  add(name: string, release: () => void | Promise<void>): void {
+    this.#steps.push({ name, release });
+  }
+
+  /** What is not released yet: first what is being released, then the rest in its order. */
+  get pending(): string[] {
+    const next = this.#steps.map(({ name }) => name).reverse();
+    return this.#releasing === null ? next : [this.#releasing, ...next];
   }
 
   async run(): Promise<void> {
-    for (let step = this.#steps.pop(); step; step = this.#steps.pop()) await step();
+    for (let step = this.#steps.pop(); step; step = this.#steps.pop()) {
+      this.#releasing = step.name;
+      await step.release();
+      this.#releasing = null;
+    }
   }
 }
 
@@ -83,9 +95,9 @@ export async function createServices(
   const live = new LivePolicy();
   const siteList = new SiteList(config);
   const sites = new LiveSites(live, (id) => siteList.find(id)?.home ?? '', clock, languages);
-  cleanup.add(() => sites.stop());
+  cleanup.add('timers of the sites', () => sites.stop());
   const feed = pollingChangeFeed({ db, logger, from: await latestVersion(db) });
-  cleanup.add(() => feed.close());
+  cleanup.add('change feed', () => feed.close());
 
   const settings = sqlSettingsStore(db);
   const factsStore = sqlSiteFactsStore(db);
@@ -96,8 +108,8 @@ export async function createServices(
   await load(siteList.allIds);
 
   const connectors = createConnectors({ config, siteList, sites, factsStore, mutex, clock, logger });
-  cleanup.add(() => connectors.client.close());
-  cleanup.add(() => connectors.stop());
+  cleanup.add('commands to WordPress', () => connectors.client.close());
+  cleanup.add('connectors', () => connectors.stop());
   sites.onResumed((site) => {
     logger.info({ event: 'pause-ended', site }, 'The pause is over; the settings are in force again.');
     connectors.reconcilePolicy(site);
@@ -112,7 +124,7 @@ export async function createServices(
       connectors.reconcilePolicy(site);
     },
   });
-  cleanup.add(() => reload.stop());
+  cleanup.add('reload of settings', () => reload.stop());
   feed.subscribe(reload.reload);
 
   return {

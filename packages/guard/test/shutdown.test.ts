@@ -1,6 +1,23 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { Writable } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createLogger } from '../src/lib/logger.js';
 import { closing, exchange, RawClient } from './raw-client.js';
 import { startGateway, webServer } from './running-gateway.js';
+import { serve } from './support/command-line.js';
+import { fakeConnector } from './support/fake-connector.js';
+import { dataFolderFor } from './support/running-guard.js';
+
+/** A logger, and the lines with an event that it has written. */
+function loggerWithLines() {
+  const lines: { event: string; [field: string]: unknown }[] = [];
+  const write = (chunk: unknown, _encoding: unknown, done: () => void) => {
+    lines.push(JSON.parse(String(chunk)));
+    done();
+  };
+  const find = (event: string) => lines.filter((line) => line.event === event);
+  return { logger: createLogger('info', new Writable({ write })), find };
+}
 
 describe('when guard stops', () => {
   it('a running request is finished and nobody new is taken in', async () => {
@@ -29,3 +46,99 @@ describe('when guard stops', () => {
     await running.end();
   });
 });
+
+describe('when guard stops and something does not end', () => {
+  const limits = { shutdownSeconds: 0.3 };
+  const upload = 'POST /upload?token=secret HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nx';
+  const page = 'GET /page?token=secret HTTP/1.1\r\nHost: a\r\n\r\n';
+
+  it.each<[what: string, request: string, named: string, go: (client: RawClient) => void]>([
+    ['a client that keeps an upload trickling', upload, 'POST /upload', trickle],
+    ['a client whose request WordPress never answers', page, 'GET /page', () => {}],
+  ])('%s is cut after `limits.shutdownSeconds`, and the log names it without its query', async (...args) => {
+    const [, request, named, go] = args;
+    let asked = () => {};
+    const reached = new Promise<void>((resolve) => (asked = resolve));
+    const port = await webServer((received) => {
+      received.resume();
+      asked();
+    });
+    const { logger, find } = loggerWithLines();
+    const gateway = await startGateway(port, { limits, logger });
+    const client = new RawClient(gateway.port).send(request);
+    await reached;
+    go(client);
+    await gateway.server.close();
+    await client.end();
+    expect(find('shutdown-cut-requests')).toMatchObject([
+      { clients: { count: 1, oldest: [{ address: '127.0.0.1', request: named, seconds: expect.any(Number) }] } },
+    ]);
+    expect(JSON.stringify(find('shutdown-cut-requests'))).not.toContain('secret');
+    expect(gateway.server.openClients).toEqual({ count: 0, oldest: [] });
+  });
+
+  it('a client that has ended its side is not waited for', async () => {
+    let asked = () => {};
+    const reached = new Promise<void>((resolve) => (asked = resolve));
+    const { logger, find } = loggerWithLines();
+    const gateway = await startGateway(await webServer(() => asked()), { limits, logger });
+    const client = new RawClient(gateway.port).send(page);
+    await reached;
+    client.socket.end();
+    await client.end();
+    await gateway.server.close();
+    expect(find('shutdown-cut-requests')).toEqual([]);
+  });
+
+  it('the log names no more than a few of many clients', async () => {
+    const port = await webServer((_request, response) => void response.write('first'));
+    const { logger, find } = loggerWithLines();
+    const gateway = await startGateway(port, { limits, logger });
+    const clients = Array.from({ length: 8 }, () => new RawClient(gateway.port).send(page));
+    await Promise.all(clients.map((client) => client.until((text) => text.includes('first'))));
+    await gateway.server.close();
+    const [line] = find('shutdown-cut-requests') as unknown as [{ clients: { count: number; oldest: unknown[] } }];
+    expect(line.clients.count).toBe(8);
+    expect(line.clients.oldest).toHaveLength(5);
+  });
+
+  it('nothing is said of a stop in time', async () => {
+    const { logger, find } = loggerWithLines();
+    const gateway = await startGateway(await webServer((_request, response) => response.end('page')), { logger });
+    await exchange(gateway.port, closing('GET / HTTP/1.1'));
+    await gateway.server.close();
+    expect(find('shutdown-cut-requests')).toEqual([]);
+  });
+
+  it('the process ends with exit code 1 and says what was open: a part that hangs while it closes, a timer', async () => {
+    const defects = [
+      // A server that never says that it is closed stands for any part that hangs.
+      `import { Server } from 'node:net'; Server.prototype.close = function () { return this; };`,
+      'setInterval(() => {}, 1000);',
+    ];
+    const [hanging, timer] = await Promise.all(defects.map(stopWith));
+    expect(hanging).toMatchObject({ code: 1, line: { seconds: 6, clients: { count: 0 } } });
+    expect(hanging?.line.pending).toEqual(expect.arrayContaining(['connections of clients', 'API', 'database']));
+    expect(timer).toMatchObject({ code: 1, line: { seconds: 6, pending: [], resources: { Timeout: 1 } } });
+  });
+});
+
+/** Starts a guard with a defect, stops it, and returns its exit code and its log line about the shutdown. */
+async function stopWith(defect: string) {
+  const dataDir = await dataFolderFor(await fakeConnector(), {}, { limits: { shutdownSeconds: 1 } });
+  // Guard's threads would have the defect as well.
+  const main = `import { isMainThread } from 'node:worker_threads'; if (isMainThread) await import(${dataUrl(defect)});`;
+  const guard = await serve(dataDir, { NODE_OPTIONS: `--import ${dataUrl(main)}` });
+  guard.child.kill('SIGTERM');
+  const [code] = (await once(guard.child, 'close')) as [number | null];
+  const lines = guard.log().split('\n');
+  return { code, line: JSON.parse(lines.find((line) => line.includes('"shutdown-timed-out"')) ?? '{}') };
+}
+
+const dataUrl = (source: string) => `"data:text/javascript,${encodeURIComponent(source).replaceAll("'", '%27')}"`;
+
+/** Sends a byte of the body now and then until the test ends. */
+function trickle(client: RawClient): void {
+  const timer = setInterval(() => client.socket.writable && client.send('x'), 20);
+  onTestFinished(() => clearInterval(timer));
+}

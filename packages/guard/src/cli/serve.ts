@@ -6,11 +6,18 @@ import { loadConfigBeside } from '../config/load-config-beside.js';
 import { createLogger, type Logger } from '../lib/logger.js';
 import { limitHeapGrowth } from '../lib/process-tuning.js';
 import { createServiceState } from '../lib/service-state.js';
+import { ShutdownDeadline } from '../lib/shutdown-deadline.js';
 import { takeActivationSocket } from '../lib/socket-activation.js';
 import type { RunningGuard } from '../main.js';
 import type { DataDirLock } from '../storage/data-dir-lock.js';
 import { openStorage, sitesInUse } from '../storage/open-storage.js';
 import { type Command, readOptions, UsageError } from './command.js';
+
+/** What the end of a guard may take beyond its requests, seconds. Less than MARGIN_SECONDS and the unit's time to stop. */
+const CLEANUP_SECONDS = 5;
+
+/** What another guard's end may take beyond its requests, as seen by the one that waits for it, seconds. */
+const MARGIN_SECONDS = 10;
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -22,9 +29,10 @@ export const serveCommand: Command = {
   --wait SECONDS   how long to wait for another guard on the data folder to end; 0 when left out
 
 Writes its log to standard error, one JSON object per line. SIGHUP: read the sites of the configuration file again, and
-serve them. SIGUSR2: log everything (debug) until the next one. SIGTERM or SIGINT: finish running requests and stop; a second
-one: stop at once. A socket that systemd passes (LISTEN_FDS) is listened on in place of the configured address; then guard
-waits for another one as long as that one may take to stop, unless --wait says otherwise.`,
+serve them. SIGUSR2: log everything (debug) until the next one. SIGTERM or SIGINT: finish running requests and stop, with exit
+code 1 if that takes more than ${CLEANUP_SECONDS} seconds beyond the limits of the configuration; a second one: stop at once. A
+socket that systemd passes (LISTEN_FDS) is listened on in place of the configured address; then guard waits for another one
+as long as that one may take to stop, unless --wait says otherwise.`,
   async run(args) {
     const values = readOptions(args, {
       'data-dir': { type: 'string' },
@@ -52,7 +60,17 @@ waits for another one as long as that one may take to stop, unless --wait says o
     const socket = descriptor === null ? undefined : { descriptor };
     const { shutdownSeconds, drainSeconds } = config.limits;
     const stopping = new AbortController();
-    stopped.then(() => stopping.abort());
+    let running: RunningGuard | null = null;
+    const deadline = new ShutdownDeadline({
+      ms: (shutdownSeconds + (socket === undefined ? 0 : drainSeconds) + CLEANUP_SECONDS) * 1000,
+      logger,
+      describe: () => running?.describeOpen() ?? { pending: ['start'] },
+      exit: (code) => process.exit(code),
+    });
+    stopped.then(() => {
+      deadline.start();
+      stopping.abort();
+    });
     if (socket !== undefined) {
       logger.info({ event: 'socket-activated', ...socket }, 'Guard listens on the socket that was passed to it.');
     }
@@ -74,11 +92,15 @@ waits for another one as long as that one may take to stop, unless --wait says o
       if (stopping.signal.aborted) return null;
       throw error;
     });
-    if (storage === null) return 0;
+    if (storage === null) {
+      deadline.release();
+      return 0;
+    }
     // Its thread reads the long lists while the program is loaded, which is nine tenths of guard.
     const blocked = preloadBlocks(storage.thread);
     const { startGuard } = await import('../main.js');
     const guard = await startGuard(config, { logger, storage, blocked, socket });
+    running = guard;
     reloading.start(createReload({ guard, source, started: config, lock: storage.lock, logger }));
     // Changed while guard waited for another one, which was the one to be told.
     if ((await configWrittenAt(source).catch(() => writtenAt)) !== writtenAt) reloading.request();
@@ -90,12 +112,10 @@ waits for another one as long as that one may take to stop, unless --wait says o
     await guard.close();
     logger.info({ event: 'guard-stopped' }, 'Guard stopped.');
     logger.flush();
+    deadline.release();
     return 0;
   },
 };
-
-/** What the end of a guard may take beyond its requests, seconds. */
-const MARGIN_SECONDS = 10;
 
 function readSeconds(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text);

@@ -17,6 +17,7 @@ import type { ApiHandler, GatewayContext, GatewayLogin } from './context.js';
 import type { Allowed } from './evaluate.js';
 import { handleRequest } from './handle-request.js';
 import { type GatewayObserver, noopObserver, RefusalCounter } from './observer.js';
+import { OpenClients, type OpenClientsReport } from './open-clients.js';
 import { OpenTunnels } from './open-tunnels.js';
 import { type Peer, TrustedProxies } from './peer.js';
 import { ProxyProtocol } from './proxy-protocol.js';
@@ -53,6 +54,8 @@ export interface GuardServer {
   setSites(configured: LiveConfig): void;
   /** Requests that wait for a connection to WordPress. */
   readonly waiting: number;
+  /** Accepted connections of clients, with the oldest by name. */
+  readonly openClients: OpenClientsReport;
   /** @returns where it listens */
   listen(): Promise<SocketAddress>;
   /**
@@ -198,7 +201,13 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
     else refuseMalformedRequest(gateway, error, connection);
   });
 
+  const open = new OpenClients(server, clock);
+  const reportOpen = () => open.report((socket) => connections.get(socket)?.peer.address.text);
+
   return {
+    get openClients() {
+      return reportOpen();
+    },
     get connections() {
       return connections.size;
     },
@@ -233,6 +242,11 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
       proxies.destroy();
       connections.drain();
       const late = setTimeout(() => {
+        const { shutdownSeconds: seconds } = limits;
+        logger.warn(
+          { event: 'shutdown-cut-requests', seconds, clients: reportOpen(), waitingForWordPress: router.waiting },
+          'Requests did not end within limits.shutdownSeconds; they are cut.',
+        );
         connections.destroy();
         router.destroy();
       }, limits.shutdownSeconds * 1000);
