@@ -15,6 +15,10 @@ export interface Visit {
   readonly extra: string;
   /** Everything received so far, as far as it is kept. */
   received(): string;
+  /** Opens another connection to the same guard. @param from the address to come from; the same one when left out */
+  open(from?: string): Promise<Visit>;
+  /** Records how a request that guard must answer was answered. @param status null for no answer */
+  note(status: number | null): void;
   /** Hands the socket over: it stays open and silent until the run is over, whatever guard does. */
   hold(): void;
   /** Fulfilled when the connection has ended for both sides. */
@@ -27,11 +31,21 @@ export type Step = (visit: Visit) => void | Promise<void>;
 /** Most of an answer that is kept. */
 const KEPT = 4096;
 
+/** What a connection is opened with. */
+export type VisitFacts = Omit<Visit, 'socket' | 'received' | 'hold' | 'closed' | 'open' | 'note'> & {
+  readonly port: number;
+  readonly from?: string;
+};
+
+/** What is told of the connections of a visit. */
+export interface VisitListener {
+  onOpened(socket: Socket): void;
+  onHeld(socket: Socket): void;
+  onNote(status: number | null): void;
+}
+
 /** Opens a connection. Errors end it and are no news: the other side may end it at any time. */
-export async function openVisit(
-  facts: Omit<Visit, 'socket' | 'received' | 'hold' | 'closed'> & { readonly port: number; readonly from?: string },
-  onHeld: (socket: Socket) => void,
-): Promise<Visit> {
+export async function openVisit(facts: VisitFacts, listener: VisitListener): Promise<Visit> {
   const { port, from, ...rest } = facts;
   const socket = connect({
     ...{ host: '127.0.0.1', port, noDelay: true },
@@ -52,7 +66,13 @@ export async function openVisit(
     socket.once('connect', resolve);
     socket.once('close', () => resolve());
   });
-  return { ...rest, socket, closed, received: () => received, hold: () => onHeld(socket) };
+  listener.onOpened(socket);
+  return {
+    ...{ ...rest, socket, closed, received: () => received },
+    open: (address = from) => openVisit({ ...facts, ...(address === undefined ? {} : { from: address }) }, listener),
+    note: listener.onNote,
+    hold: () => listener.onHeld(socket),
+  };
 }
 
 const text = (value: string | Buffer) => (typeof value === 'string' ? Buffer.from(value, 'latin1') : value);
@@ -86,6 +106,25 @@ export function readNothing(ms: number): Step {
     socket.pause();
     await sleep(ms);
     socket.resume();
+  };
+}
+
+/** Reads one piece of what comes now and then, for so many milliseconds, at most until the end. */
+export function readSlowly(ms: number): Step {
+  return async ({ socket }) => {
+    for (const end = Date.now() + ms; Date.now() < end && !socket.destroyed; ) {
+      socket.pause();
+      await sleep(200);
+      const piece = new Promise<void>((resolve) => {
+        socket.once('data', () => {
+          socket.pause();
+          resolve();
+        });
+      });
+      socket.resume();
+      await Promise.race([piece, sleep(200)]);
+    }
+    socket.pause();
   };
 }
 
@@ -131,3 +170,34 @@ export const anyEnd: Step = async (visit) => {
   ]);
   for (const step of steps) await step(visit);
 };
+
+export interface CrowdOptions {
+  readonly count: number;
+  /** Addresses that nobody else has, among which the connections are shared out; that of the visit when left out. */
+  readonly addresses?: number;
+  /** What is done on one more connection of the last of these addresses, while the others are still there. */
+  readonly last?: readonly Step[];
+}
+
+/** Opens many connections at once and goes through the steps on each. They are gone at the end. */
+export function crowd({ count, addresses, last = [] }: CrowdOptions, ...steps: readonly Step[]): Step {
+  return async (visit) => {
+    const network = `127.${visit.random.between(16, 250)}.${visit.random.between(1, 250)}`;
+    const addressOf = (turn: number) => (addresses === undefined ? undefined : `${network}.${1 + (turn % addresses)}`);
+    const opened: Visit[] = [];
+    const one = async (turn: number): Promise<void> => {
+      const member = await visit.open(addressOf(turn));
+      opened.push(member);
+      for (const step of steps) await step(member);
+    };
+    try {
+      await Promise.all(Array.from({ length: count }, (_, turn) => one(turn)));
+      if (last.length === 0) return;
+      const other = await visit.open(addressOf(count - 1));
+      opened.push(other);
+      for (const step of last) await step(other);
+    } finally {
+      for (const { socket } of opened) socket.destroy();
+    }
+  };
+}

@@ -9,49 +9,14 @@ import {
   pause,
   readNothing,
   reset,
-  type Step,
   send,
   sendSlowly,
   type Visit,
 } from './client.js';
-
-/** One kind of visit: its name, and what is done on the connection, step after step. */
-export type Kind = readonly [name: string, ...steps: Step[]];
-
-/** The target of a request, which tells the web server behind what to do with it. */
-const at = (path: string) => (visit: Visit) =>
-  `${path}${path.includes('?') ? '&' : '?'}up=${visit.behaviour.replaceAll(' ', '+')}&kind=${visit.kind.replaceAll(/[^\w]+/g, '-')}`;
-
-interface Spelled {
-  readonly method?: string;
-  readonly path?: string;
-  /** Header lines, each with its line end. */
-  readonly headers?: string;
-  readonly body?: string;
-  readonly version?: string;
-}
-
-/** A whole request. */
-const request =
-  ({ method = 'GET', path = '/', headers = '', body, version = '1.1' }: Spelled = {}) =>
-  (visit: Visit): string => {
-    const length = body === undefined ? '' : `Content-Length: ${body.length}\r\n`;
-    const line = `${method} ${at(path)(visit)} HTTP/${version}\r\n`;
-    return `${line}Host: ${visit.host}\r\n${visit.extra}${headers}${length}\r\n${body ?? ''}`;
-  };
-
-const several = (count: number, one: (visit: Visit) => string) => (visit: Visit) => one(visit).repeat(count);
-const joined =
-  (...parts: ((visit: Visit) => string)[]) =>
-  (visit: Visit) =>
-    parts.map((part) => part(visit)).join('');
-const verbatim = (bytes: string) => () => bytes;
+import { joined, type Kind, post, postHead, request, several, verbatim } from './requests.js';
 
 const form = 'Content-Type: application/x-www-form-urlencoded\r\n';
 const login = request({ method: 'POST', path: '/wp-login.php', headers: form, body: 'log=owner&pwd=wrong' });
-const post = (body: string, headers = '') => request({ method: 'POST', headers, body });
-/** A POST with its head only: what follows is the kind's business. */
-const postHead = (headers: string) => request({ method: 'POST', path: '/form', headers });
 const chunked = postHead('Transfer-Encoding: chunked\r\n');
 const connectHead = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n';
 const noHost = 'GET / HTTP/1.1\r\n\r\n';
@@ -103,6 +68,19 @@ export const kinds: readonly Kind[] = [
 
   ['nothing at all', linger],
   ['nothing at all, then reset', pause(0, 50), reset],
+  ['reset as soon as it is connected', reset],
+  ['a page, reset in the same moment', send(request()), reset],
+  ['a page, reset at the first byte of its answer', send(request()), awaitAnswer(), reset],
+  ['half a body, then reset', send(postHead('Content-Length: 200000\r\n')), send('u'.repeat(100_000)), reset],
+  [
+    'half a body, then reset a little later',
+    send(postHead('Content-Length: 200000\r\n')),
+    send('u'.repeat(100_000)),
+    pause(0, 60),
+    reset,
+  ],
+  ['the head of a POST, then reset', send(postHead('Content-Length: 10\r\n')), pause(0, 20), reset],
+  ['half a chunk, then reset', send(chunked), send('ff\r\nabc'), pause(0, 20), reset],
   ['half a head and silence', send((visit) => `GET / HTTP/1.1\r\nHost: ${visit.host}\r\nX-Half`), linger],
   ['half a head, then FIN', send('GET / HTTP/1.1\r\nHo'), finish],
   ['half a head, then reset', send('GET / HTTP/1.1\r\nHo'), pause(0, 20), reset],

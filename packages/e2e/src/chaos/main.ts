@@ -2,12 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { crowds } from './crowds.js';
 import { kinds } from './kinds.js';
 import { type ChaosReport, runChaos } from './run.js';
 import { type ChaosSite, stacks, startSite } from './site.js';
 import { behaviours } from './upstream.js';
+import { addedMs, type WatcherSample } from './verdict.js';
 
-const help = `npm run chaos -- [options]     visits of ${kinds.length} kinds, whole and broken, against a guard of its own
+const names = [...kinds, ...crowds].map(([name]) => name);
+
+const help = `npm run chaos -- [options]     visits of ${names.length} kinds, whole and broken, against a guard of its own
 
   --minutes N        how long (1); or --seconds N
   --seed N           the choices of an earlier run; a new seed unless given
@@ -103,10 +107,7 @@ function read(args: readonly string[]) {
 
 function listing(): string {
   const list = (title: string, names: readonly string[]) => `${title}\n${names.map((name) => `  ${name}\n`).join('')}`;
-  return `${list(
-    'Kinds of visits:',
-    kinds.map(([name]) => name),
-  )}${list('What the web server may do:', Object.keys(behaviours))}`;
+  return `${list('Kinds of visits:', names)}${list('What the web server may do:', Object.keys(behaviours))}`;
 }
 
 function readable(report: ChaosReport): string {
@@ -128,11 +129,21 @@ function readable(report: ChaosReport): string {
     held('resident', megabytes(before.resident), after === null ? undefined : megabytes(after.resident)),
     held('timers', before.timers, after?.timers),
     held('descriptors', before.descriptors, after?.descriptors),
-    `a plain page: ${report.pageMs.map((ms) => (ms === null ? 'not answered' : `${ms} ms`)).join(', then ')}`,
-    `somebody else meanwhile: ${report.bystander.pages} pages, ${report.bystander.failed} failed, the slowest ${report.bystander.slowestMs} ms`,
+    `resident at its most: ${megabytes(report.peakResident)}`,
+    ...watched(report.watcher),
     ...(report.faults.length === 0 ? ['Guard has held.'] : ['', ...report.faults.map((fault) => `FAULT: ${fault}`)]),
     '',
   ].join('\n');
+}
+
+/** How the plain page of somebody else fared. */
+function watched(samples: readonly WatcherSample[]): string[] {
+  if (samples.length === 0) return [];
+  const slowest = samples.reduce((most, sample) => (addedMs(sample) > addedMs(most) ? sample : most));
+  const failed = samples.filter(({ status }) => status !== 200).length;
+  return [
+    `a plain page of somebody else: ${samples.length} times, ${failed} failed, the slowest ${slowest.ms} ms (past guard: ${slowest.directMs} ms) ${slowest.when}`,
+  ];
 }
 
 function keepLog(site: ChaosSite, file: string): void {

@@ -51,7 +51,7 @@ export function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** Memory of a process that is really in use, in bytes. */
+/** Memory of a process that is really in use, in bytes; NaN of one that has just ended. */
 export function residentMemory(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 }

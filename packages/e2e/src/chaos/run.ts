@@ -1,13 +1,24 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sendRaw } from '../http/raw.js';
 import { openVisit } from './client.js';
-import { kinds as allKinds, type Kind } from './kinds.js';
+import { crowds as allCrowds } from './crowds.js';
+import { kinds as allKinds } from './kinds.js';
 import { descriptorsOf, heldBy, residentMemory, socketsOf } from './observe.js';
 import { createRandom, type Random } from './random.js';
+import type { Kind } from './requests.js';
 import { addresses, type GuardProcess, limitsFor } from './site.js';
 import { behaviours } from './upstream.js';
-import { faultsInLog, grown, type Measured } from './verdict.js';
+import {
+  crowdFaults,
+  faultsInLog,
+  grown,
+  type Measured,
+  peakFaults,
+  tally,
+  type WatcherSample,
+  watcherFaults,
+} from './verdict.js';
+import { samplePage, watchPage } from './watcher.js';
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -35,10 +46,10 @@ export interface ChaosReport {
   readonly after: Measured | null;
   /** Everything that is not as it must be; empty when guard has held. */
   readonly faults: readonly string[];
-  /** Who asked for a plain page twice a second during chaos. */
-  readonly bystander: { readonly pages: number; readonly failed: number; readonly slowestMs: number };
-  /** Milliseconds until a plain page came, right after chaos and at the end. */
-  readonly pageMs: readonly (number | null)[];
+  /** The requests of a visitor who asks for a plain page all the time: during chaos, right after it and at the end. */
+  readonly watcher: readonly WatcherSample[];
+  /** The most memory that guard had during chaos, bytes. */
+  readonly peakResident: number;
 }
 
 /** A held connection more than these, and the oldest goes. */
@@ -51,30 +62,47 @@ function settleMs(realSite = false): number {
 
 /** Timers that a guard may have whom nobody asks anything; the jobs that run now and then. */
 const AT_REST = 10;
+/** Crowds at the same time, beside the other visits. */
+const CROWDS_AT_ONCE = 2;
 const NOTHING: Measured = { descriptors: 0, resident: 0, heap: 0, external: 0, timers: 0 };
 
 /** Lets visitors of every kind loose on a guard, and looks at what is left of it. */
 export async function runChaos(guard: GuardProcess, options: ChaosOptions): Promise<ChaosReport> {
   const { seed, seconds, connections } = options;
-  const kinds = chosen(allKinds, ([name]) => name, options.only);
   const ways = chosen(Object.keys(behaviours), (name) => name, options.behaviours);
-  const crew = new Crew(guard, { ...options, kinds, ways });
+  const every = chosen([...allKinds, ...allCrowds], ([name]) => name, options.only);
+  const kinds = allKinds.filter((kind) => every.includes(kind));
+  const crowds = allCrowds.filter((kind) => every.includes(kind));
+  const crew = new Crew(guard, { ...options, ways });
   // Caches are filled and code is compiled before anything is measured.
-  await crew.work(seed ^ 0x5eed, connections, Math.min(3, seconds));
+  const [warming, atOnce] = kinds.length > 0 ? [kinds, connections] : [crowds, CROWDS_AT_ONCE];
+  await crew.work(warming, seed ^ 0x5eed, atOnce, Math.min(3, seconds));
   await settled(guard, options, crew);
   const before = guard.ended() === null ? await measured(guard, ({ timers }) => timers <= AT_REST) : null;
   const faults: string[] = [];
-  const bystander = new Bystander(guard, options);
-  if (before !== null) await Promise.all([crew.work(seed, connections, seconds), bystander.ask(seconds)]);
-  const pageMs: (number | null)[] = [];
+  const watched = { guardPort: guard.port, from: addresses.bystander, ...options };
+  const watcher: WatcherSample[] = [];
+  let peakResident = 0;
+  if (before !== null) {
+    let isOver = false;
+    const over = () => isOver || guard.ended() !== null;
+    const watching = [watchPage(watched, over), peakOf(() => residentMemory(guard.pid), over)] as const;
+    await Promise.all([
+      crew.work(kinds, seed, connections, seconds),
+      crew.work(crowds, seed ^ 0xc40d, CROWDS_AT_ONCE, seconds),
+    ]);
+    isOver = true;
+    watcher.push(...(await watching[0]));
+    peakResident = await watching[1];
+  }
   let after: Measured | null = null;
   if (guard.ended() === null) {
-    pageMs.push(await plainPage(guard, options, faults, 'right after chaos'));
+    watcher.push(await samplePage(watched, 'right after chaos'));
     faults.push(...(await settled(guard, options, crew)));
   }
   crew.letGo();
   if (guard.ended() === null) {
-    pageMs.push(await plainPage(guard, options, faults, 'at the end'));
+    watcher.push(await samplePage(watched, 'at the end'));
     const start = before ?? NOTHING;
     after = await measured(guard, (now) => grown(start, now).length === 0);
   }
@@ -82,8 +110,21 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
     faults.push(`guard ended (${guard.ended()}) while there were: ${crew.underWay().join('; ')}`);
   }
   if (before !== null && after !== null) faults.push(...grown(before, after));
+  if (before !== null) faults.push(...peakFaults(before, peakResident));
+  faults.push(...watcherFaults(watcher), ...crowdFaults(crew.notes, options.realSite === true));
   faults.push(...faultsInLog(guard.log(), options.realSite === true));
-  return { seed, kinds: crew.counts, visits: crew.visits, before: before ?? NOTHING, after, faults, pageMs, bystander };
+  const { counts, visits } = crew;
+  return { seed, kinds: counts, visits, before: before ?? NOTHING, after, faults, watcher, peakResident };
+}
+
+/** The highest reading until `isOver`. */
+async function peakOf(read: () => number, isOver: () => boolean): Promise<number> {
+  let peak = 0;
+  while (!isOver()) {
+    peak = Math.max(peak, read() || 0);
+    await sleep(100);
+  }
+  return peak;
 }
 
 /** Those with one of the names, or else with a part of it; all when none is given. */
@@ -113,36 +154,44 @@ class Crew {
   /** Which kind each address and port of ours belongs to, for naming what guard still holds. */
   readonly #kinds = new Map<string, string>();
   readonly #held: Socket[] = [];
-  readonly #busy = new Map<number, string>();
+  /** How the requests were answered that guard must answer. */
+  readonly notes: (number | null)[] = [];
+  readonly #busy = new Map<string, string>();
 
   constructor(
     private readonly guard: GuardProcess,
-    private readonly parts: ChaosOptions & { readonly kinds: readonly Kind[]; readonly ways: readonly string[] },
+    private readonly parts: ChaosOptions & { readonly ways: readonly string[] },
   ) {}
 
-  /** Sends visits on so many connections at a time, each connection with a sequence of choices of its own. */
-  async work(seed: number, connections: number, seconds: number): Promise<void> {
+  /**
+   * Sends visits, so many at a time, each of these with a sequence of choices of its own. Together they go through every
+   * kind at least once, also when that takes longer.
+   */
+  async work(kinds: readonly Kind[], seed: number, connections: number, seconds: number): Promise<void> {
+    if (kinds.length === 0) return;
     const until = Date.now() + seconds * 1000;
-    const { kinds } = this.parts;
-    // Every kind has its turn within the first few visits of each connection, however slow the machine is.
     const order = shuffled(kinds, createRandom(seed, connections));
     const worker = async (number: number): Promise<void> => {
       const random = createRandom(seed, number);
-      const first = Math.floor((number * order.length) / connections);
-      for (let turn = first; Date.now() < until && this.guard.ended() === null; turn++) {
+      const share = (of: number) => Math.floor((of * order.length) / connections);
+      const [first, next] = [share(number), share(number + 1)];
+      for (let turn = first; (turn < next || Date.now() < until) && this.guard.ended() === null; turn++) {
         const kind = turn < first + order.length ? (order[turn % order.length] as Kind) : random.pick(kinds);
-        await this.#visit(number, kind, random);
+        await this.#visit(`${seed} ${number}`, kind, random);
       }
-      if (this.guard.ended() === null) this.#busy.delete(number);
+      if (this.guard.ended() === null) this.#busy.delete(`${seed} ${number}`);
     };
     await Promise.all(Array.from({ length: connections }, (_, number) => worker(number)));
   }
 
-  async #visit(worker: number, [name, ...steps]: Kind, random: Random): Promise<void> {
+  async #visit(worker: string, kind: Kind, random: Random): Promise<void> {
+    const [name, ...steps] = kind;
     // Everything is chosen before the first byte, so that no answer changes what comes next.
     const behaviour = random.chance(0.4) ? 'normal' : random.pick(this.parts.ways);
-    const from = random.pick([...addresses.visitors, ...addresses.visitors, addresses.blocked, addresses.proxy]);
-    const extra = from === addresses.proxy ? `X-Forwarded-For: ${forwarded(random)}\r\n` : '';
+    const { visitors, blocked, proxy } = addresses;
+    // A crowd at the blocked address would be refused, and that behind the proxy has no limit of its own.
+    const from = random.pick(allCrowds.includes(kind) ? visitors : [...visitors, ...visitors, blocked, proxy]);
+    const extra = from === proxy ? `X-Forwarded-For: ${forwarded(random)}\r\n` : '';
     const own = createRandom(random.between(0, 2 ** 31));
     this.#busy.set(worker, `${name} (${behaviour})`);
     this.visits += 1;
@@ -153,12 +202,15 @@ class Crew {
     let held = false;
     const visit = await openVisit(
       { port, from, random: own, host: this.parts.host, behaviour, kind: name, extra },
-      (socket) => {
-        held = true;
-        this.#hold(socket);
+      {
+        onOpened: (socket) => this.#remember(socket, `${name} (${behaviour})`),
+        onNote: (answer) => void this.notes.push(answer),
+        onHeld: (socket) => {
+          held = true;
+          this.#hold(socket);
+        },
       },
     );
-    this.#remember(visit.socket, `${name} (${behaviour})`);
     for (const step of steps) await step(visit);
     const status = /^HTTP\/1\.1 (\d{3})/.exec(visit.received())?.[1] ?? (visit.received() === '' ? 'nothing' : 'other');
     count.statuses[status] = (count.statuses[status] ?? 0) + 1;
@@ -228,12 +280,6 @@ async function settled(guard: GuardProcess, options: ChaosOptions, crew: Crew): 
   }
 }
 
-function tally(names: readonly string[]): string[] {
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return [...counts].map(([name, count]) => `${count} x ${name}`);
-}
-
 /** Measures again and again until it is as it should be or the time is over, since some of what ends waits a little. */
 async function measured(guard: GuardProcess, isRight: (now: Measured) => boolean): Promise<Measured> {
   const end = Date.now() + settleMs();
@@ -243,52 +289,5 @@ async function measured(guard: GuardProcess, isRight: (now: Measured) => boolean
     const now = { ...held, descriptors: descriptorsOf(guard.pid), resident: residentMemory(guard.pid) };
     if (isRight(now) || Date.now() >= end) return now;
     await sleep(1000);
-  }
-}
-
-const askForPage = (guard: GuardProcess, { host }: ChaosOptions) =>
-  sendRaw(guard.port, `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`, { from: addresses.bystander });
-
-/** Somebody else, who wants nothing but a page. */
-class Bystander {
-  pages = 0;
-  failed = 0;
-  slowestMs = 0;
-
-  constructor(
-    private readonly guard: GuardProcess,
-    private readonly options: ChaosOptions,
-  ) {}
-
-  async ask(seconds: number): Promise<void> {
-    const until = Date.now() + seconds * 1000;
-    while (Date.now() < until && this.guard.ended() === null) {
-      const began = Date.now();
-      const answer = await askForPage(this.guard, this.options).catch(() => null);
-      this.pages += 1;
-      if (answer?.status !== 200) this.failed += 1;
-      this.slowestMs = Math.max(this.slowestMs, Date.now() - began);
-      await sleep(500);
-    }
-  }
-}
-
-/** @returns the milliseconds it took, or null when it was not answered; more than five seconds are a fault */
-async function plainPage(
-  guard: GuardProcess,
-  options: ChaosOptions,
-  faults: string[],
-  when: string,
-): Promise<number | null> {
-  const began = Date.now();
-  try {
-    const answer = await askForPage(guard, options);
-    const took = Date.now() - began;
-    if (answer.status !== 200) faults.push(`a plain page ${when} was answered with ${answer.status}`);
-    if (took > 5000) faults.push(`a plain page ${when} took ${took} ms`);
-    return took;
-  } catch (error) {
-    faults.push(`a plain page ${when} was not answered: ${(error as Error).message}`);
-    return null;
   }
 }

@@ -102,6 +102,9 @@ export const addresses = {
   bystander: '127.0.0.9',
 } as const;
 
+/** A guard ends by itself sooner, see limits.shutdownSeconds; this only ends what hangs. */
+const STOP_MS = 20_000;
+
 /** A guard that runs as its users run it, in a process of its own. */
 export interface GuardProcess {
   readonly pid: number;
@@ -157,7 +160,7 @@ export async function startGuard(dataDir: string): Promise<GuardProcess> {
   const ended = () => describeEnd(child);
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM');
-    for (let waited = 0; ended() === null && waited < 10_000; waited += 20) await sleep(20);
+    for (let waited = 0; ended() === null && waited < STOP_MS; waited += 20) await sleep(20);
     if (ended() === null) child.kill('SIGKILL');
     process.off('exit', end);
   };

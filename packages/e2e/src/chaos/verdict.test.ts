@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from './random.js';
-import { faultsInLog, grown } from './verdict.js';
+import { addedMs, crowdFaults, faultsInLog, grown, peakFaults, type WatcherSample, watcherFaults } from './verdict.js';
 
 const MEGABYTE = 1024 * 1024;
 const before = { heap: 20 * MEGABYTE, external: 3 * MEGABYTE, timers: 2, descriptors: 58, resident: 100 * MEGABYTE };
@@ -20,6 +20,65 @@ describe('what guard holds after chaos', () => {
     ['descriptors', { descriptors: 90 }, 'descriptors grew from 58 to 90'],
   ])('is a fault when %s have grown', (_what, change, fault) => {
     expect(grown(before, { ...before, ...change })).toEqual([fault]);
+  });
+});
+
+describe('guard’s memory during chaos', () => {
+  it('may rise by what many connections buffer, and no further', () => {
+    expect(peakFaults(before, 500 * MEGABYTE)).toEqual([]);
+    expect(peakFaults(before, 700 * MEGABYTE)).toEqual(['resident memory rose from 100 to 700 MB during chaos']);
+  });
+});
+
+describe('a plain page of another visitor', () => {
+  const page = (change: Partial<WatcherSample> = {}): WatcherSample => {
+    return { when: 'during chaos', status: 200, ms: 20, directMs: 5, ...change };
+  };
+
+  it('may take up to five seconds more than past guard', () => {
+    expect(watcherFaults([])).toEqual([]);
+    expect(watcherFaults([page(), page({ ms: 5005 })])).toEqual([]);
+  });
+
+  it('may take as long as it takes past guard at the same moment, however busy the machine is', () => {
+    const busy = page({ ms: 21_000, directMs: 20_000 });
+    expect(addedMs(busy)).toBe(1000);
+    expect(watcherFaults([busy])).toEqual([]);
+    expect(addedMs(page({ ms: 5, directMs: 9000 }))).toBe(0);
+  });
+
+  it('is a fault when it takes longer, and the slowest is named', () => {
+    const late = [page({ ms: 6000 }), page({ ms: 9000, directMs: 100 }), page({ ms: 5100, when: 'at the end' })];
+    expect(watcherFaults([page(), ...late])).toEqual([
+      '3 x a plain page took over 5000 ms more than past guard, the slowest 9000 ms (past guard: 100 ms) during chaos',
+    ]);
+  });
+
+  it('is a fault when it is refused or not answered, and a late failure is named once', () => {
+    const failed = [
+      page({ status: 503 }),
+      page({ status: 503 }),
+      page({ status: null, ms: 60_000, when: 'at the end' }),
+    ];
+    expect(watcherFaults([page(), ...failed])).toEqual([
+      '2 x a plain page during chaos was answered with 503',
+      '1 x a plain page at the end was answered with nothing',
+    ]);
+  });
+});
+
+describe('a request of an address with an idle crowd', () => {
+  it('must be answered', () => {
+    expect(crowdFaults([200, 200], false)).toEqual([]);
+    expect(crowdFaults([200, null, 503, null], false)).toEqual([
+      '2 x a request of an address with an idle crowd was answered with nothing',
+      '1 x a request of an address with an idle crowd was answered with 503',
+    ]);
+  });
+
+  it('may be answered with an error of a real WordPress that is overrun', () => {
+    expect(crowdFaults([502, 200], true)).toEqual([]);
+    expect(crowdFaults([null], true)).toHaveLength(1);
   });
 });
 

@@ -6,6 +6,23 @@ export interface Measured extends Held {
   readonly resident: number;
 }
 
+/** What became of one request for a plain page by a visitor who does nothing else. */
+export interface WatcherSample {
+  readonly when: 'during chaos' | 'right after chaos' | 'at the end';
+  /** Null when no answer came. */
+  readonly status: number | null;
+  /** Milliseconds until guard had answered. */
+  readonly ms: number;
+  /** The slowest answer of the web server itself meanwhile, past guard. */
+  readonly directMs: number;
+}
+
+/** The longest that a page may take more through guard than past it: longer, and people take the site for down. */
+const PATIENCE_MS = 5000;
+
+/** How much more memory guard may have at its most, under visits that each may fill the buffers of a connection. */
+const PEAK_GROWTH = 512 * 1024 * 1024;
+
 /** How much more of the heap may be in use afterwards: compiled code and tables that are bounded by their size. */
 const HEAP_GROWTH = 12 * 1024 * 1024;
 const RESIDENT_GROWTH = 160 * 1024 * 1024;
@@ -29,6 +46,49 @@ export function grown(before: Measured, after: Measured): string[] {
     faults.push(`descriptors grew from ${before.descriptors} to ${after.descriptors}`);
   }
   return faults;
+}
+
+/** @returns what guard's memory has grown to during the run, when that is more than it may */
+export function peakFaults(before: Measured, peak: number): string[] {
+  const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
+  if (peak - before.resident <= PEAK_GROWTH) return [];
+  return [`resident memory rose from ${megabytes(before.resident)} to ${megabytes(peak)} MB during chaos`];
+}
+
+/** Milliseconds by which a page came later than without guard. */
+export const addedMs = ({ ms, directMs }: WatcherSample): number => Math.max(0, ms - directMs);
+
+/** @returns a fault for each moment at which the watcher did not get its page in time */
+export function watcherFaults(samples: readonly WatcherSample[]): string[] {
+  const failed = samples.filter(({ status }) => status !== 200);
+  const late = samples.filter((sample) => sample.status === 200 && addedMs(sample) > PATIENCE_MS);
+  const slowest = late.reduce(
+    (most, sample) => (most === null || addedMs(sample) > addedMs(most) ? sample : most),
+    late[0] ?? null,
+  );
+  return [
+    ...tally(failed.map(({ when, status }) => `a plain page ${when} was answered with ${status ?? 'nothing'}`)),
+    ...(slowest === null
+      ? []
+      : [
+          `${late.length} x a plain page took over ${PATIENCE_MS} ms more than past guard, the slowest ${slowest.ms} ms (past guard: ${slowest.directMs} ms) ${slowest.when}`,
+        ]),
+  ];
+}
+
+/** @returns a fault for each request of a crowded address that guard did not answer, or refused */
+export function crowdFaults(statuses: readonly (number | null)[], realSite: boolean): string[] {
+  const failed = statuses.filter((status) => status === null || (!realSite && status !== 200));
+  return tally(
+    failed.map((status) => `a request of an address with an idle crowd was answered with ${status ?? 'nothing'}`),
+  );
+}
+
+/** Equal lines as one, with their number. */
+export function tally(lines: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
+  return [...counts].map(([line, count]) => `${count} x ${line}`);
 }
 
 /** @returns lines that must not be there: errors, and anything that is not a line of guard's log */

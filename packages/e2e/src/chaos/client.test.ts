@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { awaitAnswer, crowd, leave, openVisit, pause, readSlowly, reset, type Step, send } from './client.js';
+import { socketsOf } from './observe.js';
+import { createRandom } from './random.js';
+import { page, several } from './requests.js';
+
+/** What the server has seen of one connection. */
+interface Seen {
+  readonly from: string;
+  received: string;
+  end: 'open' | 'FIN' | 'RST';
+}
+
+const seen: Seen[] = [];
+const notes: (number | null)[] = [];
+const held: Socket[] = [];
+const sockets = new Set<Socket>();
+let server: Server;
+/** What the server sends to each connection as it begins. */
+let greeting: Buffer | string;
+/** Whether the server leaves all that comes in the kernel. */
+let readsNothing: boolean;
+
+beforeEach(async () => {
+  for (const list of [seen, notes, held]) list.length = 0;
+  sockets.clear();
+  greeting = '';
+  readsNothing = false;
+  server = createServer({ allowHalfOpen: true }, watch);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(async () => {
+  for (const socket of [...sockets, ...held]) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+function watch(socket: Socket): void {
+  const entry: Seen = { from: socket.remoteAddress ?? '', received: '', end: 'open' };
+  seen.push(entry);
+  sockets.add(socket);
+  if (greeting !== '') socket.write(greeting);
+  socket.on('error', () => {
+    entry.end = 'RST';
+  });
+  if (readsNothing) return;
+  socket.on('data', (bytes) => {
+    entry.received += bytes.toString('latin1');
+  });
+  socket.on('end', () => {
+    entry.end = 'FIN';
+    socket.end();
+  });
+}
+
+const port = (): number => (server.address() as AddressInfo).port;
+
+/** Goes through the steps of a visit. */
+async function visit(...steps: readonly Step[]) {
+  const facts = { random: createRandom(1), host: 'example.com', behaviour: 'normal', kind: 'a test', extra: '' };
+  const opened = await openVisit(
+    { ...facts, port: port(), from: '127.0.0.2' },
+    {
+      onOpened: () => {},
+      onHeld: (socket) => void held.push(socket),
+      onNote: (status) => void notes.push(status),
+    },
+  );
+  for (const step of steps) await step(opened);
+  return opened;
+}
+
+const ends = () => seen.map(({ end }) => end);
+
+/**
+ * The other side's sockets as the kernel sees them. Node 20 tells of a reset behind unread bytes as of an end, but after RST
+ * the kernel has no connection any more, and after FIN it waits for this side to close.
+ */
+const states = () =>
+  socketsOf(process.pid)
+    .filter(({ localPort }) => localPort === port())
+    .map(({ state }) => state);
+
+describe.runIf(process.platform === 'linux')('a reset', () => {
+  beforeEach(() => {
+    readsNothing = true;
+  });
+
+  it.each<[moment: string, steps: readonly Step[]]>([
+    ['as soon as it is connected', [reset]],
+    ['after a head', [send(page), pause(20), reset]],
+    ['with a head in the same moment', [send(page), reset]],
+    ['in the middle of a body', [send('POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf'), pause(20), reset]],
+  ])('arrives as RST %s', async (_moment, steps) => {
+    const opened = await visit();
+    await expect.poll(states).toEqual(['ESTABLISHED']);
+    for (const step of steps) await step(opened);
+    await expect.poll(states).toEqual([]);
+    expect(sockets.size).toBe(1);
+  });
+
+  it('arrives as RST while the answer comes', async () => {
+    greeting = 'HTTP/1.1 200 OK\r\n';
+    await visit(send(page), awaitAnswer(), reset);
+    await expect.poll(() => sockets.size).toBe(1);
+    await expect.poll(states).toEqual([]);
+  });
+
+  it('is something else than leaving, which arrives as FIN', async () => {
+    await visit(send(page), pause(20), leave);
+    await expect.poll(states).toEqual(['CLOSE_WAIT']);
+  });
+});
+
+describe('a pipeline', () => {
+  it('arrives whole, request after request', async () => {
+    await visit(send(several(10_000, page)));
+    const line = 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n';
+    await expect.poll(() => seen[0]?.received.length).toBe(10_000 * line.length);
+    expect(seen[0]?.received.split(line)).toHaveLength(10_001);
+  });
+});
+
+describe('a crowd', () => {
+  it('has as many connections as wanted, each going through the steps, and is gone at the end', async () => {
+    await visit(crowd({ count: 30 }, send(page)));
+    await expect.poll(() => seen.filter(({ received }) => received.startsWith('GET /')).length).toBe(30);
+    await expect.poll(() => ends().filter((end) => end === 'open').length).toBe(1);
+    expect(new Set(seen.map(({ from }) => from))).toEqual(new Set(['127.0.0.2']));
+  });
+
+  it('shares its connections out among addresses of its own', async () => {
+    await visit(crowd({ count: 12, addresses: 4 }, send(page)));
+    await expect.poll(() => seen.length).toBe(13);
+    const counts = [...new Set(seen.map(({ from }) => from))].map(
+      (from) => seen.filter((each) => each.from === from).length,
+    );
+    expect(counts.sort()).toEqual([1, 3, 3, 3, 3]);
+  });
+
+  it('is still there when one more comes from its address', async () => {
+    let openThen: number | undefined;
+    const last: Step = async (other) => {
+      await send(page)(other);
+      await expect.poll(() => seen.filter(({ received }) => received !== '').length).toBe(6);
+      openThen = ends().filter((end) => end === 'open').length;
+      other.note(200);
+    };
+    await visit(crowd({ count: 5, addresses: 1, last: [last] }, send(page)));
+    expect(openThen).toBe(7);
+    expect(notes).toEqual([200]);
+    expect(new Set(seen.slice(1).map(({ from }) => from)).size).toBe(1);
+  });
+});
+
+describe('a slow reader', () => {
+  it('leaves most of a large answer in the buffers of the other side', async () => {
+    greeting = Buffer.alloc(30_000_000, 'x');
+    const reader = await visit(readSlowly(600));
+    expect(reader.socket.bytesRead).toBeGreaterThan(0);
+    expect(reader.socket.bytesRead).toBeLessThan(15_000_000);
+    expect([...sockets][0]?.writableLength).toBeGreaterThan(0);
+  });
+});

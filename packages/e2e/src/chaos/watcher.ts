@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sendRaw } from '../http/raw.js';
+import type { WatcherSample } from './verdict.js';
+
+/** How a visitor of its own asks for a plain page, through guard and past it. */
+export interface Watched {
+  readonly guardPort: number;
+  readonly upstreamPort: number;
+  readonly host: string;
+  readonly from: string;
+}
+
+/** Between two requests, milliseconds. */
+const PAUSE_MS = 250;
+/** Between two direct requests: a stall of seconds is in one of them, and a real WordPress has other work, too. */
+const DIRECT_PAUSE_MS = 100;
+
+/**
+ * Asks for the page once. Meanwhile the web server behind guard is asked for the same page directly, again and again
+ * until guard has answered: the slowest of these answers says how much of the time the machine, this process and the web
+ * server took themselves.
+ */
+export async function samplePage(watched: Watched, when: WatcherSample['when']): Promise<WatcherSample> {
+  let answered = false;
+  const guarded = askForPage(watched, watched.guardPort).finally(() => {
+    answered = true;
+  });
+  let directMs = 0;
+  do {
+    directMs = Math.max(directMs, (await askForPage(watched, watched.upstreamPort)).ms);
+    await sleep(DIRECT_PAUSE_MS);
+  } while (!answered);
+  const { status, ms } = await guarded;
+  return { when, status, ms: Math.round(ms), directMs: Math.round(directMs) };
+}
+
+/** Asks again and again until `isOver`. */
+export async function watchPage(watched: Watched, isOver: () => boolean): Promise<WatcherSample[]> {
+  const samples: WatcherSample[] = [];
+  while (!isOver()) {
+    samples.push(await samplePage(watched, 'during chaos'));
+    await sleep(PAUSE_MS);
+  }
+  return samples;
+}
+
+async function askForPage({ host, from }: Watched, port: number): Promise<{ status: number | null; ms: number }> {
+  const began = performance.now();
+  const bytes = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+  const answer = await sendRaw(port, bytes, { from }).catch(() => null);
+  return { status: answer?.status ?? null, ms: performance.now() - began };
+}
