@@ -131,6 +131,7 @@ export async function startGateway(upstream: number | string, options: GatewayOp
         recordSigned: () => {},
         pending: 0,
         recordMissing: () => {},
+        getRetention: () => null,
         find: async (_site, _requestId, then) => then('unknown'),
         stop: () => {},
       },

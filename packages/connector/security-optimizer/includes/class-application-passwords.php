@@ -40,7 +40,10 @@ final class Security_Optimizer_Application_Passwords {
 		}
 		Security_Optimizer_Password_Checks::start_attempt();
 		// Nobody guesses an application password, and programs have no cookie that shows a known device.
-		if ( Security_Optimizer_Password_Checks::must_refuse( null ) || Security_Optimizer_Password_Checks::is_blocked( Security_Optimizer_Password_Checks::find_user( $_SERVER['PHP_AUTH_USER'] ) ) ) {
+		if ( Security_Optimizer_Password_Checks::must_refuse( null )
+			|| Security_Optimizer_Password_Checks::is_blocked( Security_Optimizer_Password_Checks::find_user( $_SERVER['PHP_AUTH_USER'] ) )
+			|| ! Security_Optimizer_Login_Report::begin()
+		) {
 			Security_Optimizer_Password_Checks::refuse( $_SERVER['PHP_AUTH_PW'] );
 			if ( Security_Optimizer_Context::is_locked() ) {
 				self::$is_locked_call = true;
@@ -48,8 +51,6 @@ final class Security_Optimizer_Application_Passwords {
 				self::set_rest_error();
 			}
 			remove_filter( 'determine_current_user', 'wp_validate_application_password', 20 );
-		} else {
-			Security_Optimizer_Login_Report::begin();
 		}
 		return $user_id;
 	}

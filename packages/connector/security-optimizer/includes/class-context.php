@@ -112,6 +112,13 @@ final class Security_Optimizer_Context {
 	}
 
 	/**
+	 * @return int For how long guard needs the records of password checks, seconds; 0 for no longer than usual.
+	 */
+	public static function record_retention() {
+		return isset( self::$context['keep'] ) && is_int( self::$context['keep'] ) ? self::$context['keep'] : 0;
+	}
+
+	/**
 	 * @return bool Whether the owner is away.
 	 */
 	public static function is_away() {

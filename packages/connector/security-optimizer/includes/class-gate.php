@@ -129,11 +129,10 @@ final class Security_Optimizer_Gate {
 	 * Writes down how far the password checks of this request have come, in case the header does not arrive.
 	 *
 	 * @param array|null $report `failed`, `refused`, `ok` and `factor`; null before a check.
+	 * @return bool Whether a password may be checked, as far as the record goes.
 	 */
 	public static function record_checks( $report ) {
-		if ( self::came_through_guard() ) {
-			Security_Optimizer_Check_Records::write( self::$request_id, $report );
-		}
+		return ! self::came_through_guard() || Security_Optimizer_Check_Records::write( self::$request_id, $report );
 	}
 
 	private static function send( $name, $value ) {

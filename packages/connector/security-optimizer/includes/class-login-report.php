@@ -97,9 +97,11 @@ final class Security_Optimizer_Login_Report {
 
 	/**
 	 * A password is about to be checked.
+	 *
+	 * @return bool False when it must not be: guard would never hear of the check.
 	 */
 	public static function begin() {
-		Security_Optimizer_Gate::record_checks( null );
+		return Security_Optimizer_Gate::record_checks( null );
 	}
 
 	/**

@@ -58,8 +58,7 @@ final class Security_Optimizer_Password_Checks {
 			return $user;
 		}
 		self::start_attempt();
-		if ( ! self::must_refuse( self::find_user( $username ) ) ) {
-			Security_Optimizer_Login_Report::begin();
+		if ( ! self::must_refuse( self::find_user( $username ) ) && Security_Optimizer_Login_Report::begin() ) {
 			return $user;
 		}
 		self::$refused = true;

@@ -20,11 +20,11 @@ final class Security_Optimizer_Replaced_Authentication {
 		if ( ! self::is_replaced() || '' === (string) $password ) {
 			return;
 		}
-		if ( Security_Optimizer_Password_Checks::must_refuse( Security_Optimizer_Password_Checks::find_user( $username ) ) ) {
+		if ( Security_Optimizer_Password_Checks::must_refuse( Security_Optimizer_Password_Checks::find_user( $username ) )
+			|| ! Security_Optimizer_Login_Report::begin()
+		) {
 			$password = wp_generate_password( 64 );
 			Security_Optimizer_Login_Report::add_refused();
-		} else {
-			Security_Optimizer_Login_Report::begin();
 		}
 	}
 

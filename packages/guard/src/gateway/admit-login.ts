@@ -24,7 +24,7 @@ import { type LoginClosed, toLockedSentence } from './respond.js';
 export interface LoginAdmissionContext {
   readonly attempts: LoginAttempts;
   readonly twoFactor: Pick<TwoFactorFlow, 'trustedUsers'>;
-  readonly missingReports: Pick<MissingReports, 'isAway'>;
+  readonly missingReports: Pick<MissingReports, 'isAway' | 'getRetention'>;
   readonly clock: () => number;
   /** Longest wait for a password check, milliseconds. */
   readonly waitMs: number;
@@ -162,6 +162,10 @@ function combinePermits(first: Permit, second: Permit): Permit {
       first.release(outcome);
       second.release(outcome);
     },
+    leaveQueue() {
+      first.leaveQueue();
+      second.leaveQueue();
+    },
   };
 }
 
@@ -252,12 +256,14 @@ function toLoginContext(
     policy.login.hasCustomUrl && (loginRoute === 'login' || loginRoute === 'signup') ? loginRoute : null;
   const plugin = facts.signedXmlRpc;
   if (plugin !== null) return { login: 'refuse', xml_rpc: plugin, ...(path === undefined ? {} : { path }) };
+  const keep = context.missingReports.getRetention(site.config.id);
   const isPlain = why === null && path === undefined && customPage === null && device === null && trusted.length === 0;
-  if (isPlain && !basic) return null;
+  if (isPlain && !basic && keep === null) return null;
   return {
     ...(why === null ? {} : { login: 'refuse', why }),
     ...(lock === null ? {} : { until: Math.floor(lock.until / 1000), message: toLockSentence(context, allowed, lock) }),
     ...(basic ? { basic: 'web-server' } : {}),
+    ...(keep === null ? {} : { keep }),
     ...(path === undefined ? {} : { path }),
     ...(customPage === null ? {} : { page: customPage }),
     ...(device === null ? {} : { devices: device.users }),
@@ -318,7 +324,9 @@ export function acquireCheck(
           permit.release();
           checkPermit.release(outcome, clock());
         };
-        end(() => then.granted({ release }));
+        // Unknown counts as wrong here: the queue only has to know whether somebody may be guessing.
+        const leaveQueue = (): void => checkPermit.release('wrong', clock());
+        end(() => then.granted({ release, leaveQueue }));
       },
       refused: () => giveUp(() => then.refused()),
     };

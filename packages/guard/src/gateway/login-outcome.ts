@@ -8,7 +8,12 @@ import {
   recordSuccess,
   toBrowserKey,
 } from '../login/login-cookies.js';
-import { classifyUnsignedResponse, type FoundReport, type MissingReports } from '../login/missing-reports.js';
+import {
+  classifyUnsignedResponse,
+  type FoundReport,
+  type MissingReports,
+  toCountedOutcome,
+} from '../login/missing-reports.js';
 import type { CheckOutcome } from '../login/password-check-queue.js';
 import type { ThrottledAccounts } from '../login/throttled-accounts.js';
 import { isLoginForm } from '../rules/login-policy.js';
@@ -110,17 +115,20 @@ export function createLoginHooks(context: LoginHooksContext, login: LoginRequest
       .then((isWebServers) => end(isWebServers ? { ...read, failed: others } : read) ?? undefined);
   };
 
-  const recordFound = (found: FoundReport): void => {
-    if (found === 'none') permit?.release('none');
-    else if (found === 'unknown' || (found === 'lost' && likelihood === 'view')) permit?.release();
-    else if (typeof found === 'object') void countReport(found);
+  const recordFound = (found: FoundReport, expected: boolean): void => {
+    const counted = toCountedOutcome(found, expected, likelihood);
+    if (typeof counted === 'object') void countReport(counted);
     else {
-      recordFailure(0);
-      permit?.release();
+      if (counted === 'failure') recordFailure(0);
+      permit?.release(counted === 'none' ? 'none' : 'wrong');
     }
   };
 
-  /** Handles a response without a signed report: counts a failure, or fetches the missing report. */
+  /**
+   * Handles a response without a signed report: finds out whether a password was checked, and how that ended. Until then
+   * the address keeps its permit, so it has as many guesses under way as it may fail, and nothing is called a failure
+   * that may be none.
+   */
   const recordMissingReport = (status: number | null, headers: RawHeaders, whole = true): Promise<void> | null => {
     const verdict = classifyUnsignedResponse({
       method: allowed.facts.method,
@@ -131,26 +139,20 @@ export function createLoginHooks(context: LoginHooksContext, login: LoginRequest
       status,
       startsSession: (loginRoute === 'login' || loginRoute === 'signup') && startsSession(headers),
     });
-    if (verdict === 'ask' && !(likelihood === 'view' && context.missingReports.pending > MAX_PENDING_VIEWS)) {
-      const found = context.missingReports.find(site.config, requestId, recordFound).then(() => context.whenStored(id));
-      // An error response waits, because a check may precede it. A response of the web server itself does not.
-      return status === null || status >= 500 ? resolveWithin(found, WAIT_FOR_REPORT_MS) : null;
+    const expected = verdict === 'expected';
+    if (expected && (status !== null || whole)) context.missingReports.recordMissing(site.config, requestId, status);
+    if (verdict !== 'nothing' && !(likelihood === 'view' && context.missingReports.pending > MAX_PENDING_VIEWS)) {
+      permit?.leaveQueue();
+      const found = context.missingReports
+        .find(site.config, requestId, (report) => recordFound(report, expected))
+        .then(() => context.whenStored(id));
+      // The response waits where a check may precede it. A page or file of the web server itself does not.
+      return expected || status === null || status >= 500 ? resolveWithin(found, WAIT_FOR_REPORT_MS) : null;
     }
-    if (verdict === 'failure') countUnreported();
     // The order to check no password may not have reached the connector.
     if (lockedUntil !== null && certain && whole) context.missingReports.recordMissing(site.config, requestId, status);
     permit?.release();
-    if (verdict !== 'failure') return null;
-    if (status !== null || whole) context.missingReports.recordMissing(site.config, requestId, status);
-    return context.whenStored(id);
-  };
-
-  /** Counts one failure of an unknown account. The connector may still report which account it was. */
-  const countUnreported = (): void => {
-    recordFailure(0);
-    void context.missingReports.find(site.config, requestId, (found) => {
-      if (typeof found === 'object') for (const failure of found.failed) throttle(failure.id, context.clock());
-    });
+    return null;
   };
 
   let report: LoginReport | null = null;

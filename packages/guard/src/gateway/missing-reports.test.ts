@@ -108,7 +108,7 @@ describe('an answer whose report is lost on its way', () => {
     expect(gate.wordpress.checks).toHaveLength(LIMIT);
   });
 
-  it('is a failure at the login form, whatever the connector knows', async () => {
+  it('is a failure at the login form where the connector knows of the check', async () => {
     const gate = await loginGateUnderTest({ login_attempts: LIMIT });
     gate.wordpress.lose = { status: 502, when: 'always' };
     await askApart(gate, TRIES, (turn) => ['/wp-login.php', form(`wrong${turn}`)]);
@@ -150,6 +150,80 @@ describe('an answer whose report is lost on its way', () => {
     pass(3000);
     await gate.asked();
     expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(LIMIT);
+  });
+});
+
+/** What a web server answers by itself: dead PHP, `limit_req`, maintenance, a firewall, a body that is too large. */
+const UNASKED = [502, 503, 504, 429, 403, 413, 500, 'cut off'] as const;
+const ROUTES: Record<string, (password: string) => [path: string, options: AskOptions]> = {
+  'the login form': (password) => ['/wp-login.php', form(password)],
+  'XML-RPC': (password) => ['/xmlrpc.php', { method: 'POST', body: password }],
+  'REST with basic authentication': (password) => ['/wp-json/wp/v2/users/me', { headers: basic(password) }],
+};
+
+describe('an answer that the web server gives before WordPress checks anything', () => {
+  for (const status of UNASKED) {
+    it.each(Object.entries(ROUTES))(`is no failure at %s: ${status}`, async (_name, ask) => {
+      const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+      gate.wordpress.unasked = status;
+      await askApart(gate, TRIES, () => ask('right'));
+      await gate.asked();
+      gate.wordpress.unasked = null;
+      expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+      expect((await gate.ask('/wp-login.php', form('right'))).status).toBe(200);
+    });
+
+    it(`while the connector can't be asked either, calls no password wrong and locks nobody: ${status}`, async () => {
+      const { pass } = passingTime();
+      const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+      gate.wordpress.unasked = status;
+      gate.wordpress.down = true;
+      for (let turn = 0; turn < LIMIT; turn++) await gate.ask('/wp-login.php', form('right'));
+      expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+      gate.wordpress.unasked = null;
+      gate.wordpress.down = false;
+      // The pause after a query without an answer.
+      pass(3000);
+      await gate.asked();
+      expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+      expect((await gate.ask('/wp-login.php', form('right'))).status).toBe(200);
+    });
+  }
+
+  it('locks no neighbour of one who only asks for the form until the web server limits both', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    gate.wordpress.unasked = 503;
+    await askApart(gate, TRIES, (turn) => ['/wp-login.php', turn % 2 === 0 ? {} : form('right')]);
+    await gate.asked();
+    gate.wordpress.unasked = null;
+    expect((await gate.ask('/wp-login.php', form('right'))).status).toBe(200);
+  });
+
+  it('leaves no more guesses under way than an address may fail, while nobody knows', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    gate.wordpress.lose = { status: 503, when: 'checked' };
+    gate.wordpress.down = true;
+    await Promise.all(Array.from({ length: TRIES }, (_, turn) => gate.ask('/wp-login.php', form(`wrong${turn}`))));
+    expect(gate.wordpress.checks).toHaveLength(LIMIT);
+  });
+
+  it('holds no place in the queue of the site, where other addresses wait', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT }, { line: { atOnce: 1, guessThreshold: 1000 } });
+    gate.wordpress.unasked = 503;
+    gate.wordpress.down = true;
+    await gate.ask('/wp-login.php', form('right'));
+    gate.wordpress.unasked = null;
+    expect((await gate.ask('/wp-login.php', { ...form('right'), from: '192.0.2.2' })).status).toBe(200);
+  });
+
+  it('has the connector keep its records until it can be asked', async () => {
+    const gate = await loginGateUnderTest({ login_attempts: LIMIT });
+    gate.wordpress.unasked = 503;
+    gate.wordpress.down = true;
+    await gate.ask('/wp-login.php', form('right'));
+    gate.advance(3600_000);
+    await gate.ask('/');
+    expect(gate.wordpress.reached.map(({ context }) => Number(context?.keep ?? 0) >= 4200)).toEqual([false, true]);
   });
 });
 

@@ -57,6 +57,11 @@ export interface LoginAttemptStore {
 export interface Permit {
   /** @param outcome `wrong` by default */
   release(outcome?: CheckOutcome): void;
+  /**
+   * The request is over, and its outcome is not known yet: frees the place in the site's queue, for which other clients
+   * wait. The address keeps its permit until `release`.
+   */
+  leaveQueue(): void;
 }
 
 /** Entries in memory of all sites together. */
@@ -239,6 +244,7 @@ export class LoginAttempts {
   #toPermit(permit: ConcurrencyPermit, limit: Limit): Permit {
     let held = true;
     return {
+      leaveQueue: () => {},
       release: () => {
         if (!held) return;
         held = false;

@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { recordedLog } from '../../test/support/log-lines.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import type { ConnectorState } from '../site.js';
+import { ConnectorError } from '../wordpress/connector-error.js';
 import type { LoginReport } from '../wordpress/login-headers.js';
-import { createMissingReports, type FoundReport } from './missing-reports.js';
+import { createMissingReports, type FoundReport, toCountedOutcome } from './missing-reports.js';
 
 const site = siteConfig({});
 const failed: LoginReport = {
@@ -21,7 +22,7 @@ function setUp() {
   const world = {
     asked: [] as string[][],
     known: new Map<string, LoginReport | 'unfinished'>(),
-    down: false,
+    down: false as boolean | 'without connector',
     state: { kind: 'ok', version: '0.1.0', policy: null } as ConnectorState,
     rechecks: 0,
     found: [] as [string, FoundReport][],
@@ -29,6 +30,7 @@ function setUp() {
   const reports = createMissingReports({
     async query(_site, requests) {
       world.asked.push([...requests]);
+      if (world.down === 'without connector') throw new ConnectorError({ kind: 'missing' });
       if (world.down) throw new Error('down');
       return world.known;
     },
@@ -75,10 +77,45 @@ describe('reports that got lost', () => {
     expect(world.found).toEqual([['a', 'none']]);
   });
 
-  it('are given up after eight minutes, before the connector forgets', async () => {
-    const { world, find } = setUp();
+  it('are asked for as long as WordPress does not run, for a day at most', async () => {
+    const { world, find, reports } = setUp();
     world.down = true;
     void find('a');
+    await vi.advanceTimersByTimeAsync(4 * 60_000);
+    expect(reports.getRetention(site.id)).toBeNull();
+    await vi.advanceTimersByTimeAsync(20 * 3600_000);
+    expect(world.found).toEqual([]);
+    expect(reports.getRetention(site.id)).toBe(20 * 3600 + 4 * 60 + 600);
+    await vi.advanceTimersByTimeAsync(4 * 3600_000);
+    expect(world.found).toEqual([['a', 'lost']]);
+    expect(reports.getRetention(site.id)).toBeNull();
+  });
+
+  it('are asked for at once when WordPress runs again', async () => {
+    const { world, find, reports } = setUp();
+    world.down = true;
+    void find('a');
+    await vi.advanceTimersByTimeAsync(1000);
+    world.down = false;
+    reports.recordSigned(site.id);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(world.found).toEqual([['a', 'none']]);
+  });
+
+  it('are unknown once WordPress answers without the connector, even if that comes back', async () => {
+    const { world, find } = setUp();
+    world.down = 'without connector';
+    void find('a');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(world.found).toEqual([['a', 'unknown']]);
+  });
+
+  it('are given up after eight minutes of WordPress running, before the connector forgets', async () => {
+    const { world, find, reports } = setUp();
+    world.down = true;
+    void find('a');
+    await vi.advanceTimersByTimeAsync(1000);
+    reports.recordSigned(site.id);
     await vi.advanceTimersByTimeAsync(8 * 60_000 - 4000);
     expect(world.found).toEqual([]);
     await vi.advanceTimersByTimeAsync(10_000);
@@ -120,5 +157,22 @@ describe('reports that got lost', () => {
     vi.advanceTimersByTime(10 * 60_000);
     reports.recordMissing(site, 'later', null);
     expect(log.events()).toHaveLength(2);
+  });
+});
+
+describe('what counts once it is known', () => {
+  it.each<[FoundReport, boolean, 'certain' | 'possible' | 'view', ReturnType<typeof toCountedOutcome>]>([
+    [failed, true, 'certain', failed],
+    ['none', true, 'certain', 'none'],
+    ['none', false, 'possible', 'none'],
+    ['unfinished', true, 'certain', 'failure'],
+    ['unfinished', false, 'view', 'failure'],
+    ['unknown', true, 'certain', 'failure'],
+    ['unknown', false, 'possible', 'nothing'],
+    ['lost', true, 'certain', 'failure'],
+    ['lost', false, 'possible', 'failure'],
+    ['lost', false, 'view', 'nothing'],
+  ])('%o, where a check was expected: %s, in a request that is %s', (found, expected, likelihood, counted) => {
+    expect(toCountedOutcome(found, expected, likelihood)).toEqual(counted);
   });
 });

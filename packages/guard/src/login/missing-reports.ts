@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { ConnectorState, SiteConfig, SiteId } from '../site.js';
+import { isConnectorGone } from '../wordpress/connector-error.js';
 import type { LoginReport } from '../wordpress/login-headers.js';
 import type { PasswordLikelihood } from './concurrency-limiter.js';
 
@@ -23,27 +24,48 @@ export interface UnsignedResponse {
 }
 
 /**
- * Decides what a response without the connector's signature counts as. It doesn't show how a password check ended.
- * - `failure`: one failure of the address. For routes that certainly check a password, unless the response itself shows
- *   that the password was right.
- * - `ask`: a password may have been checked. The connector, if it is running, has a record of each check.
+ * Decides what has to be found out about a response without the connector's signature. It shows neither how a password
+ * check ended nor whether there was one: the web server may have responded by itself, or WordPress during maintenance.
+ * The connector, if it is running, has a record of each check.
+ * - `expected`: the request holds a password, and a check is expected unless the connector denies it. Not where the
+ *   response itself shows that the password was right.
+ * - `possible`: a password may have been checked.
  * - `nothing`: the web server responded without WordPress, as it does for files, and the request holds no password.
  */
-export function classifyUnsignedResponse(outcome: UnsignedResponse): 'failure' | 'ask' | 'nothing' {
+export function classifyUnsignedResponse(outcome: UnsignedResponse): 'expected' | 'possible' | 'nothing' {
   const { method, allowed, likelihood, byForm, rest, status, startsSession } = outcome;
   if (!allowed) return 'nothing';
   const reads = method === 'GET' || method === 'HEAD';
   const isError = status === null || status >= 500;
   // WordPress checks such credentials in REST and XML-RPC; elsewhere they may belong to the web server.
-  if (likelihood === 'certain' && (byForm || rest || !reads)) return byForm && startsSession ? 'nothing' : 'failure';
-  if (isError) return 'ask';
-  return reads && (likelihood !== 'possible' || !rest) ? 'nothing' : 'ask';
+  if (likelihood === 'certain' && (byForm || rest || !reads)) return byForm && startsSession ? 'nothing' : 'expected';
+  if (isError) return 'possible';
+  return reads && (likelihood !== 'possible' || !rest) ? 'nothing' : 'possible';
+}
+
+/**
+ * Decides what counts, once it is known or can't be known any more.
+ * - a report: it counts as if it had come with the response.
+ * - `failure`: one failure at an unknown account.
+ * - `none`: no password was checked, which is no guess.
+ * - `nothing`: nobody knows, and the request may hold no password at all.
+ *
+ * @param expected whether the request holds a password
+ */
+export function toCountedOutcome(
+  found: FoundReport,
+  expected: boolean,
+  likelihood: PasswordLikelihood,
+): LoginReport | 'failure' | 'none' | 'nothing' {
+  if (found === 'none' || typeof found === 'object') return found;
+  if (found === 'unknown') return expected ? 'failure' : 'nothing';
+  return found === 'lost' && likelihood === 'view' ? 'nothing' : 'failure';
 }
 
 /**
  * What the connector knows about the password checks in a request whose response came without its report.
  * - a report: how they ended. `unfinished`: a check began, and PHP ended before it was over. `none`: there was no
- *   check.
+ *   check, and the connector will refuse any that the request still makes.
  * - `unknown`: nobody knows, since the connector is not running.
  * - `lost`: the connector should know, but could not be queried in time.
  */
@@ -68,7 +90,7 @@ export interface MissingReports {
    * @param status null without a response
    */
   recordMissing(site: SiteConfig, requestId: string, status: number | null): void;
-  /** Records a response that carries the connector's signature. */
+  /** Records a response that carries the connector's signature. What could not be found out before is queried now. */
   recordSigned(site: SiteId): void;
   /**
    * Whether the connector is not running, as far as responses of the last seconds and its state show. Nothing is
@@ -80,6 +102,11 @@ export interface MissingReports {
    * @returns resolves when the connector has been queried, whether or not it has responded
    */
   find(site: SiteConfig, requestId: string, then: (found: FoundReport) => void): Promise<void>;
+  /**
+   * For how long the connector must keep its records of checks, seconds, so that none of a pending request is deleted
+   * before the query; null while its own time is long enough.
+   */
+  getRetention(site: SiteId): number | null;
   stop(): void;
 }
 
@@ -89,8 +116,17 @@ export interface MissingReports {
 const PAUSE_MS = 500;
 /** Pause after a failed query, milliseconds. */
 const RETRY_MS = 3000;
-/** The connector keeps its records for 10 minutes. */
+/** The connector keeps its records for 10 minutes, unless it is told to keep them longer. */
+const KEPT_MS = 10 * 60_000;
+/** From this age on of the oldest pending request the connector is told to keep its records longer, milliseconds. */
+const KEEP_LONGER_MS = 5 * 60_000;
+/**
+ * A connector that signs responses and can't be queried for this long, milliseconds, is not going to be. While it signs
+ * none, as during maintenance, it doesn't run, and its records stay as they are.
+ */
 const GIVE_UP_MS = 8 * 60_000;
+/** Longest time that a request is pending at all, milliseconds. */
+const LONGEST_MS = 24 * 3600_000;
 const AT_ONCE = 500;
 /** Pending requests of all sites together. Each one is held in memory. */
 const MOST = 5000;
@@ -113,11 +149,13 @@ interface SiteQueue {
   asking: boolean;
   /** The last query failed. */
   failing: boolean;
+  /** The first signed response since queries fail, milliseconds since the Unix epoch; null without one. */
+  signedSince: number | null;
 }
 
 /**
- * Queries the connector for reports that got lost in transit: the web server rejected the response headers as too long,
- * or PHP died. Each site has at most one query under way, however many reports are missing.
+ * Queries the connector for the reports of responses that came without one: the web server rejected the response headers
+ * as too long, PHP died, or no password was checked because WordPress never ran. Each site has at most one query under way, however many reports are missing.
  */
 export function createMissingReports(deps: MissingReportsOptions): MissingReports {
   const { clock, logger } = deps;
@@ -157,17 +195,19 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
     try {
       const found = await deps.query(site, requests);
       queue.failing = false;
+      queue.signedSince = null;
       for (const id of requests) settle(queue, id, found.get(id) ?? 'none');
-    } catch {
+    } catch (error) {
       pause = RETRY_MS;
       queue.failing = true;
       for (const { asked } of queue.waiting.values()) asked();
       deps.recheck(site);
       const { kind } = deps.state(site.id);
-      const isGone = kind === 'missing' || kind === 'other_secret';
+      // A connector that comes back later knows nothing of checks that WordPress made without it.
+      const isGone = isConnectorGone(error) || kind === 'missing' || kind === 'other_secret';
       for (const [id, { since }] of [...queue.waiting]) {
         if (isGone) settle(queue, id, 'unknown');
-        else if (Math.abs(clock() - since) > GIVE_UP_MS) settle(queue, id, 'lost');
+        else if (isOver(since, queue.signedSince, clock())) settle(queue, id, 'lost');
       }
     }
     queue.asking = false;
@@ -200,7 +240,23 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
 
   return {
     isAway,
-    recordSigned: (site) => void lastSigned.set(site, clock()),
+    recordSigned(site) {
+      const now = clock();
+      lastSigned.set(site, now);
+      const queue = queues.get(site);
+      if (queue === undefined || !queue.failing || queue.signedSince !== null) return;
+      queue.signedSince = now;
+      if (queue.timer === null) return;
+      clearTimeout(queue.timer);
+      queue.timer = null;
+      plan(queue, 0);
+    },
+    getRetention(site) {
+      // The first one is the oldest.
+      const [oldest] = queues.get(site)?.waiting.values() ?? [];
+      const age = oldest === undefined ? 0 : Math.abs(clock() - oldest.since);
+      return age < KEEP_LONGER_MS ? null : Math.ceil((age + KEPT_MS) / 1000);
+    },
     get pending() {
       return count;
     },
@@ -218,6 +274,7 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
         timer: null,
         asking: false,
         failing: false,
+        signedSince: null,
       };
       queues.set(site.id, queue);
       const { promise, resolve } = withResolvers();
@@ -233,6 +290,12 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
       queues.clear();
     },
   };
+}
+
+/** Whether a request whose report can't be queried is given up. The clock may have been set back. */
+function isOver(since: number, signedSince: number | null, now: number): boolean {
+  if (Math.abs(now - since) > LONGEST_MS) return true;
+  return signedSince !== null && Math.abs(now - Math.max(since, signedSince)) > GIVE_UP_MS;
 }
 
 function withResolvers(): { promise: Promise<void>; resolve: () => void } {

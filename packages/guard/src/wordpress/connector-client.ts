@@ -357,8 +357,8 @@ function verify(site: SiteConfig, { status, signal: value }: CommandResponse, re
     case 'other_secret':
       throw new ConnectorError({ kind: 'other_secret', keyId: signal.keyId });
     case 'missing':
-      // The web server sends this response when PHP is down, so the connector may be there.
-      if (status >= 500) throw unreachable(`it answered with HTTP status ${status}`);
+      // The web server sends these by itself, when PHP is down or too many requests came, so the connector may be there.
+      if (status >= 500 || status === 429) throw unreachable(`it answered with HTTP status ${status}`);
       throw new ConnectorError({ kind: 'missing' });
     case 'invalid':
       throw unreachable(

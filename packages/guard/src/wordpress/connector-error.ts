@@ -48,6 +48,11 @@ export class ConnectorError extends ApiError {
   }
 }
 
+/** Whether an error shows that WordPress responded and that no connector with guard's key runs in it. */
+export function isConnectorGone(error: unknown): boolean {
+  return error instanceof ConnectorError && error.fault.kind !== 'unreachable';
+}
+
 /** One sentence about a fault, for log and status. */
 export function describeFault(fault: ConnectorFault): ServerText {
   switch (fault.kind) {

@@ -21,6 +21,8 @@ export interface LoginContext {
   readonly message?: string;
   /** `Authorization: Basic` holds credentials of the web server, not of WordPress. */
   readonly basic?: 'web-server';
+  /** For how long the connector keeps its records of password checks, seconds, where its own time is too short. */
+  readonly keep?: number;
   /** The request is signed XML-RPC: only the methods of this plugin are available. */
   readonly xml_rpc?: string;
   /** Path that WordPress must see in `REQUEST_URI`; the query is unchanged. */

@@ -49,6 +49,8 @@ export interface FakeWordPress {
   readonly records: Map<string, LoginReport | 'unfinished'>;
   /** The connector can't be asked. */
   down: boolean;
+  /** Status of the answer that the web server, or WordPress during maintenance, gives before anything is loaded. */
+  unasked: number | 'cut off' | null;
   /** The web server's own answer in place of that of a request in which a password was checked, or of any. */
   lose: { status: number | 'cut off'; when: 'checked' | 'always'; unfinished?: true } | null;
   /**
@@ -108,6 +110,7 @@ export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
     bare: false,
     records: new Map(),
     down: false,
+    unasked: null,
     lose: null,
     checksBasic: 'everywhere',
     pluginKeys: new Set(),
@@ -169,6 +172,12 @@ async function answer(
     if (fake.probesHang) return;
     if (!fake.bare) signal('-');
     response.writeHead(200, { 'Content-Length': 0 }).end();
+    return;
+  }
+
+  if (fake.unasked !== null) {
+    if (fake.unasked === 'cut off') request.socket.destroy();
+    else response.writeHead(fake.unasked, { 'Content-Type': 'text/html', 'Content-Length': 3 }).end('own');
     return;
   }
 

@@ -1,0 +1,106 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { form, type TypedRequest } from '../../http/request.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { prepareLoginSuite, recordPasswordChecks } from './login-suite.js';
+import { askFrom, createsSession, loginForm } from './visitors.js';
+
+const LIMIT = 5;
+const TRIES = 6;
+const USERS = ['owner', 'shopper', 'victim', 'late'] as const;
+const login = (name: (typeof USERS)[number]) => `right-${name}`;
+
+/**
+ * `echo` in a login makes the head of its answer so long; `kill` ends PHP after the check. `deny` has the connector say,
+ * before the check, that there is none, as when the web server has given up waiting and guard asks.
+ */
+const PLUGIN = (recordChecks: string) => `<?php
+${recordChecks}$GLOBALS['guard_header'] = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] : '';
+add_action( 'login_init', function () {
+  if ( isset( $_POST['deny'] ) ) {
+    Security_Optimizer_Check_Records::find_or_deny( array( explode( ' ', $GLOBALS['guard_header'] )[3] ) );
+  }
+  if ( isset( $_POST['echo'] ) ) {
+    header( 'Set-Cookie: echo=' . $_POST['echo'] );
+  }
+} );
+add_filter( 'authenticate', function ( $user ) {
+  if ( isset( $_POST['kill'] ) ) {
+    posix_kill( getmypid(), 9 );
+  }
+  return $user;
+}, PHP_INT_MAX - 1 );
+`;
+
+const withField = (user: string, password: string, field: string, value: string): TypedRequest => {
+  const fields = new URLSearchParams({ log: user, pwd: password, testcookie: '1', [field]: value });
+  return form('/wp-login.php', fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' });
+};
+
+/** What WordPress's own updates write, and the page that a site may put in the place of WordPress's own. */
+const MAINTENANCE = '<?php $upgrading = time();';
+const OWN_PAGE = `<?php header( 'HTTP/1.1 503 Service Unavailable' ); header( 'Retry-After: 600' ); echo 'Back soon';`;
+
+onEveryStack('right passwords in requests that WordPress does not answer', (stack) => {
+  const record = recordPasswordChecks(stack, 'right-password-checks');
+  prepareLoginSuite(stack, {
+    plugin: { file: 'right-passwords.php', php: PLUGIN(record.php) },
+    logins: USERS.map(login),
+    limit: LIMIT,
+  });
+  let last = 0;
+  const newAddress = () => `127.0.47.${++last}`;
+  const logsIn = async (from: string, user: string) =>
+    createsSession(await askFrom(stack, from, loginForm(user, stack.password)));
+  const maintenance = join(stack.wordpressDir, '.maintenance');
+  const ownPage = join(stack.wordpressDir, 'wp-content', 'maintenance.php');
+  afterEach(() => {
+    for (const file of [maintenance, ownPage]) rmSync(file, { force: true });
+  });
+
+  describe.each([
+    ['WordPress’s own page', null],
+    ['a page of the site', OWN_PAGE],
+  ])('during maintenance with %s', (_page, page) => {
+    it('lock nobody out, and are never called wrong', async () => {
+      const from = newAddress();
+      if (page !== null) writeFileSync(ownPage, page);
+      writeFileSync(maintenance, MAINTENANCE);
+      const answers = [];
+      for (let turn = 0; turn < TRIES; turn++)
+        answers.push(await askFrom(stack, from, loginForm(login('owner'), stack.password)));
+      expect(answers[0]?.status).toBe(503);
+      for (const { body } of answers) expect(body).not.toMatch(/incorrect|Too many (?:failed )?login attempts/i);
+      rmSync(maintenance);
+      await until('the address may log in', () => logsIn(from, login('owner')), 15);
+    });
+  });
+
+  it('are not checked any more once guard has been told that they were not', async () => {
+    const answer = await askFrom(stack, newAddress(), withField(login('late'), stack.password, 'deny', '1'));
+    expect(createsSession(answer)).toBe(false);
+    expect(record.list()).toEqual([]);
+  });
+
+  it('with a redirect_to of 3,500 letters lock nobody out', async () => {
+    const from = newAddress();
+    const target = `/?from=${'a'.repeat(3500)}`;
+    for (let turn = 0; turn < TRIES; turn++)
+      await askFrom(stack, from, withField(login('shopper'), stack.password, 'redirect_to', target));
+    expect(await logsIn(from, login('shopper'))).toBe(true);
+  });
+
+  it.each([
+    ['whose answer has too long a head', 'echo', 'a'.repeat(9000)],
+    // PHP's own web server has no process to spare.
+    ...(stack.kind === 'embedded' ? [] : [['whose PHP process was killed', 'kill', '1']]),
+  ])('wrong ones %s still count', async (_what, field, value) => {
+    const from = newAddress();
+    for (let turn = 0; turn < TRIES; turn++)
+      await askFrom(stack, from, withField(login('victim'), `guess${turn}`, field as string, value as string));
+    expect(record.list()).toHaveLength(LIMIT);
+    expect((await askFrom(stack, from, loginForm(login('victim'), stack.password))).status).toBe(429);
+  });
+});
