@@ -171,12 +171,16 @@ final class Security_Optimizer_Activity_Orders {
 		if ( '' !== $recorded['uid'] ) {
 			Security_Optimizer_Outbox::delete( array( $recorded['uid'] ) );
 		}
-		$number = $gone ? self::$deleting[ $order_id ] : self::number( $order_id, $order );
-		$uid    = Security_Optimizer_Outbox::add( $kind, array( 'order', $order_id, '#' . $number ), $before, $after );
+		$is_vague = 'order.updated' === $kind;
+		$number   = $gone ? self::$deleting[ $order_id ] : self::number( $order_id, $order );
+		$object   = array( 'order', $order_id, '#' . $number );
+		$uid      = $is_vague
+			? Security_Optimizer_Outbox::add_provisional( $kind, $object )
+			: Security_Optimizer_Outbox::add( $kind, $object, $before, $after );
 
 		self::$recorded[ $order_id ] = array(
 			'kind' => $what,
-			'uid'  => 'order.updated' === $kind ? $uid : '',
+			'uid'  => $is_vague ? $uid : '',
 		);
 	}
 

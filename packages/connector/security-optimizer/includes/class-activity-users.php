@@ -152,8 +152,14 @@ final class Security_Optimizer_Activity_Users {
 	}
 
 	private static function record( $kind, $user, $before = null, $after = null, $by = null, array $more = array() ) {
+		if ( $user instanceof WP_User ) {
+			Security_Optimizer_Outbox::add( $kind, array( 'user', $user->ID, $user->user_login ), $before, $after, $by, $more );
+		}
+	}
+
+	private static function record_provisionally( $kind, $user, $before, $after, array $more ) {
 		return $user instanceof WP_User
-			? Security_Optimizer_Outbox::add( $kind, array( 'user', $user->ID, $user->user_login ), $before, $after, $by, $more )
+			? Security_Optimizer_Outbox::add_provisional( $kind, array( 'user', $user->ID, $user->user_login ), $before, $after, null, $more )
 			: '';
 	}
 
@@ -164,7 +170,7 @@ final class Security_Optimizer_Activity_Users {
 
 	/**
 	 * WordPress often takes roles away and gives others one by one. That is one change: the recorded event is replaced,
-	 * unless guard has fetched it already.
+	 * unless it took so long that guard has fetched it already.
 	 */
 	private static function change_roles( $user_id, $before, $after ) {
 		$kind     = 'user.role';
@@ -190,7 +196,7 @@ final class Security_Optimizer_Activity_Users {
 		$more  = array( 'administrator' => self::manages( $after ) && ! self::manages( $before ) );
 		unset( self::$roles[ $place ] );
 		if ( $was !== $is || 'user.created' === $kind ) {
-			$uid = self::record( $kind, get_userdata( $user_id ), $was, '' === $is && 'user.created' === $kind ? null : $is, null, $more );
+			$uid = self::record_provisionally( $kind, get_userdata( $user_id ), $was, '' === $is && 'user.created' === $kind ? null : $is, $more );
 
 			self::$roles[ $place ] = compact( 'kind', 'before', 'uid' );
 		}

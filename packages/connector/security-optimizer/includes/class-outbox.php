@@ -3,7 +3,8 @@
  * What has happened here and guard does not know yet. One table for the whole installation, as there is one guard.
  *
  * A row is written in the request in which it happened, in the same transaction if there is one; guard fetches it
- * whenever it can.
+ * whenever it can. A provisional row, which a later hook of the same request may replace, is held until that request
+ * ends, or for a few seconds where PHP dies before.
  *
  * @package Security_Optimizer
  */
@@ -21,6 +22,12 @@ final class Security_Optimizer_Outbox {
 	/** Bytes of one batch: guard reads no longer answers. */
 	const MAX_BATCH = 200000;
 
+	/** Longest time for which a row is held, seconds. */
+	const HELD_FOR = 5;
+
+	/** @var int[] Provisional rows of this request: until when they are held (Unix seconds), by uid. */
+	private static $held = array();
+
 	/**
 	 * Writes an event. Whatever the database says, the request goes on.
 	 *
@@ -33,39 +40,55 @@ final class Security_Optimizer_Outbox {
 	 * @return string The event's uid.
 	 */
 	public static function add( $kind, array $object, $before = null, $after = null, $user = null, array $more = array() ) {
-		global $wpdb;
-		$origin = self::origin();
-		$event  = array(
-			'at'      => time(),
-			'kind'    => $kind,
-			'user'    => self::user( $user, $origin ),
-			'address' => 'web' === $origin && isset( $_SERVER['REMOTE_ADDR'] ) && filter_var( $_SERVER['REMOTE_ADDR'], FILTER_VALIDATE_IP ) ? $_SERVER['REMOTE_ADDR'] : '',
-			'origin'  => $origin,
-			'object'  => array(
-				'type' => self::text( $object[0] ),
-				'id'   => self::text( $object[1] ),
-				'name' => self::text( $object[2] ),
-			),
-			'before'  => null === $before ? null : self::text( $before ),
-			'after'   => null === $after ? null : self::text( $after ),
-		) + $more;
-		$table  = self::table();
-		$uid    = bin2hex( random_bytes( 16 ) );
-		// JSON in ASCII, so that it fits into any character set and WordPress need not ask for the table's.
-		$row = $wpdb->prepare( "INSERT INTO $table (uid, event) VALUES (%s, %s)", $uid, json_encode( $event, JSON_INVALID_UTF8_SUBSTITUTE ) ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
+		return self::insert( self::event( $kind, $object, $before, $after, $user, $more ), 0 );
+	}
 
-		// Plugins look at these after a query of their own that brought us here.
-		$kept  = array( $wpdb->insert_id, $wpdb->last_error );
-		$quiet = $wpdb->suppress_errors( true );
-		if ( $wpdb->query( $row ) || ( self::create() && $wpdb->query( $row ) ) ) { // phpcs:ignore WordPress.DB.PreparedSQL.NotPrepared
-			if ( 0 === $wpdb->insert_id % 1000 ) {
-				self::drop_oldest();
-			}
-			Security_Optimizer_Gate::add_flag( 'o' );
+	/**
+	 * Writes an event that this request may replace by another one (`delete`). Guard does not get it before the request
+	 * has ended or `HELD_FOR` seconds have passed. It is written at once all the same: PHP may die before the end.
+	 *
+	 * @param string       $kind   As for `add`, like all others.
+	 * @param array        $object `type`, `id` and `name` of what was touched.
+	 * @param string|null  $before Value before.
+	 * @param string|null  $after  Value after.
+	 * @param WP_User|null $user   Who did it; the current user when left out.
+	 * @param array        $more   Further fields of the event.
+	 * @return string The event's uid.
+	 */
+	public static function add_provisional( $kind, array $object, $before = null, $after = null, $user = null, array $more = array() ) {
+		$until = time() + self::HELD_FOR;
+		$uid   = self::insert( self::event( $kind, $object, $before, $after, $user, $more ), $until );
+		if ( array() === self::$held ) {
+			// Last: what others do at the end of a request may still replace an event.
+			add_action( 'shutdown', array( __CLASS__, 'release' ), PHP_INT_MAX );
 		}
-		$wpdb->suppress_errors( $quiet );
-		list( $wpdb->insert_id, $wpdb->last_error ) = $kept;
+		self::$held[ $uid ] = $until;
 		return $uid;
+	}
+
+	/**
+	 * Action `shutdown`: guard may have the provisional rows of this request.
+	 */
+	public static function release() {
+		$now  = time();
+		$uids = array();
+		foreach ( self::$held as $uid => $until ) {
+			// A long import has written many, but only the last ones are still held.
+			if ( $until > $now ) {
+				$uids[] = $uid;
+			}
+		}
+		self::$held = array();
+		self::quietly(
+			static function () use ( $uids ) {
+				global $wpdb;
+				$table = self::table();
+				foreach ( array_chunk( $uids, 500 ) as $some ) {
+					$marks = implode( ',', array_fill( 0, count( $some ), '%s' ) );
+					$wpdb->query( $wpdb->prepare( "UPDATE $table SET held_until = 0 WHERE uid IN ($marks)", $some ) ); // phpcs:ignore WordPress.DB.PreparedSQL
+				}
+			}
+		);
 	}
 
 	/**
@@ -74,23 +97,22 @@ final class Security_Optimizer_Outbox {
 	 */
 	public static function delete( array $uids ) {
 		global $wpdb;
-		$table = self::table();
-		$marks = implode( ',', array_fill( 0, count( $uids ), '%s' ) );
+		$table      = self::table();
+		$marks      = implode( ',', array_fill( 0, count( $uids ), '%s' ) );
+		self::$held = array_diff_key( self::$held, array_flip( $uids ) );
 		return (bool) $wpdb->query( $wpdb->prepare( "DELETE FROM $table WHERE uid IN ($marks)", $uids ) ); // phpcs:ignore WordPress.DB.PreparedSQL
 	}
 
 	/**
 	 * @param int $limit Most events wanted.
-	 * @return array `events`, oldest first, and `more`.
+	 * @return array `events`, oldest first; `more`; and `held`: seconds after which a held row is free at the latest, 0 for none.
 	 */
 	public static function read( $limit ) {
-		global $wpdb;
-		$table  = self::table();
-		$quiet  = $wpdb->suppress_errors( true );
-		$rows   = (array) $wpdb->get_results( $wpdb->prepare( "SELECT id, uid, event FROM $table ORDER BY id LIMIT %d", $limit + 1 ) ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
+		// First: a row that is released meanwhile is among the events then.
+		$held   = self::quietly( array( __CLASS__, 'seconds_held' ) );
+		$rows   = self::free_rows( $limit + 1 );
 		$events = array();
 		$bytes  = 0;
-		$wpdb->suppress_errors( $quiet );
 		foreach ( $rows as $row ) {
 			$bytes += strlen( $row->event ) + 80;
 			if ( count( $events ) === $limit || ( $bytes > self::MAX_BATCH && array() !== $events ) ) {
@@ -104,16 +126,21 @@ final class Security_Optimizer_Outbox {
 		return array(
 			'events' => $events,
 			'more'   => count( $rows ) > count( $events ),
+			'held'   => $held,
 		);
 	}
 
 	/**
-	 * @return bool Whether the table is there now.
+	 * Creates the table, and adds what a table of an earlier connector lacks.
+	 *
+	 * @return bool Whether the table is there now, and complete.
 	 */
 	public static function create() {
 		global $wpdb;
 		$table = self::table();
-		return false !== $wpdb->query( "CREATE TABLE IF NOT EXISTS $table (id bigint(20) unsigned NOT NULL AUTO_INCREMENT, uid char(32) NOT NULL, event text NOT NULL, PRIMARY KEY (id), UNIQUE KEY uid (uid)) " . $wpdb->get_charset_collate() ); // phpcs:ignore WordPress.DB.PreparedSQL
+		// Looks first: on SQLite IF NOT EXISTS fails for a table with an index.
+		return self::quietly( array( __CLASS__, 'complete' ) )
+			|| false !== $wpdb->query( "CREATE TABLE IF NOT EXISTS $table (id bigint(20) unsigned NOT NULL AUTO_INCREMENT, uid char(32) NOT NULL, event text NOT NULL, held_until bigint(20) unsigned NOT NULL DEFAULT 0, PRIMARY KEY (id), UNIQUE KEY uid (uid)) " . $wpdb->get_charset_collate() ); // phpcs:ignore WordPress.DB.PreparedSQL
 	}
 
 	public static function drop() {
@@ -138,6 +165,118 @@ final class Security_Optimizer_Outbox {
 	public static function text( $value ) {
 		$value = is_scalar( $value ) ? html_entity_decode( wp_strip_all_tags( (string) $value, true ), ENT_QUOTES, 'UTF-8' ) : '';
 		return mb_strlen( $value, 'UTF-8' ) > self::MAX_TEXT ? mb_substr( $value, 0, self::MAX_TEXT - 1, 'UTF-8' ) . '…' : $value;
+	}
+
+	private static function event( $kind, array $object, $before, $after, $user, array $more ) {
+		$origin = self::origin();
+		return array(
+			'at'      => time(),
+			'kind'    => $kind,
+			'user'    => self::user( $user, $origin ),
+			'address' => 'web' === $origin && isset( $_SERVER['REMOTE_ADDR'] ) && filter_var( $_SERVER['REMOTE_ADDR'], FILTER_VALIDATE_IP ) ? $_SERVER['REMOTE_ADDR'] : '',
+			'origin'  => $origin,
+			'object'  => array(
+				'type' => self::text( $object[0] ),
+				'id'   => self::text( $object[1] ),
+				'name' => self::text( $object[2] ),
+			),
+			'before'  => null === $before ? null : self::text( $before ),
+			'after'   => null === $after ? null : self::text( $after ),
+		) + $more;
+	}
+
+	/**
+	 * @param array $event      The event.
+	 * @param int   $held_until Unix seconds; 0 for a row that guard may have at once.
+	 * @return string The event's uid.
+	 */
+	private static function insert( array $event, $held_until ) {
+		$uid = bin2hex( random_bytes( 16 ) );
+		// JSON in ASCII, so that it fits into any character set and WordPress need not ask for the table's.
+		$row = self::row( $uid, json_encode( $event, JSON_INVALID_UTF8_SUBSTITUTE ), $held_until );
+		self::quietly(
+			static function () use ( $row ) {
+				global $wpdb;
+				if ( $wpdb->query( $row ) || ( self::create() && $wpdb->query( $row ) ) ) { // phpcs:ignore WordPress.DB.PreparedSQL.NotPrepared
+					if ( 0 === $wpdb->insert_id % 1000 ) {
+						self::drop_oldest();
+					}
+					Security_Optimizer_Gate::add_flag( 'o' );
+				}
+			}
+		);
+		return $uid;
+	}
+
+	private static function row( $uid, $event, $held_until ) {
+		global $wpdb;
+		$table = self::table();
+		// A table of an earlier connector takes most rows as it is: to add the column ends a transaction that is under way.
+		return 0 === $held_until
+			? $wpdb->prepare( "INSERT INTO $table (uid, event) VALUES (%s, %s)", $uid, $event ) // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
+			: $wpdb->prepare( "INSERT INTO $table (uid, event, held_until) VALUES (%s, %s, %d)", $uid, $event, $held_until ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
+	}
+
+	/**
+	 * A row that is held for longer than any is at first was written before the clock was set back: it is free.
+	 */
+	private static function free_rows( $limit ) {
+		return self::quietly(
+			static function () use ( $limit ) {
+				global $wpdb;
+				$table = self::table();
+				$now   = time();
+				return (array) $wpdb->get_results( $wpdb->prepare( "SELECT id, uid, event FROM $table WHERE held_until <= %d OR held_until > %d ORDER BY id LIMIT %d", $now, $now + self::HELD_FOR, $limit ) ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
+			}
+		);
+	}
+
+	private static function seconds_held() {
+		global $wpdb;
+		$table = self::table();
+		$now   = time();
+		$next  = (int) $wpdb->get_var( $wpdb->prepare( "SELECT MIN(held_until) FROM $table WHERE held_until > %d AND held_until <= %d", $now, $now + self::HELD_FOR ) ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
+		if ( '' !== $wpdb->last_error ) {
+			// `create` would bring back a table that `forget` has just dropped.
+			self::complete();
+		}
+		return 0 === $next ? 0 : $next - $now;
+	}
+
+	/**
+	 * Adds the column that the first connectors did without. Creates no table.
+	 *
+	 * @return bool Whether the table is there, and complete now.
+	 */
+	private static function complete() {
+		global $wpdb;
+		$table = self::table();
+		$look  = "SELECT held_until FROM $table LIMIT 1";
+		if ( false !== $wpdb->query( $look ) ) { // phpcs:ignore WordPress.DB.PreparedSQL
+			return true;
+		}
+		$wpdb->query( "ALTER TABLE $table ADD COLUMN held_until bigint(20) unsigned NOT NULL DEFAULT 0" ); // phpcs:ignore WordPress.DB
+		// Another process may have been first to add it.
+		return false !== $wpdb->query( $look ); // phpcs:ignore WordPress.DB.PreparedSQL
+	}
+
+	/**
+	 * Runs queries without a trace: plugins look at the last one's id and error after a query of their own that brought us
+	 * here.
+	 *
+	 * @param callable $work Makes the queries.
+	 * @return mixed What it returns.
+	 */
+	private static function quietly( $work ) {
+		global $wpdb;
+		$kept  = array( $wpdb->insert_id, $wpdb->last_error );
+		$quiet = $wpdb->suppress_errors( true );
+		try {
+			return call_user_func( $work );
+		} finally {
+			$wpdb->suppress_errors( $quiet );
+			list( $wpdb->insert_id, $wpdb->last_error ) = $kept;
+		}
 	}
 
 	private static function user( $user, $origin ) {

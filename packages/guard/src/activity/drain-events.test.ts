@@ -185,6 +185,55 @@ describe('a signal', () => {
   });
 });
 
+describe('rows that the connector holds back', () => {
+  it('are fetched when it hands them out, without another signal', async () => {
+    const { pass } = passingTime();
+    const { connector, memory, drain, site } = await world();
+    connector.held = 5;
+    await drain.drain(site);
+    Object.assign(connector, { held: 0, outbox: [row()] });
+    pass(4000);
+    expect(connector.drains).toHaveLength(1);
+    pass(1500);
+    await eventually(async () => (await memory.allEvents()).length === 1);
+    pass(LONGEST_PAUSE_MS);
+    await drain.drain(site);
+    // What there was, its acknowledgement, and the drain of this test: none came for rows that nobody holds.
+    expect(connector.drains).toHaveLength(4);
+  });
+
+  it('do not delay what a signal tells of', async () => {
+    const { pass } = passingTime();
+    const { connector, memory, drain, site } = await world();
+    connector.held = 30;
+    await drain.drain(site);
+    connector.outbox = [row()];
+    drain.signal(site);
+    pass(1500);
+    await eventually(async () => (await memory.allEvents()).length === 1);
+  });
+
+  it('are asked for within a minute, however long it means to hold them', async () => {
+    const { pass } = passingTime();
+    const { connector, memory, drain, site } = await world();
+    connector.held = 1e9;
+    await drain.drain(site);
+    connector.outbox = [row()];
+    pass(61_000);
+    await eventually(async () => (await memory.allEvents()).length === 1);
+  });
+
+  it('are not asked for after guard has stopped', async () => {
+    const { pass } = passingTime();
+    const { connector, drain, site } = await world();
+    connector.held = 5;
+    await drain.drain(site);
+    await drain.stop();
+    pass(LONGEST_PAUSE_MS);
+    expect(connector.drains).toHaveLength(1);
+  });
+});
+
 describe('rows that nobody can read', () => {
   it.each<[string, object]>([
     ['a time that is none', { at: 'now' }],

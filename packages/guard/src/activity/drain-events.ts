@@ -19,6 +19,8 @@ const PAUSE_MS = 1000;
 const SITES_AT_ONCE = 4;
 /** Pause after each site, milliseconds: a round over thousands of sites takes minutes, but little CPU time. */
 const SITE_PAUSE_MS = 100;
+/** Longest wait for rows that the connector holds back, milliseconds. */
+const HELD_MAX_MS = 60_000;
 /** Shortest and longest backoff after a failure, milliseconds, and the retries before only the rounds go on. */
 const BACKOFF_MS = 1000;
 const BACKOFF_MAX_MS = 16_000;
@@ -45,6 +47,8 @@ interface SiteDrain {
   running: Promise<void> | null;
   /** Timer of a scheduled drain. */
   timer: NodeJS.Timeout | null;
+  /** Timer of a drain for rows that the connector held back. Does not delay any other drain. */
+  heldTimer: NodeJS.Timeout | null;
   /** Whether a signal came during a drain. */
   again: boolean;
   failures: number;
@@ -86,7 +90,7 @@ export function createEventDrain(deps: {
   function getState(site: SiteId): SiteDrain {
     let state = states.get(site);
     if (state === undefined) {
-      state = { running: null, timer: null, again: false, failures: 0, notBefore: 0, last: null };
+      state = { running: null, timer: null, heldTimer: null, again: false, failures: 0, notBefore: 0, last: null };
       states.set(site, state);
     }
     return state;
@@ -105,8 +109,7 @@ export function createEventDrain(deps: {
   function drain(site: SiteConfig): Promise<void> {
     const state = getState(site.id);
     if (stopped) return Promise.resolve();
-    if (state.timer !== null) clearTimeout(state.timer);
-    state.timer = null;
+    clearTimers(state);
     state.again = false;
     state.running ??= run(site, state).finally(() => {
       state.running = null;
@@ -117,7 +120,8 @@ export function createEventDrain(deps: {
 
   async function run(site: SiteConfig, state: SiteDrain): Promise<void> {
     try {
-      await takeAll(site);
+      const heldMs = (await takeAll(site)) * 1000;
+      if (heldMs > 0) returnForHeld(site, state, heldMs);
       if (state.failures > 0)
         logger.info({ event: 'events-drained-again', site: site.id }, 'Events are fetched again.');
       state.failures = 0;
@@ -134,11 +138,19 @@ export function createEventDrain(deps: {
     state.last = { at: clock(), pause: idlePause() * (state.failures > 0 ? 2 : 1) };
   }
 
-  async function takeAll(site: SiteConfig): Promise<void> {
+  /** Nothing else may tell of these rows: the signal came when they were written. */
+  function returnForHeld(site: SiteConfig, state: SiteDrain, heldMs: number): void {
+    if (stopped) return;
+    const wait = Math.min(heldMs, HELD_MAX_MS) + PROMPT_MS;
+    state.heldTimer = setTimeout(() => void drain(site), wait).unref();
+  }
+
+  /** @returns in how many seconds there are more; 0 when there are none */
+  async function takeAll(site: SiteConfig): Promise<number> {
     let ack: readonly string[] = [];
     do {
-      const { events: rows } = await client.events(site, { ack, limit: BATCH });
-      if (rows.length === 0 || stopped) return;
+      const { events: rows, held } = await client.events(site, { ack, limit: BATCH });
+      if (rows.length === 0 || stopped) return held;
       const { events, uids } = readRows(site.id, rows);
       if (events.length > 0) await write(site.id, events);
       if (events.some(({ kind }) => kind === 'option.changed')) onOptions(site);
@@ -146,6 +158,7 @@ export function createEventDrain(deps: {
       if (uids.length === 0) throw new Error('No row of the outbox can be acknowledged.');
       ack = uids;
     } while (!stopped);
+    return 0;
   }
 
   async function write(site: SiteId, events: readonly OutboxEvent[]): Promise<void> {
@@ -212,9 +225,15 @@ export function createEventDrain(deps: {
     async stop() {
       stopped = true;
       if (rounds !== null) clearTimeout(rounds);
-      for (const { timer } of states.values()) if (timer !== null) clearTimeout(timer);
+      for (const state of states.values()) clearTimers(state);
       // Events that were not stored are not acknowledged, so a running command need not be awaited.
       await Promise.allSettled(writes);
     },
   };
+}
+
+function clearTimers(state: SiteDrain): void {
+  for (const timer of [state.timer, state.heldTimer]) if (timer !== null) clearTimeout(timer);
+  state.timer = null;
+  state.heldTimer = null;
 }

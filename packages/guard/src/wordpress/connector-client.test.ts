@@ -193,7 +193,11 @@ describe('the commands of Login Security', () => {
   it('bring the outbox, who users are, and whether a mail was sent', async () => {
     const { connector, client, site } = await setUp();
     connector.outbox = [{ uid: 'a' }, { uid: 'b' }, { uid: 'c' }];
-    expect(await client.events(site, { ack: ['a'], limit: 1 })).toEqual({ events: [{ id: 1, uid: 'b' }], more: true });
+    expect(await client.events(site, { ack: ['a'], limit: 1 })).toEqual({
+      events: [{ id: 1, uid: 'b' }],
+      more: true,
+      held: 0,
+    });
     expect(await client.usersInfo(site, { users: [2] })).toEqual({
       users: [{ id: 2, login: 'editor', roles: ['editor'], can_manage: false }],
       administrators: 1,

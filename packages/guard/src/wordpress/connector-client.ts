@@ -115,7 +115,10 @@ export interface ConnectorClient extends SessionIssuer, UserLookup {
     content: object,
     options?: { readonly visitor?: Visitor; readonly timeoutMs?: number },
   ): Promise<CommandResponse>;
-  /** The oldest events of the outbox. The events in `ack` are deleted first. */
+  /**
+   * The oldest events of the outbox, and in how many seconds there are more that it still holds back (0: none). The
+   * events in `ack` are deleted first.
+   */
   events(site: SiteConfig, query: { readonly ack: readonly string[]; readonly limit: number }): Promise<OutboxBatch>;
   /** Users by ID or by a part of their login, and the number of administrators. */
   usersInfo(

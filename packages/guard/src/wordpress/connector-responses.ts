@@ -130,7 +130,12 @@ export interface FoundUser {
 }
 
 /** Response to `events`. Rows are parsed one by one, so that a broken row does not invalidate the others; see outbox.ts. */
-export const eventsResponse = z.object({ events: z.array(z.unknown()).max(1000), more: z.boolean() });
+export const eventsResponse = z.object({
+  events: z.array(z.unknown()).max(1000),
+  more: z.boolean(),
+  // Seconds until a row that is held back is handed out. Absent in the response of an older connector.
+  held: z.number().nonnegative().default(0),
+});
 export type OutboxBatch = z.infer<typeof eventsResponse>;
 
 /** Response to `users-info`. */

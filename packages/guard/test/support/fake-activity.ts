@@ -31,7 +31,8 @@ export function runActivityCommand(fake: FakeConnector, command: string, body: R
       fake.drains.push({ ack, limit });
       fake.outbox = fake.outbox.filter(({ uid }) => !ack.includes(uid));
       const events = fake.outbox.slice(0, limit).map((row, index) => ({ id: index + 1, ...row }));
-      return { events, more: fake.outbox.length > limit };
+      const held = fake.held === null ? {} : { held: fake.held };
+      return { events, more: fake.outbox.length > limit, ...held };
     }
     case 'users-info': {
       const all = [...fake.members].map(([id, { login, administrator }]) => ({

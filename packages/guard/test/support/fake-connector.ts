@@ -69,6 +69,8 @@ export interface FakeConnector {
   readonly checks: Map<string, object | null>;
   /** Rows of the outbox, oldest first. */
   outbox: FakeEvent[];
+  /** Seconds after which it has more rows, as it says; null as a connector that holds none back. */
+  held: number | null;
   /** Bodies of `events`, in order. */
   readonly drains: { readonly ack: readonly string[]; readonly limit: number }[];
   /** Bodies of `send-mail`. */
@@ -137,6 +139,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     ]),
     checks: new Map(),
     outbox: [],
+    held: null,
     drains: [],
     mails: [],
     mailFault: null,
