@@ -76,7 +76,8 @@ final class Security_Optimizer_Check_Records {
 		if ( null === $found ) {
 			return null;
 		}
-		foreach ( array_diff( $request_ids, array_keys( $found ) ) as $request_id ) {
+		$unknown = array_diff( $request_ids, array_keys( $found ) );
+		foreach ( $unknown as $request_id ) {
 			$denied = Security_Optimizer_Option_Rows::insert( self::PREFIX . $request_id, Security_Optimizer_Option_Rows::time( time() ) . self::DENIED );
 			if ( false === $denied ) {
 				return null;
@@ -85,6 +86,11 @@ final class Security_Optimizer_Check_Records {
 				// A check began in this very moment.
 				$found[ $request_id ] = null;
 			}
+		}
+		if ( array() !== $unknown ) {
+			// Nobody may log in for long, while strangers' requests that the web server answers by itself go on. Records stay:
+			// guard may still need them, and each comes with a login, which deletes older ones.
+			Security_Optimizer_Option_Rows::delete_older( self::PREFIX, time() - self::KEPT_FOR, self::DENIED );
 		}
 		return array_filter(
 			$found,

@@ -59,10 +59,11 @@ final class Security_Optimizer_Option_Rows {
 	/**
 	 * @param string $prefix Beginning of names.
 	 * @param int    $before Rows older than this are deleted, Unix seconds.
+	 * @param string $ending Only those whose value ends with this.
 	 */
-	public static function delete_older( $prefix, $before ) {
+	public static function delete_older( $prefix, $before, $ending = '' ) {
 		global $wpdb;
 		$table = self::table();
-		$wpdb->query( $wpdb->prepare( "DELETE FROM $table WHERE option_name LIKE %s AND option_value < %s", $wpdb->esc_like( $prefix ) . '%', self::time( $before ) ) ); // phpcs:ignore WordPress.DB
+		$wpdb->query( $wpdb->prepare( "DELETE FROM $table WHERE option_name LIKE %s AND option_value < %s AND option_value LIKE %s", $wpdb->esc_like( $prefix ) . '%', self::time( $before ), '%' . $wpdb->esc_like( $ending ) ) ); // phpcs:ignore WordPress.DB
 	}
 }

@@ -155,7 +155,8 @@ interface SiteQueue {
 
 /**
  * Queries the connector for the reports of responses that came without one: the web server rejected the response headers
- * as too long, PHP died, or no password was checked because WordPress never ran. Each site has at most one query under way, however many reports are missing.
+ * as too long, PHP died, or no password was checked because WordPress never ran. Each site has at most one query under
+ * way, however many reports are missing.
  */
 export function createMissingReports(deps: MissingReportsOptions): MissingReports {
   const { clock, logger } = deps;

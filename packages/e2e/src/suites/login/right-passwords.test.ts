@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { form, type TypedRequest } from '../../http/request.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
 import { prepareLoginSuite, recordPasswordChecks } from './login-suite.js';
 import { askFrom, createsSession, loginForm } from './visitors.js';
 
@@ -82,6 +83,28 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
     const answer = await askFrom(stack, newAddress(), withField(login('late'), stack.password, 'deny', '1'));
     expect(createsSession(answer)).toBe(false);
     expect(record.list()).toEqual([]);
+  });
+
+  it('leave no trail of denials while nobody logs in', async () => {
+    const kept = await runInWordPress(
+      stack,
+      `$records = 'Security_Optimizer_Check_Records';
+      $write = function ( $name, $age, $value ) {
+        Security_Optimizer_Option_Rows::insert( 'security_optimizer_check_' . $name, Security_Optimizer_Option_Rows::time( time() - $age ) . $value );
+      };
+      $write( 'trail-old', 601, 'false' );
+      $write( 'trail-young', 590, 'false' );
+      $write( 'trail-record', 700, '{"failed":[]}' );
+      $records::find_or_deny( array( 'trail-new' ) );
+      global $wpdb;
+      echo implode( ' ', $wpdb->get_col( "SELECT option_name FROM {$wpdb->base_prefix}options WHERE option_name LIKE 'security_optimizer_check_trail%' ORDER BY option_name" ) );`,
+    );
+    const names = kept.trim().split(' ');
+    expect(names.map((name) => name.replace('security_optimizer_check_', ''))).toEqual([
+      'trail-new',
+      'trail-record',
+      'trail-young',
+    ]);
   });
 
   it('with a redirect_to of 3,500 letters lock nobody out', async () => {
