@@ -45,4 +45,8 @@ describe.runIf(process.platform === 'linux')(`20 seconds of chaos from 40 connec
     const moments = new Set(report.watcher.map(({ when }) => when));
     expect([...moments]).toEqual(['during chaos', 'right after chaos', 'at the end']);
   });
+
+  it('keep nobody from a page whose address has 500 idle connections', () => {
+    expect(report.besideIdle).toBeGreaterThan(0);
+  });
 });

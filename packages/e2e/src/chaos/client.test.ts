@@ -141,6 +141,7 @@ describe('a crowd', () => {
   });
 
   it('is still there when one more comes from its address', async () => {
+    greeting = 'HTTP/1.1 200 OK\r\n';
     let openThen: number | undefined;
     const last: Step = async (other) => {
       await send(page)(other);
@@ -148,10 +149,15 @@ describe('a crowd', () => {
       openThen = ends().filter((end) => end === 'open').length;
       other.note(200);
     };
-    await visit(crowd({ count: 5, addresses: 1, last: [last] }, send(page)));
+    await visit(crowd({ count: 5, addresses: 1, last: [last] }, send(page), awaitAnswer(60_000)));
     expect(openThen).toBe(7);
     expect(notes).toEqual([200]);
     expect(new Set(seen.slice(1).map(({ from }) => from)).size).toBe(1);
+  });
+
+  it('that still waits for answers is no idle one: nothing is judged', async () => {
+    await visit(crowd({ count: 5, addresses: 1, last: [({ note }) => note(null)] }, send(page)));
+    expect(notes).toEqual([]);
   });
 });
 

@@ -175,7 +175,10 @@ export interface CrowdOptions {
   readonly count: number;
   /** Addresses that nobody else has, among which the connections are shared out; that of the visit when left out. */
   readonly addresses?: number;
-  /** What is done on one more connection of the last of these addresses, while the others are still there. */
+  /**
+   * What is done on one more connection of the last of these addresses, while the others are still there. Only when each of
+   * them has got an answer, so that they are idle: those that still wait may keep others of their address out.
+   */
   readonly last?: readonly Step[];
 }
 
@@ -192,7 +195,7 @@ export function crowd({ count, addresses, last = [] }: CrowdOptions, ...steps: r
     };
     try {
       await Promise.all(Array.from({ length: count }, (_, turn) => one(turn)));
-      if (last.length === 0) return;
+      if (last.length === 0 || opened.some(({ received }) => received() === '')) return;
       const other = await visit.open(addressOf(count - 1));
       opened.push(other);
       for (const step of last) await step(other);

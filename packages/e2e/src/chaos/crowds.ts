@@ -52,7 +52,7 @@ const slowDownload: readonly Step[] = [
 ];
 
 /** A kept-alive connection: one request that costs WordPress nothing, and silence. */
-const idle: readonly Step[] = [send(cheap), awaitAnswer(5000)];
+const idle: readonly Step[] = [send(cheap), awaitAnswer(30_000)];
 
 function cheap(visit: Visit): string {
   return slowly(request({ path: '/wp-includes/images/blank.gif' }), 'normal')(visit);

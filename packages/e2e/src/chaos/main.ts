@@ -131,6 +131,7 @@ function readable(report: ChaosReport): string {
     held('descriptors', before.descriptors, after?.descriptors),
     `resident at its most: ${megabytes(report.peakResident)}`,
     ...watched(report.watcher),
+    `requests beside an idle crowd of their address: ${report.besideIdle}`,
     ...(report.faults.length === 0 ? ['Guard has held.'] : ['', ...report.faults.map((fault) => `FAULT: ${fault}`)]),
     '',
   ].join('\n');

@@ -48,6 +48,8 @@ export interface ChaosReport {
   readonly faults: readonly string[];
   /** The requests of a visitor who asks for a plain page all the time: during chaos, right after it and at the end. */
   readonly watcher: readonly WatcherSample[];
+  /** Requests of an address with an idle crowd that guard had to answer. */
+  readonly besideIdle: number;
   /** The most memory that guard had during chaos, bytes. */
   readonly peakResident: number;
 }
@@ -113,8 +115,9 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
   if (before !== null) faults.push(...peakFaults(before, peakResident));
   faults.push(...watcherFaults(watcher), ...crowdFaults(crew.notes, options.realSite === true));
   faults.push(...faultsInLog(guard.log(), options.realSite === true));
-  const { counts, visits } = crew;
-  return { seed, kinds: counts, visits, before: before ?? NOTHING, after, faults, watcher, peakResident };
+  const { counts: kindCounts, visits, notes } = crew;
+  const counts = { visits, besideIdle: notes.length };
+  return { seed, kinds: kindCounts, ...counts, before: before ?? NOTHING, after, faults, watcher, peakResident };
 }
 
 /** The highest reading until `isOver`. */
