@@ -57,6 +57,12 @@ async function run(options: StartOptions, startGuard: StartGuard, ended: Promise
   }
 }
 
+/**
+ * Requests that PHP in WebAssembly gets at the same time: it makes two to six pages a second, so more than these would wait
+ * in its queue for longer than people do. In guard's queue those of other addresses pass them.
+ */
+const WASM_CONNECTIONS = 8;
+
 async function startAll(
   options: StartOptions,
   startGuard: StartGuard,
@@ -80,6 +86,7 @@ async function startAll(
     listen: { host: options.host, port },
     dataDir: join(options.dataDir, 'guard'),
     logFile: join(options.dataDir, 'logs/guard.log'),
+    ...(wordpress.phpKind === 'wasm' && { own: { limits: { upstreamConnections: WASM_CONNECTIONS } } }),
   });
   // Requests that still run get 2 seconds: the whole stop has to fit in 5.
   closers.push(() => Promise.race([guard.close(), seconds(2)]));
