@@ -52,7 +52,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
     limit: LIMIT,
   });
   let last = 0;
-  const newAddress = () => `127.0.47.${++last}`;
+  const newAddress = () => `127.0.10.${++last}`;
   const logsIn = async (from: string, user: string) =>
     createsSession(await askFrom(stack, from, loginForm(user, stack.password)));
   const maintenance = join(stack.wordpressDir, '.maintenance');
