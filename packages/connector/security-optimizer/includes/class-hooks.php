@@ -65,8 +65,11 @@ final class Security_Optimizer_Hooks {
 		// Login Security: every route to a password check, and what follows.
 		$hides_login  = '' !== Security_Optimizer_Policy::get_text( 'login_url_login' );
 		$needs_factor = Security_Optimizer_Policy::is_on( 'sg2fa' );
+		// Guard counts failures by its own settings, also before WordPress has them, or after it has lost them.
+		$counts_failures = (int) Security_Optimizer_Policy::get_text( 'login_attempts' ) > 0
+			|| ( Security_Optimizer_Gate::came_through_guard() && ! Security_Optimizer_Policy::exists() );
 		if ( $hides_login || $needs_factor
-			|| (int) Security_Optimizer_Policy::get_text( 'login_attempts' ) > 0
+			|| $counts_failures
 			|| Security_Optimizer_Blocked_Users::exist()
 			|| Security_Optimizer_Context::refuses_passwords()
 		) {

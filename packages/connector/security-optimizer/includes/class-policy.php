@@ -13,8 +13,19 @@ final class Security_Optimizer_Policy {
 
 	const OPTION = 'security_optimizer_policy';
 
+	/** How often a policy is written before it counts as not stored, and the pause between two tries, microseconds. */
+	const TRIES = 3;
+	const PAUSE = 100000;
+
 	/** @var array[] While `with_stored` runs: what the database holds, as its only element. */
 	private static $stored = array();
+
+	/**
+	 * @return bool Whether guard has pushed one and the database still holds it.
+	 */
+	public static function exists() {
+		return null !== self::read();
+	}
 
 	/**
 	 * @param string $field Name of a protection.
@@ -74,13 +85,22 @@ final class Security_Optimizer_Policy {
 	 * @return bool Whether the database holds it now.
 	 */
 	public static function store( array $policy ) {
-		if ( is_multisite() ) {
-			update_site_option( self::OPTION, $policy );
-		} else {
-			update_option( self::OPTION, $policy, true );
+		for ( $left = self::TRIES; $left > 0; --$left ) {
+			if ( is_multisite() ) {
+				update_site_option( self::OPTION, $policy );
+			} else {
+				update_option( self::OPTION, $policy, true );
+			}
+			// The functions above say false for an unchanged value as well, so look.
+			if ( self::read() === $policy ) {
+				return true;
+			}
+			// Another request may be writing: SQLite then says at once that it is locked, a cluster that it must be done again.
+			if ( $left > 1 ) {
+				usleep( self::PAUSE );
+			}
 		}
-		// The functions above say false for an unchanged value as well, so look.
-		return self::read() === $policy;
+		return false;
 	}
 
 	/**

@@ -11,7 +11,7 @@ import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { startChromium } from '../browser/chromium.js';
 import { answerConsent, logIn } from '../http/session.js';
-import { startGuard, stopGuard } from './guard-process.js';
+import { policyPushed, startGuard, stopGuard } from './guard-process.js';
 import { type MissingStack, type Stack, type StackKind, stackKinds } from './stack.js';
 import { prepareSite, stopWordPress } from './wordpress.js';
 
@@ -133,6 +133,7 @@ async function putGuardInFront(parts: {
     requireGuard: 'force',
   });
   await startGuard(stack);
+  await policyPushed(stack);
   // Otherwise its dialog would cover every page of every suite; the one about it asks anew.
   await answerConsent(stack, await logIn(stack));
   return stack;

@@ -32,6 +32,13 @@ export async function startGuard(stack: Stack, env: Readonly<Record<string, stri
   });
 }
 
+/**
+ * Waits until WordPress runs guard's policy, after the first start in front of a site: guard serves without waiting for long.
+ */
+export async function policyPushed(stack: Stack): Promise<void> {
+  await until('WordPress has the policy', () => guardLog(stack).some(({ event }) => event === 'policy-pushed'), 90);
+}
+
 /** Ends guard the usual way. */
 export async function stopGuard(stack: Stack): Promise<void> {
   await endLeftOver(pidFile(stack));

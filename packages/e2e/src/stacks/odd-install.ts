@@ -5,7 +5,7 @@ import { startNativePhp, systemPhpRunner } from '@security-optimizer/sandbox/php
 import { freePort } from '@security-optimizer/sandbox/process/port';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
 import { layOutWordPress } from '@security-optimizer/sandbox/wordpress/lay-out';
-import { securityOptimizer, startGuard, stopGuard } from './guard-process.js';
+import { policyPushed, securityOptimizer, startGuard, stopGuard } from './guard-process.js';
 import type { Stack } from './stack.js';
 import { prepareSite, runInWordPress } from './wordpress.js';
 
@@ -132,6 +132,7 @@ export async function startOddInstall(
       sharedConnector,
     });
     await startGuard(stack, env.guard);
+    await policyPushed(stack);
   } catch (error) {
     await stop();
     throw error;

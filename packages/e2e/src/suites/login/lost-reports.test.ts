@@ -5,14 +5,14 @@ import { readOptions } from '../../http/session.js';
 import { guardLog } from '../../stacks/guard-process.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { withoutConnector } from '../../stacks/wordpress.js';
+import { runInWordPress, withoutConnector } from '../../stacks/wordpress.js';
 import { prepareLoginSuite, recordPasswordChecks } from './login-suite.js';
 import { askFrom, createsSession, loginForm } from './visitors.js';
 
 const LIMIT = 5;
 const TRIES = 12;
 /** Many failures make an account slow for anonymous clients, so each attack has its own. */
-const VICTIMS = ['lang', 'origin', 'cookie', 'killed', 'without', 'crash', 'mine'] as const;
+const VICTIMS = ['lang', 'origin', 'cookie', 'killed', 'policy', 'without', 'crash', 'mine'] as const;
 const victim = (name: (typeof VICTIMS)[number]) => `lost-${name}`;
 
 /**
@@ -142,6 +142,21 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
       await askFrom(stack, from, { target: '/wp-includes/css/buttons.min.css', headers: basic('staging', 'open') });
     }
     expect(createsSession(await askFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
+  });
+
+  it('the failure counts while WordPress has no policy, as in a restored database and before guard could write it', async () => {
+    const from = newAddress();
+    const guessWithoutPolicy = async (turn: number) => {
+      await runInWordPress(stack, "delete_option( 'security_optimizer_policy' );");
+      return askFrom(stack, from, loginForm(victim('policy'), `guess${turn}`));
+    };
+    for (let turn = 0; turn < LIMIT; turn++) expect((await guessWithoutPolicy(turn)).status).toBe(200);
+    expect(checks()).toBe(LIMIT);
+    expect(await isLocked(from)).toBe(true);
+    await until('guard has written the policy again', async () => {
+      const policy = await runInWordPress(stack, "echo json_encode( get_option( 'security_optimizer_policy' ) );");
+      return policy.trim() !== 'false';
+    });
   });
 
   describe('while the connector is away', () => {

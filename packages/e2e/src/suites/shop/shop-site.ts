@@ -8,7 +8,7 @@ import { fetchCurrentWordPress } from '@security-optimizer/sandbox/fetch/wordpre
 import { freePort } from '@security-optimizer/sandbox/process/port';
 import { startProductionStack } from '@security-optimizer/sandbox/production-stack';
 import { describe, inject } from 'vitest';
-import { startGuard, stopGuard } from '../../stacks/guard-process.js';
+import { policyPushed, startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { writeConfiguration } from '../../stacks/odd-install.js';
 import type { Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
@@ -106,6 +106,7 @@ export async function startShop(dir: string, { release, woocommerce }: ShopParts
           requireGuard: 'force',
         });
         await startGuard(stack);
+        await policyPushed(stack);
       },
       complaints: () => readFileSync(debugLog, 'utf8').split('\n').filter(Boolean),
       mails() {
