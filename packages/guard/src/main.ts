@@ -169,6 +169,8 @@ function createReload(services: Services, features: RunningFeatures, server: Gua
   async function apply(config: Config): Promise<SiteChanges> {
     const next = { ...config, sites: await keepKnownSites(siteList, config.sites) };
     const changes = compareSites(siteList, next);
+    // `attach` asks for this also where it has changed no more than the connector's files.
+    connectors.checkMissing();
     if (changes.isEmpty) return changes;
     const { quarantined, trustedProxies } = siteList;
     const before = { sites: [...siteList], quarantined, trustedProxies };

@@ -110,6 +110,25 @@ describe('SIGHUP', () => {
     expect(guard.log()).toContain('configuration-not-reloaded');
   });
 
+  it('has a missing connector checked at once each time, also where nothing has changed: it may be installed now', async () => {
+    const { connector, dataDir, guard, entry } = await runningSites();
+    let hellos = 0;
+    connector.onRequest = (command) => {
+      if (command === 'hello') hellos++;
+    };
+    connector.mode = 'gone';
+    await writeSites(dataDir, [{ ...entry, requireGuard: false }]);
+    // Pauses between the checks that guard makes by itself double, so that these would take a quarter of an hour.
+    for (let time = 1; time <= 5; time++) {
+      const before = hellos;
+      // A check that is under way is not made twice.
+      await eventually(() => reload(dataDir, guard).then(() => hellos > before));
+    }
+    expect(guard.log()).toContain('connector-missing');
+    connector.mode = 'ok';
+    await eventually(() => reload(dataDir, guard).then(() => guard.log().split('"connector-ok"').length > 2));
+  });
+
   it('leaves a site with a bad key alone with it, and serves it once that is mended', async () => {
     const { dataDir, guard, entry } = await runningSites();
     const second = await fakeConnector();

@@ -30,7 +30,7 @@ export async function actAsDataOwner(command: string, args: readonly string[]): 
   if (found === null || found.uid === 0) return;
   if (isAdding(command) || ['sites remove', 'sites import', 'doctor'].includes(command)) {
     const named = isAdding(command)
-      ? [values.wordpress, values['mu-plugins']]
+      ? [values.wordpress, values.release, values['mu-plugins']]
       : command === 'sites import'
         ? await foldersInFile(args)
         : [];
@@ -61,7 +61,7 @@ function isAdding(command: string): boolean {
   return command === 'sites add';
 }
 
-const pathOptions = ['data-dir', 'config', 'wordpress', 'mu-plugins', 'user'] as const;
+const pathOptions = ['data-dir', 'config', 'wordpress', 'release', 'mu-plugins', 'user'] as const;
 
 function toOptions() {
   return Object.fromEntries(pathOptions.map((name) => [name, { type: 'string' as const }]));

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, realpath } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import {
   type ConfigFile,
@@ -155,6 +155,94 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
   });
 }
 
+export interface PreparedRelease {
+  /** Folder of the release that holds wp-load.php. */
+  readonly wordpressDir: string;
+  readonly dataDir: string;
+  /** May be left out where one site alone is attached. */
+  readonly site?: SiteId;
+  /** Folder of its must-use plugins; the one that the site has, in this release, when left out. */
+  readonly muPluginsDir?: string;
+}
+
+/**
+ * Installs the connector in a release of an attached site to which the site's path does not lead yet, so that no visitor
+ * meets the release without it. Nothing of the site is changed.
+ *
+ * @returns the site's id
+ * @throws as `attach`
+ */
+export async function prepareRelease(options: PreparedRelease): Promise<SiteId> {
+  const named = resolve(options.wordpressDir);
+  const { wordpressDir } = await runSiteTask({ wordpressDir: named }, { kind: 'locate' });
+  const dataDir = resolve(options.dataDir);
+  const sources = await findConnectorSources();
+  return updateConfig(dataDir, async (config) => {
+    const site = findDeployedSite(config, options.site);
+    await refuseUnlessFree(dataDir, config, site, { named, wordpressDir });
+    const muPluginsDir =
+      options.muPluginsDir === undefined
+        ? await toReleaseMuPlugins(dataDir, site, wordpressDir)
+        : resolve(options.muPluginsDir);
+    const folders = { wordpressDir, ...(muPluginsDir !== undefined && { muPluginsDir }) };
+    const proof = await toProof(dataDir, site.id, folders);
+    const release = { wordpressDir, ...(await runSiteTask(folders, { kind: 'inspect' }, { proof })) };
+    const shared = site.sharedConnector ?? null;
+    if (shared !== null) await refuseUnlessShared(sources, shared);
+    const content = { secret: await siteSecret(dataDir, site.id), requireGuard: site.requireGuard };
+    const record = fileRecord(dataDir, site.id);
+    await enterRelease(dataDir, site.id, release, record);
+    await installConnector(folders, sources, content, record, { shared, proof });
+    return site.id;
+  });
+}
+
+/** The attached site that is named, or the only one that is on this machine. */
+function findDeployedSite({ sites }: ConfigFile, id: SiteId | undefined): SiteEntry {
+  const known = sites.filter((site) => site.wordpressDir !== null);
+  const [first, ...others] = id === undefined ? known : known.filter((site) => site.id === id);
+  if (first === undefined) {
+    throw new CommandError(
+      id === undefined ? 'No site is attached. Attach it by --wordpress first.' : `No site ${id} is attached here.`,
+    );
+  }
+  if (others.length > 0)
+    throw new CommandError('Several sites are attached. Name the one of this release with --site.');
+  return first;
+}
+
+/** A folder of another site would get this site's key in place of its own. */
+async function refuseUnlessFree(
+  dataDir: string,
+  config: ConfigFile,
+  site: SiteEntry,
+  folder: NamedFolder,
+): Promise<void> {
+  const there = await findSite(dataDir, { ...config, sites: config.sites.filter((each) => each !== site) }, folder);
+  if (there !== undefined) throw new CommandError(`${folder.named} is attached as site ${there.id}.`);
+  for (const { id } of config.sites) {
+    const isOfOther = id !== site.id && (await readReleases(dataDir, id)).some(isSameFolder(folder));
+    if (isOfOther) throw new CommandError(`${folder.named} is a release of the site ${id}.`);
+  }
+}
+
+function isSameFolder({ wordpressDir }: NamedFolder): (release: { readonly wordpressDir: string }) => boolean {
+  return (release) => release.wordpressDir === wordpressDir;
+}
+
+/**
+ * The folder of must-use plugins that a site has moved, in a release: as it lies to WordPress, where both are reached by
+ * the link to the current release, and else the one that all releases share.
+ */
+async function toReleaseMuPlugins(dataDir: string, site: SiteEntry, release: string): Promise<string | undefined> {
+  if (site.muPluginsDir === undefined || site.wordpressDir === null) return undefined;
+  const [wordpress, plugins] = [resolve(dataDir, site.wordpressDir), resolve(dataDir, site.muPluginsDir)];
+  let around = wordpress;
+  while (!`${plugins}/`.startsWith(around === '/' ? '/' : `${around}/`)) around = dirname(around);
+  const isInRelease = (await realpath(around).catch(() => null)) !== around;
+  return isInRelease ? resolve(release, relative(wordpress, plugins)) : plugins;
+}
+
 /** Closing a site in front of its visitors would refuse all of them. */
 async function refuseUnlessVisited(dataDir: string, site: SiteId): Promise<void> {
   const missing = missingTraffic(await readGuardedTraffic(dataDir, site), systemClock());
@@ -277,6 +365,7 @@ export const attachCommand: Command = {
   name: 'sites add',
   summary: 'Connect a WordPress with guard: installs the connector, makes the secret, writes the configuration.',
   help: `security-optimizer sites add --wordpress DIR --upstream URL --data-dir DIR [options]
+security-optimizer sites add --release DIR --data-dir DIR [--site ID] [--mu-plugins DIR]
 security-optimizer sites add --all --data-dir DIR
 
   --wordpress DIR        folder of the WordPress installation. This path is the site, also where it is a link that leads
@@ -299,6 +388,8 @@ security-optimizer sites add --all --data-dir DIR
   --force                with --require-guard: without asking whether visitors come through guard
   --allow-direct         let WordPress answer requests that did not come through guard, as at the first attach
   --user NAME            as root: makes a data folder that is not there yet for the user that guard runs as
+  --release DIR          install the connector in a release of an attached site before it becomes the current one, and
+                         change nothing else; --site says of which site, where there are several
   --all                  bring every attached site up to date and change nothing else, for example after a deployment
 
 As root it works in the data folder with the rights of that folder's owner, and in WordPress with those of its owner.
@@ -324,12 +415,26 @@ site at once, also with another --trusted-proxy; another --listen counts after a
       'require-guard': { type: 'boolean', default: false },
       force: { type: 'boolean', default: false },
       all: { type: 'boolean', default: false },
+      release: { type: 'string' },
     });
     if (values.all) {
       if (args.some((arg) => /^--(?!all$|data-dir(?:=|$))/.test(arg))) {
         throw new UsageError('--all changes nothing of any site: leave out the other options.');
       }
       return attachAll(resolve(required('data-dir', values['data-dir'])));
+    }
+    if (values.release !== undefined) {
+      if (args.some((arg) => /^--(?!(?:release|data-dir|site|mu-plugins)(?:=|$))/.test(arg))) {
+        throw new UsageError('--release changes nothing of the site: use --site, --mu-plugins and --data-dir alone.');
+      }
+      const prepared = await prepareRelease({
+        wordpressDir: values.release,
+        dataDir: required('data-dir', values['data-dir']),
+        ...(values.site !== undefined && { site: checked('site', siteId, values.site) }),
+        ...(values['mu-plugins'] !== undefined && { muPluginsDir: values['mu-plugins'] }),
+      });
+      process.stdout.write(`Prepared: a release of site ${prepared}.\n`);
+      return 0;
     }
     const { 'allow-direct': allowDirect, 'require-guard': requireGuard, force } = values;
     if (allowDirect && requireGuard) throw new UsageError('--allow-direct and --require-guard contradict each other.');

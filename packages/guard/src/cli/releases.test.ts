@@ -211,6 +211,90 @@ describe('a site whose path is a link to the current release', () => {
   });
 });
 
+describe('attach --release', () => {
+  /** A release that is there and not current. */
+  async function preparedSite() {
+    const at = await deployedSite();
+    const first = at.deploy('1');
+    at.attach(...at.site);
+    const second = at.deploy('2');
+    at.deploy('1');
+    return { ...at, first, second };
+  }
+
+  it('installs the connector in a release before it becomes the current one, and changes nothing else', async () => {
+    const { first, second, dataDir, attach, deploy } = await preparedSite();
+    const config = readConfig(dataDir);
+    expect(attach('--release', second)).toMatchObject({
+      status: 0,
+      stderr: '',
+      stdout: expect.stringContaining('site'),
+    });
+    expect(keyIn(second)).toBe(keyIn(first));
+    expect(readConfig(dataDir)).toEqual(config);
+    deploy('2');
+    const { problems } = JSON.parse((await runBeside('status', '--json', '--data-dir', dataDir)).stdout);
+    expect(problems.join()).not.toContain('without the connector');
+    expect(attach('--all')).toMatchObject({ status: 0, stderr: '' });
+    expect(readConfig(dataDir)).toEqual(config);
+    expect(await runBeside('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });
+    for (const release of [first, second]) expect(existsSync(plugins(release))).toBe(false);
+  });
+
+  it('requires guard in it where the site does', async () => {
+    const { second, attach, site } = await preparedSite();
+    attach(...site, '--require-guard', '--force');
+    expect(attach('--release', second).status).toBe(0);
+    expect(readFileSync(join(plugins(second), 'security-optimizer', 'secret.php'), 'utf8')).toContain(
+      "'require_guard' => true",
+    );
+  });
+
+  it('finds must-use plugins that the site has moved: in the release, and where all releases share them', async () => {
+    for (const where of ['current/app/mu-plugins', 'shared/mu-plugins']) {
+      const { root, current, attach, site, deploy } = await deployedSite();
+      mkdirSync(join(root, 'shared'));
+      const [second, first] = ['2', '1'].map((name) => {
+        const release = deploy(name);
+        renameSync(join(release, 'wp-content'), join(release, 'app'));
+        return release;
+      });
+      expect(attach(...site, '--mu-plugins', join(root, where))).toMatchObject({ status: 0, stderr: '' });
+      const loader = join(root, where.replace('current', 'releases/2'), 'security-optimizer.php');
+      expect(existsSync(loader)).toBe(where.startsWith('shared'));
+      expect(attach('--release', second as string)).toMatchObject({ status: 0, stderr: '' });
+      expect(existsSync(loader)).toBe(true);
+      expect(existsSync(join(first as string, 'wp-content'))).toBe(false);
+      expect(current).not.toBe(first);
+    }
+  });
+
+  it('takes no folder of another site, asks which site where there are several, and takes no other option', async () => {
+    const { second, attach, dataDir } = await preparedSite();
+    const other = await deployedSite();
+    const folder = other.deploy('1');
+    const line = ['--wordpress', other.current, '--upstream', 'http://127.0.0.1:1', '--host', 'other.example'];
+    expect(attach(...line).status).toBe(0);
+    const others = other.deploy('2');
+    const before = keyIn(folder);
+    expect(attach('--release', second)).toMatchObject({ status: 1, stderr: expect.stringContaining('--site') });
+    for (const [release, message] of [
+      [folder, 'is a release of the site other-example'],
+      [others, 'is attached as site other-example'],
+      [other.current, 'is attached as site other-example'],
+    ] as const) {
+      const refused = attach('--release', release, '--site', 'site');
+      expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
+    }
+    expect(keyIn(folder)).toBe(before);
+    expect(existsSync(plugins(second))).toBe(false);
+    expect(attach('--release', second, '--site', 'nothing')).toMatchObject({ status: 1 });
+    expect(attach('--release', second, '--host', 'a.example')).toMatchObject({ status: 2 });
+    expect(attach('--release', second, '--site', 'site')).toMatchObject({ status: 0, stderr: '' });
+    expect(readConfig(dataDir).sites).toHaveLength(2);
+  });
+});
+
 describe('attach --all', () => {
   it('brings every site up to date, and names the one that fails and why', async () => {
     const [one, other, gone] = [await deployedSite(), await deployedSite(), await deployedSite()];
@@ -284,6 +368,17 @@ describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', ()
     const attachAll = () => runAsRoot('attach', '--all', '--data-dir', dataDir);
     return { ...at, releases, first: first as string, second: second as string, current, edit, attachAll };
   }
+
+  it('is not needed for a release that was prepared by name, as its owner', async () => {
+    const { second, first, dataDir } = await deployed();
+    expect(runAsRoot('attach', '--release', second, '--data-dir', dataDir)).toMatchObject({ status: 0, stderr: '' });
+    const plugins = join(second, 'wp-content', 'mu-plugins');
+    expect(ownersIn(plugins)).toEqual([OWNER]);
+    expect(readFileSync(join(plugins, 'security-optimizer', 'secret.php'))).toEqual(
+      readFileSync(join(first, 'wp-content', 'mu-plugins', 'security-optimizer', 'secret.php')),
+    );
+    expect(ownersIn(dataDir)).toEqual([GUARD]);
+  });
 
   it('installs in the new release, as its owner', async () => {
     const { second, first, attachAll, dataDir } = await deployed();

@@ -1,9 +1,14 @@
-import { readFile, realpath, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { writeFileAtomically } from '../lib/files.js';
 import type { SiteId } from '../site.js';
 import type { WordPressFolders } from '../wordpress/connector-secret.js';
+import {
+  findBareRelease,
+  type InstalledRelease,
+  readInstalledReleases,
+  toReleasesFile,
+} from '../wordpress/installed-releases.js';
 import { CommandError } from './command.js';
 import type { FileRecord } from './connector-files.js';
 
@@ -21,14 +26,6 @@ export interface Release {
   readonly muPluginsDir: string;
 }
 
-const installedRelease = z.strictObject({
-  wordpressDir: z.string(),
-  muPluginsDir: z.string(),
-  /** Names of the files that guard has written there. Of the last release they are in its record (`fileRecord`). */
-  files: z.array(z.string()),
-});
-export type InstalledRelease = z.output<typeof installedRelease>;
-
 /**
  * The releases of a site in which its connector was installed, the one that was attached last at the end. None for a site
  * that was attached by an earlier version of guard.
@@ -36,15 +33,13 @@ export type InstalledRelease = z.output<typeof installedRelease>;
  * @throws CommandError for a file that can't be read
  */
 export async function readReleases(dataDir: string, site: SiteId): Promise<readonly InstalledRelease[]> {
-  const file = releasesFile(dataDir, site);
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '[]';
-    throw error;
-  });
   try {
-    return z.array(installedRelease).parse(JSON.parse(text));
+    return await readInstalledReleases(dataDir, site);
   } catch (cause) {
-    throw new CommandError(`${file} is damaged. Remove it, and attach the site again.`, { cause });
+    if ((cause as NodeJS.ErrnoException).code !== undefined) throw cause;
+    throw new CommandError(`${toReleasesFile(dataDir, site)} is damaged. Remove it, and attach the site again.`, {
+      cause,
+    });
   }
 }
 
@@ -90,7 +85,7 @@ export async function forgetFormerReleases(dataDir: string, site: SiteId): Promi
 }
 
 export async function deleteReleases(dataDir: string, site: SiteId): Promise<void> {
-  await rm(releasesFile(dataDir, site), { force: true });
+  await rm(toReleasesFile(dataDir, site), { force: true });
 }
 
 /**
@@ -100,11 +95,9 @@ export async function deleteReleases(dataDir: string, site: SiteId): Promise<voi
  * @returns one sentence for the operator; null when the connector was installed there, or this user may not look
  */
 export async function findNewRelease(dataDir: string, site: SiteId, wordpressDir: string): Promise<string | null> {
-  const installed = await readReleases(dataDir, site).catch(() => []);
-  const current = await realpath(wordpressDir).catch(() => null);
-  if (installed.length === 0 || current === null) return null;
-  if (installed.some((release) => release.wordpressDir === current)) return null;
-  return `${wordpressDir} leads to ${current}, a release without the connector. Run \`security-optimizer attach --all\` after each deployment.`;
+  const release = await findBareRelease(dataDir, site, wordpressDir);
+  if (release === null) return null;
+  return `${wordpressDir} leads to ${release}, a release without the connector. Run \`security-optimizer attach --all\` after each deployment.`;
 }
 
 /** A folder that this user may not look at may be there. */
@@ -115,10 +108,6 @@ async function isGone({ muPluginsDir }: Release): Promise<boolean> {
   );
 }
 
-function releasesFile(dataDir: string, site: SiteId): string {
-  return join(dataDir, 'sites', `${site}.releases`);
-}
-
 async function writeReleases(dataDir: string, site: SiteId, releases: readonly InstalledRelease[]): Promise<void> {
-  await writeFileAtomically(releasesFile(dataDir, site), `${JSON.stringify(releases)}\n`, { mode: 0o600 });
+  await writeFileAtomically(toReleasesFile(dataDir, site), `${JSON.stringify(releases)}\n`, { mode: 0o600 });
 }

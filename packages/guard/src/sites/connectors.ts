@@ -16,6 +16,7 @@ import { createPolicyPush } from '../wordpress/policy-push.js';
 import type { Signal } from '../wordpress/signature.js';
 import { runSiteTask } from '../wordpress/site-files.js';
 import type { LiveSites } from './live-sites.js';
+import { createReleaseWatch } from './release-watch.js';
 import type { SiteFactsStore } from './site-facts-store.js';
 import type { SiteList } from './site-list.js';
 
@@ -27,6 +28,8 @@ export interface Connectors {
   check(site: SiteConfig): void;
   /** Checks the connector, unless it was checked recently. Never throws. */
   recheck(site: SiteConfig): void;
+  /** Checks the connectors that were missing in a WordPress that responded: one may have been installed. Never throws. */
+  checkMissing(): void;
   /** Sends WordPress the policy of these settings. The caller holds the site's mutex. Throws ConnectorError. */
   readonly pushSettings: SettingChangeContext['pushPolicy'];
   /** Sends WordPress the policy with these blocked users. The caller holds the site's mutex. Throws ConnectorError. */
@@ -140,6 +143,13 @@ export function createConnectors(services: {
     },
   });
 
+  const releases = createReleaseWatch({
+    dataDir: config.dataDir,
+    sites: siteList,
+    onChanged: (site) => void health.check(site),
+    logger,
+  });
+
   function recordUse(site: SiteConfig): void {
     health.recordUse(site.id);
     for (const listener of useListeners) listener(site.id);
@@ -150,6 +160,12 @@ export function createConnectors(services: {
     state: health.state,
     check: (site) => void health.check(site),
     recheck: health.recheck,
+    checkMissing() {
+      for (const site of siteList) {
+        const { kind } = health.state(site.id);
+        if (kind === 'missing' || kind === 'other_secret') void health.check(site);
+      }
+    },
     pushSettings(site, settings) {
       const blockedUsers = sites.blockedUsers(site.id, settings);
       const inForce = settingsInForce(settings, clock());
@@ -182,9 +198,11 @@ export function createConnectors(services: {
     onBack: (listener) => void backListeners.push(listener),
     start(whenReady) {
       ready = whenReady;
+      releases.start();
       return health.start();
     },
     stop() {
+      releases.stop();
       health.stop();
       policyPush.stop();
     },

@@ -1,0 +1,109 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { recordedLog } from '../../test/support/log-lines.js';
+import { scratchFolder } from '../../test/support/scratch.js';
+import { siteConfig } from '../../test/support/site-config.js';
+import type { SiteConfig } from '../site.js';
+import { toReleasesFile } from '../wordpress/installed-releases.js';
+import { createReleaseWatch } from './release-watch.js';
+
+/** A site whose path leads to a release in which the connector is, as guard finds it when it starts. */
+async function watchedSite(count = 1) {
+  const root = await scratchFolder();
+  mkdirSync(join(root, 'sites'));
+  const log = recordedLog();
+  const changed: string[] = [];
+  const release = (name: string) => join(root, 'releases', name);
+  const leadTo = (name: string, path = 'current') => {
+    mkdirSync(release(name), { recursive: true });
+    symlinkSync(release(name), join(root, 'next'));
+    renameSync(join(root, 'next'), join(root, path));
+  };
+  const install = (...names: readonly string[]) => {
+    const folders = names.map((name) => ({ wordpressDir: release(name), muPluginsDir: release(name), files: [] }));
+    writeFileSync(toReleasesFile(root, 'site'), JSON.stringify(folders));
+  };
+  leadTo('1');
+  install('1');
+  const others = Array.from({ length: count - 1 }, (_, at) => siteConfig({ id: `other-${at}`, wordpressDir: root }));
+  const sites: SiteConfig[] = [...others, siteConfig({ wordpressDir: join(root, 'current') })];
+  const watch = createReleaseWatch({
+    dataDir: root,
+    sites,
+    onChanged: ({ id }) => void changed.push(id),
+    logger: log.logger,
+  });
+  return { root, sites, watch, log, changed, release, leadTo, install };
+}
+
+describe('a guard that watches where the paths of sites lead', () => {
+  it('says at once which release lacks the connector, once, and has the connector checked', async () => {
+    const { watch, log, changed, leadTo, release, root } = await watchedSite();
+    await watch.runRound();
+    expect([log.events(), changed]).toEqual([[], []]);
+    leadTo('2');
+    for (let round = 0; round < 3; round++) await watch.runRound();
+    expect(log.events()).toEqual(['release-without-connector']);
+    expect(JSON.parse(log.text())).toMatchObject({
+      site: 'site',
+      path: join(root, 'current'),
+      release: release('2'),
+      msg: expect.stringContaining('attach --all'),
+    });
+    expect(changed).toEqual(['site']);
+  });
+
+  it('has it checked again when it was installed there, and after a roll-back', async () => {
+    const { watch, log, changed, leadTo, install } = await watchedSite();
+    await watch.runRound();
+    leadTo('2');
+    await watch.runRound();
+    install('1', '2');
+    await watch.runRound();
+    expect(changed).toEqual(['site', 'site']);
+    await watch.runRound();
+    leadTo('1');
+    await watch.runRound();
+    expect(changed).toEqual(['site', 'site', 'site']);
+    expect(log.events()).toEqual(['release-without-connector']);
+  });
+
+  it('says so when it starts in front of one', async () => {
+    const { watch, log, leadTo } = await watchedSite();
+    leadTo('2');
+    await watch.runRound();
+    expect(log.events()).toEqual(['release-without-connector']);
+  });
+
+  it('says nothing of a release that had the connector before it became current, and has it checked', async () => {
+    const { watch, log, changed, leadTo, install } = await watchedSite();
+    await watch.runRound();
+    install('1', '2');
+    leadTo('2');
+    await watch.runRound();
+    expect([log.events(), changed]).toEqual([[], ['site']]);
+  });
+
+  it('is not disturbed by a path that leads nowhere, a damaged list, or a site that goes', async () => {
+    const { watch, log, changed, leadTo, root, sites } = await watchedSite();
+    await watch.runRound();
+    rmSync(join(root, 'current'));
+    await watch.runRound();
+    writeFileSync(toReleasesFile(root, 'site'), '{');
+    leadTo('2');
+    await watch.runRound();
+    sites.length = 0;
+    await watch.runRound();
+    expect([log.events(), changed]).toEqual([[], ['site']]);
+  });
+
+  it('looks at thousands of sites in several rounds', async () => {
+    const { watch, log, leadTo } = await watchedSite(450);
+    leadTo('2');
+    for (const expected of [[], [], ['release-without-connector']]) {
+      await watch.runRound();
+      expect(log.events()).toEqual(expected);
+    }
+  });
+});
