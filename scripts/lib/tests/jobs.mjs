@@ -63,7 +63,7 @@ const SECONDS = {
   guard: 515,
   'e2e, nginx-defaults (activity)': 445,
   'e2e, embedded (login,activity,others)': 400,
-  'e2e, nginx-defaults (installs)': 305,
+  'e2e, nginx-defaults (installs)': 350,
   'e2e, nginx-defaults (login)': 290,
   'e2e, nginx-defaults (interface)': 250,
   'e2e, nginx-defaults (others)': 250,

@@ -140,6 +140,13 @@ final class Security_Optimizer_Context {
 	}
 
 	/**
+	 * @return string|null Folder of the network below which the request asked for the custom address of the login.
+	 */
+	public static function folder() {
+		return isset( self::$context['folder'] ) && is_string( self::$context['folder'] ) ? self::$context['folder'] : null;
+	}
+
+	/**
 	 * @return bool Whether the request came by the custom address of the registration.
 	 */
 	public static function uses_signup_url() {

@@ -109,15 +109,41 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * Action `login_init`: the login by any other route than the custom address.
+	 * Action `login_init`: the login by any other route than the custom address. In a network guard can't know which
+	 * folders are sites: below one that is none, there is no login.
 	 */
 	public static function refuse_request() {
-		if ( ! self::is_visible()
-			&& ! in_array( $GLOBALS['action'], self::FOR_VISITORS, true )
-			&& Security_Optimizer_Gate::came_through_guard()
-		) {
+		$is_refused = ! self::is_visible() && ! in_array( $GLOBALS['action'], self::FOR_VISITORS, true );
+		$folder     = Security_Optimizer_Context::folder();
+		if ( null !== $folder ) {
+			$is_refused = ! is_multisite() || get_site()->path !== get_network()->path . $folder . '/';
+		}
+		if ( $is_refused && Security_Optimizer_Gate::came_through_guard() ) {
 			Security_Optimizer_Gate::end_as_not_found();
 		}
+	}
+
+	/**
+	 * @param string $path Path of a URL.
+	 * @return bool Whether the login or the registration of this site has it as its custom address.
+	 */
+	private static function is_custom( $path ) {
+		$path = self::segments( $path );
+		foreach ( self::home_paths() as $home ) {
+			$home = self::segments( $home );
+			if ( array_slice( $path, 0, count( $home ) ) !== $home ) {
+				continue;
+			}
+			$route = array_slice( $path, count( $home ) );
+			$route = 'index.php' === current( $route ) ? array_slice( $route, 1 ) : $route;
+			foreach ( array( 'login_url_login', 'login_url_signup' ) as $field ) {
+				$slug = self::segments( Security_Optimizer_Policy::get_text( $field ) );
+				if ( array() !== $slug && $slug === $route ) {
+					return true;
+				}
+			}
+		}
+		return false;
 	}
 
 	/**
@@ -178,8 +204,6 @@ final class Security_Optimizer_Login_Url {
 		) {
 			return false;
 		}
-		$home = explode( '/', trim( strtolower( self::home_path() ), '/' ) );
-		$home = array( '' ) === $home ? array() : $home;
 		$path = self::segments( $part[2] );
 		if ( array() !== array_intersect( $path, array( 'wp-register.php', 'wp-signup.php', 'wp-activate.php' ) ) ) {
 			return true;
@@ -191,17 +215,7 @@ final class Security_Optimizer_Login_Url {
 		if ( array_slice( $path, 0, count( $admin ) ) === $admin ) {
 			return ! in_array( (string) current( array_slice( $path, count( $admin ), 1 ) ), array( 'admin-ajax.php', 'admin-post.php' ), true );
 		}
-		if ( array_slice( $path, 0, count( $home ) ) === $home ) {
-			$path = array_slice( $path, count( $home ) );
-		}
-		$path = 'index.php' === current( $path ) ? array_slice( $path, 1 ) : $path;
-		foreach ( array( 'login_url_login', 'login_url_signup' ) as $field ) {
-			$slug = self::segments( Security_Optimizer_Policy::get_text( $field ) );
-			if ( array() !== $slug && $slug === $path ) {
-				return true;
-			}
-		}
-		return false;
+		return self::is_custom( $part[2] ) || self::is_custom( self::home_path() . $part[2] );
 	}
 
 	/**
@@ -279,23 +293,26 @@ final class Security_Optimizer_Login_Url {
 		if ( in_array( $action, self::FOR_VISITORS, true ) ) {
 			return $url;
 		}
-		$slug = Security_Optimizer_Policy::get_text( 'login_url_login' );
+		// Each site in a folder of a network has the login below its own address; the registration is the network's.
+		$own  = current( self::home_paths() );
+		$home = '' === $part[2] || 0 === strpos( $part[2], $own ) ? $own : self::home_path();
+		$path = $home . Security_Optimizer_Policy::get_text( 'login_url_login' );
 		if ( 'wp-login.php' !== strtolower( $part[3] ) || 'register' === $action ) {
 			if ( '' === $signup ) {
-				return 'register' === $action ? self::build_url( $part, $slug, $query ) : $url;
+				return 'register' === $action ? self::build_url( $part, $path, $query ) : $url;
 			}
-			$slug  = $signup;
+			$path  = self::home_path() . $signup;
 			$query = trim( preg_replace( '/(\A|&|&amp;|&#038;)action=register(?=\z|&|;)/', '', $query ), '&' );
 		}
-		return self::build_url( $part, $slug, $query );
+		return self::build_url( $part, $path, $query );
 	}
 
 	private static function action_in( $query ) {
 		return preg_match( '/(?:\A|[&;])action=([^&;]*)/', $query, $found ) ? $found[1] : '';
 	}
 
-	private static function build_url( $part, $slug, $query ) {
-		return $part[1] . self::home_path() . $slug . ( '' === $query ? '' : '?' . $query ) . ( isset( $part[5] ) ? $part[5] : '' );
+	private static function build_url( $part, $path, $query ) {
+		return $part[1] . $path . ( '' === $query ? '' : '?' . $query ) . ( isset( $part[5] ) ? $part[5] : '' );
 	}
 
 	private static function to_default( $url ) {
@@ -305,7 +322,7 @@ final class Security_Optimizer_Login_Url {
 			$slugs[ $signup ] = self::default_signup();
 		}
 		foreach ( $slugs as $slug => $plain ) {
-			$form = '#\A(https?://[^/?\#]+)' . preg_quote( self::home_path() . $slug, '#' ) . '/?(?![\w/-])(?:\?(.*))?#i';
+			$form = '#\A(https?://[^/?\#]+)(?:' . implode( '|', array_map( 'preg_quote', self::home_paths() ) ) . ')' . preg_quote( $slug, '#' ) . '/?(?![\w/-])(?:\?(.*))?#i';
 			if ( preg_match( $form, $url, $part ) && self::is_own( $part[1] ) ) {
 				$rest = isset( $part[2] ) ? $part[2] : '';
 				return $plain . ( '' === $rest ? '' : ( strpos( $plain, '?' ) ? '&' : '?' ) . $rest ) . substr( $url, strlen( $part[0] ) );
@@ -326,6 +343,14 @@ final class Security_Optimizer_Login_Url {
 			}
 		}
 		return '' === $host || ( is_multisite() && 0 === strcasecmp( $host, get_network()->domain ) );
+	}
+
+	/**
+	 * @return string[] Paths below which the custom address of the login is: of this site, and of its network.
+	 */
+	private static function home_paths() {
+		$network = self::home_path();
+		return is_multisite() ? array_unique( array( get_site()->path, $network ) ) : array( $network );
 	}
 
 	private static function home_path() {

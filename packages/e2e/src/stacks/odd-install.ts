@@ -177,16 +177,21 @@ export function writeConfiguration(file: string, values: Readonly<Record<string,
   writeFileSync(file, text);
 }
 
-/** Makes a network of sites in sub-directories out of a single site, with a second site. */
-async function makeNetwork(stack: Stack, configuration: string): Promise<void> {
+/**
+ * Makes a network out of a single site, with a second site: at `/second/`, or at a domain of its own.
+ *
+ * @param ownDomain domain of the second site; the network is one of sub-domains then
+ */
+export async function makeNetwork(stack: Stack, configuration: string, ownDomain?: string): Promise<void> {
   const { host } = new URL(stack.url);
+  const byDomains = ownDomain !== undefined;
   await runInWordPress(
     stack,
     `require_once ABSPATH . 'wp-admin/includes/upgrade.php';
     define( 'WP_INSTALLING_NETWORK', true );
     foreach ( $GLOBALS['wpdb']->tables( 'ms_global' ) as $table => $prefixed ) { $GLOBALS['wpdb']->$table = $prefixed; }
     install_network();
-    $made = populate_network( 1, '${host}', 'owner@example.com', 'Network', '/', false );
+    $made = populate_network( 1, '${host}', 'owner@example.com', 'Network', '/', ${byDomains} );
     if ( is_wp_error( $made ) && 'no_wildcard_dns' !== $made->get_error_code() ) { fwrite( STDERR, $made->get_error_message() ); exit( 1 ); }`,
   );
   // In a network each site's address stands in the database alone.
@@ -197,13 +202,13 @@ async function makeNetwork(stack: Stack, configuration: string): Promise<void> {
     SITE_ID_CURRENT_SITE: 1,
     PATH_CURRENT_SITE: '/',
     DOMAIN_CURRENT_SITE: host,
-    SUBDOMAIN_INSTALL: false,
+    SUBDOMAIN_INSTALL: byDomains,
     MULTISITE: true,
     WP_ALLOW_MULTISITE: true,
   });
   await runInWordPress(
     stack,
-    `$id = wpmu_create_blog( '${host}', '/second/', 'Second', 1, array( 'public' => 1 ), 1 );
+    `$id = wpmu_create_blog( '${ownDomain ?? host}', '${byDomains ? '/' : '/second/'}', 'Second', 1, array( 'public' => 1 ), 1 );
     if ( is_wp_error( $id ) ) { fwrite( STDERR, $id->get_error_message() ); exit( 1 ); }
     grant_super_admin( 1 );`,
   );

@@ -176,11 +176,14 @@ function goBack({ plugins }: OpenSite): void {
 }
 
 /**
- * wp-config.php, which WordPress also finds one folder up, or wp-load.php before WordPress is configured.
+ * wp-config.php, or wp-load.php before WordPress is configured. As wp-load.php does, it takes the one a folder up only
+ * if that folder holds no WordPress: the other one's configuration may have other readers.
  * @param wordpress the working directory
  */
 function readModel(wordpress: Stats): Model {
-  for (const name of ['wp-config.php', join('..', 'wp-config.php'), 'wp-load.php']) {
+  const isBelowAnother = statSync(join('..', 'wp-settings.php'), { throwIfNoEntry: false }) !== undefined;
+  const above = isBelowAnother ? [] : [join('..', 'wp-config.php')];
+  for (const name of ['wp-config.php', ...above, 'wp-load.php']) {
     const found = look(name);
     if (found?.isFile()) return { path: shown(name), file: found, link: null };
     const target = found?.isSymbolicLink() ? statSync(name, { throwIfNoEntry: false }) : undefined;

@@ -254,6 +254,7 @@ function toLoginContext(
   const path = uri === null || decoy?.reversible === true ? undefined : toOriginalPath(uri);
   const customPage =
     policy.login.hasCustomUrl && (loginRoute === 'login' || loginRoute === 'signup') ? loginRoute : null;
+  const folder = customPage === 'login' ? policy.login.getLoginPaths(facts).folder : null;
   const plugin = facts.signedXmlRpc;
   if (plugin !== null) return { login: 'refuse', xml_rpc: plugin, ...(path === undefined ? {} : { path }) };
   const keep = context.missingReports.getRetention(site.config.id);
@@ -266,6 +267,7 @@ function toLoginContext(
     ...(keep === null ? {} : { keep }),
     ...(path === undefined ? {} : { path }),
     ...(customPage === null ? {} : { page: customPage }),
+    ...(folder === null ? {} : { folder }),
     ...(device === null ? {} : { devices: device.users }),
     ...(trusted.length === 0 ? {} : { trusted }),
   };

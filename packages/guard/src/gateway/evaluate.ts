@@ -161,7 +161,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
   const scheme = proxied ? readForwardedScheme(readHeader(request, 'x-forwarded-proto'), peer.scheme) : peer.scheme;
   const isCustomLogin = policy.login.hasCustomUrl && (loginRoute === 'login' || loginRoute === 'signup');
   const replaced = isCustomLogin
-    ? toLoginTarget(policy, loginRoute as 'login' | 'signup', query)
+    ? toLoginTarget(policy, loginRoute as 'login' | 'signup', facts, query)
     : (decoy?.target ?? null);
   return {
     kind: 'allow',
@@ -220,8 +220,13 @@ export function isKnownBrowser({ secret, cookie, now }: Pick<LoginApproach, 'sec
 }
 
 /** The target of WordPress's script behind a custom address. The connector ensures that a sign-up stays a sign-up. */
-export function toLoginTarget({ login }: Policy, loginRoute: 'login' | 'signup', query: string): string {
-  const own = loginRoute === 'login' ? login.scriptPath : login.signupTarget;
+export function toLoginTarget(
+  { login }: Policy,
+  loginRoute: 'login' | 'signup',
+  facts: RequestFacts,
+  query: string,
+): string {
+  const own = loginRoute === 'login' ? login.getLoginPaths(facts).scriptPath : login.signupTarget;
   if (query === '') return own;
   // PHP uses the last of several values, so WordPress's action comes last.
   const [script, action] = own.split('?');

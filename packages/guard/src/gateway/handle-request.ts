@@ -136,9 +136,11 @@ const UNCLEAR_FRAMING = new Set(['ambiguous:framing', 'ambiguous:host', 'ambiguo
 /** Actions of the login page that guard handles itself. */
 const TWO_FACTOR_ACTIONS = new Set(['second-factor', 'second-factor-setup']);
 
-function toTwoFactorRequest({ site, address, scheme, host, policy }: Allowed, requestId: string): TwoFactorRequest {
+function toTwoFactorRequest(allowed: Allowed, requestId: string): TwoFactorRequest {
+  const { site, address, scheme, host, policy, facts } = allowed;
   const { language, login } = policy;
-  return { site: site.config, address: address.text, scheme, host, requestId, loginPath: login.loginPath, language };
+  const { loginPath } = login.getLoginPaths(facts);
+  return { site: site.config, address: address.text, scheme, host, requestId, loginPath, language };
 }
 
 /** Forwards the request and records the outcome of the passwords in it. */

@@ -18,7 +18,7 @@ const custom = { login_url: { type: 'custom', login: 'my-door', signup: 'Join/Us
 function route(
   target: string,
   settings: Partial<LoginSettings> = {},
-  more: { method?: string; cookie?: boolean; paths?: SitePaths } = {},
+  more: { method?: string; cookie?: boolean; paths?: SitePaths; multisite?: boolean } = {},
 ): string {
   const canonical = toCanonicalPath(target);
   if (!canonical.ok) throw new Error(target);
@@ -36,9 +36,9 @@ function route(
       overridesMethod: false,
     },
   });
-  return compileLoginPolicy({ login: { ...defaultLoginSettings, ...settings }, paths, timeZone: 'UTC' }).getRoute(
-    facts,
-  );
+  const login = { ...defaultLoginSettings, ...settings };
+  const { multisite = false } = more;
+  return compileLoginPolicy({ login, paths, timeZone: 'UTC', multisite }).getRoute(facts);
 }
 
 describe('the route of a request', () => {
@@ -79,6 +79,21 @@ describe('the route of a request', () => {
     }
   });
 
+  it('with a custom address, in a network: the login below each folder that may be a site', () => {
+    for (const paths of [defaultSitePaths, inBlog]) {
+      const { home } = paths;
+      const network = { paths, multisite: true };
+      expect(route(`${home}/Second/my-door/`, custom, network)).toBe('login');
+      expect(route(`${home}/index.php/second/my-door`, custom, network)).toBe('login');
+      expect(route(`${home}/my-door`, custom, network)).toBe('login');
+      for (const path of ['/second/x/my-door', '/second/my-door/x', '/a.b/my-door', '/second/join/us', '/second']) {
+        expect([path, route(home + path, custom, network)]).toEqual([path, 'other']);
+      }
+      expect(route(`${home}/second/my-door`, { ...custom, login_access: ['198.51.100.1'] }, network)).toBe('other');
+    }
+    expect(route('/second/my-door', {}, { multisite: true })).toBe('other');
+  });
+
   it('with a custom address: the admin area only with a session cookie, and its open parts not even then', () => {
     expect(route('/wp-admin/', custom)).toBe('hidden');
     expect(route('/wp-admin/', custom, { cookie: true })).toBe('admin');
@@ -90,6 +105,20 @@ describe('the route of a request', () => {
     expect(route('/wp-admin/admin-post.php', custom)).toBe('ajax');
     expect(route('/wp-admin/js/password-strength-meter.min.js', custom)).toBe('other');
     expect(route('/blog/core/wp-admin/x.php', custom, { paths: inBlog })).toBe('hidden');
+  });
+
+  it('knows where the login of a site in a folder of the network lies', () => {
+    const login = { ...defaultLoginSettings, ...custom };
+    const getPaths = (...routeSegments: string[]) =>
+      compileLoginPolicy({ login, paths: inBlog, timeZone: 'UTC', multisite: true }).getLoginPaths({ routeSegments });
+    expect(getPaths('second', 'my-door')).toEqual({
+      loginPath: '/blog/second/my-door',
+      scriptPath: '/blog/second/wp-login.php',
+      folder: 'second',
+    });
+    const network = { loginPath: '/blog/my-door', scriptPath: '/blog/core/wp-login.php', folder: null };
+    expect(getPaths('my-door')).toEqual(network);
+    expect(getPaths('second')).toEqual(network);
   });
 
   it('knows where WordPress’s own script lies', () => {

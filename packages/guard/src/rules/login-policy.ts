@@ -17,6 +17,11 @@ export interface LoginPolicy {
   readonly loginPath: string;
   /** Path of `wp-login.php`. */
   readonly scriptPath: string;
+  /**
+   * Where the login is for a request that takes the route to it. In a network, each site in a folder has the custom
+   * address below its own: the connector answers by it only if there is such a site.
+   */
+  getLoginPaths(facts: Pick<LoginRouteFacts, 'routeSegments'>): LoginPaths;
   /** Path and query of WordPress's own registration. */
   readonly signupTarget: string;
   readonly timeZone: string;
@@ -24,6 +29,15 @@ export interface LoginPolicy {
   /** Whether the address is on the Login Access list, or there is none. */
   mayLogIn(address: Address): boolean;
   away(nowMs: number): AwayNow;
+}
+
+export interface LoginPaths {
+  /** Where visitors reach it. */
+  readonly loginPath: string;
+  /** Path of its `wp-login.php`. */
+  readonly scriptPath: string;
+  /** Folder of the network below which it is; null for that of the network itself and without one. */
+  readonly folder: string | null;
 }
 
 export interface LoginPolicyInput {
@@ -42,12 +56,22 @@ export function compileLoginPolicy({ login, paths, timeZone, multisite = false }
   const custom = login.login_url.type === 'custom' && login.login_url.login !== '';
   const root = paths.admin.slice(0, paths.admin.lastIndexOf('/'));
   const scriptPath = `${root}/wp-login.php`;
+  const loginPath = custom ? `${paths.home}/${login.login_url.login}` : scriptPath;
+  const main = Object.freeze({ loginPath, scriptPath, folder: null });
+  const findFolder = compileFolderOfLogin(custom && multisite ? login.login_url.login : null);
   return Object.freeze({
     limit: login.login_attempts,
     hasCustomUrl: custom,
     hiddenNames: listHiddenNames(paths),
-    loginPath: custom ? `${paths.home}/${login.login_url.login}` : scriptPath,
+    loginPath,
     scriptPath,
+    getLoginPaths({ routeSegments }: Pick<LoginRouteFacts, 'routeSegments'>) {
+      const folder = findFolder(routeSegments);
+      if (folder === null) return main;
+      // WordPress's rules for the web server lead it to the script of the network.
+      const site = `${paths.home}/${folder}`;
+      return { loginPath: `${site}/${login.login_url.login}`, scriptPath: `${site}/wp-login.php`, folder };
+    },
     signupTarget: multisite ? `${root}/wp-signup.php` : `${scriptPath}?action=register`,
     timeZone,
     getRoute: compileLoginRoutes({
@@ -148,6 +172,7 @@ export function compileLoginRoutes(site: {
   const loginRoute = custom ? login.login.toLowerCase() : null;
   const home = paths.home.split('/').slice(1);
   const signupRoute = custom && login.signup !== '' ? login.signup.toLowerCase() : null;
+  const findFolder = compileFolderOfLogin(multisite ? loginRoute : null);
   return (facts) => {
     const { segments, routeSegments } = facts;
     for (let i = 0; i < segments.length; i++) {
@@ -161,9 +186,30 @@ export function compileLoginRoutes(site: {
     if (loginRoute === null || routeSegments.length === 0) return 'other';
     if (home.some((name, i) => segments[i] !== name)) return 'other';
     const route = routeSegments.length === 1 ? (routeSegments[0] as string) : routeSegments.join('/');
-    const door = route === loginRoute ? 'login' : route === signupRoute ? 'signup' : null;
+    const isLogin = route === loginRoute || findFolder(routeSegments) !== null;
+    const door = isLogin ? 'login' : route === signupRoute ? 'signup' : null;
     // Who may not log in from there finds what anybody finds at an address without a page.
     return door !== null && mayLogIn(facts.address) ? door : 'other';
+  };
+}
+
+/** Folders that the rules for the web server of a network know, lower-case. */
+const FOLDER_OF_SITE = /^[_0-9a-z-]+$/;
+
+/**
+ * Prepares the question whether a route is the login of a site in a folder of the network. Such a site has one folder;
+ * whether there is one of that name, only WordPress knows.
+ *
+ * @param login custom address; null where there is none, or no network
+ * @returns what gives the folder's name, or null
+ */
+function compileFolderOfLogin(login: string | null): (route: readonly string[]) => string | null {
+  if (login === null) return () => null;
+  const parts = login.toLowerCase().split('/');
+  return (route) => {
+    if (route.length !== parts.length + 1 || parts.some((part, i) => route[i + 1] !== part)) return null;
+    const [folder = ''] = route;
+    return FOLDER_OF_SITE.test(folder) ? folder : null;
   };
 }
 

@@ -29,6 +29,8 @@ export interface LoginContext {
   readonly path?: string;
   /** The request was sent to the custom login or sign-up address. */
   readonly page?: 'login' | 'signup';
+  /** The request was sent to the custom login address below this folder: there is one only if it is a site of the network. */
+  readonly folder?: string;
   /** Users who have logged in with this browser before. */
   readonly devices?: readonly number[];
   /** Users for whom this browser is a trusted device. */
