@@ -19,7 +19,8 @@
 
 defined( 'ABSPATH' ) || exit;
 
-define( 'SECURITY_OPTIMIZER_FILE', __FILE__ );
+// A loader of one line, which the operator has put there, says itself where the key is and includes this one.
+defined( 'SECURITY_OPTIMIZER_FILE' ) || define( 'SECURITY_OPTIMIZER_FILE', __FILE__ );
 define( 'SECURITY_OPTIMIZER_DIR', __DIR__ . '/security-optimizer' );
 
 // An incomplete copy must not take the site down. Silenced, since `open_basedir` may close a shared folder.
@@ -39,13 +40,27 @@ if ( @is_readable( SECURITY_OPTIMIZER_DIR . '/includes/class-hooks.php' ) ) { //
 	);
 
 	Security_Optimizer_Hooks::add();
-} elseif ( __DIR__ . '/security-optimizer' !== SECURITY_OPTIMIZER_DIR ) {
+} elseif ( dirname( SECURITY_OPTIMIZER_FILE ) . '/security-optimizer' !== SECURITY_OPTIMIZER_DIR ) {
 	// The owner of the site has not removed a shared folder, so a site that requires guard stays closed without it.
 	( static function () {
 		error_log( 'Security Optimizer: PHP can not read ' . SECURITY_OPTIMIZER_DIR . '. Run `security-optimizer share-connector`, and check open_basedir.' ); // phpcs:ignore WordPress.PHP.DevelopmentFunctions
-		$file     = __DIR__ . '/security-optimizer/secret.php';
+		// As class-secret.php finds the key, which can't be read either.
+		$named = array();
+		foreach ( array( 'KEY_FILE', 'REQUIRE_GUARD' ) as $name ) {
+			$name    = 'SECURITY_OPTIMIZER_' . $name;
+			$named[] = defined( $name ) ? constant( $name ) : getenv( $name );
+		}
+		list( $file, $required ) = $named;
+		if ( false === $file || '.php' !== substr( $file, -4 ) ) {
+			$folder = dirname( SECURITY_OPTIMIZER_FILE ) . '/security-optimizer/';
+			$real   = @realpath( ABSPATH ); // phpcs:ignore WordPress.PHP.NoSilencedErrors
+			$own    = $folder . 'keys/' . substr( hash( 'sha256', rtrim( false === $real ? ABSPATH : $real, '/' ) ), 0, 16 ) . '.php';
+			$file   = is_readable( $own ) ? $own : $folder . 'secret.php';
+		}
 		$settings = is_readable( $file ) ? include $file : null;
-		if ( empty( $settings['require_guard'] ) || in_array( PHP_SAPI, array( 'cli', 'phpdbg' ), true ) ) {
+		if ( ( empty( $settings['require_guard'] ) && in_array( $required, array( false, '', '0', 'false' ), true ) )
+			|| in_array( PHP_SAPI, array( 'cli', 'phpdbg' ), true )
+		) {
 			return;
 		}
 		header( 'Content-Type: text/plain; charset=utf-8', true, 503 );

@@ -10,6 +10,7 @@
 define( 'ABSPATH', __DIR__ );
 require dirname( __DIR__ ) . '/security-optimizer/includes/class-protocol.php';
 require dirname( __DIR__ ) . '/security-optimizer/includes/class-decoy.php';
+require dirname( __DIR__ ) . '/security-optimizer/includes/class-secret.php';
 
 $vectors = json_decode( file_get_contents( dirname( __DIR__ ) . '/protocol-vectors.json' ), true );
 $secret  = $vectors['secret'];
@@ -27,6 +28,10 @@ $check = function ( $name, $expected, $actual ) use ( &$passed, &$failed ) {
 
 foreach ( $vectors['keyIds'] as $sample ) {
 	$check( 'key id', $sample['keyId'], Security_Optimizer_Protocol::key_id( $sample['secret'] ) );
+}
+
+foreach ( $vectors['keyFiles'] as $sample ) {
+	$check( 'name of a key file', $sample['file'], Security_Optimizer_Secret::file_name( $sample['wordpressDir'] ) );
 }
 
 foreach ( $vectors['guardHeaders']['accepted'] as $sample ) {

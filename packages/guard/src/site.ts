@@ -18,6 +18,8 @@ export interface SiteConfig {
   readonly muPluginsDir?: string;
   /** Folder with the connector's releases that sites of the machine share; absent where the site has a copy of its own. */
   readonly sharedConnector?: string;
+  /** Whether the operator puts the key where the site's PHP finds it; else guard writes it. */
+  readonly externalKey?: boolean;
   /** 64 hexadecimal digits shared with the connector. Never logged. */
   readonly secret: string;
   /** Whether the connector refuses web requests that did not come through guard. */

@@ -33,7 +33,9 @@ export async function actAsDataOwner(command: string, args: readonly string[]): 
       ? [values.wordpress, values.release, values['mu-plugins']]
       : command === 'sites import'
         ? await foldersInFile(args)
-        : [];
+        : command === 'sites remove'
+          ? [values['mu-plugins']]
+          : [];
     startSiteBroker(named.filter((path) => path !== undefined).map((path) => resolve(path)));
   }
   becomeUser(found.uid, { fallbackGroup: found.gid, withGroups: true });

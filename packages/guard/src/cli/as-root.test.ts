@@ -32,6 +32,7 @@ import {
   snapshot,
   VICTIM,
 } from '../../test/support/users.js';
+import { toKeyFileName } from '../wordpress/connector-secret.js';
 import { runSiteTask, SiteFilesError } from '../wordpress/site-files.js';
 import { findConnectorSources } from './connector-files.js';
 import type { Finding } from './doctor-checks.js';
@@ -141,9 +142,10 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     const folders = { wordpressDir: wordpress };
     const tasks = [
       { kind: 'restore-key', content, onlyIfLacking: false },
-      { kind: 'install', sources, content, recorded, shared: null },
+      { kind: 'install', sources, content, recorded, shared: null, key: 'secret.php' },
+      { kind: 'install', sources, content, recorded, shared: null, key: 'by-path' },
       { kind: 'restore-key', content, onlyIfLacking: true },
-      { kind: 'remove', recorded },
+      { kind: 'remove', recorded, secret: content.secret, isInUse: false },
     ] as const;
     let done = 0;
     for (const [folder, target] of [
@@ -301,6 +303,63 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(detached.stderr).toContain('one-example stays attached:');
     expect(readFileSync(join(dataDir, 'guard.json'), 'utf8')).toContain(`"${wordpress}"`);
     expect(readdirSync(join(victim, 'wp-content'))).toEqual([]);
+  });
+
+  it('give each site that uses root’s folder of must-use plugins a key that its own user alone can read', async () => {
+    const { root, wordpress, victim, dataDir, attach, ofRoot } = await machine();
+    const plugins = join(ofRoot, 'mu-plugins');
+    mkdirSync(plugins);
+    const at = ['--mu-plugins', plugins];
+    // Nobody says that it is shared: it belongs to root, and the site does not.
+    expect(attach(...at, '--host', 'one.example')).toMatchObject({ status: 0, stderr: '' });
+    expect(attach('--wordpress', victim, ...at, '--host', 'two.example')).toMatchObject({ status: 0, stderr: '' });
+    const keyOf = (site: string) => join(plugins, 'security-optimizer', 'keys', toKeyFileName(site));
+    for (const [site, uid] of [
+      [wordpress, OWNER],
+      [victim, VICTIM],
+    ] as const) {
+      const key = lstatSync(keyOf(site));
+      expect([key.uid, key.gid, key.mode & 0o777]).toEqual([uid, uid, 0o640]);
+      const read = (by: number) => spawnSync('cat', [keyOf(site)], { uid: by, gid: by }).status;
+      expect([read(OWNER), read(VICTIM)]).toEqual(uid === OWNER ? [0, 1] : [1, 0]);
+    }
+    expect(existsSync(join(plugins, 'security-optimizer', 'secret.php'))).toBe(false);
+    expect(lstatSync(join(plugins, 'security-optimizer', 'keys')).uid).toBe(0);
+    // Neither can lay anything in the place of the other's key, nor does root follow a link there.
+    const key = readFileSync(keyOf(victim), 'utf8');
+    rmSync(keyOf(wordpress));
+    linkAs(OWNER, keyOf(victim), keyOf(wordpress));
+    expect(attach(...at)).toMatchObject({ status: 0, stderr: '' });
+    expect([readFileSync(keyOf(victim), 'utf8'), lstatSync(keyOf(wordpress)).isFile()]).toEqual([key, true]);
+    const detach = (...more: string[]) => runAsRoot('detach', '--data-dir', dataDir, ...more);
+    // Guard's user can change the configuration, so root works in its own folders only where the operator says so.
+    expect(detach('--site', 'one-example')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('--mu-plugins'),
+    });
+    expect(detach('--site', 'one-example', ...at)).toMatchObject({ status: 0 });
+    expect([existsSync(keyOf(wordpress)), readFileSync(keyOf(victim), 'utf8')]).toEqual([false, key]);
+    expect(existsSync(join(plugins, 'security-optimizer.php'))).toBe(true);
+    const findings = JSON.parse(
+      runAsRoot('doctor', 'two-example', '--data-dir', dataDir, '--json').stdout,
+    ) as Finding[];
+    expect(findings.filter(({ check }) => check === 'permissions')).toMatchObject([{ state: 'ok' }]);
+    expect(detach(...at).status).toBe(0);
+    expect(existsSync(join(root, 'of-root', 'mu-plugins'))).toBe(false);
+    expect(ownersIn(dataDir)).toEqual([GUARD]);
+  });
+
+  it('refuse a link in place of the folder with the keys', async () => {
+    const { victim, ofRoot, attach } = await machine();
+    const plugins = join(ofRoot, 'mu-plugins');
+    mkdirSync(join(plugins, 'security-optimizer'), { recursive: true });
+    const before = snapshot(victim);
+    linkAs(OWNER, victim, join(plugins, 'security-optimizer', 'keys'));
+    expect(attach('--mu-plugins', plugins)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('keys is a symbolic link'),
+    });
+    expect(snapshot(victim)).toEqual(before);
   });
 
   it('print nothing of a name that would control the terminal', async () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { z } from 'zod';
@@ -19,18 +20,27 @@ import { writeFileAtomically } from '../lib/files.js';
 import type { SocketAddress } from '../lib/socket-address.js';
 import type { SiteId } from '../site.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
-import { ConnectorError } from '../wordpress/connector-error.js';
+import { ConnectorError, isConnectorGone } from '../wordpress/connector-error.js';
 import type { WordPressFolders } from '../wordpress/connector-secret.js';
 import { missingTraffic, readGuardedTraffic } from '../wordpress/guarded-traffic.js';
-import { type ConnectorSources, type KeyProof, runSiteTask } from '../wordpress/site-files.js';
+import { type ConnectorSources, type KeyProof, runSiteTask, type SharedKey } from '../wordpress/site-files.js';
 import { type Command, CommandError, checked, readOptions, required, UsageError } from './command.js';
 import { readConfig, updateConfig } from './config-store.js';
-import { fileRecord, findConnectorSources, installConnector, readConnector } from './connector-files.js';
+import {
+  fileRecord,
+  findConnectorSources,
+  installConnector,
+  isKeyFile,
+  readConnector,
+  SECRET,
+} from './connector-files.js';
 import { hasSiteRows, type SiteDatabases } from './erase.js';
-import { enterRelease, readReleases, toUsualMuPlugins } from './releases.js';
+import { printManualInstall } from './manual-install.js';
+import { enterRelease, type Release, readReleases, toUsualMuPlugins } from './releases.js';
 import { findRetired, findRetiredIn, forgetRetired, type RetiredSite } from './retired-sites.js';
 import { tellServed } from './running-guard.js';
 import { findSharedFault, sharedAdvice } from './shared-connector.js';
+import { findNamedSite, type PlacedSite, toKeyPlace } from './site-identity.js';
 
 export interface AttachOptions {
   /** Folder that holds wp-load.php. */
@@ -44,6 +54,12 @@ export interface AttachOptions {
   readonly dataDir: string;
   /** A detached site whose settings and log are taken up; a new site gets an id that was never in use. */
   readonly site?: SiteId;
+  /** This is another site than the one that is attached with the same folder. */
+  readonly newSite?: boolean;
+  /** Other sites use the same folder of must-use plugins. */
+  readonly sharedMuPlugins?: boolean;
+  /** The operator puts the key where the site's PHP finds it, guard writes none; what the configuration has when left out. */
+  readonly externalKey?: boolean;
   /** The attached site that `site` names is in this folder from now on. */
   readonly moved?: boolean;
   /** Host names of the site; every host when left out. */
@@ -75,6 +91,12 @@ export interface AttachedSite {
   readonly requireGuard: boolean;
   /** Folder with the releases that sites share; null for a copy of the site's own. */
   readonly sharedConnector: string | null;
+  /** Where its key is, among those of other sites; null in a folder of its own. */
+  readonly sharedKey: SharedKey | null;
+  /** Whether the operator puts the key in place. */
+  readonly externalKey: boolean;
+  /** Sites whose key every site of that folder still finds, until they are attached again. */
+  readonly toMove: readonly SiteId[];
 }
 
 /**
@@ -95,7 +117,12 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
   }
   const sources = await findConnectorSources();
   return updateConfig(dataDir, async (config, write) => {
-    const there = await findSite(dataDir, config, { named, wordpressDir });
+    const placed = await placeSites(dataDir, config);
+    const there =
+      findNamedSite(placed, {
+        ...{ named, wordpressDir, hosts: options.hosts ?? null, id: options.site ?? null },
+        isNew: options.newSite === true,
+      }) ?? undefined;
     if (there !== undefined && options.site !== undefined && options.site !== there.id) {
       throw new CommandError(`${named} is attached as site ${there.id}. Detach that one first.`);
     }
@@ -113,10 +140,16 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       ...(muPluginsDir !== undefined && { muPluginsDir: resolve(dataDir, muPluginsDir) }),
     };
     const proof = known === undefined ? undefined : await toProof(dataDir, known.id, folders);
-    const release = { wordpressDir, ...(await runSiteTask(folders, { kind: 'inspect' }, { proof })) };
+    const { isShared, muPluginsDir: plugins } = await runSiteTask(folders, { kind: 'inspect' }, { proof });
+    const release = { wordpressDir, muPluginsDir: plugins };
+    const isExternal = options.externalKey ?? known?.externalKey ?? false;
+    const key = toKeyPlace(
+      { ...release, isShared: isShared || options.sharedMuPlugins === true, isExternal },
+      placed.filter(({ site }) => site !== known),
+    );
     const shared = options.sharedConnector === undefined ? (known?.sharedConnector ?? null) : options.sharedConnector;
     if (shared !== null) await refuseUnlessShared(sources, shared);
-    const { sharedConnector: _, muPluginsDir: __, ...others } = known ?? {};
+    const { sharedConnector: _, muPluginsDir: __, externalKey: ___, ...others } = known ?? {};
     const site: SiteEntry = {
       ...others,
       ...options.own,
@@ -127,6 +160,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       wordpressDir: there === undefined ? named : toStoredPath(dataDir, there, { named, wordpressDir }),
       ...(muPluginsDir !== undefined && { muPluginsDir }),
       ...(shared !== null && { sharedConnector: shared }),
+      ...(isExternal && { externalKey: true }),
       requireGuard: options.allowDirect ? false : options.requireGuard ? true : (known?.requireGuard ?? false),
       home: options.home ?? kept?.home ?? '',
     };
@@ -142,7 +176,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     const content = { secret, requireGuard: site.requireGuard };
     const record = fileRecord(dataDir, site.id);
     await enterRelease(dataDir, site.id, release, record);
-    await installConnector(folders, sources, content, record, { shared, proof });
+    const { sharedKey } = await installConnector(folders, sources, content, record, { shared, proof, key });
     await forgetRetired(dataDir, site.id);
     const before = known === undefined ? await findRetiredIn(dataDir, [named, wordpressDir]) : [];
     return {
@@ -151,6 +185,9 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       before: before.map(({ id }) => id),
       requireGuard: site.requireGuard,
       sharedConnector: shared,
+      sharedKey,
+      externalKey: isExternal,
+      toMove: key === 'secret.php' ? [] : await findToMove(dataDir, site.id, plugins, placed),
     };
   });
 }
@@ -179,20 +216,23 @@ export async function prepareRelease(options: PreparedRelease): Promise<SiteId> 
   const sources = await findConnectorSources();
   return updateConfig(dataDir, async (config) => {
     const site = findDeployedSite(config, options.site);
-    await refuseUnlessFree(dataDir, config, site, { named, wordpressDir });
     const muPluginsDir =
       options.muPluginsDir === undefined
         ? await toReleaseMuPlugins(dataDir, site, wordpressDir)
         : resolve(options.muPluginsDir);
     const folders = { wordpressDir, ...(muPluginsDir !== undefined && { muPluginsDir }) };
     const proof = await toProof(dataDir, site.id, folders);
-    const release = { wordpressDir, ...(await runSiteTask(folders, { kind: 'inspect' }, { proof })) };
+    const { isShared, muPluginsDir: plugins } = await runSiteTask(folders, { kind: 'inspect' }, { proof });
+    const release = { wordpressDir, muPluginsDir: plugins };
+    const others = (await placeSites(dataDir, config)).filter((placed) => placed.site !== site);
+    await refuseUnlessFree(dataDir, others, { named, ...release });
+    const key = toKeyPlace({ ...release, isShared, isExternal: site.externalKey ?? false }, others);
     const shared = site.sharedConnector ?? null;
     if (shared !== null) await refuseUnlessShared(sources, shared);
     const content = { secret: await siteSecret(dataDir, site.id), requireGuard: site.requireGuard };
     const record = fileRecord(dataDir, site.id);
     await enterRelease(dataDir, site.id, release, record);
-    await installConnector(folders, sources, content, record, { shared, proof });
+    await installConnector(folders, sources, content, record, { shared, proof, key });
     return site.id;
   });
 }
@@ -214,20 +254,17 @@ function findDeployedSite({ sites }: ConfigFile, id: SiteId | undefined): SiteEn
 /** A folder of another site would get this site's key in place of its own. */
 async function refuseUnlessFree(
   dataDir: string,
-  config: ConfigFile,
-  site: SiteEntry,
-  folder: NamedFolder,
+  others: readonly PlacedSite[],
+  { named, wordpressDir, muPluginsDir }: Release & { readonly named: string },
 ): Promise<void> {
-  const there = await findSite(dataDir, { ...config, sites: config.sites.filter((each) => each !== site) }, folder);
-  if (there !== undefined) throw new CommandError(`${folder.named} is attached as site ${there.id}.`);
-  for (const { id } of config.sites) {
-    const isOfOther = id !== site.id && (await readReleases(dataDir, id)).some(isSameFolder(folder));
-    if (isOfOther) throw new CommandError(`${folder.named} is a release of the site ${id}.`);
+  const isHere = (folders: Release) => folders.wordpressDir === wordpressDir && folders.muPluginsDir === muPluginsDir;
+  for (const other of others) {
+    const { id } = other.site;
+    if (isHere(other)) throw new CommandError(`${named} is attached as site ${id}.`);
+    if ((await readReleases(dataDir, id)).some(isHere)) {
+      throw new CommandError(`${named} is a release of the site ${id}.`);
+    }
   }
-}
-
-function isSameFolder({ wordpressDir }: NamedFolder): (release: { readonly wordpressDir: string }) => boolean {
-  return (release) => release.wordpressDir === wordpressDir;
 }
 
 /**
@@ -241,6 +278,93 @@ async function toReleaseMuPlugins(dataDir: string, site: SiteEntry, release: str
   while (!`${plugins}/`.startsWith(around === '/' ? '/' : `${around}/`)) around = dirname(around);
   const isInRelease = (await realpath(around).catch(() => null)) !== around;
   return isInRelease ? resolve(release, relative(wordpress, plugins)) : plugins;
+}
+
+/** What `attach --print` takes: nothing in it leads guard into WordPress. */
+type PrintOptions = Pick<
+  AttachOptions,
+  'dataDir' | 'upstream' | 'listen' | 'hosts' | 'site' | 'trustedProxies' | 'allowDirect' | 'requireGuard' | 'home'
+> & {
+  readonly wordpressDir: string | null;
+  readonly muPluginsDir: string | null;
+  readonly sharedConnector: string | null;
+};
+
+/**
+ * Writes guard's side of a site whose files the operator puts in place, since its code can't be written or is on another
+ * machine. Of a site that `attach` installs into nothing is changed.
+ *
+ * @returns what to put where, with the key
+ * @throws CommandError, ConfigError
+ */
+export async function attachByHand(options: PrintOptions): Promise<string> {
+  const dataDir = resolve(options.dataDir);
+  const sources = await findConnectorSources();
+  return updateConfig(dataDir, async (config, write) => {
+    const folder = options.wordpressDir === null ? null : resolve(options.wordpressDir);
+    const known = config.sites.find(({ id, hosts, wordpressDir }) => {
+      if (options.site !== undefined) return id === options.site;
+      if (options.hosts !== undefined) return hosts.some((host) => options.hosts?.includes(host));
+      return folder !== null && wordpressDir !== null && resolve(dataDir, wordpressDir) === folder;
+    });
+    const plugins = known?.muPluginsDir ?? options.muPluginsDir;
+    const muPluginsDir = plugins ? resolve(dataDir, plugins) : folder && toUsualMuPlugins(folder);
+    const shared = options.sharedConnector ?? known?.sharedConnector ?? null;
+    if (known !== undefined && known.wordpressDir !== null) {
+      const { sharedRelease } = shared === null ? { sharedRelease: null } : await readConnector(sources, shared);
+      const { id, requireGuard } = known;
+      return printManualInstall({
+        ...{ id, requireGuard, sharedRelease, muPluginsDir },
+        secret: await siteSecret(dataDir, id),
+      });
+    }
+    if (shared === null) {
+      throw new UsageError('--print needs --shared-connector: the folder out of which PHP runs the connector.');
+    }
+    await refuseUnlessShared(sources, shared);
+    const upstream = options.upstream ?? known?.upstream;
+    if (upstream === undefined) throw new UsageError('The option --upstream is missing.');
+    const databases = { dataDir, url: getDatabaseUrl(config) };
+    const kept = known ?? (await takeUp(databases, options.site));
+    const hosts = options.hosts ?? kept?.hosts ?? ['*'];
+    const site: SiteEntry = {
+      ...known,
+      id:
+        known?.id ?? options.site ?? (await newSiteId(hosts.find((host) => host !== '*') ?? 'site', config, databases)),
+      ...{ hosts: [...hosts], upstream, wordpressDir: null, sharedConnector: shared },
+      requireGuard: options.allowDirect ? false : options.requireGuard ? true : (known?.requireGuard ?? false),
+      home: options.home ?? kept?.home ?? '',
+    };
+    refuseTakenHosts(config, site);
+    if (options.requireGuard === true && !known?.requireGuard) await refuseUnlessVisited(dataDir, site.id);
+    const secret = await siteSecret(dataDir, site.id);
+    await write({
+      ...config,
+      listen: options.listen ?? config.listen,
+      trustedProxies: [...(options.trustedProxies ?? config.trustedProxies)],
+      sites: known ? config.sites.map((entry) => (entry === known ? site : entry)) : [...config.sites, site],
+    });
+    await forgetRetired(dataDir, site.id);
+    const { sharedRelease } = await readConnector(sources, shared);
+    const { id, requireGuard } = site;
+    return printManualInstall({ id, requireGuard, sharedRelease, muPluginsDir, secret });
+  });
+}
+
+/** The other sites of a folder of must-use plugins that have their key in its `secret.php`. */
+async function findToMove(
+  dataDir: string,
+  id: SiteId,
+  muPluginsDir: string,
+  placed: readonly PlacedSite[],
+): Promise<readonly SiteId[]> {
+  const found: SiteId[] = [];
+  for (const { site, muPluginsDir: theirs } of placed) {
+    if (site.id === id || theirs !== muPluginsDir) continue;
+    const hasOwn = (await fileRecord(dataDir, site.id).read()).some((name) => isKeyFile(name) && name !== SECRET);
+    if (!hasOwn && site.externalKey !== true) found.push(site.id);
+  }
+  return found;
 }
 
 /** Closing a site in front of its visitors would refuse all of them. */
@@ -265,24 +389,40 @@ interface NamedFolder {
   readonly wordpressDir: string;
 }
 
-/**
- * The site of a WordPress folder. The path by which the operator names it is the site, wherever it leads by now; a folder
- * may also be named in another way than before.
- */
-async function findSite(
-  dataDir: string,
-  { sites }: ConfigFile,
-  { named, wordpressDir }: NamedFolder,
-): Promise<SiteEntry | undefined> {
-  const folders = sites.flatMap((site) =>
-    site.wordpressDir === null ? [] : [{ site, folder: resolve(dataDir, site.wordpressDir) }],
-  );
-  const same = folders.find(({ folder }) => folder === named) ?? folders.find(({ folder }) => folder === wordpressDir);
-  if (same !== undefined) return same.site;
-  for (const { site, folder } of folders) {
-    if ((await realpath(folder).catch(() => folder)) === wordpressDir) return site;
+/** The sites of the configuration whose folders guard knows. */
+async function placeSites(dataDir: string, { sites }: ConfigFile): Promise<readonly PlacedSite[]> {
+  const placed: PlacedSite[] = [];
+  for (const site of sites) {
+    if (site.wordpressDir === null) continue;
+    const named = resolve(dataDir, site.wordpressDir);
+    const wordpressDir = withoutLinks(named);
+    const { muPluginsDir } = site;
+    const plugins =
+      muPluginsDir === undefined
+        ? wordpressDir && withoutLinks(toUsualMuPlugins(wordpressDir))
+        : withoutLinks(resolve(dataDir, muPluginsDir));
+    if (wordpressDir !== null && plugins !== null) {
+      placed.push({ site, named, wordpressDir, muPluginsDir: plugins });
+      continue;
+    }
+    // Where guard's user may not look, root has noted what it found when the site was attached.
+    const last = (await readReleases(dataDir, site.id).catch(() => [])).at(-1);
+    placed.push({
+      ...{ site, named },
+      wordpressDir: wordpressDir ?? last?.wordpressDir ?? named,
+      muPluginsDir: plugins ?? last?.muPluginsDir ?? resolve(dataDir, muPluginsDir ?? toUsualMuPlugins(named)),
+    });
   }
-  return undefined;
+  return placed;
+}
+
+/** A path without links; null where it is not there, or this user may not follow it. */
+function withoutLinks(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -379,6 +519,13 @@ security-optimizer sites add --all --data-dir DIR
   --trusted-proxy CIDR   proxy in front of guard whose X-Forwarded-For is believed, or unix for whoever opens guard's
                          Unix socket; repeatable
   --site ID              take up the settings and the log of a site that was detached
+  --new-site             this is another site than the one that is attached with the same folder: they share it
+  --shared-mu-plugins    other sites use the same folder of must-use plugins: the key is this site's alone from the start
+  --external-key         write no key: you put it where SECURITY_OPTIMIZER_KEY_FILE says, a constant in wp-config.php or a
+                         variable of PHP's environment
+  --print                write nothing into WordPress, and show what to put where: for code that can't be written, and for
+                         a site whose key you put in place. For a new site with --shared-connector, without --wordpress
+  --own-key              have guard write the key again
   --moved                with --site: that site is attached, and is in this folder from now on
   --shared-connector DIR run the connector from DIR, where \`share-connector\` has put it, in place of a copy; an
                          absolute path
@@ -409,6 +556,11 @@ site at once, also with another --trusted-proxy; another --listen counts after a
       'own-connector': { type: 'boolean', default: false },
       site: { type: 'string' },
       moved: { type: 'boolean', default: false },
+      'new-site': { type: 'boolean', default: false },
+      'shared-mu-plugins': { type: 'boolean', default: false },
+      print: { type: 'boolean', default: false },
+      'external-key': { type: 'boolean', default: false },
+      'own-key': { type: 'boolean', default: false },
       'allow-direct': { type: 'boolean', default: false },
       // See act-as-data-owner.
       user: { type: 'string' },
@@ -442,13 +594,16 @@ site at once, also with another --trusted-proxy; another --listen counts after a
       throw new UsageError('--shared-connector and --own-connector contradict each other.');
     }
     if (values.moved && values.site === undefined) throw new UsageError('--moved belongs to --site.');
+    if (values['new-site'] && values.host === undefined) throw new UsageError('--new-site needs --host.');
+    if (values['external-key'] && values['own-key']) {
+      throw new UsageError('--external-key and --own-key contradict each other.');
+    }
     if (force && !requireGuard) throw new UsageError('--force belongs to --require-guard.');
     const dataDir = required('data-dir', values['data-dir']);
-    const site = await attach({
-      wordpressDir: required('wordpress', values.wordpress),
+    const common = {
       dataDir,
       allowDirect,
-      requireGuard: requireGuard && force ? 'force' : requireGuard,
+      requireGuard: requireGuard && force ? ('force' as const) : requireGuard,
       ...(values.upstream !== undefined && { upstream: checked('upstream', upstreamOrigin, values.upstream) }),
       ...(values.listen !== undefined && { listen: checked('listen', listenAddress, values.listen) }),
       ...(values.host && { hosts: checked('host', z.array(hostName), values.host) }),
@@ -460,9 +615,19 @@ site at once, also with another --trusted-proxy; another --listen counts after a
       ...(values['shared-connector'] !== undefined && {
         sharedConnector: checked('shared-connector', sharedFolder, values['shared-connector']),
       }),
+      newSite: values['new-site'],
+      sharedMuPlugins: values['shared-mu-plugins'],
+      ...((values['external-key'] || values['own-key']) && { externalKey: values['external-key'] }),
       ...(values['own-connector'] && { sharedConnector: null }),
       ...(values.home !== undefined && { home: checked('home', homePath, values.home) }),
-    });
+    };
+    if (values.print) {
+      const { wordpress = null, 'mu-plugins': muPluginsDir = null } = values;
+      const { sharedConnector = null } = common;
+      process.stdout.write(await attachByHand({ ...common, wordpressDir: wordpress, muPluginsDir, sharedConnector }));
+      return (await tellServed(dataDir, { needsGuard: true })) ? 0 : 1;
+    }
+    const site = await attach({ wordpressDir: required('wordpress', values.wordpress), ...common });
     process.stdout.write(
       `${site.again ? 'Brought up to date' : 'Attached'}: site ${site.id}.\n${
         site.requireGuard
@@ -470,16 +635,40 @@ site at once, also with another --trusted-proxy; another --listen counts after a
           : 'Direct requests: allowed. Run this again with --require-guard when visitors come through guard.'
       }\n`,
     );
+    tellSharedKey(site);
     const isServed = await tellServed(dataDir, { needsGuard: true });
     for (const other of site.before) {
       process.stdout.write(
         `This folder was the site ${other} before, whose settings and log are kept. To take them up, detach the site ${site.id} and attach again with --site ${other}; to remove them, use \`security-optimizer erase --site ${other}\`.\n`,
       );
     }
-    const isRun = site.sharedConnector === null || (await tellSharedFault(dataDir, site.id, site.sharedConnector));
+    if (site.externalKey) process.stdout.write('Put its key in place; --print shows it, and where it may be.\n');
+    const isRun =
+      (site.sharedConnector === null && site.sharedKey === null) || (await tellConnectorFault(dataDir, site));
     return isServed && isRun ? 0 : 1;
   },
 };
+
+/** Says what the operator should know of a key among those of other sites. */
+function tellSharedKey({ sharedKey, toMove }: AttachedSite): void {
+  if (sharedKey !== null) {
+    process.stdout.write(`Other sites use the same must-use plugins. The key of this one: ${sharedKey.path}\n`);
+    if (sharedKey.isPublic) {
+      process.stderr.write(
+        'Every user of this machine may read that key, as this site’s wp-config.php. Take the right from wp-config.php and attach again.\n',
+      );
+    } else if (sharedKey.hasSameOwner) {
+      process.stderr.write(
+        'Keys of other sites there belong to the same user: code that runs in one of these sites can read the keys of all. Only a user for each site keeps them apart.\n',
+      );
+    }
+  }
+  if (toMove.length > 0) {
+    process.stderr.write(
+      `Every site that uses the same must-use plugins still finds the key of ${toMove.join(', ')}. Attach ${toMove.length === 1 ? 'that site' : 'these sites'} again.\n`,
+    );
+  }
+}
 
 /**
  * Brings every attached site up to date, one after the other. One that fails is named, and the others go on.
@@ -506,11 +695,18 @@ async function attachAll(dataDir: string): Promise<number> {
 /** How long WordPress may take to answer, milliseconds. */
 const RESPONSE_MS = 10_000;
 
+const KEY_ADVICE =
+  'The key is found by the folder of WordPress: where PHP sees that under another path, as in a container, attach with --external-key.';
+
 /**
- * Asks a WordPress with a shared connector whether it runs it, since only PHP knows its `open_basedir`.
- * @returns false when WordPress answers without it
+ * Asks a WordPress whether it runs the connector, since only PHP knows its `open_basedir` and under which path it sees
+ * the site.
+ * @returns false when WordPress answers without it, or without its key
  */
-async function tellSharedFault(dataDir: string, id: SiteId, shared: string): Promise<boolean> {
+async function tellConnectorFault(
+  dataDir: string,
+  { id, sharedConnector, sharedKey }: Pick<AttachedSite, 'id' | 'sharedConnector' | 'sharedKey'>,
+): Promise<boolean> {
   const site = (await loadConfig({ dataDir: resolve(dataDir) })).sites.find((each) => each.id === id);
   if (site === undefined) return true;
   const client = createConnectorClient({ clock: systemClock, facts: () => null, answerTimeoutMs: RESPONSE_MS });
@@ -519,7 +715,13 @@ async function tellSharedFault(dataDir: string, id: SiteId, shared: string): Pro
     return true;
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
-    process.stderr.write(`${error.detail} ${sharedAdvice(shared)}\n`);
+    const isKeyLacking = sharedKey !== null && isConnectorGone(error);
+    const advice = [
+      ...(sharedConnector === null ? [] : [sharedAdvice(sharedConnector)]),
+      ...(isKeyLacking ? [KEY_ADVICE] : []),
+    ];
+    if (advice.length > 0) process.stderr.write(`${error.detail} ${advice.join(' ')}\n`);
+    if (isKeyLacking) return false;
     // A web server that is stopped says nothing of PHP; a site that is closed without its connector answers 503.
     return error.fault.kind !== 'missing' && !/ 503\b/.test(error.detail);
   } finally {

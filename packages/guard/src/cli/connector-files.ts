@@ -4,13 +4,22 @@ import { dirname, join, relative, sep } from 'node:path';
 import { packageFolder, writeFileAtomically } from '../lib/files.js';
 import type { SiteId } from '../site.js';
 import type { WordPressFolders } from '../wordpress/connector-secret.js';
-import { type ConnectorSources, type KeyProof, runSiteTask, type SecretContent } from '../wordpress/site-files.js';
+import {
+  type ConnectorSources,
+  type KeyPlace,
+  type KeyProof,
+  runSiteTask,
+  type SecretContent,
+  type SiteResults,
+} from '../wordpress/site-files.js';
 import { CommandError } from './command.js';
 
 /** Names of installed files are relative to the folder of must-use plugins, with slashes. */
 export const LOADER = 'security-optimizer.php';
 export const OWN_FOLDER = 'security-optimizer';
 export const SECRET = `${OWN_FOLDER}/secret.php`;
+/** Folder with a key for each site that uses the folder of must-use plugins. */
+export const KEYS = `${OWN_FOLDER}/keys`;
 /** Folder of the connector's classes among the sources. Installed, it has a name of its own for each content. */
 const CLASSES = 'includes';
 
@@ -40,11 +49,16 @@ export function fileRecord(dataDir: string, site: SiteId): FileRecord {
 
 /** Whether a name may be one of an installed connector. Nothing else is ever deleted, whatever a record says. */
 export function isConnectorFile(name: string): boolean {
-  if (name === LOADER || name === SECRET) return true;
+  if (name === LOADER || isKeyFile(name)) return true;
   const [own, top = '', ...rest] = name.split('/');
   if (own !== OWN_FOLDER || rest.length === 0) return false;
   if (!/^(?:assets|languages|includes(?:-[0-9a-f]{12})?)$/.test(top)) return false;
   return rest.every((part) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(part));
+}
+
+/** Whether a name may be that of a site's key. */
+export function isKeyFile(name: string): boolean {
+  return name === SECRET || /^security-optimizer\/keys\/[0-9a-f]{16}\.php$/.test(name);
 }
 
 /**
@@ -108,7 +122,7 @@ export async function readConnector(sources: ConnectorSources, shared: string | 
   const contents = await readContents(sources);
   const text = await readFile(sources.loader, 'utf8');
   if (shared !== null) {
-    const sharedRelease = join(shared, toHash(contents));
+    const sharedRelease = join(shared, toHash(await readRelease(sources)));
     const bytes = Buffer.from(text.replace(OWN_DIR, `'${sharedRelease}' );`));
     return { files: [], loader: { name: LOADER, bytes }, sharedRelease, classesOf };
   }
@@ -123,6 +137,21 @@ export async function readConnector(sources: ConnectorSources, shared: string | 
   return { files, loader: { name: LOADER, bytes }, sharedRelease: null, classesOf };
 }
 
+/** Name of the loader in a folder that sites share, for those that `include` it from there. */
+const SHARED_LOADER = 'loader.php';
+
+/** Everything that a folder for many sites holds of the connector. */
+export async function readRelease(sources: ConnectorSources): ReturnType<typeof readContents> {
+  const text = await readFile(sources.loader, 'utf8');
+  const loader = { to: SHARED_LOADER, bytes: Buffer.from(text.replace(OWN_DIR, '__DIR__ );')) };
+  return [...(await readContents(sources)), loader];
+}
+
+/** The line by which a must-use plugin runs the connector out of a shared folder. */
+export function toIncludingLoader(sharedRelease: string): string {
+  return `<?php define( 'SECURITY_OPTIMIZER_FILE', __FILE__ ); require '${sharedRelease}/${SHARED_LOADER}';\n`;
+}
+
 /** Everything of the connector but loader and key, with its path below the connector's folder. */
 export async function readContents(
   sources: ConnectorSources,
@@ -135,7 +164,7 @@ export async function readContents(
  * the classes of the version before stay until the next time. What will be written is recorded before it is.
  *
  * @param options `shared`: folder with the releases that sites share, see `readConnector`; `proof`: for a folder that the
- *   operator has not named
+ *   operator has not named; `key`: where the site's key is put
  * @throws SiteFilesError
  */
 export async function installConnector(
@@ -143,25 +172,39 @@ export async function installConnector(
   sources: ConnectorSources,
   content: SecretContent,
   record: FileRecord,
-  { shared = null, proof }: { readonly shared?: string | null; readonly proof?: KeyProof | undefined } = {},
-): Promise<void> {
+  {
+    shared = null,
+    proof,
+    key = 'secret.php',
+  }: {
+    readonly shared?: string | null;
+    readonly proof?: KeyProof | undefined;
+    readonly key?: KeyPlace;
+  } = {},
+): Promise<SiteResults['install']> {
   const { files, loader } = await readConnector(sources, shared);
   const recorded = await record.read();
   await record.write([...new Set([...recorded, ...files.map(({ name }) => name), SECRET, loader.name])]);
-  const task = { kind: 'install', sources, content, recorded, shared } as const;
+  const task = { kind: 'install', sources, content, recorded, shared, key } as const;
   const installed = await runSiteTask(folders, task, { proof });
   await record.write(installed.files);
+  return installed;
 }
 
 /**
- * Removes what `installConnector` has recorded, and the folders that are empty then.
- * @returns whether other files keep the connector's folder there
+ * Removes what `installConnector` has recorded, and the folders that are empty then. While other sites have keys in the
+ * same folder, nothing but this site's key.
+ * @param site `secret`: its key; `isInUse`: other sites run the connector from the same folder
  * @throws SiteFilesError
  */
-export async function removeConnector(folders: WordPressFolders, record: FileRecord): Promise<boolean> {
-  const { hasOthers } = await runSiteTask(folders, { kind: 'remove', recorded: await record.read() });
+export async function removeConnector(
+  folders: WordPressFolders,
+  record: FileRecord,
+  site: { readonly secret: string; readonly isInUse: boolean },
+): Promise<SiteResults['remove']> {
+  const removed = await runSiteTask(folders, { kind: 'remove', recorded: await record.read(), ...site });
   await record.delete();
-  return hasOthers;
+  return removed;
 }
 
 /** Names a content: 12 hexadecimal digits. */

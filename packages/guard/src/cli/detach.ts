@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConfigFile, SiteEntry } from '../config/config-file.js';
 import { loadConfig, secretFile } from '../config/load-config.js';
@@ -6,12 +6,12 @@ import type { SiteId } from '../site.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
 import type { WordPressFolders } from '../wordpress/connector-secret.js';
 import { guardedTrafficFile } from '../wordpress/guarded-traffic.js';
-import { runSiteTask, SiteFilesError } from '../wordpress/site-files.js';
+import { runSiteTask, SiteFilesError, type SiteResults } from '../wordpress/site-files.js';
 import { type Command, CommandError, readOptions, required, UsageError } from './command.js';
 import { readConfig, updateConfig } from './config-store.js';
-import { fileRecord, removeConnector } from './connector-files.js';
+import { fileRecord, isKeyFile, removeConnector } from './connector-files.js';
 import { type ErasedRows, eraseSite, tellErased } from './erase.js';
-import { deleteReleases, forgetFormerReleases, readReleases, toReleaseFolders } from './releases.js';
+import { deleteReleases, forgetFormerReleases, type Release, readReleases, toReleaseFolders } from './releases.js';
 import { noteRetired } from './retired-sites.js';
 import { applyConfiguration, tellServed } from './running-guard.js';
 
@@ -24,6 +24,8 @@ export interface Detached {
   readonly forgotten: boolean;
   /** The connector's folder is there still, because it holds files that guard did not write. */
   readonly hasOthers: boolean;
+  /** The connector is there still, because other sites have their keys in the same folder. */
+  readonly isInUse: boolean;
   /** Why the site is still attached: its files could not be removed. Null when it is detached. */
   readonly failure: string | null;
   /** What was purged; null when it is kept. */
@@ -56,14 +58,18 @@ export async function detach(options: {
       const outcome = { site: site.id, forgotten: forgotten.get(site.id) === true, erased: null };
       try {
         const folders = toFolders(dataDir, site);
-        const hasOthers = folders !== null && (await removeConnectorEverywhere(dataDir, site.id, folders));
+        const others = config.sites.filter((each) => each !== site && !gone.includes(each));
+        const { hasOthers, isInUse } =
+          folders === null
+            ? { hasOthers: false, isInUse: false }
+            : await removeConnectorEverywhere(dataDir, site.id, folders, others);
         await noteRetired(dataDir, { ...site, wordpressDir: folders?.wordpressDir ?? null });
         gone.push(site);
-        outcomes.push({ ...outcome, hasOthers, failure: null });
+        outcomes.push({ ...outcome, hasOthers, isInUse, failure: null });
       } catch (error) {
         // One site's folder must not keep the others attached.
         if (!(error instanceof SiteFilesError)) throw error;
-        outcomes.push({ ...outcome, hasOthers: false, failure: error.message });
+        outcomes.push({ ...outcome, hasOthers: false, isInUse: false, failure: error.message });
       }
     }
     await write({ ...config, sites: config.sites.filter((site) => !gone.includes(site)) });
@@ -85,21 +91,53 @@ export async function detach(options: {
  * Takes the connector out of every release that has it, the present one last: a site that is rolled back must not wait
  * for a guard that forgot it.
  *
- * @returns whether files that are not guard's keep the connector's folder in the present one
+ * @param others sites that stay attached
+ * @returns what keeps the connector's folder in the present one
  * @throws SiteFilesError
  */
-async function removeConnectorEverywhere(dataDir: string, site: SiteId, folders: WordPressFolders): Promise<boolean> {
+async function removeConnectorEverywhere(
+  dataDir: string,
+  site: SiteId,
+  folders: WordPressFolders,
+  others: readonly SiteEntry[],
+): Promise<SiteResults['remove']> {
   const installed = await readReleases(dataDir, site);
+  const secret = (await readFile(secretFile(dataDir, site), 'utf8').catch(() => '')).trim();
   for (const release of installed.slice(0, -1)) {
-    await runSiteTask(toReleaseFolders(release), { kind: 'remove', recorded: release.files });
+    const isInUse = (await findUsers(dataDir, release, others)).length > 0;
+    const task = { kind: 'remove', recorded: release.files, secret, isInUse } as const;
+    await runSiteTask(toReleaseFolders(release), task);
   }
   await forgetFormerReleases(dataDir, site);
   const last = installed.at(-1);
   const record = fileRecord(dataDir, site);
   // The path of the site may lead to a release by now that was never attached.
-  const hasOthers = await removeConnector(last === undefined ? folders : toReleaseFolders(last), record);
+  const files = await record.read();
+  const users = last === undefined ? [] : await findUsers(dataDir, last, others);
+  const removed = await removeConnector(last === undefined ? folders : toReleaseFolders(last), record, {
+    secret,
+    isInUse: users.length > 0,
+  });
+  // What this site has installed is removed with the last of them.
+  if (users[0] !== undefined) {
+    const heir = fileRecord(dataDir, users[0]);
+    await heir.write([...new Set([...(await heir.read()), ...files.filter((name) => !isKeyFile(name))])]);
+  }
   await deleteReleases(dataDir, site);
-  return hasOthers;
+  return removed;
+}
+
+/** The sites that run the connector from the same folder of must-use plugins. */
+async function findUsers(
+  dataDir: string,
+  { muPluginsDir }: Release,
+  others: readonly SiteEntry[],
+): Promise<readonly SiteId[]> {
+  const users: SiteId[] = [];
+  for (const { id } of others) {
+    if ((await readReleases(dataDir, id)).at(-1)?.muPluginsDir === muPluginsDir) users.push(id);
+  }
+  return users;
 }
 
 function toFolders(dataDir: string, { wordpressDir, muPluginsDir }: SiteEntry): WordPressFolders | null {
@@ -134,10 +172,12 @@ async function forgetInWordPress(dataDir: string, id: SiteId): Promise<boolean> 
 export const detachCommand: Command = {
   name: 'sites remove',
   summary: 'Undo attach: removes the connector from WordPress and the site from the configuration.',
-  help: `security-optimizer sites remove --data-dir DIR [--site ID] [--purge]
+  help: `security-optimizer sites remove --data-dir DIR [--site ID] [--mu-plugins DIR] [--purge]
 
   --data-dir DIR   guard's data folder
   --site ID        only this site; without it every site
+  --mu-plugins DIR its folder of must-use plugins, where that belongs to root and the site does not: root takes such a
+                   folder from the command line alone
   --purge          erase settings, log and second factors of the site as well; needs --site
 
 Without --purge settings and log are kept: \`attach --site ID\` takes them up again, \`erase --site ID\` removes them.
@@ -148,6 +188,8 @@ database.`,
       'data-dir': { type: 'string' },
       site: { type: 'string' },
       purge: { type: 'boolean', default: false },
+      // See act-as-data-owner.
+      'mu-plugins': { type: 'string' },
     });
     if (values.purge && values.site === undefined)
       throw new UsageError('--purge needs --site: name what is to be erased.');
@@ -172,6 +214,9 @@ database.`,
       process.stderr.write(
         `${site}: The folder security-optimizer holds files that guard did not write. They were left.\n`,
       );
+    }
+    for (const { site } of detached.filter(({ isInUse }) => isInUse)) {
+      process.stdout.write(`${site}: The connector stays, since other sites use the same must-use plugins.\n`);
     }
     for (const { site, failure } of outcomes) {
       if (failure !== null) process.stderr.write(`${site} stays attached: ${failure}\n`);

@@ -487,13 +487,15 @@ const OTHERS_WRITE = 0o022;
  *
  * @param site the connector's files; null when guard does not know WordPress's folder
  * @param sharedFault why the site must not run the connector from the folder that it shares; null when it may
+ * @param isKeyExternal the operator puts the key in place, so that it is not among these files
  */
 export function checkPermissions(
   data: DataFolderFacts,
   site: ExaminedSite | SiteFilesFault | null,
   sharedFault: string | null,
+  isKeyExternal = false,
 ): readonly Finding[] {
-  const findings = [...judgeDataFolder(data), ...judgeSiteFiles(site)];
+  const findings = [...judgeDataFolder(data), ...judgeSiteFiles(site, isKeyExternal)];
   if (sharedFault !== null) {
     const advice =
       'Make it anew as root: security-optimizer share-connector. Then run `security-optimizer attach` again.';
@@ -533,7 +535,7 @@ function list(files: readonly FileFacts[]): string {
   return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
 }
 
-function judgeSiteFiles(site: ExaminedSite | SiteFilesFault | null): Judgement[] {
+function judgeSiteFiles(site: ExaminedSite | SiteFilesFault | null, isKeyExternal: boolean): Judgement[] {
   if (site === null) {
     return [['skipped', 'WordPress’s folder is not in the configuration, so its files were not looked at.']];
   }
@@ -542,20 +544,22 @@ function judgeSiteFiles(site: ExaminedSite | SiteFilesFault | null): Judgement[]
       ? [['skipped', `This user may not look into the site: ${site.fault}.`, 'Run `doctor` as root.']]
       : [['problem', site.fault, 'See docs/operations.md, As a service: who must own which folder.']];
   }
-  const { plugins, loader, secret, hasKey, model } = site;
-  if (loader === null || secret === null) {
-    const missing = loader === null ? 'the loader security-optimizer.php' : 'the key file secret.php';
+  const { plugins, loader, hasKey, model } = site;
+  const secret = isKeyExternal ? null : site.secret;
+  if (loader === null || (secret === null && !isKeyExternal)) {
+    const missing = loader === null ? 'the loader security-optimizer.php' : 'the key file';
     return [['problem', `In ${plugins.path} ${missing} is missing.`, 'Run `security-optimizer attach` again.']];
   }
   const found: Judgement[] = [];
-  if (!hasKey) {
+  if (secret !== null && !hasKey) {
     found.push(['problem', `${secret.path} does not hold the site’s key.`, 'Run `security-optimizer attach` again.']);
   }
-  if ((secret.mode & ~model.mode & 0o044) !== 0) {
+  if (secret !== null && (secret.mode & ~model.mode & 0o044) !== 0) {
     const message = `More users may read ${secret.path} than ${model.path}.`;
     found.push(['problem', message, 'Run `security-optimizer attach` again: it gives the key file the same readers.']);
   }
-  const writable = [plugins, loader, secret].filter(({ mode }) => (mode & 0o002) !== 0);
+  const files = secret === null ? [plugins, loader] : [plugins, loader, secret];
+  const writable = files.filter(({ mode }) => (mode & 0o002) !== 0);
   if (writable.length > 0) {
     found.push(['problem', `Every user may change ${list(writable)}.`, `Run chmod o-w on ${list(writable)}.`]);
   }

@@ -103,7 +103,7 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
     checkScheme(url, arrival),
     checkClock(direct.clockAhead),
     checkCache(arrival === null ? null : (outside?.pages ?? null)),
-    ...checkPermissions(data, siteFiles, sharedFault),
+    ...checkPermissions(data, siteFiles, sharedFault, site.externalKey === true),
     checkDisk(freeBytes),
     checkMail(mail),
   ];

@@ -6,7 +6,7 @@ import { sharedFolder } from '../config/config-file.js';
 import { isRoot } from '../lib/privileges.js';
 import type { ConnectorSources } from '../wordpress/site-files.js';
 import { type Command, CommandError, checked, readArguments, UsageError } from './command.js';
-import { findConnectorSources, listFolders, readContents, toHash } from './connector-files.js';
+import { findConnectorSources, listFolders, readRelease, toHash } from './connector-files.js';
 
 /** What to look at when WordPress runs without the connector that it shares. */
 export function sharedAdvice(shared: string): string {
@@ -70,7 +70,7 @@ function findFault(path: string, place: { readonly isFile: boolean; readonly isI
  * @throws CommandError, or the system's error
  */
 export async function shareConnector(shared: string, sources: ConnectorSources): Promise<string> {
-  const contents = await readContents(sources);
+  const contents = await readRelease(sources);
   const release = join(shared, toHash(contents));
   await makeSharedFolder(shared);
   if (await isThere(release)) return accepted(release);

@@ -1,5 +1,6 @@
-import { lstatSync, type Stats, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { isSecret } from '../config/load-config.js';
 import {
   enterFolder,
   enterNamed,
@@ -19,11 +20,13 @@ import {
   syncFolder,
 } from '../lib/pinned-folder.js';
 import { becomeUser, isRoot } from '../lib/privileges.js';
-import { secretPhp } from '../wordpress/connector-secret.js';
+import { secretPhp, toKeyFileName } from '../wordpress/connector-secret.js';
 import {
   callChild,
   type FileFacts,
+  type KeyPlace,
   type SecretContent,
+  type SharedKey,
   type SiteCall,
   type SiteReply,
   type SiteResults,
@@ -33,6 +36,8 @@ import {
   type Connector,
   findConnectorSources,
   isConnectorFile,
+  isKeyFile,
+  KEYS,
   LOADER,
   listFolders,
   OWN_FOLDER,
@@ -69,6 +74,15 @@ interface OpenSite {
 /** User who owns the folders from here on; 0 while every folder so far was root's. */
 let owner = 0;
 const startedAsRoot = isRoot();
+
+/** WordPress's folder without links in its path, as PHP has it in ABSPATH. */
+let wordpressFolder = '';
+
+function enterWordPress({ folders }: SiteCall): Stats {
+  const folder = enterNamed(folders.wordpressDir);
+  wordpressFolder = process.cwd();
+  return folder;
+}
 
 /** @returns null where there is no folder of must-use plugins and none is to be made */
 function openSite(
@@ -129,7 +143,7 @@ function makeWanted(name: string, wanted: number | undefined): boolean {
   return makeFolder(name);
 }
 
-const NAME_THE_FOLDER = 'Attach it with --mu-plugins and the real path of its folder of must-use plugins.';
+const NAME_THE_FOLDER = 'Name the real path of its folder of must-use plugins with --mu-plugins.';
 
 /** Goes on with the rights of a folder's owner, unless everything so far is root's own. */
 function takeOwner(folder: Stats, model: Model): void {
@@ -238,7 +252,7 @@ function locate({ folders }: SiteCall): SiteResults['locate'] {
 
 function inspect(call: SiteCall): SiteResults['inspect'] {
   const { wordpressDir, muPluginsDir } = call.folders;
-  const folder = enterNamed(wordpressDir);
+  const folder = enterWordPress(call);
   if (muPluginsDir === undefined && look('wp-content') === null) {
     throw new RefusedPath(
       `${wordpressDir} has no wp-content. Name the folder of the site's must-use plugins with --mu-plugins.`,
@@ -254,10 +268,47 @@ function inspect(call: SiteCall): SiteResults['inspect'] {
   secretRights(model);
   if (site !== null && look(OWN_FOLDER) !== null) {
     within(OWN_FOLDER, model, false, () => {
-      for (const name of ['assets', 'languages']) if (look(name) !== null) within(name, model, false, () => {});
+      for (const name of ['assets', 'languages', basename(KEYS)])
+        if (look(name) !== null) within(name, model, false, () => {});
     });
   }
-  return { muPluginsDir: plugins };
+  return { muPluginsDir: plugins, isShared: site !== null && (hasKeys(site) || isElsewhere(plugins, site, folder)) };
+}
+
+/** Whether the folder is no part of the site: outside of WordPress, and of another user. */
+function isElsewhere(plugins: string, site: OpenSite, wordpress: Stats): boolean {
+  return site.plugins.uid !== wordpress.uid && relative(wordpressFolder, plugins).startsWith('..');
+}
+
+/** Whether sites have a key each in the folder of must-use plugins. */
+function hasKeys(site: OpenSite): boolean {
+  return listKeys(site).length > 0;
+}
+
+/** Names of the key files by path that are there. */
+function listKeys(site: OpenSite): readonly string[] {
+  try {
+    return within(KEYS, site.model, false, () => readdirSync('.'))
+      .map((name) => `${KEYS}/${name}`)
+      .filter(isKeyFile);
+  } catch (error) {
+    if (!(error instanceof MissingFolder)) throw error;
+    goBack(site);
+    return [];
+  }
+}
+
+/** Whether a key file holds a key. */
+function holdsKey(site: OpenSite, name: string, secret: string): boolean {
+  if (!isSecret(secret)) return false;
+  try {
+    const text = within(folderOf(name), site.model, false, () => readPlainFile(basename(name), MAX_READ_BYTES));
+    return text?.includes(secret) === true;
+  } catch (error) {
+    if (!(error instanceof MissingFolder)) throw error;
+    goBack(site);
+    return false;
+  }
 }
 
 function install(
@@ -265,27 +316,95 @@ function install(
   task: Extract<SiteTask, { kind: 'install' }>,
   connector: Connector,
 ): SiteResults['install'] {
-  const folder = enterNamed(call.folders.wordpressDir);
+  const folder = enterWordPress(call);
   const model = readModel(folder);
   const fault = connector.sharedRelease === null ? null : findSharedFault(connector.sharedRelease);
   if (fault !== null) throw new RefusedPath(fault);
   const site = openSite(call, model, folder, true) as OpenSite;
-  const before = connector.classesOf(readPlainFile(LOADER, MAX_READ_BYTES) ?? '');
-  const secret = { name: SECRET, bytes: Buffer.from(secretPhp(task.content)) };
-  // The secret comes before the loader, so that WordPress never runs the connector without it.
-  const files = [...connector.files, secret, connector.loader];
+  const loader = readPlainFile(LOADER, MAX_READ_BYTES) ?? '';
+  const before = connector.classesOf(loader);
+  // The key comes before the loader, so that WordPress never runs the connector without it.
+  const files = [...connector.files, ...toKeyFiles(task.key, task.content), connector.loader];
   const current = new Set(files.map(({ name }) => name));
   place(site, files);
-  const kept: string[] = [];
+  const isNewLoader = loader !== connector.loader.bytes.toString();
+  const kept = task.key === 'secret.php' ? [] : leaveSecret(site, task, isNewLoader);
+  kept.push(...leaveFormerKeys(site, task.recorded, current));
   // Until guard serves the shared files, and pages that are open ask for no more, those of the copy are needed.
   const isLeavingCopy = connector.sharedRelease !== null && before !== null && before !== 'includes';
-  const old = task.recorded.filter((name) => isConnectorFile(name) && !current.has(name));
+  const old = task.recorded.filter((name) => isConnectorFile(name) && !isKeyFile(name) && !current.has(name));
   for (const name of old) {
     if (isLeavingCopy || (before !== null && name.startsWith(`${OWN_FOLDER}/${before}/`))) kept.push(name);
     else if (!removeRecorded(site, name)) kept.push(name);
   }
   removeEmptyFolders(site, old);
-  return { files: [...current, ...kept] };
+  return { files: [...current, ...kept], sharedKey: task.key === 'by-path' ? examineSharedKey(site) : null };
+}
+
+function examineSharedKey(site: OpenSite): SharedKey {
+  const own = basename(ownKeyFile());
+  return within(KEYS, site.model, false, () => {
+    const { uid, mode } = lstatSync(own);
+    const others = readdirSync('.').filter((name) => name !== own && isKeyFile(`${KEYS}/${name}`));
+    const hasSameOwner = others.some((name) => look(name)?.uid === uid);
+    return { path: shown(own), isPublic: (mode & 0o004) !== 0, hasSameOwner };
+  });
+}
+
+/** The key file to write, by its place; none where the operator puts it. */
+function toKeyFiles(
+  place: KeyPlace,
+  content: SecretContent,
+): readonly { readonly name: string; readonly bytes: Uint8Array }[] {
+  if (place === 'external') return [];
+  if (place === 'secret.php') return [{ name: SECRET, bytes: Buffer.from(secretPhp(content)) }];
+  // A question mark could end PHP's comment.
+  const about = `// Of the WordPress in ${JSON.stringify(wordpressFolder).replaceAll('?', '\\u003f')}.\n`;
+  return [{ name: ownKeyFile(), bytes: Buffer.from(`${secretPhp(content)}${about}`) }];
+}
+
+/** Name of the key file of the WordPress that was entered. */
+function ownKeyFile(): string {
+  return `${KEYS}/${toKeyFileName(wordpressFolder)}`;
+}
+
+/**
+ * Takes this site's key out of `secret.php`, where every site of the folder would find it. Requests that run a connector
+ * of an earlier version know no other place, so that it stays for this site alone until the next time.
+ *
+ * @returns the file's name while it is kept
+ */
+function leaveSecret(
+  site: OpenSite,
+  { content, key }: Extract<SiteTask, { kind: 'install' }>,
+  isNewLoader: boolean,
+): string[] {
+  if (!holdsKey(site, SECRET, content.secret)) return [];
+  if (!isNewLoader) return removeRecorded(site, SECRET) ? [] : [SECRET];
+  if (key === 'by-path') {
+    place(site, [{ name: SECRET, bytes: Buffer.from(secretPhp({ ...content, onlyFor: wordpressFolder })) }]);
+  }
+  return [SECRET];
+}
+
+/**
+ * Removes this site's keys under the names of releases that are gone. The others stay for a release that is rolled back to.
+ * @returns names of those that stay
+ */
+function leaveFormerKeys(site: OpenSite, recorded: readonly string[], current: ReadonlySet<string>): string[] {
+  const former = recorded.filter((name) => name !== SECRET && isKeyFile(name) && !current.has(name));
+  return former.filter((name) => !isOfGoneRelease(site, name) || !removeRecorded(site, name));
+}
+
+function isOfGoneRelease(site: OpenSite, name: string): boolean {
+  try {
+    const text = within(folderOf(name), site.model, false, () => readPlainFile(basename(name), MAX_READ_BYTES));
+    const path = /^\/\/ Of the WordPress in (".+")\.$/m.exec(text ?? '')?.[1];
+    return path !== undefined && statSync(JSON.parse(path) as string, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    goBack(site);
+    return false;
+  }
 }
 
 /** Writes all files beside their places and only then gives them their names: without room nothing has changed. */
@@ -304,11 +423,10 @@ function place(site: OpenSite, files: readonly { readonly name: string; readonly
     for (const { name, bytes } of files) {
       const folder = folderOf(name);
       within(folder, model, false, () => {
-        const file =
-          name === SECRET
-            ? // A web server never shows a key that a killed process has left behind.
-              stageFile(basename(name), bytes, key, '.php')
-            : stageFile(basename(name), bytes, PUBLIC);
+        const file = isKeyFile(name)
+          ? // A web server never shows a key that a killed process has left behind.
+            stageFile(basename(name), bytes, key, '.php')
+          : stageFile(basename(name), bytes, PUBLIC);
         staged.push({ folder, file });
       });
     }
@@ -374,16 +492,30 @@ function removeEmptyFolders(site: OpenSite, names: readonly string[]): void {
 
 /** The loader goes first, so that no half of the connector runs. */
 function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): SiteResults['remove'] {
-  const names = task.recorded.filter(isConnectorFile);
+  const recorded = task.recorded.filter(isConnectorFile);
   let site: OpenSite | null;
   try {
-    const folder = enterNamed(call.folders.wordpressDir);
+    const folder = enterWordPress(call);
     site = openSite(call, readModel(folder), folder, false);
   } catch (error) {
-    if (error instanceof MissingFolder) return { hasOthers: false };
+    if (error instanceof MissingFolder) return { hasOthers: false, isInUse: false };
     throw error;
   }
-  if (site === null) return { hasOthers: false };
+  if (site === null) return { hasOthers: false, isInUse: false };
+  const keys = listKeys(site);
+  const opened = site;
+  // Not by the record, which guard's user can change: the others belong to other sites.
+  const ownKeys = keys.filter((name) =>
+    isSecret(task.secret) ? holdsKey(opened, name, task.secret) : name === ownKeyFile(),
+  );
+  const isSecretOwn = holdsKey(site, SECRET, task.secret);
+  // A key of another site: without one, `secret.php` is this site's, whatever it holds.
+  if (task.isInUse || keys.length > ownKeys.length || (keys.length > 0 && !isSecretOwn && isThere(site, SECRET))) {
+    for (const name of isSecretOwn ? [...ownKeys, SECRET] : ownKeys) removeRecorded(site, name);
+    removeEmptyFolders(site, ownKeys);
+    return { hasOthers: false, isInUse: true };
+  }
+  const names = [...new Set([...recorded, ...ownKeys])];
   // Before anything goes: nothing stands in the way.
   for (const folder of listFolders(names)) {
     try {
@@ -406,25 +538,40 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   const hasOthers = look(OWN_FOLDER) !== null;
   // Gone if it is empty now; WordPress has no such folder by itself.
   removeThisIfEmpty();
-  return { hasOthers };
+  return { hasOthers, isInUse: false };
+}
+
+function isThere(site: OpenSite, name: string): boolean {
+  try {
+    return within(folderOf(name), site.model, false, () => look(basename(name)) !== null);
+  } catch (error) {
+    if (!(error instanceof MissingFolder)) throw error;
+    goBack(site);
+    return false;
+  }
 }
 
 function restoreKey(call: SiteCall, content: SecretContent, onlyIfLacking: boolean): SiteResults['restore-key'] {
-  const folder = enterNamed(call.folders.wordpressDir);
+  const folder = enterWordPress(call);
   const site = openSite(call, readModel(folder), folder, false);
   if (site === null) throw new MissingFolder(`${call.folders.wordpressDir} has no folder of must-use plugins.`);
   if (onlyIfLacking) {
     if (!look(LOADER)?.isFile()) return { written: false };
-    const present = within(OWN_FOLDER, site.model, false, () => readPlainFile(basename(SECRET), MAX_READ_BYTES));
-    if (present?.includes(content.secret)) return { written: false };
+    if (holdsKey(site, findKeyFile(site), content.secret)) return { written: false };
   }
-  place(site, [{ name: SECRET, bytes: Buffer.from(secretPhp(content)) }]);
+  // In a folder with keys of several sites, `secret.php` would be every site's.
+  place(site, toKeyFiles(hasKeys(site) ? 'by-path' : 'secret.php', content));
   return { written: true };
+}
+
+/** The key file that the connector reads for this site. */
+function findKeyFile(site: OpenSite): string {
+  return isThere(site, ownKeyFile()) ? ownKeyFile() : SECRET;
 }
 
 /** Looks at what is installed, following no link and making nothing. */
 function examine(call: SiteCall, secret: string): SiteResults['examine'] {
-  const folder = enterNamed(call.folders.wordpressDir);
+  const folder = enterWordPress(call);
   const model = readModel(folder);
   const site = openSite(call, model, folder, false);
   const inPlugins = (name: string): FileFacts | null => {
@@ -437,10 +584,11 @@ function examine(call: SiteCall, secret: string): SiteResults['examine'] {
     model: toFileFacts(model.path, model.file),
   };
   if (site === null || look(OWN_FOLDER) === null) return { ...facts, secret: null, hasKey: false };
-  return within(OWN_FOLDER, model, false, () => ({
+  const key = findKeyFile(site);
+  return within(folderOf(key), model, false, () => ({
     ...facts,
-    secret: inPlugins(basename(SECRET)),
-    hasKey: readPlainFile(basename(SECRET), MAX_READ_BYTES)?.includes(secret) === true,
+    secret: inPlugins(basename(key)),
+    hasKey: readPlainFile(basename(key), MAX_READ_BYTES)?.includes(secret) === true,
   }));
 }
 

@@ -218,6 +218,7 @@ export const siteEntry = z.strictObject({
   // Absent, not null, by default: a guard of an older version may read the file.
   muPluginsDir: z.string({ error: 'use a folder' }).min(1, { error: 'use a folder' }).optional(),
   sharedConnector: sharedFolder.optional(),
+  externalKey: z.exactOptional(z.boolean({ error: 'use true or false' })),
   requireGuard: z.boolean({ error: 'use true or false' }).default(true),
   home: homePath.default(''),
   // Absent by default, as above.

@@ -131,7 +131,7 @@ export function createConnectors(services: {
       },
       async restoreKey(site, fault) {
         const { wordpressDir, muPluginsDir } = site;
-        if (wordpressDir === null) return false;
+        if (wordpressDir === null || site.externalKey === true) return false;
         const folders = { wordpressDir, ...(muPluginsDir !== undefined && { muPluginsDir }) };
         const content = { secret: site.secret, requireGuard: await requiresGuard(config, site) };
         const onlyIfLacking = fault === 'missing';

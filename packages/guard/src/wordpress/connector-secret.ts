@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** Folders of a WordPress on this machine. */
 export interface WordPressFolders {
   /** Folder that holds wp-load.php. */
@@ -7,15 +9,27 @@ export interface WordPressFolders {
 }
 
 /**
- * Content of `secret.php`, by which the connector knows guard (docs/connector-protocol.md).
- * @param secret 64 hexadecimal digits
+ * Name of a site's key file in a folder that several sites use. The connector computes the same from what WordPress is,
+ * not from what a visitor sends (docs/decisions/0032).
+ * @param wordpressDir folder of WordPress without links in its path
+ */
+export function toKeyFileName(wordpressDir: string): string {
+  const hash = createHash('sha256').update(wordpressDir.replace(/\/+$/, ''));
+  return `${hash.digest('hex').slice(0, 16)}.php`;
+}
+
+/**
+ * Content of a key file, by which the connector knows guard (docs/connector-protocol.md).
+ * @param key `secret`: 64 hexadecimal digits; `onlyFor`: folder of the only WordPress that it holds for
  */
 export function secretPhp({
   secret,
   requireGuard,
+  onlyFor,
 }: {
   readonly secret: string;
   readonly requireGuard: boolean;
+  readonly onlyFor?: string;
 }): string {
   if (!/^[0-9a-f]{64}$/.test(secret)) throw new Error('The secret must be 64 hexadecimal digits.');
   const isRequired = requireGuard === true;
@@ -23,7 +37,13 @@ export function secretPhp({
     '<?php',
     '// Written by Security Optimizer. The key by which WordPress knows the guard in front of it.',
     // A connector of an earlier version reads only the second name, and must still refuse direct requests.
+    ...(onlyFor === undefined ? [] : [`if ( realpath( ABSPATH ) !== ${toPhpString(onlyFor)} ) { return null; }`]),
     `return array( 'secret' => '${secret}', 'require_guard' => ${isRequired}, 'only_through_guard' => ${isRequired} );`,
     '',
   ].join('\n');
+}
+
+/** A text as PHP reads it between single quotes. The owner of a site chooses the names of folders. */
+function toPhpString(text: string): string {
+  return `'${text.replace(/[\\']/g, '\\$&')}'`;
 }

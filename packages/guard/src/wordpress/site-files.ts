@@ -19,6 +19,12 @@ export interface SecretContent {
   readonly requireGuard: boolean;
 }
 
+/**
+ * Where a site's key is put: in `secret.php`, which serves a folder of must-use plugins that this site alone uses; in a
+ * file `by-path`, named after WordPress's folder; or `external`, where the operator puts it.
+ */
+export type KeyPlace = 'secret.php' | 'by-path' | 'external';
+
 /** Names of installed files are relative to the folder of must-use plugins, with slashes. */
 export type SiteTask =
   /** Finds a WordPress. */
@@ -33,8 +39,16 @@ export type SiteTask =
       readonly shared: string | null;
       /** Files that earlier installations wrote. */
       readonly recorded: readonly string[];
+      readonly key: KeyPlace;
     }
-  | { readonly kind: 'remove'; readonly recorded: readonly string[] }
+  | {
+      readonly kind: 'remove';
+      readonly recorded: readonly string[];
+      /** The site's key, by which its file is told from that of another site. */
+      readonly secret: string;
+      /** Other sites run the connector from there, wherever their keys are. */
+      readonly isInUse: boolean;
+    }
   /** Looks at owners and modes of an installed connector. Writes nothing. */
   | { readonly kind: 'examine'; readonly secret: string }
   | {
@@ -51,13 +65,28 @@ export interface SiteResults {
   inspect: {
     /** Folder of must-use plugins without links in its path, there or not. */
     readonly muPluginsDir: string;
+    /** Whether sites have a key each in that folder, or it belongs to another user than WordPress and lies outside of it. */
+    readonly isShared: boolean;
   };
-  /** Every file of guard that is installed now. */
-  install: { readonly files: readonly string[] };
-  /** Whether the connector's folder remains because it holds files that guard did not write. */
-  remove: { readonly hasOthers: boolean };
+  /** Every file of guard that is installed now; `sharedKey`: where the key is, if it is in a file by path. */
+  install: { readonly files: readonly string[]; readonly sharedKey: SharedKey | null };
+  remove: {
+    /** Whether the connector's folder remains because it holds files that guard did not write. */
+    readonly hasOthers: boolean;
+    /** Whether the connector remains because other sites have their keys there. */
+    readonly isInUse: boolean;
+  };
   examine: ExaminedSite;
   'restore-key': { readonly written: boolean };
+}
+
+/** A key among those of other sites. */
+export interface SharedKey {
+  readonly path: string;
+  /** Everybody on the machine may read it, as `wp-config.php`. */
+  readonly isPublic: boolean;
+  /** Another site's key belongs to the same user, so that each of both sites may read the other's. */
+  readonly hasSameOwner: boolean;
 }
 
 /** Owner and permission bits of a file. */

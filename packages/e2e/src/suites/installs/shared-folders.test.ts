@@ -1,0 +1,185 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startNativePhp, systemPhpRunner } from '@security-optimizer/sandbox/php/native';
+import { freePort } from '@security-optimizer/sandbox/process/port';
+import type { Service } from '@security-optimizer/sandbox/process/service';
+import { configFile } from '@security-optimizer/sandbox/wordpress/config-file';
+import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
+import { layOutWordPress } from '@security-optimizer/sandbox/wordpress/lay-out';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { ask, askUpstream } from '../../http/request.js';
+import { securityOptimizer, startGuard, stopGuard } from '../../stacks/guard-process.js';
+import { writeConfiguration } from '../../stacks/odd-install.js';
+import type { Stack } from '../../stacks/stack.js';
+
+const NAMES = ['one', 'two'] as const;
+type Name = (typeof NAMES)[number];
+
+/** What two sites share. */
+interface Shared {
+  /** One WordPress, whose wp-config.php leads to that of the site which the request names. */
+  readonly core: boolean;
+  /** One folder of must-use plugins. */
+  readonly plugins: boolean;
+}
+
+const LAYOUTS: readonly (readonly [string, Shared])[] = [
+  ['one folder of must-use plugins', { core: false, plugins: true }],
+  ['one core, with contents of their own', { core: true, plugins: false }],
+  ['one core and one folder of must-use plugins, with a key that each of them names', { core: true, plugins: true }],
+];
+
+/** They take PHP with SQLite, each one of their own. */
+const canRun = inject('stacks').some((stack) => stack.kind === 'embedded' && !('problem' in stack));
+
+describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
+  let dir: string;
+  let sites: Record<Name, Stack>;
+  const services: Service[] = [];
+  const isNamed = shared.core && shared.plugins;
+
+  const hostOf = (name: Name) => `${name}.example`;
+  const pluginsOf = (name: Name) =>
+    shared.plugins ? join(dir, 'mu-plugins') : join(dir, `${name}-content/mu-plugins`);
+  const wordpressOf = (name: Name) => join(dir, shared.core ? 'core' : `${name}-core`);
+
+  /** Lays out both sites, without the connector. */
+  async function layOut(): Promise<void> {
+    mkdirSync(join(dir, 'mu-plugins'));
+    for (const name of NAMES) {
+      const siteUrl = `http://${hostOf(name)}`;
+      const data = join(dir, name);
+      for (const folder of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(data, folder), { recursive: true });
+      const database = { kind: 'sqlite', dir: join(dir, `${name}-database`), file: '.ht.sqlite' } as const;
+      if (name === 'one' || !shared.core) {
+        await layOutWordPress({ dir: wordpressOf(name), database, siteUrl, log: () => {} });
+      }
+      let configuration = join(wordpressOf(name), 'wp-config.php');
+      if (shared.core) {
+        configuration = join(dir, `${name}.php`);
+        writeFileSync(configuration, configFile(database, siteUrl));
+        mkdirSync(database.dir, { recursive: true });
+        writeFileSync(
+          join(wordpressOf(name), 'wp-config.php'),
+          `<?php require '${dir}/' . ( '${hostOf('two')}' === $_SERVER['HTTP_HOST'] ? 'two' : 'one' ) . '.php';`,
+        );
+      }
+      const content = join(dir, `${name}-content`);
+      cpSync(join(wordpressOf(name), 'wp-content'), content, { recursive: true });
+      writeConfiguration(configuration, {
+        WP_CONTENT_DIR: content,
+        ...(shared.plugins && { WPMU_PLUGIN_DIR: pluginsOf(name) }),
+        ...(isNamed && { SECURITY_OPTIMIZER_KEY_FILE: join(dir, `${name}-key.php`) }),
+      });
+      symlinkSync(wordpressOf(name), join(dir, `${name}-wp`));
+    }
+  }
+
+  const attach = (name: Name, ...more: string[]) =>
+    securityOptimizer(
+      ...['attach', '--wordpress', join(dir, `${name}-wp`), '--mu-plugins', pluginsOf(name), '--host', hostOf(name)],
+      ...['--upstream', `http://127.0.0.1:${sites[name].upstreamPort}`, '--listen', `127.0.0.1:${sites[name].port}`],
+      ...['--data-dir', sites[name].guardDir, ...(isNamed ? ['--external-key'] : []), ...more],
+    );
+
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'so-shared-'));
+    await layOut();
+    const port = await freePort();
+    const started = {} as Record<Name, Stack>;
+    for (const name of NAMES) {
+      const data = join(dir, name);
+      const url = `http://${hostOf(name)}`;
+      const wordpressDir = wordpressOf(name);
+      const owner = await installWordPress({
+        wordpressDir,
+        dataDir: data,
+        siteUrl: url,
+        runPhp: systemPhpRunner(data),
+      });
+      const first = shared.core ? started.one : undefined;
+      let upstreamPort = first?.upstreamPort;
+      if (upstreamPort === undefined) {
+        const web = await startNativePhp({ wordpressDir, dataDir: data });
+        services.push(web.service);
+        upstreamPort = Number(new URL(web.upstream).port);
+      }
+      started[name] = {
+        ...{ kind: 'embedded', dir: data, wordpressDir, guardDir: join(dir, 'guard'), url, port, upstreamPort },
+        ...owner,
+      };
+    }
+    sites = started;
+  });
+  afterAll(async () => {
+    if (sites !== undefined) await stopGuard(sites.one);
+    for (const service of services) await service.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const direct = async (name: Name, headers = {}) => (await askUpstream(sites[name], { target: '/', headers })).status;
+  const throughGuard = async (name: Name) => {
+    const { status, body } = await ask(sites[name], { target: '/' });
+    return [status, body.includes(`http://${hostOf(name)}`)];
+  };
+  const connectors = async () => {
+    const { stdout } = await securityOptimizer('status', '--data-dir', sites.one.guardDir, '--json');
+    const { sites: all } = JSON.parse(stdout) as { sites: { id: string; connector: string }[] };
+    return all.map(({ id, connector }) => [id, connector]);
+  };
+
+  it('are both attached, and each answers with its own key', async () => {
+    for (const name of NAMES) {
+      const told = await attach(name, ...(isNamed && name === 'two' ? ['--new-site'] : []));
+      expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining(`Attached: site ${name}-example.`) });
+      if (isNamed) {
+        const secret = readFileSync(join(sites[name].guardDir, 'sites', `${name}-example.secret`), 'utf8').trim();
+        writeFileSync(
+          join(dir, `${name}-key.php`),
+          `<?php return array( 'secret' => '${secret}', 'require_guard' => ${name === 'two'} );`,
+        );
+      }
+    }
+    await startGuard(sites.one);
+    expect(await connectors()).toEqual([
+      ['one-example', 'ok'],
+      ['two-example', 'ok'],
+    ]);
+    for (const name of NAMES) expect(await throughGuard(name)).toEqual([200, true]);
+  });
+
+  it('are closed one by one: what the second requires does not close the first', async () => {
+    expect(await direct('one')).toBe(200);
+    expect((await attach('two', '--require-guard', '--force')).code).toBe(0);
+    expect([await direct('one'), await direct('two')]).toEqual([200, 403]);
+    for (const name of NAMES) expect(await throughGuard(name)).toEqual([200, true]);
+    expect(await connectors()).toEqual([
+      ['one-example', 'ok'],
+      ['two-example', 'ok'],
+    ]);
+  });
+
+  it('are not opened by a host name: the key is chosen by what the site is', async () => {
+    for (const host of ['one.example', 'two.example', 'other.example', 'TWO.example', '', 'two.example:80']) {
+      // With one core the host chooses the site, and so its data: whose they are, its key holds.
+      const isTwo = shared.core ? host === 'two.example' : true;
+      expect([host, await direct('two', { host })]).toEqual([host, isTwo ? 403 : expect.any(Number)]);
+    }
+    const { body } = await askUpstream(sites.two, { target: '/', headers: { host: 'other.example' } });
+    expect(body.includes('http://two.example')).toBe(false);
+  });
+
+  it('are detached one by one: the other keeps its connector and its key', async () => {
+    expect((await securityOptimizer('detach', '--site', 'two-example', '--data-dir', sites.two.guardDir)).code).toBe(0);
+    if (isNamed) rmSync(join(dir, 'two-key.php'));
+    expect(await direct('two')).toBe(200);
+    expect(await throughGuard('one')).toEqual([200, true]);
+    expect(await connectors()).toEqual([['one-example', 'ok']]);
+    expect((await attach('one', '--require-guard', '--force')).code).toBe(0);
+    if (!isNamed) expect(await direct('one')).toBe(403);
+    expect(await throughGuard('one')).toEqual([200, true]);
+    expect((await securityOptimizer('detach', '--data-dir', sites.two.guardDir)).code).toBe(0);
+    if (shared.plugins) expect(readdirSync(dir)).not.toContain('mu-plugins');
+  });
+});

@@ -1,0 +1,267 @@
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { run } from '../../test/support/command-line.js';
+import { freePort } from '../../test/support/front-proxy.js';
+import { eventually, scratchFolder } from '../../test/support/scratch.js';
+import { wordpressFolder } from '../../test/support/wordpress-folder.js';
+import { toKeyFileName } from '../wordpress/connector-secret.js';
+
+/** Sites of one guard that share folders. */
+async function machine() {
+  const [root, dataDir] = [await scratchFolder(), await scratchFolder()];
+  const attach = (...args: string[]) =>
+    run('attach', '--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--data-dir', dataDir, ...args);
+  const detach = (id: string) => run('detach', '--site', id, '--data-dir', dataDir);
+  const secretOf = (id: string) => readFileSync(join(dataDir, 'sites', `${id}.secret`), 'utf8').trim();
+  const readSites = () => JSON.parse(readFileSync(join(dataDir, 'guard.json'), 'utf8')).sites;
+  return { root, dataDir, attach, detach, secretOf, readSites };
+}
+
+/** Two sites with a core of their own each and one folder of must-use plugins. */
+async function sharedPlugins() {
+  const at = await machine();
+  const plugins = join(at.root, 'mu-plugins');
+  mkdirSync(plugins);
+  const [one, two] = [await wordpressFolder(), await wordpressFolder()];
+  const attachTo = (wordpress: string, host: string, ...more: string[]) =>
+    at.attach('--wordpress', wordpress, '--mu-plugins', plugins, '--host', host, ...more);
+  const own = join(plugins, 'security-optimizer');
+  const keyOf = (wordpress: string) => join(own, 'keys', toKeyFileName(wordpress));
+  return { ...at, plugins, own, one, two, attachTo, keyOf };
+}
+
+describe('one core that two sites use', () => {
+  /** Paths of both sites that lead to one core, and a content folder of each. */
+  async function sharedCore() {
+    const at = await machine();
+    const core = await wordpressFolder();
+    const site = (name: string) => {
+      const folder = join(at.root, name);
+      mkdirSync(join(folder, 'content'), { recursive: true });
+      symlinkSync(core, join(folder, 'wp'));
+      const line = ['--wordpress', join(folder, 'wp'), '--mu-plugins', join(folder, 'content', 'mu-plugins')];
+      return { folder, line, key: join(folder, 'content', 'mu-plugins', 'security-optimizer', 'secret.php') };
+    };
+    return { ...at, core, a: site('a'), b: site('b') };
+  }
+
+  it('belongs to two sites: the second is attached, and nothing of the first changes', async () => {
+    const { attach, a, b, readSites, secretOf } = await sharedCore();
+    expect(attach(...a.line, '--host', 'a.example')).toMatchObject({ status: 0, stderr: '' });
+    const [first] = readSites();
+    const key = readFileSync(a.key, 'utf8');
+    expect(attach(...b.line, '--host', 'b.example')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('Attached: site b-example.'),
+    });
+    expect(readSites()).toEqual([first, expect.objectContaining({ id: 'b-example', hosts: ['b.example'] })]);
+    expect(readFileSync(a.key, 'utf8')).toBe(key);
+    expect(readFileSync(b.key, 'utf8')).toContain(secretOf('b-example'));
+    expect(attach(...a.line).stdout).toContain('Brought up to date: site a-example.');
+    expect(attach('--all').status).toBe(2);
+  });
+
+  it('is brought up to date and detached site by site', async () => {
+    const { dataDir, attach, a, b, detach } = await sharedCore();
+    attach(...a.line, '--host', 'a.example');
+    attach(...b.line, '--host', 'b.example');
+    expect(run('attach', '--all', '--data-dir', dataDir)).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('2 of 2 sites'),
+    });
+    expect(detach('a-example').status).toBe(0);
+    expect([existsSync(a.key), existsSync(b.key)]).toEqual([false, true]);
+  });
+
+  it('with one folder of must-use plugins is refused for the second, with the reason and the way out', async () => {
+    const { attach, core, readSites } = await sharedCore();
+    expect(attach('--wordpress', core, '--host', 'a.example').status).toBe(0);
+    const before = readSites();
+    const refused = attach('--wordpress', core, '--host', 'b.example');
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('add --new-site') });
+    const twin = attach('--wordpress', core, '--host', 'b.example', '--new-site');
+    expect(twin).toMatchObject({ status: 1, stderr: expect.stringContaining("can't tell them apart") });
+    expect(twin.stderr).toContain('SECURITY_OPTIMIZER_KEY_FILE');
+    expect(readSites()).toEqual(before);
+  });
+
+  it('and one folder of must-use plugins serve two sites that name a key of their own each', async () => {
+    const { attach, core, readSites, dataDir } = await sharedCore();
+    expect(attach('--wordpress', core, '--host', 'a.example', '--external-key').status).toBe(0);
+    expect(attach('--wordpress', core, '--host', 'b.example', '--new-site', '--external-key')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('Attached: site b-example.'),
+    });
+    expect(readSites()).toMatchObject([{ externalKey: true }, { externalKey: true }]);
+    const own = join(core, 'wp-content', 'mu-plugins', 'security-optimizer');
+    expect([existsSync(join(own, 'secret.php')), existsSync(join(own, 'keys'))]).toEqual([false, false]);
+    expect(run('attach', '--all', '--data-dir', dataDir).status).toBe(0);
+    expect(run('detach', '--site', 'a-example', '--data-dir', dataDir).status).toBe(0);
+    expect(existsSync(join(core, 'wp-content', 'mu-plugins', 'security-optimizer.php'))).toBe(true);
+    expect(run('detach', '--site', 'b-example', '--data-dir', dataDir).status).toBe(0);
+    expect(readdirSync(join(core, 'wp-content'))).toEqual([]);
+  });
+});
+
+describe('one folder of must-use plugins that two sites use', () => {
+  it('has a key for each of them, under the name of its WordPress', async () => {
+    const { attachTo, one, two, own, keyOf, secretOf } = await sharedPlugins();
+    expect(attachTo(one, 'one.example', '--shared-mu-plugins')).toMatchObject({ status: 0, stderr: '' });
+    expect(attachTo(two, 'two.example', '--require-guard', '--force')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining(keyOf(two)),
+      stderr: expect.stringContaining('belong to the same user'),
+    });
+    expect(existsSync(join(own, 'secret.php'))).toBe(false);
+    expect(readFileSync(keyOf(one), 'utf8')).toContain(`'${secretOf('one-example')}', 'require_guard' => false`);
+    expect(readFileSync(keyOf(two), 'utf8')).toContain(`'${secretOf('two-example')}', 'require_guard' => true`);
+    // Both again, in the other order: nobody fights.
+    const before = [one, two].map((site) => readFileSync(keyOf(site), 'utf8'));
+    for (const [site, host] of [
+      [two, 'two.example'],
+      [one, 'one.example'],
+    ] as const)
+      attachTo(site, host);
+    expect([one, two].map((site) => readFileSync(keyOf(site), 'utf8'))).toEqual(before);
+  });
+
+  it('keeps the first site’s secret.php for it, and moves it when that site is attached again', async () => {
+    const { attachTo, one, two, own, keyOf, secretOf } = await sharedPlugins();
+    attachTo(one, 'one.example');
+    expect(readFileSync(join(own, 'secret.php'), 'utf8')).toContain(secretOf('one-example'));
+    expect(attachTo(two, 'two.example').stderr).toContain(
+      'still finds the key of one-example. Attach that site again.',
+    );
+    expect(readFileSync(keyOf(two), 'utf8')).toContain(secretOf('two-example'));
+    expect(readFileSync(join(own, 'secret.php'), 'utf8')).toContain(secretOf('one-example'));
+    attachTo(one, 'one.example');
+    expect(readFileSync(keyOf(one), 'utf8')).toContain(secretOf('one-example'));
+    expect(existsSync(join(own, 'secret.php'))).toBe(false);
+  });
+
+  it('leaves a connector of an earlier version its secret.php, for its own site alone', async () => {
+    const { attachTo, one, plugins, own, keyOf, secretOf } = await sharedPlugins();
+    attachTo(one, 'one.example');
+    // A loader of another version, which knows no other place.
+    writeFileSync(join(plugins, 'security-optimizer.php'), '<?php // earlier');
+    attachTo(one, 'one.example', '--shared-mu-plugins');
+    expect(readFileSync(keyOf(one), 'utf8')).toContain(secretOf('one-example'));
+    expect(readFileSync(join(own, 'secret.php'), 'utf8')).toContain(`if ( realpath( ABSPATH ) !== '${one}' )`);
+    attachTo(one, 'one.example');
+    expect(existsSync(join(own, 'secret.php'))).toBe(false);
+  });
+
+  it('keeps the connector until the last of them is detached, then nothing', async () => {
+    const { attachTo, one, two, plugins, keyOf, detach } = await sharedPlugins();
+    attachTo(one, 'one.example', '--shared-mu-plugins');
+    attachTo(two, 'two.example');
+    expect(detach('two-example')).toMatchObject({ status: 0, stdout: expect.stringContaining('other sites use') });
+    expect([existsSync(keyOf(one)), existsSync(keyOf(two))]).toEqual([true, false]);
+    expect(readdirSync(plugins)).toContain('security-optimizer.php');
+    expect(detach('one-example').status).toBe(0);
+    expect(existsSync(plugins)).toBe(false);
+  });
+
+  it('loses the keys of releases that are gone, and keeps those that the site may be rolled back to', async () => {
+    const at = await sharedPlugins();
+    const current = join(at.root, 'current');
+    const lead = (release: string) => {
+      symlinkSync(release, `${current}.next`);
+      renameSync(`${current}.next`, current);
+    };
+    lead(at.one);
+    expect(at.attachTo(current, 'one.example', '--shared-mu-plugins').status).toBe(0);
+    lead(at.two);
+    expect(at.attachTo(current, 'one.example').status).toBe(0);
+    expect([existsSync(at.keyOf(at.one)), existsSync(at.keyOf(at.two))]).toEqual([true, true]);
+    rmSync(at.one, { recursive: true });
+    expect(at.attachTo(current, 'one.example').status).toBe(0);
+    expect([existsSync(at.keyOf(at.one)), existsSync(at.keyOf(at.two))]).toEqual([false, true]);
+  });
+});
+
+const hasPhp = spawnSync('php', ['-v']).status === 0;
+
+describe.skipIf(!hasPhp)('the key that PHP finds (skipped without PHP)', () => {
+  /** What a request meets that did not come through guard, in the WordPress of a folder. */
+  async function serve(plugins: string, wordpress: string, options: { settings?: string; env?: object } = {}) {
+    const port = await freePort();
+    const router = join(wordpress, 'router.php');
+    writeFileSync(
+      router,
+      `<?php define( 'ABSPATH', '${wordpress}/' ); ${options.settings ?? ''} function add_action() {}
+      require '${plugins}/security-optimizer/${readClasses(plugins)}/class-secret.php';
+      define( 'SECURITY_OPTIMIZER_FILE', '${plugins}/security-optimizer.php' );
+      echo json_encode( Security_Optimizer_Secret::read() );`,
+    );
+    const php = spawn('php', ['-d', 'display_errors=1', '-S', `127.0.0.1:${port}`, router], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, ...options.env },
+    });
+    onTestFinished(() => void php.kill('SIGKILL'));
+    let log = '';
+    php.stderr.on('data', (chunk) => {
+      log += chunk;
+    });
+    await eventually(() => log.includes('started'));
+    return async (headers: Record<string, string> = {}) =>
+      (await fetch(`http://127.0.0.1:${port}/?SECURITY_OPTIMIZER_KEY=1`, { headers })).json();
+  }
+  const readClasses = (plugins: string) =>
+    readdirSync(join(plugins, 'security-optimizer')).find((name) => name.startsWith('includes')) as string;
+
+  it('is that of its own WordPress, whatever a visitor sends, and none in a site that is not attached', async () => {
+    const { attachTo, one, two, plugins, secretOf } = await sharedPlugins();
+    attachTo(one, 'one.example', '--shared-mu-plugins', '--require-guard', '--force');
+    const unattached = await serve(plugins, two);
+    expect(await unattached()).toBeNull();
+    attachTo(two, 'two.example');
+    const [askOne, askTwo] = [await serve(plugins, one), await serve(plugins, two)];
+    const lies = {
+      'x-forwarded-host': 'one.example',
+      'security-optimizer-key': 'a'.repeat(64),
+      'security-optimizer-key-file': '/etc/passwd',
+    };
+    expect(await askOne(lies)).toEqual({ secret: secretOf('one-example'), require_guard: true });
+    expect(await askTwo(lies)).toEqual({ secret: secretOf('two-example'), require_guard: false });
+  });
+
+  it('is the one that the site names: a constant before the environment, never the folder’s instead', async () => {
+    const { attachTo, one, plugins, root } = await sharedPlugins();
+    attachTo(one, 'one.example');
+    const [file, digits, missing] = ['key.php', 'key', 'missing'].map((name) => join(root, name)) as [
+      string,
+      string,
+      string,
+    ];
+    writeFileSync(file, `<?php return array( 'secret' => '${'a'.repeat(64)}', 'require_guard' => true );`);
+    writeFileSync(digits, `${'b'.repeat(64)}\n`);
+    const constant = (name: string, value: string) => `define( 'SECURITY_OPTIMIZER_${name}', ${value} );`;
+    const [a, b, c] = ['a', 'b', 'c'].map((digit) => digit.repeat(64)) as [string, string, string];
+    for (const [settings, env, expected] of [
+      [constant('KEY_FILE', `'${file}'`), {}, { secret: a, require_guard: true }],
+      [constant('KEY_FILE', `'${digits}'`), {}, { secret: b, require_guard: false }],
+      [constant('KEY_FILE', `'${digits}'`) + constant('REQUIRE_GUARD', 'true'), {}, { secret: b, require_guard: true }],
+      ['', { SECURITY_OPTIMIZER_KEY_FILE: file }, { secret: a, require_guard: true }],
+      ['', { SECURITY_OPTIMIZER_KEY: c, SECURITY_OPTIMIZER_REQUIRE_GUARD: '1' }, { secret: c, require_guard: true }],
+      [constant('KEY_FILE', `'${missing}'`), {}, null],
+      [constant('KEY_FILE', `'${digits}'`), { SECURITY_OPTIMIZER_KEY: c }, { secret: b, require_guard: false }],
+      [constant('KEY', `''`), {}, null],
+      [constant('KEY_FILE', `'${digits}'`), { SECURITY_OPTIMIZER_KEY_FILE: file }, { secret: b, require_guard: false }],
+    ] as const) {
+      const ask = await serve(plugins, one, { settings, env });
+      expect([settings, env, await ask()]).toEqual([settings, env, expected]);
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { siteEntry } from '../config/config-file.js';
+import { findNamedSite, type KeyFolder, type NamedSite, type PlacedSite, toKeyPlace } from './site-identity.js';
+
+const CORE = '/srv/core';
+
+function placed(id: string, named: string, more: Partial<PlacedSite> = {}, hosts = [`${id}.example`]): PlacedSite {
+  const site = siteEntry.parse({ id, hosts, upstream: 'http://127.0.0.1:1', wordpressDir: named });
+  return { site, named, wordpressDir: named, muPluginsDir: `${named}/wp-content/mu-plugins`, ...more };
+}
+
+function find(sites: readonly PlacedSite[], asked: Partial<NamedSite>): string | null {
+  const named = asked.named ?? '/srv/a';
+  return (
+    findNamedSite(sites, { named, wordpressDir: named, hosts: null, id: null, isNew: false, ...asked })?.id ?? null
+  );
+}
+
+describe('the site of a folder', () => {
+  const a = placed('a', '/srv/a/wp', { wordpressDir: CORE });
+  const b = placed('b', '/srv/b/wp', { wordpressDir: CORE });
+
+  it('is the one with its path, wherever it leads by now', () => {
+    expect(find([a, b], { named: '/srv/a/wp', wordpressDir: '/srv/core-7' })).toBe('a');
+    expect(find([a, b], { named: '/srv/b/wp', wordpressDir: CORE })).toBe('b');
+  });
+
+  it('may be named by the folder that its path leads to', () => {
+    expect(find([a], { named: CORE })).toBe('a');
+    expect(find([a], { named: CORE, hosts: ['a.example'] })).toBe('a');
+  });
+
+  it('is another one where two paths lead to one core, and their hosts differ', () => {
+    expect(find([a], { named: '/srv/b/wp', wordpressDir: CORE, hosts: ['b.example'] })).toBeNull();
+    expect(find([a], { named: '/srv/a2/wp', wordpressDir: CORE, hosts: ['a.example', 'www.a.example'] })).toBe('a');
+  });
+
+  it('is not guessed where several share the folder', () => {
+    expect(() => find([a, b], { named: '/srv/c/wp', wordpressDir: CORE })).toThrow('several sites: a, b');
+    expect(find([a, b], { named: CORE, id: 'b' })).toBe('b');
+    expect(find([a, b], { named: CORE, hosts: ['b.example'] })).toBe('b');
+  });
+
+  it('does not lose its hosts to another site in the same folder', () => {
+    const one = placed('a', CORE);
+    expect(() => find([one], { named: CORE, hosts: ['b.example'] })).toThrow(
+      '/srv/core is the site a with the host a.example. If that site has other hosts from now on, add --site a; if this is another site that shares the folder, add --new-site.',
+    );
+    expect(find([one], { named: CORE, hosts: ['b.example'], id: 'a' })).toBe('a');
+    expect(find([one], { named: CORE, hosts: ['b.example'], isNew: true })).toBeNull();
+  });
+
+  it('may have its hosts named that took every host so far, and the other way round', () => {
+    const all = placed('site', CORE, {}, ['*']);
+    expect(find([all], { named: CORE, hosts: ['a.example'] })).toBe('site');
+    expect(find([placed('a', CORE)], { named: CORE, hosts: ['*'] })).toBe('a');
+  });
+});
+
+describe('the place of a key', () => {
+  const folder: KeyFolder = {
+    wordpressDir: '/srv/a',
+    muPluginsDir: '/srv/a/wp-content/mu-plugins',
+    isShared: false,
+    isExternal: false,
+  };
+  const inMu = { ...folder, muPluginsDir: '/opt/mu' };
+
+  it('is secret.php in a folder of the site alone, also where sites share a core', () => {
+    expect(toKeyPlace(folder, [])).toBe('secret.php');
+    expect(toKeyPlace(folder, [placed('b', '/srv/b/wp', { wordpressDir: '/srv/a' })])).toBe('secret.php');
+  });
+
+  it('is a file of its own where other sites use the folder, by what is there or by another site', () => {
+    expect(toKeyPlace({ ...inMu, isShared: true }, [])).toBe('by-path');
+    expect(toKeyPlace(inMu, [placed('b', '/srv/b', { muPluginsDir: '/opt/mu' })])).toBe('by-path');
+  });
+
+  it('is refused where another site has the same core and the same folder: each has to name its key', () => {
+    const twin = placed('b', '/srv/b', { wordpressDir: '/srv/a', muPluginsDir: '/opt/mu' });
+    expect(() => toKeyPlace(inMu, [twin])).toThrow(
+      /The site b \(the host b\.example\) has the same WordPress, \/srv\/a/,
+    );
+    expect(() => toKeyPlace({ ...inMu, isExternal: true }, [twin])).toThrow('the site b first');
+    const named = { ...twin, site: { ...twin.site, externalKey: true } };
+    expect(() => toKeyPlace(inMu, [named])).toThrow('SECURITY_OPTIMIZER_KEY_FILE');
+    expect(toKeyPlace({ ...inMu, isExternal: true }, [named])).toBe('external');
+  });
+});

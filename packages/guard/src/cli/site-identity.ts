@@ -1,0 +1,101 @@
+import type { SiteEntry } from '../config/config-file.js';
+import type { KeyPlace } from '../wordpress/site-files.js';
+import { CommandError } from './command.js';
+
+/**
+ * Which site a folder is, and where its key goes. Sites may share WordPress's core, the folder of must-use plugins, or
+ * both, so that neither folder alone is the site (docs/decisions/0032).
+ */
+
+/** A site of the configuration with its folders, absolute. */
+export interface PlacedSite {
+  readonly site: SiteEntry;
+  /** As the configuration names it. */
+  readonly named: string;
+  /** WordPress's folder without links in its path. */
+  readonly wordpressDir: string;
+  /** Folder of must-use plugins without links in its path. */
+  readonly muPluginsDir: string;
+}
+
+/** A WordPress that the operator names. */
+export interface NamedSite {
+  readonly named: string;
+  /** Without links in its path. */
+  readonly wordpressDir: string;
+  /** Null when the operator named none. */
+  readonly hosts: readonly string[] | null;
+  /** Id that the operator gave. */
+  readonly id: string | null;
+  /** The operator says that this is another site than those in the same folder. */
+  readonly isNew: boolean;
+}
+
+/**
+ * The attached site that the operator means; null for a new one. A path is a site, wherever it leads by now; two paths
+ * that lead to the same folder are one site unless their hosts differ, since sites may share a core.
+ *
+ * @throws CommandError when it could be one or the other
+ */
+export function findNamedSite(sites: readonly PlacedSite[], asked: NamedSite): SiteEntry | null {
+  if (asked.isNew) return null;
+  const isNamed = (each: PlacedSite) => each.named === asked.named;
+  const all = sites.filter((each) => isNamed(each) || each.wordpressDir === asked.wordpressDir);
+  const byId = all.find(({ site }) => site.id === asked.id);
+  if (byId !== undefined) return byId.site;
+  const exact = all.filter(isNamed);
+  const candidates = exact.length > 0 ? exact : all;
+  const first = candidates[0];
+  if (first === undefined) return null;
+  const { hosts } = asked;
+  if (hosts === null) {
+    if (candidates.length === 1) return first.site;
+    const ids = candidates.map(({ site }) => site.id).join(', ');
+    throw new CommandError(
+      `${asked.named} is the folder of several sites: ${ids}. Name one with --site or by its hosts.`,
+    );
+  }
+  const same = [...exact, ...all].find(({ site }) => site.hosts.some((host) => hosts.includes(host)));
+  if (same !== undefined) return same.site;
+  if (exact.length === 0) return null;
+  const takesAll = exact.length === 1 && (first.site.hosts.includes('*') || hosts.includes('*'));
+  if (takesAll) return first.site;
+  throw new CommandError(
+    `${asked.named} is the site ${first.site.id} with ${listHosts(first.site)}. If that site has other hosts from now on, add --site ${first.site.id}; if this is another site that shares the folder, add --new-site.`,
+  );
+}
+
+/** What decides where a key goes. */
+export interface KeyFolder {
+  /** Without links in their paths. */
+  readonly wordpressDir: string;
+  readonly muPluginsDir: string;
+  /** Whether the folder of must-use plugins belongs to more than this site, by what is there or by the operator's word. */
+  readonly isShared: boolean;
+  /** The operator puts the key where this site's PHP finds it. */
+  readonly isExternal: boolean;
+}
+
+/**
+ * Where the key of a site goes, so that no other site finds it.
+ * @param others the other attached sites
+ * @throws CommandError when another site would find it at every place
+ */
+export function toKeyPlace(folder: KeyFolder, others: readonly PlacedSite[]): KeyPlace {
+  const beside = others.filter(({ muPluginsDir }) => muPluginsDir === folder.muPluginsDir);
+  const twin = beside.find(({ wordpressDir }) => wordpressDir === folder.wordpressDir);
+  if (twin !== undefined && !(folder.isExternal && twin.site.externalKey === true)) {
+    const { id } = twin.site;
+    const key =
+      "define( 'SECURITY_OPTIMIZER_KEY_FILE', '…' ); in the part of wp-config.php that is this site's alone, and attach it with --external-key";
+    throw new CommandError(
+      `The site ${id} (${listHosts(twin.site)}) has the same WordPress, ${folder.wordpressDir}, and the same must-use plugins, ${folder.muPluginsDir}: the connector can't tell them apart, and one would have the key of the other. If this is that site, add --site ${id}. If not, each of both has to name a key of its own: ${key}${twin.site.externalKey === true ? '' : `; the site ${id} first`}.`,
+    );
+  }
+  if (folder.isExternal) return 'external';
+  return folder.isShared || beside.length > 0 ? 'by-path' : 'secret.php';
+}
+
+function listHosts({ hosts }: SiteEntry): string {
+  return hosts.includes('*') ? 'every other host' : `the host${hosts.length === 1 ? '' : 's'} ${hosts.join(', ')}`;
+}
