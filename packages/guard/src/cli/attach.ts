@@ -122,6 +122,11 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       findNamedSite(placed, {
         ...{ named, wordpressDir, hosts: options.hosts ?? null, id: options.site ?? null },
         isNew: options.newSite === true,
+        upstream: options.upstream ?? null,
+        muPluginsDir:
+          options.muPluginsDir === undefined
+            ? null
+            : (withoutLinks(options.muPluginsDir) ?? resolve(options.muPluginsDir)),
       }) ?? undefined;
     if (there !== undefined && options.site !== undefined && options.site !== there.id) {
       throw new CommandError(`${named} is attached as site ${there.id}. Detach that one first.`);
@@ -140,11 +145,14 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       ...(muPluginsDir !== undefined && { muPluginsDir: resolve(dataDir, muPluginsDir) }),
     };
     const proof = known === undefined ? undefined : await toProof(dataDir, known.id, folders);
-    const { isShared, muPluginsDir: plugins } = await runSiteTask(folders, { kind: 'inspect' }, { proof });
+    const found = await runSiteTask(folders, { kind: 'inspect' }, { proof });
+    const plugins = found.muPluginsDir;
     const release = { wordpressDir, muPluginsDir: plugins };
+    // A site that is attached already keeps its place: PHP may see WordPress under another path.
+    const isShared = found.hasKeys || (known === undefined && found.isElsewhere) || options.sharedMuPlugins === true;
     const isExternal = options.externalKey ?? known?.externalKey ?? false;
     const key = toKeyPlace(
-      { ...release, isShared: isShared || options.sharedMuPlugins === true, isExternal },
+      { ...release, isShared, isExternal },
       placed.filter(({ site }) => site !== known),
     );
     const shared = options.sharedConnector === undefined ? (known?.sharedConnector ?? null) : options.sharedConnector;

@@ -272,7 +272,11 @@ function inspect(call: SiteCall): SiteResults['inspect'] {
         if (look(name) !== null) within(name, model, false, () => {});
     });
   }
-  return { muPluginsDir: plugins, isShared: site !== null && (hasKeys(site) || isElsewhere(plugins, site, folder)) };
+  return {
+    muPluginsDir: plugins,
+    hasKeys: site !== null && hasKeys(site),
+    isElsewhere: site !== null && isElsewhere(plugins, site, folder),
+  };
 }
 
 /** Whether the folder is no part of the site: outside of WordPress, and of another user. */

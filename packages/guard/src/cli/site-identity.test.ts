@@ -12,7 +12,10 @@ function placed(id: string, named: string, more: Partial<PlacedSite> = {}, hosts
 function find(sites: readonly PlacedSite[], asked: Partial<NamedSite>): string | null {
   const named = asked.named ?? '/srv/a';
   return (
-    findNamedSite(sites, { named, wordpressDir: named, hosts: null, id: null, isNew: false, ...asked })?.id ?? null
+    findNamedSite(sites, {
+      ...{ named, wordpressDir: named, hosts: null, id: null, isNew: false, upstream: null, muPluginsDir: null },
+      ...asked,
+    })?.id ?? null
   );
 }
 
@@ -33,6 +36,17 @@ describe('the site of a folder', () => {
   it('is another one where two paths lead to one core, and their hosts differ', () => {
     expect(find([a], { named: '/srv/b/wp', wordpressDir: CORE, hosts: ['b.example'] })).toBeNull();
     expect(find([a], { named: '/srv/a2/wp', wordpressDir: CORE, hosts: ['a.example', 'www.a.example'] })).toBe('a');
+  });
+
+  it('is not taken over by another path to its core with another upstream or other must-use plugins', () => {
+    const asked = { named: '/srv/b/wp', wordpressDir: CORE };
+    expect(find([a], { ...asked, upstream: 'http://127.0.0.1:1' })).toBe('a');
+    expect(() => find([a], { ...asked, upstream: 'http://127.0.0.1:2' })).toThrow(
+      'add --site a; if it is another site',
+    );
+    expect(() => find([a], { ...asked, muPluginsDir: '/srv/b/mu-plugins' })).toThrow('name its hosts with --host');
+    expect(find([a], { named: '/srv/a/wp', wordpressDir: CORE, upstream: 'http://127.0.0.1:2' })).toBe('a');
+    expect(find([a], { ...asked, upstream: 'http://127.0.0.1:2', id: 'a' })).toBe('a');
   });
 
   it('is not guessed where several share the folder', () => {

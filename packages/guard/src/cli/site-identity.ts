@@ -27,6 +27,10 @@ export interface NamedSite {
   readonly hosts: readonly string[] | null;
   /** Id that the operator gave. */
   readonly id: string | null;
+  /** Null when the operator named none. */
+  readonly upstream: string | null;
+  /** Without links in its path; null when the operator named none. */
+  readonly muPluginsDir: string | null;
   /** The operator says that this is another site than those in the same folder. */
   readonly isNew: boolean;
 }
@@ -49,7 +53,12 @@ export function findNamedSite(sites: readonly PlacedSite[], asked: NamedSite): S
   if (first === undefined) return null;
   const { hosts } = asked;
   if (hosts === null) {
-    if (candidates.length === 1) return first.site;
+    if (candidates.length === 1 && (exact.length === 1 || !isOtherSite(first, asked))) return first.site;
+    if (candidates.length === 1) {
+      throw new CommandError(
+        `${asked.named} leads to the WordPress of the site ${first.site.id} (${first.named}), which has another upstream or other must-use plugins. If it is that site, add --site ${first.site.id}; if it is another site that shares the core, name its hosts with --host.`,
+      );
+    }
     const ids = candidates.map(({ site }) => site.id).join(', ');
     throw new CommandError(
       `${asked.named} is the folder of several sites: ${ids}. Name one with --site or by its hosts.`,
@@ -62,6 +71,14 @@ export function findNamedSite(sites: readonly PlacedSite[], asked: NamedSite): S
   if (takesAll) return first.site;
   throw new CommandError(
     `${asked.named} is the site ${first.site.id} with ${listHosts(first.site)}. If that site has other hosts from now on, add --site ${first.site.id}; if this is another site that shares the folder, add --new-site.`,
+  );
+}
+
+/** Whether what the operator says of a folder does not fit a site with the same core. */
+function isOtherSite({ site, muPluginsDir }: PlacedSite, asked: NamedSite): boolean {
+  return (
+    (asked.upstream !== null && asked.upstream !== site.upstream) ||
+    (asked.muPluginsDir !== null && asked.muPluginsDir !== muPluginsDir)
   );
 }
 

@@ -153,12 +153,14 @@ function toAttachOptions(entry: ImportEntry, dataDir: string): AttachOptions {
     limits,
     branding,
     sharedConnector,
+    externalKey,
   } = entry;
   if (wordpressDir === null) throw new CommandError('`wordpressDir` is missing: the folder with wp-load.php.');
   return {
     ...{ wordpressDir, upstream, hosts, dataDir },
     ...(muPluginsDir !== undefined && { muPluginsDir }),
     ...(sharedConnector !== undefined && { sharedConnector }),
+    ...(externalKey !== undefined && { externalKey }),
     ...(home !== '' && { home }),
     ...(requireGuard && { requireGuard: 'force' as const }),
     own: {

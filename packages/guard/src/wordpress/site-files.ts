@@ -65,8 +65,10 @@ export interface SiteResults {
   inspect: {
     /** Folder of must-use plugins without links in its path, there or not. */
     readonly muPluginsDir: string;
-    /** Whether sites have a key each in that folder, or it belongs to another user than WordPress and lies outside of it. */
-    readonly isShared: boolean;
+    /** Whether sites have a key each in that folder. */
+    readonly hasKeys: boolean;
+    /** Whether it belongs to another user than WordPress and lies outside of it, so that it is likely shared. */
+    readonly isElsewhere: boolean;
   };
   /** Every file of guard that is installed now; `sharedKey`: where the key is, if it is in a file by path. */
   install: { readonly files: readonly string[]; readonly sharedKey: SharedKey | null };
