@@ -59,6 +59,7 @@ const siteKeys = some(
     wordpressDir: fc.option(file),
     muPluginsDir: file,
     sharedConnector: fc.stringMatching(/^(\/[A-Za-z0-9_][A-Za-z0-9._-]{0,9}){1,3}$/),
+    externalKey: fc.boolean(),
     requireGuard: fc.boolean(),
     home: fc.stringMatching(/^(\/[a-z-]{1,9}){0,3}$/),
     trustedProxies: fc.array(

@@ -183,3 +183,61 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
     if (shared.plugins) expect(readdirSync(dir)).not.toContain('mu-plugins');
   });
 });
+
+// Only root can make a folder that no owner of a site may change.
+describe.skipIf(!canRun || process.getuid?.() !== 0)('A site whose code guard does not write', () => {
+  let dir: string;
+  let site: Stack;
+  let service: Service | undefined;
+
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'so-manual-'));
+    for (const folder of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(dir, folder));
+    const [wordpressDir, url] = [join(dir, 'wordpress'), 'http://example.com'];
+    const database = { kind: 'sqlite', dir: join(dir, 'database'), file: '.ht.sqlite' } as const;
+    await layOutWordPress({ dir: wordpressDir, database, siteUrl: url, log: () => {} });
+    const owner = await installWordPress({ wordpressDir, dataDir: dir, siteUrl: url, runPhp: systemPhpRunner(dir) });
+    const web = await startNativePhp({ wordpressDir, dataDir: dir });
+    service = web.service;
+    const upstreamPort = Number(new URL(web.upstream).port);
+    const port = await freePort();
+    site = { kind: 'embedded', dir, wordpressDir, guardDir: join(dir, 'guard'), url, port, upstreamPort, ...owner };
+  });
+  afterAll(async () => {
+    if (site !== undefined) await stopGuard(site);
+    await service?.stop();
+    for (const folder of [dir, `${dir}-connector`]) rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is connected by what --print shows, put in place by hand', async () => {
+    const shared = `${dir}-connector`;
+    expect((await securityOptimizer('share-connector', shared)).code).toBe(0);
+    const print = (...more: string[]) => securityOptimizer('attach', '--print', '--data-dir', site.guardDir, ...more);
+    const [upstream, listen] = [`http://127.0.0.1:${site.upstreamPort}`, `127.0.0.1:${site.port}`];
+    const line = ['--host', 'example.com', '--upstream', upstream, '--listen', listen, '--shared-connector', shared];
+    const put = async ({ stdout }: { readonly stdout: string }) => {
+      const [loader, key] = stdout.match(/^<\?php[\s\S]*?;$/gm) as [string, string];
+      const constant = stdout.match(/^define\( 'SECURITY_OPTIMIZER_KEY_FILE', '(.*)' \);$/m) as RegExpMatchArray;
+      const plugins = join(site.wordpressDir, 'wp-content/mu-plugins');
+      mkdirSync(plugins, { recursive: true });
+      writeFileSync(join(plugins, 'security-optimizer.php'), loader);
+      // In a folder of the test, not of the system.
+      writeFileSync(join(dir, 'key.php'), key);
+      expect(constant[1]).toBe('/etc/security-optimizer/example-com.php');
+    };
+    await put(await print(...line));
+    writeConfiguration(join(site.wordpressDir, 'wp-config.php'), { SECURITY_OPTIMIZER_KEY_FILE: join(dir, 'key.php') });
+    await startGuard(site);
+    const status = async () => {
+      const { stdout } = await securityOptimizer('status', '--data-dir', site.guardDir, '--json');
+      return JSON.parse(stdout).sites;
+    };
+    expect(await status()).toMatchObject([{ id: 'example-com', connector: 'ok' }]);
+    expect((await askUpstream(site, { target: '/' })).status).toBe(200);
+    await put(await print('--site', 'example-com', '--require-guard', '--force'));
+    expect((await askUpstream(site, { target: '/' })).status).toBe(403);
+    expect((await ask(site, { target: '/' })).status).toBe(200);
+    expect(await status()).toMatchObject([{ id: 'example-com', connector: 'ok' }]);
+    expect(readdirSync(join(site.wordpressDir, 'wp-content/mu-plugins'))).toEqual(['security-optimizer.php']);
+  });
+});
