@@ -32,6 +32,10 @@ final class Security_Optimizer_Command_Hello {
 			'locale'         => get_locale(),
 			'signed_xml_rpc' => Security_Optimizer_Signed_Xml_Rpc::plugins(),
 			'policy'         => Security_Optimizer_Policy::hash(),
+			'folders'        => array(
+				'wordpress' => self::folder( ABSPATH ),
+				'connector' => self::folder( dirname( SECURITY_OPTIMIZER_FILE ) ),
+			),
 		);
 	}
 
@@ -41,6 +45,15 @@ final class Security_Optimizer_Command_Hello {
 	 */
 	private static function path( $url ) {
 		return untrailingslashit( (string) wp_parse_url( $url, PHP_URL_PATH ) );
+	}
+
+	/**
+	 * @param string $folder A folder of this machine.
+	 * @return string Its path without links.
+	 */
+	private static function folder( $folder ) {
+		$real = realpath( $folder );
+		return untrailingslashit( wp_normalize_path( false === $real ? $folder : $real ) );
 	}
 
 	/**

@@ -1,4 +1,15 @@
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { attach } from '@security-optimizer/guard/cli/attach';
 import { startNativePhp, systemPhpRunner } from '@security-optimizer/sandbox/php/native';
@@ -17,6 +28,11 @@ export interface Layout {
   readonly core: string;
   /** Folder below the root that takes the place of `wp-content`. */
   readonly content?: string;
+  /**
+   * WordPress keeps a `wp-content` of its own as well, which nothing uses, and `attach` is not told which of them counts
+   * (Bedrock, WordPress-Skeleton).
+   */
+  readonly unusedContent?: boolean;
   /** A network of sites in sub-directories, with a second site at `/second/`. */
   readonly network?: boolean;
   /** Origin of the site when TLS ends in front of guard, for example `https://shop.example:8443`. */
@@ -54,7 +70,8 @@ export async function startOddInstall(
   const wordpressDir = join(root, layout.core);
   const corePath = layout.core === '' ? '' : `/${layout.core}`;
   const contentPath = layout.content === undefined ? `${corePath}/wp-content` : `/${layout.content}`;
-  const muPlugins = layout.content === undefined ? {} : { muPluginsDir: join(root, layout.content, 'mu-plugins') };
+  const isNamed = layout.content !== undefined && layout.unusedContent !== true;
+  const muPlugins = !isNamed ? {} : { muPluginsDir: join(root, layout.content as string, 'mu-plugins') };
   for (const name of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(dir, name), { recursive: true });
   if (layout.releases === true) {
     mkdirSync(join(dir, 'releases', '1'), { recursive: true });
@@ -66,6 +83,7 @@ export async function startOddInstall(
   const database = { kind: 'sqlite', dir: join(dir, 'database'), file: '.ht.sqlite' } as const;
   await layOutWordPress({ dir: wordpressDir, database, siteUrl, log: () => {} });
   if (layout.content !== undefined) renameSync(join(wordpressDir, 'wp-content'), join(root, layout.content));
+  if (layout.unusedContent === true) mkdirSync(join(wordpressDir, 'wp-content'));
   writeConfiguration(join(wordpressDir, 'wp-config.php'), {
     ...(layout.network === true ? {} : { WP_SITEURL: origin + corePath }),
     ...(layout.content === undefined
@@ -120,6 +138,7 @@ export async function startOddInstall(
     }
     await prepareSite(stack);
     if (sharedConnector !== null) await securityOptimizer('share-connector', sharedConnector);
+    if (layout.unusedContent === true) giveAway(dir, root);
     await attach({
       wordpressDir,
       upstream: web.upstream,
@@ -138,6 +157,14 @@ export async function startOddInstall(
     throw error;
   }
   return { ...stack, layout, corePath, contentPath, stop };
+}
+
+/** Root runs no code of a site as itself, so the site is a user's where root runs the tests. */
+function giveAway(dir: string, root: string): void {
+  if (process.getuid?.() !== 0) return;
+  chmodSync(dir, 0o755);
+  execFileSync('chown', ['-R', '54321:54321', realpathSync(root)]);
+  execFileSync('chown', ['-h', '54321:54321', root]);
 }
 
 /**

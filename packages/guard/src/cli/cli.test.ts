@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +17,7 @@ import { openSqlite } from '../storage/sqlite.js';
 async function attached() {
   const [wordpress, dataDir, connector] = [await wordpressFolder(), await scratchFolder(), await fakeConnector()];
   const attach = (...more: string[]) =>
-    run(
+    runBeside(
       'attach',
       '--wordpress',
       wordpress,
@@ -28,8 +29,14 @@ async function attached() {
       dataDir,
       ...more,
     );
-  const first = attach();
-  connector.secret = await readFile(join(dataDir, 'sites', 'site.secret'), 'utf8').then((text) => text.trim());
+  // It has the key from the installed file, as the connector does.
+  connector.onRequest = (command) => {
+    if (command === 'hello' && !hasKey)
+      connector.secret = readFileSync(join(dataDir, 'sites', 'site.secret'), 'utf8').trim();
+    hasKey = true;
+  };
+  let hasKey = false;
+  const first = await attach();
   return { wordpress, dataDir, connector, attach, first, plugins: join(wordpress, 'wp-content', 'mu-plugins') };
 }
 
@@ -58,20 +65,22 @@ describe('the command line', () => {
 
 describe('the configuration', () => {
   it('can be read again after attach and detach, whatever keys the operator has set', async () => {
-    const { attach, dataDir } = await attached();
+    const { attach, dataDir, connector } = await attached();
     const file = join(dataDir, 'guard.json');
     const ebook = { title: 'Ten steps', link: 'https://example.com/guide' };
     const more = { metrics: { listen: '[::1]:9464' }, branding: { ebook } };
     const own = { trustedProxies: ['192.0.2.0/24'], limits: { maxRows: 5000 }, branding: { rateLink: '' } };
     const written = JSON.parse(await readFile(file, 'utf8'));
     await writeFile(file, JSON.stringify({ ...written, ...more, sites: [{ ...written.sites[0], ...own }] }));
-    expect(attach()).toMatchObject({ status: 0, stderr: '' });
-    expect(attach()).toMatchObject({ status: 0, stderr: '' });
+    expect(await attach()).toMatchObject({ status: 0, stderr: '' });
+    expect(await attach()).toMatchObject({ status: 0, stderr: '' });
     expect(JSON.parse(await readFile(file, 'utf8')).sites).toMatchObject([own]);
     expect((await runBeside('status', '--data-dir', dataDir)).stderr).toBe('');
     expect(await runBeside('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ metrics: more.metrics, branding: { ebook } });
-    expect(attach()).toMatchObject({ status: 0, stderr: '' });
+    // The new site has another key.
+    connector.mode = 'broken';
+    expect(await attach()).toMatchObject({ status: 0, stderr: '' });
   });
 });
 
@@ -82,7 +91,11 @@ describe('sites import', () => {
     const entry = { hosts: ['example.com'], upstream: connector.upstream, wordpressDir: wordpress, ...own };
     const file = join(dataDir, 'sites.json');
     await writeFile(file, JSON.stringify({ sites: [entry] }));
-    expect(run('sites', 'import', file, '--data-dir', dataDir)).toMatchObject({ status: 0, stderr: '' });
+    connector.onRequest = () => {
+      const file = join(dataDir, 'sites', 'example-com.secret');
+      connector.secret = readFileSync(file, 'utf8').trim();
+    };
+    expect(await runBeside('sites', 'import', file, '--data-dir', dataDir)).toMatchObject({ status: 0, stderr: '' });
     expect(JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8')).sites).toMatchObject([own]);
   });
 });
@@ -111,7 +124,7 @@ describe('attach', () => {
     await writeFile(old, 'old');
     await appendFile(join(dataDir, 'sites', 'site.files'), 'security-optimizer/assets/old.js\n');
     await writeFile(join(plugins, 'security-optimizer.php'), 'changed');
-    expect(attach('--allow-direct', '--host', 'Example.com')).toMatchObject({ status: 0 });
+    expect(await attach('--allow-direct', '--host', 'Example.com')).toMatchObject({ status: 0 });
     expect(await readFile(join(dataDir, 'sites', 'site.secret'), 'utf8')).toBe(secret);
     expect(await readdir(join(plugins, 'security-optimizer', 'assets'))).not.toContain('old.js');
     expect(await readFile(join(plugins, 'security-optimizer.php'), 'utf8')).toContain(
@@ -150,29 +163,29 @@ describe('attach', () => {
 
     it('refuses --require-guard, and changes nothing, until visitors have come through guard for a while', async () => {
       const { attach, plugins, dataDir } = await attached();
-      const early = attach('--require-guard', '--host', 'example.com');
+      const early = await attach('--require-guard', '--host', 'example.com');
       expect(early).toMatchObject({ status: 1, stderr: expect.stringContaining('No visitor has come through guard') });
       await visited(dataDir, 8);
-      expect(attach('--require-guard').stderr).toContain('for 8 seconds so far; 30 are asked for');
+      expect((await attach('--require-guard')).stderr).toContain('for 8 seconds so far; 30 are asked for');
       await visited(dataDir, 4000, 1200);
-      expect(attach('--require-guard').stderr).toContain('20 minutes ago');
+      expect((await attach('--require-guard')).stderr).toContain('20 minutes ago');
       expect(await mode(plugins, dataDir)).toEqual(open);
       expect(JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8')).sites[0].hosts).toEqual(['*']);
       await visited(dataDir, 45);
-      expect(attach('--require-guard').stdout).toContain('Direct requests: refused.');
+      expect((await attach('--require-guard')).stdout).toContain('Direct requests: refused.');
       expect(await mode(plugins, dataDir)).toEqual(closed);
     });
 
     it('neither opens a closed site nor closes an open one when it is repeated for an update', async () => {
       const { attach, plugins, dataDir } = await attached();
-      expect(attach().status).toBe(0);
+      expect((await attach()).status).toBe(0);
       expect(await mode(plugins, dataDir)).toEqual(open);
-      expect(attach('--require-guard', '--force').status).toBe(0);
-      expect(attach().status).toBe(0);
+      expect((await attach('--require-guard', '--force')).status).toBe(0);
+      expect((await attach()).status).toBe(0);
       expect(await mode(plugins, dataDir)).toEqual(closed);
       // Once closed it need not be proved again.
-      expect(attach('--require-guard').status).toBe(0);
-      expect(attach('--allow-direct').status).toBe(0);
+      expect((await attach('--require-guard')).status).toBe(0);
+      expect((await attach('--allow-direct')).status).toBe(0);
       expect(await mode(plugins, dataDir)).toEqual(open);
     });
 
@@ -182,16 +195,16 @@ describe('attach', () => {
       const { sites, ...rest } = JSON.parse(await readFile(file, 'utf8'));
       const { requireGuard, ...site } = sites[0];
       await writeFile(file, JSON.stringify({ ...rest, sites: [{ ...site, onlyThroughGuard: !requireGuard }] }));
-      expect(attach().status).toBe(0);
+      expect((await attach()).status).toBe(0);
       expect(await mode(plugins, dataDir)).toEqual(closed);
       await writeFile(file, JSON.stringify({ ...rest, sites: [{ ...sites[0], onlyThroughGuard: true }] }));
-      expect(attach().stderr).toContain('sites[0].onlyThroughGuard: is the former name of requireGuard');
+      expect((await attach()).stderr).toContain('sites[0].onlyThroughGuard: is the former name of requireGuard');
     });
 
     it('takes no contradiction', async () => {
       const { attach } = await attached();
-      expect(attach('--require-guard', '--allow-direct').status).toBe(2);
-      expect(attach('--force').status).toBe(2);
+      expect((await attach('--require-guard', '--allow-direct')).status).toBe(2);
+      expect((await attach('--force')).status).toBe(2);
     });
 
     it('has status say at which sites they pass, under a heading of its own, as no problem', async () => {
@@ -208,7 +221,7 @@ describe('attach', () => {
         warnings: [expect.stringContaining('They come through guard now')],
         problems: expect.not.arrayContaining([expect.stringContaining('irect requests')]),
       });
-      expect(attach('--require-guard').status).toBe(0);
+      expect((await attach('--require-guard')).status).toBe(0);
       const closedNow = JSON.parse((await runBeside('status', '--data-dir', dataDir, '--json')).stdout);
       expect(closedNow).toMatchObject({ sites: [{ directRequests: 'refused' }], warnings: [] });
     });
@@ -219,7 +232,7 @@ describe('attach', () => {
       expect(guard.log()).toContain('"event":"direct-requests-allowed","count":1,"sites":["site"]');
       guard.child.kill('SIGTERM');
       await once(guard.child, 'exit');
-      expect(attach('--require-guard', '--force').status).toBe(0);
+      expect((await attach('--require-guard', '--force')).status).toBe(0);
       expect((await serve(dataDir)).log()).not.toContain('direct-requests-allowed');
     });
   });
@@ -241,13 +254,13 @@ describe('attach', () => {
       const options = ['--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--data-dir', dataDir];
       return run('attach', '--wordpress', wordpress, ...options, ...more);
     };
-    expect(attach()).toMatchObject({ status: 1, stderr: expect.stringContaining('--mu-plugins') });
-    const nowhere = attach('--mu-plugins', join(content, 'missing', 'mu-plugins'));
+    expect(await attach()).toMatchObject({ status: 1, stderr: expect.stringContaining('--mu-plugins') });
+    const nowhere = await attach('--mu-plugins', join(content, 'missing', 'mu-plugins'));
     expect(nowhere).toMatchObject({ status: 1, stderr: expect.stringContaining('There is no folder') });
     const plugins = join(content, 'mu-plugins');
-    expect(attach('--mu-plugins', plugins)).toMatchObject({ status: 0, stderr: '' });
+    expect(await attach('--mu-plugins', plugins)).toMatchObject({ status: 0, stderr: '' });
     await rm(plugins, { recursive: true });
-    expect(attach()).toMatchObject({ status: 0, stderr: '' });
+    expect(await attach()).toMatchObject({ status: 0, stderr: '' });
     expect((await readdir(plugins)).sort()).toEqual(['security-optimizer', 'security-optimizer.php']);
     expect(await readdir(join(plugins, 'security-optimizer'))).toContain('secret.php');
     expect(await readdir(wordpress)).not.toContain('wp-content');

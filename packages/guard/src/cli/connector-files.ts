@@ -7,10 +7,10 @@ import type { WordPressFolders } from '../wordpress/connector-secret.js';
 import {
   type ConnectorSources,
   type KeyPlace,
-  type KeyProof,
   runSiteTask,
   type SecretContent,
   type SiteResults,
+  type SiteTaskOptions,
 } from '../wordpress/site-files.js';
 import { CommandError } from './command.js';
 
@@ -163,8 +163,8 @@ export async function readContents(
  * Installs or updates the connector as a must-use plugin, with the rights of the site's owner. The loader comes last;
  * the classes of the version before stay until the next time. What will be written is recorded before it is.
  *
- * @param options `shared`: folder with the releases that sites share, see `readConnector`; `proof`: for a folder that the
- *   operator has not named; `key`: where the site's key is put
+ * @param options `shared`: folder with the releases that sites share, see `readConnector`; `key`: where the site's key is
+ *   put
  * @throws SiteFilesError
  */
 export async function installConnector(
@@ -174,37 +174,17 @@ export async function installConnector(
   record: FileRecord,
   {
     shared = null,
-    proof,
     key = 'secret.php',
-  }: {
-    readonly shared?: string | null;
-    readonly proof?: KeyProof | undefined;
-    readonly key?: KeyPlace;
-  } = {},
+    ...options
+  }: SiteTaskOptions & { readonly shared?: string | null; readonly key?: KeyPlace } = {},
 ): Promise<SiteResults['install']> {
   const { files, loader } = await readConnector(sources, shared);
   const recorded = await record.read();
   await record.write([...new Set([...recorded, ...files.map(({ name }) => name), SECRET, loader.name])]);
   const task = { kind: 'install', sources, content, recorded, shared, key } as const;
-  const installed = await runSiteTask(folders, task, { proof });
+  const installed = await runSiteTask(folders, task, options);
   await record.write(installed.files);
   return installed;
-}
-
-/**
- * Removes what `installConnector` has recorded, and the folders that are empty then. While other sites have keys in the
- * same folder, nothing but this site's key.
- * @param site `secret`: its key; `isInUse`: other sites run the connector from the same folder
- * @throws SiteFilesError
- */
-export async function removeConnector(
-  folders: WordPressFolders,
-  record: FileRecord,
-  site: { readonly secret: string; readonly isInUse: boolean },
-): Promise<SiteResults['remove']> {
-  const removed = await runSiteTask(folders, { kind: 'remove', recorded: await record.read(), ...site });
-  await record.delete();
-  return removed;
 }
 
 /** Names a content: 12 hexadecimal digits. */

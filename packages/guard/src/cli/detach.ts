@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConfigFile, SiteEntry } from '../config/config-file.js';
 import { loadConfig, secretFile } from '../config/load-config.js';
@@ -6,12 +6,13 @@ import type { SiteId } from '../site.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
 import type { WordPressFolders } from '../wordpress/connector-secret.js';
 import { guardedTrafficFile } from '../wordpress/guarded-traffic.js';
-import { runSiteTask, SiteFilesError, type SiteResults } from '../wordpress/site-files.js';
+import { SiteFilesError, type SiteResults } from '../wordpress/site-files.js';
 import { type Command, CommandError, readOptions, required, UsageError } from './command.js';
 import { readConfig, updateConfig } from './config-store.js';
-import { fileRecord, isKeyFile, removeConnector } from './connector-files.js';
+import { fileRecord } from './connector-files.js';
 import { type ErasedRows, eraseSite, tellErased } from './erase.js';
-import { deleteReleases, forgetFormerReleases, type Release, readReleases, toReleaseFolders } from './releases.js';
+import { deleteReleases, forgetFormerReleases, readReleases, toUsualMuPlugins } from './releases.js';
+import { removeFromRelease } from './remove-connector.js';
 import { noteRetired } from './retired-sites.js';
 import { applyConfiguration, tellServed } from './running-guard.js';
 
@@ -102,42 +103,17 @@ async function removeConnectorEverywhere(
   others: readonly SiteEntry[],
 ): Promise<SiteResults['remove']> {
   const installed = await readReleases(dataDir, site);
-  const secret = (await readFile(secretFile(dataDir, site), 'utf8').catch(() => '')).trim();
-  for (const release of installed.slice(0, -1)) {
-    const isInUse = (await findUsers(dataDir, release, others)).length > 0;
-    const task = { kind: 'remove', recorded: release.files, secret, isInUse } as const;
-    await runSiteTask(toReleaseFolders(release), task);
-  }
+  for (const release of installed.slice(0, -1)) await removeFromRelease(dataDir, site, release, { others });
   await forgetFormerReleases(dataDir, site);
   const last = installed.at(-1);
   const record = fileRecord(dataDir, site);
-  // The path of the site may lead to a release by now that was never attached.
   const files = await record.read();
-  const users = last === undefined ? [] : await findUsers(dataDir, last, others);
-  const removed = await removeConnector(last === undefined ? folders : toReleaseFolders(last), record, {
-    secret,
-    isInUse: users.length > 0,
-  });
-  // What this site has installed is removed with the last of them.
-  if (users[0] !== undefined) {
-    const heir = fileRecord(dataDir, users[0]);
-    await heir.write([...new Set([...(await heir.read()), ...files.filter((name) => !isKeyFile(name))])]);
-  }
+  // The path of the site may lead to a release by now that was never attached.
+  const present = last ?? { muPluginsDir: toUsualMuPlugins(folders.wordpressDir), ...folders };
+  const removed = await removeFromRelease(dataDir, site, { ...present, files }, { others });
+  await record.delete();
   await deleteReleases(dataDir, site);
   return removed;
-}
-
-/** The sites that run the connector from the same folder of must-use plugins. */
-async function findUsers(
-  dataDir: string,
-  { muPluginsDir }: Release,
-  others: readonly SiteEntry[],
-): Promise<readonly SiteId[]> {
-  const users: SiteId[] = [];
-  for (const { id } of others) {
-    if ((await readReleases(dataDir, id)).at(-1)?.muPluginsDir === muPluginsDir) users.push(id);
-  }
-  return users;
 }
 
 function toFolders(dataDir: string, { wordpressDir, muPluginsDir }: SiteEntry): WordPressFolders | null {

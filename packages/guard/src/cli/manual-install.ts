@@ -1,6 +1,22 @@
+import { resolve } from 'node:path';
+import type { SiteEntry } from '../config/config-file.js';
+import { getDatabaseUrl } from '../config/load-config.js';
 import type { SiteId } from '../site.js';
 import { secretPhp } from '../wordpress/connector-secret.js';
-import { toIncludingLoader } from './connector-files.js';
+import type { AttachOptions } from './attach.js';
+import { UsageError } from './command.js';
+import { updateConfig } from './config-store.js';
+import { findConnectorSources, readConnector, toIncludingLoader } from './connector-files.js';
+import { toUsualMuPlugins } from './releases.js';
+import { forgetRetired } from './retired-sites.js';
+import {
+  newSiteId,
+  refuseTakenHosts,
+  refuseUnlessShared,
+  refuseUnlessVisited,
+  siteSecret,
+  takeUp,
+} from './site-entry.js';
 
 /** A site whose files the operator puts in place: its code can't be written, or is on another machine. */
 export interface ManualSite {
@@ -51,4 +67,75 @@ SECURITY_OPTIMIZER_REQUIRE_GUARD=${requireGuard ? 1 : 0}
 
 3. Then: security-optimizer status
 `;
+}
+
+/** What `attach --print` takes: nothing in it leads guard into WordPress. */
+type PrintOptions = Pick<
+  AttachOptions,
+  'dataDir' | 'upstream' | 'listen' | 'hosts' | 'site' | 'trustedProxies' | 'allowDirect' | 'requireGuard' | 'home'
+> & {
+  readonly wordpressDir: string | null;
+  readonly muPluginsDir: string | null;
+  readonly sharedConnector: string | null;
+};
+
+/**
+ * Writes guard's side of a site whose files the operator puts in place, since its code can't be written or is on another
+ * machine. Of a site that `attach` installs into nothing is changed.
+ *
+ * @returns what to put where, with the key
+ * @throws CommandError, ConfigError
+ */
+export async function attachByHand(options: PrintOptions): Promise<string> {
+  const dataDir = resolve(options.dataDir);
+  const sources = await findConnectorSources();
+  return updateConfig(dataDir, async (config, write) => {
+    const folder = options.wordpressDir === null ? null : resolve(options.wordpressDir);
+    const known = config.sites.find(({ id, hosts, wordpressDir }) => {
+      if (options.site !== undefined) return id === options.site;
+      if (options.hosts !== undefined) return hosts.some((host) => options.hosts?.includes(host));
+      return folder !== null && wordpressDir !== null && resolve(dataDir, wordpressDir) === folder;
+    });
+    const plugins = known?.muPluginsDir ?? options.muPluginsDir;
+    const muPluginsDir = plugins ? resolve(dataDir, plugins) : folder && toUsualMuPlugins(folder);
+    const shared = options.sharedConnector ?? known?.sharedConnector ?? null;
+    if (known !== undefined && known.wordpressDir !== null) {
+      const { sharedRelease } = shared === null ? { sharedRelease: null } : await readConnector(sources, shared);
+      const { id, requireGuard } = known;
+      return printManualInstall({
+        ...{ id, requireGuard, sharedRelease, muPluginsDir },
+        secret: await siteSecret(dataDir, id),
+      });
+    }
+    if (shared === null) {
+      throw new UsageError('--print needs --shared-connector: the folder out of which PHP runs the connector.');
+    }
+    await refuseUnlessShared(sources, shared);
+    const upstream = options.upstream ?? known?.upstream;
+    if (upstream === undefined) throw new UsageError('The option --upstream is missing.');
+    const databases = { dataDir, url: getDatabaseUrl(config) };
+    const kept = known ?? (await takeUp(databases, options.site));
+    const hosts = options.hosts ?? kept?.hosts ?? ['*'];
+    const site: SiteEntry = {
+      ...known,
+      id:
+        known?.id ?? options.site ?? (await newSiteId(hosts.find((host) => host !== '*') ?? 'site', config, databases)),
+      ...{ hosts: [...hosts], upstream, wordpressDir: null, sharedConnector: shared },
+      requireGuard: options.allowDirect ? false : options.requireGuard ? true : (known?.requireGuard ?? false),
+      home: options.home ?? kept?.home ?? '',
+    };
+    refuseTakenHosts(config, site);
+    if (options.requireGuard === true && !known?.requireGuard) await refuseUnlessVisited(dataDir, site.id);
+    const secret = await siteSecret(dataDir, site.id);
+    await write({
+      ...config,
+      listen: options.listen ?? config.listen,
+      trustedProxies: [...(options.trustedProxies ?? config.trustedProxies)],
+      sites: known ? config.sites.map((entry) => (entry === known ? site : entry)) : [...config.sites, site],
+    });
+    await forgetRetired(dataDir, site.id);
+    const { sharedRelease } = await readConnector(sources, shared);
+    const { id, requireGuard } = site;
+    return printManualInstall({ id, requireGuard, sharedRelease, muPluginsDir, secret });
+  });
 }

@@ -84,6 +84,14 @@ export async function forgetFormerReleases(dataDir: string, site: SiteId): Promi
   if (last !== undefined) await writeReleases(dataDir, site, [last]);
 }
 
+/** The connector was taken out of a release. The caller holds the lock of the configuration. */
+export async function forgetRelease(dataDir: string, site: SiteId, removed: Release): Promise<void> {
+  const others = (await readReleases(dataDir, site)).filter(
+    ({ wordpressDir, muPluginsDir }) => wordpressDir !== removed.wordpressDir || muPluginsDir !== removed.muPluginsDir,
+  );
+  await writeReleases(dataDir, site, others);
+}
+
 export async function deleteReleases(dataDir: string, site: SiteId): Promise<void> {
   await rm(toReleasesFile(dataDir, site), { force: true });
 }

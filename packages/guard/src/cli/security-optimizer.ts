@@ -10,7 +10,7 @@ import { type Command, CommandError, UsageError } from './command.js';
 
 /** Each command by its name. Loaded when it is called: the service must start fast and hold nothing that it never uses. */
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
-  ['sites add', async () => (await import('./attach.js')).attachCommand],
+  ['sites add', async () => (await import('./attach-command.js')).attachCommand],
   ['sites remove', async () => (await import('./detach.js')).detachCommand],
   ['sites list', async () => (await import('./sites.js')).listSitesCommand],
   ['sites show', async () => (await import('./sites.js')).showSiteCommand],

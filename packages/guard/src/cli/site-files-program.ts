@@ -1,4 +1,6 @@
-import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { isSecret } from '../config/load-config.js';
 import {
@@ -21,6 +23,7 @@ import {
 } from '../lib/pinned-folder.js';
 import { becomeUser, isRoot } from '../lib/privileges.js';
 import { secretPhp, toKeyFileName } from '../wordpress/connector-secret.js';
+import { ASK_FOLDER_PHP, parseToldFolder } from '../wordpress/must-use-folder.js';
 import {
   callChild,
   type FileFacts,
@@ -86,7 +89,7 @@ function enterWordPress({ folders }: SiteCall): Stats {
 
 /** @returns null where there is no folder of must-use plugins and none is to be made */
 function openSite(
-  { folders, isMuPluginsNamed, owner: wanted }: SiteCall,
+  { folders, isMuPluginsNamed, owner: wanted, toldOwner }: SiteCall,
   model: Model,
   wordpress: Stats,
   make: boolean,
@@ -114,6 +117,11 @@ function openSite(
         );
       }
       takeOwner(folder, model);
+      if (startedAsRoot && toldOwner !== undefined && folder.uid !== toldOwner) {
+        throw new RefusedPath(
+          `${process.cwd()} belongs to user ${folder.uid}, and the site’s code runs as user ${toldOwner}.`,
+        );
+      }
       if (!there) {
         isMade = make && makeWanted(name, wanted);
         descend(name, model);
@@ -265,11 +273,14 @@ function inspect(call: SiteCall): SiteResults['inspect'] {
   const site = openSite(call, model, folder, false);
   // The process is in that folder, or in the one around it.
   const plugins = site === null ? shown(basename(muPluginsDir ?? 'mu-plugins')) : process.cwd();
+  refuseUnlessWritable();
   secretRights(model);
   if (site !== null && look(OWN_FOLDER) !== null) {
     within(OWN_FOLDER, model, false, () => {
-      for (const name of ['assets', 'languages', basename(KEYS)])
-        if (look(name) !== null) within(name, model, false, () => {});
+      refuseUnlessWritable();
+      for (const name of ['assets', 'languages', basename(KEYS)]) {
+        if (look(name) !== null) within(name, model, false, refuseUnlessWritable);
+      }
     });
   }
   return {
@@ -313,6 +324,99 @@ function holdsKey(site: OpenSite, name: string, secret: string): boolean {
     goBack(site);
     return false;
   }
+}
+
+/** Throws RefusedPath where no file can be made in the working directory, with the cause and a way out. */
+function refuseUnlessWritable(): void {
+  try {
+    accessSync('.', constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const folder = shown('');
+    if (code === 'EROFS') {
+      throw new RefusedPath(
+        `${folder} is on a read-only file system, so the connector can’t be installed there. Attach the site where its code is made (the build of a release or of an image), or make the file system writable while \`attach\` runs.`,
+      );
+    }
+    if (code === 'EACCES' || code === 'EPERM') {
+      throw new RefusedPath(
+        `User ${process.geteuid?.()} may not write into ${folder}, so the connector can’t be installed there. Give that user the right to (\`chmod u+w\`, \`chown\`), or run \`attach\` as a user who has it.`,
+      );
+    }
+    throw new RefusedPath(`${folder} can’t be written: ${message}`);
+  }
+}
+
+/** Enough for what a configuration may print before and after the answer. */
+const MAX_PRINTED_BYTES = 1_048_576;
+/** Where systems keep programs, for a process without a PATH. */
+const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/**
+ * Has PHP of the command line read WordPress's configuration. That runs code of the site: never as root, and with the
+ * owner's own group alone, not with that of wp-config.php, which the owner need not have.
+ */
+async function askFolder(
+  call: SiteCall,
+  task: Extract<SiteTask, { kind: 'ask-folder' }>,
+): Promise<SiteResults['ask-folder']> {
+  takeCodeOwner(enterNamed(call.folders.wordpressDir));
+  const uid = process.geteuid?.() ?? 0;
+  if (call.owner !== undefined && call.owner !== uid) {
+    throw new RefusedPath(`${shown('')} belongs to user ${uid}, and not to user ${call.owner}.`);
+  }
+  const marker = randomBytes(16).toString('hex');
+  const printed = await runPhp(ASK_FOLDER_PHP, [marker, task.host, task.path], task.timeoutMs);
+  return { folder: parseToldFolder(printed, marker), uid };
+}
+
+/** User of whom no file is. */
+const NOBODY = 65_534;
+
+/** @param wordpress the working directory */
+function takeCodeOwner(wordpress: Stats): void {
+  if (!isRoot()) return;
+  const owners = [wordpress.uid, readModel(wordpress).file.uid, look('wp-content')?.uid ?? 0];
+  becomeUser(owners.find((uid) => uid !== 0) ?? NOBODY, { fallbackGroup: 0, withGroups: false });
+}
+
+/**
+ * Runs a program in PHP: nothing to read, an empty environment, and an end after a time for all that it has started.
+ * @returns what it has printed; nothing where there is no PHP
+ */
+function runPhp(code: string, args: readonly string[], timeoutMs: number): Promise<string> {
+  const settings = ['display_errors=0', 'log_errors=0', 'auto_prepend_file=', 'auto_append_file='];
+  return new Promise((resolve) => {
+    const php = spawn('php', [...settings.flatMap((each) => ['-d', each]), '-r', code, '--', ...args], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { PATH: process.env.PATH ?? USUAL_PATH },
+      // A group of processes of its own, which can be ended as a whole.
+      detached: true,
+    });
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const end = () => {
+      try {
+        if (php.pid !== undefined) process.kill(-php.pid, 'SIGKILL');
+      } catch {
+        // All of them have ended.
+      }
+    };
+    const settle = () => {
+      clearTimeout(late);
+      end();
+      resolve(Buffer.concat(chunks).toString('utf8'));
+    };
+    const late = setTimeout(settle, timeoutMs);
+    php.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > MAX_PRINTED_BYTES) settle();
+      else chunks.push(chunk);
+    });
+    php.once('exit', end);
+    php.once('close', settle);
+    php.once('error', settle);
+  });
 }
 
 function install(
@@ -611,6 +715,8 @@ async function perform(call: SiteCall): Promise<SiteResults[SiteTask['kind']]> {
   switch (task.kind) {
     case 'locate':
       return locate(call);
+    case 'ask-folder':
+      return askFolder(call, task);
     case 'inspect':
       return inspect(call);
     case 'install':
@@ -653,11 +759,13 @@ async function brokered(call: SiteCall, installable: Set<string>): Promise<SiteR
       message: `${wordpressDir} was not named, and no release of its owner has the key of this site. Attach it once with --wordpress ${wordpressDir}.`,
     };
   }
+  const isMuPluginsNamed = call.isMuPluginsNamed && muPluginsDir !== undefined && installable.has(muPluginsDir);
   const reply = await callChild({
     folders,
     ...(owner !== null && { owner }),
+    ...(call.toldOwner !== undefined && { toldOwner: call.toldOwner }),
     // What is only looked at may be anywhere.
-    isMuPluginsNamed: task.kind === 'examine' || (muPluginsDir !== undefined && installable.has(muPluginsDir)),
+    isMuPluginsNamed: task.kind === 'examine' || isMuPluginsNamed,
     task: task.kind === 'install' ? { ...task, sources: await findConnectorSources() } : task,
   });
   const isNamed = task.kind === 'locate' && installable.has(wordpressDir);

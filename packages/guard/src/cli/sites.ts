@@ -2,9 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { type ConfigFile, configFile, type SiteEntry, siteEntry } from '../config/config-file.js';
-import { type AttachOptions, attach } from './attach.js';
+import type { SiteId } from '../site.js';
+import { type AttachOptions, attachVerified } from './attach.js';
 import { type Command, CommandError, readArguments, readOptions, required, UsageError } from './command.js';
 import { readConfig } from './config-store.js';
+import { toUnverifiedText } from './connector-place.js';
 import { tellServed } from './running-guard.js';
 
 const dataDirOption = { 'data-dir': { type: 'string' } } as const;
@@ -109,10 +111,13 @@ repeat: what is attached already is brought up to date. An id in the file counts
     const dataDir = resolve(required('data-dir', values['data-dir']));
     const entries = await readImportFile(file);
     let failed = 0;
+    const unverified: SiteId[] = [];
     for (const entry of entries) {
       const name = entry.id ?? entry.hosts.join(', ');
       try {
-        const { id, again } = await attach(toAttachOptions(entry, dataDir));
+        const { id, again, outcome } = await attachVerified(toAttachOptions(entry, dataDir));
+        if (outcome.kind === 'missing') throw new CommandError(outcome.text);
+        if (outcome.kind === 'unverified') unverified.push(id);
         process.stdout.write(`${again ? 'Brought up to date' : 'Attached'}: site ${id}.\n`);
       } catch (error) {
         failed++;
@@ -121,6 +126,7 @@ repeat: what is attached already is brought up to date. An id in the file counts
     }
     process.stdout.write(`${entries.length - failed} of ${entries.length} sites are attached.\n`);
     const isServed = await tellServed(dataDir, { needsGuard: true });
+    if (unverified.length > 0) process.stdout.write(toUnverifiedText(unverified));
     return isServed && failed === 0 ? 0 : 1;
   },
 };

@@ -352,7 +352,7 @@ function toGuardSender(site: SiteConfig, known: SiteFacts | null): Sender {
 }
 
 /** @returns the connector's signal. @throws ConnectorError when the response is not signed by it */
-function verify(site: SiteConfig, { status, signal: value }: CommandResponse, requestId: string): Signal {
+function verify(site: SiteConfig, { status, signal: value, location }: CommandResponse, requestId: string): Signal {
   const signal = readSignal(site.secret, value, requestId);
   switch (signal.kind) {
     case 'ok':
@@ -362,7 +362,7 @@ function verify(site: SiteConfig, { status, signal: value }: CommandResponse, re
     case 'missing':
       // The web server sends these by itself, when PHP is down or too many requests came, so the connector may be there.
       if (status >= 500 || status === 429) throw unreachable(`it answered with HTTP status ${status}`);
-      throw new ConnectorError({ kind: 'missing' });
+      throw new ConnectorError({ kind: 'missing', ...(leadsToSetUp(location) && { notSetUp: true }) });
     case 'invalid':
       throw unreachable(
         value === `1 ${keyId(site.secret)}`
@@ -370,6 +370,10 @@ function verify(site: SiteConfig, { status, signal: value }: CommandResponse, re
           : 'its answer is not signed for this request',
       );
   }
+}
+
+function leadsToSetUp(location: string | undefined): boolean {
+  return /\/wp-admin\/(?:install|setup-config)\.php(?:\?|$)/.test(location ?? '');
 }
 
 function toSessionSelection(users: Parameters<ConnectorClient['endSessions']>[1]): object {

@@ -7,7 +7,11 @@ const CAUSE_MAX = 200;
 
 /** Why a command could not be carried out. */
 export type ConnectorFault =
-  | { readonly kind: 'missing' }
+  | {
+      readonly kind: 'missing';
+      /** WordPress leads to its installation: it loads no plugin before that is done. */
+      readonly notSetUp?: true;
+    }
   | { readonly kind: 'other_secret'; readonly keyId: string }
   /** `cause` in plain English, for example `connection refused`. */
   | {

@@ -17,6 +17,11 @@ export const helloResponse = z.object({
   timezone: z.string().max(100),
   locale: z.string().max(40).default('en_US'),
   policy: z.string().nullable(),
+  /** Where PHP has WordPress and the connector's loader. Null from a connector of an older version. */
+  folders: z
+    .object({ wordpress: z.string().max(4096), connector: z.string().max(4096) })
+    .nullable()
+    .default(null),
   /** Parsed one by one, so that an invalid entry does not invalidate the others; see `readSignedXmlRpc`. */
   signed_xml_rpc: z.array(z.unknown()).max(1000).default([]),
 });

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';
 import type { WordPressFolders } from './connector-secret.js';
+import type { ToldFolder } from './must-use-folder.js';
 
 /** The connector's sources as the command line finds them. The program that installs them verifies them. */
 export interface ConnectorSources {
@@ -29,7 +30,9 @@ export type KeyPlace = 'secret.php' | 'by-path' | 'external';
 export type SiteTask =
   /** Finds a WordPress. */
   | { readonly kind: 'locate' }
-  /** Checks that an installation is possible. Writes nothing. */
+  /** Asks WordPress's own configuration where must-use plugins are, in PHP with the rights of the owner. */
+  | { readonly kind: 'ask-folder'; readonly host: string; readonly path: string; readonly timeoutMs: number }
+  /** Checks that an installation is possible, and that its files can be written. Writes nothing. */
   | { readonly kind: 'inspect' }
   | {
       readonly kind: 'install';
@@ -62,6 +65,12 @@ export type SiteTask =
 export interface SiteResults {
   /** WordPress's folder without links in its path. */
   locate: { readonly wordpressDir: string };
+  'ask-folder': {
+    /** Null where PHP could not be asked, or had no answer. */
+    readonly folder: ToldFolder | null;
+    /** User with whose rights PHP ran. */
+    readonly uid: number;
+  };
   inspect: {
     /** Folder of must-use plugins without links in its path, there or not. */
     readonly muPluginsDir: string;
@@ -118,8 +127,10 @@ export interface SiteCall {
   readonly task: SiteTask;
   /** Makes a task possible in a folder that the operator has not named. */
   readonly proof?: KeyProof;
-  /** User who must own the folder of must-use plugins; anybody may when left out. */
+  /** User who must own the folder of must-use plugins, and of whom PHP gets the rights; anybody may when left out. */
   readonly owner?: number;
+  /** User as whom the site's code ran that has named the folder of must-use plugins, which must be theirs. */
+  readonly toldOwner?: number;
 }
 
 /**
@@ -137,6 +148,17 @@ export type SiteReply =
   | { readonly ok: true; readonly result: SiteResults[SiteTask['kind']] }
   | { readonly ok: false; readonly message: string };
 
+/** Whose word counts for the folders of a task. */
+export interface SiteTaskOptions {
+  /** For a WordPress folder that the operator has not named. */
+  readonly proof?: KeyProof | undefined;
+  /**
+   * WordPress's own code, not the operator, has named the folder of must-use plugins. As root, it must belong to the user
+   * as whom that code ran (this one), and to the owner of WordPress.
+   */
+  readonly toldOwner?: number | undefined;
+}
+
 /** The work in a site's folder could not be done; the message names the path and the reason. */
 export class SiteFilesError extends Error {}
 
@@ -149,15 +171,21 @@ const program = createRequire(import.meta.url).resolve('@security-optimizer/guar
  * Runs one task in a site's folder in a separate process: with the rights of the folder's owner where this process is
  * root, else with the rights of this process (docs/decisions/0019). Links and folders of other users are refused.
  *
- * @param options `timeoutMs`: longest wait for the process; `proof`: for a folder that the operator has not named
+ * @param options `timeoutMs`: longest wait for the process; see also `SiteTaskOptions`
  * @throws SiteFilesError
  */
 export async function runSiteTask<Task extends SiteTask>(
   folders: WordPressFolders,
   task: Task,
-  { timeoutMs = TIMEOUT_MS, proof }: { readonly timeoutMs?: number; readonly proof?: KeyProof | undefined } = {},
+  { timeoutMs = TIMEOUT_MS, proof, toldOwner }: SiteTaskOptions & { readonly timeoutMs?: number } = {},
 ): Promise<SiteResults[Task['kind']]> {
-  const call: SiteCall = { folders, isMuPluginsNamed: true, task, ...(proof !== undefined && { proof }) };
+  const call: SiteCall = {
+    folders,
+    isMuPluginsNamed: toldOwner === undefined,
+    task,
+    ...(toldOwner !== undefined && { toldOwner }),
+    ...(proof !== undefined && { proof }),
+  };
   const reply = await (broker === null ? callChild(call, timeoutMs) : callBroker(broker, call, timeoutMs));
   if (!reply.ok) throw new SiteFilesError(printable(reply.message));
   return reply.result as SiteResults[Task['kind']];

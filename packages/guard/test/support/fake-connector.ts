@@ -48,6 +48,8 @@ export interface FakeConnector {
   toldPolicy: string | null;
   /** Users of the site by ID, for Login Security. */
   readonly members: Map<number, FakeMember>;
+  /** Where it runs, as `hello` tells it; null as a connector that does not tell. */
+  folders: { readonly wordpress: string; readonly connector: string } | null;
   /** What `hello` tells of plugins with signed requests by XML-RPC. */
   signedXmlRpc: readonly unknown[];
   /** Roles of the site, as `login-data` tells them; null as a connector that does not know them. */
@@ -120,6 +122,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
       [1, { login: 'owner', administrator: true }],
       [2, { login: 'editor', administrator: false }],
     ]),
+    folders: null,
     signedXmlRpc: [],
     roles: [
       { role: 'administrator', name: 'Administrator' },
@@ -240,6 +243,7 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
       timezone: 'Europe/Berlin',
       locale: fake.locale,
       policy: fake.policy?.hash ?? null,
+      ...(fake.folders !== null && { folders: fake.folders }),
     };
   }
   if (command === 'session') {

@@ -1,0 +1,227 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import {
+  homePath,
+  hostName,
+  listenAddress,
+  sharedFolder,
+  siteId,
+  trustedProxy,
+  upstreamOrigin,
+} from '../config/config-file.js';
+import type { SiteId } from '../site.js';
+import { type AttachedSite, attachVerified, type VerifiedSite } from './attach.js';
+import { type Command, CommandError, checked, readOptions, required, UsageError } from './command.js';
+import { readConfig } from './config-store.js';
+import { toUnverifiedText } from './connector-place.js';
+import { attachByHand } from './manual-install.js';
+import { prepareRelease } from './prepare-release.js';
+import { tellServed } from './running-guard.js';
+
+export const attachCommand: Command = {
+  name: 'sites add',
+  summary: 'Connect a WordPress with guard: installs the connector, makes the secret, writes the configuration.',
+  help: `security-optimizer sites add --wordpress DIR --upstream URL --data-dir DIR [options]
+security-optimizer sites add --release DIR --data-dir DIR [--site ID] [--mu-plugins DIR]
+security-optimizer sites add --all --data-dir DIR
+
+  --wordpress DIR        folder of the WordPress installation. This path is the site, also where it is a link that leads
+                         to another release after each deployment
+  --upstream URL         origin of its web server, for example http://127.0.0.1:8081, or unix:/run/web.sock; without it
+                         as before
+  --listen HOST:PORT     where guard listens, or unix:/run/guard.sock; without it as before, at first 127.0.0.1:8080
+  --data-dir DIR         guard's data folder, outside the WordPress folder
+  --mu-plugins DIR       folder of its must-use plugins; without it WordPress's own configuration is asked
+  --host NAME            host name of the site; repeatable; without it every host is taken
+  --trusted-proxy CIDR   proxy in front of guard whose X-Forwarded-For is believed, or unix for whoever opens guard's
+                         Unix socket; repeatable
+  --site ID              take up the settings and the log of a site that was detached
+  --new-site             this is another site than the one that is attached with the same folder: they share it
+  --shared-mu-plugins    other sites use the same folder of must-use plugins: the key is this site's alone from the start
+  --external-key         write no key: you put it where SECURITY_OPTIMIZER_KEY_FILE says, a constant in wp-config.php or a
+                         variable of PHP's environment
+  --print                write nothing into WordPress, and show what to put where: for code that can't be written, and for
+                         a site whose key you put in place. For a new site with --shared-connector, without --wordpress
+  --own-key              have guard write the key again
+  --moved                with --site: that site is attached, and is in this folder from now on
+  --shared-connector DIR run the connector from DIR, where \`share-connector\` has put it, in place of a copy; an
+                         absolute path
+  --own-connector        give the site a copy of the connector again
+  --home PATH            URL path of a site in a sub-directory, for example /blog
+  --require-guard        have WordPress refuse requests that did not come through guard; not before visitors did
+  --force                with --require-guard: without asking whether visitors come through guard
+  --allow-direct         let WordPress answer requests that did not come through guard, as at the first attach
+  --user NAME            as root: makes a data folder that is not there yet for the user that guard runs as
+  --release DIR          install the connector in a release of an attached site before it becomes the current one, and
+                         change nothing else; --site says of which site, where there are several
+  --all                  bring every attached site up to date and change nothing else, for example after a deployment
+
+As root it works in the data folder with the rights of that folder's owner, and in WordPress with those of its owner.
+Safe to repeat: the secret and every setting stay, and a site that requires guard goes on to. A running guard serves the
+site at once, also with another --trusted-proxy; another --listen counts after a restart.`,
+  async run(args) {
+    const values = readOptions(args, {
+      wordpress: { type: 'string' },
+      'mu-plugins': { type: 'string' },
+      upstream: { type: 'string' },
+      listen: { type: 'string' },
+      'data-dir': { type: 'string' },
+      host: { type: 'string', multiple: true },
+      'trusted-proxy': { type: 'string', multiple: true },
+      home: { type: 'string' },
+      'shared-connector': { type: 'string' },
+      'own-connector': { type: 'boolean', default: false },
+      site: { type: 'string' },
+      moved: { type: 'boolean', default: false },
+      'new-site': { type: 'boolean', default: false },
+      'shared-mu-plugins': { type: 'boolean', default: false },
+      print: { type: 'boolean', default: false },
+      'external-key': { type: 'boolean', default: false },
+      'own-key': { type: 'boolean', default: false },
+      'allow-direct': { type: 'boolean', default: false },
+      // See act-as-data-owner.
+      user: { type: 'string' },
+      'require-guard': { type: 'boolean', default: false },
+      force: { type: 'boolean', default: false },
+      all: { type: 'boolean', default: false },
+      release: { type: 'string' },
+    });
+    if (values.all) {
+      if (args.some((arg) => /^--(?!all$|data-dir(?:=|$))/.test(arg))) {
+        throw new UsageError('--all changes nothing of any site: leave out the other options.');
+      }
+      return attachAll(resolve(required('data-dir', values['data-dir'])));
+    }
+    if (values.release !== undefined) {
+      if (args.some((arg) => /^--(?!(?:release|data-dir|site|mu-plugins)(?:=|$))/.test(arg))) {
+        throw new UsageError('--release changes nothing of the site: use --site, --mu-plugins and --data-dir alone.');
+      }
+      const prepared = await prepareRelease({
+        wordpressDir: values.release,
+        dataDir: required('data-dir', values['data-dir']),
+        ...(values.site !== undefined && { site: checked('site', siteId, values.site) }),
+        ...(values['mu-plugins'] !== undefined && { muPluginsDir: values['mu-plugins'] }),
+      });
+      process.stdout.write(`Prepared: a release of site ${prepared}.\n`);
+      return 0;
+    }
+    const { 'allow-direct': allowDirect, 'require-guard': requireGuard, force } = values;
+    if (allowDirect && requireGuard) throw new UsageError('--allow-direct and --require-guard contradict each other.');
+    if (values['own-connector'] && values['shared-connector'] !== undefined) {
+      throw new UsageError('--shared-connector and --own-connector contradict each other.');
+    }
+    if (values.moved && values.site === undefined) throw new UsageError('--moved belongs to --site.');
+    if (values['new-site'] && values.host === undefined) throw new UsageError('--new-site needs --host.');
+    if (values['external-key'] && values['own-key']) {
+      throw new UsageError('--external-key and --own-key contradict each other.');
+    }
+    if (force && !requireGuard) throw new UsageError('--force belongs to --require-guard.');
+    const dataDir = required('data-dir', values['data-dir']);
+    const common = {
+      dataDir,
+      allowDirect,
+      requireGuard: requireGuard && force ? ('force' as const) : requireGuard,
+      ...(values.upstream !== undefined && { upstream: checked('upstream', upstreamOrigin, values.upstream) }),
+      ...(values.listen !== undefined && { listen: checked('listen', listenAddress, values.listen) }),
+      ...(values.host && { hosts: checked('host', z.array(hostName), values.host) }),
+      ...(values['trusted-proxy'] && {
+        trustedProxies: checked('trusted-proxy', z.array(trustedProxy), values['trusted-proxy']),
+      }),
+      ...(values['mu-plugins'] !== undefined && { muPluginsDir: values['mu-plugins'] }),
+      ...(values.site !== undefined && { site: checked('site', siteId, values.site), moved: values.moved }),
+      ...(values['shared-connector'] !== undefined && {
+        sharedConnector: checked('shared-connector', sharedFolder, values['shared-connector']),
+      }),
+      newSite: values['new-site'],
+      sharedMuPlugins: values['shared-mu-plugins'],
+      ...((values['external-key'] || values['own-key']) && { externalKey: values['external-key'] }),
+      ...(values['own-connector'] && { sharedConnector: null }),
+      ...(values.home !== undefined && { home: checked('home', homePath, values.home) }),
+    };
+    if (values.print) {
+      const { wordpress = null, 'mu-plugins': muPluginsDir = null } = values;
+      const { sharedConnector = null } = common;
+      process.stdout.write(await attachByHand({ ...common, wordpressDir: wordpress, muPluginsDir, sharedConnector }));
+      return (await tellServed(dataDir, { needsGuard: true })) ? 0 : 1;
+    }
+    const site = await attachVerified({ wordpressDir: required('wordpress', values.wordpress), ...common });
+    process.stdout.write(
+      `${site.again ? 'Brought up to date' : 'Attached'}: site ${site.id}.\n${
+        site.requireGuard
+          ? 'Direct requests: refused. Visitors must come through guard.'
+          : 'Direct requests: allowed. Run this again with --require-guard when visitors come through guard.'
+      }\n`,
+    );
+    tellSharedKey(site);
+    if (site.isPlaceTold) {
+      process.stdout.write(
+        `WordPress loads its must-use plugins from ${site.place.muPluginsDir}: the connector is there.\n`,
+      );
+    }
+    for (const folder of site.cleaned) process.stdout.write(`Taken out of ${folder}: the connector and its key.\n`);
+    const isServed = await tellServed(dataDir, { needsGuard: true });
+    for (const other of site.before) {
+      process.stdout.write(
+        `This folder was the site ${other} before, whose settings and log are kept. To take them up, detach the site ${site.id} and attach again with --site ${other}; to remove them, use \`security-optimizer erase --site ${other}\`.\n`,
+      );
+    }
+    return tellPlace(site) && isServed ? 0 : 1;
+  },
+};
+
+/** Says what the operator should know of a key among those of other sites. */
+function tellSharedKey({ sharedKey, toMove }: AttachedSite): void {
+  if (sharedKey !== null) {
+    process.stdout.write(`Other sites use the same must-use plugins. The key of this one: ${sharedKey.path}\n`);
+    if (sharedKey.isPublic) {
+      process.stderr.write(
+        'Every user of this machine may read that key, as this site’s wp-config.php. Take the right from wp-config.php and attach again.\n',
+      );
+    } else if (sharedKey.hasSameOwner) {
+      process.stderr.write(
+        'Keys of other sites there belong to the same user: code that runs in one of these sites can read the keys of all. Only a user for each site keeps them apart.\n',
+      );
+    }
+  }
+  if (toMove.length > 0) {
+    process.stderr.write(
+      `Every site that uses the same must-use plugins still finds the key of ${toMove.join(', ')}. Attach ${toMove.length === 1 ? 'that site' : 'these sites'} again.\n`,
+    );
+  }
+}
+
+/**
+ * Brings every attached site up to date, one after the other. One that fails is named, and the others go on.
+ * @returns the exit code
+ */
+async function attachAll(dataDir: string): Promise<number> {
+  const { sites } = await readConfig(dataDir);
+  const known = sites.filter(({ wordpressDir }) => wordpressDir !== null);
+  let failed = 0;
+  const unverified: SiteId[] = [];
+  for (const { id, wordpressDir } of known) {
+    try {
+      const folder = resolve(dataDir, wordpressDir as string);
+      const { outcome } = await attachVerified({ wordpressDir: folder, dataDir, site: id });
+      if (outcome.kind === 'missing') throw new CommandError(outcome.text);
+      if (outcome.kind === 'unverified') unverified.push(id);
+      process.stdout.write(`Brought up to date: site ${id}.\n`);
+    } catch (error) {
+      failed++;
+      process.stderr.write(`Site ${id}: ${(error as Error).message}\n`);
+    }
+  }
+  process.stdout.write(`${known.length - failed} of ${sites.length} sites are up to date.\n`);
+  const isServed = await tellServed(dataDir, { needsGuard: false });
+  if (unverified.length > 0) process.stdout.write(toUnverifiedText(unverified));
+  return isServed && failed === 0 ? 0 : 1;
+}
+
+/** @returns false when WordPress answers without the connector */
+function tellPlace({ outcome, sharedConnector }: VerifiedSite): boolean {
+  if (outcome.kind === 'confirmed') return true;
+  // With a shared connector there is something to look at whatever the cause.
+  const isFault = outcome.kind === 'missing' || sharedConnector !== null;
+  (isFault ? process.stderr : process.stdout).write(`${outcome.text}\n`);
+  return outcome.kind !== 'missing';
+}

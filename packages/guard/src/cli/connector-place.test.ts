@@ -1,0 +1,449 @@
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { bin, outcomeOf, run, runBeside } from '../../test/support/command-line.js';
+import { type FakeConnector, fakeConnector } from '../../test/support/fake-connector.js';
+import { eventually, scratchFolder } from '../../test/support/scratch.js';
+import { makeSite, type SiteLayout } from '../../test/support/site-layouts.js';
+import {
+  canPlayUsers,
+  GUARD,
+  give,
+  machine,
+  OWNER,
+  openFolder,
+  ownersIn,
+  runAsRoot,
+  snapshot,
+  VICTIM,
+} from '../../test/support/users.js';
+import { runSiteTask } from '../wordpress/site-files.js';
+
+const hasPhp = spawnSync('php', ['-v']).status === 0;
+const NOWHERE = 'http://127.0.0.1:1';
+
+/** Laid out as many hosts do: each has a `wp-content` inside of WordPress that nothing uses. */
+const LAYOUTS: readonly (readonly [string, SiteLayout])[] = [
+  ['WordPress-Skeleton', { core: 'wp', content: 'content', config: '' }],
+  ['Bedrock with the full core', { core: 'web/wp', content: 'web/app', config: 'web' }],
+  ['Composer’s installers', { core: 'public/wp', content: 'public/wp-content', config: 'public' }],
+  ['WPMU_PLUGIN_DIR alone', { core: '', content: 'wp-content', config: '', muPlugins: 'must-use' }],
+];
+
+/** Root asks no code of a tree of its own, see below: so it is a user's where root runs the tests. */
+function giveToOwner(folder: string): void {
+  if (process.getuid?.() === 0) give(folder, OWNER);
+}
+
+async function site(layout: SiteLayout) {
+  const at = makeSite(await openFolder(), layout);
+  giveToOwner(at.root);
+  const dataDir = await scratchFolder();
+  const line = (upstream: string) => [
+    'attach',
+    '--wordpress',
+    at.wordpress,
+    '--upstream',
+    upstream,
+    '--data-dir',
+    dataDir,
+  ];
+  const attach = (upstream: string, ...more: string[]) => runBeside(...line(upstream), ...more);
+  const config = () => JSON.parse(readFileSync(join(dataDir, 'guard.json'), 'utf8'));
+  const key = () => readFileSync(join(dataDir, 'sites', 'site.secret'), 'utf8').trim();
+  return { ...at, dataDir, line, attach, config, key };
+}
+
+/** A WordPress that runs the connector if it is in its folder of must-use plugins, with the key that is there. */
+async function runningWordPress(at: { readonly wordpress: string; readonly loads: string }): Promise<FakeConnector> {
+  const connector = await fakeConnector();
+  connector.folders = { wordpress: at.wordpress, connector: at.loads };
+  connector.onRequest = () => {
+    const isThere = existsSync(join(at.loads, 'security-optimizer.php'));
+    connector.mode = isThere ? 'ok' : 'gone';
+    if (!isThere) return;
+    const file = readFileSync(join(at.loads, 'security-optimizer', 'secret.php'), 'utf8');
+    connector.secret = /'secret' => '([0-9a-f]{64})'/.exec(file)?.[1] as string;
+  };
+  return connector;
+}
+
+const filesIn = (folder: string): string[] => (existsSync(folder) ? (readdirSync(folder) as string[]) : []);
+
+describe.skipIf(!hasPhp)('where WordPress loads from (skipped without PHP)', () => {
+  it.each(LAYOUTS)('is asked of WordPress itself, and the connector is there: %s', async (_name, layout) => {
+    const at = await site(layout);
+    const connector = await runningWordPress(at);
+    const told = await at.attach(connector.upstream);
+    expect(told).toMatchObject({ status: 0, stderr: '' });
+    expect(told.stdout).toContain(`WordPress loads its must-use plugins from ${at.loads}: the connector is there.\n`);
+    expect(filesIn(at.loads).sort()).toEqual(['security-optimizer', 'security-optimizer.php']);
+    if (at.unused !== at.loads) expect(filesIn(at.unused)).toEqual([]);
+    expect(at.config().sites).toMatchObject([{ muPluginsDir: at.loads, wordpressDir: at.wordpress }]);
+    expect((await at.attach(connector.upstream)).stdout).toContain('Brought up to date: site site.');
+    expect((await runBeside('detach', '--data-dir', at.dataDir)).status).toBe(0);
+    expect(filesIn(at.loads)).toEqual([]);
+  });
+
+  it('is asked also while WordPress does not run, whose database is down: then what is not verified is said', async () => {
+    const at = await site(LAYOUTS[0]?.[1] as SiteLayout);
+    const told = await at.attach(NOWHERE);
+    expect(told).toMatchObject({ status: 0, stderr: '' });
+    expect(filesIn(at.loads)).toContain('security-optimizer.php');
+    expect(told.stdout).toContain(`It is not verified that WordPress runs the connector from ${at.loads}`);
+    expect(told.stdout).toContain(`security-optimizer doctor site --data-dir ${at.dataDir}`);
+  });
+
+  it('is not verified while WordPress is not set up, and that is no error', async () => {
+    const at = await site(LAYOUTS[0]?.[1] as SiteLayout);
+    const server = createServer((request, response) => {
+      response.writeHead(302, { location: `http://${request.headers.host}/wp/wp-admin/install.php` }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const told = await at.attach(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    expect(told).toMatchObject({
+      status: 0,
+      stderr: '',
+      stdout: expect.stringContaining('WordPress is not set up yet.'),
+    });
+    expect(filesIn(at.loads)).toContain('security-optimizer.php');
+  });
+
+  it('is kept by the path of a link, so that the next release is attached in its own folder', async () => {
+    const [root, dataDir] = [await openFolder(), await scratchFolder()];
+    const current = join(root, 'current');
+    const line = ['--wordpress', join(current, 'web/wp'), '--upstream', NOWHERE, '--data-dir', dataDir];
+    const loads: string[] = [];
+    for (const name of ['1', '2']) {
+      const release = makeSite(join(root, 'releases', name), { core: 'web/wp', content: 'web/app', config: 'web' });
+      giveToOwner(release.root);
+      symlinkSync(join('releases', name), `${current}.next`);
+      renameSync(`${current}.next`, current);
+      loads.push(release.loads);
+      expect(run('attach', ...(name === '1' ? line : ['--all', '--data-dir', dataDir]))).toMatchObject({ status: 0 });
+      expect(filesIn(release.loads)).toContain('security-optimizer.php');
+      expect(filesIn(release.unused)).toEqual([]);
+    }
+    const { sites } = JSON.parse(readFileSync(join(dataDir, 'guard.json'), 'utf8'));
+    expect(sites).toMatchObject([{ muPluginsDir: join(current, 'web/app/mu-plugins') }]);
+  });
+
+  it('is given what a configuration looks at: host, path, and nothing of this environment', async () => {
+    const at = await site({ core: '', content: 'wp-content', config: '' });
+    const other = join(at.root, 'of-shop', 'mu-plugins');
+    mkdirSync(other, { recursive: true });
+    giveToOwner(at.root);
+    at.configure(`if ( 'shop.example' === $_SERVER['HTTP_HOST'] && '/blog/' === $_SERVER['REQUEST_URI'] && ! getenv( 'PGPASSWORD' ) ) {
+      define( 'WP_CONTENT_DIR', '${dirname(other)}' ); }`);
+    const args = [bin, ...at.line(NOWHERE), '--host', 'shop.example', '--home', '/blog'];
+    const child = spawn(process.execPath, args, { env: { ...process.env, PGPASSWORD: 'x' }, stdio: 'pipe' });
+    expect(await outcomeOf(child)).toMatchObject({ status: 0 });
+    expect(filesIn(other)).toContain('security-optimizer.php');
+  });
+
+  it.each([
+    [
+      'prints pages of text and the form of an answer',
+      `echo str_repeat( "<p>\\n", 9000 ), "\\n", str_repeat( 'a', 32 ), ' eA== eA== eA== eA== ', str_repeat( 'a', 32 ), "\\n"; ob_start( 'strrev' );`,
+    ],
+    ['reads from standard input', `if ( '' !== (string) stream_get_contents( STDIN ) ) { exit; }`],
+  ])('is found although the configuration %s', async (_what, code) => {
+    const at = await site(LAYOUTS[0]?.[1] as SiteLayout);
+    at.configure(code);
+    expect((await at.attach(NOWHERE)).status).toBe(0);
+    expect(filesIn(at.loads)).toContain('security-optimizer.php');
+  });
+
+  it.each([
+    ['ends before WordPress’s settings', 'exit;'],
+    ['fails', 'missing_function();'],
+    ['is no PHP', '('],
+    ['ends the process', 'posix_kill( getmypid(), 9 );'],
+    ['prints without end', 'while ( true ) { echo str_repeat( "x", 65536 ); }'],
+  ])('is not known where the configuration %s, which is no verdict', async (_what, code) => {
+    const at = await site(LAYOUTS[0]?.[1] as SiteLayout);
+    at.configure(code);
+    expect(await at.attach(NOWHERE)).toMatchObject({ status: 0 });
+    expect(filesIn(at.unused)).toContain('security-optimizer.php');
+  });
+
+  it('is asked for a limited time, and nothing that PHP has started goes on', async () => {
+    const at = await site(LAYOUTS[0]?.[1] as SiteLayout);
+    const pid = join(at.root, 'pid');
+    at.configure(`file_put_contents( '${pid}', (string) getmypid() ); exec( 'sleep 600' );`);
+    const task = { kind: 'ask-folder', host: 'localhost', path: '/', timeoutMs: 1500 } as const;
+    expect(await runSiteTask({ wordpressDir: at.wordpress }, task)).toMatchObject({ folder: null });
+    const group = readFileSync(pid, 'utf8');
+    // Those that have ended and wait for their parent are not counted.
+    const running = () => spawnSync('pgrep', ['-g', group, '-r', 'R,S,D'], { encoding: 'utf8' }).stdout;
+    await eventually(() => running() === '');
+  });
+
+  it('is not known without PHP on the command line, and the attach does not fail for that', async () => {
+    const at = await site({ core: '', content: 'wp-content', config: '' });
+    const child = spawn(process.execPath, [bin, ...at.line(NOWHERE)], { env: { PATH: '/nonexistent' }, stdio: 'pipe' });
+    expect(await outcomeOf(child)).toMatchObject({ status: 0, stderr: '' });
+    expect(filesIn(at.loads)).toContain('security-optimizer.php');
+  });
+
+  it('is asked again by the next attach: a connector that is in the wrong place goes, with its key', async () => {
+    const at = await site(LAYOUTS[1]?.[1] as SiteLayout);
+    // As earlier versions did.
+    const guessed = join(at.wordpress, 'wp-content', 'mu-plugins');
+    const settings = readFileSync(join(at.root, 'web', 'wp-config.php'), 'utf8');
+    at.configure('exit;');
+    expect((await at.attach(NOWHERE)).status).toBe(0);
+    expect(filesIn(guessed)).toContain('security-optimizer.php');
+    const key = at.key();
+    writeFileSync(join(at.root, 'web', 'wp-config.php'), settings);
+    const connector = await runningWordPress(at);
+    const told = await at.attach(connector.upstream);
+    expect(told).toMatchObject({ status: 0, stderr: '' });
+    expect(told.stdout).toContain(`Taken out of ${guessed}: the connector and its key.\n`);
+    expect(filesIn(guessed)).toEqual([]);
+    expect(at.key()).toBe(key);
+    expect(readFileSync(join(at.loads, 'security-optimizer', 'secret.php'), 'utf8')).toContain(key);
+    expect(JSON.parse(readFileSync(join(at.dataDir, 'sites', 'site.releases'), 'utf8'))).toHaveLength(1);
+  });
+});
+
+describe('a connector that does not answer from where it was put', () => {
+  const skeleton = LAYOUTS[0]?.[1] as SiteLayout;
+
+  it.skipIf(!hasPhp)('goes again with its key, both folders are named, and everything is as before', async () => {
+    const at = await site(skeleton);
+    const connector = await runningWordPress(at);
+    const wrong = at.unused;
+    const refused = await at.attach(connector.upstream, '--mu-plugins', wrong, '--listen', '127.0.0.1:8099');
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).toContain(
+      `WordPress loads its must-use plugins from ${at.loads}, and not from ${wrong}. Attach it with --mu-plugins ${at.loads}.`,
+    );
+    expect(filesIn(wrong)).toEqual([]);
+    expect(filesIn(at.loads)).toEqual([]);
+    expect(existsSync(join(at.dataDir, 'guard.json'))).toBe(false);
+    expect(readdirSync(join(at.dataDir, 'sites'))).toEqual([]);
+    expect((await at.attach(connector.upstream, '--mu-plugins', at.loads)).status).toBe(0);
+    // Of a site that is attached, neither entry nor key nor connector change.
+    const [config, key] = [at.config(), at.key()];
+    expect(await at.attach(connector.upstream, '--mu-plugins', wrong)).toMatchObject({ status: 1 });
+    expect([at.config(), at.key()]).toEqual([config, key]);
+    expect(filesIn(wrong)).toEqual([]);
+    expect(filesIn(at.loads)).toContain('security-optimizer.php');
+    expect((await runBeside('status', '--json', '--data-dir', at.dataDir)).stdout).toContain('"connector":"ok"');
+  });
+
+  it.skipIf(!hasPhp)('leaves the note of a detached site as it was, so that it can be taken up still', async () => {
+    const at = await site(skeleton);
+    const connector = await runningWordPress(at);
+    expect((await at.attach(connector.upstream)).status).toBe(0);
+    expect((await runBeside('detach', '--data-dir', at.dataDir)).status).toBe(0);
+    const note = readFileSync(join(at.dataDir, 'sites', 'site.retired'), 'utf8');
+    const again = ['--site', 'site'];
+    expect((await at.attach(connector.upstream, ...again, '--mu-plugins', at.unused)).status).toBe(1);
+    expect(readFileSync(join(at.dataDir, 'sites', 'site.retired'), 'utf8')).toBe(note);
+    expect((await at.attach(connector.upstream, ...again)).stdout).toContain('Attached: site site.');
+  });
+
+  it('is found by what another copy answers, where PHP can’t be asked', async () => {
+    const at = await site(skeleton);
+    at.configure('exit;');
+    const connector = await runningWordPress(at);
+    expect((await at.attach(connector.upstream, '--mu-plugins', at.loads)).status).toBe(0);
+    const refused = await at.attach(connector.upstream, '--mu-plugins', at.unused);
+    expect(refused).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`from ${at.loads}, and not from ${at.unused}`),
+    });
+    expect(filesIn(at.unused)).toEqual([]);
+    expect(at.config().sites).toMatchObject([{ muPluginsDir: at.loads }]);
+  });
+
+  it('is told with an error, and stays, where nothing says which folder is right', async () => {
+    const at = await site(skeleton);
+    at.configure('exit;');
+    const connector = await runningWordPress(at);
+    const told = await at.attach(connector.upstream);
+    expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('the connector plugin is missing in it') });
+    expect(told.stderr).toContain(at.unused);
+    expect(told.stderr).toContain('--mu-plugins');
+    expect(filesIn(at.unused)).toContain('security-optimizer.php');
+    expect(at.config().sites).toHaveLength(1);
+    const all = await runBeside('attach', '--all', '--data-dir', at.dataDir);
+    expect(all).toMatchObject({ status: 1, stderr: expect.stringContaining('Site site: WordPress answers, but') });
+  });
+
+  it('is no error where the right place is known by its answer, whatever PHP on the command line says', async () => {
+    const at = await site(skeleton);
+    const connector = await runningWordPress({ ...at, loads: at.unused });
+    expect(await at.attach(connector.upstream, '--mu-plugins', at.unused)).toMatchObject({ status: 0, stderr: '' });
+    expect(filesIn(at.unused)).toContain('security-optimizer.php');
+  });
+
+  it('is looked for by sites import as well', async () => {
+    const at = await site(skeleton);
+    at.configure('exit;');
+    const connector = await runningWordPress(at);
+    const file = join(at.dataDir, 'import.json');
+    const entry = { wordpressDir: at.wordpress, upstream: connector.upstream, hosts: ['*'] };
+    writeFileSync(file, JSON.stringify({ sites: [entry] }));
+    const told = await runBeside('sites', 'import', file, '--data-dir', at.dataDir);
+    expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('the connector plugin is missing in it') });
+  });
+});
+
+describe('code that can’t be written', () => {
+  const flat: SiteLayout = { core: '', content: 'wp-content', config: '' };
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'is found before anything is written: a read-only file system',
+    async ({ skip }) => {
+      for (const hasPlugins of [false, true]) {
+        const at = await site(flat);
+        const plugins = join(at.wordpress, 'wp-content', 'mu-plugins');
+        if (hasPlugins) mkdirSync(plugins);
+        giveToOwner(at.root);
+        if (spawnSync('mount', ['--bind', at.root, at.root]).status !== 0) skip('Root may not mount here.');
+        onTestFinished(() => void spawnSync('umount', [at.root]));
+        expect(spawnSync('mount', ['-o', 'remount,ro,bind', at.root]).status).toBe(0);
+        const refused = await at.attach(NOWHERE);
+        expect(refused).toMatchObject({ status: 1, stdout: '' });
+        expect(refused.stderr).toContain(`${hasPlugins ? plugins : dirname(plugins)} is on a read-only file system`);
+        expect(refused.stderr).toContain('Attach the site where its code is made');
+        expect(existsSync(join(at.dataDir, 'guard.json'))).toBe(false);
+        expect(readdirSync(join(at.dataDir, 'sites'))).toEqual([]);
+      }
+    },
+  );
+
+  it.skipIf(!canPlayUsers)('is found before anything is written: a folder that its owner may not write', async () => {
+    const at = await machine();
+    const content = join(at.wordpress, 'wp-content');
+    chmodSync(content, 0o555);
+    const before = snapshot(at.wordpress);
+    const refused = at.attach();
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).toContain(`User ${OWNER} may not write into ${content}`);
+    expect(readdirSync(at.dataDir).sort()).toEqual(['config.lock', 'sites']);
+    expect(readdirSync(join(at.dataDir, 'sites'))).toEqual([]);
+    expect(snapshot(at.wordpress)).toEqual(before);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'leaves the configuration as it was where it is found too late: a full disk',
+    async ({ skip }) => {
+      const at = await site(flat);
+      const content = join(at.wordpress, 'wp-content');
+      if (spawnSync('mount', ['-t', 'tmpfs', '-o', `size=256k,uid=${OWNER}`, 'tmpfs', content]).status !== 0)
+        skip('Root may not mount here.');
+      onTestFinished(() => void spawnSync('umount', [content]));
+      expect(await at.attach(NOWHERE)).toMatchObject({ status: 1, stderr: expect.stringContaining('ENOSPC') });
+      expect(existsSync(join(at.dataDir, 'guard.json'))).toBe(false);
+      expect(readdirSync(join(at.dataDir, 'sites'))).toEqual([]);
+    },
+  );
+});
+
+describe.skipIf(!canPlayUsers || !hasPhp)(
+  'where WordPress loads from, asked as root (skipped without root or PHP)',
+  () => {
+    /** A site of a user beside another one. */
+    async function owned(layout: SiteLayout = { core: 'wp', content: 'content', config: '' }) {
+      const at = await machine();
+      const own = makeSite(join(at.root, 'own'), layout);
+      give(own.root, OWNER);
+      const line = ['--wordpress', own.wordpress, '--upstream', NOWHERE, '--listen', '127.0.0.1:0'];
+      const attach = (...more: string[]) => runAsRoot('attach', ...line, '--data-dir', at.dataDir, ...more);
+      return { ...at, own, attach };
+    }
+
+    it('runs the site’s code as its owner, with none of root’s groups', async () => {
+      const { own, attach } = await owned();
+      const file = join(own.root, 'who');
+      own.configure(
+        `file_put_contents( '${file}', implode( ' ', array_merge( array( posix_getuid(), posix_geteuid(), posix_getgid() ), posix_getgroups() ) ) );`,
+      );
+      expect(attach()).toMatchObject({ status: 0, stderr: '' });
+      const [uid, euid, gid, ...groups] = readFileSync(file, 'utf8').split(' ').map(Number);
+      expect([uid, euid]).toEqual([OWNER, OWNER]);
+      expect([gid, ...groups]).not.toContain(0);
+      expect(ownersIn(own.loads)).toEqual([OWNER]);
+      expect(ownersIn(own.root)).toEqual([OWNER]);
+    });
+
+    it('never runs code with the group of wp-config.php, which its owner may lack', async () => {
+      const { own, attach } = await owned();
+      const file = join(own.root, 'who');
+      own.configure(
+        `file_put_contents( '${file}', implode( ' ', array_merge( array( posix_getgid() ), posix_getgroups() ) ) );`,
+      );
+      spawnSync('chown', [`${OWNER}:33`, join(own.root, 'wp-config.php')]);
+      expect(attach()).toMatchObject({ status: 0 });
+      expect(readFileSync(file, 'utf8').split(' ')).not.toContain('33');
+    });
+
+    it('never runs code as root: of a tree that is root’s, as nobody', async () => {
+      const { root, own, attach } = await owned();
+      give(own.root, 0);
+      const file = join(root, 'who');
+      writeFileSync(file, '');
+      chmodSync(file, 0o666);
+      own.configure(`file_put_contents( '${file}', (string) posix_geteuid() );`);
+      attach();
+      expect(readFileSync(file, 'utf8')).toBe('65534');
+    });
+
+    it.each([
+      ['that belongs to somebody else', VICTIM],
+      ['that is root’s', 0],
+    ])('installs nothing in a folder %s, which the site’s code names', async (_what, uid) => {
+      const { own, attach, theirs, ofRoot, victim, dataDir } = await owned();
+      const target = uid === 0 ? ofRoot : theirs;
+      own.configure(`define( 'WPMU_PLUGIN_DIR', '${target}' );`);
+      const before = [snapshot(victim), snapshot(ofRoot), snapshot(own.root)];
+      const refused = attach();
+      expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(`--mu-plugins ${target}`) });
+      expect(refused.stderr).toContain(own.unused);
+      expect(refused.stderr).toContain(`belongs to user ${uid}`);
+      expect([snapshot(victim), snapshot(ofRoot), snapshot(own.root)]).toEqual(before);
+      expect(existsSync(join(dataDir, 'guard.json'))).toBe(false);
+    });
+
+    it('goes by ownership as well with a data folder of root’s, where no other user is in between', async () => {
+      const { own, attach, theirs, victim, root } = await owned();
+      own.configure(`define( 'WPMU_PLUGIN_DIR', '${theirs}' );`);
+      const before = snapshot(victim);
+      mkdirSync(join(root, 'data-of-root'));
+      expect(attach('--data-dir', join(root, 'data-of-root'))).toMatchObject({ status: 1 });
+      expect(snapshot(victim)).toEqual(before);
+    });
+
+    it('asks no code of a folder that the operator has not named', async () => {
+      const { own, attach, victim, dataDir } = await owned();
+      expect(attach().status).toBe(0);
+      const file = join(victim, 'ran');
+      writeFileSync(join(victim, 'wp-load.php'), `<?php touch( '${file}' );`);
+      const config = join(dataDir, 'guard.json');
+      writeFileSync(
+        config,
+        readFileSync(config, 'utf8').replaceAll(own.wordpress, victim).replaceAll(own.loads, victim),
+      );
+      expect(runAsRoot('attach', '--all', '--data-dir', dataDir).status).toBe(1);
+      expect(existsSync(file)).toBe(false);
+      expect(ownersIn(dataDir)).toEqual([GUARD]);
+    });
+  },
+);

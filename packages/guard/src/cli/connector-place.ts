@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../config/load-config.js';
+import { systemClock } from '../lib/clock.js';
+import type { SiteId } from '../site.js';
+import { createConnectorClient } from '../wordpress/connector-client.js';
+import { ConnectorError } from '../wordpress/connector-error.js';
+import type { WordPressFolders } from '../wordpress/connector-secret.js';
+import { judgePlace, type PlaceResponse, type ToldFolder } from '../wordpress/must-use-folder.js';
+import { type KeyPlace, type KeyProof, runSiteTask, SiteFilesError } from '../wordpress/site-files.js';
+import { updateConfig } from './config-store.js';
+import { forgetRelease, type Release, readReleases } from './releases.js';
+import { removeFromRelease } from './remove-connector.js';
+import { sharedAdvice } from './shared-connector.js';
+
+/** How long PHP may take to read WordPress's configuration, milliseconds. */
+const PHP_MS = 10_000;
+/** How long WordPress may take to answer, milliseconds. */
+const RESPONSE_MS = 10_000;
+/** PHP may run a cached copy of a former key file for two seconds (opcache.revalidate_freq). */
+const CACHED_KEY_MS = 3000;
+
+const KEY_ADVICE =
+  'The key is found by the folder of WordPress: where PHP sees that under another path, as in a container, attach with --external-key.';
+
+/** What WordPress's own configuration says, and the user as whom it was read. */
+export interface Told extends ToldFolder {
+  readonly uid: number;
+}
+
+/**
+ * Asks WordPress's own configuration where must-use plugins are. Changes nothing.
+ * @param site `host` and `path` of a page, since configurations of several sites look at them
+ * @returns null where that can't be asked: without PHP on the command line, without `wp-config.php`, …
+ */
+export async function askMuPluginsFolder(
+  folders: WordPressFolders,
+  site: { readonly host: string; readonly path: string },
+  proof: KeyProof | undefined,
+): Promise<Told | null> {
+  try {
+    const task = { kind: 'ask-folder', ...site, timeoutMs: PHP_MS } as const;
+    const { folder, uid } = await runSiteTask(folders, task, { proof });
+    return folder && { ...folder, uid };
+  } catch (error) {
+    // What stands in the way of the work in the site is found, and told, when the files are installed.
+    if (error instanceof SiteFilesError) return null;
+    throw error;
+  }
+}
+
+/** Where a connector was installed, and what WordPress says of it. */
+export interface InstalledPlace extends Release {
+  readonly told: Told | null;
+  readonly key: KeyPlace;
+}
+
+/** What came of looking whether the connector runs; `text` is for the operator. */
+export type PlaceOutcome =
+  | { readonly kind: 'confirmed' }
+  /** The connector is not where WordPress loads it from. */
+  | { readonly kind: 'wrong'; readonly text: string }
+  /** WordPress answers without the connector. */
+  | { readonly kind: 'missing'; readonly text: string }
+  /** WordPress does not answer, so nothing is known. */
+  | { readonly kind: 'unverified'; readonly text: string };
+
+/**
+ * Has WordPress show by a signed call that the connector runs from where it was installed. The caller must not hold the
+ * lock of the configuration, since WordPress may take long.
+ */
+export async function verifyPlace(dataDir: string, id: SiteId, place: InstalledPlace): Promise<PlaceOutcome> {
+  const { wordpressDir, muPluginsDir } = place;
+  const called = await callConnector(dataDir, id);
+  const told = place.told?.muPluginsDir ?? null;
+  const verdict = judgePlace({ wordpressDir, muPluginsDir, told, response: called.response });
+  const advice = called.shared === null ? '' : ` ${sharedAdvice(called.shared)}`;
+  const check = `security-optimizer doctor ${id} --data-dir ${dataDir}`;
+  switch (verdict.kind) {
+    case 'confirmed':
+      return verdict;
+    case 'wrong':
+      return { kind: 'wrong', text: describeWrongPlace(muPluginsDir, verdict.folder) };
+    case 'missing': {
+      if (place.key === 'external') {
+        const text = `WordPress does not run with the key of the site ${id} yet. Put it in place: \`attach --print --site ${id}\` shows it, and where it may be.`;
+        return { kind: 'unverified', text };
+      }
+      const where =
+        told === null
+          ? `The connector is in ${muPluginsDir}; if WordPress loads its must-use plugins from another folder, attach it again with --mu-plugins and that folder.`
+          : `The connector is in ${muPluginsDir}, from where WordPress loads its must-use plugins: check that --upstream and --host lead to this WordPress.`;
+      const key = place.key === 'by-path' ? ` ${KEY_ADVICE}` : '';
+      return { kind: 'missing', text: `${called.detail} ${where}${key} To look again: ${check}${advice}` };
+    }
+    case 'unverified': {
+      const text = `It is not verified that WordPress runs the connector from ${muPluginsDir}: ${called.detail} When WordPress runs: ${check}${advice}`;
+      // A site that is closed without its shared connector answers 503.
+      const isClosed = called.shared !== null && / 503\b/.test(called.detail);
+      return { kind: isClosed ? 'missing' : 'unverified', text };
+    }
+  }
+}
+
+/** One line for sites whose WordPress did not answer. */
+export function toUnverifiedText(sites: readonly SiteId[]): string {
+  return `Not verified, because WordPress does not answer: ${sites.join(', ')}. When it runs, look with \`security-optimizer status\`.\n`;
+}
+
+/** Names both folders and the option to use. */
+export function describeWrongPlace(muPluginsDir: string, folder: string): string {
+  return `WordPress loads its must-use plugins from ${folder}, and not from ${muPluginsDir}. Attach it with --mu-plugins ${folder}.`;
+}
+
+interface Called {
+  readonly response: PlaceResponse;
+  /** Why there was no signed answer; empty when there was one. */
+  readonly detail: string;
+  /** Folder with the releases that sites share, or null. */
+  readonly shared: string | null;
+}
+
+async function callConnector(dataDir: string, id: SiteId): Promise<Called> {
+  const site = (await loadConfig({ dataDir })).sites.find((each) => each.id === id);
+  if (site === undefined) return { response: { kind: 'none' }, detail: 'The site is not served.', shared: null };
+  const shared = site.sharedConnector ?? null;
+  const client = createConnectorClient({ clock: systemClock, facts: () => null, answerTimeoutMs: RESPONSE_MS });
+  try {
+    for (let last = false; ; last = true) {
+      try {
+        const { folders } = await client.hello(site);
+        return { response: { kind: 'signed', folders }, detail: '', shared };
+      } catch (error) {
+        if (!(error instanceof ConnectorError)) throw error;
+        if (error.fault.kind === 'other_secret' && !last) {
+          await sleep(CACHED_KEY_MS);
+          continue;
+        }
+        const { fault } = error;
+        if (fault.kind === 'missing' && fault.notSetUp) {
+          return { response: { kind: 'none' }, detail: 'WordPress is not set up yet.', shared };
+        }
+        const kind = fault.kind === 'unreachable' ? 'none' : 'without-connector';
+        return { response: { kind }, detail: error.detail, shared };
+      }
+    }
+  } finally {
+    client.close();
+  }
+}
+
+/**
+ * Takes the connector and its key out of folders of the same WordPress in which it was installed before and from which
+ * WordPress does not load it. Where other sites run it from the same folder, the key alone.
+ *
+ * @throws SiteFilesError
+ */
+export async function removeMisplaced(dataDir: string, id: SiteId, place: Release): Promise<readonly string[]> {
+  return updateConfig(dataDir, async ({ sites }) => {
+    const misplaced = (await readReleases(dataDir, id)).filter(
+      (release) => release.wordpressDir === place.wordpressDir && release.muPluginsDir !== place.muPluginsDir,
+    );
+    const removed: string[] = [];
+    for (const release of misplaced) {
+      await removeFromRelease(dataDir, id, release, { others: sites.filter((each) => each.id !== id) });
+      await forgetRelease(dataDir, id, release);
+      removed.push(release.muPluginsDir);
+    }
+    return removed;
+  });
+}
+
+/** Host and path of a page of the site, for configurations that look at them. */
+export function toPage({ hosts, home }: { readonly hosts: readonly string[]; readonly home: string }): {
+  readonly host: string;
+  readonly path: string;
+} {
+  return { host: hosts.find((host) => !host.includes('*')) ?? 'localhost', path: `${home}/` };
+}

@@ -1,0 +1,99 @@
+import { realpath } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import type { ConfigFile, SiteEntry } from '../config/config-file.js';
+import type { SiteId } from '../site.js';
+import { runSiteTask } from '../wordpress/site-files.js';
+import { CommandError } from './command.js';
+import { updateConfig } from './config-store.js';
+import { fileRecord, findConnectorSources, installConnector } from './connector-files.js';
+import { enterRelease, type Release, readReleases } from './releases.js';
+import { placeSites, refuseUnlessShared, siteSecret, toProof } from './site-entry.js';
+import { type PlacedSite, toKeyPlace } from './site-identity.js';
+
+export interface PreparedRelease {
+  /** Folder of the release that holds wp-load.php. */
+  readonly wordpressDir: string;
+  readonly dataDir: string;
+  /** May be left out where one site alone is attached. */
+  readonly site?: SiteId;
+  /** Folder of its must-use plugins; the one that the site has, in this release, when left out. */
+  readonly muPluginsDir?: string;
+}
+
+/**
+ * Installs the connector in a release of an attached site to which the site's path does not lead yet, so that no visitor
+ * meets the release without it. Nothing of the site is changed.
+ *
+ * @returns the site's id
+ * @throws as `attach`
+ */
+export async function prepareRelease(options: PreparedRelease): Promise<SiteId> {
+  const named = resolve(options.wordpressDir);
+  const { wordpressDir } = await runSiteTask({ wordpressDir: named }, { kind: 'locate' });
+  const dataDir = resolve(options.dataDir);
+  const sources = await findConnectorSources();
+  return updateConfig(dataDir, async (config) => {
+    const site = findDeployedSite(config, options.site);
+    const muPluginsDir =
+      options.muPluginsDir === undefined
+        ? await toReleaseMuPlugins(dataDir, site, wordpressDir)
+        : resolve(options.muPluginsDir);
+    const folders = { wordpressDir, ...(muPluginsDir !== undefined && { muPluginsDir }) };
+    const proof = await toProof(dataDir, site.id, folders);
+    const { hasKeys: isShared, muPluginsDir: plugins } = await runSiteTask(folders, { kind: 'inspect' }, { proof });
+    const release = { wordpressDir, muPluginsDir: plugins };
+    const others = (await placeSites(dataDir, config)).filter((placed) => placed.site !== site);
+    await refuseUnlessFree(dataDir, others, { named, ...release });
+    const key = toKeyPlace({ ...release, isShared, isExternal: site.externalKey ?? false }, others);
+    const shared = site.sharedConnector ?? null;
+    if (shared !== null) await refuseUnlessShared(sources, shared);
+    const content = { secret: await siteSecret(dataDir, site.id), requireGuard: site.requireGuard };
+    const record = fileRecord(dataDir, site.id);
+    await enterRelease(dataDir, site.id, release, record);
+    await installConnector(folders, sources, content, record, { shared, proof, key });
+    return site.id;
+  });
+}
+
+/** The attached site that is named, or the only one that is on this machine. */
+function findDeployedSite({ sites }: ConfigFile, id: SiteId | undefined): SiteEntry {
+  const known = sites.filter((site) => site.wordpressDir !== null);
+  const [first, ...others] = id === undefined ? known : known.filter((site) => site.id === id);
+  if (first === undefined) {
+    throw new CommandError(
+      id === undefined ? 'No site is attached. Attach it by --wordpress first.' : `No site ${id} is attached here.`,
+    );
+  }
+  if (others.length > 0)
+    throw new CommandError('Several sites are attached. Name the one of this release with --site.');
+  return first;
+}
+
+/** A folder of another site would get this site's key in place of its own. */
+async function refuseUnlessFree(
+  dataDir: string,
+  others: readonly PlacedSite[],
+  { named, wordpressDir, muPluginsDir }: Release & { readonly named: string },
+): Promise<void> {
+  const isHere = (folders: Release) => folders.wordpressDir === wordpressDir && folders.muPluginsDir === muPluginsDir;
+  for (const other of others) {
+    const { id } = other.site;
+    if (isHere(other)) throw new CommandError(`${named} is attached as site ${id}.`);
+    if ((await readReleases(dataDir, id)).some(isHere)) {
+      throw new CommandError(`${named} is a release of the site ${id}.`);
+    }
+  }
+}
+
+/**
+ * The folder of must-use plugins that a site has moved, in a release: as it lies to WordPress, where both are reached by
+ * the link to the current release, and else the one that all releases share.
+ */
+async function toReleaseMuPlugins(dataDir: string, site: SiteEntry, release: string): Promise<string | undefined> {
+  if (site.muPluginsDir === undefined || site.wordpressDir === null) return undefined;
+  const [wordpress, plugins] = [resolve(dataDir, site.wordpressDir), resolve(dataDir, site.muPluginsDir)];
+  let around = wordpress;
+  while (!`${plugins}/`.startsWith(around === '/' ? '/' : `${around}/`)) around = dirname(around);
+  const isInRelease = (await realpath(around).catch(() => null)) !== around;
+  return isInRelease ? resolve(release, relative(wordpress, plugins)) : plugins;
+}

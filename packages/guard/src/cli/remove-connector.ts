@@ -1,0 +1,62 @@
+import { readFile, realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { SiteEntry } from '../config/config-file.js';
+import { secretFile } from '../config/load-config.js';
+import type { SiteId } from '../site.js';
+import { runSiteTask, type SiteResults, type SiteTaskOptions } from '../wordpress/site-files.js';
+import { fileRecord, isKeyFile } from './connector-files.js';
+import { type Release, readReleases, toReleaseFolders, toUsualMuPlugins } from './releases.js';
+
+/**
+ * Takes the connector and the key of a site out of one folder of must-use plugins; while other sites run the connector
+ * from there, the key alone. The caller holds the lock of the configuration.
+ *
+ * @param options `others`: the other sites of the configuration
+ * @throws SiteFilesError
+ */
+export async function removeFromRelease(
+  dataDir: string,
+  site: SiteId,
+  release: Release & { readonly files: readonly string[] },
+  { others, ...options }: SiteTaskOptions & { readonly others: readonly SiteEntry[] },
+): Promise<SiteResults['remove']> {
+  const users = await findUsers(dataDir, release, others);
+  const secret = (await readFile(secretFile(dataDir, site), 'utf8').catch(() => '')).trim();
+  const task = { kind: 'remove', recorded: release.files, secret, isInUse: users.length > 0 } as const;
+  const removed = await runSiteTask(toReleaseFolders(release), task, options);
+  // What this site has installed is removed with the last of them.
+  if (users[0] !== undefined) {
+    const heir = fileRecord(dataDir, users[0]);
+    await heir.write([...new Set([...(await heir.read()), ...release.files.filter((name) => !isKeyFile(name))])]);
+  }
+  return removed;
+}
+
+/** The sites that run the connector from the same folder of must-use plugins, or may be rolled back to it. */
+async function findUsers(
+  dataDir: string,
+  { muPluginsDir }: Release,
+  others: readonly SiteEntry[],
+): Promise<readonly SiteId[]> {
+  const users: SiteId[] = [];
+  for (const other of others) {
+    const installed = (await readReleases(dataDir, other.id)).map((release) => release.muPluginsDir);
+    const folders = installed.length > 0 ? installed : await toConfiguredFolder(dataDir, other);
+    if (folders.includes(muPluginsDir)) users.push(other.id);
+  }
+  return users;
+}
+
+/** Of a site that an earlier version of guard has attached. */
+async function toConfiguredFolder(
+  dataDir: string,
+  { wordpressDir, muPluginsDir }: SiteEntry,
+): Promise<readonly string[]> {
+  if (muPluginsDir !== undefined) return [await toReal(resolve(dataDir, muPluginsDir))];
+  return wordpressDir === null ? [] : [toUsualMuPlugins(await toReal(resolve(dataDir, wordpressDir)))];
+}
+
+/** The path without links, or as it is where this user may not look. */
+function toReal(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
+}

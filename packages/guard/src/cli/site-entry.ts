@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { ConfigFile, SiteEntry } from '../config/config-file.js';
+import { isSecret, secretFile } from '../config/load-config.js';
+import { systemClock } from '../lib/clock.js';
+import { writeFileAtomically } from '../lib/files.js';
+import type { SiteId } from '../site.js';
+import type { WordPressFolders } from '../wordpress/connector-secret.js';
+import { missingTraffic, readGuardedTraffic } from '../wordpress/guarded-traffic.js';
+import type { ConnectorSources, KeyProof } from '../wordpress/site-files.js';
+import { CommandError } from './command.js';
+import { readConnector } from './connector-files.js';
+import { hasSiteRows, type SiteDatabases } from './erase.js';
+import { readReleases, toUsualMuPlugins } from './releases.js';
+import { findRetired, type RetiredSite } from './retired-sites.js';
+import { findSharedFault } from './shared-connector.js';
+import type { PlacedSite } from './site-identity.js';
+
+/** What commands that connect a site need: its id, its key, what is kept of it, and what speaks against it. */
+
+/** The sites of the configuration whose folders guard knows. */
+export async function placeSites(dataDir: string, { sites }: ConfigFile): Promise<readonly PlacedSite[]> {
+  const placed: PlacedSite[] = [];
+  for (const site of sites) {
+    if (site.wordpressDir === null) continue;
+    const named = resolve(dataDir, site.wordpressDir);
+    const wordpressDir = withoutLinks(named);
+    const { muPluginsDir } = site;
+    const plugins =
+      muPluginsDir === undefined
+        ? wordpressDir && withoutLinks(toUsualMuPlugins(wordpressDir))
+        : withoutLinks(resolve(dataDir, muPluginsDir));
+    if (wordpressDir !== null && plugins !== null) {
+      placed.push({ site, named, wordpressDir, muPluginsDir: plugins });
+      continue;
+    }
+    // Where guard's user may not look, root has noted what it found when the site was attached.
+    const last = (await readReleases(dataDir, site.id).catch(() => [])).at(-1);
+    placed.push({
+      ...{ site, named },
+      wordpressDir: wordpressDir ?? last?.wordpressDir ?? named,
+      muPluginsDir: plugins ?? last?.muPluginsDir ?? resolve(dataDir, muPluginsDir ?? toUsualMuPlugins(named)),
+    });
+  }
+  return placed;
+}
+
+/** A path without links; null where it is not there, or this user may not follow it. */
+export function withoutLinks(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Where the site's connector may be already; the folder itself first, for an update in place. */
+export async function toProof(dataDir: string, site: SiteId, folders: WordPressFolders): Promise<KeyProof> {
+  const { wordpressDir, muPluginsDir = toUsualMuPlugins(wordpressDir) } = folders;
+  const former = [...(await readReleases(dataDir, site))].reverse();
+  const secret = await readFile(secretFile(dataDir, site), 'utf8').catch(() => '');
+  return { secret: secret.trim(), installed: [{ wordpressDir, muPluginsDir }, ...former] };
+}
+
+/** The site's secret: the one it has, or a new one of 32 random bytes. */
+export async function siteSecret(dataDir: string, site: SiteId): Promise<string> {
+  const file = secretFile(dataDir, site);
+  const present = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (present !== null) {
+    const secret = present.trim();
+    if (!isSecret(secret)) {
+      throw new CommandError(`${file} does not hold a secret. Remove it, and the next attach makes a new one.`);
+    }
+    return secret;
+  }
+  const secret = randomBytes(32).toString('hex');
+  await writeFileAtomically(file, `${secret}\n`, { mode: 0o600 });
+  return secret;
+}
+
+/**
+ * What is kept of the site that is to be taken up again; null when none was named.
+ * @throws CommandError when there is nothing
+ */
+export async function takeUp(databases: SiteDatabases, id: SiteId | undefined): Promise<Partial<RetiredSite> | null> {
+  if (id === undefined) return null;
+  const retired = await findRetired(databases.dataDir, id);
+  if (retired !== null && retired.erasedAt !== null) {
+    throw new CommandError(`The site ${id} was erased. Its id is not given again; leave out --site.`);
+  }
+  if (retired === null && !hasSiteRows(id, databases)) {
+    throw new CommandError(`Nothing is kept of a site ${id}. Leave out --site, and the site gets an id.`);
+  }
+  return retired ?? {};
+}
+
+/** @throws CommandError when another site has one of the hosts */
+export function refuseTakenHosts(config: ConfigFile, site: SiteEntry): void {
+  for (const other of config.sites) {
+    const shared = other.id === site.id ? undefined : other.hosts.find((host) => site.hosts.includes(host));
+    if (shared !== undefined) {
+      const which = shared === '*' ? 'every other host' : `the host ${shared}`;
+      throw new CommandError(
+        `The site ${other.id} already takes ${which}. Name this site's hosts with --host. If this is that site in another folder, for example a new release of it, add --site ${other.id} --moved.`,
+      );
+    }
+  }
+}
+
+/** Closing a site in front of its visitors would refuse all of them. */
+export async function refuseUnlessVisited(dataDir: string, site: SiteId): Promise<void> {
+  const missing = missingTraffic(await readGuardedTraffic(dataDir, site), systemClock());
+  if (missing === null) return;
+  throw new CommandError(
+    `${missing} WordPress would refuse visitors who come past guard. Lead the traffic through guard first, open some pages of the site, and try again; with --force nothing is asked.`,
+  );
+}
+
+/** @throws CommandError when sites must not, or can't, run this version's connector from the folder */
+export async function refuseUnlessShared(sources: ConnectorSources, shared: string): Promise<void> {
+  const { sharedRelease } = await readConnector(sources, shared);
+  const fault = sharedRelease === null ? null : findSharedFault(sharedRelease);
+  if (fault !== null) throw new CommandError(fault);
+}
+
+/**
+ * A readable id that no site has or ever had.
+ * @param name what it is made of, for example a host
+ * @throws StorageError when the databases can't tell
+ */
+export async function newSiteId(name: string, config: ConfigFile, databases: SiteDatabases): Promise<SiteId> {
+  const base =
+    name
+      .replace(/[^a-zA-Z0-9]+/g, '-')
+      .replace(/^-|-$/g, '')
+      .slice(0, 50)
+      .toLowerCase() || 'site';
+  const files = await readdir(join(databases.dataDir, 'sites'));
+  // Secrets as well as notes: an owner who takes a site out of the configuration by hand leaves its secret.
+  const taken = new Set(
+    [...config.sites.map(({ id }) => id), ...files.map((file) => file.replace(/\..*$/, ''))].map((id) =>
+      id.toLowerCase(),
+    ),
+  );
+  for (let number = 1; ; number++) {
+    const id = number === 1 ? base : `${base}-${number}`;
+    if (!taken.has(id) && !hasSiteRows(id, databases)) return id;
+  }
+}

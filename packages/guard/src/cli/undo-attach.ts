@@ -1,0 +1,107 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type ConfigFile, printConfig, type SiteEntry, siteEntry } from '../config/config-file.js';
+import { CONFIG_FILE } from '../config/load-config.js';
+import { writeFileAtomically } from '../lib/files.js';
+import type { SiteId } from '../site.js';
+import type { SiteTaskOptions } from '../wordpress/site-files.js';
+import { updateConfig } from './config-store.js';
+import { fileRecord } from './connector-files.js';
+import type { Release } from './releases.js';
+import { removeFromRelease } from './remove-connector.js';
+
+/** Files about one site that `attach` writes or removes in `sites`: key, list of files, releases, note of a detached site. */
+const NOTES = ['secret', 'files', 'releases', 'retired'] as const;
+
+/** These files as they were; null for one that was not there. */
+export type SiteNotes = Readonly<Record<(typeof NOTES)[number], string | null>>;
+
+/** Reads what the data folder has about a site, for `restoreData`. */
+export async function readNotes(dataDir: string, id: SiteId): Promise<SiteNotes> {
+  const read = (name: string) =>
+    readFile(noteFile(dataDir, id, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw error;
+    });
+  const entries = await Promise.all(NOTES.map(async (name) => [name, await read(name)] as const));
+  return Object.fromEntries(entries) as SiteNotes;
+}
+
+/** Makes the data folder have about a site what it had. The caller holds the lock of the configuration. */
+async function restoreNotes(dataDir: string, id: SiteId, notes: SiteNotes): Promise<void> {
+  for (const name of NOTES) {
+    const content = notes[name];
+    const file = noteFile(dataDir, id, name);
+    if (content === null) await rm(file, { force: true });
+    else await writeFileAtomically(file, content, { mode: 0o600 });
+  }
+}
+
+/** What an `attach` has changed in the data folder. */
+export interface ChangedData {
+  readonly id: SiteId;
+  readonly written: ConfigFile;
+  /** The configuration before; null where there was no file. */
+  readonly former: ConfigFile | null;
+  readonly notes: SiteNotes;
+}
+
+/**
+ * Takes the change of the configuration and of the notes back. If another command has changed the configuration since,
+ * only the site's entry is taken back. The caller holds the lock.
+ *
+ * @param config as it is now
+ */
+export async function restoreData(
+  dataDir: string,
+  { id, written, former, notes }: ChangedData,
+  config: ConfigFile,
+  write: (config: ConfigFile) => Promise<void>,
+): Promise<void> {
+  if (printConfig(config) !== printConfig(written)) {
+    const entry = former?.sites.find((site) => site.id === id);
+    await write({ ...config, sites: config.sites.flatMap((site) => (site.id === id ? (entry ?? []) : site)) });
+  } else if (former !== null) await write(former);
+  else await rm(join(dataDir, CONFIG_FILE), { force: true });
+  await restoreNotes(dataDir, id, notes);
+}
+
+/** What an `attach` has changed, for `undoAttach`. */
+export interface AttachedState extends ChangedData {
+  readonly place: Release;
+  /** The connector was not in that place before. */
+  readonly isNewPlace: boolean;
+  readonly options: SiteTaskOptions;
+}
+
+/**
+ * Takes an `attach` back: the connector and its key out of a place where they were not before, the configuration and the
+ * notes about the site as they were. A site that another command has changed since then stays as it is.
+ *
+ * @throws SiteFilesError when the files could not be removed; everything else is taken back all the same
+ */
+export async function undoAttach(dataDir: string, state: AttachedState): Promise<void> {
+  const { id, written, place, isNewPlace, options } = state;
+  await updateConfig(dataDir, async (config, write) => {
+    const [present, own] = [config, written].map(({ sites }) => sites.find((site) => site.id === id));
+    if (present === undefined || own === undefined || print(present) !== print(own)) return;
+    try {
+      if (isNewPlace) {
+        const files = await fileRecord(dataDir, id).read();
+        const others = config.sites.filter((site) => site.id !== id);
+        await removeFromRelease(dataDir, id, { ...place, files }, { ...options, others });
+      }
+    } finally {
+      await restoreData(dataDir, state, config, write);
+    }
+  });
+}
+
+function print(entry: SiteEntry): string {
+  return JSON.stringify(z.encode(siteEntry, entry));
+}
+
+function noteFile(dataDir: string, id: SiteId, name: string): string {
+  return join(dataDir, 'sites', `${id}.${name}`);
+}

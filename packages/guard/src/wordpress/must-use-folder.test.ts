@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { judgePlace, parseToldFolder, toNamedPath } from './must-use-folder.js';
+
+const MARKER = 'a'.repeat(32);
+const print = (...parts: readonly string[]) =>
+  `\n${MARKER} ${parts.map((part) => Buffer.from(part).toString('base64')).join(' ')} ${MARKER}\n`;
+const usual = ['/site/wp/wp-content/mu-plugins', '/site/wp/wp-content/mu-plugins'] as const;
+
+describe('the answer of WordPress’s own configuration', () => {
+  it('is found among whatever else a configuration prints', () => {
+    const noise = `<html>\n${MARKER}\nNotice: on\n${'b'.repeat(32)} eA== ${'b'.repeat(32)}\n`;
+    expect(
+      parseToldFolder(
+        `${noise}${print('/site/content/mu-plugins', '/site/content/mu-plugins', ...usual)}</html>`,
+        MARKER,
+      ),
+    ).toEqual({ muPluginsDir: '/site/content/mu-plugins', isUsual: false });
+  });
+
+  it('is the usual folder under any spelling, and by a link', () => {
+    const spelled = print('/site/wp/./wp-content//mu-plugins/', '/elsewhere/mu-plugins', ...usual);
+    expect(parseToldFolder(spelled, MARKER)?.isUsual).toBe(true);
+    const linked = print('/site/content/mu-plugins', '/shared/mu-plugins', usual[0], '/shared/mu-plugins');
+    expect(parseToldFolder(linked, MARKER)).toEqual({ muPluginsDir: '/shared/mu-plugins', isUsual: true });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['another marker', print('/a', '/a', ...usual).replaceAll(MARKER, 'b'.repeat(32))],
+    ['half of it', print('/a', '/a', ...usual).slice(0, -20)],
+    ['a relative path', print('content/mu-plugins', '/site/content/mu-plugins', ...usual)],
+    ['a folder that is nowhere', print('/gone/content/mu-plugins', '', ...usual)],
+    ['a path that controls the terminal', print('/a\u001b[2J', '/a\u001b[2J', ...usual)],
+    ['a path that is no text', `\n${MARKER} L/8= L/8= L2E= L2E= ${MARKER}\n`],
+    ['a path without end', print(`/${'a'.repeat(5000)}`, '/a', ...usual)],
+  ])('is none for %s', (_what, output) => {
+    expect(parseToldFolder(output, MARKER)).toBeNull();
+  });
+});
+
+describe('whether the connector is where WordPress loads it from', () => {
+  const facts = { wordpressDir: '/site/wp', muPluginsDir: '/site/wp/wp-content/mu-plugins', told: null } as const;
+  const elsewhere = '/site/content/mu-plugins';
+  const [none, without] = [{ kind: 'none' }, { kind: 'without-connector' }] as const;
+  const signed = (wordpress: string, connector: string) =>
+    ({ kind: 'signed', folders: { wordpress, connector } }) as const;
+
+  it('is shown by its answer', () => {
+    expect(judgePlace({ ...facts, response: signed('/site/wp/', facts.muPluginsDir) })).toEqual({ kind: 'confirmed' });
+    expect(judgePlace({ ...facts, response: { kind: 'signed', folders: null } })).toEqual({ kind: 'confirmed' });
+  });
+
+  it('is shown by its answer whatever the command line of PHP makes of the configuration', () => {
+    const response = signed('/site/wp', facts.muPluginsDir);
+    expect(judgePlace({ ...facts, told: elsewhere, response })).toEqual({ kind: 'confirmed' });
+  });
+
+  it('is not, where another copy of the same WordPress’s answers', () => {
+    expect(judgePlace({ ...facts, response: signed('/site/wp', elsewhere) })).toEqual({
+      kind: 'wrong',
+      folder: elsewhere,
+    });
+  });
+
+  it('is shown in a container and from another release, whose paths are others', () => {
+    const response = signed('/var/www/html', '/var/www/html/wp-content/mu-plugins');
+    expect(judgePlace({ ...facts, response })).toEqual({ kind: 'confirmed' });
+  });
+
+  it('is not, where it does not answer and WordPress’s configuration names another folder', () => {
+    for (const response of [none, without]) {
+      expect(judgePlace({ ...facts, told: elsewhere, response })).toEqual({ kind: 'wrong', folder: elsewhere });
+    }
+  });
+
+  it('is not known where WordPress says nothing', () => {
+    for (const told of [null, facts.muPluginsDir]) {
+      expect(judgePlace({ ...facts, told, response: none })).toEqual({ kind: 'unverified' });
+      expect(judgePlace({ ...facts, told, response: without })).toEqual({ kind: 'missing' });
+    }
+  });
+});
+
+describe('the path of a folder in every release', () => {
+  it.each([
+    ['/srv/current/web/wp', '/srv/releases/7/web/wp', '/srv/current/web/app/mu-plugins'],
+    ['/srv/current', '/srv/releases/7', '/srv/current/web/app/mu-plugins'],
+    // Where the link leads past the folder's surroundings, there is no such path.
+    ['/srv/current', '/srv/releases/7/web/wp', '/srv/releases/7/web/app/mu-plugins'],
+    ['/srv/releases/7/web/wp', '/srv/releases/7/web/wp', '/srv/releases/7/web/app/mu-plugins'],
+    ['/other/web/wp', '/web/wp', '/srv/releases/7/web/app/mu-plugins'],
+  ])('of a WordPress named %s that is %s is %s', (named, wordpressDir, path) => {
+    expect(toNamedPath('/srv/releases/7/web/app/mu-plugins', { named, wordpressDir })).toBe(path);
+  });
+});
