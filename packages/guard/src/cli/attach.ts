@@ -25,7 +25,7 @@ import {
   toPage,
   verifyPlace,
 } from './connector-place.js';
-import { enterRelease, type Release, readReleases, toUsualMuPlugins } from './releases.js';
+import { enterRelease, isSameRelease, type Release, readReleases, toUsualMuPlugins } from './releases.js';
 import { findRetiredIn, forgetRetired } from './retired-sites.js';
 import {
   newSiteId,
@@ -195,7 +195,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       await write(written);
       const content = { secret, requireGuard: site.requireGuard };
       if (there !== undefined && isPlaceTold) await enterUsualPlace(dataDir, there.id, release, record);
-      isNewPlace = !(await readReleases(dataDir, site.id)).some((each) => isSamePlace(each, release));
+      isNewPlace = !(await readReleases(dataDir, site.id)).some((each) => isSameRelease(each, release));
       await enterRelease(dataDir, site.id, release, record);
       ({ sharedKey } = await installConnector(folders, sources, content, record, { shared, ...taskOptions, key }));
       await forgetRetired(dataDir, site.id);
@@ -274,10 +274,6 @@ async function enterUsualPlace(
 ): Promise<void> {
   if ((await readReleases(dataDir, id)).length > 0 || (await record.read()).length === 0) return;
   await enterRelease(dataDir, id, { wordpressDir, muPluginsDir: toUsualMuPlugins(wordpressDir) }, record);
-}
-
-function isSamePlace(one: Release, other: Release): boolean {
-  return one.wordpressDir === other.wordpressDir && one.muPluginsDir === other.muPluginsDir;
 }
 
 /** The other sites of a folder of must-use plugins that have their key in its `secret.php`. */

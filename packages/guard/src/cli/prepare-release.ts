@@ -6,9 +6,10 @@ import { runSiteTask } from '../wordpress/site-files.js';
 import { CommandError } from './command.js';
 import { updateConfig } from './config-store.js';
 import { fileRecord, findConnectorSources, installConnector } from './connector-files.js';
-import { enterRelease, type Release, readReleases } from './releases.js';
+import { enterRelease, isSameRelease, type Release, readReleases } from './releases.js';
 import { placeSites, refuseUnlessShared, siteSecret, toProof } from './site-entry.js';
 import { type PlacedSite, toKeyPlace } from './site-identity.js';
+import { readNotes, restoreNotes } from './undo-attach.js';
 
 export interface PreparedRelease {
   /** Folder of the release that holds wp-load.php. */
@@ -49,8 +50,15 @@ export async function prepareRelease(options: PreparedRelease): Promise<SiteId> 
     if (shared !== null) await refuseUnlessShared(sources, shared);
     const content = { secret: await siteSecret(dataDir, site.id), requireGuard: site.requireGuard };
     const record = fileRecord(dataDir, site.id);
-    await enterRelease(dataDir, site.id, release, record);
-    await installConnector(folders, sources, content, record, { shared, proof, key });
+    const notes = await readNotes(dataDir, site.id);
+    try {
+      await enterRelease(dataDir, site.id, release, record);
+      await installConnector(folders, sources, content, record, { shared, proof, key });
+    } catch (error) {
+      // Else guard would not notice that this release has no connector.
+      await restoreNotes(dataDir, site.id, notes).catch(() => {});
+      throw error;
+    }
     return site.id;
   });
 }
@@ -73,14 +81,14 @@ function findDeployedSite({ sites }: ConfigFile, id: SiteId | undefined): SiteEn
 async function refuseUnlessFree(
   dataDir: string,
   others: readonly PlacedSite[],
-  { named, wordpressDir, muPluginsDir }: Release & { readonly named: string },
+  release: Release & { readonly named: string },
 ): Promise<void> {
-  const isHere = (folders: Release) => folders.wordpressDir === wordpressDir && folders.muPluginsDir === muPluginsDir;
+  const isHere = (folders: Release) => isSameRelease(folders, release);
   for (const other of others) {
     const { id } = other.site;
-    if (isHere(other)) throw new CommandError(`${named} is attached as site ${id}.`);
+    if (isHere(other)) throw new CommandError(`${release.named} is attached as site ${id}.`);
     if ((await readReleases(dataDir, id)).some(isHere)) {
-      throw new CommandError(`${named} is a release of the site ${id}.`);
+      throw new CommandError(`${release.named} is a release of the site ${id}.`);
     }
   }
 }

@@ -55,7 +55,7 @@ export async function enterRelease(
 ): Promise<void> {
   const installed = await readReleases(dataDir, site);
   const last = installed.at(-1);
-  if (last?.wordpressDir === wordpressDir && last.muPluginsDir === muPluginsDir) return;
+  if (last !== undefined && isSameRelease(last, { wordpressDir, muPluginsDir })) return;
   const recorded = [...(await record.read())];
   const former: InstalledRelease[] = [];
   for (const release of installed) {
@@ -66,6 +66,11 @@ export async function enterRelease(
   await writeReleases(dataDir, site, [...others, { wordpressDir, muPluginsDir, files: [] }]);
   // A site that an earlier version of guard has attached has a record without a release: it is that of this folder.
   if (last !== undefined) await record.write(before?.files ?? []);
+}
+
+/** Whether two releases have the same folders. */
+export function isSameRelease(one: Release, other: Release): boolean {
+  return one.wordpressDir === other.wordpressDir && one.muPluginsDir === other.muPluginsDir;
 }
 
 /** Folders of a release as the configuration would name them: the usual folder of must-use plugins is left out. */
@@ -86,9 +91,7 @@ export async function forgetFormerReleases(dataDir: string, site: SiteId): Promi
 
 /** The connector was taken out of a release. The caller holds the lock of the configuration. */
 export async function forgetRelease(dataDir: string, site: SiteId, removed: Release): Promise<void> {
-  const others = (await readReleases(dataDir, site)).filter(
-    ({ wordpressDir, muPluginsDir }) => wordpressDir !== removed.wordpressDir || muPluginsDir !== removed.muPluginsDir,
-  );
+  const others = (await readReleases(dataDir, site)).filter((each) => !isSameRelease(each, removed));
   await writeReleases(dataDir, site, others);
 }
 

@@ -29,7 +29,7 @@ export async function readNotes(dataDir: string, id: SiteId): Promise<SiteNotes>
 }
 
 /** Makes the data folder have about a site what it had. The caller holds the lock of the configuration. */
-async function restoreNotes(dataDir: string, id: SiteId, notes: SiteNotes): Promise<void> {
+export async function restoreNotes(dataDir: string, id: SiteId, notes: SiteNotes): Promise<void> {
   for (const name of NOTES) {
     const content = notes[name];
     const file = noteFile(dataDir, id, name);
