@@ -55,9 +55,9 @@ if ( @is_readable( SECURITY_OPTIMIZER_DIR . '/includes/class-hooks.php' ) ) { //
 			$folder = dirname( SECURITY_OPTIMIZER_FILE ) . '/security-optimizer/';
 			$real   = @realpath( ABSPATH ); // phpcs:ignore WordPress.PHP.NoSilencedErrors
 			$own    = $folder . 'keys/' . substr( hash( 'sha256', rtrim( false === $real ? ABSPATH : $real, '/' ) ), 0, 16 ) . '.php';
-			$file   = is_readable( $own ) ? $own : $folder . 'secret.php';
+			$file   = @is_readable( $own ) ? $own : $folder . 'secret.php'; // phpcs:ignore WordPress.PHP.NoSilencedErrors
 		}
-		$settings = is_readable( $file ) ? include $file : null;
+		$settings = @is_readable( $file ) ? include $file : null; // phpcs:ignore WordPress.PHP.NoSilencedErrors
 		if ( ( empty( $settings['require_guard'] ) && in_array( $required, array( false, '', '0', 'false' ), true ) )
 			|| in_array( PHP_SAPI, array( 'cli', 'phpdbg' ), true )
 		) {

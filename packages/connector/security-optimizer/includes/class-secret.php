@@ -33,7 +33,7 @@ final class Security_Optimizer_Secret {
 		// Beside the loader, also where the classes are shared with other sites.
 		$folder = dirname( SECURITY_OPTIMIZER_FILE ) . '/security-optimizer/';
 		$own    = $folder . 'keys/' . self::file_name( ABSPATH );
-		return self::check( self::run( is_readable( $own ) ? $own : $folder . 'secret.php' ) );
+		return self::check( self::run( @is_readable( $own ) ? $own : $folder . 'secret.php' ) ); // phpcs:ignore WordPress.PHP.NoSilencedErrors
 	}
 
 	/**

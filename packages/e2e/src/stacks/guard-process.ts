@@ -33,10 +33,12 @@ export async function startGuard(stack: Stack, env: Readonly<Record<string, stri
 }
 
 /**
- * Waits until WordPress runs guard's policy, after the first start in front of a site: guard serves without waiting for long.
+ * Waits until WordPress runs guard's policy, after the first start in front of one site or several: guard serves without
+ * waiting for long.
  */
-export async function policyPushed(stack: Stack): Promise<void> {
-  await until('WordPress has the policy', () => guardLog(stack).some(({ event }) => event === 'policy-pushed'), 90);
+export async function policyPushed(stack: Stack, sites = 1): Promise<void> {
+  const pushed = () => guardLog(stack).filter(({ event }) => event === 'policy-pushed');
+  await until('WordPress has the policy', () => new Set(pushed().map(({ site }) => site)).size >= sites, 90);
 }
 
 /** Ends guard the usual way. */
@@ -61,6 +63,7 @@ export async function killGuard(stack: Stack): Promise<void> {
 export interface LogLine {
   readonly level: number | string;
   readonly event?: string;
+  readonly site?: string;
   readonly msg?: string;
 }
 

@@ -7,7 +7,7 @@ import { type Service, startService } from '@security-optimizer/sandbox/process/
 import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
 import { withSiteUrl } from '@security-optimizer/sandbox/wordpress/config-file';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
-import { startGuard, stopGuard } from './guard-process.js';
+import { policyPushed, startGuard, stopGuard } from './guard-process.js';
 import type { OddSite } from './odd-install.js';
 import type { Stack } from './stack.js';
 
@@ -101,6 +101,7 @@ export async function startLayouts(stack: Stack, dir: string, plans: readonly La
       });
     }
     await startGuard(common);
+    await policyPushed(common, plans.length);
   } catch (error) {
     await stop();
     throw error;

@@ -70,20 +70,22 @@ describe('commands that change the configuration at the same time', () => {
     const dataDir = await scratchFolder();
     expect((await runBeside(...attachWords(dataDir, await wordpressFolder(), 'a.example.com'))).status).toBe(0);
     // Reading a pipe that nobody writes to, the first one stands still in the middle of its change.
-    const secret = join(dataDir, 'sites', 'b-example-com.secret');
-    execFileSync('mkfifo', ['-m', '600', secret]);
+    const traffic = join(dataDir, 'sites', 'b-example-com.traffic');
+    execFileSync('mkfifo', ['-m', '600', traffic]);
     const wordpress = await wordpressFolder();
     const site = {
       id: 'b-example-com',
       upstream: 'http://127.0.0.1:1',
       hosts: ['b.example.com'],
       wordpressDir: wordpress,
+      requireGuard: false,
     };
     await writeFile(join(dataDir, 'guard.json'), JSON.stringify({ sites: [...(await readSites(dataDir)), site] }));
-    const holder = spawn(process.execPath, [bin, ...attachWords(dataDir, wordpress)], { stdio: 'ignore' });
+    const words = [...attachWords(dataDir, wordpress), '--require-guard'];
+    const holder = spawn(process.execPath, [bin, ...words], { stdio: 'ignore' });
     onTestFinished(() => void holder.kill('SIGKILL'));
     // A writer can only open the pipe once it is being read.
-    const writer = spawn('sh', ['-c', `exec 3>"$0"; echo open; exec sleep 600`, secret], {
+    const writer = spawn('sh', ['-c', `exec 3>"$0"; echo open; exec sleep 600`, traffic], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     onTestFinished(() => void writer.kill('SIGKILL'));

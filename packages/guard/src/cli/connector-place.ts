@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig } from '../config/load-config.js';
+import { ConfigError, loadConfig } from '../config/load-config.js';
 import { systemClock } from '../lib/clock.js';
 import type { SiteId } from '../site.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
@@ -75,6 +75,7 @@ export async function verifyPlace(dataDir: string, id: SiteId, place: InstalledP
   const verdict = judgePlace({ wordpressDir, muPluginsDir, told, response: called.response });
   const advice = called.shared === null ? '' : ` ${sharedAdvice(called.shared)}`;
   const check = `security-optimizer doctor ${id} --data-dir ${dataDir}`;
+  const byHand = `The operator puts its key in place: \`attach --print --site ${id}\` shows it, and where it may be.`;
   switch (verdict.kind) {
     case 'confirmed':
       return verdict;
@@ -82,8 +83,7 @@ export async function verifyPlace(dataDir: string, id: SiteId, place: InstalledP
       return { kind: 'wrong', text: describeWrongPlace(muPluginsDir, verdict.folder) };
     case 'missing': {
       if (place.key === 'external') {
-        const text = `WordPress does not run with the key of the site ${id} yet. Put it in place: \`attach --print --site ${id}\` shows it, and where it may be.`;
-        return { kind: 'unverified', text };
+        return { kind: 'unverified', text: `WordPress does not run with the key of the site ${id} yet. ${byHand}` };
       }
       const where =
         told === null
@@ -93,7 +93,8 @@ export async function verifyPlace(dataDir: string, id: SiteId, place: InstalledP
       return { kind: 'missing', text: `${called.detail} ${where}${key} To look again: ${check}${advice}` };
     }
     case 'unverified': {
-      const text = `It is not verified that WordPress runs the connector from ${muPluginsDir}: ${called.detail} When WordPress runs: ${check}${advice}`;
+      const key = place.key === 'external' ? ` ${byHand}` : '';
+      const text = `It is not verified that WordPress runs the connector from ${muPluginsDir}: ${called.detail} When WordPress runs: ${check}${key}${advice}`;
       // A site that is closed without its shared connector answers 503.
       const isClosed = called.shared !== null && / 503\b/.test(called.detail);
       return { kind: isClosed ? 'missing' : 'unverified', text };
@@ -120,7 +121,12 @@ interface Called {
 }
 
 async function callConnector(dataDir: string, id: SiteId): Promise<Called> {
-  const site = (await loadConfig({ dataDir })).sites.find((each) => each.id === id);
+  const config = await loadConfig({ dataDir, site: id }).catch((error: unknown) => {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  });
+  if (config instanceof ConfigError) return { response: { kind: 'none' }, detail: `${config.message}.`, shared: null };
+  const site = config.sites.find((each) => each.id === id);
   if (site === undefined) return { response: { kind: 'none' }, detail: 'The site is not served.', shared: null };
   const shared = site.sharedConnector ?? null;
   const client = createConnectorClient({ clock: systemClock, facts: () => null, answerTimeoutMs: RESPONSE_MS });

@@ -133,7 +133,7 @@ function chooseSites(config: ConfigFile, id: SiteId | undefined): readonly SiteE
 async function forgetInWordPress(dataDir: string, id: SiteId): Promise<boolean> {
   const client = createConnectorClient({ clock: Date.now, facts: () => null, answerTimeoutMs: FORGET_TIMEOUT_MS });
   try {
-    const site = (await loadConfig({ dataDir })).sites.find((each) => each.id === id);
+    const site = (await loadConfig({ dataDir, site: id })).sites.find((each) => each.id === id);
     if (site === undefined) return false;
     await client.forget(site);
     return true;

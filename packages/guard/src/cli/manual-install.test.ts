@@ -55,7 +55,7 @@ describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
     const line = ['--wordpress', wordpress, '--upstream', 'http://127.0.0.1:1', '--data-dir', dataDir];
     expect(run('attach', ...line, '--external-key')).toMatchObject({
       status: 0,
-      stdout: expect.stringContaining('--print shows it'),
+      stdout: expect.stringContaining('`attach --print --site site` shows it'),
     });
     const before = await readFile(join(dataDir, 'guard.json'), 'utf8');
     const told = print('--wordpress', wordpress);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { ConfigFile, SiteEntry } from '../config/config-file.js';
 import { isSecret, secretFile } from '../config/load-config.js';
 import { systemClock } from '../lib/clock.js';
@@ -30,8 +30,8 @@ export async function placeSites(dataDir: string, { sites }: ConfigFile): Promis
     const { muPluginsDir } = site;
     const plugins =
       muPluginsDir === undefined
-        ? wordpressDir && withoutLinks(toUsualMuPlugins(wordpressDir))
-        : withoutLinks(resolve(dataDir, muPluginsDir));
+        ? wordpressDir && toFutureFolder(toUsualMuPlugins(wordpressDir))
+        : toFutureFolder(resolve(dataDir, muPluginsDir));
     if (wordpressDir !== null && plugins !== null) {
       placed.push({ site, named, wordpressDir, muPluginsDir: plugins });
       continue;
@@ -53,6 +53,17 @@ export function withoutLinks(path: string): string | null {
     return realpathSync.native(path);
   } catch {
     return null;
+  }
+}
+
+/** As `withoutLinks`, also for a folder that is still to be made. */
+function toFutureFolder(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return null;
+    const around = toFutureFolder(dirname(path));
+    return around && join(around, basename(path));
   }
 }
 

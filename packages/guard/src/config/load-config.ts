@@ -42,9 +42,12 @@ export function secretFile(dataDir: string, site: string): string {
  * to the data folder, by default the folder of the file. A site whose secret can't be used is quarantined, so that the
  * others are served.
  *
+ * @param options `site`: only this one is read, if the file has it; the others may be thousands, or damaged
  * @throws ConfigError
  */
-export async function loadConfig(options: ConfigSource & { readonly env?: NodeJS.ProcessEnv }): Promise<Config> {
+export async function loadConfig(
+  options: ConfigSource & { readonly env?: NodeJS.ProcessEnv; readonly site?: SiteId },
+): Promise<Config> {
   const file = toConfigPath(options);
   const dataDir = resolve(options.dataDir ?? dirname(file));
   const mistakes: string[] = [];
@@ -63,6 +66,7 @@ export async function loadConfig(options: ConfigSource & { readonly env?: NodeJS
   const proxies = (lines: readonly string[]) => readProxies(dataDir, lines, lists, mistakes);
   const trustedProxies = await proxies(merged.trustedProxies);
   for (const site of merged.sites) {
+    if (options.site !== undefined && site.id !== options.site) continue;
     const secret = readSecret(dataDir, site.id);
     if ('reason' in secret) {
       quarantined.push({ id: site.id, hosts: site.hosts, reason: secret.reason });
