@@ -11,11 +11,16 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { run } from '../../test/support/command-line.js';
+import { run, runBeside } from '../../test/support/command-line.js';
+import { fakeConnector } from '../../test/support/fake-connector.js';
 import { freePort } from '../../test/support/front-proxy.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
+import { makeSite } from '../../test/support/site-layouts.js';
+import { give, OWNER, openFolder } from '../../test/support/users.js';
 import { wordpressFolder } from '../../test/support/wordpress-folder.js';
 import { toKeyFileName } from '../wordpress/connector-secret.js';
+
+const hasPhp = spawnSync('php', ['-v']).status === 0;
 
 /** Sites of one guard that share folders. */
 async function machine() {
@@ -107,6 +112,13 @@ describe('one core that two sites use', () => {
     const own = join(core, 'wp-content', 'mu-plugins', 'security-optimizer');
     expect([existsSync(join(own, 'secret.php')), existsSync(join(own, 'keys'))]).toEqual([false, false]);
     expect(run('attach', '--all', '--data-dir', dataDir).status).toBe(0);
+    const moved = await scratchFolder();
+    writeFileSync(join(moved, 'sites.json'), run('sites', 'export', '--data-dir', dataDir).stdout);
+    for (const count of ['first', 'again']) {
+      const imported = run('sites', 'import', join(moved, 'sites.json'), '--data-dir', join(moved, 'guard'));
+      expect(imported, count).toMatchObject({ status: 0, stderr: '' });
+      expect(imported.stdout).toContain('2 of 2 sites are attached.');
+    }
     expect(run('detach', '--site', 'a-example', '--data-dir', dataDir).status).toBe(0);
     expect(existsSync(join(core, 'wp-content', 'mu-plugins', 'security-optimizer.php'))).toBe(true);
     expect(run('detach', '--site', 'b-example', '--data-dir', dataDir).status).toBe(0);
@@ -173,6 +185,42 @@ describe('one folder of must-use plugins that two sites use', () => {
     expect(existsSync(plugins)).toBe(false);
   });
 
+  it.skipIf(!hasPhp)('keeps what the first site has when the attach of a second one is undone', async () => {
+    const { attach, detach, readSites, secretOf } = await machine();
+    const root = await openFolder();
+    const plugins = join(root, 'shared');
+    const one = makeSite(join(root, 'one'), { core: '', content: 'wp-content', config: '', muPlugins: '../shared' });
+    const two = makeSite(join(root, 'two'), { core: 'wp', content: 'content', config: '' });
+    // Root asks no code of a tree of its own.
+    if (process.getuid?.() === 0) give(root, OWNER);
+    const attachTo = (site: typeof one, host: string) =>
+      attach('--wordpress', site.wordpress, '--mu-plugins', plugins, '--host', host, '--shared-mu-plugins');
+    expect(attachTo(one, 'one.example').status).toBe(0);
+    const own = join(plugins, 'security-optimizer');
+    const keyOf = (site: typeof one) => join(own, 'keys', toKeyFileName(site.wordpress));
+    const present = () => [readSites(), readFileSync(keyOf(one), 'utf8'), readdirSync(own, { recursive: true }).sort()];
+    const before = present();
+    const undone = attachTo(two, 'two.example');
+    expect(undone).toMatchObject({ status: 1, stderr: expect.stringContaining(two.loads) });
+    expect(undone.stderr).toContain(`not from ${plugins}`);
+    expect(undone.stderr).toContain('The connector and its key were taken away again');
+    expect(present()).toEqual(before);
+    expect(readFileSync(keyOf(one), 'utf8')).toContain(secretOf('one-example'));
+    expect(detach('one-example').status).toBe(0);
+    expect(existsSync(plugins)).toBe(false);
+  });
+
+  it('has a way out where PHP sees WordPress under another path, as in a container, and finds no key', async () => {
+    const { attachTo, dataDir, one, plugins } = await sharedPlugins();
+    const connector = await fakeConnector();
+    connector.mode = 'gone';
+    expect(attachTo(one, 'one.example', '--shared-mu-plugins')).toMatchObject({ status: 0, stderr: '' });
+    const line = ['--wordpress', one, '--mu-plugins', plugins, '--upstream', connector.upstream];
+    const told = await runBeside('attach', ...line, '--data-dir', dataDir);
+    expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('under another path, as in a container') });
+    expect(told.stderr).toContain('--external-key');
+  });
+
   it('loses the keys of releases that are gone, and keeps those that the site may be rolled back to', async () => {
     const at = await sharedPlugins();
     const current = join(at.root, 'current');
@@ -190,8 +238,6 @@ describe('one folder of must-use plugins that two sites use', () => {
     expect([existsSync(at.keyOf(at.one)), existsSync(at.keyOf(at.two))]).toEqual([false, true]);
   });
 });
-
-const hasPhp = spawnSync('php', ['-v']).status === 0;
 
 describe.skipIf(!hasPhp)('the key that PHP finds (skipped without PHP)', () => {
   /** What a request meets that did not come through guard, in the WordPress of a folder. */

@@ -115,7 +115,8 @@ repeat: what is attached already is brought up to date. An id in the file counts
     for (const entry of entries) {
       const name = entry.id ?? entry.hosts.join(', ');
       try {
-        const { id, again, outcome } = await attachVerified(toAttachOptions(entry, dataDir));
+        const newSite = entries.some((other) => isTwin(entry, other)) && !(await hasHostOf(entry, dataDir));
+        const { id, again, outcome } = await attachVerified({ ...toAttachOptions(entry, dataDir), newSite });
         if (outcome.kind === 'missing') throw new CommandError(outcome.text);
         if (outcome.kind === 'unverified') unverified.push(id);
         process.stdout.write(`${again ? 'Brought up to date' : 'Attached'}: site ${id}.\n`);
@@ -144,6 +145,16 @@ async function readImportFile(file: string): Promise<readonly ImportEntry[]> {
   if (parsed.success) return parsed.data.sites;
   const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
   throw new CommandError(`${file} has mistakes; nothing was attached:\n${lines.join('\n')}`);
+}
+
+/** Whether two sites of a file share WordPress's folder, so that the second is no other name of the first. */
+function isTwin(entry: ImportEntry, other: ImportEntry): boolean {
+  return other !== entry && entry.wordpressDir !== null && other.wordpressDir === entry.wordpressDir;
+}
+
+async function hasHostOf({ hosts }: ImportEntry, dataDir: string): Promise<boolean> {
+  const { sites } = await readConfig(dataDir);
+  return sites.some((site) => site.hosts.some((host) => hosts.includes(host)));
 }
 
 /** @throws CommandError for a site whose folder is not named: its connector could not be installed */
