@@ -5,7 +5,6 @@
 import { parseAddress } from '../lib/address.js';
 import { privateNetworks } from '../lib/address-set.js';
 import type { Arrival } from '../wordpress/inspection.js';
-import type { ExaminedSite, FileFacts } from '../wordpress/site-files.js';
 import { sharedAdvice } from './shared-connector.js';
 import type { SiteStatus, StatusReport } from './status.js';
 
@@ -39,9 +38,10 @@ export interface Finding {
   readonly advice: string | null;
 }
 
-type Judgement = readonly [state: CheckState, message: string, advice?: string];
+/** A finding of a check that is named elsewhere. */
+export type Judgement = readonly [state: CheckState, message: string, advice?: string];
 
-const toFinding = (check: CheckName, [state, message, advice]: Judgement): Finding => ({
+export const toFinding = (check: CheckName, [state, message, advice]: Judgement): Finding => ({
   check,
   state,
   message,
@@ -464,106 +464,6 @@ export function findCacheEvidence(headers: CachedPage['headers']): string | null
     if (CACHE_HEADERS[name.toLowerCase()]?.test(value)) return `${name}: ${value}`.slice(0, EVIDENCE_MAX);
   }
   return null;
-}
-
-/** Guard's data folder. */
-export interface DataFolderFacts {
-  readonly folder: FileFacts;
-  /** What lies in it, and the site's files in `sites`. */
-  readonly files: readonly FileFacts[];
-  /** User of the running guard; null when that is not known. */
-  readonly guardUid: number | null;
-}
-
-/** Why the files inside WordPress were not looked at. */
-export type SiteFilesFault = { readonly fault: string; readonly isDenied: boolean };
-
-/** What nobody but guard's user may read. */
-const PRIVATE_FILE = /(?:^guard\.json|\.secret|\.key|\.sqlite(?:-wal|-shm)?)$/;
-const OTHERS_WRITE = 0o022;
-
-/**
- * Whether owners and modes of guard's files are as `attach` and guard make them.
- *
- * @param site the connector's files; null when guard does not know WordPress's folder
- * @param sharedFault why the site must not run the connector from the folder that it shares; null when it may
- * @param isKeyExternal the operator puts the key in place, so that it is not among these files
- */
-export function checkPermissions(
-  data: DataFolderFacts,
-  site: ExaminedSite | SiteFilesFault | null,
-  sharedFault: string | null,
-  isKeyExternal = false,
-): readonly Finding[] {
-  const findings = [...judgeDataFolder(data), ...judgeSiteFiles(site, isKeyExternal)];
-  if (sharedFault !== null) {
-    const advice =
-      'Make it anew as root: security-optimizer share-connector. Then run `security-optimizer attach` again.';
-    findings.push(['problem', sharedFault, advice]);
-  }
-  if (findings.length === 0)
-    findings.push(['ok', 'Owners and modes of guard’s files and of the connector’s are right.']);
-  return findings.map((each) => toFinding('permissions', each));
-}
-
-function judgeDataFolder({ folder, files, guardUid }: DataFolderFacts): Judgement[] {
-  const found: Judgement[] = [];
-  if ((folder.mode & OTHERS_WRITE) !== 0) {
-    found.push(['problem', `Others may write in ${folder.path}.`, `Run chmod 700 ${folder.path}.`]);
-  }
-  if (guardUid !== null && guardUid !== folder.uid) {
-    const message = `Guard runs as user ${guardUid}, but ${folder.path} belongs to user ${folder.uid}.`;
-    found.push(['problem', message, 'Set `User=` of the unit to the owner of the data folder, and restart guard.']);
-  }
-  const foreign = files.filter(({ uid }) => uid !== folder.uid);
-  if (foreign.length > 0) {
-    const message = `${list(foreign)} ${foreign.length === 1 ? 'does' : 'do'} not belong to user ${folder.uid}, who owns the data folder.`;
-    found.push(['problem', message, `Run chown -R ${folder.uid} ${folder.path}.`]);
-  }
-  const open = files.filter(
-    ({ path, mode }) => PRIVATE_FILE.test(path.split('/').at(-1) ?? '') && (mode & 0o077) !== 0,
-  );
-  if (open.length > 0) {
-    found.push(['problem', `Others may read ${list(open)}.`, `Run chmod 600 on ${list(open)}.`]);
-  }
-  return found;
-}
-
-function list(files: readonly FileFacts[]): string {
-  const shown = files.slice(0, 3).map(({ path }) => path);
-  const more = files.length - shown.length;
-  return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
-}
-
-function judgeSiteFiles(site: ExaminedSite | SiteFilesFault | null, isKeyExternal: boolean): Judgement[] {
-  if (site === null) {
-    return [['skipped', 'WordPress’s folder is not in the configuration, so its files were not looked at.']];
-  }
-  if ('fault' in site) {
-    return site.isDenied
-      ? [['skipped', `This user may not look into the site: ${site.fault}.`, 'Run `doctor` as root.']]
-      : [['problem', site.fault, 'See docs/operations.md, As a service: who must own which folder.']];
-  }
-  const { plugins, loader, hasKey, model } = site;
-  const secret = isKeyExternal ? null : site.secret;
-  if (loader === null || (secret === null && !isKeyExternal)) {
-    const missing = loader === null ? 'the loader security-optimizer.php' : 'the key file';
-    return [['problem', `In ${plugins.path} ${missing} is missing.`, 'Run `security-optimizer attach` again.']];
-  }
-  const found: Judgement[] = [];
-  if (secret !== null && !hasKey) {
-    found.push(['problem', `${secret.path} does not hold the site’s key.`, 'Run `security-optimizer attach` again.']);
-  }
-  if (secret !== null && (secret.mode & ~model.mode & 0o044) !== 0) {
-    const message = `More users may read ${secret.path} than ${model.path}.`;
-    found.push(['problem', message, 'Run `security-optimizer attach` again: it gives the key file the same readers.']);
-  }
-  const files = secret === null ? [plugins, loader] : [plugins, loader, secret];
-  const writable = files.filter(({ mode }) => (mode & 0o002) !== 0);
-  if (writable.length > 0) {
-    found.push(['problem', `Every user may change ${list(writable)}.`, `Run chmod o-w on ${list(writable)}.`]);
-  }
-  return found;
 }
 
 const MEGABYTE = 1024 * 1024;

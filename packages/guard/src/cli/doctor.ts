@@ -29,16 +29,14 @@ import {
   checkHttps,
   checkKey,
   checkMail,
-  checkPermissions,
   checkPolicy,
   checkPublicAddress,
   checkScheme,
-  type DataFolderFacts,
   type Finding,
   FORGED_CLIENT,
   type MailFacts,
-  type SiteFilesFault,
 } from './doctor-checks.js';
+import { checkPermissions, type DataFolderFacts, type SiteFilesFault } from './doctor-permissions.js';
 import { type ConnectTo, type Inspected, inspect, visit, visitDirectly, visitPlain } from './doctor-visits.js';
 import { findSharedFault } from './shared-connector.js';
 import { requireGuardNext, statusReport } from './status.js';

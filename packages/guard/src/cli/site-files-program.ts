@@ -1,18 +1,13 @@
-import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { accessSync, constants, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { isSecret } from '../config/load-config.js';
 import {
-  enterFolder,
   enterNamed,
-  leaveFolder,
   look,
   MissingFolder,
   makeFolder,
   placeFile,
   RefusedPath,
-  type Rights,
   readPlainFile,
   removeFile,
   removeIfEmpty,
@@ -21,9 +16,7 @@ import {
   stageFile,
   syncFolder,
 } from '../lib/pinned-folder.js';
-import { becomeUser, isRoot } from '../lib/privileges.js';
 import { secretPhp, toKeyFileName } from '../wordpress/connector-secret.js';
-import { ASK_FOLDER_PHP, parseToldFolder } from '../wordpress/must-use-folder.js';
 import {
   callChild,
   type FileFacts,
@@ -35,6 +28,7 @@ import {
   type SiteResults,
   type SiteTask,
 } from '../wordpress/site-files.js';
+import { askFolder } from './ask-folder.js';
 import {
   type Connector,
   findConnectorSources,
@@ -47,6 +41,16 @@ import {
   readConnector,
   SECRET,
 } from './connector-files.js';
+import {
+  type EnteredWordPress,
+  enterWordPress,
+  goBack,
+  type OpenSite,
+  openSite,
+  PUBLIC,
+  secretRights,
+  within,
+} from './open-site.js';
 import { findSharedFault } from './shared-connector.js';
 
 /**
@@ -57,192 +61,6 @@ import { findSharedFault } from './shared-connector.js';
 
 /** Enough for every loader and key file; more is none of guard's. */
 const MAX_READ_BYTES = 65_536;
-
-/** wp-config.php, whose rights the key file gets. */
-interface Model {
-  readonly path: string;
-  readonly file: Stats;
-  /** The link by which it was found. */
-  readonly link: Stats | null;
-}
-
-/** A site whose folder of must-use plugins is the working directory. */
-interface OpenSite {
-  readonly plugins: Stats;
-  /** This process has made that folder. */
-  readonly isMade: boolean;
-  readonly model: Model;
-}
-
-/** User who owns the folders from here on; 0 while every folder so far was root's. */
-let owner = 0;
-const startedAsRoot = isRoot();
-
-/** WordPress's folder without links in its path, as PHP has it in ABSPATH. */
-let wordpressFolder = '';
-
-function enterWordPress({ folders }: SiteCall): Stats {
-  const folder = enterNamed(folders.wordpressDir);
-  wordpressFolder = process.cwd();
-  return folder;
-}
-
-/** @returns null where there is no folder of must-use plugins and none is to be made */
-function openSite(
-  { folders, isMuPluginsNamed, owner: wanted, toldOwner }: SiteCall,
-  model: Model,
-  wordpress: Stats,
-  make: boolean,
-): OpenSite | null {
-  const { muPluginsDir } = folders;
-  let isMade = false;
-  try {
-    if (muPluginsDir === undefined) {
-      takeOwner(wordpress, model);
-      try {
-        descend('wp-content', model);
-        isMade = make && makeWanted('mu-plugins', wanted);
-        descend('mu-plugins', model);
-      } catch (error) {
-        throw error instanceof RefusedPath ? new RefusedPath(`${error.message} ${NAME_THE_FOLDER}`) : error;
-      }
-    } else {
-      const around = enterNamed(dirname(muPluginsDir));
-      const name = basename(muPluginsDir);
-      const there = look(name) !== null;
-      const folder = there ? enterNamed(muPluginsDir) : around;
-      if (startedAsRoot && !isMuPluginsNamed && folder.uid !== wordpress.uid) {
-        throw new RefusedPath(
-          `${muPluginsDir} belongs to user ${folder.uid}, WordPress to user ${wordpress.uid}. ${NAME_THE_FOLDER}`,
-        );
-      }
-      takeOwner(folder, model);
-      if (startedAsRoot && toldOwner !== undefined && folder.uid !== toldOwner) {
-        throw new RefusedPath(
-          `${process.cwd()} belongs to user ${folder.uid}, and the site’s code runs as user ${toldOwner}.`,
-        );
-      }
-      if (!there) {
-        isMade = make && makeWanted(name, wanted);
-        descend(name, model);
-      }
-    }
-  } catch (error) {
-    if (!(error instanceof MissingFolder) || make) throw error;
-    refuseUnlessOwner(wanted);
-    return null;
-  }
-  refuseUnlessOwner(wanted);
-  return { plugins: lstatSync('.'), isMade, model };
-}
-
-/** @param wanted user whose folders these must be, or would be when they are made; undefined for anybody */
-function refuseUnlessOwner(wanted: number | undefined): void {
-  if (wanted === undefined || owner === wanted) return;
-  throw new RefusedPath(
-    `${shown('')} belongs to user ${owner}, and the releases that have the key of this site to user ${wanted}.`,
-  );
-}
-
-/** @returns whether the folder was made; false where there was one already */
-function makeWanted(name: string, wanted: number | undefined): boolean {
-  if (look(name) !== null) return false;
-  refuseUnlessOwner(wanted);
-  return makeFolder(name);
-}
-
-const NAME_THE_FOLDER = 'Name the real path of its folder of must-use plugins with --mu-plugins.';
-
-/** Goes on with the rights of a folder's owner, unless everything so far is root's own. */
-function takeOwner(folder: Stats, model: Model): void {
-  owner = folder.uid;
-  if (owner === 0 || !isRoot()) return;
-  const group = isTrusted(model) && model.file.gid !== 0 ? { group: model.file.gid } : {};
-  becomeUser(owner, { ...group, fallbackGroup: folder.gid, withGroups: false });
-}
-
-function descend(name: string, model: Model): void {
-  const folder = enterFolder(name, (found) => {
-    const own = process.geteuid?.();
-    // Below folders of root's, the first other owner counts: nobody but root can have put the folder there.
-    if (owner === 0 || found.uid === owner || (own !== 0 && found.uid === own)) return;
-    throw new RefusedPath(`${shown(name)} belongs to user ${found.uid}, the folder around it to user ${owner}.`);
-  });
-  if (owner === 0 && folder.uid !== 0) takeOwner(folder, model);
-}
-
-/** Does something in a folder below the working directory and comes back. */
-function within<Result>(path: string, model: Model, make: boolean, work: () => Result): Result {
-  const names = path === '' ? [] : path.split('/');
-  const trail: Stats[] = [];
-  for (const name of names) {
-    const here = lstatSync('.');
-    if (make) makeFolder(name);
-    descend(name, model);
-    trail.push(here);
-  }
-  const result = work();
-  for (const folder of trail.reverse()) leaveFolder(folder);
-  return result;
-}
-
-/** Goes back to the folder of must-use plugins from where a failed step has left the process. Throws RefusedPath. */
-function goBack({ plugins }: OpenSite): void {
-  const deepest = 16;
-  for (let step = 0; step < deepest; step++) {
-    const here = lstatSync('.');
-    if (here.ino === plugins.ino && here.dev === plugins.dev) return;
-    process.chdir('..');
-  }
-  throw new RefusedPath('The folders of the site were moved while guard worked in them.');
-}
-
-/**
- * wp-config.php, or wp-load.php before WordPress is configured. As wp-load.php does, it takes the one a folder up only
- * if that folder holds no WordPress: the other one's configuration may have other readers.
- * @param wordpress the working directory
- */
-function readModel(wordpress: Stats): Model {
-  const isBelowAnother = statSync(join('..', 'wp-settings.php'), { throwIfNoEntry: false }) !== undefined;
-  const above = isBelowAnother ? [] : [join('..', 'wp-config.php')];
-  for (const name of ['wp-config.php', ...above, 'wp-load.php']) {
-    const found = look(name);
-    if (found?.isFile()) return { path: shown(name), file: found, link: null };
-    const target = found?.isSymbolicLink() ? statSync(name, { throwIfNoEntry: false }) : undefined;
-    if (target?.isFile()) return { path: shown(name), file: target, link: found };
-  }
-  return { path: process.cwd(), file: wordpress, link: null };
-}
-
-/**
- * Whether the owner may have a file of the group that wp-config.php has. They have one already if it is theirs; a file
- * of another user is in their folder because that user or root put it there, unless it is a second name of it.
- */
-function isTrusted({ file, link }: Model): boolean {
-  if (file.uid === owner) return true;
-  return link === null ? file.nlink === 1 : link.uid === 0;
-}
-
-/** Those who may read the database password may read the key, nobody else. */
-function secretRights(model: Model): Rights {
-  const { path, file } = model;
-  const mode = file.mode & 0o644;
-  if (!startedAsRoot) return { mode, uid: null, gid: file.gid, required: false };
-  if (isRoot()) return { mode, uid: file.uid, gid: file.gid, required: true };
-  const isForAll = (mode & 0o004) !== 0;
-  if (isForAll) return { mode, uid: null, gid: null, required: true };
-  const isForOwnerAlone = (mode & 0o040) === 0;
-  if (isForOwnerAlone ? file.uid !== owner && file.uid !== 0 : !isTrusted(model)) {
-    throw new RefusedPath(
-      `${path} belongs to user ${file.uid} and not to user ${owner}, who owns the folder of must-use plugins: the key file can’t be given the same readers. Change the owner of one of them.`,
-    );
-  }
-  return file.gid === 0 || isForOwnerAlone
-    ? { mode: 0o600, uid: null, gid: null, required: true }
-    : { mode, uid: null, gid: file.gid, required: true };
-}
-
-const PUBLIC: Rights = { mode: 0o644, uid: null, gid: null, required: false };
 
 function locate({ folders }: SiteCall): SiteResults['locate'] {
   const { wordpressDir } = folders;
@@ -260,7 +78,7 @@ function locate({ folders }: SiteCall): SiteResults['locate'] {
 
 function inspect(call: SiteCall): SiteResults['inspect'] {
   const { wordpressDir, muPluginsDir } = call.folders;
-  const folder = enterWordPress(call);
+  const wordpress = enterWordPress(wordpressDir);
   if (muPluginsDir === undefined && look('wp-content') === null) {
     throw new RefusedPath(
       `${wordpressDir} has no wp-content. Name the folder of the site's must-use plugins with --mu-plugins.`,
@@ -269,8 +87,8 @@ function inspect(call: SiteCall): SiteResults['inspect'] {
   if (muPluginsDir !== undefined && !statSync(dirname(muPluginsDir), { throwIfNoEntry: false })?.isDirectory()) {
     throw new RefusedPath(`There is no folder ${dirname(muPluginsDir)} for must-use plugins.`);
   }
-  const model = readModel(folder);
-  const site = openSite(call, model, folder, false);
+  const { model } = wordpress;
+  const site = openSite(call, wordpress, false);
   // The process is in that folder, or in the one around it.
   const plugins = site === null ? shown(basename(muPluginsDir ?? 'mu-plugins')) : process.cwd();
   refuseUnlessWritable();
@@ -286,13 +104,13 @@ function inspect(call: SiteCall): SiteResults['inspect'] {
   return {
     muPluginsDir: plugins,
     hasKeys: site !== null && hasKeys(site),
-    isElsewhere: site !== null && isElsewhere(plugins, site, folder),
+    isElsewhere: site !== null && isElsewhere(plugins, site, wordpress),
   };
 }
 
 /** Whether the folder is no part of the site: outside of WordPress, and of another user. */
-function isElsewhere(plugins: string, site: OpenSite, wordpress: Stats): boolean {
-  return site.plugins.uid !== wordpress.uid && relative(wordpressFolder, plugins).startsWith('..');
+function isElsewhere(plugins: string, site: OpenSite, { path, folder }: EnteredWordPress): boolean {
+  return site.plugins.uid !== folder.uid && relative(path, plugins).startsWith('..');
 }
 
 /** Whether sites have a key each in the folder of must-use plugins. */
@@ -347,92 +165,19 @@ function refuseUnlessWritable(): void {
   }
 }
 
-/** Enough for what a configuration may print before and after the answer. */
-const MAX_PRINTED_BYTES = 1_048_576;
-/** Where systems keep programs, for a process without a PATH. */
-const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-
-/**
- * Has PHP of the command line read WordPress's configuration. That runs code of the site: never as root, and with the
- * owner's own group alone, not with that of wp-config.php, which the owner need not have.
- */
-async function askFolder(
-  call: SiteCall,
-  task: Extract<SiteTask, { kind: 'ask-folder' }>,
-): Promise<SiteResults['ask-folder']> {
-  takeCodeOwner(enterNamed(call.folders.wordpressDir));
-  const uid = process.geteuid?.() ?? 0;
-  if (call.owner !== undefined && call.owner !== uid) {
-    throw new RefusedPath(`${shown('')} belongs to user ${uid}, and not to user ${call.owner}.`);
-  }
-  const marker = randomBytes(16).toString('hex');
-  const printed = await runPhp(ASK_FOLDER_PHP, [marker, task.host, task.path], task.timeoutMs);
-  return { folder: parseToldFolder(printed, marker), uid };
-}
-
-/** User of whom no file is. */
-const NOBODY = 65_534;
-
-/** @param wordpress the working directory */
-function takeCodeOwner(wordpress: Stats): void {
-  if (!isRoot()) return;
-  const owners = [wordpress.uid, readModel(wordpress).file.uid, look('wp-content')?.uid ?? 0];
-  becomeUser(owners.find((uid) => uid !== 0) ?? NOBODY, { fallbackGroup: 0, withGroups: false });
-}
-
-/**
- * Runs a program in PHP: nothing to read, an empty environment, and an end after a time for all that it has started.
- * @returns what it has printed; nothing where there is no PHP
- */
-function runPhp(code: string, args: readonly string[], timeoutMs: number): Promise<string> {
-  const settings = ['display_errors=0', 'log_errors=0', 'auto_prepend_file=', 'auto_append_file='];
-  return new Promise((resolve) => {
-    const php = spawn('php', [...settings.flatMap((each) => ['-d', each]), '-r', code, '--', ...args], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-      env: { PATH: process.env.PATH ?? USUAL_PATH },
-      // A group of processes of its own, which can be ended as a whole.
-      detached: true,
-    });
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const end = () => {
-      try {
-        if (php.pid !== undefined) process.kill(-php.pid, 'SIGKILL');
-      } catch {
-        // All of them have ended.
-      }
-    };
-    const settle = () => {
-      clearTimeout(late);
-      end();
-      resolve(Buffer.concat(chunks).toString('utf8'));
-    };
-    const late = setTimeout(settle, timeoutMs);
-    php.stdout.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > MAX_PRINTED_BYTES) settle();
-      else chunks.push(chunk);
-    });
-    php.once('exit', end);
-    php.once('close', settle);
-    php.once('error', settle);
-  });
-}
-
 function install(
   call: SiteCall,
   task: Extract<SiteTask, { kind: 'install' }>,
   connector: Connector,
 ): SiteResults['install'] {
-  const folder = enterWordPress(call);
-  const model = readModel(folder);
+  const wordpress = enterWordPress(call.folders.wordpressDir);
   const fault = connector.sharedRelease === null ? null : findSharedFault(connector.sharedRelease);
   if (fault !== null) throw new RefusedPath(fault);
-  const site = openSite(call, model, folder, true) as OpenSite;
+  const site = openSite(call, wordpress, true) as OpenSite;
   const loader = readPlainFile(LOADER, MAX_READ_BYTES) ?? '';
   const before = connector.classesOf(loader);
   // The key comes before the loader, so that WordPress never runs the connector without it.
-  const files = [...connector.files, ...toKeyFiles(task.key, task.content), connector.loader];
+  const files = [...connector.files, ...toKeyFiles(site, task.key, task.content), connector.loader];
   const current = new Set(files.map(({ name }) => name));
   place(site, files);
   const isNewLoader = loader !== connector.loader.bytes.toString();
@@ -450,7 +195,7 @@ function install(
 }
 
 function examineSharedKey(site: OpenSite): SharedKey {
-  const own = basename(ownKeyFile());
+  const own = basename(ownKeyFile(site));
   return within(KEYS, site.model, false, () => {
     const { uid, mode } = lstatSync(own);
     const others = readdirSync('.').filter((name) => name !== own && isKeyFile(`${KEYS}/${name}`));
@@ -461,19 +206,20 @@ function examineSharedKey(site: OpenSite): SharedKey {
 
 /** The key file to write, by its place; none where the operator puts it. */
 function toKeyFiles(
+  site: OpenSite,
   place: KeyPlace,
   content: SecretContent,
 ): readonly { readonly name: string; readonly bytes: Uint8Array }[] {
   if (place === 'external') return [];
   if (place === 'secret.php') return [{ name: SECRET, bytes: Buffer.from(secretPhp(content)) }];
   // A question mark could end PHP's comment.
-  const about = `// Of the WordPress in ${JSON.stringify(wordpressFolder).replaceAll('?', '\\u003f')}.\n`;
-  return [{ name: ownKeyFile(), bytes: Buffer.from(`${secretPhp(content)}${about}`) }];
+  const about = `// Of the WordPress in ${JSON.stringify(site.wordpressDir).replaceAll('?', '\\u003f')}.\n`;
+  return [{ name: ownKeyFile(site), bytes: Buffer.from(`${secretPhp(content)}${about}`) }];
 }
 
-/** Name of the key file of the WordPress that was entered. */
-function ownKeyFile(): string {
-  return `${KEYS}/${toKeyFileName(wordpressFolder)}`;
+/** Name of the site's key file among those of other sites. */
+function ownKeyFile({ wordpressDir }: OpenSite): string {
+  return `${KEYS}/${toKeyFileName(wordpressDir)}`;
 }
 
 /**
@@ -490,7 +236,7 @@ function leaveSecret(
   if (!holdsKey(site, SECRET, content.secret)) return [];
   if (!isNewLoader) return removeRecorded(site, SECRET) ? [] : [SECRET];
   if (key === 'by-path') {
-    place(site, [{ name: SECRET, bytes: Buffer.from(secretPhp({ ...content, onlyFor: wordpressFolder })) }]);
+    place(site, [{ name: SECRET, bytes: Buffer.from(secretPhp({ ...content, onlyFor: site.wordpressDir })) }]);
   }
   return [SECRET];
 }
@@ -603,8 +349,7 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   const recorded = task.recorded.filter(isConnectorFile);
   let site: OpenSite | null;
   try {
-    const folder = enterWordPress(call);
-    site = openSite(call, readModel(folder), folder, false);
+    site = openSite(call, enterWordPress(call.folders.wordpressDir), false);
   } catch (error) {
     if (error instanceof MissingFolder) return { hasOthers: false, isInUse: false };
     throw error;
@@ -614,7 +359,7 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   const opened = site;
   // Not by the record, which guard's user can change: the others belong to other sites.
   const ownKeys = keys.filter((name) =>
-    isSecret(task.secret) ? holdsKey(opened, name, task.secret) : name === ownKeyFile(),
+    isSecret(task.secret) ? holdsKey(opened, name, task.secret) : name === ownKeyFile(opened),
   );
   const isSecretOwn = holdsKey(site, SECRET, task.secret);
   // A key of another site: without one, `secret.php` is this site's, whatever it holds.
@@ -660,28 +405,27 @@ function isThere(site: OpenSite, name: string): boolean {
 }
 
 function restoreKey(call: SiteCall, content: SecretContent, onlyIfLacking: boolean): SiteResults['restore-key'] {
-  const folder = enterWordPress(call);
-  const site = openSite(call, readModel(folder), folder, false);
+  const site = openSite(call, enterWordPress(call.folders.wordpressDir), false);
   if (site === null) throw new MissingFolder(`${call.folders.wordpressDir} has no folder of must-use plugins.`);
   if (onlyIfLacking) {
     if (!look(LOADER)?.isFile()) return { written: false };
     if (holdsKey(site, findKeyFile(site), content.secret)) return { written: false };
   }
   // In a folder with keys of several sites, `secret.php` would be every site's.
-  place(site, toKeyFiles(hasKeys(site) ? 'by-path' : 'secret.php', content));
+  place(site, toKeyFiles(site, hasKeys(site) ? 'by-path' : 'secret.php', content));
   return { written: true };
 }
 
 /** The key file that the connector reads for this site. */
 function findKeyFile(site: OpenSite): string {
-  return isThere(site, ownKeyFile()) ? ownKeyFile() : SECRET;
+  return isThere(site, ownKeyFile(site)) ? ownKeyFile(site) : SECRET;
 }
 
 /** Looks at what is installed, following no link and making nothing. */
 function examine(call: SiteCall, secret: string): SiteResults['examine'] {
-  const folder = enterWordPress(call);
-  const model = readModel(folder);
-  const site = openSite(call, model, folder, false);
+  const wordpress = enterWordPress(call.folders.wordpressDir);
+  const { model } = wordpress;
+  const site = openSite(call, wordpress, false);
   const inPlugins = (name: string): FileFacts | null => {
     const found = look(name);
     return found === null ? null : toFileFacts(shown(name), found);

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { look, RefusedPath, shown } from '../lib/pinned-folder.js';
+import { becomeUser, isRoot } from '../lib/privileges.js';
+import { ASK_FOLDER_PHP, parseToldFolder } from '../wordpress/must-use-folder.js';
+import type { SiteCall, SiteResults, SiteTask } from '../wordpress/site-files.js';
+import { type EnteredWordPress, enterWordPress } from './open-site.js';
+
+/** Enough for what a configuration may print before and after the answer. */
+const MAX_PRINTED_BYTES = 1_048_576;
+/** Where systems keep programs, for a process without a PATH. */
+const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/**
+ * Has PHP of the command line read WordPress's configuration. That runs code of the site: never as root, and with the
+ * owner's own group alone, not with that of wp-config.php, which the owner need not have.
+ */
+export async function askFolder(
+  call: SiteCall,
+  task: Extract<SiteTask, { kind: 'ask-folder' }>,
+): Promise<SiteResults['ask-folder']> {
+  takeCodeOwner(enterWordPress(call.folders.wordpressDir));
+  const uid = process.geteuid?.() ?? 0;
+  if (call.owner !== undefined && call.owner !== uid) {
+    throw new RefusedPath(`${shown('')} belongs to user ${uid}, and not to user ${call.owner}.`);
+  }
+  const marker = randomBytes(16).toString('hex');
+  const printed = await runPhp(ASK_FOLDER_PHP, [marker, task.host, task.path], task.timeoutMs);
+  return { folder: parseToldFolder(printed, marker), uid };
+}
+
+/** User of whom no file is. */
+const NOBODY = 65_534;
+
+function takeCodeOwner({ folder, model }: EnteredWordPress): void {
+  if (!isRoot()) return;
+  const owners = [folder.uid, model.file.uid, look('wp-content')?.uid ?? 0];
+  becomeUser(owners.find((uid) => uid !== 0) ?? NOBODY, { fallbackGroup: 0, withGroups: false });
+}
+
+/**
+ * Runs a program in PHP: nothing to read, an empty environment, and an end after a time for all that it has started.
+ * @returns what it has printed; nothing where there is no PHP
+ */
+function runPhp(code: string, args: readonly string[], timeoutMs: number): Promise<string> {
+  const settings = ['display_errors=0', 'log_errors=0', 'auto_prepend_file=', 'auto_append_file='];
+  return new Promise((resolve) => {
+    const php = spawn('php', [...settings.flatMap((each) => ['-d', each]), '-r', code, '--', ...args], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { PATH: process.env.PATH ?? USUAL_PATH },
+      // A group of processes of its own, which can be ended as a whole.
+      detached: true,
+    });
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const end = () => {
+      try {
+        if (php.pid !== undefined) process.kill(-php.pid, 'SIGKILL');
+      } catch {
+        // All of them have ended.
+      }
+    };
+    const settle = () => {
+      clearTimeout(late);
+      end();
+      resolve(Buffer.concat(chunks).toString('utf8'));
+    };
+    const late = setTimeout(settle, timeoutMs);
+    php.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > MAX_PRINTED_BYTES) settle();
+      else chunks.push(chunk);
+    });
+    php.once('exit', end);
+    php.once('close', settle);
+    php.once('error', settle);
+  });
+}
