@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { toCanonicalPath } from '../http/canonical-path.js';
+import { type CanonicalPath, toCanonicalPath } from '../http/canonical-path.js';
 import { type Decoy, deriveDecoyKey, toDecoyTarget } from '../http/decoy-target.js';
 import {
   findClientAddress,
@@ -14,8 +14,9 @@ import type { Address } from '../lib/address.js';
 import type { Clock } from '../lib/clock.js';
 import { hasLoginPageCookie, readKnownBrowser } from '../login/login-cookies.js';
 import type { PageName } from '../pages/visitor-pages.js';
+import { decideOnReadings } from '../rules/doubtful-paths.js';
 import type { LoginRoute } from '../rules/login-policy.js';
-import type { LivePolicy, Policy } from '../rules/policy.js';
+import { isFinal, type LivePolicy, type Policy, type Verdict } from '../rules/policy.js';
 import { isTrustedFor, type Peer, type TrustedProxies } from './peer.js';
 import type { RoutedSite, SiteRouter } from './site-router.js';
 import { readForwardedScheme } from './visits.js';
@@ -56,6 +57,8 @@ export type Decision =
       readonly policy: Policy;
       readonly facts: RequestFacts;
       readonly loginRoute: LoginRoute;
+      /** What refuses the request unless the response shows that it is harmless; else null. */
+      readonly openVerdict: Verdict | null;
       /** Target of the request to WordPress's web server. */
       readonly target: string;
       /** Target that the client requested, if it differs from `target`; else null. */
@@ -130,6 +133,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     return { kind: 'refuse', page: 'bad-request', rule: 'ambiguous:origin', site, host, address, policy, facts: null };
   }
   const { path, query } = canonical;
+  let { doubt } = canonical;
   const method = request.method as string;
   const { paths, signedXmlRpc } = policy;
   const now = context.clock();
@@ -149,12 +153,24 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     const missing = toCanonicalPath(decoy.target);
     if (missing.ok) {
       facts = toRequestFacts({ method, address, paths, now, credentials, path: missing.path, query: missing.query });
+      doubt = missing.doubt;
     }
     loginRoute = 'other';
   }
-  const verdict = policy.evaluate(facts, context.onRuleError);
-  if (verdict !== null) {
-    return { kind: 'refuse', page: verdict.refusal.page, rule: verdict.rule, site, host, address, policy, facts };
+  let openVerdict = policy.evaluate(facts, context.onRuleError);
+  if (isFinal(openVerdict)) {
+    const { rule, refusal } = openVerdict;
+    return { kind: 'refuse', page: refusal.page, rule, site, host, address, policy, facts };
+  }
+  if (doubt !== null) {
+    const toFacts = (other: CanonicalPath): RequestFacts =>
+      toRequestFacts({ method, address, paths, signedXmlRpc, now, credentials, path: other, query });
+    const other = decideOnReadings(policy, { doubt, facts, loginRoute, toFacts }, context.onRuleError);
+    if (other === 'refuse') {
+      const rule = `ambiguous:${doubt.reason}`;
+      return { kind: 'refuse', page: 'bad-request', rule, site, host, address, policy, facts };
+    }
+    openVerdict ??= other;
   }
   const oversized = loginRoute === 'login' || loginRoute === 'signup' ? findOversizedLoginField(facts, query) : null;
   if (oversized !== null) return { kind: 'refuse', ...oversized, site, host, address, policy, facts };
@@ -169,6 +185,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     policy,
     facts,
     loginRoute,
+    openVerdict,
     target: replaced ?? target.target,
     uri: replaced === null ? null : target.target,
     decoy: decoy === null ? null : { ...decoy, requestId },

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ApiRoute, findApiRoute, isStaticFile } from '../http/request-facts.js';
 import type { Address } from '../lib/address.js';
+import { isHarmlessResponse } from '../rules/harmless-response.js';
 import type { TwoFactorRequest } from '../two-factor/steps.js';
-import { CLIENT_CLOSED_REQUEST, forward } from '../upstream/forward.js';
+import { CLIENT_CLOSED_REQUEST, forward, type ResponseHooks } from '../upstream/forward.js';
 import type { RefuseReason } from '../wordpress/login-headers.js';
 import { isMember, readSignal, type Signal } from '../wordpress/signature.js';
 import { admitLogin, createRequestCredentials, type LoginAdmission, type RequestCredentials } from './admit-login.js';
@@ -188,30 +189,58 @@ function forwardToWordPress(gateway: GatewayContext, current: RequestContext, ad
       else if (!(signal.kind === 'missing' && isStaticFile(facts))) responder.record(status, null);
     },
     onStream: () => gateway.tunnels.add(response, { site: site.config.id, facts, close: () => response.destroy() }),
-    hooks: createLoginHooks(gateway.login, {
-      allowed,
-      requestId,
-      cookie,
-      admitted,
-      basic,
-      signal: () => signal,
-      onFailed(user) {
-        gateway.observer.loginFailed();
-        responder.passwordFailed(user);
-      },
-      onCheckRefused: (why) => responder.checkRefused(CHECK_REFUSALS[why]),
-      onFactor(needed) {
-        prepareOwnResponse(gateway, allowed, response, responder.record);
-        gateway.login.twoFactor.begin(request, response, twoFactor, needed);
-      },
-      onHidden: () => serveDecoy404(gateway, allowed, request, response, responder),
-    }),
+    hooks: withResponseRule(
+      gateway,
+      current,
+      () => signal,
+      createLoginHooks(gateway.login, {
+        allowed,
+        requestId,
+        cookie,
+        admitted,
+        basic,
+        signal: () => signal,
+        onFailed(user) {
+          gateway.observer.loginFailed();
+          responder.passwordFailed(user);
+        },
+        onCheckRefused: (why) => responder.checkRefused(CHECK_REFUSALS[why]),
+        onFactor(needed) {
+          prepareOwnResponse(gateway, allowed, response, responder.record);
+          gateway.login.twoFactor.begin(request, response, twoFactor, needed);
+        },
+        onHidden: () => serveDecoy404(gateway, allowed, request, response, responder),
+      }),
+    ),
     onFailure(kind, cause, started) {
       reportUpstreamFailure(gateway, site.config, kind, cause, requestId);
       if (started) response.destroy();
       else responder.page(FAILURE_PAGES[kind], null);
     },
   });
+}
+
+/** Adds the rule that only the response can decide on, for a path that looks like something that the rule protects. */
+function withResponseRule(
+  gateway: GatewayContext,
+  { allowed, responder }: Pick<RequestContext, 'allowed' | 'responder'>,
+  signal: () => Signal,
+  hooks: ResponseHooks,
+): ResponseHooks {
+  const { openVerdict } = allowed;
+  if (openVerdict === null) return hooks;
+  return {
+    ...hooks,
+    onHead(status, headers) {
+      if (hooks.onHead(status, headers)) return true;
+      const { rule, refusal } = openVerdict;
+      const shown = { isFromWordPress: signal().kind === 'ok', headers };
+      if (refusal.unless === undefined || isHarmlessResponse(refusal.unless, shown)) return false;
+      gateway.refusals.add(rule);
+      responder.page(refusal.page, rule);
+      return true;
+    },
+  };
 }
 
 /** Rules by which requests are recorded whose passwords WordPress had to refuse unchecked. */

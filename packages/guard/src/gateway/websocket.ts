@@ -5,6 +5,7 @@ import { toSiblingTarget } from '../http/decoy-target.js';
 import type { RawHeaders } from '../http/headers.js';
 import { type RequestFacts, toRequestFacts } from '../http/request-facts.js';
 import { addressKey } from '../lib/address.js';
+import { isHarmlessResponse } from '../rules/harmless-response.js';
 import { toClientResponseHead, toUpstreamRequestHead } from '../upstream/message-head.js';
 import type { ResponseHead } from '../upstream/response-parser.js';
 import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from '../upstream/upstream-client.js';
@@ -165,6 +166,13 @@ class Handshake implements UpstreamHandler {
       this.#upstream?.destroy();
       this.#upstream = null;
       this.#sendDecoy404();
+      return;
+    }
+    const unless = allowed.openVerdict?.refusal.unless;
+    const shown = { isFromWordPress: signal.kind === 'ok', headers };
+    if (head.status !== 101 && unless !== undefined && !isHarmlessResponse(unless, shown)) {
+      this.#upstream?.destroy();
+      this.#refuse('not-found');
       return;
     }
     if (!isMember(signal)) recordVisit(gateway, allowed, request, head.status, null, { requestId: this.#requestId });

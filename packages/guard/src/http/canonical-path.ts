@@ -1,21 +1,33 @@
+import { listOtherReadings } from './path-readings.js';
+import { type CanonicalPath, decodeUtf8, FOREIGN, NAME_END, percentDecode, resolvePath } from './path-segments.js';
+import { holdsScriptEnding, isScriptName } from './script-names.js';
+
 /**
  * One canonical form of a request target, computed once and used by every rule.
  *
  * A web server, PHP and a file system may each interpret a target differently. So the path is percent-decoded once
  * (RFC 3986 section 2.1), slashes are collapsed and dot segments removed (section 5.2.4). Path parameters (`;x`), encoded
- * question marks, NTFS streams (`::$DATA`) and trailing dots and spaces are cut, and letters become lower-case. A target
- * that two programs could read as two different paths is refused as ambiguous.
+ * question marks, NTFS streams (`::$DATA`) and trailing dots and spaces are cut, and letters become lower-case.
+ *
+ * Names of files and words of searches hold every other character too. Where a target can be read in another way, the
+ * result lists those readings: the rules decide on each (`rules/doubtful-paths.ts`), and what none of them protects is
+ * forwarded byte by byte. Refused here is only what names nothing, and what is a script for one program and something
+ * else for another.
  */
 
-export interface CanonicalPath {
-  /** Starts with a slash, lower-case, without empty or dot segments; a trailing slash is kept. */
-  readonly path: string;
-  readonly segments: readonly string[];
-}
+export type { CanonicalPath } from './path-segments.js';
+export { foldLetters } from './path-segments.js';
 
 export type CanonicalResult =
-  | { readonly ok: true; readonly path: CanonicalPath; readonly query: string }
+  | { readonly ok: true; readonly path: CanonicalPath; readonly query: string; readonly doubt: Doubt | null }
   | { readonly ok: false; readonly reason: AmbiguousTarget };
+
+/** A path that some program may read differently. */
+export interface Doubt {
+  readonly reason: AmbiguousTarget;
+  /** What other programs may read, without the canonical path itself. */
+  readonly readings: readonly CanonicalPath[];
+}
 
 export type AmbiguousTarget =
   | 'not-a-path'
@@ -42,9 +54,10 @@ export function toCanonicalPath(target: string): CanonicalResult {
   const mark = target.indexOf('?');
   const raw = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? '' : target.slice(mark + 1);
-  if (PLAIN.test(raw) && raw !== '') return { ok: true, path: split(raw), query };
-  const path = canonicalise(raw);
-  return typeof path === 'string' ? { ok: false, reason: path } : { ok: true, path, query };
+  if (PLAIN.test(raw) && raw !== '') return { ok: true, path: split(raw), query, doubt: null };
+  const result = canonicalise(raw);
+  if (typeof result === 'string') return { ok: false, reason: result };
+  return { ok: true, path: result.path, query, doubt: result.doubt };
 }
 
 function split(path: string): CanonicalPath {
@@ -54,80 +67,51 @@ function split(path: string): CanonicalPath {
   return { path, segments };
 }
 
-function canonicalise(raw: string): CanonicalPath | AmbiguousTarget {
+function canonicalise(raw: string): { readonly path: CanonicalPath; readonly doubt: Doubt | null } | AmbiguousTarget {
   if (!raw.startsWith('/')) return 'not-a-path';
-  const decoded = decodeOnce(raw);
-  if (typeof decoded !== 'object') return decoded;
-  const text = decoded.text;
-  if (hasControlCharacter(text)) return 'control-character';
-  if (text.includes('\\')) return 'backslash';
-  if (/%[0-9a-f]{2}/i.test(text)) return 'double-encoding';
-
-  const segments: string[] = [];
-  const parts = text.split('/');
-  for (const part of parts) {
-    if (part === '' || part === '.') continue;
-    if (part === '..') {
-      if (segments.pop() === undefined) return 'above-root';
-      continue;
-    }
-    const name = plainName(part);
-    if (name === null) return 'two-names';
-    // Windows and Linux interpret a name of only dots, spaces or parameters differently.
-    if (name === '') return 'not-a-path';
-    segments.push(name);
-  }
-  const last = parts[parts.length - 1];
-  const slash = segments.length === 0 || last === '' || last === '.' || last === '..' ? '/' : '';
-  return { path: segments.length === 0 ? '/' : `/${segments.join('/')}${slash}`, segments };
+  if (/%(?![0-9a-f]{2})/i.test(raw)) return 'bad-percent-encoding';
+  const text = decodeOnce(raw);
+  // Patterns of web servers end at a line end, PHP ends a name at NUL, and a redirect that repeats them ends its header.
+  if (UNREADABLE.some((character) => text.includes(character))) return 'control-character';
+  const resolved = resolvePath(text, { cut: true, dropUnnamed: false });
+  if (typeof resolved === 'string') return resolved;
+  const { path, segments, hasUnnamed } = resolved;
+  const main = { path, segments };
+  const reason = DOUBTFUL.test(text) ? findReason(text) : hasUnnamed ? 'not-a-path' : null;
+  if (reason === null) return { path: main, doubt: null };
+  if (isScriptForSome(text, segments)) return reason;
+  const readings = listOtherReadings(text, main);
+  return readings === null ? reason : { path: main, doubt: { reason, readings } };
 }
+
+const UNREADABLE = ['\0', '\r', '\n'];
 
 /** Percent-decodes once as UTF-8; raw bytes above 127 are treated like encoded ones. */
-function decodeOnce(raw: string): { text: string } | AmbiguousTarget {
-  if (/%(?![0-9a-f]{2})/i.test(raw)) return 'bad-percent-encoding';
-  try {
-    // Node provides the request line as latin1: one character per byte.
-    const encoded = raw.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
-    return { text: decodeURIComponent(encoded) };
-  } catch {
-    return 'bad-utf8';
-  }
+function decodeOnce(raw: string): string {
+  if (!raw.includes('%') && !/[\x80-\xff]/.test(raw)) return raw;
+  return decodeUtf8(percentDecode(raw));
 }
 
-/** C0, DEL and C1 control characters. */
-function hasControlCharacter(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code < 32 || (code >= 127 && code < 160)) return true;
-  }
-  return false;
-}
+/** Everything in a decoded path that some program may read differently. */
+const DOUBTFUL = /[\\;?\p{Cc}\uf780-\uf7ff]|%(?:[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})|:\$/u;
 
-/** Where some program ends a name: path parameters, `?` decoded too early (CVE-2024-38474), NTFS streams. */
-const NAME_END = /;|\?|:\$/;
+function findReason(text: string): AmbiguousTarget {
+  if (text.search(FOREIGN) !== -1) return 'bad-utf8';
+  if (/\p{Cc}/u.test(text)) return 'control-character';
+  if (/%(?:[0-9a-f]{2}|u[0-9a-f]{4})/i.test(text)) return 'double-encoding';
+  return text.includes('\\') ? 'backslash' : 'two-names';
+}
 
 /**
- * The name under which a file system would look a segment up. Null when the part that one program cuts could contain the
- * file name ending for another: `x.jpg;.php` is a picture for one and a script for the other.
+ * Whether a name is a script for one program and something else for another: `x.jpg;.php` is a picture that is asked for
+ * with a parameter, or a script. So is a script whose name holds a byte or a control character that others drop.
  */
-function plainName(segment: string): string | null {
-  const cut = segment.search(NAME_END);
-  if (cut !== -1 && segment.includes('.', cut)) return null;
-  let end = cut === -1 ? segment.length : cut;
-  // Both colons of `x::$DATA` belong to the stream.
-  if (cut > 0 && segment[cut] === ':' && segment[cut - 1] === ':') end--;
-  while (end > 0 && (segment[end - 1] === '.' || segment[end - 1] === ' ')) end--;
-  const name = segment.slice(0, end).toLowerCase();
-  return BEYOND_ASCII.test(name) ? foldLetters(name) : name;
-}
-
-const BEYOND_ASCII = /[^\x20-\x7e]/;
-/** Characters that macOS file systems ignore in comparisons of names (CVE-2014-9390). */
-const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
-
-/** Maps letters that case-insensitive file systems equate with ASCII ones: long s, Kelvin sign, full-width letters. */
-export function foldLetters(name: string): string {
-  return name.replace(INVISIBLE, '').normalize('NFKC').toLowerCase();
+function isScriptForSome(text: string, segments: readonly string[]): boolean {
+  if (segments.some((name) => isScriptName(name) && /[\p{Cc}\uf780-\uf7ff]/u.test(name))) return true;
+  return text.split('/').some((part) => {
+    const mark = part.search(NAME_END);
+    return mark !== -1 && holdsScriptEnding(part.slice(mark).toLowerCase());
+  });
 }
 
 /** Longest original path that is sent to WordPress besides the target, characters. */

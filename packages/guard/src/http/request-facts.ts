@@ -4,6 +4,7 @@ import { type Address, parseAddress } from '../lib/address.js';
 import type { AddressSet } from '../lib/address-set.js';
 import { SIGNED_VALUES, type SignedXmlRpc, type SitePaths } from '../site.js';
 import type { CanonicalPath } from './canonical-path.js';
+import { isScriptName } from './script-names.js';
 
 export type RequestTarget =
   | { readonly ok: true; readonly target: string; readonly host: string }
@@ -219,15 +220,6 @@ export const NO_CREDENTIALS: Credentials = Object.freeze({
   hasBasic: false,
   overridesMethod: false,
 });
-
-/** File name endings that some web server may pass to an interpreter. */
-export const SCRIPT_ENDINGS =
-  'php\\d*|phtml?|pht|phps|phar|pgif|shtml?|stm|cgi|fcgi|pl|py|rb|lua|sh|aspx?|ashx|asmx|cer|asa|jspx?|cfml?|cfc';
-const SCRIPT_SEGMENT = new RegExp(`\\.(?:${SCRIPT_ENDINGS})$`);
-
-export function isScriptName(segment: string): boolean {
-  return segment.includes('.') && SCRIPT_SEGMENT.test(segment);
-}
 
 export interface FactsInput {
   readonly method: string;

@@ -1,5 +1,5 @@
 import type { RequestFacts } from '../http/request-facts.js';
-import { NOT_FOUND, type Protection } from './protection.js';
+import { FEED_NOT_FOUND, NOT_FOUND, type Protection, type Refusal } from './protection.js';
 
 /** Feed types of WordPress's rewrite rules (`WP_Rewrite::$feeds`); posts and terms cannot take these names. */
 const FEED_TYPES = new Set(['feed', 'rdf', 'rss', 'rss2', 'atom']);
@@ -8,8 +8,10 @@ const FEED_TYPES = new Set(['feed', 'rdf', 'rss', 'rss2', 'atom']);
 const OLD_FEED_SCRIPT = /^wp-(?:atom|rdf|rss|rss2|feed|commentsrss2)\.php$/;
 
 /**
- * All feeds: `/feed`, `/x/feed/atom`, `/comments/feed`, `?feed=…`, `wp-rss2.php`. Feeds that a plugin registers under
- * a name of its own, or that are asked for in a POST body, only WordPress can tell: the connector refuses those.
+ * All feeds: `/feed`, `/comments/feed`, `/category/news/feed/atom`, `?feed=…`, `wp-rss2.php`. Whether `/topics/rss/` is
+ * the feed of a page or a term of that name, only WordPress's rewrite rules can tell: the connector decides, and a feed
+ * that came without it, from a cache, is not sent on. Feeds that a plugin registers under a name of its own, or that are
+ * asked for in a POST body, only the connector can see.
  */
 export const feeds: Protection = {
   name: 'feeds',
@@ -21,9 +23,10 @@ export const feeds: Protection = {
     return {
       check(facts) {
         // Routes of the REST API come before feeds in WordPress's rules; the RSS block has one that ends in `rss`.
-        if (!facts.route.startsWith(rest) && isFeedPath(facts)) return NOT_FOUND;
+        const byPath = facts.route.startsWith(rest) ? null : readFeedPath(facts);
+        if (byPath === NOT_FOUND) return NOT_FOUND;
         const asked = facts.query.all('feed').some((value) => value !== '');
-        return asked && !screens.has(facts.path) ? NOT_FOUND : null;
+        return asked && !screens.has(facts.path) ? NOT_FOUND : byPath;
       },
     };
   },
@@ -32,15 +35,30 @@ export const feeds: Protection = {
 /** Screens of wp-admin that plugins live on: a parameter named `feed` is the plugin's own there. */
 const ADMIN_SCREENS = ['', 'admin.php', 'admin-ajax.php', 'admin-post.php', 'edit.php', 'post.php', 'tools.php'];
 
-/** WordPress's standard bases of terms: `/tag/rss` is a term of that name, `/tag/rss/feed` its feed. */
-const TERM_BASES = new Set(['category', 'tag']);
+/**
+ * First folders below which WordPress's own rules make a feed of every path with a feed type behind two names. `search`
+ * and one name are a search for it, `tag` and one name a term.
+ */
+const FEED_BASES = new Set(['category', 'tag', 'author', 'search']);
+const YEAR = /^\d{4}$/;
 
-function isFeedPath({ segments, routeSegments }: RequestFacts): boolean {
+function readFeedPath({ segments, routeSegments }: RequestFacts): Refusal | null {
   const last = routeSegments[routeSegments.length - 1];
   if (last !== undefined) {
+    const first = routeSegments[0] as string;
     const before = routeSegments[routeSegments.length - 2];
-    if (before === 'feed') return true;
-    if (FEED_TYPES.has(last)) return !(routeSegments.length === 2 && TERM_BASES.has(before as string));
+    if (FEED_TYPES.has(last)) return isFeedForCertain(first, routeSegments) ? NOT_FOUND : FEED_NOT_FOUND;
+    // A feed of a plugin's own type, or a term `feed` with a term below it.
+    if (before === 'feed') return FEED_NOT_FOUND;
   }
-  return segments.some((segment) => OLD_FEED_SCRIPT.test(segment));
+  return segments.some((segment) => OLD_FEED_SCRIPT.test(segment)) ? NOT_FOUND : null;
+}
+
+/** @param route segments of the route, of which the last is a feed type */
+function isFeedForCertain(first: string, route: readonly string[]): boolean {
+  if (route.length === 1) return true;
+  if (first === 'feed') return route.length === 2;
+  if (first === 'comments') return route.length === 2 || (route.length === 3 && route[1] === 'feed');
+  if (FEED_BASES.has(first)) return route.length > 2;
+  return YEAR.test(first);
 }

@@ -1,4 +1,5 @@
 import { FORBIDDEN, type Protection } from './protection.js';
+import { compileTextPaths } from './text-paths.js';
 
 const SAVE_ACTION = 'edit-theme-plugin-file';
 const EDITOR_SCREENS = new Set(['theme-editor.php', 'plugin-editor.php']);
@@ -10,12 +11,14 @@ const EDITOR_SCREENS = new Set(['theme-editor.php', 'plugin-editor.php']);
 export const fileEditors: Protection = {
   name: 'file-editors',
   onError: 'refuse',
-  compile({ options }) {
+  compile({ options, paths, multisite = false }) {
     if (options.disable_file_edit === 0) return null;
+    const isText = compileTextPaths(paths, multisite);
     return {
-      check({ segments, query }) {
+      check(facts) {
+        const { segments, query } = facts;
         for (const segment of segments) {
-          if (EDITOR_SCREENS.has(segment)) return FORBIDDEN;
+          if (EDITOR_SCREENS.has(segment)) return isText(facts) ? null : FORBIDDEN;
           if (segment === 'admin-ajax.php' && query.all('action').includes(SAVE_ACTION)) return FORBIDDEN;
         }
         return null;

@@ -7,8 +7,6 @@ const legitimate = `
 /?s=xmlrpc.php+feed
 /hello-world/
 /2024/05/feedback-wanted/
-/tag/rss/
-/category/atom/
 /page/2/?utm_source=newsletter
 /%E6%97%A5%E6%9C%AC%E8%AA%9E/
 /caf%C3%A9-%E2%98%95/

@@ -1,10 +1,12 @@
 import type { AwaySchedule, LoginAttempts } from '@security-optimizer/contract/login-limits';
 import { type SettingValues, simpleDefaults } from '@security-optimizer/contract/simple-settings';
-import { isScriptName, type RequestFacts } from '../http/request-facts.js';
+import type { RequestFacts } from '../http/request-facts.js';
+import { isScriptName } from '../http/script-names.js';
 import type { Address } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
 import type { SitePaths } from '../site.js';
 import { type AwayNow, awayRule } from './away-schedule.js';
+import { compileTextPaths } from './text-paths.js';
 
 /** Login Security's part of a site's snapshot: settings made ready for questions that every request asks. */
 export interface LoginPolicy {
@@ -173,9 +175,11 @@ export function compileLoginRoutes(site: {
   const home = paths.home.split('/').slice(1);
   const signupRoute = custom && login.signup !== '' ? login.signup.toLowerCase() : null;
   const findFolder = compileFolderOfLogin(multisite ? loginRoute : null);
+  const isText = compileTextPaths(paths, multisite);
   return (facts) => {
     const { segments, routeSegments } = facts;
-    for (let i = 0; i < segments.length; i++) {
+    const names = isText(facts) ? 0 : segments.length;
+    for (let i = 0; i < names; i++) {
       const segment = segments[i] as string;
       if (!hidden.has(segment)) continue;
       if (segment === 'wp-login.php') return toLoginScriptRoute(facts, custom);

@@ -1,4 +1,4 @@
-import { isScriptName } from '../http/request-facts.js';
+import { isScriptName } from '../http/script-names.js';
 import { FORBIDDEN, type Protection } from './protection.js';
 
 /** Nobody runs the connector's PHP files by address; its secret lies among them. Always on. */

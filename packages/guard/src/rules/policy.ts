@@ -25,6 +25,11 @@ export interface Verdict {
   readonly fault?: unknown;
 }
 
+/** Whether a verdict refuses the request whatever the response will be. */
+export function isFinal(verdict: Verdict | null): verdict is Verdict {
+  return verdict !== null && verdict.refusal.unless === undefined;
+}
+
 /** Told of a rule that threw. */
 export type OnRuleError = (rule: string, cause: unknown) => void;
 
@@ -38,7 +43,10 @@ export interface Policy {
   readonly signedXmlRpc: readonly SignedXmlRpc[];
   /** What guard's own pages are written in. */
   readonly language: Language;
-  /** The first refusal, or null when the request may pass. */
+  /**
+   * The first refusal, or null when the request may pass. One that depends on the response (`refusal.unless`) is given
+   * only when no other rule refuses the request.
+   */
   evaluate(facts: RequestFacts, onRuleError: OnRuleError): Verdict | null;
   /** Names of request headers that WordPress must not see, or null. */
   stripRequestHeaders(facts: RequestFacts, onRuleError: OnRuleError): ReadonlySet<string> | null;
@@ -67,16 +75,19 @@ export function compilePolicy(input: PolicyInput, rules: readonly Protection[] =
     signedXmlRpc: input.options.disable_xml_rpc === 1 ? (input.signedXmlRpc ?? []) : [],
     language: input.language ?? english,
     evaluate(facts: RequestFacts, onRuleError: OnRuleError): Verdict | null {
+      let open: Verdict | null = null;
       for (const { rule, onError, check } of checks) {
         try {
           const refusal = check(facts);
-          if (refusal !== null) return { rule, refusal };
+          if (refusal === null) continue;
+          if (refusal.unless === undefined) return { rule, refusal };
+          open ??= { rule, refusal };
         } catch (cause) {
           onRuleError(rule, cause);
           if (onError === 'refuse') return { rule, refusal: FORBIDDEN, fault: cause };
         }
       }
-      return null;
+      return open;
     },
     stripRequestHeaders(facts: RequestFacts, onRuleError: OnRuleError): ReadonlySet<string> | null {
       let all: ReadonlySet<string> | null = null;

@@ -34,7 +34,15 @@ export interface Refusal {
    * `login-access`: nobody may log in from there. `away`: nobody may log in now.
    */
   readonly page: 'blocked' | 'forbidden' | 'not-found' | 'login-access' | 'away';
+  /** Set when the path alone can't tell: the request is forwarded, and a response of this kind is sent on. */
+  readonly unless?: HarmlessResponse;
 }
+
+/**
+ * A response that shows that a path was not what its name looks like. `from-wordpress`: WordPress itself answered, so
+ * that the name is none of a file. `no-feed`: its type is not that of a feed.
+ */
+export type HarmlessResponse = 'from-wordpress' | 'no-feed';
 
 /** Asked once per request; null lets the request pass on to the next rule. */
 export type Check = (facts: RequestFacts) => Refusal | null;
@@ -65,6 +73,9 @@ export interface Protection {
 
 export const FORBIDDEN: Refusal = Object.freeze({ status: 403, page: 'forbidden' });
 export const NOT_FOUND: Refusal = Object.freeze({ status: 404, page: 'not-found' });
+export const FORBIDDEN_FILE: Refusal = Object.freeze({ ...FORBIDDEN, unless: 'from-wordpress' });
+export const FILE_NOT_FOUND: Refusal = Object.freeze({ ...NOT_FOUND, unless: 'from-wordpress' });
+export const FEED_NOT_FOUND: Refusal = Object.freeze({ ...NOT_FOUND, unless: 'no-feed' });
 export const BLOCKED: Refusal = Object.freeze({ status: 403, page: 'blocked' });
 
 /**

@@ -96,8 +96,6 @@ const refused: Record<string, { option: Parameters<typeof policyWith>[0]; target
       '/wp-content/uploads/shop.sqlite-wal',
       '/web.config',
       '/wp-content/debug.log',
-      '/error_log',
-      '/wp-admin/error_log',
       '/dump.sql',
       '/backup/site.sql.gz',
       '/site.sql.tar.gz',
@@ -143,7 +141,6 @@ const refused: Record<string, { option: Parameters<typeof policyWith>[0]; target
       '//feed',
       '/x/../feed',
       '/comments/feed/',
-      '/hello-world/feed/',
       '/category/news/feed/atom/',
       '/category/news/rss2',
       '/author/owner/feed/',
@@ -164,7 +161,6 @@ const refused: Record<string, { option: Parameters<typeof policyWith>[0]; target
       `/?feed=rss2${'&a'.repeat(1200)}&feed=`,
       '/index.php?feed=atom',
       '/hello-world/?feed=rss',
-      '/wp-admin/feed/',
       '/wp-admin/nothing?feed=rss2',
       '/feed;x',
       '/feed.',
@@ -218,6 +214,111 @@ describe.each(Object.entries(refused))('the rule %s', (rule, { option, targets }
   });
 });
 
+/** What each rule protects in the readings of other programs, and in no other path. */
+describe.each([
+  ['system-folders', { lock_system_folders: 1 }],
+  ['feeds', { disable_feed: 1 }],
+  ['readme', { delete_readme: 1 }],
+] as const)('what %s protects in the reading of another program', (rule, option) => {
+  const on = policyWith(option);
+  const targets = {
+    'system-folders': [
+      '/wp-content%5cuploads%5cx.php',
+      '/wp-content/uploads/x%252ephp',
+      '/wp-content/uploads/x.p%01hp',
+      '/wp-content/uploads/x.php%E9',
+      '/wp-content/uploads/x.php%09',
+      '/wp-content/uploads/x.php%2500.jpg',
+      '/%252egit/config',
+      '/%25u002egit/config',
+      '/%c0%aegit/config',
+      '/wp-includes%255cversion.php',
+    ],
+    feeds: ['/feed%252f', '/feed%c0%af', '/feed%5c', '/feed%09', '/%2566eed/', '/category%5cnews%5cfeed', '/feed%3f/x'],
+    readme: ['/readme.html%E9', '/readme%252ehtml', '/readme.html%7f', '/x%5c..%5creadme.html'],
+  }[rule];
+
+  it.each(targets)('is refused: %s', (target) => {
+    expect(ask(on, target)).toBe('ambiguous');
+    expect(ask(off, target)).toBe('passes');
+  });
+});
+
+describe('names that are no protected thing', () => {
+  const on = policyWith(allOn);
+
+  it.each([
+    '/wp-content/uploads/caf%E9.jpg',
+    '/caf%E9/',
+    '/%83e%83X%83g/',
+    '/tag/%E9t%E9/',
+    '/search/%ED%A0%80/',
+    '/wp-content/uploads/tab%09here.txt',
+    '/wp-content/uploads/a%01b.txt',
+    '/search/C%3A%5CUsers/',
+    '/wp-content/uploads/a%5Cb.jpg',
+    '/wp-content/uploads/Sale%2520final.pdf',
+    '/wp-content/uploads/50%25de.txt',
+    '/search/100%25ab/',
+    '/search/100%2500/',
+    '/go/https%253A%252F%252Fexample.com%252Findex.php',
+    '/wp-content/uploads/a%3Bb.jpg',
+    '/wp-content/uploads/why%3F.jpg',
+    '/search/%3F/',
+    '/search/.../',
+    '/search/wp-admin/',
+    '/search/wp-login.php/',
+    '/search/xmlrpc.php/',
+    '/de/search/xmlrpc.php/',
+    '/search/plugin-editor.php/',
+    '/wp-content/uploads/.thumbs/2026/x.jpg',
+    '/wp-content/uploads/.tmb/l1_abc.png',
+  ])('passes: %s', (target) => {
+    expect(ask(on, target)).toBe('passes');
+  });
+
+  it.each([
+    ['/search/.htaccess/', 'system-folders?'],
+    ['/search/.env', 'system-folders?'],
+    ['/search/wp-config.php/', 'system-folders?'],
+    ['/de/search/backup.sql/', 'system-folders?'],
+    ['/wp-json/files/v1/.env', 'system-folders?'],
+    ['/error_log/', 'system-folders?'],
+    ['/error_log', 'system-folders?'],
+    ['/tag/php_errorlog/', 'system-folders?'],
+    ['/docs/composer.json/', 'system-folders?'],
+    ['/search/readme.html', 'readme?'],
+    ['/hello-world/feed/', 'feeds?'],
+    ['/sample/page/feed/atom/', 'feeds?'],
+    ['/product-category/feed/', 'feeds?'],
+    ['/product-category/feed/dog-food/', 'feeds?'],
+    ['/product-category/atom/', 'feeds?'],
+    ['/marke/rss/', 'feeds?'],
+    ['/topics/rdf/', 'feeds?'],
+    ['/search/feed/', 'feeds?'],
+    ['/en/tag/rss/', 'feeds?'],
+    ['/blog/category/rss/', 'feeds?'],
+    ['/tag/rss/', 'feeds?'],
+    ['/go/feed/', 'feeds?'],
+    ['/wp-admin/feed/', 'feeds?'],
+  ])('is decided by the response: %s', (target, rule) => {
+    expect(ask(on, target)).toBe(rule);
+  });
+
+  it.each([
+    '/wp-content/uploads/.git/x.png',
+    '/wp-content/uploads/.thumbs/x.php',
+    '/wp-content/uploads/.thumbs/.htaccess',
+    '/wp-content/uploads/.thumbs/index.html',
+    '/.thumbs/x.jpg',
+    '/wp-config.php/',
+    '/.env/',
+    '/dump.sql',
+  ])('is no way around: %s', (target) => {
+    expect(ask(on, target)).toBe('system-folders');
+  });
+});
+
 describe('a request that could mean two things', () => {
   it.each([
     '/xmlrpc.php%00.jpg',
@@ -256,7 +357,8 @@ describe('below a path of the site', () => {
     ['/blog/wp/wp-admin/theme-editor.php', 'file-editors'],
     ['/blog/wp/wp-admin/admin.php?page=x&feed=1', 'passes'],
     ['/blog/wp/wp-includes/js/tinymce/wp-tinymce.php', 'passes'],
-    ['/blog/tag/rss/', 'passes'],
+    ['/blog/tag/rss/', 'feeds?'],
+    ['/blog/search/.env', 'system-folders?'],
   ])('%s: %s', (target, rule) => {
     expect(ask(on, target, paths)).toBe(rule);
   });

@@ -1,12 +1,19 @@
-import { inWordPressFolder, NOT_FOUND, type Protection } from './protection.js';
+import { FILE_NOT_FOUND, inWordPressFolder, NOT_FOUND, type Protection } from './protection.js';
+import { compileTextPaths } from './text-paths.js';
 
 /** WordPress's own readme in the folder of the site. The connector deletes the file; meanwhile nobody reads it. */
 export const readme: Protection = {
   name: 'readme',
   onError: 'refuse',
-  compile({ options, paths }) {
+  compile({ options, paths, multisite = false }) {
     if (options.delete_readme === 0) return null;
     const inside = inWordPressFolder(paths);
-    return { check: (facts) => (facts.routeSegments.at(-1) === 'readme.html' && inside(facts) ? NOT_FOUND : null) };
+    const isText = compileTextPaths(paths, multisite);
+    return {
+      check(facts) {
+        if (facts.routeSegments.at(-1) !== 'readme.html' || !inside(facts)) return null;
+        return isText(facts) ? FILE_NOT_FOUND : NOT_FOUND;
+      },
+    };
   },
 };

@@ -1,6 +1,8 @@
-import { SCRIPT_ENDINGS } from '../http/request-facts.js';
+import type { RequestFacts } from '../http/request-facts.js';
+import { SCRIPT_ENDINGS } from '../http/script-names.js';
 import type { SitePaths } from '../site.js';
-import { FORBIDDEN, type Protection } from './protection.js';
+import { FORBIDDEN, FORBIDDEN_FILE, type Protection } from './protection.js';
+import { compileTextPaths } from './text-paths.js';
 
 /** A script ending anywhere in a name, also in front of another one: some servers run `x.php.jpg`. */
 const SCRIPT = new RegExp(`\\.(?:${SCRIPT_ENDINGS})(?:/|$)|\\.(?:php\\d*|phtml|phar)\\.`);
@@ -25,20 +27,29 @@ function isSensitive(name: string): boolean {
 
 /**
  * No script runs where only files belong, and files that should never be public are not served. Works on the canonical
- * path, so it holds for every web server behind guard.
+ * path, so it holds for every web server behind guard. A search, an argument of the REST API or a page may be called like
+ * such a file: where it can't be a script, WordPress's answer passes and that of the web server alone does not.
  */
 export const systemFolders: Protection = {
   name: 'system-folders',
   onError: 'refuse',
-  compile({ options, paths }) {
+  compile({ options, paths, multisite = false }) {
     if (options.lock_system_folders === 0) return null;
     const folders = fileFolders(paths);
     const includes = `${belowHome(paths.includes, paths.home)}/`;
+    const isText = compileTextPaths(paths, multisite);
+    const isMedia = compileMediaFolders(paths);
     return {
-      check({ path, segments }) {
-        if (segments.length === 0) return null;
-        if (segments.some(isHidden)) return FORBIDDEN;
-        if (isSensitive(segments[segments.length - 1] as string)) return FORBIDDEN;
+      check(facts) {
+        const { path, segments, scriptAt } = facts;
+        const last = segments[segments.length - 1];
+        if (last === undefined) return null;
+        if (isText(facts)) return segments.some(isHidden) || segments.some(isSensitive) ? FORBIDDEN_FILE : null;
+        const hiddenAt = segments.findIndex(isHidden);
+        // Web servers open no file by an address that ends with a slash.
+        const isPage = path.endsWith('/') && scriptAt === -1;
+        if (hiddenAt !== -1 && !isMedia(facts, hiddenAt)) return FORBIDDEN;
+        if (isSensitive(last)) return isPage || !last.includes('.') ? FORBIDDEN_FILE : FORBIDDEN;
         // A script of a sensitive name may carry path info: /wp-config.php/x
         if (segments.some((segment) => CONFIGURATION.test(segment))) return FORBIDDEN;
         for (const folder of folders) {
@@ -54,9 +65,31 @@ export const systemFolders: Protection = {
   },
 };
 
-/** Dot files and folders (`.git`, `.env`, `.htaccess`, `.ht.sqlite`); `.well-known` is public by RFC 8615. */
+/**
+ * Dot files and folders (`.git`, `.env`, `.htaccess`, `.ht.sqlite`); `.well-known` is public by RFC 8615, and an ellipsis
+ * is a word.
+ */
 function isHidden(segment: string): boolean {
-  return segment.charCodeAt(0) === 46 && segment !== '.well-known';
+  return segment.charCodeAt(0) === 46 && segment !== '.well-known' && !/^\.{3,}$/.test(segment);
+}
+
+/** Hidden folders of version control, shells and development tools, which may hold media too. */
+const OF_TOOLS = /^\.(?:git|svn|hg|bzr|cvs|env|ht|ssh|aws|azure|gnupg|docker|kube|config|npm|composer|idea|vscode)/;
+
+/** What browsers show or play, and fonts. */
+const MEDIA = /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|woff2?|ttf|otf|mp[34]|m4[av]|webm|og[gv]|wav|pdf)$/;
+
+/** Prepares the question whether a path is a picture in a hidden folder of thumbnails (`uploads/.thumbs/x.jpg`). */
+function compileMediaFolders({
+  content,
+  uploads,
+}: SitePaths): (facts: Pick<RequestFacts, 'path' | 'segments'>, hiddenAt: number) => boolean {
+  const folders = [`${content}/`, `${uploads}/`];
+  return ({ path, segments }, hiddenAt) => {
+    const name = segments[segments.length - 1] as string;
+    if (isHidden(name) || !MEDIA.test(name) || !folders.some((folder) => path.startsWith(folder))) return false;
+    return !segments.slice(hiddenAt).some((segment) => OF_TOOLS.test(segment));
+  };
 }
 
 /** Folders that only hold files, as `/…/` so that they match below every site of a multisite. */

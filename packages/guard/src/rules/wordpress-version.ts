@@ -1,5 +1,6 @@
 import { removeHeader } from '../http/headers.js';
-import { inWordPressFolder, NOT_FOUND, type Protection } from './protection.js';
+import { FILE_NOT_FOUND, inWordPressFolder, NOT_FOUND, type Protection } from './protection.js';
+import { compileTextPaths } from './text-paths.js';
 
 /**
  * Files in WordPress's folder that name its version: the readme, the licence and their translations in localised
@@ -11,13 +12,15 @@ const TELLING_FILE =
 export const wordpressVersion: Protection = {
   name: 'wordpress-version',
   onError: 'allow',
-  compile({ options, paths }) {
+  compile({ options, paths, multisite = false }) {
     if (options.wp_remove_version === 0) return null;
     const inside = inWordPressFolder(paths);
+    const isText = compileTextPaths(paths, multisite);
     return {
       check(facts) {
         const last = facts.routeSegments[facts.routeSegments.length - 1];
-        return last !== undefined && TELLING_FILE.test(last) && inside(facts) ? NOT_FOUND : null;
+        if (last === undefined || !TELLING_FILE.test(last) || !inside(facts)) return null;
+        return isText(facts) ? FILE_NOT_FOUND : NOT_FOUND;
       },
       stripRequestHeaders: ({ segments }) => (isBundle(segments) ? CONDITION : null),
       editResponseHeaders({ segments }, headers) {

@@ -1,19 +1,24 @@
 import { removeHeader } from '../http/headers.js';
 import { FORBIDDEN, type Protection } from './protection.js';
+import { compileTextPaths } from './text-paths.js';
 
 /**
  * XML-RPC is one script, `xmlrpc.php`, in the WordPress folder; a multisite serves it below every site's path too.
- * What has the shape of a plugin's signed request passes (`signed-xml-rpc.ts`). Its address is announced by the header `X-Pingback` (WordPress: `WP::send_headers`); the links in pages are the
+ * A search for that word is no request for it. What has the shape of a plugin's signed request passes
+ * (`signed-xml-rpc.ts`). Its address is announced by the header `X-Pingback` (WordPress: `WP::send_headers`); the links in pages are the
  * connector's part.
  */
 export const xmlRpc: Protection = {
   name: 'xml-rpc',
   onError: 'refuse',
-  compile({ options }) {
+  compile({ options, paths, multisite = false }) {
     if (options.disable_xml_rpc === 0) return null;
+    const isText = compileTextPaths(paths, multisite);
     return {
-      check: ({ segments, signedXmlRpc }) =>
-        segments.includes('xmlrpc.php') && signedXmlRpc === null ? FORBIDDEN : null,
+      check(facts) {
+        if (!facts.segments.includes('xmlrpc.php') || facts.signedXmlRpc !== null) return null;
+        return isText(facts) ? null : FORBIDDEN;
+      },
       editResponseHeaders: (_facts, headers) => removeHeader(headers, 'x-pingback'),
     };
   },

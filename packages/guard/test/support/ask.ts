@@ -1,10 +1,11 @@
 import { defaultSecurityOptions, type SecurityOptions } from '@security-optimizer/contract/protections';
-import { toCanonicalPath } from '../../src/http/canonical-path.js';
+import { type CanonicalPath, toCanonicalPath } from '../../src/http/canonical-path.js';
 import { type RequestFacts, toRequestFacts } from '../../src/http/request-facts.js';
 import { toAddress } from '../../src/lib/address.js';
 import { AddressSet } from '../../src/lib/address-set.js';
+import { decideOnReadings } from '../../src/rules/doubtful-paths.js';
 import { defaultLoginSettings } from '../../src/rules/login-policy.js';
-import { compilePolicy, type Policy } from '../../src/rules/policy.js';
+import { compilePolicy, isFinal, type Policy } from '../../src/rules/policy.js';
 import { defaultSitePaths, type SitePaths } from '../../src/site.js';
 
 const all = (value: 0 | 1): SecurityOptions =>
@@ -32,17 +33,36 @@ export const noFault = (rule: string, cause: unknown): void => {
 export function factsOf(target: string, paths: Partial<SitePaths> = {}): RequestFacts {
   const canonical = toCanonicalPath(target);
   if (!canonical.ok) throw new Error(`${target}: ${canonical.reason}`);
+  return toFacts(canonical.path, canonical.query, paths);
+}
+
+function toFacts(path: CanonicalPath, query: string, paths: Partial<SitePaths>): RequestFacts {
   return toRequestFacts({
     method: 'GET',
     address: toAddress([0, 0, 0xffff, 0xc0000201]),
-    path: canonical.path,
-    query: canonical.query,
+    path,
+    query,
     paths: { ...defaultSitePaths, ...paths },
   });
 }
 
-/** Name of the rule that refuses a target, `ambiguous` when it is refused before any rule, or `passes`. */
+/**
+ * Name of the rule that refuses a target, with a question mark when the response decides; `ambiguous` when another
+ * program would read something that must not be served, or `passes`.
+ */
 export function ask(policy: Policy, target: string, paths: Partial<SitePaths> = {}): string {
-  if (!toCanonicalPath(target).ok) return 'ambiguous';
-  return policy.evaluate(factsOf(target, paths), noFault)?.rule ?? 'passes';
+  const canonical = toCanonicalPath(target);
+  if (!canonical.ok) return 'ambiguous';
+  const { query, doubt } = canonical;
+  const facts = toFacts(canonical.path, query, paths);
+  const verdict = policy.evaluate(facts, noFault);
+  if (isFinal(verdict)) return verdict.rule;
+  const doubtful = { facts, loginRoute: policy.login.getRoute(facts) };
+  const other =
+    doubt === null
+      ? null
+      : decideOnReadings(policy, { ...doubtful, doubt, toFacts: (path) => toFacts(path, query, paths) }, noFault);
+  if (other === 'refuse') return 'ambiguous';
+  const open = verdict ?? other;
+  return open === null ? 'passes' : `${open.rule}?`;
 }

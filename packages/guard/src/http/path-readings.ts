@@ -1,0 +1,86 @@
+import {
+  type CanonicalPath,
+  decodeUtf8,
+  encodeUtf8,
+  FOREIGN,
+  percentDecode,
+  resolvePath,
+  toForeignByte,
+} from './path-segments.js';
+
+/**
+ * Most texts that one path may turn into. Paths of pages and files have two or three; the limit bounds the work that a
+ * single request can cause.
+ */
+const MAX_TEXTS = 24;
+
+/**
+ * The other ways in which a web server, PHP or a file system may read a path: percent-decoded once more, backslashes as
+ * slashes, control characters ignored or as the end of a name, bytes that are no UTF-8 left out, as Latin-1 or as an
+ * overlong form, names with what stands behind `;` or `?`. Each may follow another.
+ *
+ * @param text the path, decoded once
+ * @param main the canonical path, which is not among the readings
+ * @returns null when there are too many, or some program would read a path that names nothing
+ */
+export function listOtherReadings(text: string, main: CanonicalPath): readonly CanonicalPath[] | null {
+  const texts = new Set([text]);
+  for (const each of texts) {
+    for (const next of nextTexts(each)) texts.add(next);
+    if (texts.size > MAX_TEXTS) return null;
+  }
+  const readings = new Map<string, CanonicalPath>();
+  for (const each of texts) {
+    for (const how of NAME_READINGS) {
+      const reading = resolvePath(each, how);
+      if (typeof reading === 'string') return null;
+      if (reading.path !== main.path) readings.set(reading.path, reading);
+    }
+  }
+  return [...readings.values()];
+}
+
+const NAME_READINGS = [
+  { cut: true, dropUnnamed: false },
+  { cut: true, dropUnnamed: true },
+  { cut: false, dropUnnamed: false },
+] as const;
+
+const ENCODED = /%(?:[0-9a-f]{2}|u[0-9a-f]{4})/i;
+/** C0, DEL and C1 control characters. */
+const CONTROL = /\p{Cc}/gu;
+
+/** What a text becomes when one program more reads it. */
+function nextTexts(text: string): string[] {
+  const next: string[] = [];
+  if (ENCODED.test(text)) next.push(decodeAgain(text));
+  if (text.search(FOREIGN) !== -1) {
+    next.push(text.replace(FOREIGN, ''), text.replace(FOREIGN, toForeignByte), decodeOverlong(text));
+  }
+  if (text.includes('\\')) next.push(text.replaceAll('\\', '/'));
+  if (text.search(CONTROL) !== -1) {
+    next.push(text.replace(CONTROL, ''), text.replace(/\p{Cc}[^/]*/gu, ''));
+  }
+  // A path that is parsed once more ends at its question mark.
+  const mark = text.indexOf('?');
+  if (mark > 0) next.push(text.slice(0, mark));
+  return next;
+}
+
+/** Also the form `%u0061` of Microsoft's servers. */
+function decodeAgain(text: string): string {
+  const plain = text.replace(/%u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return decodeUtf8(percentDecode(encodeUtf8(plain)));
+}
+
+/** Forms of more bytes than needed, which RFC 3629 section 3 forbids and careless decoders accept. */
+const OVERLONG = /[\xc0\xc1][\x80-\xbf]|\xe0[\x80-\x9f][\x80-\xbf]|\xf0[\x80-\x8f][\x80-\xbf]{2}/g;
+
+function decodeOverlong(text: string): string {
+  const decoded = encodeUtf8(text).replace(OVERLONG, (bytes) => {
+    const first = bytes.charCodeAt(0) & (bytes.length === 2 ? 0x1f : bytes.length === 3 ? 0x0f : 0x07);
+    const code = [...bytes.slice(1)].reduce((sum, byte) => (sum << 6) | (byte.charCodeAt(0) & 0x3f), first);
+    return Buffer.from(String.fromCodePoint(code), 'utf8').toString('latin1');
+  });
+  return decodeUtf8(decoded).replace(FOREIGN, '');
+}

@@ -1,0 +1,24 @@
+import type { RawHeaders } from '../http/headers.js';
+import type { HarmlessResponse } from './protection.js';
+
+/** What a response shows of itself. */
+export interface ShownResponse {
+  /** The connector signed it. */
+  readonly isFromWordPress: boolean;
+  readonly headers: RawHeaders;
+}
+
+/**
+ * Types of feeds (WordPress: `feed_content_type`) and those that web servers give to a stored one. A page is HTML, also
+ * as `application/xhtml+xml`.
+ */
+const FEED_TYPE = /^(?:text\/xml|application\/(?:xml|(?:rss|atom|rdf)\+xml))(?:$|[ ;])/i;
+
+/** Whether a response shows that the path was not what its name looks like, so that it may be sent on. */
+export function isHarmlessResponse(unless: HarmlessResponse, { isFromWordPress, headers }: ShownResponse): boolean {
+  if (unless === 'from-wordpress') return isFromWordPress;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i]?.toLowerCase() === 'content-type' && FEED_TYPE.test(headers[i + 1] as string)) return false;
+  }
+  return true;
+}
