@@ -125,6 +125,7 @@ describe('the canonical path', () => {
     ['Microsoft letters', '/%u0078mlrpc.php', 'bad-percent-encoding'],
     ['a way above the root, encoded twice', '/%252e%252e/x', 'double-encoding'],
     ['a way above the root, encoded thrice', '/%25252e%25252e%25252fx', 'double-encoding'],
+    ['a long path of doubtful names', `/${'%5c%2509;%3f/'.repeat(600)}`, 'double-encoding'],
     ['more encodings than anybody reads', `/%${'25'.repeat(40)}41`, 'double-encoding'],
     ['an overlong slash', '/..%c0%afx', 'bad-utf8'],
     ['an overlong dot', '/%c0%ae%c0%ae/x', 'bad-utf8'],

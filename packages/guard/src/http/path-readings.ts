@@ -9,10 +9,11 @@ import {
 } from './path-segments.js';
 
 /**
- * Most texts that one path may turn into. Paths of pages and files have two or three; the limit bounds the work that a
- * single request can cause.
+ * Most texts that one path may turn into, and most characters in all of them. Paths of pages and files turn into two or
+ * three of some hundred characters; the limits bound the work that a single request can cause.
  */
 const MAX_TEXTS = 24;
+const MAX_CHARACTERS = 8192;
 
 /**
  * The other ways in which a web server, PHP or a file system may read a path: percent-decoded once more, backslashes as
@@ -25,9 +26,11 @@ const MAX_TEXTS = 24;
  */
 export function listOtherReadings(text: string, main: CanonicalPath): readonly CanonicalPath[] | null {
   const texts = new Set([text]);
+  let characters = 0;
   for (const each of texts) {
+    characters += each.length;
+    if (texts.size > MAX_TEXTS || characters > MAX_CHARACTERS) return null;
     for (const next of nextTexts(each)) texts.add(next);
-    if (texts.size > MAX_TEXTS) return null;
   }
   const readings = new Map<string, CanonicalPath>();
   for (const each of texts) {
