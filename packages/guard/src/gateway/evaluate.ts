@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type CanonicalPath, toCanonicalPath } from '../http/canonical-path.js';
-import { type Decoy, deriveDecoyKey, toDecoyTarget } from '../http/decoy-target.js';
+import { type Decoy, deriveDecoyKey, toDecoyTarget, toPlainDecoy } from '../http/decoy-target.js';
 import {
   findClientAddress,
   findOversizedLoginField,
@@ -147,7 +147,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
   const { secret } = site.config;
   const { cookie } = request.headers;
   const requestId = policy.login.hasCustomUrl ? context.createRequestId() : '';
-  const decoy = findDecoy({ policy, loginRoute, target: target.target, now, secret, cookie }, requestId);
+  let decoy = findDecoy({ policy, loginRoute, target: target.target, now, secret, cookie }, requestId);
   if (decoy !== null) {
     // From here on rules and WordPress see a request for the decoy.
     const missing = toCanonicalPath(decoy.target);
@@ -170,7 +170,12 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
       const rule = `ambiguous:${doubt.reason}`;
       return { kind: 'refuse', page: 'bad-request', rule, site, host, address, policy, facts };
     }
-    openVerdict ??= other;
+    if (other === 'hidden') {
+      decoy = toPlainDecoy(target.target, deriveDecoyKey(secret, requestId));
+      const missing = toCanonicalPath(decoy.target);
+      if (missing.ok) facts = toFacts(missing.path);
+      openVerdict = null;
+    } else openVerdict ??= other;
   }
   const oversized = loginRoute === 'login' || loginRoute === 'signup' ? findOversizedLoginField(facts, query) : null;
   if (oversized !== null) return { kind: 'refuse', ...oversized, site, host, address, policy, facts };

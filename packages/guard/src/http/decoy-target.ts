@@ -47,6 +47,12 @@ export function toDecoyTarget(target: string, hidden: ReadonlySet<string>, key: 
   return { target: `/${shiftLetters('xx-xxxxx.php', key)}${query}`, reversible: false };
 }
 
+/** A missing page in place of a target in which only another program than guard would find a hidden name. */
+export function toPlainDecoy(target: string, key: Uint8Array): Decoy {
+  const mark = target.indexOf('?');
+  return { target: `/${shiftLetters('xxxxxxxx', key)}${mark === -1 ? '' : target.slice(mark)}`, reversible: false };
+}
+
 /**
  * A missing page beside a target: its last name is replaced by a random one, which is longer only if that name is very
  * short. A long query is shortened by the difference.

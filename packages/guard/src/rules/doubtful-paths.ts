@@ -15,18 +15,23 @@ export interface DoubtfulRequest {
 
 /**
  * What a doubtful path may be besides what guard reads. `refuse`: a program that reads it differently would serve what a
- * rule refuses, or a login. Else the verdict that the response decides on, or null.
+ * rule refuses, or a login. `hidden`: it would serve a login that must look like a missing page. Else the verdict that
+ * the response decides on, or null.
  */
 export function decideOnReadings(
   policy: Policy,
   { doubt, facts, loginRoute, toFacts }: DoubtfulRequest,
   onRuleError: OnRuleError,
-): 'refuse' | Verdict | null {
+): 'refuse' | 'hidden' | Verdict | null {
   let open: Verdict | null = null;
   for (const path of doubt.readings) {
     const reading = toFacts(path);
     const verdict = policy.evaluate(reading, onRuleError);
-    if (isFinal(verdict) || leadsToLogin(policy, reading, facts, loginRoute)) return 'refuse';
+    if (leadsToLogin(policy, reading, facts, loginRoute)) {
+      const isHidden = policy.login.hasCustomUrl && reading.segments.some((name) => policy.login.hiddenNames.has(name));
+      return isHidden ? 'hidden' : 'refuse';
+    }
+    if (isFinal(verdict)) return 'refuse';
     open ??= verdict;
   }
   return open;
