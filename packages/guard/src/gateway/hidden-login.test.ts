@@ -273,11 +273,20 @@ describe('with a custom login address', () => {
   it('an invented session cookie earns no mark at a page that only has the name of the admin folder', async () => {
     const gate = await hiddenGate();
     for (const cookie of ['wordpress_logged_in_x=forged', 'wordpress_sec_x=forged']) {
-      const told = await gate.ask('/author/wp-admin/', { headers: { cookie } });
+      const told = await gate.ask('/news/wp-admin/', { headers: { cookie } });
       expect(told.header('set-cookie')).toBeUndefined();
-      expect(seen(told, '/author/wp-admin/')).toEqual(
-        seen(await gate.ask('/author/xy-abcde/', { headers: { cookie } }), '/author/xy-abcde/'),
+      expect(seen(told, '/news/wp-admin/')).toEqual(
+        seen(await gate.ask('/news/xy-abcde/', { headers: { cookie } }), '/news/xy-abcde/'),
       );
+    }
+  });
+
+  it('an author, a term or a search that is called like a hidden page is served', async () => {
+    const gate = await hiddenGate();
+    expect((await gate.ask('/author/wp-admin/')).body).toBe('what a writer wrote');
+    for (const path of ['/tag/wp-login.php/', '/category/wp-admin/', '/search/wp-admin/', '/de/search/wp-login.php/']) {
+      await gate.ask(path);
+      expect(gate.wordpress.reached.at(-1)?.url).toBe(path);
     }
   });
 

@@ -10,8 +10,10 @@ const SCRIPT = new RegExp(`\\.(?:${SCRIPT_ENDINGS})(?:/|$)|\\.(?:php\\d*|phtml|p
 /** Scripts below wp-includes that WordPress itself serves: the editor's compressed scripts and multisite's old files. */
 const SERVED_BY_WORDPRESS = new Set(['js/tinymce/wp-tinymce.php', 'ms-files.php']);
 
-/** A copy of WordPress's configuration under any name; a picture of its text is none. */
-const CONFIGURATION = /^wp-config[^/]*[.~]|wp-config\.(?!(?:png|jpe?g|gif|webp|avif|svg)$)/;
+/** A copy of WordPress's configuration under any name. */
+const CONFIGURATION = /^wp-config[^/]*[.~]|wp-config\./;
+/** A picture of its text. A script in front of the ending may run, or be a copy that somebody hid. */
+const PICTURE = /^(?!.*\.(?:php|phtml|phar)).*\.(?:png|jpe?g|gif|webp|avif|svg)$/;
 
 /** What rotation, packing and databases put behind a name. */
 const AND_MORE = '(?:[.-](?:gz|tgz|zip|bz2|xz|zst|lzma|lz4|br|7z|rar|tar|wal|shm|journal|\\d+))*';
@@ -22,7 +24,11 @@ const SENSITIVE_FILE = new RegExp(
 );
 
 function isSensitive(name: string): boolean {
-  return CONFIGURATION.test(name) || SENSITIVE_FILE.test(name);
+  return isConfiguration(name) || SENSITIVE_FILE.test(name);
+}
+
+function isConfiguration(name: string): boolean {
+  return CONFIGURATION.test(name) && !PICTURE.test(name);
 }
 
 /**
@@ -51,7 +57,7 @@ export const systemFolders: Protection = {
         if (hiddenAt !== -1 && !isMedia(facts, hiddenAt)) return FORBIDDEN;
         if (isSensitive(last)) return isPage || !last.includes('.') ? FORBIDDEN_FILE : FORBIDDEN;
         // A script of a sensitive name may carry path info: /wp-config.php/x
-        if (segments.some((segment) => CONFIGURATION.test(segment))) return FORBIDDEN;
+        if (segments.some(isConfiguration)) return FORBIDDEN;
         for (const folder of folders) {
           const at = path.indexOf(folder);
           if (at !== -1 && SCRIPT.test(path.slice(at + folder.length - 1))) return FORBIDDEN;

@@ -1,8 +1,8 @@
 import type { RequestFacts } from '../http/request-facts.js';
 import type { SitePaths } from '../site.js';
 
-/** WordPress's base of searches by path (`WP_Rewrite::$search_base`). */
-const SEARCH_BASE = 'search';
+/** WordPress's bases of searches, terms and authors (`WP_Rewrite`), which no folder of a site is called like. */
+const TEXT_BASES = ['search', 'tag', 'category', 'author'];
 /** A folder that plugins for several languages put in front: `/en/`, `/pt-br/`, `/zh_hant/`. */
 const LANGUAGE = /^[a-z]{2,3}(?:[-_][a-z]{2,4})?$/;
 
@@ -10,22 +10,22 @@ const LANGUAGE = /^[a-z]{2,3}(?:[-_][a-z]{2,4})?$/;
 export type TextPathFacts = Pick<RequestFacts, 'routeSegments'>;
 
 /**
- * Prepares the question whether the names of a path are text that WordPress reads and not files: words of a search, and
- * arguments of the REST API. Never in a network: the rules for its web servers drop the first folder in front of a
+ * Prepares the question whether the names of a path are text that WordPress reads and not files: words of a search,
+ * terms, authors and arguments of the REST API. Never in a network: the rules for its web servers drop the first folder in front of a
  * script, so that `/search/xmlrpc.php` is XML-RPC of the site `search`.
  */
 export function compileTextPaths(paths: SitePaths, multisite: boolean): (facts: TextPathFacts) => boolean {
   if (multisite) return () => false;
   const rest = paths.rest.split('/').slice(1);
   const { admin, content, includes, uploads } = paths;
-  const search = `${paths.home}/${SEARCH_BASE}`;
-  // A folder of that name that holds files.
-  const isFolder = [admin, content, includes, uploads].some((path) => path.startsWith(`${search}/`));
+  // Without those that are folders of WordPress all the same.
+  const bases = TEXT_BASES.filter(
+    (base) => ![admin, content, includes, uploads].some((path) => path.startsWith(`${paths.home}/${base}/`)),
+  );
   return ({ routeSegments }) => {
     if (routeSegments.length > rest.length && rest.every((name, i) => routeSegments[i] === name)) return true;
-    const first = routeSegments[0];
-    if (routeSegments.length < 2 || first === undefined || isFolder) return false;
-    if (first === SEARCH_BASE) return true;
-    return routeSegments.length > 2 && routeSegments[1] === SEARCH_BASE && LANGUAGE.test(first);
+    const [first = '', second = ''] = routeSegments;
+    if (routeSegments.length > 1 && bases.includes(first)) return true;
+    return routeSegments.length > 2 && bases.includes(second) && LANGUAGE.test(first);
   };
 }
