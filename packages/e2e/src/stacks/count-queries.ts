@@ -4,9 +4,14 @@ import { ask, askUpstream, type TypedRequest } from '../http/request.js';
 import type { Stack } from './stack.js';
 import { muPlugins, withoutConnector } from './wordpress.js';
 
-/** Loads first, and writes below each page which queries WordPress has made for it. */
-const PLUGIN = `<?php
+/**
+ * Loads first, and writes below each page which queries WordPress has made for it.
+ *
+ * @param prepare PHP that runs before anything else of a page
+ */
+const plugin = (prepare: string) => `<?php
 define( 'SAVEQUERIES', true );
+( function () { ${prepare} } )();
 remove_action( 'init', 'wp_cron' );
 add_action( 'shutdown', function () {
   global $wpdb;
@@ -25,14 +30,16 @@ export interface Queries {
  * three visits: the first ones fill what WordPress keeps for a while.
  *
  * @param visitSite sends a request through guard
+ * @param prepare PHP that runs at the start of each visit, with the connector and without it
  */
 export async function countQueries(
   stack: Stack,
   request: TypedRequest,
   visitSite: (request: TypedRequest) => ReturnType<typeof ask> = (sent) => ask(stack, sent),
+  prepare = '',
 ): Promise<{ readonly withConnector: Queries; readonly without: Queries }> {
   const file = join(muPlugins(stack), '0-count-queries.php');
-  writeFileSync(file, PLUGIN);
+  writeFileSync(file, plugin(prepare));
   try {
     const withConnector = await fewest(() => visitSite(request));
     const host = new URL(stack.url).host;

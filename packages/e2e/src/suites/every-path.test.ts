@@ -146,6 +146,16 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       expect([200, 301, 404]).toContain(status);
     });
 
+    it.each([
+      ['a file', `/wp-content/uploads/odd-names/\xe2\x98`, 'content 1'],
+      ['a file in Latin-1', `/wp-content/uploads/odd-names/caf\xe9.jpg`, 'content 0'],
+      ['an address of a plugin', '/go/caf\xc3\xa9?x=\xe9', 'asked: /go/caf%C3%A9?x=%E9'],
+      ['a search', '/?s=caf\xc3\xa9', 'caf'],
+    ])('serves %s that is asked for in raw bytes', async (_what, target, expected) => {
+      const { status, body } = await ask(stack, { target });
+      expect([status, body.includes(expected)]).toEqual([200, true]);
+    });
+
     it.each(handedOn)('hands %s on byte by byte', async (target) => {
       const { status, body } = await ask(stack, { target });
       expect([status, body]).toEqual([200, `asked: ${target}`]);

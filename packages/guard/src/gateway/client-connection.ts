@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { addressKey } from '../lib/address.js';
 import { flushWrites } from '../upstream/batched-writes.js';
 import type { Peer } from './peer.js';
+import { type RawRequest, RawTargetStream } from './raw-target.js';
 
 /** Maximum of pipelined requests that wait on one connection (RFC 9112 section 9.3.2), and of bytes in their heads. */
 const MAX_PIPELINED = 100;
@@ -41,16 +42,42 @@ export class ClientConnection {
   /** The next response is the last one of the connection. */
   #endIsAnnounced = false;
   #bodyTimeout: NodeJS.Timeout | undefined;
+  #socket: Socket;
 
   constructor(
-    readonly socket: Socket,
+    socket: Socket,
     readonly peer: Peer,
     private readonly idleMs: number,
     /** Called when the connection becomes busy and when it becomes idle. */
     private readonly onBusy: (connection: ClientConnection, busy: boolean) => void,
   ) {
+    this.#socket = socket;
     // Node removes its own listener from upgraded sockets, and an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
+  }
+
+  /** What Node's HTTP server reads from: the accepted socket, or a stream in its place (`readAgain`). */
+  get socket(): Socket {
+    return this.#socket;
+  }
+
+  /**
+   * Has a request with raw bytes in its target read again, percent-encoded. No request may be under way.
+   *
+   * @returns what Node's HTTP server must read from now on, in place of `socket`
+   */
+  readAgain({ piece, firstRaw }: RawRequest): Socket {
+    const before: Socket | RawTargetStream = this.#socket;
+    // One stream above the socket, however many such requests a connection has.
+    const isStream = before instanceof RawTargetStream;
+    const all = isStream ? Buffer.concat([piece, before.release()]) : piece;
+    const stream = new RawTargetStream(isStream ? before.raw : before, { piece: all, firstRaw });
+    stream.on('error', () => stream.destroy());
+    // Node's documentation allows any Duplex; this one has what guard uses of a socket besides.
+    this.#socket = stream as unknown as Socket;
+    // The body that it was for has come.
+    clearTimeout(this.#bodyTimeout);
+    return this.#socket;
   }
 
   /** Whether a request is under way or the connection is a tunnel. */
@@ -88,9 +115,7 @@ export class ClientConnection {
   ignoreInput(early: Buffer): void {
     const { socket } = this;
     if (socket.destroyed || this.#isEnding) return;
-    this.#isLast = true;
-    const response = this.#current?.response;
-    if (response !== undefined && !response.headersSent && this.#waiting.length === 0) response.shouldKeepAlive = false;
+    this.becomeLast();
     socket.on('data', (piece: Buffer) => this.ignore(piece.length));
     socket.on('end', () => socket.destroySoon());
     socket.on('timeout', () => this.onTimeout());
@@ -100,6 +125,13 @@ export class ClientConnection {
     });
     this.ignore(early.length);
     socket.resume();
+  }
+
+  /** Only the requests that were read get responses; the last of these says so if it still can. */
+  becomeLast(): void {
+    this.#isLast = true;
+    const response = this.#current?.response;
+    if (response !== undefined && !response.headersSent && this.#waiting.length === 0) response.shouldKeepAlive = false;
   }
 
   /** Bytes have come that belong to no request. */
@@ -287,6 +319,8 @@ const PROBE_MS = 1000;
  */
 export class ClientConnectionTable {
   readonly #all = new Map<Socket, ClientConnection>();
+  /** Connections with a stream in place of their socket, by that stream. */
+  readonly #streams = new Map<Socket, ClientConnection>();
   /** In the order in which they became idle. */
   readonly #idle = new Set<ClientConnection>();
   readonly #perAddress = new Map<string, AddressConnections>();
@@ -302,9 +336,17 @@ export class ClientConnectionTable {
     return this.#all.size;
   }
 
-  /** The connection of an accepted socket, or undefined. */
+  /** The connection of an accepted socket, or of the stream in its place, or undefined. */
   get(socket: Socket): ClientConnection | undefined {
-    return this.#all.get(socket);
+    return this.#all.get(socket) ?? this.#streams.get(socket);
+  }
+
+  /** As `ClientConnection.readAgain`. It stays one connection for the limits. */
+  readAgain(connection: ClientConnection, request: RawRequest): Socket {
+    this.#streams.delete(connection.socket);
+    const stream = connection.readAgain(request);
+    this.#streams.set(stream, connection);
+    return stream;
   }
 
   /** Registers a socket that Node has accepted, or destroys it when a limit is reached. */
@@ -332,6 +374,7 @@ export class ClientConnectionTable {
     socket.once('close', () => {
       connection.onClose();
       this.#all.delete(socket);
+      this.#streams.delete(connection.socket);
       this.#idle.delete(connection);
       if (ofAddress === null || key === null) return;
       ofAddress.idle.delete(connection);

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Clock } from '../lib/clock.js';
+import type { ClientConnection } from './client-connection.js';
 
 /** What is said of one open connection of a client. */
 export interface OpenClient {
@@ -37,16 +38,19 @@ export class OpenClients {
     });
   }
 
-  /** @param toAddress the address of a socket's client, or undefined where none is known */
-  report(toAddress: (socket: Socket) => string | undefined): OpenClientsReport {
+  /** @param toConnection the connection of an accepted socket, or undefined where no request can have come yet */
+  report(toConnection: (socket: Socket) => ClientConnection | undefined): OpenClientsReport {
     const now = this.clock();
     // A socket that is destroyed is gone, although its last event has yet to come.
     const open = [...this.#accepted].filter(([socket]) => !socket.destroyed);
-    const oldest = open.slice(0, MOST_NAMED).map(([socket, since]) => ({
-      address: toAddress(socket) ?? socket.remoteAddress ?? 'unknown',
-      seconds: Math.max(0, Math.round((now - since) / 1000)),
-      request: findRequest(socket),
-    }));
+    const oldest = open.slice(0, MOST_NAMED).map(([socket, since]) => {
+      const connection = toConnection(socket);
+      return {
+        address: connection?.peer.address.text ?? socket.remoteAddress ?? 'unknown',
+        seconds: Math.max(0, Math.round((now - since) / 1000)),
+        request: findRequest(connection?.socket ?? socket),
+      };
+    });
     return { count: open.length, oldest };
   }
 }

@@ -21,6 +21,7 @@ import { OpenClients, type OpenClientsReport } from './open-clients.js';
 import { OpenTunnels } from './open-tunnels.js';
 import { type Peer, TrustedProxies } from './peer.js';
 import { ProxyProtocol } from './proxy-protocol.js';
+import { findRawRequest, type RefusedBytes } from './raw-target.js';
 import { SiteRouter } from './site-router.js';
 import { recordMalformedRequest, recordVisit, SessionCache } from './visits.js';
 import { acceptHandshake, openWebSocket } from './websocket.js';
@@ -124,6 +125,8 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
     // Newer releases of Node call this; older ones read the property.
     ...{ shouldUpgradeCallback: (request: GuardRequest) => request.upgrade },
   });
+  // Node's own, which read requests from a connection that has its place in the table already.
+  const readers = server.listeners('connection') as ((socket: Socket) => void)[];
   // By default Node stops reading at 2,000 headers and drops the rest.
   server.maxHeadersCount = 0;
   const onRequest = (request: IncomingMessage, response: ServerResponse, continueFirst: boolean): void => {
@@ -162,6 +165,19 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
       else connections.accept(socket, peer);
     });
   }
+  const readAgainOrRefuse = (error: ParserError, connection: ClientConnection): void => {
+    const request = findRawRequest(error);
+    if (request === null || (connection.isFull && !connection.isBusy)) {
+      refuseMalformedRequest(gateway, error, connection);
+    } else if (connection.isBusy) {
+      // The parser is lost, and a response under way belongs to it. The client may send the request again.
+      connection.becomeLast();
+      connection.ignore(request.piece.length);
+    } else {
+      const stream = connections.readAgain(connection, request);
+      for (const read of readers) read.call(server, stream);
+    }
+  };
   server.on('timeout', (socket) => connections.get(socket)?.onTimeout());
   server.on('request', (request, response) => onRequest(request, response, false));
   server.on('checkContinue', (request, response) => onRequest(request, response, true));
@@ -194,15 +210,16 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
   });
   server.on('clientError', (error: ParserError, socket: Socket) => {
     const connection = connections.get(socket);
+    // A parser that gave up at a raw byte still watches its time limits. Another one reads the connection now.
+    if (connection !== undefined && connection.socket !== socket) return;
     if (connection === undefined || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     // Bytes after the last request of a connection are ignored; that request still gets its response (RFC 9112 section 9.6).
-    else if (error.code === 'HPE_CLOSED_CONNECTION' && connection.isBusy)
-      connection.ignore(error.rawPacket?.length ?? 0);
-    else refuseMalformedRequest(gateway, error, connection);
+    else if (connection.isBusy && isBehindLast(error, connection)) connection.ignore(error.rawPacket?.length ?? 0);
+    else readAgainOrRefuse(error, connection);
   });
 
   const open = new OpenClients(server, clock);
-  const reportOpen = () => open.report((socket) => connections.get(socket)?.peer.address.text);
+  const reportOpen = () => open.report((socket) => connections.get(socket));
 
   return {
     get openClients() {
@@ -323,8 +340,13 @@ function refuseMalformedRequest(gateway: GatewayContext, error: ParserError, con
   connection.end(toRawResponse(status));
 }
 
+/** Whether bytes came behind the last request of a connection: one that said so, or one with a raw target behind it. */
+function isBehindLast({ code }: ParserError, connection: ClientConnection): boolean {
+  return code === 'HPE_CLOSED_CONNECTION' || (code === 'HPE_INVALID_URL' && connection.isFull);
+}
+
 /** Node's error for a request that it can't parse. */
-type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
+type ParserError = NodeJS.ErrnoException & RefusedBytes;
 
 function toRawResponse(status: string): string {
   const body = `${status.slice(4)}\n`;

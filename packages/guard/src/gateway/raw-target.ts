@@ -1,0 +1,178 @@
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+
+/** Node's error for bytes that its parser refused. */
+export interface RefusedBytes {
+  readonly code?: string | undefined;
+  /** The piece of the connection in which the fault was found. */
+  readonly rawPacket?: Buffer | undefined;
+  /** Where in the piece. */
+  readonly bytesParsed?: number | undefined;
+}
+
+/** A request whose target has raw bytes, as it came. */
+export interface RawRequest {
+  /** From the start of the request line to the end of the piece. */
+  readonly piece: Buffer;
+  /** Where the first raw byte is. */
+  readonly firstRaw: number;
+}
+
+/**
+ * What stands before the first raw byte: a method, one space, and the start of a target that is a path, or a URL whose
+ * authority is complete (RFC 9112 section 3.2). An authority with raw bytes names no host. None of these methods is the end
+ * of another one, so that the rest of a line is not taken for a whole one; but for PATCH, of PROPPATCH, which WordPress
+ * does not know.
+ */
+const START = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (?:\/|https?:\/\/[^/?#]+[/?#])[\x21-\x7e]*$/i;
+const LINE_FEED = 0x0a;
+const SPACE = 0x20;
+/** Smallest byte that is not ASCII. */
+const FIRST_HIGH = 0x80;
+
+/**
+ * Whether a request was refused only for a byte of its target that is not ASCII, and can be read again from its start.
+ *
+ * @returns null for every other fault, and for a request line that began in an earlier piece, which Node has let go of
+ */
+export function findRawRequest({ code, rawPacket, bytesParsed }: RefusedBytes): RawRequest | null {
+  if (code !== 'HPE_INVALID_URL' || rawPacket === undefined || bytesParsed === undefined) return null;
+  if ((rawPacket[bytesParsed] ?? 0) < FIRST_HIGH) return null;
+  // Requests before it, which may be in the same piece, end with a line or with a body.
+  const start = rawPacket.subarray(0, bytesParsed).lastIndexOf(LINE_FEED) + 1;
+  if (!START.test(rawPacket.toString('latin1', start, bytesParsed))) return null;
+  return { piece: rawPacket.subarray(start), firstRaw: bytesParsed - start };
+}
+
+/**
+ * A connection, beginning with a request whose target has raw bytes. They are percent-encoded, which names the same
+ * resource (RFC 3986 section 2.5, RFC 3987 section 3.1); everything else passes unchanged in both directions. Node's HTTP
+ * server takes it in place of the socket, whose parser gives up at such a byte.
+ *
+ * Ends, errors, timeouts and back-pressure of the socket are those of this stream. It has the members of a socket that
+ * Node's HTTP server and guard use, so it may be passed for one.
+ */
+export class RawTargetStream extends Duplex {
+  /** The target is not complete. */
+  #inTarget = true;
+  #isReleased = false;
+
+  /** @param request where the connection goes on; what comes from the socket follows it */
+  constructor(
+    readonly raw: Socket,
+    { piece, firstRaw }: RawRequest,
+  ) {
+    super({ allowHalfOpen: true });
+    // Node's parser would refuse every further piece. A listener for `data` takes the socket back from it, so it comes
+    // before the end of those that Node added. That for `close` stays: it gives the parser back.
+    raw.on('data', this.#onData);
+    for (const event of ['data', 'end', 'timeout', 'drain']) {
+      for (const listener of raw.listeners(event)) {
+        if (listener !== this.#onData) raw.off(event, listener as () => void);
+      }
+    }
+    raw.on('end', this.#onEnd);
+    raw.on('timeout', this.#onTimeout);
+    raw.on('close', this.#onClose);
+    this.push(piece.subarray(0, firstRaw));
+    this.#onData(piece.subarray(firstRaw));
+    // The socket has ended in the same turn.
+    if (raw.readableEnded) this.#onEnd();
+  }
+
+  get bytesRead(): number {
+    return this.raw.bytesRead;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.raw.remoteAddress;
+  }
+
+  get remotePort(): number | undefined {
+    return this.raw.remotePort;
+  }
+
+  /** @param ms as of `Socket.setTimeout`, milliseconds; 0 for none */
+  setTimeout(ms: number, onTimeout?: () => void): this {
+    this.raw.setTimeout(ms);
+    if (onTimeout !== undefined) this.once('timeout', onTimeout);
+    return this;
+  }
+
+  setKeepAlive(isOn?: boolean, ms?: number): this {
+    this.raw.setKeepAlive(isOn, ms);
+    return this;
+  }
+
+  setNoDelay(isOn?: boolean): this {
+    this.raw.setNoDelay(isOn);
+    return this;
+  }
+
+  /** Destroys the connection once everything was written, as `Socket.destroySoon`. */
+  destroySoon(): void {
+    if (this.writable) this.end();
+    if (this.writableFinished) this.destroy();
+    else this.once('finish', () => this.destroy());
+  }
+
+  /**
+   * Gives the socket back, to be read by another stream, and closes this one without it.
+   *
+   * @returns what was read from the socket already
+   */
+  release(): Buffer {
+    this.#isReleased = true;
+    const { raw } = this;
+    raw.pause();
+    raw.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout).off('close', this.#onClose);
+    // Node's parser of this stream has given up.
+    for (const event of ['data', 'end']) this.removeAllListeners(event);
+    const pieces: Buffer[] = [];
+    for (let piece = this.read(); piece !== null; piece = this.read()) pieces.push(piece as Buffer);
+    this.destroy();
+    return Buffer.concat(pieces);
+  }
+
+  override _read(): void {
+    if (!this.#isReleased) this.raw.resume();
+  }
+
+  override _write(piece: Buffer, _encoding: BufferEncoding, callback: (cause?: Error | null) => void): void {
+    this.raw.write(piece, callback);
+  }
+
+  override _writev(writes: { readonly chunk: Buffer }[], callback: (cause?: Error | null) => void): void {
+    this.raw.write(
+      writes.length === 1 ? (writes[0]?.chunk ?? '') : Buffer.concat(writes.map(({ chunk }) => chunk)),
+      callback,
+    );
+  }
+
+  override _final(callback: () => void): void {
+    this.raw.end(() => callback());
+  }
+
+  override _destroy(cause: Error | null, callback: (cause: Error | null) => void): void {
+    if (!this.#isReleased) this.raw.destroy();
+    callback(cause);
+  }
+
+  readonly #onData = (piece: Buffer): void => {
+    const end = this.#inTarget ? piece.findIndex((byte) => byte <= SPACE) : 0;
+    if (end !== -1) this.#inTarget = false;
+    const hasRoom = this.push(end === 0 ? piece : encodeRawBytes(piece, end === -1 ? piece.length : end));
+    if (!hasRoom) this.raw.pause();
+  };
+
+  readonly #onEnd = (): void => void this.push(null);
+  readonly #onTimeout = (): void => void this.emit('timeout');
+  readonly #onClose = (): void => void this.destroy();
+}
+
+/** @param end how many bytes of the piece belong to the target */
+function encodeRawBytes(piece: Buffer, end: number): Buffer {
+  const target = piece.toString('latin1', 0, end);
+  const encoded = target.replace(/[\x80-\xff]/g, (raw) => `%${raw.charCodeAt(0).toString(16).toUpperCase()}`);
+  return Buffer.concat([Buffer.from(encoded, 'latin1'), piece.subarray(end)]);
+}
