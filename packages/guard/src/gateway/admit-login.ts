@@ -421,6 +421,7 @@ function probeWebServer(context: ProbeContext, allowed: Allowed, request: Incomi
     };
     const waiter = {
       from: addressKey(allowed.address),
+      reuse: 'fresh' as const,
       use(free: UpstreamConnection): void {
         connection = free;
         free.send(

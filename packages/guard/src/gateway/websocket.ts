@@ -9,7 +9,7 @@ import { isHarmlessResponse } from '../rules/harmless-response.js';
 import { toClientResponseHead, toUpstreamRequestHead } from '../upstream/message-head.js';
 import type { ResponseHead } from '../upstream/response-parser.js';
 import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from '../upstream/upstream-client.js';
-import type { ConnectionWaiter } from '../upstream/upstream-pool.js';
+import type { ConnectionWaiter, Reuse } from '../upstream/upstream-pool.js';
 import { isMember, readSignal } from '../wordpress/signature.js';
 import type { ClientConnection } from './client-connection.js';
 import type { GatewayContext } from './context.js';
@@ -82,7 +82,7 @@ class Handshake implements UpstreamHandler {
   #early: Buffer[] = [];
   #earlyBytes = 0;
   readonly #client: Socket;
-  readonly #waiting: ConnectionWaiter;
+  readonly #waiting: ConnectionWaiter & { reuse: Reuse };
   #target = '';
 
   constructor(
@@ -95,6 +95,7 @@ class Handshake implements UpstreamHandler {
     this.#facts = allowed.facts;
     this.#waiting = {
       from: addressKey(allowed.address),
+      reuse: 'any',
       use: (upstream) => this.#send(upstream),
       fail: (kind, cause) => this.onFailure(kind, cause),
     };
@@ -213,6 +214,12 @@ class Handshake implements UpstreamHandler {
 
   onFailure(kind: UpstreamFailure, cause: unknown): void {
     if (this.#client.destroyed) return;
+    if (kind === 'closed' && this.#upstream?.isStale === true) {
+      this.#upstream = null;
+      this.#waiting.reuse = 'fresh';
+      this.allowed.site.pool.acquire(this.#waiting);
+      return;
+    }
     reportUpstreamFailure(this.gateway, this.allowed.site.config, kind, cause, this.#requestId);
     if (this.#started) this.#client.destroy();
     else this.#refuse(FAILURE_PAGES[kind]);

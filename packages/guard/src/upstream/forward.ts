@@ -12,7 +12,7 @@ import {
 import { awaitUpload, sendBody } from './request-body.js';
 import type { ResponseHead } from './response-parser.js';
 import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from './upstream-client.js';
-import type { ConnectionWaiter, UpstreamPool } from './upstream-pool.js';
+import type { ConnectionWaiter, Reuse, UpstreamPool } from './upstream-pool.js';
 
 /** Logged when the client closed the connection before the response; the same number as nginx. */
 export const CLIENT_CLOSED_REQUEST = 499;
@@ -48,12 +48,16 @@ export interface ForwardOptions {
 }
 
 /**
- * Forwards a request to WordPress and its response back, both as streams. Only a request that is safe to repeat is sent
- * again, when the web server closes a kept connection under it, as nginx does at each reload (RFC 9110 section 9.2.2).
+ * Forwards a request to WordPress and its response back, both as streams. A request that may be repeated is sent again,
+ * once and on a fresh connection, when the web server closes a kept one under it before a byte of the response, as it does
+ * when the connection was idle for long and at each reload (RFC 9110 section 9.2.2, RFC 9112 section 9.3.1).
  */
 export function forward(forwarding: ForwardOptions): void {
   new Exchange(forwarding).start();
 }
+
+/** RFC 9110 section 9.2.1, without TRACE, which guard refuses. */
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** One request and its response. */
 class Exchange implements UpstreamHandler, PendingWrite {
@@ -70,14 +74,17 @@ class Exchange implements UpstreamHandler, PendingWrite {
   #ready: Promise<void> | null = null;
   #lastPiece: Buffer | undefined;
   #stall: StallTimer | null = null;
-  readonly #waiting: ConnectionWaiter;
+  readonly #waiting: ConnectionWaiter & { reuse: Reuse };
+  readonly #framing: BodyFraming;
 
   /** Stops waiting for the body and releases the upload permit. */
   #releaseUpload: () => void = () => {};
 
   constructor(private readonly f: ForwardOptions) {
+    this.#framing = f.withoutBody === true ? 'none' : readBodyFraming(f.request);
     this.#waiting = {
       from: addressKey(f.address),
+      reuse: this.#mayRepeat() ? 'any' : 'young',
       use: (connection) => this.#send(connection),
       fail: (kind, cause) => this.onFailure(kind, cause),
     };
@@ -86,7 +93,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
   start(): void {
     const { request, response, pool } = this.f;
     response.on('close', () => this.#clientClosed());
-    if (request.complete || this.#framing() === 'none') pool.acquire(this.#waiting);
+    if (request.complete || this.#framing === 'none') pool.acquire(this.#waiting);
     else {
       this.#releaseUpload = awaitUpload(request, pool.uploads, this.#waiting.from, this.f.idleMs, {
         ready: () => pool.acquire(this.#waiting),
@@ -102,14 +109,10 @@ class Exchange implements UpstreamHandler, PendingWrite {
     this.onFailure('busy', new Error('too many bodies are waiting for WordPress'));
   }
 
-  #framing(): BodyFraming {
-    return this.f.withoutBody === true ? 'none' : readBodyFraming(this.f.request);
-  }
-
   #send(connection: UpstreamConnection): void {
     const { request, target, strippedHeaders } = this.f;
     this.#connection = connection;
-    const body = this.#framing();
+    const body = this.#framing;
     const head = toUpstreamRequestHead({
       method: request.method as string,
       target,
@@ -251,6 +254,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     if (kind === 'closed' && this.#mayResend()) {
       this.#connection = null;
       this.#sentWhole = false;
+      this.#waiting.reuse = 'fresh';
       this.f.pool.acquire(this.#waiting);
       return;
     }
@@ -271,11 +275,23 @@ class Exchange implements UpstreamHandler, PendingWrite {
     else void this.#after(ready, report);
   }
 
-  /** Never with credentials in a header: one permit is for one check of a password. */
+  /**
+   * Whether the web server closed a kept connection in the moment in which the request was sent. It has not read it, so
+   * that credentials in it were not checked, unless it crashed in between: then one permit was for two checks, which nobody
+   * can bring about from outside.
+   */
   #mayResend(): boolean {
-    const { method, headers } = this.f.request;
-    const isSafe = (method === 'GET' || method === 'HEAD') && headers.authorization === undefined;
-    return isSafe && this.#framing() === 'none' && !this.#isClientGone && this.#connection?.isStale === true;
+    return this.#connection?.isStale === true && !this.#isClientGone && this.#mayRepeat();
+  }
+
+  /**
+   * Whether the request may be sent twice: its method is safe, or the client has marked it by `Idempotency-Key`
+   * (draft-ietf-httpapi-idempotency-key-header). Never a POST, and never a body.
+   */
+  #mayRepeat(): boolean {
+    const { method = '', headers } = this.f.request;
+    const isMarked = headers['idempotency-key'] !== undefined && method !== 'POST';
+    return (SAFE_METHODS.has(method) || isMarked) && this.#framing === 'none';
   }
 
   #finish(piece: Buffer | undefined): void {

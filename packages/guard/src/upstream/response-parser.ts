@@ -40,6 +40,7 @@ export class ResponseParser {
   #buffer: Buffer | null = null;
   #remaining = 0;
   #keepAlive = false;
+  #keepAliveSeconds: number | null = null;
   #headRequest = false;
   #interim = 0;
   #sink: ResponseSink | null = null;
@@ -56,6 +57,11 @@ export class ResponseParser {
   /** Whether a response is still expected or under way. */
   get busy(): boolean {
     return this.#state !== 'done';
+  }
+
+  /** How long the web server keeps the connection open when it is idle, as its latest response said; null if it did not. */
+  get keepAliveSeconds(): number | null {
+    return this.#keepAliveSeconds;
   }
 
   /** Whether a head has begun to arrive and is incomplete. */
@@ -149,6 +155,7 @@ export class ResponseParser {
     }
     const framing = readFraming(head, this.#headRequest);
     this.#keepAlive = framing.keepAlive;
+    this.#keepAliveSeconds = framing.keepAliveSeconds;
     if (head.status === 101 || framing.length === 0) {
       this.#sink?.onHead(head, true);
       if (head.status === 101) {
@@ -240,6 +247,8 @@ interface Framing {
   /** Length of the body in bytes; 0 without a body; -1 when only its end will show it. */
   readonly length: number;
   readonly keepAlive: boolean;
+  /** From `Keep-Alive: timeout`; null without one. */
+  readonly keepAliveSeconds: number | null;
 }
 
 /**
@@ -250,6 +259,7 @@ function readFraming(head: ResponseHead & { readonly minor: string }, headReques
   let length = -1;
   let chunked = false;
   let keepAlive = head.minor === '1';
+  let keepAliveSeconds: number | null = null;
   let lengths = 0;
   for (let i = 0; i < head.headers.length; i += 2) {
     const name = head.headers[i] as string;
@@ -268,14 +278,30 @@ function readFraming(head: ResponseHead & { readonly minor: string }, headReques
       const tokens = value.toLowerCase();
       if (tokens.includes('close')) keepAlive = false;
       else if (head.minor === '0' && tokens.includes('keep-alive')) keepAlive = true;
+    } else if (lower === 'keep-alive') {
+      const seconds = readKeepAliveSeconds(value);
+      if (seconds !== null) keepAliveSeconds = Math.min(seconds, keepAliveSeconds ?? seconds);
     }
   }
   if (lengths > 1 || (lengths === 1 && chunked)) dropLengths(head.headers, chunked ? 0 : 1);
-  if (headRequest || head.status === 204 || head.status === 304) return { kind: 'length', length: 0, keepAlive };
+  if (headRequest || head.status === 204 || head.status === 304)
+    return { kind: 'length', length: 0, keepAlive, keepAliveSeconds };
   // Both at once may be response smuggling: the length is ignored and the connection not reused.
-  if (chunked) return { kind: 'chunk-size', length: -1, keepAlive: keepAlive && length === -1 };
-  if (length !== -1) return { kind: 'length', length, keepAlive };
-  return { kind: 'until-close', length: -1, keepAlive: false };
+  if (chunked) return { kind: 'chunk-size', length: -1, keepAlive: keepAlive && length === -1, keepAliveSeconds };
+  if (length !== -1) return { kind: 'length', length, keepAlive, keepAliveSeconds };
+  return { kind: 'until-close', length: -1, keepAlive: false, keepAliveSeconds };
+}
+
+/**
+ * How long an idle connection is kept, from `Keep-Alive: timeout=5, max=100` (RFC 2068 section 19.7.1.1). `max=0`: for no
+ * further request.
+ *
+ * @returns seconds, or null when the header says nothing that can be read
+ */
+function readKeepAliveSeconds(value: string): number | null {
+  if (/(?:^|[,;\s])max\s*=\s*"?0+(?!\d)/i.test(value)) return 0;
+  const seconds = /(?:^|[,;\s])timeout\s*=\s*"?(\d{1,9})/i.exec(value)?.[1];
+  return seconds === undefined ? null : Number(seconds);
 }
 
 function dropLengths(headers: string[], keep: number): void {

@@ -44,6 +44,7 @@ export class UpstreamConnection implements PendingWrite {
   #connected = false;
   /** An earlier request got its response on this connection. */
   #isReused = false;
+  #idleSince = 0;
   /** A part of the response to the present request has come. */
   #isAnswered = false;
   #timeoutMs = 0;
@@ -87,6 +88,11 @@ export class UpstreamConnection implements PendingWrite {
     });
     socket.on('error', (cause) => this.#fail(this.#connected ? 'closed' : 'connect', cause));
     socket.on('end', () => {
+      // Between this event and `close` a request could still be written, and nobody would read it.
+      if (this.#handler === null) {
+        socket.destroy();
+        return;
+      }
       try {
         this.#parser.finish();
       } catch (cause) {
@@ -147,6 +153,16 @@ export class UpstreamConnection implements PendingWrite {
     return this.#isReused && !this.#isAnswered;
   }
 
+  /** How long the web server keeps the connection open when it is idle, seconds; null when it did not say. */
+  get keepAliveSeconds(): number | null {
+    return this.#parser.keepAliveSeconds;
+  }
+
+  /** How long the connection has been idle, milliseconds. */
+  get idleMs(): number {
+    return performance.now() - this.#idleSince;
+  }
+
   destroy(): void {
     this.#handler = null;
     this.#stopHeadTimer();
@@ -199,6 +215,7 @@ export class UpstreamConnection implements PendingWrite {
       // The socket may still be paused because the client read this response slowly.
       this.socket.resume();
       this.#isReused = true;
+      this.#idleSince = performance.now();
       this.onIdle(this);
     }
   }

@@ -161,15 +161,35 @@ export class SlowDownloads {
   }
 }
 
-/** Idle connections are closed after this time, milliseconds. Web servers wait longer, so none closes under a request. */
+/** Idle connections are closed after this time, milliseconds. Most web servers wait longer. */
 const IDLE_MS = 4000;
+/** A request that can't be sent again takes no connection that has been idle for longer than this, milliseconds. */
+const YOUNG_MS = 250;
+
+/**
+ * Which connections a request may take. `any`: it can be sent again when the web server closes a kept one under it.
+ * `young`: it can't, so no connection that has been idle for long. `fresh`: none that has been used before.
+ */
+export type Reuse = 'any' | 'young' | 'fresh';
 
 /** A request that needs a connection. Exactly one of the methods is called, unless the request is cancelled. */
 export interface ConnectionWaiter {
   /** Key of the client's address. */
   readonly from: string;
+  readonly reuse: Reuse;
   use(connection: UpstreamConnection): void;
   fail(kind: UpstreamFailure, cause: unknown): void;
+}
+
+/**
+ * How long an idle connection is kept. A second less than the web server keeps it, since a request may be on its way
+ * when it closes.
+ *
+ * @param seconds that the web server has named, or null
+ * @returns milliseconds; 0 to close it at once
+ */
+export function toIdleMs(seconds: number | null): number {
+  return seconds === null ? IDLE_MS : Math.min(IDLE_MS, Math.max(seconds * 1000 - 1000, seconds * 500));
 }
 
 /** Requests of one address that WordPress may have at the same time when its pool is small. */
@@ -331,14 +351,19 @@ export class UpstreamPool {
   }
 
   #use(waiter: ConnectionWaiter): void {
-    const connection = this.#takeIdle() ?? this.#open();
+    const connection = this.#takeIdle(waiter.reuse) ?? this.#open();
     this.#inUse.set(connection, waiter.from);
     waiter.use(connection);
   }
 
-  #takeIdle(): UpstreamConnection | null {
+  /** Takes the connection that has been idle for the shortest time. */
+  #takeIdle(reuse: Reuse): UpstreamConnection | null {
+    if (reuse === 'fresh') return null;
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
-      if (!connection.destroyed) return connection;
+      if (connection.destroyed) continue;
+      if (reuse === 'any' || connection.idleMs < YOUNG_MS) return connection;
+      this.#idle.push(connection);
+      return null;
     }
     return null;
   }
@@ -348,6 +373,8 @@ export class UpstreamPool {
   }
 
   #open(): UpstreamConnection {
+    // Requests that take no idle connection must not add to them without limit.
+    if (this.#all.size >= this.maxConnections) this.#idle.shift()?.destroy();
     const connection = new UpstreamConnection(
       this.address,
       (idle) => this.#release(idle),
@@ -366,7 +393,12 @@ export class UpstreamPool {
       connection.destroy();
       return;
     }
-    connection.socket.setTimeout(IDLE_MS);
+    const idleMs = toIdleMs(connection.keepAliveSeconds);
+    if (idleMs === 0) {
+      connection.destroy();
+      return;
+    }
+    connection.socket.setTimeout(idleMs);
     this.#idle.push(connection);
     this.#endUse(connection);
     if (this.#retired) this.#closeIdle();

@@ -288,7 +288,8 @@ async function answer(
   }
   if (script === '/xmlrpc.php' || script === '/wp-cron.php' || script.startsWith('/wp-json'))
     return send(200, 'text/plain', 'ok');
-  if (script === '/author/wp-admin/' || script === '/news/wp-admin/') return send(200, 'text/html', 'what a writer wrote');
+  if (script === '/author/wp-admin/' || script === '/news/wp-admin/')
+    return send(200, 'text/html', 'what a writer wrote');
   if (script === '/' || script === '/shop/account') return send(200, 'text/html', 'a page');
   if (script === '/members') return fake.custom && !asMember ? trace() : send(200, 'text/html', 'members');
   // A rule of WordPress's own. The connector shows it the visitor's address when the rules have been asked.
