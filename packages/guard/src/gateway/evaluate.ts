@@ -174,6 +174,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
       decoy = toPlainDecoy(target.target, deriveDecoyKey(secret, requestId));
       const missing = toCanonicalPath(decoy.target);
       if (missing.ok) facts = toFacts(missing.path);
+      loginRoute = 'other';
       openVerdict = null;
     } else openVerdict ??= other;
   }

@@ -281,6 +281,14 @@ describe('with a custom login address', () => {
     }
   });
 
+  it('the custom address leads nowhere else in the reading of another program', async () => {
+    const gate = await hiddenGate();
+    for (const path of [`/${SLUG};%5C..%5Cwp-login.php`, `/${SLUG}%3F%5C..%5Cwp-admin`]) {
+      const told = await gate.ask(path);
+      expect([path, [400, 404].includes(told.status), told.body.includes('action')]).toEqual([path, true, false]);
+    }
+  });
+
   it('an author, a term or a search that is called like a hidden page is served', async () => {
     const gate = await hiddenGate();
     expect((await gate.ask('/author/wp-admin/')).body).toBe('what a writer wrote');
