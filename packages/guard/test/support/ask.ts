@@ -62,7 +62,7 @@ export function ask(policy: Policy, target: string, paths: Partial<SitePaths> = 
     doubt === null
       ? null
       : decideOnReadings(policy, { ...doubtful, doubt, toFacts: (path) => toFacts(path, query, paths) }, noFault);
-  if (other === 'refuse') return 'ambiguous';
+  if (other === 'refuse' || other === 'hidden') return 'ambiguous';
   const open = verdict ?? other;
   return open === null ? 'passes' : `${open.rule}?`;
 }
