@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { closing, exchange, statusOf } from './raw-client.js';
-import { type Gateway, recordingServer, type Seen, startGateway } from './running-gateway.js';
+import { type Gateway, rawServer, recordingServer, type Seen, startGateway } from './running-gateway.js';
 import { SECRET } from './support/site-config.js';
 
 const mac = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex');
@@ -67,6 +67,28 @@ describe('a path that is called like a protected file', () => {
     const gateway = await startGateway(port);
     gateway.rule({ options: { lock_system_folders: 1 } });
     expect(statusOf(await get(gateway, '/error_log/'))).toBe(403);
+  });
+});
+
+describe('a file that is refused', () => {
+  it('is not read to its end', async () => {
+    const ended: boolean[] = [];
+    const port = await rawServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('close', () => ended.push(true));
+      socket.on('data', () => {
+        const write = (): void => {
+          while (!socket.destroyed && socket.write(Buffer.alloc(65_536)));
+        };
+        socket.on('drain', write);
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n');
+        write();
+      });
+    });
+    const gateway = await startGateway(port);
+    gateway.rule({ options: { lock_system_folders: 1 } });
+    expect(statusOf(await get(gateway, '/error_log'))).toBe(403);
+    await expect.poll(() => ended).toEqual([true]);
   });
 });
 

@@ -232,13 +232,14 @@ function withResponseRule(
   return {
     ...hooks,
     onHead(status, headers) {
-      if (hooks.onHead(status, headers)) return true;
+      const replaced = hooks.onHead(status, headers);
+      if (replaced !== false) return replaced;
       const { rule, refusal } = openVerdict;
       const shown = { isFromWordPress: signal().kind === 'ok', headers };
       if (refusal.unless === undefined || isHarmlessResponse(refusal.unless, shown)) return false;
       gateway.refusals.add(rule);
       responder.page(refusal.page, rule);
-      return true;
+      return shown.isFromWordPress || 'unread';
     },
   };
 }

@@ -200,8 +200,10 @@ class Exchange implements UpstreamHandler, PendingWrite {
 
   #respond(head: ResponseHead, headers: RawHeaders, complete: boolean): void {
     const { response } = this.f;
-    if (this.f.hooks.onHead(head.status, headers)) {
+    const replaced = this.f.hooks.onHead(head.status, headers);
+    if (replaced !== false) {
       this.#over = true;
+      if (replaced === 'unread' && !complete) this.#connection?.destroy();
       return;
     }
     this.f.editHeaders(headers);
@@ -376,8 +378,12 @@ export interface ResponseHooks {
    * @returns what the response has to wait for, or null; it must not reject
    */
   onLoginReport(login: string | undefined, status: number, headers: RawHeaders): Promise<void> | null;
-  /** The head is about to be sent. May add headers. @returns true when the client gets another response instead */
-  onHead(status: number, headers: RawHeaders): boolean;
+  /**
+   * The head is about to be sent. May add headers.
+   *
+   * @returns true when the client gets another response instead; `unread` when that one is a file, whose rest nobody reads
+   */
+  onHead(status: number, headers: RawHeaders): boolean | 'unread';
   /**
    * There will be no head.
    *
