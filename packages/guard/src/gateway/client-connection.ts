@@ -51,9 +51,18 @@ export class ClientConnection {
     /** Called when the connection becomes busy and when it becomes idle. */
     private readonly onBusy: (connection: ClientConnection, busy: boolean) => void,
   ) {
-    this.#socket = socket;
+    this.#socket = this.#endGently(socket);
     // Node removes its own listener from upgraded sockets, and an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
+  }
+
+  /**
+   * Node calls `destroySoon` behind the last response. It closes the connection at once, which resets it when the client
+   * is still sending, and a reset takes the response from a client that has not read it yet.
+   */
+  #endGently(socket: Socket): Socket {
+    socket.destroySoon = () => this.end();
+    return socket;
   }
 
   /** What Node's HTTP server reads from: the accepted socket, or a stream in its place (`readAgain`). */
@@ -74,7 +83,7 @@ export class ClientConnection {
     const stream = new RawTargetStream(isStream ? before.raw : before, { piece: all, firstRaw });
     stream.on('error', () => stream.destroy());
     // Node's documentation allows any Duplex; this one has what guard uses of a socket besides.
-    this.#socket = stream as unknown as Socket;
+    this.#socket = this.#endGently(stream as unknown as Socket);
     // The body that it was for has come.
     clearTimeout(this.#bodyTimeout);
     return this.#socket;
@@ -83,6 +92,11 @@ export class ClientConnection {
   /** Whether a request is under way or the connection is a tunnel. */
   get isBusy(): boolean {
     return this.#current !== null || this.#isTunnel;
+  }
+
+  /** Whether the last bytes were written; the client may still read them, and send what is ignored. */
+  get isEnding(): boolean {
+    return this.#isEnding;
   }
 
   /**
@@ -114,17 +128,19 @@ export class ClientConnection {
    */
   ignoreInput(early: Buffer): void {
     const { socket } = this;
-    if (socket.destroyed || this.#isEnding) return;
+    if (socket.destroyed) return;
     this.becomeLast();
     socket.on('data', (piece: Buffer) => this.ignore(piece.length));
-    socket.on('end', () => socket.destroySoon());
+    socket.on('end', () => socket.end());
     socket.on('timeout', () => this.onTimeout());
     socket.on('drain', () => {
       const current = this.#current?.response;
       if (current?.writableNeedDrain === true) current.emit('drain');
     });
     this.ignore(early.length);
-    socket.resume();
+    // While the last bytes are written, `end` has the socket pause, and goes on afterwards.
+    if (this.#isEnding && !socket.writableFinished) socket.pause();
+    else socket.resume();
   }
 
   /** Only the requests that were read get responses; the last of these says so if it still can. */
@@ -164,7 +180,7 @@ export class ClientConnection {
 
   /**
    * Sends the last bytes and ends the connection: once the client has read them and had time to end its side, or when it
-   * reads nothing for the idle timeout.
+   * reads nothing for the idle timeout (RFC 9112 section 9.6).
    */
   end(lastBytes: string | Buffer = ''): void {
     if (this.#isEnding || this.socket.destroyed) return;
@@ -203,6 +219,7 @@ export class ClientConnection {
 
   /** Ends the connection once the request under way has its response. */
   drain(): void {
+    if (this.#isEnding) return;
     this.#dropWaiting();
     if (this.#current === null) {
       this.socket.destroy();
@@ -259,6 +276,8 @@ export class ClientConnection {
     this.#current = null;
     const { socket } = this;
     if (socket.destroyed) return;
+    // Node has ended the connection behind this response.
+    if (this.#isEnding) this.#dropWaiting();
     const next = this.#waiting.shift();
     if (next !== undefined) {
       this.#waitingBytes -= next.bytes;
@@ -267,9 +286,7 @@ export class ClientConnection {
     }
     this.onBusy(this, false);
     if (!request.complete) this.#discardBody(request);
-    // More may come that is ignored: closing the socket at once would reset it.
-    else if (this.#ignoredBytes > 0) this.end();
-    else if (this.#isLast) socket.destroySoon();
+    else if (this.#isLast) this.end();
   }
 
   /** The response was sent before the body was complete: discards the rest, which has a limited time to arrive. */
@@ -277,7 +294,7 @@ export class ClientConnection {
     this.#bodyTimeout = setTimeout(() => this.socket.destroy(), this.idleMs);
     request.once('end', () => {
       clearTimeout(this.#bodyTimeout);
-      if (this.#isLast) this.socket.destroySoon();
+      if (this.#isLast) this.end();
     });
     request.resume();
   }

@@ -129,6 +129,8 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
   const readers = server.listeners('connection') as ((socket: Socket) => void)[];
   // By default Node stops reading at 2,000 headers and drops the rest.
   server.maxHeadersCount = 0;
+  // Node's own end of idle connections would reset those whose client is still sending.
+  server.closeIdleConnections = () => {};
   const onRequest = (request: IncomingMessage, response: ServerResponse, continueFirst: boolean): void => {
     const connection = connections.get(request.socket);
     connection?.receive(request, response, () => {
@@ -212,7 +214,10 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
     const connection = connections.get(socket);
     // A parser that gave up at a raw byte still watches its time limits. Another one reads the connection now.
     if (connection !== undefined && connection.socket !== socket) return;
-    if (connection === undefined || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    if (connection === undefined || error.code === 'ECONNRESET') socket.destroy();
+    // The client may not have read its last response yet.
+    else if (connection.isEnding) connection.ignore(error.rawPacket?.length ?? 0);
+    else if (!socket.writable) socket.destroy();
     // Bytes after the last request of a connection are ignored; that request still gets its response (RFC 9112 section 9.6).
     else if (connection.isBusy && isBehindLast(error, connection)) connection.ignore(error.rawPacket?.length ?? 0);
     else readAgainOrRefuse(error, connection);
@@ -242,7 +247,7 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
       router.setSites(configured);
     },
     async close() {
-      // Node's HTTP server would end idle connections at once.
+      // Node's HTTP server would end its checks of incomplete requests at once.
       const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
       if (parts.socket !== undefined && limits.drainSeconds > 0) {
         connections.announceEnd();

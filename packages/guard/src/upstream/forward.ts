@@ -279,8 +279,8 @@ class Exchange implements UpstreamHandler, PendingWrite {
 
   /**
    * Whether the web server closed a kept connection in the moment in which the request was sent. It has not read it, so
-   * that credentials in it were not checked, unless it crashed in between: then one permit was for two checks, which nobody
-   * can bring about from outside.
+   * that credentials in it were not checked, unless it crashed, was stopped at once, or is told to end such requests
+   * without a response (`return 444`): then one permit was for two checks. Nobody can bring that about from outside.
    */
   #mayResend(): boolean {
     return this.#connection?.isStale === true && !this.#isClientGone && this.#mayRepeat();

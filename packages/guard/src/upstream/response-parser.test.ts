@@ -8,11 +8,12 @@ interface Read {
   body: string;
   reusable: boolean | null;
   rest: string | null;
+  keepAliveSeconds: number | null;
 }
 
 /** Feeds the pieces one after the other, then the end of the connection when `ends`. */
 function read(pieces: readonly string[], { headRequest = false, ends = false } = {}): Read {
-  const result: Read = { heads: [], informations: [], body: '', reusable: null, rest: null };
+  const result: Read = { heads: [], informations: [], body: '', reusable: null, rest: null, keepAliveSeconds: null };
   let last = 0;
   const parser = new ResponseParser();
   parser.expect(
@@ -25,6 +26,7 @@ function read(pieces: readonly string[], { headRequest = false, ends = false } =
       },
       onComplete(reusable, rest) {
         result.reusable = reusable;
+        result.keepAliveSeconds = parser.keepAliveSeconds;
         result.rest = rest === null ? null : rest.toString('latin1');
       },
     },
@@ -155,6 +157,26 @@ describe('a connection', () => {
     ['HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', true],
   ])('after %j can be used again: %s', (text, reusable) => {
     expect(read([text]).reusable).toBe(reusable);
+  });
+
+  it.each([
+    ['Content-Type: text/html', null],
+    ['Keep-Alive: timeout=5', 5],
+    ['Keep-Alive: timeout=5, max=100', 5],
+    ['keep-alive: max=100, TIMEOUT=1', 1],
+    ['Keep-Alive: timeout="5"', 5],
+    ['Keep-Alive: timeout = 30;max=1', 30],
+    ['Keep-Alive: timeout=0', 0],
+    ['Keep-Alive: timeout=5, max=0', 0],
+    ['Keep-Alive: max=0', 0],
+    ['Keep-Alive: timeout=60\r\nKeep-Alive: timeout=2', 2],
+    ['Keep-Alive: timeout=2\r\nKeep-Alive: max=7', 2],
+    ['Keep-Alive: 300', null],
+    ['Keep-Alive: timeout=soon', null],
+    ['Keep-Alive: x-timeout=3', null],
+  ])('is kept for as long as the web server says: %j, %s', (header, seconds) => {
+    const text = answer(`200 OK\r\n${header}\r\nContent-Length: 2`, 'ok');
+    expect(read([text]).keepAliveSeconds).toBe(seconds);
   });
 });
 

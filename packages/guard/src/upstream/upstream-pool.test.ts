@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { UpstreamConnection } from './upstream-client.js';
-import { SlowDownloads, UploadLimiter, type UploadWaiter } from './upstream-pool.js';
+import { SlowDownloads, toIdleMs, UploadLimiter, type UploadWaiter } from './upstream-pool.js';
 
 /** @param connections the pool's maximum */
 function uploadLimiter(connections = 16) {
@@ -22,6 +22,20 @@ function uploadLimiter(connections = 16) {
   };
   return { uploads, granted, refused, enter };
 }
+
+describe('an idle connection to the web server', () => {
+  it.each([
+    ['says nothing', null, 4000],
+    ['has closed it', 0, 0],
+    ['keeps it for 1 second', 1, 500],
+    ['keeps it for 2 seconds', 2, 1000],
+    ['keeps it for 3 seconds', 3, 2000],
+    ['keeps it for 5 seconds', 5, 4000],
+    ['keeps it for a minute', 60, 4000],
+  ])('is kept for less than the web server keeps it, which %s', (_what, seconds, idleMs) => {
+    expect(toIdleMs(seconds)).toBe(idleMs);
+  });
+});
 
 /** Two checks, so that a body that sends nothing is known to have stalled. */
 const TWO_CHECKS_MS = 2000;

@@ -1,0 +1,118 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { answersIn, RawClient, statusOf } from './raw-client.js';
+import { recordingServer, startGateway } from './running-gateway.js';
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+const LAST = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+const RAW = 'GET /?\xc3\xa9 HTTP/1.1\r\nHost: a\r\n\r\n';
+
+/** A client that leaves its side open when guard has ended its own, and keeps what goes wrong with the connection. */
+function halfOpenClient(port: number) {
+  const client = new RawClient(port);
+  client.socket.allowHalfOpen = true;
+  const faults: string[] = [];
+  client.socket.on('error', ({ message }) => faults.push(message));
+  const ended = new Promise<void>((resolve) => client.socket.once('end', resolve));
+  return { client, faults, ended };
+}
+
+/** So long guard reads on behind a last answer, milliseconds. */
+const LINGER_MS = 2000;
+
+/** Makes it an hour until the test ends, since a busy machine may take longer to send. */
+function lingerLong(): void {
+  const { setTimeout: set } = globalThis;
+  const begin = (run: () => void, ms?: number): NodeJS.Timeout => set(run, ms === LINGER_MS ? 3_600_000 : ms);
+  const changed = vi.spyOn(globalThis, 'setTimeout').mockImplementation(begin as typeof setTimeout);
+  onTestFinished(() => changed.mockRestore());
+}
+
+/**
+ * Sends more behind the end of the answers, and then more than one read takes: a connection that is closed with bytes that
+ * nobody has read is reset, which takes answers from a client that has not read them yet.
+ */
+async function sendOn(client: RawClient, bytes: string): Promise<void> {
+  for (const piece of [...(bytes.match(/.{1,2000}/gs) ?? []), GET.repeat(4000), GET.repeat(4000)]) {
+    client.send(piece);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+describe('the last answer of a connection', () => {
+  const kinds: [string, string, string][] = [
+    ['a request that ends the connection, and one behind it', LAST, GET],
+    ['a request of HTTP/1.0, and one behind it', 'GET / HTTP/1.0\r\nHost: a\r\n\r\n', GET],
+    ['a wish for another protocol', GET.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'), GET],
+    ['raw bytes in a target, and a request behind it', LAST.replace('/last', '/?\xc3\xa9'), GET],
+    ['raw bytes behind two requests', GET + GET + RAW, RAW],
+    ['raw bytes behind one with raw bytes', RAW + GET + RAW, GET],
+    ['a broken request', 'BROKEN\r\n\r\n', GET],
+    [
+      'a body whose request is refused',
+      `${LAST.replace('GET /last', 'POST /xmlrpc.php').slice(0, -2)}Content-Length: 4000\r\n\r\nab`,
+      'x'.repeat(3998),
+    ],
+    [
+      'a body in chunks whose request is refused',
+      `${LAST.replace('GET /last', 'POST /xmlrpc.php').slice(0, -2)}Transfer-Encoding: chunked\r\n\r\n`,
+      `ff0\r\n${'x'.repeat(4080)}\r\n0\r\n\r\n`,
+    ],
+    ['handshakes behind it', LAST, GET.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')],
+    ['what is no HTTP behind it', LAST, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+  ];
+
+  it.each(kinds)('reaches a client that still sends: %s', async (_what, bytes, more) => {
+    lingerLong();
+    const { port } = await recordingServer();
+    const gateway = await startGateway(port);
+    gateway.rule({ options: { disable_xml_rpc: 1 } });
+    const { client, faults, ended } = halfOpenClient(gateway.port);
+    client.send(bytes);
+    await ended;
+    const answers = answersIn(client.received);
+    expect(answers).toBeGreaterThan(0);
+    await sendOn(client, more);
+    expect(faults).toEqual([]);
+    client.socket.end();
+    await client.end();
+    expect(faults).toEqual([]);
+    // What came behind the last answer got none.
+    expect(answersIn(client.received)).toBe(answers);
+    await expect.poll(() => gateway.server.connections).toBe(0);
+  });
+
+  it.each(['before', 'behind'])('comes when guard ends its connections %s it, too', async (when) => {
+    lingerLong();
+    let goOn = () => {};
+    const { port, seen } = await recordingServer((_request, response) => {
+      goOn = () => void response.end('hello');
+    });
+    const gateway = await startGateway(port);
+    const { client, faults, ended } = halfOpenClient(gateway.port);
+    client.send(when === 'before' ? GET : LAST);
+    await expect.poll(() => seen.length).toBe(1);
+    let closed = when === 'before' ? gateway.server.close() : null;
+    goOn();
+    await ended;
+    closed ??= gateway.server.close();
+    expect(statusOf(client.received)).toBe(200);
+    await sendOn(client, GET + GET);
+    expect(faults).toEqual([]);
+    client.socket.end();
+    await Promise.all([client.end(), closed]);
+    expect(faults).toEqual([]);
+    expect(answersIn(client.received)).toBe(1);
+  });
+
+  it('ends the connection for a client that sends without end', async () => {
+    const { port } = await recordingServer();
+    const gateway = await startGateway(port);
+    for (const more of [Buffer.alloc(100_000), Buffer.from(GET.repeat(3000))]) {
+      const { client, ended } = halfOpenClient(gateway.port);
+      client.send(LAST);
+      await ended;
+      for (let n = 0; n < 20 && !client.closed; n++) client.send(more);
+      await expect.poll(() => gateway.server.connections).toBe(0);
+    }
+  });
+});
