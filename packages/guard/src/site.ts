@@ -3,6 +3,8 @@
  * from the connector (with safe defaults until it responds).
  */
 
+import type { SessionCookieNames } from './http/session-cookies.js';
+
 /** Identifier of a site in the configuration, storage and log: letters, digits and hyphens. */
 export type SiteId = string;
 
@@ -75,6 +77,46 @@ export interface SitePaths {
   readonly uploads: string;
   /** Path of the REST root below home, for example `/wp-json`. */
   readonly rest: string;
+  /** Folder of must-use plugins; absent means below `content`. */
+  readonly muPlugins?: string | undefined;
+  /** Other folders that only hold files: translations, fonts, uploads of old networks. */
+  readonly files?: readonly string[] | undefined;
+  /** Other addresses of the host that lead into the folders, as filters of plugins name them. */
+  readonly also?: { readonly [Folder in NamedFolder]?: readonly string[] | undefined } | undefined;
+  /** Folders of languages in front of addresses, lower-case, without slashes. */
+  readonly languages?: readonly string[] | undefined;
+  /** Bases of addresses, without slashes at the ends; absent means WordPress's usual ones. */
+  readonly bases?: SiteBases | undefined;
+}
+
+/** Folders of WordPress that may have several addresses. */
+export type NamedFolder = 'admin' | 'includes' | 'content' | 'uploads';
+
+/** What addresses below home may begin with, lower-case. */
+export interface SiteBases {
+  /** Behind these stands text that WordPress reads: searches, terms, authors, posts. */
+  readonly text: readonly string[];
+  /** Those of them behind which WordPress has feeds by its own rules. */
+  readonly feed: readonly string[];
+}
+
+/** The bases of a site whose owner has chosen none (`WP_Rewrite`). */
+export const USUAL_BASES: SiteBases = Object.freeze({
+  text: ['search', 'tag', 'category', 'author'],
+  feed: ['search', 'tag', 'category', 'author'],
+});
+
+/** All addresses of a folder, the usual one first. */
+export function addressesOf(paths: SitePaths, folder: NamedFolder): readonly string[] {
+  return [paths[folder], ...(paths.also?.[folder] ?? [])];
+}
+
+/** A folder that plugins for several languages usually put in front: `/en/`, `/pt-br/`, `/zh_hant/`. */
+const USUAL_LANGUAGE = /^[a-z]{2,3}(?:[-_][a-z]{2,4})?$/;
+
+/** Whether the first folder of an address may be that of a language. @param told `SitePaths.languages` */
+export function isLanguageFolder(name: string, told: readonly string[] = []): boolean {
+  return USUAL_LANGUAGE.test(name) || told.includes(name);
 }
 
 export const defaultSitePaths: SitePaths = {
@@ -112,6 +154,12 @@ export interface SiteFacts {
   /** Address of the site as WordPress knows it, for example `https://example.com/blog`. */
   readonly homeUrl: string;
   readonly paths: SitePaths;
+  /** Address of wp-admin, for links in mails; absent means below the host of `homeUrl`. */
+  readonly adminUrl?: string | undefined;
+  /** Cookies of sessions whose names are the site's own; absent means that WordPress's names are used. */
+  readonly sessionCookies?: SessionCookieNames | undefined;
+  /** Changes with any name or address that the connector tells; absent for a connector that tells none. */
+  readonly names?: string | undefined;
   /** As WordPress stores it: an IANA name, or an offset such as `+05:30`. */
   readonly timeZone: string;
   /** Locale of the site as WordPress names it, for example `de_DE`. */
@@ -135,6 +183,7 @@ export type ConnectorState =
  * address is known.
  */
 export function adminUrl(facts: SiteFacts | null, page: string): string {
+  if (facts?.adminUrl !== undefined) return `${facts.adminUrl.replace(/\/$/, '')}/${page}`;
   const origin = facts === null ? '' : new URL(facts.homeUrl).origin;
   return `${origin}${(facts?.paths ?? defaultSitePaths).admin}/${page}`;
 }

@@ -23,6 +23,8 @@ final class Security_Optimizer_Command_Events {
 		if ( array() !== $stored ) {
 			Security_Optimizer_Outbox::delete( $stored );
 		}
-		return Security_Optimizer_Outbox::read( min( $body['limit'], self::MAX_EVENTS ) );
+		$batch = Security_Optimizer_Outbox::read( min( $body['limit'], self::MAX_EVENTS ) );
+		// Asked for every half minute while the site is in use: guard notices here that a name has changed.
+		return is_array( $batch ) ? $batch + array( 'names' => Security_Optimizer_Site_Names::hash( Security_Optimizer_Site_Names::all() ) ) : $batch;
 	}
 }

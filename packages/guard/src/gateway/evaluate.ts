@@ -137,7 +137,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
   const method = request.method as string;
   const { paths, signedXmlRpc } = policy;
   const now = context.clock();
-  const credentials = readCredentials(request);
+  const credentials = readCredentials(request, policy.sessionCookies);
   // Object spread here and below would cost more than all the rules together (docs/benchmarks.md, P2).
   let facts = toRequestFacts({ method, address, paths, signedXmlRpc, now, credentials, path, query });
   if (facts.query.isAmbiguous('rest_route')) {

@@ -181,11 +181,15 @@ function forwardToWordPress(gateway: GatewayContext, current: RequestContext, ad
     },
     onResponse(status) {
       if (status !== CLIENT_CLOSED_REQUEST) gateway.observer.forwarded(status, gateway.clock() - time);
-      if (isMember(signal)) gateway.sessions.add(site.config.id, cookie, time);
+      if (isMember(signal)) gateway.sessions.add(site.config.id, cookie, policy.sessionCookies, time);
       // A wrong password is listed, whoever sent it.
       if (responder.hasFailed()) responder.record(status, null);
       else if (isMember(signal)) return;
-      else if (status === CLIENT_CLOSED_REQUEST && gateway.sessions.has(site.config.id, cookie, time)) return;
+      else if (
+        status === CLIENT_CLOSED_REQUEST &&
+        gateway.sessions.has(site.config.id, cookie, policy.sessionCookies, time)
+      )
+        return;
       else if (!(signal.kind === 'missing' && isStaticFile(facts))) responder.record(status, null);
     },
     onStream: () => gateway.tunnels.add(response, { site: site.config.id, facts, close: () => response.destroy() }),
@@ -294,10 +298,10 @@ export function handleApiRequest(
   const { config } = allowed.site;
   const { cookie } = request.headers;
   let isConfirmed = false;
-  const isRegisteredUser = gateway.sessions.has(config.id, cookie, time);
+  const isRegisteredUser = gateway.sessions.has(config.id, cookie, allowed.policy.sessionCookies, time);
   prepareOwnResponse(gateway, allowed, response, (status) => {
     // A registered user may send an expired nonce, or close the connection before WordPress confirms the session.
-    if (!isConfirmed && !gateway.sessions.has(config.id, cookie, time)) record(status);
+    if (!isConfirmed && !gateway.sessions.has(config.id, cookie, allowed.policy.sessionCookies, time)) record(status);
   });
   gateway.api(request, response, {
     site: config,
@@ -311,7 +315,7 @@ export function handleApiRequest(
     isRegisteredUser,
     onRegisteredUser() {
       isConfirmed = true;
-      gateway.sessions.add(config.id, cookie, time);
+      gateway.sessions.add(config.id, cookie, allowed.policy.sessionCookies, time);
     },
   });
 }

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { RawHeaders } from '../http/headers.js';
+import { type SessionCookieNames, startsSession } from '../http/session-cookies.js';
 import type { Logger } from '../lib/logger.js';
 import type { LoginAttempts } from '../login/attempts.js';
 import {
+  cookieFolder,
   createKnownBrowserCookie,
   createLoginPageCookie,
   recordSuccess,
@@ -85,7 +87,7 @@ export function createLoginHooks(context: LoginHooksContext, login: LoginRequest
   };
 
   const addCookies = (headers: RawHeaders, report: LoginReport | null, isLoginPage: boolean): void => {
-    const where = { home: policy.paths.home, scheme: allowed.scheme, now: context.clock() };
+    const where = { home: cookieFolder(policy.paths), scheme: allowed.scheme, now: context.clock() };
     if (report !== null && report.ok !== null && BROWSER_ROUTES.has(report.ok.route)) {
       const knownBrowser = { ...where, device, user: report.ok.id, freshId: randomBytes(8).toString('hex') };
       headers.push('Set-Cookie', createKnownBrowserCookie(secret, knownBrowser));
@@ -137,7 +139,8 @@ export function createLoginHooks(context: LoginHooksContext, login: LoginRequest
       byForm: isLoginForm(allowed.facts, loginRoute),
       rest: allowed.facts.restRoute !== null,
       status,
-      startsSession: (loginRoute === 'login' || loginRoute === 'signup') && startsSession(headers),
+      startsSession:
+        (loginRoute === 'login' || loginRoute === 'signup') && beginsSession(headers, policy.sessionCookies),
     });
     const expected = verdict === 'expected';
     if (expected && (status !== null || whole)) context.missingReports.recordMissing(site.config, requestId, status);
@@ -248,10 +251,9 @@ function addRetryAfter(headers: RawHeaders, status: number, ms: number): void {
 }
 
 /** Whether a response sets WordPress's login cookie. */
-function startsSession(headers: RawHeaders): boolean {
+function beginsSession(headers: RawHeaders, names: SessionCookieNames): boolean {
   for (let i = 0; i < headers.length; i += 2) {
-    if (/^set-cookie$/i.test(headers[i] as string) && /^\s*wordpress_logged_in_/.test(headers[i + 1] as string))
-      return true;
+    if (/^set-cookie$/i.test(headers[i] as string) && startsSession(headers[i + 1] as string, names)) return true;
   }
   return false;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { VisitSink } from '../activity/visit.js';
+import { readSessionCookie, type SessionCookieNames } from '../http/session-cookies.js';
 import type { Address } from '../lib/address.js';
 import type { Clock } from '../lib/clock.js';
 import { setBounded } from '../lib/set-bounded.js';
@@ -141,7 +142,6 @@ const NO_TARGET = '-';
 /** How long a session stays cached after WordPress has confirmed it, milliseconds. */
 const SESSION_MS = 3600_000;
 const MAX_SESSIONS = 10_000;
-const SESSION = /(?:^|;\s*)(wordpress_logged_in_[^=;]{1,64}=[^;]{1,512})/;
 
 /**
  * Sessions that WordPress has confirmed, by cookie. Pages of wp-admin often abort requests before WordPress confirms the
@@ -152,18 +152,18 @@ export class SessionCache {
   readonly #until = new Map<string, number>();
 
   /** @param cookie header of a request whose session WordPress has confirmed */
-  add(site: SiteId, cookie: string | undefined, now: number): void {
-    const session = toSessionKey(site, cookie);
+  add(site: SiteId, cookie: string | undefined, names: SessionCookieNames, now: number): void {
+    const session = toSessionKey(site, cookie, names);
     if (session !== null) setBounded(this.#until, session, now + SESSION_MS, MAX_SESSIONS);
   }
 
-  has(site: SiteId, cookie: string | undefined, now: number): boolean {
-    const session = toSessionKey(site, cookie);
+  has(site: SiteId, cookie: string | undefined, names: SessionCookieNames, now: number): boolean {
+    const session = toSessionKey(site, cookie, names);
     return session !== null && (this.#until.get(session) ?? 0) > now;
   }
 }
 
-function toSessionKey(site: SiteId, cookie: string | undefined): string | null {
-  const session = cookie === undefined ? undefined : SESSION.exec(cookie)?.[1];
-  return session === undefined ? null : `${site} ${session}`;
+function toSessionKey(site: SiteId, cookie: string | undefined, names: SessionCookieNames): string | null {
+  const session = cookie === undefined ? null : readSessionCookie(cookie, names);
+  return session === null ? null : `${site} ${session}`;
 }

@@ -10,12 +10,18 @@ import { defaultSitePaths, type SignedXmlRpc } from '../site.js';
 import { readSignedXmlRpc } from '../wordpress/connector-responses.js';
 import { toCanonicalPath } from './canonical-path.js';
 import { type Credentials, isStaticFile, NO_CREDENTIALS, readCredentials, toRequestFacts } from './request-facts.js';
+import { type SessionCookieNames, toSessionCookieNames, USUAL_SESSION_COOKIES } from './session-cookies.js';
 
 /** What is read from a request with these header lines, sent over a real socket. */
 async function read(...lines: string[]): Promise<Credentials> {
+  return readWith(USUAL_SESSION_COOKIES, ...lines);
+}
+
+/** @param names cookies of the site's own */
+async function readWith(names: SessionCookieNames, ...lines: string[]): Promise<Credentials> {
   let found: Credentials | undefined;
   const server = createServer((request, response) => {
-    found = readCredentials(request);
+    found = readCredentials(request, names);
     response.end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -40,6 +46,16 @@ describe('the credentials of a request', () => {
     }
     for (const cookie of ['wordpress_test_cookie=1', 'wp-settings-1=x', 'a=wordpress_logged_in_x', 'xwordpress_a=1']) {
       expect((await read(`Cookie: ${cookie}`)).hasLoginCookie, cookie).toBe(false);
+    }
+  });
+
+  it('hold a login cookie by the names that the site has chosen, and still by WordPress’s own', async () => {
+    const chosen = toSessionCookieNames({ session: 'member_pass', others: ['staff', 'staff_sec'] });
+    for (const cookie of ['member_pass=x', 'a=b; staff=x', 'staff.sec=x', 'member%5fpass=x', 'wordpress_sec_0a=x']) {
+      expect((await readWith(chosen, `Cookie: ${cookie}`)).hasLoginCookie, cookie).toBe(true);
+    }
+    for (const cookie of ['member=1', 'member_pass_x=1', 'wordpress_test_cookie=1', 'a=member_pass']) {
+      expect((await readWith(chosen, `Cookie: ${cookie}`)).hasLoginCookie, cookie).toBe(false);
     }
   });
 

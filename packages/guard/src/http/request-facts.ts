@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { API_NAMESPACE, CONNECTOR_NAMESPACE, PROVIDER_NAMESPACE } from '@security-optimizer/contract/paths';
 import { type Address, parseAddress } from '../lib/address.js';
 import type { AddressSet } from '../lib/address-set.js';
-import { SIGNED_VALUES, type SignedXmlRpc, type SitePaths } from '../site.js';
+import { isLanguageFolder, SIGNED_VALUES, type SignedXmlRpc, type SitePaths } from '../site.js';
 import type { CanonicalPath } from './canonical-path.js';
 import { isScriptName } from './script-names.js';
+import { hasSessionCookie, type SessionCookieNames } from './session-cookies.js';
 
 export type RequestTarget =
   | { readonly ok: true; readonly target: string; readonly host: string }
@@ -247,7 +248,7 @@ export function toRequestFacts(input: FactsInput): RequestFacts {
     routeSegments,
     scriptAt: segments.findIndex(isScriptName),
     query,
-    restRoute: findRestRoute(routeSegments, query, input.paths.rest),
+    restRoute: findRestRoute(routeSegments, query, input.paths),
     signedXmlRpc: findSignedXmlRpc(
       { method: input.method, segments, query, hasBasic },
       input.signedXmlRpc ?? NO_PLUGINS,
@@ -271,12 +272,17 @@ function stripIndexScript(segments: readonly string[], home: string): readonly s
   return `/${segments.slice(0, depth).join('/')}` === home ? segments.slice(depth) : segments;
 }
 
-/** WordPress accepts `?rest_route=` on any page; the pretty form needs the REST prefix. Routes are case-insensitive. */
-function findRestRoute(route: readonly string[], query: PhpQuery, prefix: string): string | null {
+/**
+ * WordPress accepts `?rest_route=` on any page; the pretty form needs the REST prefix, in front of which plugins for
+ * several languages have a folder. Routes are case-insensitive.
+ */
+function findRestRoute(route: readonly string[], query: PhpQuery, { rest, languages }: SitePaths): string | null {
   const parameter = query.all('rest_route')[0];
   if (parameter !== undefined && parameter !== '') return toRestRoute(parameter.split('/'));
-  const depth = prefix.split('/').length - 1;
-  return `/${route.slice(0, depth).join('/')}` === prefix ? toRestRoute(route.slice(depth)) : null;
+  const depth = rest.split('/').length - 1;
+  if (`/${route.slice(0, depth).join('/')}` === rest) return toRestRoute(route.slice(depth));
+  if (route.length <= depth || `/${route.slice(1, depth + 1).join('/')}` !== rest) return null;
+  return isLanguageFolder(route[0] as string, languages) ? toRestRoute(route.slice(depth + 1)) : null;
 }
 
 function toRestRoute(segments: readonly string[]): string {
@@ -308,34 +314,16 @@ const API_NAMESPACES = [
 ] as const;
 
 /** Reads which credentials the headers contain. In doubt, a credential counts as present. */
-export function readCredentials(request: IncomingMessage): Credentials {
+export function readCredentials(request: IncomingMessage, cookies: SessionCookieNames): Credentials {
   const { cookie, authorization } = request.headers;
   const overridesMethod = request.headers['x-http-method-override'] !== undefined;
   if (cookie === undefined && authorization === undefined && !overridesMethod) return NO_CREDENTIALS;
   return {
-    hasLoginCookie: cookie !== undefined && hasLoginCookie(cookie),
+    hasLoginCookie: cookie !== undefined && hasSessionCookie(cookie, cookies),
     hasAuthorization: authorization !== undefined,
     hasBasic: authorization !== undefined && hasBasicScheme(request),
     overridesMethod,
   };
-}
-
-/**
- * WordPress's session cookies all begin with `wordpress_`; its test cookie does not count. PHP reads dots, spaces and
- * brackets in a name as underscores, and older releases also percent-decode it.
- */
-function hasLoginCookie(header: string): boolean {
-  if (!header.includes('wordpress') && !header.includes('%')) return false;
-  return header.split(';').some((pair) => {
-    const equals = pair.indexOf('=');
-    const name = toPhpCookieName((equals === -1 ? pair : pair.slice(0, equals)).trim());
-    return name.startsWith('wordpress_') && name !== 'wordpress_test_cookie';
-  });
-}
-
-function toPhpCookieName(name: string): string {
-  const decoded = name.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return decoded.trimStart().replace(/[ .[]/g, '_');
 }
 
 /** Checks all `Authorization` headers: Node keeps the first, but the web server may use another. */

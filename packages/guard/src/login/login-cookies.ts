@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { cookieValues, writeCookie } from '../http/headers.js';
-import type { SiteId } from '../site.js';
+import type { SiteId, SitePaths } from '../site.js';
 import type { LoginAttempts } from './attempts.js';
 
 /** The purposes of signed cookies. Each has its own key, derived from the site's secret. */
@@ -55,6 +55,14 @@ export function readSignedCookies(secret: string, purpose: CookiePurpose, header
   return cookieValues(header, COOKIE_NAMES[purpose])
     .slice(0, CHECKED_MAX)
     .flatMap((signed) => verifySignedValue(secret, purpose, signed) ?? []);
+}
+
+/**
+ * The folder whose pages get guard's cookies: the home page's, unless WordPress itself lies outside of it.
+ * @returns URL path without a slash at the end, '' for the root
+ */
+export function cookieFolder({ home, admin }: Pick<SitePaths, 'home' | 'admin'>): string {
+  return admin.startsWith(`${home}/`) ? home : '';
 }
 
 /** Text of a `Set-Cookie` header, its value signed. @param seconds how long the browser keeps it */

@@ -1,4 +1,5 @@
 import type { RequestFacts } from '../http/request-facts.js';
+import { addressesOf, USUAL_BASES } from '../site.js';
 import { FEED_NOT_FOUND, NOT_FOUND, type Protection, type Refusal } from './protection.js';
 
 /** Feed types of WordPress's rewrite rules (`WP_Rewrite::$feeds`); posts and terms cannot take these names. */
@@ -18,12 +19,15 @@ export const feeds: Protection = {
   onError: 'refuse',
   compile({ options, paths }) {
     if (options.disable_feed === 0) return null;
-    const screens = new Set(ADMIN_SCREENS.map((name) => `${paths.admin}/${name}`));
+    const screens = new Set(
+      addressesOf(paths, 'admin').flatMap((admin) => ADMIN_SCREENS.map((name) => `${admin}/${name}`)),
+    );
+    const bases = new Set((paths.bases ?? USUAL_BASES).feed);
     const rest = `${paths.rest}/`;
     return {
       check(facts) {
         // Routes of the REST API come before feeds in WordPress's rules; the RSS block has one that ends in `rss`.
-        const byPath = facts.route.startsWith(rest) ? null : readFeedPath(facts);
+        const byPath = facts.route.startsWith(rest) ? null : readFeedPath(facts, bases);
         if (byPath === NOT_FOUND) return NOT_FOUND;
         const asked = facts.query.all('feed').some((value) => value !== '');
         return asked && !screens.has(facts.path) ? NOT_FOUND : byPath;
@@ -35,19 +39,18 @@ export const feeds: Protection = {
 /** Screens of wp-admin that plugins live on: a parameter named `feed` is the plugin's own there. */
 const ADMIN_SCREENS = ['', 'admin.php', 'admin-ajax.php', 'admin-post.php', 'edit.php', 'post.php', 'tools.php'];
 
-/**
- * First folders below which WordPress's own rules make a feed of every path with a feed type behind two names. `search`
- * and one name are a search for it, `tag` and one name a term.
- */
-const FEED_BASES = new Set(['category', 'tag', 'author', 'search']);
 const YEAR = /^\d{4}$/;
 
-function readFeedPath({ segments, routeSegments }: RequestFacts): Refusal | null {
+/**
+ * @param bases first folders below which WordPress's own rules make a feed of every path with a feed type behind two
+ *   names. `search` and one name are a search for it, `tag` and one name a term
+ */
+function readFeedPath({ segments, routeSegments }: RequestFacts, bases: ReadonlySet<string>): Refusal | null {
   const last = routeSegments[routeSegments.length - 1];
   if (last !== undefined) {
     const first = routeSegments[0] as string;
     const before = routeSegments[routeSegments.length - 2];
-    if (FEED_TYPES.has(last)) return isFeedForCertain(first, routeSegments) ? NOT_FOUND : FEED_NOT_FOUND;
+    if (FEED_TYPES.has(last)) return isFeedForCertain(first, routeSegments, bases) ? NOT_FOUND : FEED_NOT_FOUND;
     // A feed of a plugin's own type, or a term `feed` with a term below it.
     if (before === 'feed') return FEED_NOT_FOUND;
   }
@@ -55,10 +58,10 @@ function readFeedPath({ segments, routeSegments }: RequestFacts): Refusal | null
 }
 
 /** @param route segments of the route, of which the last is a feed type */
-function isFeedForCertain(first: string, route: readonly string[]): boolean {
+function isFeedForCertain(first: string, route: readonly string[], bases: ReadonlySet<string>): boolean {
   if (route.length === 1) return true;
   if (first === 'feed') return route.length === 2;
   if (first === 'comments') return route.length === 2 || (route.length === 3 && route[1] === 'feed');
-  if (FEED_BASES.has(first)) return route.length > 2;
+  if (bases.has(first)) return route.length > 2;
   return YEAR.test(first);
 }

@@ -4,7 +4,7 @@ import type { RequestFacts } from '../http/request-facts.js';
 import { isScriptName } from '../http/script-names.js';
 import type { Address } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
-import type { SitePaths } from '../site.js';
+import { addressesOf, type SitePaths } from '../site.js';
 import { type AwayNow, awayRule } from './away-schedule.js';
 import { compileTextPaths } from './text-paths.js';
 
@@ -153,8 +153,8 @@ const PUBLIC_SCRIPT = /^password-strength-meter(?:\.min)?\.js$/;
 
 /** Names that stand in a path for a part of WordPress that a custom login address hides. */
 export function listHiddenNames(paths: SitePaths): ReadonlySet<string> {
-  const admin = paths.admin.slice(paths.admin.lastIndexOf('/') + 1);
-  return new Set(['wp-login.php', 'wp-admin', admin, ...ROOT_SCRIPTS]);
+  const admin = addressesOf(paths, 'admin').map((path) => path.slice(path.lastIndexOf('/') + 1));
+  return new Set(['wp-login.php', 'wp-admin', ...admin, ...ROOT_SCRIPTS]);
 }
 
 /**

@@ -1,14 +1,19 @@
 import { isScriptName } from '../http/script-names.js';
 import { FORBIDDEN, type Protection } from './protection.js';
 
+/** Name of the folder of must-use plugins, unless the site has chosen another (`WPMU_PLUGIN_DIR`). */
+const USUAL = 'mu-plugins';
+
 /** Nobody runs the connector's PHP files by address; its secret lies among them. Always on. */
 export const pluginFiles: Protection = {
   name: 'own-files',
   onError: 'refuse',
-  compile() {
+  compile({ paths }) {
+    const own = paths.muPlugins?.slice(paths.muPlugins.lastIndexOf('/') + 1) ?? USUAL;
     return {
       check({ segments }) {
-        const at = segments.indexOf('mu-plugins');
+        const usual = segments.indexOf(USUAL);
+        const at = usual === -1 ? segments.indexOf(own) : usual;
         if (at === -1) return null;
         const ours = segments[at + 1] === 'security-optimizer' || segments[at + 1] === 'security-optimizer.php';
         return ours && segments.slice(at + 1).some(isScriptName) ? FORBIDDEN : null;

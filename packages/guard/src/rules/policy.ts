@@ -1,6 +1,7 @@
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
 import type { RawHeaders } from '../http/headers.js';
 import type { RequestFacts } from '../http/request-facts.js';
+import { type SessionCookieNames, USUAL_SESSION_COOKIES } from '../http/session-cookies.js';
 import { english, type Language } from '../i18n/language.js';
 import { AddressSet } from '../lib/address-set.js';
 import { setBounded } from '../lib/set-bounded.js';
@@ -36,6 +37,7 @@ export type OnRuleError = (rule: string, cause: unknown) => void;
 /** A compiled, frozen snapshot of everything that decides on the requests of one site. */
 export interface Policy {
   readonly paths: SitePaths;
+  readonly sessionCookies: SessionCookieNames;
   /** Addresses that reach nothing; also asked on its own, before a request is even parsed. */
   readonly blocked: PolicyInput['blocked'];
   readonly login: LoginPolicy;
@@ -70,6 +72,7 @@ export function compilePolicy(input: PolicyInput, rules: readonly Protection[] =
   }
   return Object.freeze({
     paths: input.paths,
+    sessionCookies: input.sessionCookies ?? USUAL_SESSION_COOKIES,
     blocked: input.blocked,
     login: compileLoginPolicy(input),
     signedXmlRpc: input.options.disable_xml_rpc === 1 ? (input.signedXmlRpc ?? []) : [],

@@ -1,6 +1,7 @@
 import type { SecurityOptions } from '@security-optimizer/contract/protections';
 import type { RawHeaders } from '../http/headers.js';
 import type { RequestFacts } from '../http/request-facts.js';
+import type { SessionCookieNames } from '../http/session-cookies.js';
 import type { Language } from '../i18n/language.js';
 import type { AddressSet } from '../lib/address-set.js';
 import type { TimedAddresses } from '../lib/timed-addresses.js';
@@ -11,6 +12,8 @@ import type { LoginSettings } from './login-policy.js';
 export interface PolicyInput {
   readonly options: SecurityOptions;
   readonly paths: SitePaths;
+  /** Names of session cookies that the site has chosen; absent means that it has WordPress's own. */
+  readonly sessionCookies?: SessionCookieNames;
   /** Addresses that the owner has blocked for good. */
   readonly blocked: AddressSet;
   /** Addresses that are blocked until a time; absent means none. */

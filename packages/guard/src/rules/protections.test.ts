@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allOff, allOn, ask, policyWith } from '../../test/support/ask.js';
+import { allOff, allOn, ask, factsOf, policyWith } from '../../test/support/ask.js';
 
 const off = policyWith(allOff);
 
@@ -387,5 +387,96 @@ describe('where WordPress lies in a folder of a folder', () => {
     expect(ask(onlyVersion, '/site//core/license.txt')).toBe('wordpress-version');
     expect(ask(onlyVersion, '/content/plugins/readme.txt')).toBe('passes');
     expect(ask(onlyReadme, '/content/plugins/readme.html')).toBe('passes');
+  });
+});
+
+describe('where the site has chosen names of its own', () => {
+  const paths = {
+    ...{
+      home: '',
+      admin: '/wp-admin',
+      includes: '/wp-includes',
+      content: '/assets',
+      uploads: '/media',
+      rest: '/api/v9',
+    },
+    muPlugins: '/assets/musts',
+    files: ['/translations', '/assets/type'],
+    also: { admin: ['/manage'], includes: ['/lib'], content: ['/static'], uploads: ['/static/up'] },
+    languages: ['latin-america', 'zh-hans-cn'],
+    bases: { text: ['topics', 'shop/kinds', 'find'], feed: ['topics', 'find'] },
+  };
+  const on = policyWith(allOn, paths);
+
+  it.each([
+    ['/media/x.php', 'system-folders'],
+    ['/static/up/x.php', 'system-folders'],
+    ['/translations/x.php', 'system-folders'],
+    ['/assets/type/x.phtml', 'system-folders'],
+    ['/assets/cache/x.php', 'system-folders'],
+    ['/static/upgrade/x.php', 'system-folders'],
+    ['/lib/version.php', 'system-folders'],
+    ['/manage/includes/file.php', 'system-folders'],
+    ['/assets/musts/security-optimizer/secret.php', 'own-files'],
+    ['/second/assets/musts/security-optimizer.php/x', 'own-files'],
+    ['/assets/mu-plugins/security-optimizer/x.php', 'own-files'],
+    ['/manage/theme-editor.php', 'file-editors'],
+    ['/assets/plugins/shop/api.php', 'passes'],
+    ['/manage/admin.php?page=x&feed=1', 'passes'],
+  ])('the folders are protected under each address: %s: %s', (target, rule) => {
+    expect(ask(on, target, paths)).toBe(rule);
+  });
+
+  it.each([
+    ['/topics/wp-config.php.bak', 'system-folders?'],
+    ['/shop/kinds/xmlrpc.php', 'passes'],
+    ['/latin-america/topics/xmlrpc.php', 'passes'],
+    ['/zh-hans-cn/find/wp-admin', 'passes'],
+    ['/find/readme.html', 'readme?'],
+    ['/api/v9/x/xmlrpc.php', 'passes'],
+    // These are no bases here: what is called like a protected thing is taken for it.
+    ['/category/xmlrpc.php', 'xml-rpc'],
+    ['/wp-json/xmlrpc.php', 'xml-rpc'],
+    ['/unknown-folder/topics/xmlrpc.php', 'xml-rpc'],
+    ['/shop/xmlrpc.php', 'xml-rpc'],
+    ['/topics/xmlrpc.php/../../xmlrpc.php', 'xml-rpc'],
+    ['/topics/feed', 'feeds?'],
+    ['/topics/news/feed', 'feeds'],
+    ['/category/news/feed', 'feeds?'],
+  ])('what stands behind its bases is text: %s: %s', (target, rule) => {
+    expect(ask(on, target, paths)).toBe(rule);
+  });
+
+  it('a base that leads into a folder of WordPress is none', () => {
+    const odd = { ...paths, bases: { text: ['assets', 'manage', 'lib', 'media'], feed: [] } };
+    for (const target of ['/assets/xmlrpc.php', '/manage/xmlrpc.php', '/lib/xmlrpc.php', '/media/xmlrpc.php'])
+      expect([target, ask(policyWith(allOn, odd), target, odd)]).toEqual([
+        target,
+        expect.stringMatching(/^(?:xml-rpc|system-folders)$/),
+      ]);
+  });
+
+  it('uploads that lie in the folder of the plugins, or at the root, close neither', () => {
+    for (const uploads of ['/assets', '', '/assets/plugins']) {
+      const odd = { ...paths, uploads };
+      const policy = policyWith(allOn, odd);
+      expect([uploads, ask(policy, '/assets/plugins/shop/api.php', odd)]).toEqual([uploads, 'passes']);
+      expect([uploads, ask(policy, '/wp-admin/admin-ajax.php', odd)]).toEqual([uploads, 'passes']);
+      expect([uploads, ask(policy, '/assets/cache/x.php', odd)]).toEqual([uploads, 'system-folders']);
+    }
+  });
+
+  it('REST routes are found behind the prefix, also with the folder of a language in front', () => {
+    for (const [target, route] of [
+      ['/api/v9/wp/v2/posts', '/wp/v2/posts'],
+      ['/en/api/v9/wp/v2/posts', '/wp/v2/posts'],
+      ['/latin-america/api/v9/', '/'],
+      ['/index.php/api/v9/wp/v2', '/wp/v2'],
+      ['/elsewhere-or-not/api/v9/wp/v2', null],
+      ['/wp-json/wp/v2/posts', null],
+      ['/en/de/api/v9/x', null],
+      ['/en/api', null],
+    ] as const)
+      expect([target, factsOf(target, paths).restRoute]).toEqual([target, route]);
   });
 });

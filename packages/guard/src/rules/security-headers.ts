@@ -1,5 +1,6 @@
 import type { RawHeaders } from '../http/headers.js';
 import type { RequestFacts } from '../http/request-facts.js';
+import { addressesOf } from '../site.js';
 import type { Protection } from './protection.js';
 
 /**
@@ -26,7 +27,7 @@ export const securityHeaders: Protection = {
   onError: 'allow',
   compile({ options, paths }) {
     if (options.xss_protection === 0) return null;
-    const admin = `${paths.admin}/`;
+    const admin = addressesOf(paths, 'admin').map((path) => `${path}/`);
     return {
       editResponseHeaders: (facts, headers) => addSecurityHeaders(isEmbed(facts, admin), headers),
     };
@@ -77,8 +78,9 @@ const MAX_INPUT_VARS = 1000;
  * Whether WordPress certainly responds with a page for embedding in other sites (oEmbed: `…/embed`, `?embed=true`). Any
  * other page must not become frameable because a client added a word to its URL.
  */
-function isEmbed({ path, routeSegments, scriptAt, segments, query }: RequestFacts, admin: string): boolean {
-  if ((scriptAt !== -1 && segments[scriptAt] !== 'index.php') || `${path}/`.startsWith(admin)) return false;
+function isEmbed({ path, routeSegments, scriptAt, segments, query }: RequestFacts, admin: readonly string[]): boolean {
+  if (scriptAt !== -1 && segments[scriptAt] !== 'index.php') return false;
+  if (admin.some((folder) => `${path}/`.startsWith(folder))) return false;
   if (routeSegments.length > 1 && routeSegments[routeSegments.length - 1] === 'embed') return true;
   const values = query.all('embed');
   return values.length > 0 && query.count <= MAX_INPUT_VARS && values.every((value) => value !== '');

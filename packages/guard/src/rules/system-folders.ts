@@ -1,6 +1,6 @@
 import type { RequestFacts } from '../http/request-facts.js';
 import { SCRIPT_ENDINGS } from '../http/script-names.js';
-import type { SitePaths } from '../site.js';
+import { addressesOf, type SitePaths } from '../site.js';
 import { FORBIDDEN, FORBIDDEN_FILE, type Protection } from './protection.js';
 import { compileTextPaths } from './text-paths.js';
 
@@ -42,7 +42,7 @@ export const systemFolders: Protection = {
   compile({ options, paths, multisite = false }) {
     if (options.lock_system_folders === 0) return null;
     const folders = fileFolders(paths);
-    const includes = `${belowHome(paths.includes, paths.home)}/`;
+    const includes = addressesOf(paths, 'includes').map((path) => `${belowHome(path, paths.home)}/`);
     const isText = compileTextPaths(paths, multisite);
     const isMedia = compileMediaFolders(paths);
     return {
@@ -62,10 +62,13 @@ export const systemFolders: Protection = {
           const at = path.indexOf(folder);
           if (at !== -1 && SCRIPT.test(path.slice(at + folder.length - 1))) return FORBIDDEN;
         }
-        const at = path.indexOf(includes);
-        if (at === -1) return null;
-        const inside = path.slice(at + includes.length);
-        return SCRIPT.test(`/${inside}`) && !SERVED_BY_WORDPRESS.has(inside) ? FORBIDDEN : null;
+        for (const folder of includes) {
+          const at = path.indexOf(folder);
+          if (at === -1) continue;
+          const inside = path.slice(at + folder.length);
+          if (SCRIPT.test(`/${inside}`) && !SERVED_BY_WORDPRESS.has(inside)) return FORBIDDEN;
+        }
+        return null;
       },
     };
   },
@@ -86,11 +89,10 @@ const OF_TOOLS = /^\.(?:git|svn|hg|bzr|cvs|env|ht|ssh|aws|azure|gnupg|docker|kub
 const MEDIA = /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|woff2?|ttf|otf|mp[34]|m4[av]|webm|og[gv]|wav|pdf)$/;
 
 /** Prepares the question whether a path is a picture in a hidden folder of thumbnails (`uploads/.thumbs/x.jpg`). */
-function compileMediaFolders({
-  content,
-  uploads,
-}: SitePaths): (facts: Pick<RequestFacts, 'path' | 'segments'>, hiddenAt: number) => boolean {
-  const folders = [`${content}/`, `${uploads}/`];
+function compileMediaFolders(
+  paths: SitePaths,
+): (facts: Pick<RequestFacts, 'path' | 'segments'>, hiddenAt: number) => boolean {
+  const folders = [...addressesOf(paths, 'content'), ...addressesOf(paths, 'uploads')].map((path) => `${path}/`);
   return ({ path, segments }, hiddenAt) => {
     const name = segments[segments.length - 1] as string;
     if (isHidden(name) || !MEDIA.test(name) || !folders.some((folder) => path.startsWith(folder))) return false;
@@ -98,8 +100,12 @@ function compileMediaFolders({
   };
 }
 
-/** Folders that only hold files, as `/…/` so that they match below every site of a multisite. */
-function fileFolders({ home, content, uploads, admin }: SitePaths): readonly string[] {
+/**
+ * Folders that only hold files, as `/…/` so that they match below every site of a multisite. One that holds WordPress,
+ * its admin area or its plugins is none, whatever it is called: a site whose uploads lie in `wp-content` itself has to go on.
+ */
+function fileFolders(paths: SitePaths): readonly string[] {
+  const { home } = paths;
   const contents = [
     'cache',
     'upgrade',
@@ -110,15 +116,17 @@ function fileFolders({ home, content, uploads, admin }: SitePaths): readonly str
     'backups',
     'database',
   ];
+  const contentAddresses = addressesOf(paths, 'content');
+  const adminAddresses = addressesOf(paths, 'admin');
   const folders = [
-    uploads,
-    ...contents.map((name) => `${content}/${name}`),
-    `${admin}/includes`,
-    `${admin}/css`,
-    `${admin}/images`,
-    `${admin}/js`,
+    ...addressesOf(paths, 'uploads'),
+    ...(paths.files ?? []),
+    ...contentAddresses.flatMap((content) => contents.map((name) => `${content}/${name}`)),
+    ...adminAddresses.flatMap((admin) => ['includes', 'css', 'images', 'js'].map((name) => `${admin}/${name}`)),
   ];
-  return [...new Set(folders.map((folder) => `${belowHome(folder, home)}/`))];
+  const running = [...adminAddresses, ...contentAddresses.map((content) => `${content}/plugins`)];
+  const holdsScripts = (folder: string): boolean => running.some((path) => `${path}/`.startsWith(`${folder}/`));
+  return [...new Set(folders.filter((folder) => !holdsScripts(folder)).map((folder) => `${belowHome(folder, home)}/`))];
 }
 
 function belowHome(path: string, home: string): string {

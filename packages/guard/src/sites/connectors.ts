@@ -72,6 +72,9 @@ export function createConnectors(services: {
     clock,
     facts: (site) => sites.get(site.id).facts,
     onFailed: (site) => health.recheck(site),
+    onNames(site, names) {
+      if (names !== '' && names !== sites.get(site.id).facts?.names) health.recheck(site);
+    },
     onSignal(site, command, signal) {
       // The only command that is sent to an unused site: its signal also reports the connector's health.
       if (command === 'events') health.handleSignal(site, signal);
@@ -95,7 +98,7 @@ export function createConnectors(services: {
     logger,
     actions: {
       onHello(site, hello) {
-        const facts = toSiteFacts(hello);
+        const facts = toSiteFacts(hello, sites.get(site.id).facts);
         if (JSON.stringify(facts) === JSON.stringify(sites.get(site.id).facts)) return;
         sites.set(site.id, { facts });
         const { leftOut } = readSignedXmlRpc(hello.signed_xml_rpc);

@@ -140,6 +140,7 @@ export class LiveSites {
       blockedUntil: paused ? TimedAddresses.empty : blockedUntil,
       login,
       timeZone: this.timeZone(site),
+      ...(facts?.sessionCookies !== undefined && { sessionCookies: facts.sessionCookies }),
       multisite: facts?.multisite ?? false,
       signedXmlRpc: siteSecurity.signed_xml_rpc === 1 ? (facts?.signedXmlRpc ?? []) : [],
       language: this.language(site),

@@ -30,6 +30,8 @@ export interface SiteFactsStore {
   writeKeyRestored(site: SiteId, at: number): Promise<void>;
 }
 
+const texts = z.array(z.string());
+
 const factsSchema = z.object({
   homeUrl: z.string(),
   paths: z.object({
@@ -39,7 +41,15 @@ const factsSchema = z.object({
     content: z.string(),
     uploads: z.string(),
     rest: z.string(),
+    muPlugins: z.string().optional(),
+    files: texts.optional(),
+    also: z.object({ admin: texts, includes: texts, content: texts, uploads: texts }).partial().optional(),
+    languages: texts.optional(),
+    bases: z.object({ text: texts, feed: texts }).optional(),
   }),
+  adminUrl: z.string().optional(),
+  sessionCookies: z.object({ session: z.string().nullable(), all: texts }).optional(),
+  names: z.string().optional(),
   timeZone: z.string().default('UTC'),
   locale: z.string().default('en_US'),
   multisite: z.boolean().default(false),

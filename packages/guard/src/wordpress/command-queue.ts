@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { z } from 'zod';
+import { readSessionCookie, type SessionCookieNames } from '../http/session-cookies.js';
 import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';
 import { setBounded } from '../lib/set-bounded.js';
@@ -218,8 +219,6 @@ const BUSY = 'too many commands wait for it';
 /** How long an administrator's browser is remembered after WordPress has confirmed it, milliseconds. */
 const KNOWN_MS = 3600_000;
 const MAX_KNOWN = 1000;
-/** WordPress's session cookie; a browser's other cookies change between requests. */
-const SESSION = /(?:^|;\s*)(wordpress_logged_in_[^=;]{1,64}=[^;]{1,512})/;
 
 /**
  * Browsers that WordPress has recently confirmed to be an administrator's. They have priority in the queue; their
@@ -233,20 +232,21 @@ export class KnownAdministrators {
     this.#clock = clock;
   }
 
-  has(site: SiteId, cookie: string): boolean {
-    return (this.#until.get(toKey(site, cookie)) ?? 0) > this.#clock();
+  has(site: SiteId, cookie: string, names: SessionCookieNames): boolean {
+    return (this.#until.get(toKey(site, cookie, names)) ?? 0) > this.#clock();
   }
 
   /** Records what WordPress reported about a browser. */
-  update(site: SiteId, cookie: string, isAdministrator: boolean): void {
-    const key = toKey(site, cookie);
+  update(site: SiteId, cookie: string, names: SessionCookieNames, isAdministrator: boolean): void {
+    const key = toKey(site, cookie, names);
     this.#until.delete(key);
     if (isAdministrator) setBounded(this.#until, key, this.#clock() + KNOWN_MS, MAX_KNOWN);
   }
 }
 
-function toKey(site: SiteId, cookie: string): string {
-  const session = SESSION.exec(cookie)?.[1] ?? cookie;
+/** A browser's other cookies change between requests. */
+function toKey(site: SiteId, cookie: string, names: SessionCookieNames): string {
+  const session = readSessionCookie(cookie, names) ?? cookie;
   return createHash('sha256')
     .update(JSON.stringify([site, session]))
     .digest('base64');

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
+import { USUAL_SESSION_COOKIES } from '../http/session-cookies.js';
 import { addressKey, parseAddress } from '../lib/address.js';
 import type { Clock } from '../lib/clock.js';
 import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js';
@@ -147,6 +148,8 @@ export function createConnectorClient(options: {
   onFailed?: (site: SiteConfig) => void;
   /** Called with the connector's signal on each response that it signed. */
   onSignal?: (site: SiteConfig, command: string, signal: Signal) => void;
+  /** Called with the hash of the site's names and addresses, whenever its events are fetched. */
+  onNames?: (site: SiteConfig, names: string) => void;
   answerTimeoutMs?: number;
 }): ConnectorClient {
   const { clock, facts } = options;
@@ -193,7 +196,8 @@ export function createConnectorClient(options: {
   async function fetchSession(site: SiteConfig, content: object, visitor: Visitor): Promise<SessionResponse> {
     const { cookie, sender, isMember, isWanted = () => true } = visitor;
     const address = parseAddress(sender.address);
-    const proven = administrators.has(site.id, cookie);
+    const names = facts(site)?.sessionCookies ?? USUAL_SESSION_COOKIES;
+    const proven = administrators.has(site.id, cookie, names);
     const queued: SessionRequest = {
       kind: 'session',
       priority: proven ? 'administrator' : isMember === true ? 'member' : 'anonymous',
@@ -202,7 +206,7 @@ export function createConnectorClient(options: {
     };
     const session = send(site, 'session', content, { cookie, sender }, usualMs, queued);
     const answer = parseResponse(sessionResponse, 'session', await reportFailure(site, session));
-    administrators.update(site.id, cookie, answer.user?.can_manage === true);
+    administrators.update(site.id, cookie, names, answer.user?.can_manage === true);
     return answer;
   }
 
@@ -311,7 +315,11 @@ export function createConnectorClient(options: {
     },
     send: (site, name, content, { visitor, timeoutMs } = {}) =>
       reportFailure(site, send(site, name, content, visitor, timeoutMs)),
-    events: (site, query) => reportFailure(site, command(site, 'events', query, eventsResponse)),
+    async events(site, query) {
+      const batch = await reportFailure(site, command(site, 'events', query, eventsResponse));
+      options.onNames?.(site, batch.names);
+      return batch;
+    },
     usersInfo: (site, query) => reportFailure(site, command(site, 'users-info', query, usersInfoResponse)),
     async sendMail(site, mail) {
       const answer = await reportFailure(

@@ -1,9 +1,15 @@
 import { z } from 'zod';
-import { SIGNED_VALUES, type SignedXmlRpc, type SiteFacts } from '../site.js';
+import { toSessionCookieNames } from '../http/session-cookies.js';
+import { type NamedFolder, SIGNED_VALUES, type SignedXmlRpc, type SiteFacts } from '../site.js';
 import { reportSchema } from './login-headers.js';
 
 /** A URL path as the connector reports it: '' or `/…` without a slash at the end. */
 const urlPath = z.string().regex(/^(?:\/[^?#\s]*[^/?#\s])?$/);
+const cookieName = z.string().max(200);
+/** Most names of a kind; the connector tells no more. */
+const NAMES_MAX = 250;
+const names = z.array(z.string().min(1).max(200)).max(NAMES_MAX);
+const folders = z.array(urlPath).max(NAMES_MAX).default([]);
 
 /** Response to `hello`. */
 export const helloResponse = z.object({
@@ -13,7 +19,27 @@ export const helloResponse = z.object({
   multisite: z.boolean(),
   home: z.url({ protocol: /^https?$/ }),
   site_url: z.url({ protocol: /^https?$/ }),
-  paths: z.object({ admin: urlPath, includes: urlPath, content: urlPath, uploads: urlPath, rest: urlPath }),
+  /** Where wp-admin is for links. Null from a connector of an older version, as what follows is left out by one. */
+  admin_url: z
+    .url({ protocol: /^https?$/ })
+    .nullable()
+    .default(null),
+  paths: z.object({
+    ...{ admin: urlPath, includes: urlPath, content: urlPath, uploads: urlPath, rest: urlPath },
+    mu_plugins: urlPath.optional(),
+  }),
+  also: z
+    .object({ admin: folders, includes: folders, content: folders, uploads: folders })
+    .default({ admin: [], includes: [], content: [], uploads: [] }),
+  files: folders,
+  cookies: z
+    .object({ logged_in: cookieName, auth: z.array(cookieName).max(10) })
+    .nullable()
+    .default(null),
+  languages: names.default([]),
+  /** Null also while WordPress has still to make its rewrite rules. */
+  bases: z.object({ text: names, feed: names }).nullable().default(null),
+  names: z.string().max(64).default(''),
   timezone: z.string().max(100),
   locale: z.string().max(40).default('en_US'),
   policy: z.string().nullable(),
@@ -140,6 +166,8 @@ export const eventsResponse = z.object({
   more: z.boolean(),
   // Seconds until a row that is held back is handed out. Absent in the response of an older connector.
   held: z.number().nonnegative().default(0),
+  /** As in `hello`; empty in the response of an older connector. */
+  names: z.string().max(64).default(''),
 });
 export type OutboxBatch = z.infer<typeof eventsResponse>;
 
@@ -167,13 +195,26 @@ export const sendMailRefusal = z.object({ code: z.literal('not_sent'), message: 
 /** Response to `forget`. */
 export const forgetResponse = z.object({ forgotten: z.literal(true) });
 
-/** The facts of a site in the form that rules compare with: lower-case paths, the REST root relative to home. */
-export function toSiteFacts(hello: HelloResponse): SiteFacts {
+/**
+ * The facts of a site in the form that rules compare with: lower-case paths, the REST root relative to home.
+ * @param before what was known of it; its bases hold on while WordPress has no rewrite rules
+ */
+export function toSiteFacts(hello: HelloResponse, before: SiteFacts | null = null): SiteFacts {
   const home = new URL(hello.home).pathname.replace(/\/+$/, '').toLowerCase();
   const { admin, includes, content, uploads, rest } = hello.paths;
   const lowerRest = rest.toLowerCase();
+  const lower = (texts: readonly string[]): readonly string[] => texts.map((text) => text.toLowerCase());
+  const other = (folder: NamedFolder): readonly string[] => lower(hello.also[folder]).filter((path) => path !== '');
+  const bases =
+    hello.bases === null ? before?.paths.bases : { text: lower(hello.bases.text), feed: lower(hello.bases.feed) };
+  const { cookies } = hello;
   return {
     homeUrl: hello.home,
+    ...(hello.admin_url !== null && { adminUrl: hello.admin_url }),
+    ...(cookies !== null && {
+      sessionCookies: toSessionCookieNames({ session: cookies.logged_in, others: cookies.auth }),
+    }),
+    ...(hello.names !== '' && { names: hello.names }),
     timeZone: hello.timezone,
     locale: hello.locale,
     multisite: hello.multisite,
@@ -185,8 +226,29 @@ export function toSiteFacts(hello: HelloResponse): SiteFacts {
       content: content.toLowerCase(),
       uploads: uploads.toLowerCase(),
       rest: home !== '' && lowerRest.startsWith(`${home}/`) ? lowerRest.slice(home.length) : lowerRest,
+      ...(hello.paths.mu_plugins !== undefined && { muPlugins: hello.paths.mu_plugins.toLowerCase() }),
+      ...withMembers(
+        'files',
+        lower(hello.files).filter((path) => path !== ''),
+      ),
+      also: {
+        ...withMembers('admin', other('admin')),
+        ...withMembers('includes', other('includes')),
+        ...withMembers('content', other('content')),
+        ...withMembers('uploads', other('uploads')),
+      },
+      ...withMembers('languages', lower(hello.languages)),
+      ...(bases !== undefined && { bases }),
     },
   };
+}
+
+/** A list under a name; nothing for an empty one, so that sites without have the same facts as before. */
+function withMembers<Name extends string>(
+  name: Name,
+  list: readonly string[],
+): Partial<Record<Name, readonly string[]>> {
+  return list.length === 0 ? {} : ({ [name]: list } as Partial<Record<Name, readonly string[]>>);
 }
 
 /** Response to `login-reports`, by request; null where a check began and did not end. */

@@ -1,0 +1,325 @@
+<?php
+/**
+ * The names and addresses that WordPress lets a site choose, as guard has to know them.
+ *
+ * What stands in the configuration and the database counts, not what plugins make of it by filters: requests reach this
+ * host's web server at the former. Where a filter names another address of the same host, that is told besides.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Site_Names {
+
+	/** Most bases, folders of languages and other addresses that are told. */
+	const MOST = 200;
+
+	/** What a rewrite rule has where anything may stand. */
+	const ANYTHING = '#\A\((?:\[\^/\]|(?:\.\?)?\.)[+*]\??\)#';
+
+	/** Query variables of what WordPress has feeds of by its own rules. */
+	const WITH_FEED = array( 'category_name', 'tag', 'author_name', 's' );
+
+	/**
+	 * @return array `home`, `site_url`, `admin_url`, `paths`, `also`, `files`, `cookies`, `languages`, `bases`; see
+	 *               docs/connector-protocol.md.
+	 */
+	public static function all() {
+		$home  = self::home();
+		$core  = self::path( get_option( 'siteurl' ) );
+		$paths = array(
+			'admin'      => $core . '/wp-admin',
+			'includes'   => $core . '/' . WPINC,
+			'content'    => self::folder( WP_CONTENT_DIR, WP_CONTENT_URL ),
+			'uploads'    => self::uploads(),
+			'rest'       => self::path( $home ) . '/' . trim( rest_get_url_prefix(), '/' ),
+			'mu_plugins' => self::folder( WPMU_PLUGIN_DIR, WPMU_PLUGIN_URL ),
+		);
+		$rules = self::rules();
+		return array(
+			'home'      => $home,
+			'site_url'  => site_url(),
+			'admin_url' => admin_url(),
+			'paths'     => $paths,
+			'also'      => self::also( $paths ),
+			'files'     => self::files(),
+			'cookies'   => array(
+				'logged_in' => LOGGED_IN_COOKIE,
+				'auth'      => array( AUTH_COOKIE, SECURE_AUTH_COOKIE ),
+			),
+			'languages' => self::languages( self::path( $home ), null === $rules ? array() : $rules['languages'] ),
+			'bases'     => null === $rules ? null : array(
+				'text' => $rules['text'],
+				'feed' => $rules['feed'],
+			),
+		);
+	}
+
+	/**
+	 * @param array $all What `all` returned.
+	 * @return string Changes with any of it.
+	 */
+	public static function hash( array $all ) {
+		return substr( hash( 'sha256', (string) wp_json_encode( $all ) ), 0, 16 );
+	}
+
+	/**
+	 * Plugins for several languages put a folder behind the address of the home page, another one in each request.
+	 *
+	 * @return string Address of the home page, without such a folder.
+	 */
+	private static function home() {
+		$shown = home_url();
+		$path  = self::path( $shown );
+		$plain = self::path( get_option( 'home' ) );
+		if ( $path === $plain || 0 !== strpos( $path . '/', $plain . '/' ) ) {
+			return $shown;
+		}
+		return preg_replace( '#\A(https?://[^/?\#]+).*\z#is', '$1', $shown ) . $plain;
+	}
+
+	/**
+	 * @param string   $home  Path of the home page.
+	 * @param string[] $known Folders of languages that rewrite rules have.
+	 * @return string[] Folders of languages in front of addresses, without slashes.
+	 */
+	private static function languages( $home, array $known ) {
+		$shown = self::path( home_url() );
+		if ( $shown !== $home && 0 === strpos( $shown, $home . '/' ) ) {
+			$known[] = substr( $shown, strlen( $home ) + 1 );
+		}
+		if ( function_exists( 'pll_languages_list' ) ) {
+			$known = array_merge( $known, (array) pll_languages_list() );
+		}
+		$active = apply_filters( 'wpml_active_languages', null ); // phpcs:ignore WordPress.NamingConventions.PrefixAllGlobals.NonPrefixedHooknameFound -- WPML's public hook.
+		foreach ( is_array( $active ) ? $active : array() as $code => $language ) {
+			$url     = is_array( $language ) && isset( $language['url'] ) ? self::path( $language['url'] ) : '';
+			$known[] = $url !== $home && 0 === strpos( $url, $home . '/' ) ? strtok( substr( $url, strlen( $home ) + 1 ), '/' ) : (string) $code;
+		}
+		$known = apply_filters( 'security_optimizer_language_folders', $known );
+		$found = array();
+		foreach ( is_array( $known ) ? $known : array() as $folder ) {
+			if ( is_string( $folder ) && preg_match( '/\A[\w-]{1,40}\z/', $folder ) ) {
+				$found[ strtolower( $folder ) ] = true;
+			}
+		}
+		ksort( $found );
+		return array_slice( array_map( 'strval', array_keys( $found ) ), 0, self::MOST );
+	}
+
+	/**
+	 * @return array|null What the rewrite rules say: `text`, bases behind which text stands (searches, terms, authors);
+	 *                    `feed`, those of them behind which WordPress has feeds; `languages`. Null while WordPress has
+	 *                    still to make them.
+	 */
+	private static function rules() {
+		$rules = get_option( 'rewrite_rules' );
+		if ( '' === (string) get_option( 'permalink_structure' ) ) {
+			$rules = array( '' => '' );
+		}
+		if ( ! is_array( $rules ) || array() === $rules ) {
+			return null;
+		}
+		$found = array(
+			'text'      => array(),
+			'feed'      => array(),
+			'languages' => array(),
+		);
+		foreach ( $rules as $rule => $query ) {
+			$read = self::read_rule( (string) $rule );
+			if ( null === $read || ! is_string( $query ) || 0 !== strpos( $query, 'index.php?' ) ) {
+				continue;
+			}
+			foreach ( $read['languages'] as $language ) {
+				$found['languages'][ $language ] = true;
+			}
+			if ( '' === $read['base'] || self::is_on_disk( $read['base'] ) ) {
+				continue;
+			}
+			$found['text'][ $read['base'] ] = true;
+			parse_str( substr( $query, 10 ), $variables );
+			if ( isset( $variables['feed'] ) && in_array( key( $variables ), self::WITH_FEED, true ) ) {
+				$found['feed'][ $read['base'] ] = true;
+			}
+		}
+		return array_map(
+			static function ( $names ) {
+				ksort( $names );
+				return array_slice( array_map( 'strval', array_keys( $names ) ), 0, self::MOST );
+			},
+			$found
+		);
+	}
+
+	/**
+	 * @param string $rule Regular expression of a rewrite rule.
+	 * @return array|null `base`: what stands in front of the first part that may be anything, '' for none; `languages`:
+	 *                    the folders that may stand in front of it. Null for a rule without such a part.
+	 */
+	public static function read_rule( $rule ) {
+		$rule      = preg_replace( '#\A\^?(?:index\.php/)?#', '', $rule );
+		$languages = array();
+		if ( preg_match( '#\A\(([\w-]+(?:\|[\w-]+)*)\)/#', $rule, $part ) ) {
+			$languages = explode( '|', $part[1] );
+			$rule      = substr( $rule, strlen( $part[0] ) );
+		}
+		preg_match( '#\A((?:[^()\[\]{}?*+^$\\\\|.\#/\s]+/)*)(.*)\z#s', $rule, $part );
+		if ( ! isset( $part[2] ) || ! preg_match( self::ANYTHING, $part[2] ) ) {
+			return null;
+		}
+		return array(
+			'base'      => rawurldecode( rtrim( $part[1], '/' ) ),
+			'languages' => $languages,
+		);
+	}
+
+	/**
+	 * @param string $base A base.
+	 * @return bool Whether a folder or a file is called like that: the web server looks there first.
+	 */
+	private static function is_on_disk( $base ) {
+		$first   = strtok( $base, '/' );
+		$folders = array( ABSPATH );
+		if ( ! empty( $_SERVER['DOCUMENT_ROOT'] ) ) {
+			$folders[] = trailingslashit( $_SERVER['DOCUMENT_ROOT'] ) . ltrim( trailingslashit( self::path( get_option( 'home' ) ) ), '/' ); // phpcs:ignore WordPress.Security.ValidatedSanitizedInput
+		}
+		foreach ( $folders as $folder ) {
+			if ( file_exists( $folder . $first ) ) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * @return string Path under which this host serves uploads, also where links to them name another host.
+	 */
+	private static function uploads() {
+		$uploads = wp_upload_dir( null, false );
+		return self::folder( $uploads['basedir'], $uploads['baseurl'] );
+	}
+
+	/**
+	 * @return string[] Paths of further folders that hold files alone: translations, fonts, uploads of old networks.
+	 */
+	private static function files() {
+		$folders = array( WP_LANG_DIR );
+		if ( function_exists( 'wp_get_font_dir' ) ) {
+			$fonts     = wp_get_font_dir();
+			$folders[] = isset( $fonts['basedir'] ) ? $fonts['basedir'] : '';
+		}
+		if ( defined( 'UPLOADBLOGSDIR' ) ) {
+			$folders[] = ABSPATH . UPLOADBLOGSDIR;
+		}
+		$paths = array_map(
+			static function ( $folder ) {
+				return is_string( $folder ) ? self::below_root( $folder ) : null;
+			},
+			$folders
+		);
+		return array_values( array_unique( array_filter( $paths ) ) );
+	}
+
+	/**
+	 * @param array $paths Paths of the folders.
+	 * @return array Other paths of this host by which plugins lead into them, by folder.
+	 */
+	private static function also( array $paths ) {
+		$uploads = wp_upload_dir( null, false );
+		$shown   = array(
+			'admin'    => array( self::prefix( 'admin_url', array( 'admin-ajax.php', 'options.php' ) ) ),
+			'includes' => array( self::prefix( 'includes_url', array( 'js/jquery/jquery.js', 'version.php' ) ) ),
+			'content'  => array( self::prefix( 'content_url', array( 'index.php', 'upgrade/x.zip' ) ), WP_CONTENT_URL ),
+			'uploads'  => array( $uploads['baseurl'] ),
+		);
+		foreach ( $shown as $name => $urls ) {
+			$others = array();
+			foreach ( $urls as $url ) {
+				$path = self::is_own( $url ) ? self::path( $url ) : '';
+				if ( '' !== $path && $path !== $paths[ $name ] ) {
+					$others[ $path ] = true;
+				}
+			}
+			$shown[ $name ] = array_map( 'strval', array_keys( $others ) );
+		}
+		return $shown;
+	}
+
+	/**
+	 * A plugin may lead single pages elsewhere, such as members to a page of their own; that is no folder.
+	 *
+	 * @param callable $url_of What gives the address of a file in the folder.
+	 * @param string[] $files  Two files.
+	 * @return string The address of the folder in which both are, '' for none.
+	 */
+	private static function prefix( $url_of, array $files ) {
+		$found = array();
+		foreach ( $files as $file ) {
+			$url  = preg_replace( '/[?#].*\z/s', '', (string) call_user_func( $url_of, $file ) );
+			$tail = '/' . $file;
+			if ( substr( $url, -strlen( $tail ) ) !== $tail ) {
+				return '';
+			}
+			$found[ substr( $url, 0, -strlen( $tail ) ) ] = true;
+		}
+		return 1 === count( $found ) ? (string) key( $found ) : '';
+	}
+
+	/**
+	 * @param string $folder A folder of this machine.
+	 * @param string $url    The address that the site has for it.
+	 * @return string The path under which this host serves it, no slash at the end.
+	 */
+	private static function folder( $folder, $url ) {
+		if ( self::is_own( $url ) ) {
+			return self::path( $url );
+		}
+		$path = self::below_root( $folder );
+		return null === $path ? self::path( $url ) : $path;
+	}
+
+	/**
+	 * @param string $folder A folder of this machine.
+	 * @return string|null The path under which a web server finds it in the folders of WordPress, or none.
+	 */
+	private static function below_root( $folder ) {
+		$folder = untrailingslashit( wp_normalize_path( $folder ) );
+		$roots  = array(
+			wp_normalize_path( WP_CONTENT_DIR ) => self::is_own( WP_CONTENT_URL ) ? self::path( WP_CONTENT_URL ) : null,
+			wp_normalize_path( ABSPATH )        => self::path( get_option( 'siteurl' ) ),
+		);
+		if ( ! empty( $_SERVER['DOCUMENT_ROOT'] ) ) {
+			$roots[ wp_normalize_path( $_SERVER['DOCUMENT_ROOT'] ) ] = ''; // phpcs:ignore WordPress.Security.ValidatedSanitizedInput
+		}
+		foreach ( $roots as $root => $path ) {
+			$root = trailingslashit( $root );
+			if ( null !== $path && 0 === strpos( $folder . '/', $root ) ) {
+				return untrailingslashit( $path . '/' . substr( $folder . '/', strlen( $root ) ) );
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * @param string $url An address.
+	 * @return bool Whether it is one of this host.
+	 */
+	private static function is_own( $url ) {
+		$host = wp_parse_url( (string) $url, PHP_URL_HOST );
+		foreach ( array( home_url(), get_option( 'home' ), get_option( 'siteurl' ) ) as $own ) {
+			if ( is_string( $host ) && 0 === strcasecmp( $host, (string) wp_parse_url( $own, PHP_URL_HOST ) ) ) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * @param string $url An address.
+	 * @return string Its path, no slash at the end.
+	 */
+	private static function path( $url ) {
+		return untrailingslashit( (string) wp_parse_url( (string) $url, PHP_URL_PATH ) );
+	}
+}
