@@ -41,8 +41,24 @@ export interface Layout {
   readonly shared?: boolean;
   /** Addresses without pretty permalinks. */
   readonly plain?: boolean;
+  /** Names that the site has chosen; see `ChosenNames`. */
+  readonly names?: ChosenNames;
   /** Root of the web server is a link to the current release, as deployment tools lay out sites (`deployRelease`). */
   readonly releases?: boolean;
+}
+
+/** What WordPress lets a site choose besides where it lies. */
+export interface ChosenNames {
+  /** Constants of its configuration, such as the names of cookies. `ROOT` is the root of the web server, `ORIGIN` the site's. */
+  readonly constants?: Readonly<Record<string, string>>;
+  /** Prefix of its tables. */
+  readonly tablePrefix?: string;
+  /** Folder of must-use plugins below the root, where it is moved. */
+  readonly mustUse?: string;
+  /** PHP of a must-use plugin, without the opening tag. */
+  readonly plugin?: string;
+  /** Permalink structure and bases, by option. */
+  readonly options?: Readonly<Record<string, string>>;
 }
 
 /** A running odd install behind guard. */
@@ -71,7 +87,8 @@ export async function startOddInstall(
   const corePath = layout.core === '' ? '' : `/${layout.core}`;
   const contentPath = layout.content === undefined ? `${corePath}/wp-content` : `/${layout.content}`;
   const isNamed = layout.content !== undefined && layout.unusedContent !== true;
-  const muPlugins = !isNamed ? {} : { muPluginsDir: join(root, layout.content as string, 'mu-plugins') };
+  const mustUse = layout.names?.mustUse ?? (isNamed ? `${layout.content}/mu-plugins` : undefined);
+  const muPlugins = mustUse === undefined ? {} : { muPluginsDir: join(root, mustUse) };
   for (const name of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(dir, name), { recursive: true });
   if (layout.releases === true) {
     mkdirSync(join(dir, 'releases', '1'), { recursive: true });
@@ -90,6 +107,7 @@ export async function startOddInstall(
       ? {}
       : { WP_CONTENT_DIR: join(root, layout.content), WP_CONTENT_URL: origin + contentPath }),
   });
+  if (layout.names !== undefined) chooseNames(layout.names, { wordpressDir, root, origin });
   // WordPress in a folder of its own: the site's folder holds nothing but an index.php.
   if (layout.home !== corePath) {
     mkdirSync(join(root, layout.home), { recursive: true });
@@ -137,6 +155,7 @@ export async function startOddInstall(
       );
     }
     await prepareSite(stack);
+    if (layout.names?.options !== undefined) await setPermalinks(stack, layout.names.options);
     if (sharedConnector !== null) await securityOptimizer('share-connector', sharedConnector);
     if (layout.unusedContent === true) giveAway(dir, root);
     await attach({
@@ -157,6 +176,34 @@ export async function startOddInstall(
     throw error;
   }
   return { ...stack, layout, corePath, contentPath, stop };
+}
+
+/** Writes the names into the configuration, before WordPress is installed. */
+function chooseNames(
+  { constants = {}, tablePrefix, mustUse, plugin }: ChosenNames,
+  site: { readonly wordpressDir: string; readonly root: string; readonly origin: string },
+): void {
+  const file = join(site.wordpressDir, 'wp-config.php');
+  const values = Object.entries(constants).map(([name, value]) => [
+    name,
+    value.replaceAll('ROOT', site.root).replaceAll('ORIGIN', site.origin),
+  ]);
+  writeConfiguration(file, Object.fromEntries(values));
+  if (tablePrefix !== undefined) {
+    const text = readFileSync(file, 'utf8').replace(/^\$table_prefix = .*$/m, `$table_prefix = '${tablePrefix}';`);
+    writeFileSync(file, text);
+  }
+  const folder = join(site.root, mustUse ?? 'wp-content/mu-plugins');
+  mkdirSync(folder, { recursive: true });
+  if (plugin !== undefined) writeFileSync(join(folder, 'own-addresses.php'), `<?php\n${plugin}`);
+}
+
+/** As the owner does on the page Permalinks. */
+async function setPermalinks(stack: Stack, options: Readonly<Record<string, string>>): Promise<void> {
+  const lines = Object.entries(options).map(([name, value]) => `update_option( '${name}', '${value}' );`);
+  await runInWordPress(stack, lines.join(' '));
+  // In another process: WordPress reads the bases as it starts.
+  await runInWordPress(stack, 'flush_rewrite_rules( false );');
 }
 
 /** Root runs no code of a site as itself, so the site is a user's where root runs the tests. */

@@ -1,13 +1,19 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fakeConnector, OTHER_SECRET } from '../../test/support/fake-connector.js';
 import { siteConfig } from '../../test/support/site-config.js';
-import type { SiteConfig, SiteFacts } from '../site.js';
+import { adminUrl, type SiteConfig, type SiteFacts } from '../site.js';
 import { createConnectorClient } from './connector-client.js';
 import { toSiteFacts } from './connector-responses.js';
 import { policyHash } from './signature.js';
 
 async function setUp(
-  options: { now?: () => number; facts?: SiteFacts; hosts?: string[]; answerTimeoutMs?: number } = {},
+  options: {
+    now?: () => number;
+    facts?: SiteFacts;
+    hosts?: string[];
+    answerTimeoutMs?: number;
+    onNames?: (names: string) => void;
+  } = {},
 ) {
   const connector = await fakeConnector();
   const site: SiteConfig = siteConfig({ hosts: options.hosts ?? ['*'], upstream: connector.upstream });
@@ -15,6 +21,7 @@ async function setUp(
     clock: options.now ?? Date.now,
     facts: () => options.facts ?? null,
     answerTimeoutMs: options.answerTimeoutMs ?? 20_000,
+    onNames: (_site, names) => options.onNames?.(names),
   });
   onTestFinished(() => client.close());
   return { connector, client, site };
@@ -39,6 +46,69 @@ describe('a command', () => {
         rest: '/wp-json',
       },
     });
+  });
+
+  it('brings the names that the site has chosen, in lower case and without what leads nowhere', async () => {
+    const { connector, client, site } = await setUp();
+    connector.names = {
+      admin_url: 'https://admin.example.com/wp-admin/',
+      also: { admin: ['/Manage'], includes: [], content: [''], uploads: ['/Static/Up'] },
+      files: ['/Words', ''],
+      cookies: { logged_in: 'member_pass', auth: ['staff', 'wordpress_sec_0a'] },
+      languages: ['Latin-America'],
+      bases: { text: ['Topics', 'shop/kinds'], feed: ['Topics'] },
+      names: '0123456789abcdef',
+    };
+    const facts = toSiteFacts(await client.hello(site));
+    expect(facts).toMatchObject({
+      adminUrl: 'https://admin.example.com/wp-admin/',
+      sessionCookies: { session: 'member_pass', all: ['member_pass', 'staff'] },
+      names: '0123456789abcdef',
+      paths: {
+        also: { admin: ['/manage'], uploads: ['/static/up'] },
+        files: ['/words'],
+        languages: ['latin-america'],
+        bases: { text: ['topics', 'shop/kinds'], feed: ['topics'] },
+      },
+    });
+    expect(adminUrl(facts, 'admin.php?page=x')).toBe('https://admin.example.com/wp-admin/admin.php?page=x');
+    // While WordPress has no rewrite rules, those from before hold.
+    connector.names = { ...connector.names, bases: null };
+    expect(toSiteFacts(await client.hello(site), facts).paths.bases).toEqual(facts.paths.bases);
+    expect(toSiteFacts(await client.hello(site)).paths.bases).toBeUndefined();
+  });
+
+  it('leaves out names that have another form, and takes the others', async () => {
+    const { connector, client, site } = await setUp();
+    connector.names = {
+      admin_url: 'javascript:alert(1)',
+      also: { admin: 'x', includes: ['/lib', 'no-slash', 7], content: [], uploads: ['/a?b', '/up'] },
+      files: ['no-slash', '/a b', null, '/words'],
+      cookies: { logged_in: 'x'.repeat(201), auth: [] },
+      languages: ['', 'x'.repeat(201), 'de', ['en']],
+      bases: { text: 'topics', feed: [] },
+      names: 7,
+    };
+    const facts = toSiteFacts(await client.hello(site));
+    expect(facts.paths).toMatchObject({
+      also: { includes: ['/lib'], uploads: ['/up'] },
+      files: ['/words'],
+      languages: ['de'],
+    });
+    expect(facts).not.toHaveProperty('adminUrl');
+    expect(facts).not.toHaveProperty('sessionCookies');
+    expect(facts).not.toHaveProperty('names');
+    connector.names = { bases: null, languages: Array(900).fill('de') };
+    expect(toSiteFacts(await client.hello(site)).paths.languages).toHaveLength(200);
+  });
+
+  it('that fetches events tells whether a name has changed', async () => {
+    const told: string[] = [];
+    const { connector, client, site } = await setUp({ onNames: (names) => told.push(names) });
+    await client.events(site, { ack: [], limit: 1 });
+    connector.names = { names: 'fedcba9876543210' };
+    await client.events(site, { ack: [], limit: 1 });
+    expect(told).toEqual(['', 'fedcba9876543210']);
   });
 
   it('finds out what came of password checks', async () => {
@@ -197,6 +267,7 @@ describe('the commands of Login Security', () => {
       events: [{ id: 1, uid: 'b' }],
       more: true,
       held: 0,
+      names: '',
     });
     expect(await client.usersInfo(site, { users: [2] })).toEqual({
       users: [{ id: 2, login: 'editor', roles: ['editor'], can_manage: false }],

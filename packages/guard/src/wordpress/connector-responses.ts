@@ -6,10 +6,17 @@ import { reportSchema } from './login-headers.js';
 /** A URL path as the connector reports it: '' or `/…` without a slash at the end. */
 const urlPath = z.string().regex(/^(?:\/[^?#\s]*[^/?#\s])?$/);
 const cookieName = z.string().max(200);
-/** Most names of a kind; the connector tells no more. */
-const NAMES_MAX = 250;
-const names = z.array(z.string().min(1).max(200)).max(NAMES_MAX);
-const folders = z.array(urlPath).max(NAMES_MAX).default([]);
+/** Most names of a kind that are taken; the connector tells no more. */
+const NAMES_MAX = 200;
+
+/** A list of what has this form. What has another is left out, so that a plugin's odd name does not invalidate the rest. */
+const listOf = (form: z.ZodType<string>) =>
+  z
+    .array(z.unknown())
+    .catch([])
+    .transform((list) => list.filter((entry): entry is string => form.safeParse(entry).success).slice(0, NAMES_MAX));
+const names = listOf(z.string().min(1).max(200));
+const folders = listOf(urlPath.min(1));
 
 /** Response to `hello`. */
 export const helloResponse = z.object({
@@ -23,23 +30,24 @@ export const helloResponse = z.object({
   admin_url: z
     .url({ protocol: /^https?$/ })
     .nullable()
-    .default(null),
+    .catch(null),
   paths: z.object({
     ...{ admin: urlPath, includes: urlPath, content: urlPath, uploads: urlPath, rest: urlPath },
-    mu_plugins: urlPath.optional(),
+    mu_plugins: urlPath.optional().catch(undefined),
   }),
   also: z
     .object({ admin: folders, includes: folders, content: folders, uploads: folders })
-    .default({ admin: [], includes: [], content: [], uploads: [] }),
+    .catch({ admin: [], includes: [], content: [], uploads: [] }),
   files: folders,
   cookies: z
     .object({ logged_in: cookieName, auth: z.array(cookieName).max(10) })
     .nullable()
-    .default(null),
-  languages: names.default([]),
+    .catch(null),
+  languages: names,
   /** Null also while WordPress has still to make its rewrite rules. */
-  bases: z.object({ text: names, feed: names }).nullable().default(null),
-  names: z.string().max(64).default(''),
+  bases: z.object({ text: names, feed: names }).nullable().catch(null),
+  /** Changes with any name or address among these. */
+  names: z.string().max(64).catch(''),
   timezone: z.string().max(100),
   locale: z.string().max(40).default('en_US'),
   policy: z.string().nullable(),
@@ -204,9 +212,15 @@ export function toSiteFacts(hello: HelloResponse, before: SiteFacts | null = nul
   const { admin, includes, content, uploads, rest } = hello.paths;
   const lowerRest = rest.toLowerCase();
   const lower = (texts: readonly string[]): readonly string[] => texts.map((text) => text.toLowerCase());
-  const other = (folder: NamedFolder): readonly string[] => lower(hello.also[folder]).filter((path) => path !== '');
+  const other = (folder: NamedFolder): readonly string[] => lower(hello.also[folder]);
   const bases =
     hello.bases === null ? before?.paths.bases : { text: lower(hello.bases.text), feed: lower(hello.bases.feed) };
+  const also = {
+    ...withMembers('admin', other('admin')),
+    ...withMembers('includes', other('includes')),
+    ...withMembers('content', other('content')),
+    ...withMembers('uploads', other('uploads')),
+  };
   const { cookies } = hello;
   return {
     homeUrl: hello.home,
@@ -227,16 +241,8 @@ export function toSiteFacts(hello: HelloResponse, before: SiteFacts | null = nul
       uploads: uploads.toLowerCase(),
       rest: home !== '' && lowerRest.startsWith(`${home}/`) ? lowerRest.slice(home.length) : lowerRest,
       ...(hello.paths.mu_plugins !== undefined && { muPlugins: hello.paths.mu_plugins.toLowerCase() }),
-      ...withMembers(
-        'files',
-        lower(hello.files).filter((path) => path !== ''),
-      ),
-      also: {
-        ...withMembers('admin', other('admin')),
-        ...withMembers('includes', other('includes')),
-        ...withMembers('content', other('content')),
-        ...withMembers('uploads', other('uploads')),
-      },
+      ...withMembers('files', lower(hello.files)),
+      ...(Object.keys(also).length > 0 && { also }),
       ...withMembers('languages', lower(hello.languages)),
       ...(bases !== undefined && { bases }),
     },

@@ -32,7 +32,8 @@ export function runActivityCommand(fake: FakeConnector, command: string, body: R
       fake.outbox = fake.outbox.filter(({ uid }) => !ack.includes(uid));
       const events = fake.outbox.slice(0, limit).map((row, index) => ({ id: index + 1, ...row }));
       const held = fake.held === null ? {} : { held: fake.held };
-      return { events, more: fake.outbox.length > limit, ...held };
+      const names = typeof fake.names.names === 'string' ? { names: fake.names.names } : {};
+      return { events, more: fake.outbox.length > limit, ...held, ...names };
     }
     case 'users-info': {
       const all = [...fake.members].map(([id, { login, administrator }]) => ({

@@ -50,6 +50,8 @@ export interface FakeConnector {
   readonly members: Map<number, FakeMember>;
   /** Where it runs, as `hello` tells it; null as a connector that does not tell. */
   folders: { readonly wordpress: string; readonly connector: string } | null;
+  /** What `hello` tells of names and addresses besides; empty as a connector that tells nothing of them. */
+  names: Readonly<Record<string, unknown>>;
   /** What `hello` tells of plugins with signed requests by XML-RPC. */
   signedXmlRpc: readonly unknown[];
   /** Roles of the site, as `login-data` tells them; null as a connector that does not know them. */
@@ -123,6 +125,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
       [2, { login: 'editor', administrator: false }],
     ]),
     folders: null,
+    names: {},
     signedXmlRpc: [],
     roles: [
       { role: 'administrator', name: 'Administrator' },
@@ -244,6 +247,7 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
       locale: fake.locale,
       policy: fake.policy?.hash ?? null,
       ...(fake.folders !== null && { folders: fake.folders }),
+      ...fake.names,
     };
   }
   if (command === 'session') {

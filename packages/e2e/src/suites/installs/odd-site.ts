@@ -26,9 +26,9 @@ export async function enter(
     form(loginPath, fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' }),
   );
   const cookie = cookiesOf(answer);
-  if (!cookie.includes('wordpress_logged_in_')) throw new Error(`${login} could not log in: ${answer.head}`);
   const target = `${site.corePath}/wp-admin/admin-ajax.php?action=rest-nonce`;
   const nonce = await visit(site, { target, headers: { cookie } });
+  if (!/^[0-9a-f]{10}$/.test(nonce.body.trim())) throw new Error(`${login} could not log in: ${answer.head}`);
   return { login, cookie, nonce: nonce.body.trim() };
 }
 

@@ -14,6 +14,8 @@ export class FormBrowser {
     /** Address that it comes from. */
     readonly from: string,
     readonly agent: string,
+    /** Where it finds the login form. */
+    readonly loginPath = '/wp-login.php',
   ) {}
 
   get cookie(): string {
@@ -22,7 +24,9 @@ export class FormBrowser {
 
   async logIn(login: string, password = this.stack.password): Promise<RawAnswer> {
     const { stack, from } = this;
-    return this.#keep(await askFrom(stack, from, loginForm(login, password, { headers: this.#headers() })));
+    return this.#keep(
+      await askFrom(stack, from, loginForm(login, password, { path: this.loginPath, headers: this.#headers() })),
+    );
   }
 
   look(target: string): Promise<RawAnswer> {
@@ -36,11 +40,16 @@ export class FormBrowser {
   }
 
   /** Sends a form of the second factor, with the token of the page it stands on. */
-  async send(page: RawAnswer, step: string, fields: Readonly<Record<string, string>>): Promise<RawAnswer> {
+  async send(
+    page: RawAnswer,
+    step: string,
+    fields: Readonly<Record<string, string>>,
+    target = SECOND_FACTOR,
+  ): Promise<RawAnswer> {
     const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
     const body = new URLSearchParams({ token, step, ...fields }).toString();
     const headers = { ...this.#headers(), origin: this.stack.url };
-    return this.#keep(await askFrom(this.stack, this.from, form(SECOND_FACTOR, body, headers)));
+    return this.#keep(await askFrom(this.stack, this.from, form(target, body, headers)));
   }
 
   #headers() {
