@@ -98,14 +98,14 @@ function apply_filters( $hook, $value ) {
 require dirname( __DIR__ ) . '/security-optimizer/includes/class-site-names.php';
 
 $rules = array(
-	'a base before anything'                => array( 'category/(.+?)/feed/(feed|rdf)/?$', 'category', array() ),
-	'a base of two folders'                 => array( 'shop/kinds/([^/]+)/?$', 'shop/kinds', array() ),
-	'index.php in front'                    => array( '^index.php/tag/([^/]+)/?$', 'tag', array() ),
-	'folders of languages in front'         => array( '(en|pt-br)/search/(.+)/?$', 'search', array( 'en', 'pt-br' ) ),
-	'letters of any script'                 => array( 'категория/(.+?)/?$', 'категория', array() ),
-	'letters of any script as WordPress has them' => array( '%d1%82/(.+?)/?$', 'т', array() ),
-	'posts at the root'                     => array( '(.?.+?)(?:/([0-9]+))?/?$', '', array() ),
-	'parts behind what may be anything'     => array( 'docs/(.?.+?)/attachment/([^/]+)/?$', 'docs', array() ),
+	'a base before anything'            => array( 'category/(.+?)/feed/(feed|rdf)/?$', 'category', array() ),
+	'a base of two folders'             => array( 'shop/kinds/([^/]+)/?$', 'shop/kinds', array() ),
+	'index.php in front'                => array( '^index.php/tag/([^/]+)/?$', 'tag', array() ),
+	'folders of languages in front'     => array( '(en|pt-br)/search/(.+)/?$', 'search', array( 'en', 'pt-br' ) ),
+	'letters of any script'             => array( 'категория/(.+?)/?$', 'категория', array() ),
+	'letters of any script, encoded'    => array( '%d1%82/(.+?)/?$', 'т', array() ),
+	'posts at the root'                 => array( '(.?.+?)(?:/([0-9]+))?/?$', '', array() ),
+	'parts behind what may be anything' => array( 'docs/(.?.+?)/attachment/([^/]+)/?$', 'docs', array() ),
 );
 foreach ( $rules as $name => list( $rule, $base, $languages ) ) {
 	check(

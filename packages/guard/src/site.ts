@@ -3,8 +3,6 @@
  * from the connector (with safe defaults until it responds).
  */
 
-import type { SessionCookieNames } from './http/session-cookies.js';
-
 /** Identifier of a site in the configuration, storage and log: letters, digits and hyphens. */
 export type SiteId = string;
 
@@ -87,6 +85,14 @@ export interface SitePaths {
   readonly languages?: readonly string[] | undefined;
   /** Bases of addresses, without slashes at the ends; absent means WordPress's usual ones. */
   readonly bases?: SiteBases | undefined;
+}
+
+/** Names of session cookies that the site has chosen, as PHP has them, and that do not begin with `wordpress_`. */
+export interface SessionCookieNames {
+  /** The one that holds the session on every page, whatever it begins with; null where it has WordPress's own name. */
+  readonly session: string | null;
+  /** All of them, the session's included. */
+  readonly all: readonly string[];
 }
 
 /** Folders of WordPress that may have several addresses. */

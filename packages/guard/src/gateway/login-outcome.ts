@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { RawHeaders } from '../http/headers.js';
-import { type SessionCookieNames, startsSession } from '../http/session-cookies.js';
+import { startsSession } from '../http/session-cookies.js';
 import type { Logger } from '../lib/logger.js';
 import type { LoginAttempts } from '../login/attempts.js';
 import {
@@ -19,7 +19,7 @@ import {
 import type { CheckOutcome } from '../login/password-check-queue.js';
 import type { ThrottledAccounts } from '../login/throttled-accounts.js';
 import { isLoginForm } from '../rules/login-policy.js';
-import type { SiteId } from '../site.js';
+import type { SessionCookieNames, SiteId } from '../site.js';
 import type { TwoFactorRequirement } from '../two-factor/steps.js';
 import type { ResponseHooks } from '../upstream/forward.js';
 import { type LoginReport, type RefuseReason, readLoginReport } from '../wordpress/login-headers.js';

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { VisitSink } from '../activity/visit.js';
-import { readSessionCookie, type SessionCookieNames } from '../http/session-cookies.js';
+import { readSessionCookie } from '../http/session-cookies.js';
 import type { Address } from '../lib/address.js';
 import type { Clock } from '../lib/clock.js';
 import { setBounded } from '../lib/set-bounded.js';
-import type { SiteId } from '../site.js';
+import type { SessionCookieNames, SiteId } from '../site.js';
 import { CRON_HEADER, isSignedCronRequest } from '../wordpress/signature.js';
 import { isTrustedFor, type Peer } from './peer.js';
 import type { RoutedSite, SiteRouter } from './site-router.js';

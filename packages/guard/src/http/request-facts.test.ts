@@ -6,11 +6,11 @@ import { toAddress } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
 import { checksPassword, defaultLoginSettings } from '../rules/login-policy.js';
 import { compilePolicy } from '../rules/policy.js';
-import { defaultSitePaths, type SignedXmlRpc } from '../site.js';
+import { defaultSitePaths, type SessionCookieNames, type SignedXmlRpc } from '../site.js';
 import { readSignedXmlRpc } from '../wordpress/connector-responses.js';
 import { toCanonicalPath } from './canonical-path.js';
 import { type Credentials, isStaticFile, NO_CREDENTIALS, readCredentials, toRequestFacts } from './request-facts.js';
-import { type SessionCookieNames, toSessionCookieNames, USUAL_SESSION_COOKIES } from './session-cookies.js';
+import { toSessionCookieNames, USUAL_SESSION_COOKIES } from './session-cookies.js';
 
 /** What is read from a request with these header lines, sent over a real socket. */
 async function read(...lines: string[]): Promise<Credentials> {

@@ -2,10 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { API_NAMESPACE, CONNECTOR_NAMESPACE, PROVIDER_NAMESPACE } from '@security-optimizer/contract/paths';
 import { type Address, parseAddress } from '../lib/address.js';
 import type { AddressSet } from '../lib/address-set.js';
-import { isLanguageFolder, SIGNED_VALUES, type SignedXmlRpc, type SitePaths } from '../site.js';
+import {
+  isLanguageFolder,
+  type SessionCookieNames,
+  SIGNED_VALUES,
+  type SignedXmlRpc,
+  type SitePaths,
+} from '../site.js';
 import type { CanonicalPath } from './canonical-path.js';
 import { isScriptName } from './script-names.js';
-import { hasSessionCookie, type SessionCookieNames } from './session-cookies.js';
+import { hasSessionCookie } from './session-cookies.js';
 
 export type RequestTarget =
   | { readonly ok: true; readonly target: string; readonly host: string }

@@ -1,17 +1,12 @@
+import type { SessionCookieNames } from '../site.js';
+
 /**
  * Cookies by which WordPress knows who is signed in. A site may give them any names (`LOGGED_IN_COOKIE`, `AUTH_COOKIE`,
  * `SECURE_AUTH_COOKIE`, `COOKIEHASH`); by WordPress's own naming they all begin with `wordpress_`. Those always count, so
  * that nothing is missed while the connector has not yet told the site's own names.
  */
 
-/** Names of a site's own that do not begin with `wordpress_`, as PHP has them. */
-export interface SessionCookieNames {
-  /** The one that holds the session on every page; null where it has WordPress's own name. */
-  readonly session: string | null;
-  /** All of them, the session's included. */
-  readonly all: readonly string[];
-}
-
+/** Those of a site that has chosen none. */
 export const USUAL_SESSION_COOKIES: SessionCookieNames = Object.freeze({ session: null, all: [] });
 
 const USUAL = 'wordpress_';

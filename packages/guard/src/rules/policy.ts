@@ -1,11 +1,11 @@
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
 import type { RawHeaders } from '../http/headers.js';
 import type { RequestFacts } from '../http/request-facts.js';
-import { type SessionCookieNames, USUAL_SESSION_COOKIES } from '../http/session-cookies.js';
+import { USUAL_SESSION_COOKIES } from '../http/session-cookies.js';
 import { english, type Language } from '../i18n/language.js';
 import { AddressSet } from '../lib/address-set.js';
 import { setBounded } from '../lib/set-bounded.js';
-import { defaultSitePaths, type SignedXmlRpc, type SiteId, type SitePaths } from '../site.js';
+import { defaultSitePaths, type SessionCookieNames, type SignedXmlRpc, type SiteId, type SitePaths } from '../site.js';
 import { protections } from './index.js';
 import { compileLoginPolicy, defaultLoginSettings, type LoginPolicy } from './login-policy.js';
 import {

@@ -1,11 +1,10 @@
 import type { SecurityOptions } from '@security-optimizer/contract/protections';
 import type { RawHeaders } from '../http/headers.js';
 import type { RequestFacts } from '../http/request-facts.js';
-import type { SessionCookieNames } from '../http/session-cookies.js';
 import type { Language } from '../i18n/language.js';
 import type { AddressSet } from '../lib/address-set.js';
 import type { TimedAddresses } from '../lib/timed-addresses.js';
-import type { SignedXmlRpc, SitePaths } from '../site.js';
+import type { SessionCookieNames, SignedXmlRpc, SitePaths } from '../site.js';
 import type { LoginSettings } from './login-policy.js';
 
 /** Everything a policy is compiled from. Plain data, read-only. */

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { z } from 'zod';
-import { readSessionCookie, type SessionCookieNames } from '../http/session-cookies.js';
+import { readSessionCookie } from '../http/session-cookies.js';
 import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';
 import { setBounded } from '../lib/set-bounded.js';
-import type { SiteId } from '../site.js';
+import type { SessionCookieNames, SiteId } from '../site.js';
 import { ConnectorError } from './connector-error.js';
 import { SIGNAL_HEADER } from './signature.js';
 
