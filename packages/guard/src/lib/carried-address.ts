@@ -107,6 +107,12 @@ export function findCarriedRange({ from, to }: Range): Range | null {
   return { from: first.words, to: first.words };
 }
 
+/** The ranges of a list that names visitors, and what they carry; invalid lines are ignored. */
+export function toVisitorRanges(lines: readonly string[]): Range[] {
+  const ranges = lines.map(parseRange).filter((range) => range !== null);
+  return [...ranges, ...ranges.map(findCarriedRange).filter((range) => range !== null)];
+}
+
 /** Lines that name visitors. What they carry is in the set beside the range as it is written. */
 export function createVisitorLines(): AddressLines {
   return new AddressLines(findCarriedRange);
