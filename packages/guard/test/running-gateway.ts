@@ -9,7 +9,7 @@ import type { ApiHandler } from '../src/gateway/context.js';
 import type { GatewayObserver } from '../src/gateway/observer.js';
 import { createGuardServer, type GuardServer } from '../src/gateway/server.js';
 import { english, type Language } from '../src/i18n/language.js';
-import { AddressSet } from '../src/lib/address-set.js';
+import { toVisitorSet } from '../src/lib/carried-address.js';
 import type { ListeningDescriptor } from '../src/lib/listen.js';
 import type { Logger } from '../src/lib/logger.js';
 import { LoginAttempts } from '../src/login/attempts.js';
@@ -102,7 +102,7 @@ export async function startGateway(upstream: number | string, options: GatewayOp
     const policy = compilePolicy({
       options: { ...OFF, ...changed },
       paths: defaultSitePaths,
-      blocked: AddressSet.from(blocked),
+      blocked: toVisitorSet(blocked),
       login: { ...defaultLoginSettings, login_attempts: 0 },
       timeZone: 'UTC',
       language,
