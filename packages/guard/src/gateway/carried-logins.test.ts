@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { activitySite } from '../../test/support/activity-site.js';
 import { PASSWORD } from '../../test/support/fake-wordpress.js';
 import { form, loginGateUnderTest } from '../../test/support/login-gate.js';
 
@@ -76,4 +77,17 @@ describe('Login Access', () => {
       expect(await opens(['10.0.0.0/8', '127.0.0.0/8'], from)).toBe(403);
     },
   );
+
+  it.each([
+    ['192.0.2.1', '2002:c000:201::5', 409],
+    ['2002::/16', '2002:c000:201::5', 200],
+    ['2002:c000:201::/48', '2002:c000:201::5', 200],
+    ['192.0.2.1', '64:ff9b::192.0.2.1', 200],
+    ['64:ff9b::192.0.2.1', '192.0.2.1', 200],
+    ['198.51.100.7', '64:ff9b::192.0.2.1', 409],
+  ])('as a list of %s asks the owner at %s before it shuts out', async (line, from, status) => {
+    const site = await activitySite();
+    const { http } = await site.send('/login-access', [line], { headers: { 'x-forwarded-for': from } });
+    expect(http).toBe(status);
+  });
 });
