@@ -312,6 +312,12 @@ describe('an address that carries an IPv4 address', () => {
       const { http, body } = await site.send('/block-addresses', { address }, { headers });
       expect([http, body.message]).toEqual([400, 'This is your own address. Blocking it would shut you out.']);
     }
+    const ranges = ['192.0.2.0/24', '2002::/16', '2002:c000:200::/40'];
+    for (const address of ranges) {
+      const headers = { 'x-forwarded-for': '2002:c000:207::1' };
+      const { http, body } = await site.send('/block-addresses', { address }, { headers });
+      expect([http, body.message]).toEqual([400, 'Your own address is in this range. Blocking it would shut you out.']);
+    }
   });
 });
 

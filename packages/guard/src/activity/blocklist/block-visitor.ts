@@ -204,12 +204,19 @@ export async function blockVisitors(
 /**
  * Blocks an address or a range by its text: an address (IPv6 with its /64), a CIDR range, a wildcard or a range with a
  * hyphen. `/128` behind an IPv6 address means the address alone. What carries one IPv4 address blocks that one.
+ * @param seen address of the caller as it is seen: a wide range may hold it, and not the one that it carries
  * @returns the visitor's id, what was blocked, and the text for the owner
  * @throws ApiError invalid_input naming `address`; must_not_be_blocked with the reason; StorageError
  */
 export async function blockAddresses(
   blocking: Blocking,
-  { site, actor, text, terms }: AddressChange & { readonly text: string; readonly terms: BlockTerms },
+  {
+    site,
+    actor,
+    seen,
+    text,
+    terms,
+  }: AddressChange & { readonly seen: string; readonly text: string; readonly terms: BlockTerms },
 ): Promise<AddressOutcome & { readonly visitorId: number }> {
   const range = parseVisitorRange(text);
   if (range === null) {
@@ -221,7 +228,11 @@ export async function blockAddresses(
   const isAddress = parseAddress(typed) !== null;
   const network = isAddress && !text.includes('/') ? toNetwork({ kind: 'ip', value: typed }) : null;
   const value = network ?? typed;
-  for (const part of new Set([typed, value])) await refuseProtectedAddress(blocking, { site, actor }, toRange(part));
+  for (const part of new Set([typed, value])) {
+    await refuseProtectedAddress(blocking, { site, actor }, toRange(part));
+    if (seen !== actor.address)
+      await refuseProtectedAddress(blocking, { site, actor: { ...actor, address: seen } }, toRange(part));
+  }
   if (network !== null || !isAddress) {
     const visitorId = await storeBlock(blocking, { site, actor }, { ...networkBlock(value), ...terms });
     return { visitorId, name: value, message: serverMessage('visitor_blocked', { name: value }) };
