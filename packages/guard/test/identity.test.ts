@@ -1,7 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { closing, exchange, statusOf } from './raw-client.js';
+import { createInspection, INSPECTION_HEADER, readArrival } from '../src/wordpress/inspection.js';
+import { bodyOf, closing, exchange, statusOf } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 import { SECRET } from './support/site-config.js';
 
@@ -70,10 +71,57 @@ describe('who WordPress is told is asking', () => {
     await exchange(
       gateway.port,
       closing(
-        'GET / HTTP/1.1\r\nX-Forwarded-For: 203.0.113.9\r\nX-Forwarded-For: 198.51.100.7, 127.0.0.2\r\nX-Forwarded-Proto: http, https',
+        'GET / HTTP/1.1\r\nX-Forwarded-For: 203.0.113.9\r\nX-Forwarded-For: 198.51.100.7, 127.0.0.2\r\nX-Forwarded-Proto: https, http',
       ),
     );
     expect(seen[0]?.headers).toMatchObject({ 'x-forwarded-for': '198.51.100.7', 'x-forwarded-proto': 'https' });
+  });
+
+  it.each([
+    ['198.51.100.7, 127.0.0.2', 'https, http', 'https'],
+    ['198.51.100.7, 127.0.0.2', 'https\r\nX-Forwarded-Proto: http', 'https'],
+    ['198.51.100.7, 127.0.0.2', 'http, https', 'http'],
+    ['198.51.100.7, 127.0.0.2', 'https, ', 'https'],
+    ['198.51.100.7, 127.0.0.2', '\r\nX-Forwarded-Proto: https', 'https'],
+    ['198.51.100.7, 127.0.0.2', '"https"', 'https'],
+    ['198.51.100.7, 127.0.0.2', 'HTTPS', 'https'],
+    ['198.51.100.7, 127.0.0.2', 'https,https', 'https'],
+    ['198.51.100.7', 'https, http', 'http'],
+    ['198.51.100.7', 'https\r\nX-Forwarded-Proto: http', 'http'],
+    ['198.51.100.7, 203.0.113.9', 'https, http', 'http'],
+  ])('comes with the scheme of the same hop: for %j with %j it is %s', async (chain, schemes, scheme) => {
+    const { port, seen } = await recordingServer();
+    const gateway = await startGateway(port, { trustedProxies: ['127.0.0.0/8'] });
+    const forwarded = `X-Forwarded-For: ${chain}\r\nX-Forwarded-Proto: ${schemes}`;
+    await exchange(gateway.port, closing(`GET / HTTP/1.1\r\n${forwarded}`));
+    expect(seen[0]?.headers['x-forwarded-proto']).toBe(scheme);
+    // The command line is told the same, and nobody is believed who is no proxy.
+    const { header, nonce } = createInspection(SECRET, Date.now());
+    const inspected = closing(`GET / HTTP/1.1\r\n${INSPECTION_HEADER}: ${header}\r\n${forwarded}`);
+    expect(readArrival(SECRET, nonce, bodyOf(await exchange(gateway.port, inspected)))).toMatchObject({ scheme });
+    const open = await startGateway(port);
+    await exchange(open.port, closing(`GET / HTTP/1.1\r\n${forwarded}`));
+    expect(seen[1]?.headers['x-forwarded-proto']).toBe('http');
+  });
+
+  it('comes with that scheme behind the proxies of a site, and in the log of what is refused', async () => {
+    const { port, seen } = await recordingServer();
+    const upstream = `http://127.0.0.1:${port}`;
+    const sites = [{ id: 'site', hosts: ['*'], upstream, trustedProxies: ['192.0.2.0/24'] }];
+    const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], sites });
+    const ask = (schemes: string) =>
+      exchange(
+        gateway.port,
+        closing(`GET /wp-admin HTTP/1.1\r\nX-Forwarded-For: 198.51.100.7, 192.0.2.1\r\nX-Forwarded-Proto: ${schemes}`),
+      );
+    await ask('https, http');
+    await ask('http, https');
+    gateway.rule({ blocked: ['198.51.100.7'] });
+    await ask('https, http');
+    await ask('http, https');
+    expect(seen.map(({ headers }) => headers['x-forwarded-proto'])).toEqual(['https', 'http']);
+    const origins = ['https://example.com', 'http://example.com'];
+    expect(gateway.origins).toEqual([...origins, ...origins]);
   });
 
   it('is the visitor behind a proxy of one site, at that site alone', async () => {

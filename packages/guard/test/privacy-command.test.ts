@@ -150,6 +150,14 @@ it('exports what is stored about a person, readable and without secrets', async 
   expect((await stat(output)).mode & 0o777).toBe(0o600);
 });
 
+it('knows a person by an address that carries the one that is stored', async () => {
+  const { privacy } = await guardWithPerson();
+  const { stdout } = await privacy('export', 'site', '--address', `64:ff9b::${PERSON}`);
+  const data = JSON.parse(stdout);
+  expect(data.person.address).toBe(PERSON);
+  expect(stdout).toContain(`agent of ${PERSON}`);
+});
+
 it('erases a person while guard runs, whose memory does not bring anything back', async () => {
   const { dataDir, guard, db, log, visitsOf, privacy } = await guardWithPerson();
   await addRows(db);

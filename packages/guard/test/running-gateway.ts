@@ -9,7 +9,7 @@ import type { ApiHandler } from '../src/gateway/context.js';
 import type { GatewayObserver } from '../src/gateway/observer.js';
 import { createGuardServer, type GuardServer } from '../src/gateway/server.js';
 import { english, type Language } from '../src/i18n/language.js';
-import { AddressSet } from '../src/lib/address-set.js';
+import { toVisitorSet } from '../src/lib/carried-address.js';
 import type { ListeningDescriptor } from '../src/lib/listen.js';
 import type { Logger } from '../src/lib/logger.js';
 import { LoginAttempts } from '../src/login/attempts.js';
@@ -38,6 +38,8 @@ export interface Gateway {
   readonly signals: Signal[];
   /** What was left for the Activity Log, in order. */
   readonly visits: RecordedVisit[];
+  /** Scheme and host of each of them. */
+  readonly origins: (string | null)[];
   /** Swaps in a policy with these addresses blocked and these options changed. */
   rule(input: { blocked?: readonly string[]; options?: Partial<SecurityOptions>; language?: Language }): void;
 }
@@ -69,6 +71,7 @@ export async function startGateway(upstream: number | string, options: GatewayOp
   const live = new LivePolicy();
   const signals: Signal[] = [];
   const visits: RecordedVisit[] = [];
+  const origins: (string | null)[] = [];
   const origin = typeof upstream === 'number' ? `http://127.0.0.1:${upstream}` : upstream;
   const sites = (options.sites ?? [{ upstream: origin }]).map(siteConfig);
   const config: Config = {
@@ -102,7 +105,7 @@ export async function startGateway(upstream: number | string, options: GatewayOp
     const policy = compilePolicy({
       options: { ...OFF, ...changed },
       paths: defaultSitePaths,
-      blocked: AddressSet.from(blocked),
+      blocked: toVisitorSet(blocked),
       login: { ...defaultLoginSettings, login_attempts: 0 },
       timeZone: 'UTC',
       language,
@@ -137,7 +140,8 @@ export async function startGateway(upstream: number | string, options: GatewayOp
       },
     },
     visits: {
-      add: (site, { address, target, status, rule, agent, isOwnCron }) => {
+      add: (site, { address, target, status, rule, agent, isOwnCron, origin }) => {
+        origins.push(origin?.() ?? null);
         const own = isOwnCron === true ? { isOwnCron } : {};
         visits.push({ site, address: address.text, target, status, rule, agent: agent(), ...own });
       },
@@ -150,7 +154,7 @@ export async function startGateway(upstream: number | string, options: GatewayOp
   const bound = await server.listen();
   const port = 'port' in bound ? bound.port : 0;
   onTestFinished(() => server.close());
-  return { port, server, live, signals, visits, rule };
+  return { port, server, live, signals, visits, origins, rule };
 }
 
 /** A web server in WordPress's place. */

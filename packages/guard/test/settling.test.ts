@@ -1,13 +1,14 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { type AddressInfo, createServer as createRawServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../src/lib/address.js';
 import { forward, type ResponseHooks } from '../src/upstream/forward.js';
 import { UpstreamPool } from '../src/upstream/upstream-pool.js';
-import { closing, exchange, statusOf } from './raw-client.js';
+import { closing, exchange, RawClient, statusOf } from './raw-client.js';
 import { rawServer, recordingServer } from './running-gateway.js';
+import { eventually } from './support/scratch.js';
 
-/** A server that forwards everything with this watch, and says what became of it. */
+/** A server that forwards everything with this watch, and says what became of it. A request may name its address by `X-From`. */
 async function forwarding(upstream: number, watch: Partial<ResponseHooks>) {
   const failures: unknown[] = [];
   const pool = new UpstreamPool({ host: '127.0.0.1', port: upstream }, 2);
@@ -16,7 +17,7 @@ async function forwarding(upstream: number, watch: Partial<ResponseHooks>) {
       request,
       response,
       pool,
-      address: parseAddress('192.0.2.1') as never,
+      address: parseAddress(String(request.headers['x-from'] ?? '192.0.2.1')) as never,
       target: request.url as string,
       toForwardedClient: () => ({
         address: '192.0.2.1',
@@ -52,7 +53,7 @@ async function forwarding(upstream: number, watch: Partial<ResponseHooks>) {
     server.close();
     pool.destroy();
   });
-  return { port: (server.address() as AddressInfo).port, failures };
+  return { port: (server.address() as AddressInfo).port, failures, pool };
 }
 
 const broken = new Error('could not be stored');
@@ -85,4 +86,71 @@ it('a failure of WordPress that waits for something that fails ends the connecti
   const { port, failures } = await forwarding(upstream, { onNoResponse: () => Promise.reject(broken) });
   expect(await exchange(port, closing('GET / HTTP/1.1'))).toBe('');
   expect(failures).toEqual([broken]);
+});
+
+describe('a request that was sent whole on a kept connection, and must be sent again', () => {
+  /** A kept connection with a request on it that is not answered, and what is told of requests without an answer. */
+  async function repeating() {
+    const open: Socket[] = [];
+    const lines: string[] = [];
+    const server = createRawServer((socket) => {
+      open.push(socket);
+      socket.on('error', () => {});
+      socket.on('data', (data) => {
+        const text = data.toString('latin1');
+        lines.push(...(text.match(/^GET \S+/gm) ?? []));
+        if (text.startsWith('GET /first')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi');
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const stop = (): void => {
+      server.close();
+      for (const socket of open) socket.destroy();
+    };
+    onTestFinished(stop);
+    const told: string[] = [];
+    const { port, pool } = await forwarding((server.address() as AddressInfo).port, {
+      onNoResponse(sent) {
+        told.push(sent);
+        return null;
+      },
+    });
+    await exchange(port, closing('GET /first HTTP/1.1'));
+    const client = new RawClient(port).send(closing('GET /again HTTP/1.1'));
+    await eventually(() => lines.includes('GET /again'));
+    /** Sends a request from another address, which waits for an answer or for a connection. */
+    const sendFrom = (address: string) =>
+      new RawClient(port).send(closing(`GET /other HTTP/1.1\r\nX-From: ${address}`));
+    return { client, pool, server, stop, told, lines, sendFrom, endFirst: () => void open[0]?.end() };
+  }
+
+  it('was sent whole when there is no room for it any more', async () => {
+    const { client, pool, told, endFirst } = await repeating();
+    pool.close();
+    endFirst();
+    expect(statusOf(await client.end())).toBe(502);
+    expect(told).toEqual(['whole']);
+  });
+
+  it('was sent whole when the web server is gone', async () => {
+    const { client, server, told, endFirst } = await repeating();
+    server.close();
+    endFirst();
+    expect(statusOf(await client.end())).toBe(502);
+    expect(told).toEqual(['whole']);
+  });
+
+  it('was sent whole when its client leaves while it waits', async () => {
+    const { client, pool, told, lines, sendFrom, endFirst } = await repeating();
+    sendFrom('192.0.2.2');
+    await eventually(() => lines.includes('GET /other'));
+    sendFrom('198.51.100.3');
+    await eventually(() => pool.waiting === 1);
+    endFirst();
+    // The other one that waited has got the place; this one waits.
+    await eventually(() => lines.filter((line) => line === 'GET /other').length === 2 && pool.waiting === 1);
+    client.socket.destroy();
+    await eventually(() => told.length === 1);
+    expect(told).toEqual(['whole']);
+  });
 });

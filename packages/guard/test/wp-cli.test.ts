@@ -248,6 +248,9 @@ describe('a signed call', () => {
     ['198.51.100.8', 'http://wordpress:8081', false],
     ['203.0.113.9', 'unix:/run/web.sock', true],
     ['203.0.113.10', 'unix:/run/web.sock', false],
+    // What an address carries makes nobody an address of the machine.
+    ['64:ff9b::192.0.2.7', 'http://192.0.2.7:8081', false],
+    ['2002:cb00:7109::1', 'unix:/run/web.sock', false],
   ])('from %s of a site at %s: %s', async (address, upstream, expected) => {
     const own = toRanges(['203.0.113.9']);
     const resolve = async (host: string) => (host === 'wordpress' ? ['198.51.100.7'] : [host]);

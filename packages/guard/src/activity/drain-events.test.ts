@@ -234,6 +234,21 @@ describe('rows that the connector holds back', () => {
   });
 });
 
+describe('the address in a row', () => {
+  it.each([
+    ['64:ff9b::c000:201', '192.0.2.1'],
+    ['2002:c000:201::5', '192.0.2.1'],
+    ['2001:DB8::1', '2001:db8::1'],
+    ['64:ff9b::127.0.0.1', '64:ff9b::7f00:1'],
+    ['nonsense', ''],
+  ])('%j, as WordPress saw it, is the visitor %j', async (address, visitor) => {
+    const { connector, memory, drain, site } = await world();
+    connector.outbox = [row({ kind: 'login', address })];
+    await drain.drain(site);
+    expect((await memory.allEvents()).map((event) => event.address)).toEqual([visitor]);
+  });
+});
+
 describe('rows that nobody can read', () => {
   it.each<[string, object]>([
     ['a time that is none', { at: 'now' }],

@@ -115,6 +115,15 @@ describe('the filters of a request', () => {
 });
 
 describe('a filter by address', () => {
+  it('that carries an IPv4 address finds that visitor', () => {
+    const found = ip('192.0.2.1').filter.addresses;
+    for (const text of ['64:ff9b::c000:201', '2002:c000:201::/48', '2001:0:203:4:0:1:3fff:fdfe']) {
+      expect(ip(text).filter.addresses, text).toEqual(found);
+      expect(parseVisitFilters(undefined, utc, { search: text }).filter.addresses, text).toEqual(found);
+    }
+    expect(ip('2002::/16').filter.addresses).not.toEqual(found);
+  });
+
   it('matches exactly the addresses of the same line in any other list', () => {
     const address = fc.nat(600).map((low) => `192.0.${2 + (low >> 8)}.${low & 255}`);
     const line = fc.oneof(

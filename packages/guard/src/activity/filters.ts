@@ -7,6 +7,7 @@ import { messages } from '@security-optimizer/contract/messages';
 import { parseReference } from '../http/request-id.js';
 import { parseRange, type Range } from '../lib/address-set.js';
 import { ApiError } from '../lib/api-error.js';
+import { parseVisitorRange } from '../lib/carried-address.js';
 import { endOfLocalDay } from '../lib/time-zone.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore, EventFilter, TextSearch, VisitFilter } from './activity-store.js';
@@ -136,7 +137,7 @@ export function parseVisitFilters(
   const goal = read('goal', (text) => attackGoals.find((known) => known === text) ?? null);
   read.refuseFaults();
   const looked = parseSearch(search);
-  const addresses = bothRanges(ip === null ? null : parseRange(ip), looked.range);
+  const addresses = bothRanges(ip === null ? null : parseVisitorRange(ip), looked.range);
   return {
     choices: { from, to, type, code, ip },
     filter: { from, to: lastSecond(to, dates), type, code, addresses, preset, goal, search: looked.text },
@@ -177,7 +178,7 @@ export interface VisitSearch {
 function parseSearch(search: string): { readonly range: Range | null; readonly text: TextSearch | null } {
   const text = search.trim();
   if (text === '') return { range: null, text: null };
-  const range = rangeText(text) === null ? null : parseRange(text.replace(/ *- */, '-'));
+  const range = rangeText(text) === null ? null : parseVisitorRange(text.replace(/ *- */, '-'));
   return range === null ? { range, text: { text, reference: parseReference(text) } } : { range, text: null };
 }
 

@@ -1,5 +1,7 @@
 import { openSync } from 'node:fs';
 import { pino } from 'pino';
+import type { Address } from '../lib/address.js';
+import { toSeenAddress } from '../lib/carried-address.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
@@ -18,7 +20,7 @@ export interface SecurityLog {
 
 /**
  * Writes one line for each refused request and each failed login: the same that the Activity Log counts, with the whole
- * address. No line holds anything that a visitor can choose but the address, so patterns can't be deceived.
+ * address as it is seen, since a firewall knows no other. No line holds anything that a visitor can choose but the address, so patterns can't be deceived.
  *
  * @param file appended to; made with mode 0600
  * @throws the system's error when the file can't be opened
@@ -49,8 +51,9 @@ export function openSecurityLog(
     failing = true;
   }
 
-  function write(event: 'request-refused' | 'login-failed', site: SiteId, address: string, more: object): void {
+  function write(event: 'request-refused' | 'login-failed', site: SiteId, visitor: Address, more: object): void {
     if (closed) return;
+    const address = toSeenAddress(visitor).text;
     const time = new Date(clock()).toISOString();
     destination.write(`${JSON.stringify({ time, event, site, address, ...more })}\n`);
   }
@@ -60,12 +63,12 @@ export function openSecurityLog(
       add(site, seen) {
         visits.add(site, seen);
         const { address, rule, status, failedLogins = 0, requestId } = seen;
-        if (rule !== null) write('request-refused', site, address.text, { rule, status, requestId });
-        if (failedLogins > 0) write('login-failed', site, address.text, { failures: failedLogins, requestId });
+        if (rule !== null) write('request-refused', site, address, { rule, status, requestId });
+        if (failedLogins > 0) write('login-failed', site, address, { failures: failedLogins, requestId });
       },
       addFailedLogins(site, late) {
         visits.addFailedLogins?.(site, late);
-        write('login-failed', site, late.address.text, { failures: late.failedLogins });
+        write('login-failed', site, late.address, { failures: late.failedLogins });
       },
       getCounts: () => visits.getCounts?.() ?? { dropped: 0, waiting: 0 },
     },

@@ -4,6 +4,7 @@ import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { type Address, parseAddress, toAddress } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
+import { isNat64 } from '../lib/carried-address.js';
 
 /**
  * Where alerts may be sent to. Owners choose the address, so without these checks guard could be led to services that
@@ -75,8 +76,7 @@ async function resolveInTime(host: string, resolve: Resolve): Promise<readonly s
 /** Whether an address is not a public one. An IPv4 address in IPv6 (mapped, or by NAT64) counts as itself. */
 function isPrivate(address: Address): boolean {
   const { words } = address;
-  const isNat64 = words[0] === 0x0064ff9b && words[1] === 0 && words[2] === 0;
-  return NOT_PUBLIC.has(isNat64 ? toAddress([0, 0, 0xffff, words[3]]) : address);
+  return NOT_PUBLIC.has(isNat64(words) ? toAddress([0, 0, 0xffff, words[3]]) : address);
 }
 
 /**

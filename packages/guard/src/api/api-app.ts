@@ -8,6 +8,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { CallContext, CallHandlers, Endpoints, Outcome } from '../feature.js';
 import type { ApiHandler, ApiRequest } from '../gateway/context.js';
 import { ApiError } from '../lib/api-error.js';
+import { toVisitorText } from '../lib/carried-address.js';
 import type { Clock } from '../lib/clock.js';
 import { type Logger, OutageLog } from '../lib/logger.js';
 import { createOwnAddresses } from '../lib/own-addresses.js';
@@ -126,7 +127,7 @@ function mountEndpoints(
           const user = await authenticate(deps.sessions, state.call, request.headers, changes, isConnected(request));
           state.actor = toActor(user, state.call);
         } else {
-          state.actor = { id: null, login: WP_CLI, address: state.call.address };
+          state.actor = { id: null, login: WP_CLI, address: toVisitorText(state.call.address) };
           state.call.onRegisteredUser();
         }
       },
@@ -182,7 +183,7 @@ function isConnected({ raw }: FastifyRequest): () => boolean {
 const NO_BODY = new Uint8Array();
 
 function toActor(user: { readonly id: number; readonly login: string }, call: ApiRequest): Actor {
-  return { id: user.id, login: user.login, address: call.address };
+  return { id: user.id, login: user.login, address: toVisitorText(call.address) };
 }
 
 /** The site, the user and the browser of a request. */

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
-import { parseAddress } from '../lib/address.js';
+import { parseVisitor } from '../lib/carried-address.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { openGuardDatabase } from '../migrations.js';
@@ -134,7 +134,7 @@ function readNames(values: { address?: string | undefined; user?: string | undef
   if (address === undefined && user === null && email === null) {
     throw new UsageError('Name the person: --address, --user or --email.');
   }
-  const parsed = address === undefined ? null : parseAddress(address);
+  const parsed = address === undefined ? null : parseVisitor(address);
   if (address !== undefined && parsed === null) throw new UsageError(`--address: ${address} is not an address.`);
   if (user === '' || email === '') throw new UsageError('--user and --email must not be empty.');
   if (email !== null && !/^[^@\s]+@[^@\s]+$/.test(email))

@@ -89,6 +89,20 @@ describe('while guard does not run', () => {
     expect((await audited())[0]).toEqual(['login_unblock', { who: ['192.0.2.1'], entries: 1 }, null]);
   });
 
+  it.each(['192.0.2.1', '64:ff9b::192.0.2.1', '2002:c000:201::5', '2001:0:203:4:0:1:3fff:fdfe'])(
+    '`unblock %s` lifts the lock and the block of the address that it is',
+    async (typed) => {
+      const { dataDir, db } = await dataFolder();
+      await sqlLoginAttemptStore(db).save('site', [{ key: '192.0.2.1', ...lock }]);
+      const change = { site: 'site', actor: { id: 1, login: 'owner', address: null }, at: 1 };
+      const block = { kind: 'ip', value: '192.0.2.1', name: '192.0.2.1', visitorId: null } as const;
+      await sqlBlocklistStore(db).block(change, block);
+      const { stdout } = run('unblock', typed, '--data-dir', dataDir);
+      expect(stdout).toBe('Unblocked: 192.0.2.1.\nUnlocked: 192.0.2.1.\n');
+      expect(await sqlLoginAttemptStore(db).load('site')).toEqual([]);
+    },
+  );
+
   it('`two-factor reset` forgets the factor by name or number, also when WordPress is down', async () => {
     const { connector, dataDir, db, audited } = await dataFolder();
     await insertFactor(db);

@@ -2,8 +2,9 @@ import { resolve } from 'node:path';
 import { sqlBlocklistStore } from '../activity/blocklist/blocklist-store.js';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
-import { addressKey, parseAddress } from '../lib/address.js';
+import { addressKey, parseAddress, toAddress } from '../lib/address.js';
 import { parseRange, rangeText } from '../lib/address-set.js';
+import { findCarriedRange } from '../lib/carried-address.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { KeyedMutex } from '../lib/mutex.js';
@@ -277,9 +278,15 @@ async function unblock({ site, db, now }: OpenSite, text: string): Promise<strin
   const store = sqlBlocklistStore(db);
   const range = parseRange(text);
   const name = range === null ? text : rangeText(range);
-  const address = parseAddress(name);
-  // With an IPv6 address its /64 is blocked.
-  const names = address?.family === 6 ? [name, addressKey(address)] : [name];
+  const typed = parseAddress(name);
+  const carried = range === null ? null : findCarriedRange(range);
+  const address = carried === null ? typed : toAddress(carried.from);
+  // With an IPv6 address its /64 is blocked. What carries an IPv4 address may be blocked as either.
+  const names = [
+    name,
+    ...(typed?.family === 6 ? [addressKey(typed)] : []),
+    ...(carried === null ? [] : [rangeText(carried)]),
+  ];
   const blocks = (await Promise.all(names.map((entry) => store.listByName(site.id, entry)))).flat();
   if (range === null && blocks.length === 0) throw new UsageError(`${text} is not an address.`);
   for (const block of blocks) await store.unblock({ site: site.id, actor: COMMAND_LINE, at: now }, block);

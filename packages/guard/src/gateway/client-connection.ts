@@ -368,7 +368,7 @@ export class ClientConnectionTable {
 
   /** Registers a socket that Node has accepted, or destroys it when a limit is reached. */
   accept(socket: Socket, peer: Peer): void {
-    const key = peer.isTrusted ? null : addressKey(peer.address);
+    const key = peer.isTrusted ? null : addressKey(peer.client);
     const ofAddress = key === null ? null : this.#ofAddress(key);
     if (!this.#hasRoom(ofAddress)) {
       socket.destroy();

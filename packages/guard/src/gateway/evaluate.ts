@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type CanonicalPath, toCanonicalPath } from '../http/canonical-path.js';
+import { findClient, joinLines, readForwardedScheme } from '../http/client-address.js';
 import { type Decoy, deriveDecoyKey, toDecoyTarget, toPlainDecoy } from '../http/decoy-target.js';
 import {
-  findClientAddress,
   findOversizedLoginField,
   hasOversizedOrigin,
   type RequestFacts,
@@ -19,7 +19,6 @@ import type { LoginRoute } from '../rules/login-policy.js';
 import { isFinal, type LivePolicy, type Policy, type Verdict } from '../rules/policy.js';
 import { isTrustedFor, type Peer, type TrustedProxies } from './peer.js';
 import type { RoutedSite, SiteRouter } from './site-router.js';
-import { readForwardedScheme } from './visits.js';
 
 export interface EvaluateContext {
   readonly router: SiteRouter;
@@ -82,9 +81,12 @@ export type Allowed = Extract<Decision, { kind: 'allow' }>;
  */
 export function evaluate(context: EvaluateContext, request: IncomingMessage, peer: Peer): Decision {
   let proxied = peer.isTrusted;
-  let address = proxied
-    ? findClientAddress(peer, readHeader(request, 'x-forwarded-for'), context.trusted.addresses)
-    : peer.address;
+  let address = peer.client;
+  let hop = 0;
+  if (proxied) {
+    const forwardedFor = joinLines(request.headers['x-forwarded-for']);
+    ({ address, hop } = findClient(peer, forwardedFor, context.trusted.addresses));
+  }
   const target = readRequestTarget(request, context.targetBytes);
   if (!target.ok) {
     const { page, reason } = target;
@@ -121,7 +123,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
   if (site.trusted !== null) {
     proxied = isTrustedFor(peer, site.trusted);
     const asSeen = { address: peer.address, isTrusted: proxied };
-    address = findClientAddress(asSeen, readHeader(request, 'x-forwarded-for'), site.trusted);
+    ({ address, hop } = findClient(asSeen, joinLines(request.headers['x-forwarded-for']), site.trusted));
   }
   const policy = context.live.get(site.config.id);
   const canonical = toCanonicalPath(target.target);
@@ -180,7 +182,9 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
   }
   const oversized = loginRoute === 'login' || loginRoute === 'signup' ? findOversizedLoginField(facts, query) : null;
   if (oversized !== null) return { kind: 'refuse', ...oversized, site, host, address, policy, facts };
-  const scheme = proxied ? readForwardedScheme(readHeader(request, 'x-forwarded-proto'), peer.scheme) : peer.scheme;
+  const scheme = proxied
+    ? readForwardedScheme(joinLines(request.headers['x-forwarded-proto']), hop, peer.scheme)
+    : peer.scheme;
   const isCustomLogin = policy.login.hasCustomUrl && (loginRoute === 'login' || loginRoute === 'signup');
   const replaced = isCustomLogin
     ? toLoginTarget(policy, loginRoute as 'login' | 'signup', facts, query)
@@ -206,11 +210,6 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
 /** The policy for a response that belongs to no site: that of the only site, else the defaults. */
 function getFallbackPolicy({ live, router }: EvaluateContext): Policy {
   return live.get(router.only?.config.id ?? '');
-}
-
-function readHeader(request: IncomingMessage, name: 'x-forwarded-for' | 'x-forwarded-proto'): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value.join(',') : value;
 }
 
 /** What decides whether a login must stay hidden. */

@@ -1,3 +1,4 @@
+import { toSeenAddress } from '../lib/carried-address.js';
 import type { ForwardedClient } from '../upstream/message-head.js';
 import { CONTEXT_HEADER, contextHeader, type LoginContext } from '../wordpress/login-headers.js';
 import { GUARD_HEADER, type GuardNote, guardHeader } from '../wordpress/signature.js';
@@ -25,7 +26,8 @@ export function toForwardedClient(
   more: { readonly decoy: boolean; readonly repeated?: boolean; readonly probe?: boolean } = { decoy: false },
 ): ForwardedClient {
   const { secret } = site.config;
-  const { text } = address;
+  // WordPress sees the address that the client used, as every other server would show it.
+  const { text } = toSeenAddress(address);
   const context = loginContext === null ? null : contextHeader(secret, requestId, loginContext);
   if (loginContext !== null && context === null) throw new RangeError('The context is too long.');
   const note = more.probe === true ? 'probe' : toGuardNote(more.decoy, more.repeated === true, loginContext !== null);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ApiRoute, findApiRoute, isStaticFile } from '../http/request-facts.js';
 import type { Address } from '../lib/address.js';
+import { toSeenAddress } from '../lib/carried-address.js';
 import { isHarmlessResponse } from '../rules/harmless-response.js';
 import type { TwoFactorRequest } from '../two-factor/steps.js';
 import { CLIENT_CLOSED_REQUEST, forward, type ResponseHooks } from '../upstream/forward.js';
@@ -141,7 +142,7 @@ function toTwoFactorRequest(allowed: Allowed, requestId: string): TwoFactorReque
   const { site, address, scheme, host, policy, facts } = allowed;
   const { language, login } = policy;
   const { loginPath } = login.getLoginPaths(facts);
-  return { site: site.config, address: address.text, scheme, host, requestId, loginPath, language };
+  return { site: site.config, address: toSeenAddress(address).text, scheme, host, requestId, loginPath, language };
 }
 
 /** Forwards the request and records the outcome of the passwords in it. */
@@ -308,7 +309,7 @@ export function handleApiRequest(
     namespace,
     route,
     query: withoutRestRoute(allowed.query),
-    address: allowed.address.text,
+    address: toSeenAddress(allowed.address).text,
     scheme: allowed.scheme,
     host: allowed.host,
     requestId,

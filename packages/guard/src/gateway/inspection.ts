@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { findScheme, joinLines } from '../http/client-address.js';
 import { version } from '../lib/version.js';
 import { INSPECTION_HEADER, printArrival, readInspection } from '../wordpress/inspection.js';
 import type { Decision, EvaluateContext } from './evaluate.js';
 import { isTrustedFor, type Peer } from './peer.js';
-import { readForwardedScheme } from './visits.js';
 
 /**
  * Responds to a request by which the command line asks how it arrived (`security-optimizer doctor`). It is answered
@@ -12,7 +12,7 @@ import { readForwardedScheme } from './visits.js';
  * @returns whether the request was one and has its response
  */
 export function respondToInspection(
-  { clock }: Pick<EvaluateContext, 'clock'>,
+  { clock, trusted }: Pick<EvaluateContext, 'clock' | 'trusted'>,
   decision: Decision,
   request: IncomingMessage,
   response: ServerResponse,
@@ -24,15 +24,16 @@ export function respondToInspection(
   const nonce = readInspection(secret, header, clock());
   if (nonce === null) return false;
   const isPeerTrusted = isTrustedFor(peer, decision.site.trusted);
-  const forwardedFor = readLines(request, 'x-forwarded-for');
-  const forwardedProto = readLines(request, 'x-forwarded-proto');
+  const forwardedFor = joinLines(request.headers['x-forwarded-for']) ?? null;
+  const forwardedProto = joinLines(request.headers['x-forwarded-proto']) ?? null;
+  const asTrusted = { address: peer.address, isTrusted: isPeerTrusted, scheme: peer.scheme };
   const body = printArrival(secret, nonce, {
     version,
     client: decision.address.text,
     peer: peer.address.text,
     peerPort: request.socket.remotePort ?? null,
     isPeerTrusted,
-    scheme: isPeerTrusted ? readForwardedScheme(forwardedProto ?? undefined, peer.scheme) : peer.scheme,
+    scheme: findScheme(asTrusted, request.headers, decision.site.trusted ?? trusted.addresses),
     host: decision.host,
     forwardedFor,
     forwardedProto,
@@ -45,9 +46,4 @@ export function respondToInspection(
   });
   response.end(body);
   return true;
-}
-
-function readLines(request: IncomingMessage, name: 'x-forwarded-for' | 'x-forwarded-proto'): string | null {
-  const value = request.headers[name];
-  return (Array.isArray(value) ? value.join(',') : value) ?? null;
 }

@@ -1,10 +1,14 @@
 import type { Socket } from 'node:net';
 import { type Address, parseAddress } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
+import { toCarriedAddress } from '../lib/carried-address.js';
 
 /** The other end of a client's connection. */
 export interface Peer {
+  /** As it is seen. Trust is decided by it alone: nobody becomes a proxy by an address that his own one carries. */
   readonly address: Address;
+  /** The visitor that it is where it is no proxy: the address that its own one carries, else the same. */
+  readonly client: Address;
   /** Whether it is a trusted proxy, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. */
   readonly isTrusted: boolean;
   /** Scheme that the client used, unless a trusted proxy names it in a header. */
@@ -32,7 +36,7 @@ export function isTrustedFor(peer: Peer, trusted: AddressSet | null | undefined)
 /** Proxies in front of guard that are trusted to name the client's address. */
 export class TrustedProxies {
   #addresses = AddressSet.empty;
-  #unixPeer: Peer = { address: UNIX_ADDRESS, isTrusted: false, scheme: 'http', headerBytes: 0 };
+  #unixPeer: Peer = { address: UNIX_ADDRESS, client: UNIX_ADDRESS, isTrusted: false, scheme: 'http', headerBytes: 0 };
 
   /** @param lines addresses, ranges and the word `unix`, as in the configuration */
   constructor(lines: readonly string[]) {
@@ -63,6 +67,7 @@ export class TrustedProxies {
   }
 
   toPeer(address: Address): Peer {
-    return { address, isTrusted: this.#addresses.has(address), scheme: 'http', headerBytes: 0 };
+    const client = toCarriedAddress(address);
+    return { address, client, isTrusted: this.#addresses.has(address), scheme: 'http', headerBytes: 0 };
   }
 }

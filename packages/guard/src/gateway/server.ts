@@ -341,7 +341,7 @@ function refuseMalformedRequest(gateway: GatewayContext, error: ParserError, con
   // Browsers open spare connections that they may never use. Behind a trusted proxy the client of an unreadable request
   // is unknown.
   if (socket.bytesRead > peer.headerBytes && !peer.isTrusted)
-    recordMalformedRequest(gateway, peer.address, error.rawPacket, status);
+    recordMalformedRequest(gateway, peer.client, error.rawPacket, status);
   connection.end(toRawResponse(status));
 }
 

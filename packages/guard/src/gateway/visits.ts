@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { VisitSink } from '../activity/visit.js';
+import { findScheme } from '../http/client-address.js';
 import { readSessionCookie } from '../http/session-cookies.js';
 import type { Address } from '../lib/address.js';
 import type { Clock } from '../lib/clock.js';
 import { setBounded } from '../lib/set-bounded.js';
 import type { SessionCookieNames, SiteId } from '../site.js';
 import { CRON_HEADER, isSignedCronRequest } from '../wordpress/signature.js';
-import { isTrustedFor, type Peer } from './peer.js';
+import { isTrustedFor, type Peer, type TrustedProxies } from './peer.js';
 import type { RoutedSite, SiteRouter } from './site-router.js';
 
 export interface VisitContext {
@@ -15,6 +16,7 @@ export interface VisitContext {
   /** The peer of a connection that is open. */
   findPeer(socket: Socket): Peer | undefined;
   readonly router: Pick<SiteRouter, 'only'>;
+  readonly trusted: Pick<TrustedProxies, 'addresses'>;
   readonly clock: Clock;
 }
 
@@ -83,31 +85,16 @@ const NO_FACTS: VisitFacts = {};
 
 /** Scheme and host that the client asked, or null. */
 function toOrigin(
-  { findPeer }: Pick<VisitContext, 'findPeer'>,
+  { findPeer, trusted }: Pick<VisitContext, 'findPeer' | 'trusted'>,
   { host = '', scheme, site }: VisitOrigin,
   request: RecordedRequest,
 ): string | null {
   if (host === '') return null;
   if (scheme !== undefined) return `${scheme}://${host}`;
   const peer = request.socket && findPeer(request.socket);
-  const own = peer?.scheme ?? 'http';
-  const isProxied = peer !== undefined && isTrustedFor(peer, site?.trusted);
-  return `${isProxied ? readForwardedScheme(request.headers['x-forwarded-proto'], own) : own}://${host}`;
-}
-
-/**
- * The trusted proxy wrote the last entry; the client may have sent earlier ones.
- *
- * @param otherwise scheme of the connection, for a proxy that sends no such header
- */
-export function readForwardedScheme(
-  header: string | readonly string[] | undefined,
-  otherwise: 'http' | 'https',
-): 'http' | 'https' {
-  if (header === undefined) return otherwise;
-  const value = typeof header === 'string' ? header : header.join(',');
-  const last = value.slice(value.lastIndexOf(',') + 1).trim();
-  return last.toLowerCase() === 'https' ? 'https' : 'http';
+  if (peer === undefined) return `http://${host}`;
+  const asTrusted = { address: peer.address, isTrusted: isTrustedFor(peer, site?.trusted), scheme: peer.scheme };
+  return `${findScheme(asTrusted, request.headers, site?.trusted ?? trusted.addresses)}://${host}`;
 }
 
 const CRON_PROOF = CRON_HEADER.toLowerCase();

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Address, parseAddress } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
-import { findClientAddress } from './request-facts.js';
+import { findClient, findScheme, joinLines, readForwardedScheme } from './client-address.js';
 
 const at = (text: string): Address => parseAddress(text) as Address;
 const trusted = AddressSet.from(['10.0.0.0/8', '2001:db8:ffff::/48']);
 const from = (peer: string, header: string | undefined): string =>
-  findClientAddress({ address: at(peer), isTrusted: trusted.has(at(peer)) }, header, trusted).text;
+  findClient({ address: at(peer), isTrusted: trusted.has(at(peer)) }, header, trusted).address.text;
 
 describe('whose request it is', () => {
   it('is the peer, whatever the headers say, unless the peer is a trusted proxy', () => {
@@ -54,7 +54,126 @@ describe('whose request it is', () => {
     expect(from('10.0.0.1', '198.51.100.7,')).toBe('10.0.0.1');
   });
 
+  it.each([
+    ['64:ff9b::198.51.100.7', '198.51.100.7'],
+    ['[2002:c633:6407::1]:4711', '198.51.100.7'],
+    ['203.0.113.9, 2001:0:203:4:0:1:39cc:9bf8', '198.51.100.7'],
+    ['64:ff9b::198.51.100.7, 10.2.2.2', '198.51.100.7'],
+    // Nobody becomes a proxy, or an address of this machine, by what an address carries.
+    ['203.0.113.9, 64:ff9b::10.2.2.2', '64:ff9b::a02:202'],
+    ['203.0.113.9, 2002:a02:202::1', '2002:a02:202::1'],
+    ['203.0.113.9, 64:ff9b::127.0.0.1', '64:ff9b::7f00:1'],
+  ])('reads what an address carries only when it is the client: %j is %s', (header, expected) => {
+    expect(from('10.0.0.1', header)).toBe(expected);
+  });
+
+  it('is what the address of the peer carries, and the peer is no proxy by it', () => {
+    expect(from('2002:c633:6407::1', '203.0.113.9')).toBe('198.51.100.7');
+    expect(from('64:ff9b::10.0.0.1', '203.0.113.9')).toBe('64:ff9b::a00:1');
+    expect(from('2002:a00:1::1', '203.0.113.9')).toBe('2002:a00:1::1');
+  });
+
   it('is the proxy when it sends no header', () => {
     expect(from('10.0.0.1', undefined)).toBe('10.0.0.1');
+  });
+});
+
+describe('the scheme of a request', () => {
+  /** Of a visitor at 203.0.113.9, behind so many trusted proxies; each says which address it was called from. */
+  const schemeBehind = (proxies: number, forwardedProto: string | undefined) => {
+    const chain = ['203.0.113.9', '10.0.0.5', '10.0.0.6', '10.0.0.7'].slice(0, proxies);
+    return schemeOf('10.0.0.1', chain.join(', '), forwardedProto);
+  };
+  const schemeOf = (peer: string, forwardedFor: string | undefined, forwardedProto: string | undefined) =>
+    findScheme(
+      { address: at(peer), isTrusted: trusted.has(at(peer)), scheme: 'http' },
+      {
+        ...(forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor }),
+        ...(forwardedProto === undefined ? {} : { 'x-forwarded-proto': forwardedProto }),
+      },
+      trusted,
+    );
+
+  it.each([
+    [1, 'https', 'https'],
+    [1, 'HTTPS', 'https'],
+    [1, '"https"', 'https'],
+    [1, ' " Https " ', 'https'],
+    [1, 'https,https', 'https'],
+    [1, 'https, ', 'https'],
+    [1, 'http', 'http'],
+    // What is left of the proxy's own value is the client's.
+    [1, 'https, http', 'http'],
+    [1, 'https, https, http', 'http'],
+    [1, ', https, , http', 'http'],
+    [1, 'http, https', 'https'],
+    [2, 'https, http', 'https'],
+    [2, 'https,http', 'https'],
+    [2, 'http, https', 'http'],
+    [2, 'https, ', 'https'],
+    [2, ', https, http', 'https'],
+    [2, '"https", "http"', 'https'],
+    [2, 'HTTPS , HTTP', 'https'],
+    [2, 'https, http, http', 'http'],
+    [2, 'http, https, http', 'https'],
+    // One value that the outermost proxy set and the others passed on.
+    [2, 'https', 'https'],
+    [3, 'https', 'https'],
+    [3, 'https, http', 'https'],
+    [3, 'http, https', 'http'],
+    [3, 'https, http, http', 'https'],
+    [3, 'http, https, https', 'http'],
+    [4, 'http, https, http, http, http', 'https'],
+    // Neither of the two schemes.
+    ...[
+      '',
+      ',',
+      'wss',
+      'on',
+      'https://',
+      '"https',
+      'https"',
+      "'https'",
+      'https;',
+      'h ttps',
+      'https http',
+      '""',
+      '"',
+    ].map((value): [number, string, string] => [1, value, 'http']),
+  ])('behind %i trusted proxies, with %j, is %s', (proxies, value, scheme) => {
+    expect(schemeBehind(proxies as number, value as string)).toBe(scheme);
+  });
+
+  it('is that of the connection unless a trusted proxy names another', () => {
+    expect(schemeOf('192.0.2.1', undefined, 'https')).toBe('http');
+    expect(schemeOf('64:ff9b::10.0.0.1', undefined, 'https')).toBe('http');
+    expect(schemeBehind(1, undefined)).toBe('http');
+    expect(readForwardedScheme(undefined, 0, 'https')).toBe('https');
+  });
+
+  it('comes from the proxy that named the client, also when the chain ends earlier', () => {
+    expect(schemeOf('10.0.0.1', undefined, 'https, http')).toBe('http');
+    expect(schemeOf('10.0.0.1', 'unknown', 'https, http')).toBe('http');
+    expect(schemeOf('10.0.0.1', '203.0.113.9, unknown, 10.0.0.5', 'https, http, http')).toBe('http');
+    expect(schemeOf('10.0.0.1', '203.0.113.9, 198.51.100.7', 'https, http')).toBe('http');
+    expect(schemeOf('10.0.0.1', '10.0.0.9, 10.0.0.5', 'https, http')).toBe('https');
+  });
+
+  it('can never be claimed by a client whose proxies add their own values', () => {
+    const member = fc.constantFrom('https', 'http', '', '"https"', 'HTTPS', ' ', ',', '10.0.0.5');
+    fc.assert(
+      fc.property(fc.array(member), fc.array(member), fc.integer({ min: 1, max: 3 }), (proto, names, proxies) => {
+        const own = Array.from({ length: proxies }, () => 'http');
+        const hops = ['203.0.113.9', '10.0.0.5', '10.0.0.6'].slice(0, proxies);
+        expect(schemeOf('10.0.0.1', [...names, ...hops].join(), [...proto, ...own].join())).toBe('http');
+      }),
+    );
+  });
+
+  it('reads several lines of a header as one list', () => {
+    expect(joinLines(['https', 'http'])).toBe('https,http');
+    expect(schemeBehind(2, joinLines(['https', 'http']))).toBe('https');
+    expect(joinLines('https')).toBe('https');
+    expect(joinLines(undefined)).toBeUndefined();
   });
 });

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { API_NAMESPACE, CONNECTOR_NAMESPACE, PROVIDER_NAMESPACE } from '@security-optimizer/contract/paths';
-import { type Address, parseAddress } from '../lib/address.js';
-import type { AddressSet } from '../lib/address-set.js';
+import type { Address } from '../lib/address.js';
 import {
   isLanguageFolder,
   type SessionCookieNames,
@@ -77,39 +76,6 @@ function readHost(request: IncomingMessage): string | null {
   }
   if (host === null) return request.httpVersion === '1.0' ? '' : null;
   return HOST.test(host) ? host : null;
-}
-
-/**
- * Finds the client address of a request. It is the peer, unless the peer is a trusted proxy: then `X-Forwarded-For` is
- * read from right to left, past further trusted proxies, and the first other entry is the client. An entry that can't be
- * parsed ends the search, and the last valid address is the client.
- *
- * @param forwardedFor value of X-Forwarded-For, all header lines joined by commas, or undefined
- */
-export function findClientAddress(
-  peer: { readonly address: Address; readonly isTrusted: boolean },
-  forwardedFor: string | undefined,
-  trusted: AddressSet,
-): Address {
-  let client = peer.address;
-  if (forwardedFor === undefined || !peer.isTrusted) return client;
-  for (let end = forwardedFor.length; end >= 0; ) {
-    const comma = end === 0 ? -1 : forwardedFor.lastIndexOf(',', end - 1);
-    const entry = parseAddress(addressPart(forwardedFor.slice(comma + 1, end).trim()));
-    if (entry === null) return client;
-    client = entry;
-    if (!trusted.has(entry)) return client;
-    end = comma;
-  }
-  return client;
-}
-
-/** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
-function addressPart(entry: string): string {
-  if (!entry.startsWith('[') && !(entry.includes('.') && entry.includes(':'))) return entry;
-  const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(entry);
-  if (bracketed !== null) return bracketed[1] as string;
-  return /^\d+\.\d+\.\d+\.\d+:\d{1,5}$/.test(entry) ? entry.slice(0, entry.indexOf(':')) : entry;
 }
 
 /**

@@ -148,8 +148,10 @@ export class AddressSet {
     return this.#v4.length + this.#v4From.length + this.#v6From.length / 4;
   }
 
+  /** Whether an address is in the set, or the address that it was carried in. */
   has(address: Address): boolean {
-    return address.family === 4 ? this.#hasV4(address.words[3]) : this.#hasV6(address.words);
+    if (address.family === 6) return this.#hasV6(address.words);
+    return this.#hasV4(address.words[3]) || (address.seen !== undefined && this.#hasV6(address.seen.words));
   }
 
   #hasV4(word: number): boolean {
@@ -179,6 +181,9 @@ export class AddressLines {
   #singles = new Uint32Array(1024);
   #count = 0;
 
+  /** @param findOther a range that belongs to the set beside one of IPv6, or null */
+  constructor(private readonly findOther: (range: Range) => Range | null = () => null) {}
+
   /** Takes a line that `parseRange` understands. @returns whether it does */
   add(line: string): boolean {
     return this.#addPart(line, 0, line.length);
@@ -207,8 +212,11 @@ export class AddressLines {
       return true;
     }
     const range = parseRange(text.slice(from, to));
-    if (range !== null) this.#ranges.push(range);
-    return range !== null;
+    if (range === null) return false;
+    this.#ranges.push(range);
+    const other = this.findOther(range);
+    if (other !== null) this.#ranges.push(other);
+    return true;
   }
 }
 

@@ -9,6 +9,8 @@ export interface Address {
   /** Canonical text: dotted IPv4, or IPv6 as RFC 5952 writes it. */
   readonly text: string;
   readonly family: 4 | 6;
+  /** The IPv6 address that this one was carried in (`toCarriedAddress`); absent where it came by itself. */
+  readonly seen?: Address;
 }
 
 /**

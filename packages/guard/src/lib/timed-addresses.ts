@@ -1,5 +1,6 @@
 import { type Address, parseIPv4 } from './address.js';
 import { AddressSet, parseRange, type Range } from './address-set.js';
+import { findCarriedRange } from './carried-address.js';
 
 /** An address or range, and when its block ends. */
 export interface TimedAddress {
@@ -25,7 +26,8 @@ export class TimedAddresses {
     singles: readonly { readonly word: number; readonly until: number }[],
     ranges: readonly (Range & { readonly until: number; readonly value: string })[],
   ) {
-    const sorted = [...singles].sort((a, b) => a.word - b.word);
+    // Several blocks may be of one address, which some name as carried; the last to end is found first.
+    const sorted = [...singles].sort((a, b) => a.word - b.word || b.until - a.until);
     this.#singles = Uint32Array.from(sorted, ({ word }) => word);
     this.#ends = Float64Array.from(sorted, ({ until }) => until);
     this.#ranges = ranges;
@@ -41,7 +43,10 @@ export class TimedAddresses {
       if (word >= 0) singles.push({ word, until });
       else {
         const range = parseRange(value);
-        if (range !== null) ranges.push({ ...range, until, value });
+        if (range === null) continue;
+        ranges.push({ ...range, until, value });
+        const carried = findCarriedRange(range);
+        if (carried !== null) singles.push({ word: carried.from[3], until });
       }
     }
     return singles.length + ranges.length === 0 ? TimedAddresses.empty : new TimedAddresses(singles, ranges);
@@ -55,7 +60,10 @@ export class TimedAddresses {
   has(address: Address, now: number): boolean {
     if (address.family === 4 && this.#hasSingle(address.words[3], now)) return true;
     if (!this.#inRange.has(address)) return false;
-    return this.#ranges.some((range) => range.until > now && isIn(address.words, range));
+    const { words, seen } = address;
+    return this.#ranges.some(
+      (range) => range.until > now && (isIn(words, range) || (seen !== undefined && isIn(seen.words, range))),
+    );
   }
 
   #hasSingle(word: number, now: number): boolean {

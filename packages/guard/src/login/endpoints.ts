@@ -29,8 +29,9 @@ export function loginEndpoints(
 ): CallHandlers<LoginCalls> {
   const timeZone = (site: SiteId) => sites.timeZone(site);
   return {
-    async 'update:login_access'({ entries, confirm }, { site, actor }) {
-      const { list, message } = await setLoginAccess(change, { site, actor, entries, confirm: confirm === 1 });
+    async 'update:login_access'({ entries, confirm }, { site, actor, visitor }) {
+      const seen = visitor.sender.address;
+      const { list, message } = await setLoginAccess(change, { site, actor, seen, entries, confirm: confirm === 1 });
       return { data: { login_access: [...list] }, message };
     },
     async 'update:login_url'({ type, login, signup }, { site, actor }) {

@@ -1,9 +1,9 @@
 import { ADDRESS_CHARACTERS, LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login-limits';
 import { messages } from '@security-optimizer/contract/messages';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
-import { parseAddress } from '../lib/address.js';
-import { AddressSet, parseRange } from '../lib/address-set.js';
+import { parseRange } from '../lib/address-set.js';
 import { ApiError } from '../lib/api-error.js';
+import { isAdmitted, parseVisitor, toVisitorSet } from '../lib/carried-address.js';
 import type { Actor } from '../settings/audit-store.js';
 import { changeSettings, type SettingChangeContext } from '../settings/change-settings.js';
 import type { SiteConfig } from '../site.js';
@@ -11,6 +11,8 @@ import type { SiteConfig } from '../site.js';
 export interface LoginAccessChange {
   readonly site: SiteConfig;
   readonly actor: Actor;
+  /** The caller's address as it is seen: some addresses are admitted by it only (`isAdmitted`). */
+  readonly seen: string;
   /** Rows of the dialog; empty ones are dropped. */
   readonly entries: readonly string[];
   /** The caller confirms that the list excludes the caller's own address. */
@@ -25,10 +27,10 @@ export interface LoginAccessChange {
  */
 export async function setLoginAccess(
   deps: SettingChangeContext,
-  { site, actor, entries, confirm }: LoginAccessChange,
+  { site, actor, seen, entries, confirm }: LoginAccessChange,
 ): Promise<{ readonly list: readonly string[]; readonly message: string }> {
   const list = readLoginAccess(entries);
-  if (!confirm && shutsOut(list, actor.address)) {
+  if (!confirm && shutsOut(list, seen)) {
     throw new ApiError('would_shut_you_out', {
       message: serverMessage('own_address_missing', { address: actor.address ?? '' }),
     });
@@ -63,7 +65,7 @@ export function readLoginAccess(entries: readonly string[]): string[] {
   return list;
 }
 
-function shutsOut(list: readonly string[], address: string | null): boolean {
-  const caller = address === null ? null : parseAddress(address);
-  return list.length > 0 && caller !== null && !AddressSet.from(list).has(caller);
+function shutsOut(list: readonly string[], seen: string): boolean {
+  const caller = parseVisitor(seen);
+  return list.length > 0 && caller !== null && !isAdmitted(toVisitorSet(list), caller);
 }

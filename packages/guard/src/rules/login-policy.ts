@@ -3,7 +3,7 @@ import { type SettingValues, simpleDefaults } from '@security-optimizer/contract
 import type { RequestFacts } from '../http/request-facts.js';
 import { isScriptName } from '../http/script-names.js';
 import type { Address } from '../lib/address.js';
-import { AddressSet } from '../lib/address-set.js';
+import { isAdmitted, toVisitorSet } from '../lib/carried-address.js';
 import { addressesOf, type SitePaths } from '../site.js';
 import { type AwayNow, awayRule } from './away-schedule.js';
 import { compileTextPaths } from './text-paths.js';
@@ -53,8 +53,8 @@ export interface LoginPolicyInput {
 
 /** Pure; takes less than a millisecond for the longest list. */
 export function compileLoginPolicy({ login, paths, timeZone, multisite = false }: LoginPolicyInput): LoginPolicy {
-  const access = login.login_access.length === 0 ? null : AddressSet.from(login.login_access);
-  const mayLogIn = (address: Address): boolean => access === null || access.has(address);
+  const access = login.login_access.length === 0 ? null : toVisitorSet(login.login_access);
+  const mayLogIn = (address: Address): boolean => access === null || isAdmitted(access, address);
   const custom = login.login_url.type === 'custom' && login.login_url.login !== '';
   const root = paths.admin.slice(0, paths.admin.lastIndexOf('/'));
   const scriptPath = `${root}/wp-login.php`;

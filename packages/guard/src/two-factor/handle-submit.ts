@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { writeCookie } from '../http/headers.js';
 import { toReference } from '../http/request-id.js';
 import { formatWait } from '../i18n/time-labels.js';
-import { addressKey, parseAddress } from '../lib/address.js';
+import { addressKey } from '../lib/address.js';
+import { parseVisitor, toVisitorText } from '../lib/carried-address.js';
 import type { LoginAttempts } from '../login/attempts.js';
 import { createKnownBrowserCookie, readKnownBrowser, recordSuccess } from '../login/login-cookies.js';
 import { CHALLENGE_COOKIE, ID_BYTES } from './challenges.js';
@@ -158,7 +159,8 @@ async function refusedReply(
 
 function logEvent(deps: TwoFactorServices, { challenge, request }: TwoFactorStep, event: string, more: object): void {
   const { site, userId, login } = challenge;
-  const { address, requestId } = request;
+  const { requestId } = request;
+  const address = toVisitorText(request.address);
   deps.logger.info({ event, site, user: userId, login, address, requestId, ...more }, 'Second factor.');
 }
 
@@ -168,7 +170,7 @@ async function recordAudit(
   { challenge, request, now }: TwoFactorStep,
   name: 'factor_set_up' | 'factor_failed' | 'factor_backup_code',
 ): Promise<void> {
-  const actor = { id: challenge.userId, login: challenge.login, address: request.address };
+  const actor = { id: challenge.userId, login: challenge.login, address: toVisitorText(request.address) };
   await deps.audit.add(challenge.site, { actor, at: now }, [{ name, before: null, after: null }]).catch((error) => {
     deps.logger.error({ event: 'audit-not-stored', site: challenge.site, name, err: error }, 'Not written down.');
   });
@@ -234,10 +236,11 @@ export async function finishChallenge(deps: TwoFactorServices, step: TwoFactorSt
 
 async function trustBrowser(deps: TwoFactorServices, step: TwoFactorStep): Promise<string> {
   const { request, challenge, cookieHeader, now } = step;
+  const address = toVisitorText(request.address);
   const token = randomBytes(ID_BYTES).toString('base64url');
   const value = await deps.devices.trust(request.site.id, challenge.userId, { token, cookieHeader, now });
   deps.logger.info(
-    { event: 'second-factor-device-trusted', site: request.site.id, user: challenge.userId, address: request.address },
+    { event: 'second-factor-device-trusted', site: request.site.id, user: challenge.userId, address },
     'A browser is trusted for 30 days.',
   );
   return writeCookie({
@@ -264,7 +267,7 @@ export function recordLogin(
 ): string {
   const { user, cookieHeader, now } = login;
   const device = readKnownBrowser(site.secret, cookieHeader, now);
-  const from = parseAddress(address);
+  const from = parseVisitor(address);
   if (from !== null) recordSuccess(attempts, { site: site.id, key: addressKey(from), device, user }, now);
   return createKnownBrowserCookie(site.secret, {
     home,

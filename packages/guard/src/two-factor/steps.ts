@@ -20,7 +20,7 @@ import type { TrustedDevices } from './trusted-devices.js';
 /** A request to the pages of the second factor. */
 export interface TwoFactorRequest {
   readonly site: SiteConfig;
-  /** Canonical address. */
+  /** Client address in canonical text, as it is seen: WordPress is told it. */
   readonly address: string;
   readonly scheme: 'http' | 'https';
   readonly host: string;

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isSameSite, readCookie, writeCookie } from '../http/headers.js';
 import { toReference } from '../http/request-id.js';
 import { ApiError } from '../lib/api-error.js';
+import { toVisitorText } from '../lib/carried-address.js';
 import { OutageLog } from '../lib/logger.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import {
@@ -180,7 +181,8 @@ async function submit(
   if (!(await isStillValid(deps, step))) {
     const { site, userId: user, login, idHash } = step.challenge;
     await deps.challenges.end(site, idHash, step.now);
-    const { address, requestId } = facts;
+    const { requestId } = facts;
+    const address = toVisitorText(facts.address);
     deps.logger.warn(
       { event: 'second-factor-outdated', site, user, login, address, requestId },
       'A login was continued after password, role or session of its user had changed, and was refused.',
@@ -222,7 +224,8 @@ async function findStep(
   const userAgent = request.headers['user-agent'] ?? '';
   const found = await findChallenge(deps.challenges, { site: facts.site.id, cookie, userAgent, now });
   if (found.kind === 'other-browser') {
-    const { address, requestId } = facts;
+    const { requestId } = facts;
+    const address = toVisitorText(facts.address);
     const { site, userId: user, login } = found.challenge;
     deps.logger.warn(
       { event: 'second-factor-other-browser', site, user, login, address, requestId },

@@ -67,6 +67,8 @@ class Exchange implements UpstreamHandler, PendingWrite {
   #bodyStarted = false;
   #clientIsSlow = false;
   #sentWhole = false;
+  /** It was sent whole on a kept connection, and is sent again. The web server may have read it the first time. */
+  #isRepeated = false;
   #isClientGone = false;
   #headSeen = false;
   /** Pieces of the body of a response that is held back; null when none is. */
@@ -256,6 +258,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     if (kind === 'closed' && this.#mayResend()) {
       this.#connection = null;
       this.#sentWhole = false;
+      this.#isRepeated = true;
       this.#waiting.reuse = 'fresh';
       this.f.pool.acquire(this.#waiting);
       return;
@@ -361,6 +364,8 @@ class Exchange implements UpstreamHandler, PendingWrite {
   }
 
   #sent(failure: UpstreamFailure): 'nothing' | 'part' | 'whole' {
+    // What may be repeated has no body, so the first time it was sent whole.
+    if (this.#isRepeated) return 'whole';
     if (this.#connection === null || failure === 'connect') return 'nothing';
     return this.#sentWhole ? 'whole' : 'part';
   }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { USUAL_SESSION_COOKIES } from '../http/session-cookies.js';
-import { addressKey, parseAddress } from '../lib/address.js';
+import { addressKey } from '../lib/address.js';
+import { parseVisitor } from '../lib/carried-address.js';
 import type { Clock } from '../lib/clock.js';
 import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
@@ -195,7 +196,7 @@ export function createConnectorClient(options: {
   /** Finds the user of a browser. Any client can cause this request, so it has a separate queue. */
   async function fetchSession(site: SiteConfig, content: object, visitor: Visitor): Promise<SessionResponse> {
     const { cookie, sender, isMember, isWanted = () => true } = visitor;
-    const address = parseAddress(sender.address);
+    const address = parseVisitor(sender.address);
     const names = facts(site)?.sessionCookies ?? USUAL_SESSION_COOKIES;
     const proven = administrators.has(site.id, cookie, names);
     const queued: SessionRequest = {

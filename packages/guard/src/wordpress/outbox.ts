@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseAddress } from '../lib/address.js';
+import { parseVisitor } from '../lib/carried-address.js';
 import { plainText } from '../lib/plain-text.js';
 
 /** Characters of a name or value that are kept; the connector truncates at 200. */
@@ -21,8 +21,8 @@ const row = z.object({
       login: z.string().transform((value) => plainText(value, LOGIN_MAX)),
     })
     .nullable(),
-  // Canonical or empty, since it is shown, searched and shortened as an address.
-  address: z.string().transform((text) => parseAddress(text)?.text ?? ''),
+  // Canonical or empty, since it is shown, searched and shortened as an address. WordPress reports it as it is seen.
+  address: z.string().transform((text) => parseVisitor(text)?.text ?? ''),
   origin: z.enum(['web', 'cli', 'cron', 'system']),
   object: z.object({ type: text, name: text }),
   before: text.nullable(),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { form } from '../../http/request.js';
+import { ask, form } from '../../http/request.js';
 import { authorised, callApi, type Session } from '../../http/session.js';
 import { countQueries } from '../../stacks/count-queries.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
@@ -279,6 +279,41 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
       await setAll(site, owner, 0);
     },
   );
+
+  describe.runIf(layout.origin !== undefined)('behind two proxies', () => {
+    const shown = (schemes: string, chain: string) =>
+      ask(site, {
+        target: `${core}/wp-admin/`,
+        headers: { cookie: owner.cookie, 'x-forwarded-for': chain, 'x-forwarded-proto': schemes },
+      });
+    const [one, two] = ['203.0.113.9', '203.0.113.9, 127.0.0.1'];
+
+    it.each([
+      ['https', two],
+      ['https, http', two],
+      ['https\r\nX-Forwarded-Proto: http', two],
+      ['https, ', two],
+      ['"https"', two],
+      ['HTTPS', two],
+      ['https,https', two],
+      ['https', one],
+      ['http, https', one],
+    ])('opens wp-admin by https with %j from %s, and does not lead to itself for ever', async (schemes, chain) => {
+      expect((await shown(schemes, chain)).status).toBe(200);
+    });
+
+    it.each([
+      ['http, https', two],
+      ['http', two],
+      // The first value is the visitor's own.
+      ['https, http', one],
+      ['https, https, http', one],
+      ['https, http, https', two],
+    ])('leads who came by http to https with %j from %s', async (schemes, chain) => {
+      const { status, headers } = await shown(schemes, chain);
+      expect([status, headers.location]).toEqual([302, `${site.url}${core}/wp-admin/`]);
+    });
+  });
 
   it.runIf(layout.origin !== undefined)(
     'locks whoever guesses passwords, by the address that the proxy tells',

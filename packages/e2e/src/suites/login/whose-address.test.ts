@@ -75,6 +75,26 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
     expect(createsSession(await through('::ffff:198.51.100.7', right()))).toBe(true);
   });
 
+  it('count as the IPv4 address that theirs carries, by translators and tunnels', async () => {
+    const forms = [
+      '64:ff9b::198.51.100.41',
+      '2002:c633:6429::1',
+      '2002:c633:6429:ffff::2',
+      '2001:0:203:4:0:1:39cc:9bd6',
+      '[64:ff9b:1::198.51.100.41]:4711',
+    ];
+    for (const [turn, address] of forms.entries()) {
+      expect((await through(address, wrong(turn))).status, address).toBe(200);
+    }
+    for (const address of ['198.51.100.41', ...forms]) {
+      expect((await through(address, right())).status, address).toBe(429);
+    }
+    // Another visitor behind the same translator.
+    expect(createsSession(await through('64:ff9b::198.51.100.42', right()))).toBe(true);
+    expect(await recover(stack, 'unblock', '2002:c633:6429::1')).toContain('Unlocked: 198.51.100.41.');
+    await until('the address may log in', async () => createsSession(await through(forms[0] as string, right())));
+  });
+
   it('can’t hide behind a forged address', async () => {
     for (let turn = 0; turn < LIMIT; turn++) {
       await askFrom(stack, '127.0.39.9', told(wrong(turn), 'x-forwarded-for', `2001:db8:39:${turn}::1`));
@@ -91,15 +111,24 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
 
   describe('and the list of who may log in', () => {
     beforeAll(() =>
-      change(stack, owner, '/login-access', { entries: ['127.0.0.1', '2001:db8:7::/48', '2001:db8:8::1', '::1'] }),
+      change(stack, owner, '/login-access', {
+        entries: ['127.0.0.1', '2001:db8:7::/48', '2001:db8:8::1', '::1', '198.51.100.50'],
+      }),
     );
 
-    it.each(['2001:db8:7::1', '2001:DB8:7:ffff::9', '[2001:db8:8::1]:443', '2001:db8:8:0:0:0:0:1'])(
-      'has %s on it',
-      async (address) => expect(createsSession(await through(address, right()))).toBe(true),
-    );
+    it.each([
+      '2001:db8:7::1',
+      '2001:DB8:7:ffff::9',
+      '[2001:db8:8::1]:443',
+      '2001:db8:8:0:0:0:0:1',
+      '64:ff9b::198.51.100.50',
+    ])('has %s on it', async (address) => expect(createsSession(await through(address, right()))).toBe(true));
 
-    it.each(['2001:db8:9::1', '2001:db8:8::2', '::ffff:192.0.2.1', 'nonsense'])('does not have %s', async (address) => {
+    it.each([
+      ...['2001:db8:9::1', '2001:db8:8::2', '::ffff:192.0.2.1', 'nonsense'],
+      // Others may announce a route for these, and these carry an address of the machine itself.
+      ...['2002:c633:6432::1', '64:ff9b::127.0.0.1', '2002:7f00:1::1'],
+    ])('does not have %s', async (address) => {
       const answers = [await through(address, right()), await through(address, { target: '/wp-login.php' })];
       expect(answers.map(({ status }) => status)).toEqual([403, 403]);
     });

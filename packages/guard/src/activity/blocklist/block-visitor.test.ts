@@ -246,6 +246,81 @@ describe('an IPv6 address', () => {
   });
 });
 
+describe('an address that carries an IPv4 address', () => {
+  const FORMS = ['192.0.2.7', '64:ff9b::192.0.2.7', '2002:c000:207::1', '2001:0:203:4:0:1:3fff:fdf8'];
+
+  it('is the visitor of that address in the lists, and is blocked and let in as it', async () => {
+    const site = await activitySite();
+    const id = await idOf(site, '192.0.2.7');
+    for (const address of FORMS) expect(await site.visit('/seen', { address })).toBe(200);
+    await eventually(async () => (await site.unknown()).total === 1);
+    await site.call(`/block-ip/${id}`, { block: 1 });
+    for (const address of FORMS) expect(await site.visit('/', { address }), address).toBe(403);
+    expect(await site.visit('/', { address: '64:ff9b::192.0.2.8' })).toBe(200);
+    await site.call(`/block-ip/${id}`, { block: 0 });
+    for (const address of FORMS) expect(await site.visit('/', { address }), address).toBe(200);
+  });
+
+  it.each(['64:ff9b::192.0.2.7', '2002:c000:207::/48', '2002:c000:207::1'])(
+    'blocks it when the owner types %s, once, for a time and for ever',
+    async (typed) => {
+      const site = await activitySite();
+      const { body } = await site.send('/block-addresses', { address: typed, duration: 3600 });
+      expect(body.message).toBe('192.0.2.7 is blocked.');
+      for (const address of FORMS) expect(await site.visit('/', { address }), address).toBe(403);
+      await site.call('/block-addresses', { address: '192.0.2.7' });
+      expect(names(await blocked(site))).toEqual(['192.0.2.7']);
+      await site.restart();
+      for (const address of FORMS) expect(await site.visit('/', { address }), address).toBe(403);
+      expect(await site.visit('/', { address: '2002:c000:208::1' })).toBe(200);
+    },
+  );
+
+  it('is refused by a block of its prefix, also after a restart', async () => {
+    const site = await activitySite();
+    await site.call('/block-addresses', { address: '2002::/16' });
+    const statuses = async () => {
+      const all: number[] = [];
+      for (const address of FORMS) all.push(await site.visit('/', { address }));
+      return all;
+    };
+    expect(await statuses()).toEqual([200, 200, 403, 200]);
+    await site.restart();
+    expect(await statuses()).toEqual([200, 200, 403, 200]);
+  });
+
+  it('is refused by blocks of an earlier version, and the command line lets it in', async () => {
+    const site = await activitySite();
+    const db = await openTestDatabase(site.dataDir);
+    onTestFinished(() => db.destroy());
+    const change = { site: 'site', actor: { id: 1, login: 'owner', address: null }, at: Date.now() };
+    for (const value of ['2002:c000:207::1', '2002:c000:207::/64'] as const) {
+      const kind = value.includes('/') ? ('range' as const) : ('ip' as const);
+      await sqlBlocklistStore(db).block(change, { kind, value, name: value, visitorId: null });
+    }
+    await eventually(async () => (await site.visit('/', { address: '192.0.2.7' })) === 403);
+    for (const address of FORMS) expect(await site.visit('/', { address }), address).toBe(403);
+    const { stdout } = await runBeside('unblock', '2002:c000:207::1', '--data-dir', site.dataDir);
+    expect(stdout).toBe('Unblocked: 2002:c000:207::1, 2002:c000:207::/64.\n');
+    await eventually(async () => (await site.visit('/', { address: '192.0.2.7' })) === 200);
+  });
+
+  it('can’t be blocked by the owner who comes from it in another form', async () => {
+    const site = await activitySite();
+    for (const address of ['192.0.2.7', '64:ff9b::192.0.2.7', '2002:c000:207::/48']) {
+      const headers = { 'x-forwarded-for': '2002:c000:207::1' };
+      const { http, body } = await site.send('/block-addresses', { address }, { headers });
+      expect([http, body.message]).toEqual([400, 'This is your own address. Blocking it would shut you out.']);
+    }
+    const ranges = ['192.0.2.0/24', '2002::/16', '2002:c000:200::/40'];
+    for (const address of ranges) {
+      const headers = { 'x-forwarded-for': '2002:c000:207::1' };
+      const { http, body } = await site.send('/block-addresses', { address }, { headers });
+      expect([http, body.message]).toEqual([400, 'Your own address is in this range. Blocking it would shut you out.']);
+    }
+  });
+});
+
 describe('where addresses are anonymised', () => {
   it('a visitor is a network, and blocking it blocks the network', async () => {
     const site = await activitySite();

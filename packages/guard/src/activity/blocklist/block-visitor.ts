@@ -4,6 +4,7 @@ import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { addressKey, parseAddress } from '../../lib/address.js';
 import { parseRange, type Range, rangeText } from '../../lib/address-set.js';
 import { ApiError } from '../../lib/api-error.js';
+import { parseVisitor, parseVisitorRange } from '../../lib/carried-address.js';
 import type { Clock } from '../../lib/clock.js';
 import type { Services } from '../../services.js';
 import type { Actor } from '../../settings/audit-store.js';
@@ -62,11 +63,12 @@ export async function findVisitor(blocking: Blocking, site: SiteId, visitorId: n
   if (visitor === null) throw visitorNotFound();
   const { name, userId } = visitor;
   if (userId !== null) return { visitorId, kind: 'user', value: String(userId), name, visitor };
-  const address = parseAddress(name);
+  // A row may be older than the reading of carried addresses.
+  const address = parseVisitor(name);
   if (address === null) throw visitorNotFound();
   const network = isAnonymized(blocking, site) ? toAnonymizedNetwork(address) : null;
   if (network !== null) return { visitorId, kind: 'range', value: network, name: network, visitor };
-  return { visitorId, kind: 'ip', value: name, name, visitor };
+  return { visitorId, kind: 'ip', value: address.text, name: address.text, visitor };
 }
 
 /**
@@ -201,15 +203,22 @@ export async function blockVisitors(
 
 /**
  * Blocks an address or a range by its text: an address (IPv6 with its /64), a CIDR range, a wildcard or a range with a
- * hyphen. `/128` behind an IPv6 address means the address alone.
+ * hyphen. `/128` behind an IPv6 address means the address alone. What carries one IPv4 address blocks that one.
+ * @param seen address of the caller as it is seen: a wide range may hold it, and not the one that it carries
  * @returns the visitor's id, what was blocked, and the text for the owner
  * @throws ApiError invalid_input naming `address`; must_not_be_blocked with the reason; StorageError
  */
 export async function blockAddresses(
   blocking: Blocking,
-  { site, actor, text, terms }: AddressChange & { readonly text: string; readonly terms: BlockTerms },
+  {
+    site,
+    actor,
+    seen,
+    text,
+    terms,
+  }: AddressChange & { readonly seen: string; readonly text: string; readonly terms: BlockTerms },
 ): Promise<AddressOutcome & { readonly visitorId: number }> {
-  const range = parseRange(text);
+  const range = parseVisitorRange(text);
   if (range === null) {
     throw new ApiError('invalid_input', {
       fields: { address: 'Use an address or a range, for example 192.0.2.1, 192.0.2.0/24 or 192.0.2.*.' },
@@ -219,7 +228,11 @@ export async function blockAddresses(
   const isAddress = parseAddress(typed) !== null;
   const network = isAddress && !text.includes('/') ? toNetwork({ kind: 'ip', value: typed }) : null;
   const value = network ?? typed;
-  for (const part of new Set([typed, value])) await refuseProtectedAddress(blocking, { site, actor }, toRange(part));
+  for (const part of new Set([typed, value])) {
+    await refuseProtectedAddress(blocking, { site, actor }, toRange(part));
+    if (seen !== actor.address)
+      await refuseProtectedAddress(blocking, { site, actor: { ...actor, address: seen } }, toRange(part));
+  }
   if (network !== null || !isAddress) {
     const visitorId = await storeBlock(blocking, { site, actor }, { ...networkBlock(value), ...terms });
     return { visitorId, name: value, message: serverMessage('visitor_blocked', { name: value }) };
@@ -360,7 +373,7 @@ export async function unblockLogin(
   },
   { site, actor, ip }: { readonly site: SiteConfig; readonly actor: Actor; readonly ip: string },
 ): Promise<ServerText> {
-  const address = parseAddress(ip.trim().replace(/\/64$/, ''));
+  const address = parseVisitor(ip.trim().replace(/\/64$/, ''));
   if (address === null) throw new ApiError('invalid_input', { fields: { ip: 'Use an IP address.' } });
   const key = addressKey(address);
   await deps.removeLocks({ site: site.id, keys: [key], actor, at: deps.clock() });

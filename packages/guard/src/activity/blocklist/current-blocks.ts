@@ -1,6 +1,7 @@
 import type { CurrentBlock } from '@security-optimizer/contract/blocks';
-import { addressKey, parseAddress, toAddress } from '../../lib/address.js';
+import { addressKey, toAddress } from '../../lib/address.js';
 import { parseRange } from '../../lib/address-set.js';
+import { parseVisitor, parseVisitorRange, toVisitorText } from '../../lib/carried-address.js';
 import type { Clock } from '../../lib/clock.js';
 import type { SiteId } from '../../site.js';
 import type { LiveSites } from '../../sites/live-sites.js';
@@ -31,7 +32,7 @@ export function createCurrentBlocks(deps: {
   const { sites, store, lockedUntil, clock } = deps;
 
   function findLock(site: SiteId, text: string): CurrentBlock | null {
-    const address = parseAddress(text.replace(/\/64$/, ''));
+    const address = parseVisitor(text.replace(/\/64$/, ''));
     if (address === null || (address.family === 4 && text.includes('/'))) return null;
     const key = addressKey(address);
     const until = lockedUntil(site, key);
@@ -43,7 +44,7 @@ export function createCurrentBlocks(deps: {
       const found = new Map<string, CurrentBlock>();
       const blocked: string[] = [];
       for (const text of new Set(texts)) {
-        const range = parseRange(text);
+        const range = parseVisitorRange(text);
         if (range === null) continue;
         const lock = findLock(site, text);
         if (lock !== null) found.set(text, lock);
@@ -52,17 +53,17 @@ export function createCurrentBlocks(deps: {
       }
       if (blocked.length === 0) return found;
       const now = clock();
-      const singles = await store.findAddresses(site, now, blocked);
+      const singles = await store.findAddresses(site, now, blocked.map(toVisitorText));
       const byValue = new Map(singles.map((block) => [block.value, block]));
-      const others = blocked.filter((text) => !byValue.has(text));
+      const others = blocked.filter((text) => !byValue.has(toVisitorText(text)));
       const ranges =
         others.length === 0
           ? []
           : (await store.listRanges(site, now, RANGES_MAX)).map((block) => ({ block, range: parseRange(block.value) }));
       for (const text of blocked) {
-        const own = parseRange(text);
+        const own = parseVisitorRange(text);
         const block =
-          byValue.get(text) ??
+          byValue.get(toVisitorText(text)) ??
           ranges.find(({ range }) => own !== null && range !== null && isWithin(own, range))?.block;
         if (block !== undefined) found.set(text, toCurrentBlock(block));
       }

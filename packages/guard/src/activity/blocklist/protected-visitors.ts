@@ -2,8 +2,9 @@ import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { type Address, parseAddress } from '../../lib/address.js';
 import { overlap, type Range } from '../../lib/address-set.js';
+import { parseVisitor, toVisitorRanges } from '../../lib/carried-address.js';
 import type { Clock } from '../../lib/clock.js';
-import { createOwnAddresses, toRanges } from '../../lib/own-addresses.js';
+import { createOwnAddresses } from '../../lib/own-addresses.js';
 import type { SiteId } from '../../site.js';
 import type { LiveSites } from '../../sites/live-sites.js';
 import type { VisitFlags } from '../anonymous-visits.js';
@@ -27,9 +28,9 @@ export function currentProtectedAddresses(
   proxiesOf: (site: SiteId) => readonly string[],
   clock: Clock,
 ): (site: SiteId) => ProtectedAddresses {
-  const monitorRanges = toRanges(monitors);
+  const monitorRanges = toVisitorRanges(monitors);
   const server = createOwnAddresses(clock);
-  return (site) => ({ server: server(), proxies: toRanges(proxiesOf(site)), monitors: monitorRanges });
+  return (site) => ({ server: server(), proxies: toVisitorRanges(proxiesOf(site)), monitors: monitorRanges });
 }
 
 /** An address or range to block, and what is known of it. */
@@ -107,7 +108,7 @@ export function createVisitorFlags(
   return {
     visitors: {
       flags(site, { address: text, type }, caller) {
-        const address = parseAddress(text);
+        const address = parseVisitor(text);
         if (address === null) return { block: 0, do_not_block: 1 };
         const range = toNetworkRange(address);
         // A type names a search engine only where DNS proved it.

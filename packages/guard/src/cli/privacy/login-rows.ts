@@ -3,7 +3,8 @@
  * locks, blocks.
  */
 import { parseAddress } from '../../lib/address.js';
-import { overlap, parseRange } from '../../lib/address-set.js';
+import { overlap } from '../../lib/address-set.js';
+import { parseVisitorRange } from '../../lib/carried-address.js';
 import { type Person, toLoginKeys } from './person.js';
 import { all, count, run, type Scope, toTime } from './rows.js';
 
@@ -177,7 +178,7 @@ export function listBlocks({ database, site, person: { address, user }, now }: S
 }
 
 function isInRange(text: string, address: NonNullable<ReturnType<typeof parseAddress>>): boolean {
-  const range = parseRange(text);
+  const range = parseVisitorRange(text);
   return range !== null && overlap(range, { from: address.words, to: address.words });
 }
 
