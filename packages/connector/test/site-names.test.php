@@ -51,7 +51,10 @@ function site_url() {
 	return $GLOBALS['options']['siteurl'];
 }
 function admin_url( $path = '' ) {
-	return 'profile.php' === $path ? 'https://shop.example/my-account' : $GLOBALS['shown']['admin'] . $path;
+	return in_array( $path, array( '', 'profile.php' ), true ) ? 'https://shop.example/my-account' : $GLOBALS['shown']['admin'] . $path;
+}
+function set_url_scheme( $url ) {
+	return $url;
 }
 function includes_url( $path = '' ) {
 	return 'https://cdn.example/wp-includes/' . $path;
@@ -132,6 +135,7 @@ $options['rewrite_rules'] = array(
 );
 $all                      = Security_Optimizer_Site_Names::all();
 check( 'the home page is told without the folder of a language', 'https://shop.example', $all['home'] );
+check( 'a page for members is not taken for wp-admin', 'https://shop.example/core/wp-admin', $all['admin_url'] );
 check(
 	'paths are those of this host, also where links name another',
 	array(
@@ -172,6 +176,7 @@ check( 'the hash is the same for the same names', $hash, Security_Optimizer_Site
 $shown['admin'] = 'https://shop.example/manage/';
 $changed        = Security_Optimizer_Site_Names::all();
 check( 'a folder that a plugin shows under another address is told', array( '/manage' ), $changed['also']['admin'] );
+check( 'and is the address for links', 'https://shop.example/manage', $changed['admin_url'] );
 check( 'and changes the hash', true, Security_Optimizer_Site_Names::hash( $changed ) !== $hash );
 $options['rewrite_rules'] = '';
 check( 'bases are not known while WordPress has still to make its rules', null, Security_Optimizer_Site_Names::all()['bases'] );

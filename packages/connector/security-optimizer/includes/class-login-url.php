@@ -211,9 +211,11 @@ final class Security_Optimizer_Login_Url {
 		if ( in_array( 'wp-login.php', $path, true ) ) {
 			return ! in_array( self::action_in( isset( $part[3] ) ? $part[3] : '' ), self::FOR_VISITORS, true );
 		}
-		$admin = self::segments( (string) wp_parse_url( admin_url(), PHP_URL_PATH ) );
-		if ( array_slice( $path, 0, count( $admin ) ) === $admin ) {
-			return ! in_array( (string) current( array_slice( $path, count( $admin ), 1 ) ), array( 'admin-ajax.php', 'admin-post.php' ), true );
+		foreach ( Security_Optimizer_Site_Names::admin_urls() as $url ) {
+			$admin = self::segments( (string) wp_parse_url( $url, PHP_URL_PATH ) );
+			if ( array_slice( $path, 0, count( $admin ) ) === $admin ) {
+				return ! in_array( (string) current( array_slice( $path, count( $admin ), 1 ) ), array( 'admin-ajax.php', 'admin-post.php' ), true );
+			}
 		}
 		return self::is_custom( $part[2] ) || self::is_custom( self::home_path() . $part[2] );
 	}

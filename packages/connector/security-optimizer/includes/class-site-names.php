@@ -40,7 +40,7 @@ final class Security_Optimizer_Site_Names {
 		return array(
 			'home'      => $home,
 			'site_url'  => site_url(),
-			'admin_url' => admin_url(),
+			'admin_url' => current( self::admin_urls() ),
 			'paths'     => $paths,
 			'also'      => self::also( $paths ),
 			'files'     => self::files(),
@@ -54,6 +54,17 @@ final class Security_Optimizer_Site_Names {
 				'feed' => $rules['feed'],
 			),
 		);
+	}
+
+	/**
+	 * A plugin may lead members from wp-admin to a page of their own. That page is not wp-admin.
+	 *
+	 * @return string[] Addresses of wp-admin, no slash at the end: as links have it, and WordPress's own.
+	 */
+	public static function admin_urls() {
+		$shown = self::prefix( 'admin_url', array( 'admin-ajax.php', 'options.php' ) );
+		$own   = untrailingslashit( set_url_scheme( get_option( 'siteurl' ), 'admin' ) ) . '/wp-admin';
+		return '' === $shown ? array( $own ) : array_values( array_unique( array( $shown, $own ) ) );
 	}
 
 	/**
@@ -228,7 +239,7 @@ final class Security_Optimizer_Site_Names {
 	private static function also( array $paths ) {
 		$uploads = wp_upload_dir( null, false );
 		$shown   = array(
-			'admin'    => array( self::prefix( 'admin_url', array( 'admin-ajax.php', 'options.php' ) ) ),
+			'admin'    => self::admin_urls(),
 			'includes' => array( self::prefix( 'includes_url', array( 'js/jquery/jquery.js', 'version.php' ) ) ),
 			'content'  => array( self::prefix( 'content_url', array( 'index.php', 'upgrade/x.zip' ) ), WP_CONTENT_URL ),
 			'uploads'  => array( $uploads['baseurl'] ),

@@ -44,6 +44,8 @@ interface Choice extends ChosenNames {
   readonly rest?: string;
   /** Base of categories. */
   readonly base?: string;
+  /** Page to which a plugin leads members instead of wp-admin. */
+  readonly members?: string;
 }
 
 const CHOICES: readonly (readonly [string, Choice])[] = [
@@ -84,7 +86,9 @@ const CHOICES: readonly (readonly [string, Choice])[] = [
   add_filter( $hook, function ( $url ) { return preg_replace( '#^https?://[^/]+(?:/wp-(?:content|includes))?#', 'http://cdn.example/files', $url ); } );
 }
 add_filter( 'upload_dir', function ( $dir ) { $dir['baseurl'] = 'http://cdn.example'; return $dir; } );
-add_filter( 'admin_url', function ( $url, $path ) { return 'profile.php' === $path ? home_url( '/my-account' ) : $url; }, 10, 2 );`,
+add_filter( 'admin_url', function ( $url, $path ) { return in_array( $path, array( '', 'profile.php' ), true ) ? home_url( '/my-account' ) : $url; }, 10, 2 );
+add_action( 'template_redirect', function () { if ( is_404() && isset( $_GET['go'] ) ) { wp_safe_redirect( admin_url() ); exit; } } );`,
+      members: '/my-account',
     },
   ],
   ['WordPress outside of the folder of the home page', { home: '/blog', core: 'engine' }],
@@ -95,7 +99,7 @@ const canRun = inject('stacks').some((stack) => stack.kind === 'embedded' && !('
 const ELSEWHERE = '127.0.83.9';
 
 describe.skipIf(!canRun).each(CHOICES)('a site that has chosen %s', (_name, choice) => {
-  const { home = '', core = '', content, uploads, rest = 'wp-json', base = 'category', ...names } = choice;
+  const { home = '', core = '', content, uploads, rest = 'wp-json', base = 'category', members, ...names } = choice;
   const corePath = core === '' ? '' : `/${core}`;
   let dir: string;
   let site: OddSite;
@@ -163,6 +167,11 @@ describe.skipIf(!canRun).each(CHOICES)('a site that has chosen %s', (_name, choi
       .exec(page.body)?.[1]
       ?.replace(/&(?:amp|#038);/g, '&');
     if (style !== undefined) expect((await browser.look(corePath + style)).status).toBe(200);
+    if (members !== undefined) {
+      const led = await browser.look(`${home}/nothing-here?go=1`);
+      expect([led.status, led.headers.location]).toEqual([302, expect.stringMatching(`${members}$`)]);
+      expect((await browser.look('/wp-admin/')).status).toBe(404);
+    }
     await browser.logIn(site.user);
     expect(await isSignedIn(browser)).toBe(true);
     await call(site, owner, '/custom-login-url', { type: 'default', login: '', signup: '' });
