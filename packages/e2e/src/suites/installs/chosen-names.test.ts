@@ -163,10 +163,9 @@ describe.skipIf(!canRun).each(CHOICES)('a site that has chosen %s', (_name, choi
     expect((await browser.look(admin)).status).toBe(404);
     const page = await browser.look(`${home}/my-door`);
     expect(page.status).toBe(200);
-    const style = /href='[^']*(\/wp-admin\/load-styles\.php[^']*)'/
-      .exec(page.body)?.[1]
-      ?.replace(/&(?:amp|#038);/g, '&');
-    if (style !== undefined) expect((await browser.look(corePath + style)).status).toBe(200);
+    const style = /href='[^']*(\/wp-admin\/(?:load-styles\.php|css\/)[^']*)'/.exec(page.body)?.[1] ?? '';
+    expect((await browser.look(corePath + style.replace(/&(?:amp|#038);/g, '&'))).status).toBe(200);
+    expect((await browse().look(corePath + style.replace(/&(?:amp|#038);/g, '&'))).status).toBe(404);
     if (members !== undefined) {
       const led = await browser.look(`${home}/nothing-here?go=1`);
       expect([led.status, led.headers.location]).toEqual([302, expect.stringMatching(`${members}$`)]);
