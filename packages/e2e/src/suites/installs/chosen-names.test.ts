@@ -163,6 +163,12 @@ describe.skipIf(!canRun).each(CHOICES)('a site that has chosen %s', (_name, choi
     expect((await browser.look(admin)).status).toBe(404);
     const page = await browser.look(`${home}/my-door`);
     expect(page.status).toBe(200);
+    // A browser sends a cookie below its path alone; the form comes from the home page's folder, its styles from wp-admin.
+    const marked = /^set-cookie: visit_mark=[^\n]*; path=([^;\r\n]+)/im.exec(page.head)?.[1];
+    expect([`${corePath}/wp-admin/`, `${home}/`].map((path) => path.startsWith(marked ?? 'none'))).toEqual([
+      true,
+      true,
+    ]);
     const style = /href='[^']*(\/wp-admin\/(?:load-styles\.php|css\/)[^']*)'/.exec(page.body)?.[1] ?? '';
     expect((await browser.look(corePath + style.replace(/&(?:amp|#038);/g, '&'))).status).toBe(200);
     expect((await browse().look(corePath + style.replace(/&(?:amp|#038);/g, '&'))).status).toBe(404);
