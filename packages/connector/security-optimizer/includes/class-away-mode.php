@@ -68,10 +68,11 @@ final class Security_Optimizer_Away_Mode {
 	}
 
 	/**
-	 * Filter `rest_request_before_callbacks`: the method as WordPress has understood it, at whatever address.
+	 * Filters `rest_pre_dispatch`, by which plugins answer calls themselves, and `rest_request_before_callbacks`, for each
+	 * call of a batch as well: the method as WordPress has understood it, at whatever address.
 	 *
 	 * @param mixed           $answer  Passed on.
-	 * @param array           $handler Not used.
+	 * @param mixed           $handler Not used.
 	 * @param WP_REST_Request $request The call.
 	 * @return mixed
 	 */
@@ -110,7 +111,9 @@ final class Security_Optimizer_Away_Mode {
 	 */
 	private static function may_change() {
 		$method = isset( $_SERVER['REQUEST_METHOD'] ) ? $_SERVER['REQUEST_METHOD'] : '';
-		return ( defined( 'WP_ADMIN' ) && WP_ADMIN ) || ! in_array( $method, array( 'GET', 'HEAD', 'OPTIONS' ), true );
+		return ( defined( 'WP_ADMIN' ) && WP_ADMIN )
+			|| ! in_array( $method, array( 'GET', 'HEAD', 'OPTIONS' ), true )
+			|| isset( $_GET['_method'] ) || isset( $_SERVER['HTTP_X_HTTP_METHOD_OVERRIDE'] ); // phpcs:ignore WordPress.Security.NonceVerification
 	}
 
 	/**

@@ -201,6 +201,7 @@ final class Security_Optimizer_Hooks {
 		add_filter( 'determine_current_user', array( $away, 'check_proof' ), PHP_INT_MAX );
 		add_action( 'set_current_user', array( $away, 'check_current_user' ), PHP_INT_MIN );
 		add_action( 'admin_init', array( $away, 'check_unknown_credentials' ), PHP_INT_MIN );
+		add_filter( 'rest_pre_dispatch', array( $away, 'refuse_change' ), PHP_INT_MIN, 3 );
 		add_filter( 'rest_request_before_callbacks', array( $away, 'refuse_change' ), PHP_INT_MIN, 3 );
 	}
 

@@ -38,6 +38,11 @@ add_action( 'init', function () {
 } );
 add_action( 'wp_ajax_so_like', function () { so_away_note( 'like' ); wp_die( 'liked' ); } );
 add_action( 'wp_ajax_nopriv_so_like', function () { wp_die( 'liked by a guest' ); } );
+add_filter( 'rest_pre_dispatch', function ( $answer, $server, $request ) {
+  if ( '/so/answer' !== $request->get_route() || 'GET' === $request->get_method() ) { return $answer; }
+  so_away_note( 'answer' );
+  return rest_ensure_response( 'answered' );
+}, 10, 3 );
 add_action( 'admin_post_so_save', function () { so_away_note( 'save' ); exit( 'saved' ); } );
 add_filter( 'determine_current_user', function ( $user ) {
   return preg_match( '/^Bearer of-(\\d+)$/', $_SERVER['HTTP_AUTHORIZATION'] ?? '', $of ) ? (int) $of[1] : $user;
@@ -166,6 +171,7 @@ onUsualStack('while the owner is away', (stack) => {
         ['and on any page', form('/nothing/', 'rest_route=/wp/v2/settings&title=x', { cookie, 'x-wp-nonce': nonce })],
         ['a method in disguise', { target: '/wp-json/wp/v2/posts/1?_method=DELETE', headers: signedIn }],
         ['in a header', { target: '/wp-json/wp/v2/posts/1', headers: override }],
+        ['a route that a plugin answers itself', { target: '/wp-json/so/answer?_method=POST', headers: signedIn }],
         ['a comment', form('/wp-comments-post.php', 'comment=x&comment_post_ID=1', { cookie })],
         ['a form of a plugin', form('/', 'so_edit=1', { cookie })],
         ['and one that is handled earlier', form('/', 'so_early=1', { cookie })],
@@ -184,7 +190,7 @@ onUsualStack('while the owner is away', (stack) => {
     });
 
     it('programs are told in JSON, also where only WordPress knows the route', async () => {
-      for (const [, request] of changes(sessions.editor).slice(4, 11)) {
+      for (const [, request] of changes(sessions.editor).slice(4, 12)) {
         expect(JSON.parse((await ask(stack, request)).body)).toMatchObject({
           code: 'away_mode',
           data: { status: 403 },
@@ -204,6 +210,7 @@ onUsualStack('while the owner is away', (stack) => {
         ['as a member', form('/', 'so_edit=1&so_become=1', { cookie: subscriber.cookie })],
         ['as a guest', form('/?so_become=1', 'so_edit=1')],
         ['credentials of nobody', form('/wp-admin/admin-ajax.php', 'action=so_like', { authorization: 'Bearer x' })],
+        ['by a plugin that answers itself', form('/wp-json/so/answer', 'a=b', { authorization: 'Token x' })],
         ['in REST', form('/wp-json/wp/v2/comments', 'post=1&content=x', { authorization: 'Token x' })],
       ];
       for (const [route, request] of refused) expect((await ask(stack, request)).status, route).toBe(403);
@@ -226,6 +233,7 @@ onUsualStack('while the owner is away', (stack) => {
         ['AJAX', form('/wp-admin/admin-ajax.php', 'action=so_like', { cookie }), 'liked'],
         ['AJAX by GET', { target: '/wp-admin/admin-ajax.php?action=so_like', headers: { cookie } }, 'liked'],
         ['admin-post', form('/wp-admin/admin-post.php', 'action=so_save', { cookie }), 'saved'],
+        ['a route of a plugin', { ...comment('x'), target: '/wp-json/so/answer' }, '"answered"'],
         ['a form', form('/', 'so_edit=1', { cookie }), 'edited'],
         ['a token', form('/', 'so_edit=1', { authorization: `Bearer of-${memberId}` }), 'edited'],
       ];
