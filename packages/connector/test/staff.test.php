@@ -78,4 +78,58 @@ check(
 );
 check( 'numbers among the names break nothing', false, Security_Optimizer_Staff::works_on_site( array( 7 => true ), array() ) );
 
+/** What the class asks WordPress. */
+$network = false;
+$decides = null;
+class WP_User {
+	public $ID;
+	public $allcaps;
+	public $roles;
+	private $for_now;
+
+	public function __construct( $id, array $names, array $roles, array $for_now = array() ) {
+		$this->ID      = $id;
+		$this->allcaps = array_fill_keys( $names, true );
+		$this->roles   = $roles;
+		$this->for_now = $for_now;
+	}
+
+	public function exists() {
+		return $this->ID > 0;
+	}
+
+	public function has_cap( $name ) {
+		return isset( $this->allcaps[ $name ] ) || in_array( $name, $this->for_now, true );
+	}
+}
+function is_multisite() {
+	return $GLOBALS['network'];
+}
+function is_super_admin( $id ) {
+	return 1 === $id;
+}
+function apply_filters( $name, $value, $user ) {
+	return 'security_optimizer_is_staff' === $name && null !== $GLOBALS['decides'] ? $GLOBALS['decides']( $value, $user ) : $value;
+}
+
+$member = new WP_User( 2, array( 'read', 'subscriber' ), array( 'subscriber' ) );
+check( 'nobody is no member of the staff', false, Security_Optimizer_Staff::is_staff( new WP_User( 0, array( 'edit_posts' ), array() ) ) );
+check( 'what is no user is none either', false, Security_Optimizer_Staff::is_staff( false ) );
+check( 'a subscriber is none', false, Security_Optimizer_Staff::is_staff( $member ) );
+
+$granted = new WP_User( 3, array( 'read' ), array( 'subscriber' ), array( 'edit_posts' ) );
+check( 'a capability that a plugin grants for one request counts', true, Security_Optimizer_Staff::is_staff( $granted ) );
+check( 'but WordPress is not asked for it while it finds out who is asking', false, Security_Optimizer_Staff::is_staff( $granted, false ) );
+
+$super = new WP_User( 1, array( 'read' ), array() );
+check( 'the id of a super administrator means nothing without a network', false, Security_Optimizer_Staff::is_staff( $super ) );
+$network = true;
+check( 'a super administrator works on every site of the network', true, Security_Optimizer_Staff::is_staff( $super ) );
+check( 'a subscriber of a site of the network does not', false, Security_Optimizer_Staff::is_staff( $member ) );
+
+$decides = static function ( $is_staff, $user ) {
+	return 2 === $user->ID ? true : $is_staff;
+};
+check( 'a site decides on its own roles by a filter', true, Security_Optimizer_Staff::is_staff( $member ) );
+
 finish_checks();
