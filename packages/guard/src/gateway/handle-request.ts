@@ -172,6 +172,14 @@ function forwardToWordPress(gateway: GatewayContext, current: RequestContext, ad
   const { site, policy, facts } = allowed;
   const { requestId } = twoFactor;
   const { cookie } = request.headers;
+  const { openVerdict } = allowed;
+  if (needsStaffCheck(openVerdict) && loginContext?.why !== 'away') {
+    // The connector looks only when it is told that the owner is away.
+    permit?.release();
+    gateway.refusals.add(openVerdict.rule);
+    responder.page(openVerdict.refusal.page, openVerdict.rule);
+    return;
+  }
   if (!fitsInHeader(allowed, requestId, loginContext)) {
     // Without its context WordPress would not know which passwords to refuse.
     permit?.release();
@@ -212,7 +220,7 @@ function forwardToWordPress(gateway: GatewayContext, current: RequestContext, ad
     onStream: () => gateway.tunnels.add(response, { site: site.config.id, facts, close: () => response.destroy() }),
     hooks: withResponseRule(
       gateway,
-      current,
+      { allowed, responder, isAway: loginContext?.why === 'away' },
       () => signal,
       createLoginHooks(gateway.login, {
         allowed,
@@ -244,14 +252,17 @@ function forwardToWordPress(gateway: GatewayContext, current: RequestContext, ad
 /**
  * Adds the rule that only the response can decide on, for a path that looks like something that the rule protects, or for a
  * request that only a member may send. The connector also refuses what staff send to other addresses while away.
+ *
+ * @param isAway the connector was told that the owner is away
  */
 function withResponseRule(
   gateway: GatewayContext,
-  { allowed, responder }: Pick<RequestContext, 'allowed' | 'responder'>,
+  { allowed, responder, isAway }: Pick<RequestContext, 'allowed' | 'responder'> & { readonly isAway: boolean },
   signal: () => Signal,
   hooks: ResponseHooks,
 ): ResponseHooks {
   const { openVerdict } = allowed;
+  if (openVerdict === null && !isAway) return hooks;
   return {
     ...hooks,
     onHead(status, headers) {
