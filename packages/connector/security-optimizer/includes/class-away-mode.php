@@ -126,13 +126,24 @@ final class Security_Optimizer_Away_Mode {
 	}
 
 	/**
-	 * @return bool Whether there is an `Authorization` that has made nobody the current user. The web server may have
-	 *              kept it from some of these places, but then plugins find it in another one.
+	 * @return bool Whether there is an `Authorization` that has made nobody the current user: there is none, or the cookie
+	 *              alone says who it is.
 	 */
 	private static function has_unknown_credentials() {
-		if ( is_user_logged_in() ) {
+		if ( ! self::has_authorization() ) {
 			return false;
 		}
+		$by_cookie = isset( $_COOKIE[ LOGGED_IN_COOKIE ] ) && is_string( $_COOKIE[ LOGGED_IN_COOKIE ] ) && '' !== $_COOKIE[ LOGGED_IN_COOKIE ]
+			? (int) wp_validate_auth_cookie( $_COOKIE[ LOGGED_IN_COOKIE ], 'logged_in' ) : 0;
+		// The second is the cookie of wp-admin.
+		return in_array( get_current_user_id(), array( 0, $by_cookie, (int) wp_validate_auth_cookie() ), true );
+	}
+
+	/**
+	 * @return bool Whether the request has an `Authorization`. The web server may have kept it from some of these places,
+	 *              but then plugins find it in another one.
+	 */
+	private static function has_authorization() {
 		foreach ( array( 'HTTP_AUTHORIZATION', 'REDIRECT_HTTP_AUTHORIZATION', 'PHP_AUTH_USER', 'PHP_AUTH_DIGEST' ) as $name ) {
 			if ( ! empty( $_SERVER[ $name ] ) ) {
 				return true;
@@ -157,7 +168,9 @@ final class Security_Optimizer_Away_Mode {
 	 */
 	private static function refuse() {
 		Security_Optimizer_Gate::add_flag( self::REFUSED );
-		$is_rest = ! empty( $_GET['rest_route'] ) || ! empty( $_POST['rest_route'] ) || ( defined( 'REST_REQUEST' ) && REST_REQUEST ); // phpcs:ignore WordPress.Security.NonceVerification
+		$uri     = isset( $_SERVER['REQUEST_URI'] ) ? (string) $_SERVER['REQUEST_URI'] : '';
+		$is_rest = ! empty( $_GET['rest_route'] ) || ! empty( $_POST['rest_route'] ) // phpcs:ignore WordPress.Security.NonceVerification
+			|| ( defined( 'REST_REQUEST' ) && REST_REQUEST ) || false !== strpos( $uri, '/' . rest_get_url_prefix() . '/' );
 		if ( ! $is_rest && ! ( defined( 'DOING_AJAX' ) && DOING_AJAX ) ) {
 			Security_Optimizer_Response::send_page( 403, 'Forbidden', 'The admin area is closed.' );
 		}

@@ -202,6 +202,7 @@ onUsualStack('while the owner is away', (stack) => {
       const before = await done();
       const { subscriber } = sessions;
       const bearer = { authorization: 'Bearer of-1' };
+      const subscribed = { cookie: subscriber.cookie, 'x-wp-nonce': subscriber.nonce };
       const refused: [string, TypedRequest][] = [
         ['REST', form('/wp-json/wp/v2/posts', 'title=x', bearer)],
         ['AJAX', form('/wp-admin/admin-ajax.php', 'action=so_like', bearer)],
@@ -210,6 +211,11 @@ onUsualStack('while the owner is away', (stack) => {
         ['as a member', form('/', 'so_edit=1&so_become=1', { cookie: subscriber.cookie })],
         ['as a guest', form('/?so_become=1', 'so_edit=1')],
         ['credentials of nobody', form('/wp-admin/admin-ajax.php', 'action=so_like', { authorization: 'Bearer x' })],
+        [
+          'beside a session',
+          form('/wp-admin/admin-ajax.php', 'action=so_like', { ...subscribed, authorization: 'Token x' }),
+        ],
+        ['and in REST', form('/wp-json/so/answer', 'a=b', { ...subscribed, authorization: 'Token x' })],
         ['by a plugin that answers itself', form('/wp-json/so/answer', 'a=b', { authorization: 'Token x' })],
         ['in REST', form('/wp-json/wp/v2/comments', 'post=1&content=x', { authorization: 'Token x' })],
       ];
