@@ -44,20 +44,6 @@ final class Security_Optimizer_Away_Mode {
 	}
 
 	/**
-	 * Filter `determine_current_user`, after everybody else, for wp-cron.php: what the client itself has shown counts
-	 * there too, but not the users in whose name scheduled tasks work.
-	 *
-	 * @param int|false $user_id Who is asking.
-	 * @return int|false
-	 */
-	public static function check_proof( $user_id ) {
-		if ( $user_id && wp_doing_cron() && self::may_change() ) {
-			self::check_user( (int) $user_id, false );
-		}
-		return $user_id;
-	}
-
-	/**
 	 * Action `admin_init`, before plugins: credentials that belong to nobody whom WordPress knows may still mean something
 	 * to the plugin whose call this is.
 	 */
@@ -91,15 +77,14 @@ final class Security_Optimizer_Away_Mode {
 	}
 
 	/**
-	 * @param int  $user_id Who is asking.
-	 * @param bool $asks    As in Security_Optimizer_Staff::is_staff().
+	 * @param int $user_id Who is asking.
 	 */
-	private static function check_user( $user_id, $asks = true ) {
+	private static function check_user( $user_id ) {
 		if ( self::$is_asking || 0 === $user_id ) {
 			return;
 		}
 		self::$is_asking = true;
-		$is_staff        = Security_Optimizer_Staff::is_staff( get_userdata( $user_id ), $asks );
+		$is_staff        = Security_Optimizer_Staff::is_staff( get_userdata( $user_id ) );
 		self::$is_asking = false;
 		if ( $is_staff ) {
 			self::refuse();
@@ -118,11 +103,12 @@ final class Security_Optimizer_Away_Mode {
 
 	/**
 	 * Tasks work in the name of the one who set them up, such as a shop's messages to other programs in that of its
-	 * manager. No client has a say in which they are: they run from wp-cron.php, from the queue of Action Scheduler, or
-	 * when the answer has been made.
+	 * manager. No client has a say in which they are: they run from wp-cron.php once WordPress has loaded, from the queue of
+	 * Action Scheduler, or when the answer has been made.
 	 */
 	private static function is_background_task() {
-		return wp_doing_cron() || doing_action( 'action_scheduler_run_queue' ) || doing_action( 'shutdown' );
+		$is_loaded = did_action( 'wp_loaded' ) && ! doing_action( 'wp_loaded' );
+		return ( $is_loaded && wp_doing_cron() ) || doing_action( 'action_scheduler_run_queue' ) || doing_action( 'shutdown' );
 	}
 
 	/**

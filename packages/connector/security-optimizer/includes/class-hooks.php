@@ -198,7 +198,6 @@ final class Security_Optimizer_Hooks {
 		$away = 'Security_Optimizer_Away_Mode';
 		// After the cookies of blocked users are gone, and before any plugin acts.
 		add_action( 'plugins_loaded', array( $away, 'check_cookie' ), PHP_INT_MIN + 2 );
-		add_filter( 'determine_current_user', array( $away, 'check_proof' ), PHP_INT_MAX );
 		add_action( 'set_current_user', array( $away, 'check_current_user' ), PHP_INT_MIN );
 		add_action( 'admin_init', array( $away, 'check_unknown_credentials' ), PHP_INT_MIN );
 		add_filter( 'rest_pre_dispatch', array( $away, 'refuse_change' ), PHP_INT_MIN, 3 );

@@ -33,19 +33,16 @@ final class Security_Optimizer_Staff {
 	const ASKED = array( 'edit_posts', 'edit_pages', 'upload_files', 'moderate_comments', 'edit_users', 'manage_options', 'manage_woocommerce' );
 
 	/**
-	 * @param WP_User $user  An account.
-	 * @param bool    $asks  Whether WordPress may be asked too: not while it still finds out who is asking.
+	 * @param WP_User|false $user An account.
 	 * @return bool Whether it is one of those who work on the site, here or as super administrator of the network.
 	 */
-	public static function is_staff( $user, $asks = true ) {
+	public static function is_staff( $user ) {
 		if ( ! $user instanceof WP_User || ! $user->exists() ) {
 			return false;
 		}
 		$is_staff = self::works_on_site( $user->allcaps, $user->roles ) || ( is_multisite() && is_super_admin( $user->ID ) );
-		if ( ! $is_staff && $asks ) {
-			foreach ( self::ASKED as $capability ) {
-				$is_staff = $is_staff || $user->has_cap( $capability );
-			}
+		foreach ( self::ASKED as $capability ) {
+			$is_staff = $is_staff || $user->has_cap( $capability );
 		}
 		/**
 		 * Whether an account is one of those who work on the site, and change nothing while Away Mode is on.

@@ -254,10 +254,11 @@ onUsualStack('while the owner is away', (stack) => {
       expect([post.status, JSON.parse(post.body).code]).toEqual([403, 'rest_cannot_create']);
     });
 
-    it('scheduled tasks run in the name of the owner, but not for a session of the staff', async () => {
+    it('scheduled tasks run in the name of the owner, but not for a session or link of the staff', async () => {
       const cron = { method: 'POST', target: '/wp-cron.php?so_cron=1', body: '' };
       const before = await done();
       await ask(stack, { ...cron, headers: { cookie: sessions.editor.cookie } });
+      await ask(stack, { ...cron, target: `${cron.target}&so_become=1` });
       await runInWordPress(stack, `delete_transient( 'doing_cron' ); wp_schedule_single_event( 1, 'so_away_task' );`);
       await until('the task has run', async () => {
         await ask(stack, cron);
