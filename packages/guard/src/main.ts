@@ -137,6 +137,7 @@ async function serve(
     ...(metrics && { observer: metrics.observer }),
     api: api.handle,
     onSignal: connectors.signal,
+    staffChecks: connectors.staffChecks,
     onGuarded: ({ id }) => guarded.record(id),
     onNoAnswer: connectors.recordUse,
   });
@@ -191,6 +192,7 @@ function createReload(services: Services, features: RunningFeatures, server: Gua
     for (const id of changes.removed) {
       await features.dropSite(id);
       sites.delete(id);
+      connectors.staffChecks.delete(id);
     }
     const { added, removed } = changes;
     const changed = changes.changed.map(({ id }) => id).filter((id) => !added.includes(id));

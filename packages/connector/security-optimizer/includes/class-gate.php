@@ -12,8 +12,11 @@ final class Security_Optimizer_Gate {
 	/** @var string The site's secret. */
 	private static $secret = '';
 
-	/** @var string Letters for the signal. */
-	private static $flags = '';
+	/**
+	 * @var string Letters for the signal. `S` is always there: while guard says that the owner is away, this version
+	 *             refuses what staff would change (class-away-mode.php), so guard may let through what members do.
+	 */
+	private static $flags = 'S';
 
 	/** @var string|null Identifier that guard gave this request; null when it did not come through guard. */
 	private static $request_id = null;

@@ -77,7 +77,7 @@ final class Security_Optimizer_Hooks {
 			self::add_lost_password();
 		}
 		if ( Security_Optimizer_Context::is_away() ) {
-			add_filter( 'rest_request_before_callbacks', array( 'Security_Optimizer_Away_Mode', 'refuse_change' ), PHP_INT_MIN, 3 );
+			self::add_away_mode();
 		}
 		self::add_session_checks();
 		if ( $needs_factor ) {
@@ -192,6 +192,16 @@ final class Security_Optimizer_Hooks {
 		$replaced = 'Security_Optimizer_Replaced_Authentication';
 		add_action( 'wp_authenticate', array( $replaced, 'refuse' ), PHP_INT_MAX, 2 );
 		add_action( 'wp_login_failed', array( $replaced, 'record_failure' ), PHP_INT_MIN );
+	}
+
+	private static function add_away_mode() {
+		$away = 'Security_Optimizer_Away_Mode';
+		// After the cookies of blocked users are gone, and before any plugin acts.
+		add_action( 'plugins_loaded', array( $away, 'check_cookie' ), PHP_INT_MIN + 2 );
+		add_action( 'set_current_user', array( $away, 'check_current_user' ), PHP_INT_MIN );
+		add_action( 'admin_init', array( $away, 'check_unknown_credentials' ), PHP_INT_MIN );
+		add_filter( 'rest_pre_dispatch', array( $away, 'refuse_change' ), PHP_INT_MIN, 3 );
+		add_filter( 'rest_request_before_callbacks', array( $away, 'refuse_change' ), PHP_INT_MIN, 3 );
 	}
 
 	private static function add_lost_password() {

@@ -75,17 +75,108 @@ describe('while Away Mode is on', () => {
     expect(gate.doorCalls).toEqual([]);
   });
 
-  it('who is still signed in changes nothing, by REST, AJAX or a method in disguise', async () => {
+  const writes: [string, AskOptions][] = [
+    ['/wp-admin/admin-ajax.php', { method: 'POST', body: 'action=x', headers: member }],
+    ['/wp-admin/admin-ajax.php?action=x', { headers: member }],
+    ['/wp-admin/admin-post.php', { method: 'POST', body: 'action=x', headers: member }],
+    ['/wp-json/wc/store/v1/cart/add-item', { method: 'POST', body: 'id=1', headers: member }],
+    ['/wp-json/batch/v1', { method: 'POST', body: '{}', headers: member }],
+    ['/?rest_route=/wp/v2/comments', { method: 'POST', body: 'a=b', headers: member }],
+    ['/wp-json/wp/v2/posts/1?_method=DELETE', { headers: member }],
+    ['/wp-json/wp/v2/posts/1', { headers: { ...member, 'x-http-method-override': 'DELETE' } }],
+    ['/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: { authorization: 'Bearer x' } }],
+  ];
+
+  it('members use AJAX and the REST API as on any day', async () => {
+    const gate = await loginGateUnderTest(away);
+    for (const [path, options] of writes) {
+      const answer = await gate.ask(path, options);
+      expect([answer.status === 403, gate.wordpress.reached.at(-1)?.url], path).toEqual([false, path]);
+      expect(gate.wordpress.reached.at(-1)?.context, path).toMatchObject({ login: 'refuse', why: 'away' });
+    }
+    // The connector has signed each of these answers, so that it was asked once.
+    expect(gate.staffQuestions).toEqual(['site']);
+    gate.advance(10_000);
+    await gate.ask('/wp-admin/admin-ajax.php', { method: 'POST', body: 'action=x', headers: member });
+    expect(gate.staffQuestions).toEqual(['site', 'site']);
+  });
+
+  it('staff change nothing, at no address, are told so as ever, and stand in the log', async () => {
+    const gate = await loginGateUnderTest(away);
+    gate.wordpress.staff = true;
+    const anywhere: [string, AskOptions] = ['/?edit=1', { method: 'POST', body: 'title=x', headers: member }];
+    const bySession = [...writes, anywhere].filter(
+      ([, { method, headers }]) => method === 'POST' && headers === member,
+    );
+    for (const [path, options] of bySession) {
+      const answer = await gate.ask(path, options);
+      expect(answer.status, path).toBe(403);
+      expect(answer.body, path).toContain('The admin area is closed. It opens again on ');
+      expect(Number(answer.header('retry-after')), path).toBeGreaterThan(0);
+    }
+    expect(gate.visits).toEqual(bySession.map(([path]) => `403 ${path} away-mode`));
+    const form = { method: 'POST', body: 'rest_route=/wp/v2/posts&title=x', headers: member };
+    expect(JSON.parse((await gate.ask('/', form)).body)).toMatchObject({ code: 'away_mode', data: { status: 403 } });
+  });
+
+  for (const [fault, set] of [
+    ['is missing', { bare: true }],
+    ['is of an older version', { old: true }],
+  ] as const) {
+    it(`nobody with a session changes anything where the connector ${fault}`, async () => {
+      const gate = await loginGateUnderTest(away);
+      Object.assign(gate.wordpress, set);
+      for (const [path, options] of writes) expect((await gate.ask(path, options)).status, path).toBe(403);
+      expect(gate.wordpress.reached).toEqual([]);
+      // Invented cookies start no WordPress each.
+      expect(gate.staffQuestions).toEqual(['site']);
+      expect(gate.visits).toEqual(writes.map(([path]) => `403 ${path} away-mode`));
+    });
+  }
+
+  it('the first answer without the connector’s signature is withheld, and nothing more is sent to WordPress', async () => {
+    const gate = await loginGateUnderTest(away);
+    const [path, options] = writes[3] as [string, AskOptions];
+    expect((await gate.ask(path, options)).body).toBe('ok');
+    gate.wordpress.bare = true;
+    expect(JSON.parse((await gate.ask(path, options)).body)).toMatchObject({ code: 'away_mode' });
+    expect((await gate.ask(path, options)).status).toBe(403);
+    expect(gate.wordpress.reached).toHaveLength(2);
+  });
+
+  it('an error of the web server is passed on, and casts doubt on the connector', async () => {
+    const gate = await loginGateUnderTest(away);
+    const [path, options] = writes[3] as [string, AskOptions];
+    await gate.ask(path, options);
+    gate.wordpress.unasked = 502;
+    expect((await gate.ask(path, options)).status).toBe(502);
+    gate.wordpress.unasked = null;
+    expect((await gate.ask(path, options)).status).toBe(200);
+    expect(gate.staffQuestions).toEqual(['site', 'site']);
+  });
+
+  it('a path that some program reads as AJAX is no way around the check', async () => {
+    const gate = await loginGateUnderTest(away);
+    const path = '/wp-admin%252fadmin-ajax.php';
+    expect((await gate.ask(path, { method: 'POST', body: 'action=x', headers: member })).status).toBe(400);
+    expect(gate.wordpress.reached).toEqual([]);
+  });
+
+  it('a WebSocket handshake that means a change reaches nothing unchecked', async () => {
+    const gate = await loginGateUnderTest(away);
+    gate.wordpress.bare = true;
+    const upgrade = { ...member, connection: 'upgrade', upgrade: 'websocket' };
+    const answer = await gate.ask('/wp-json/wp/v2/posts/1?_method=DELETE', { headers: upgrade });
+    expect([answer.status, gate.wordpress.reached]).toEqual([403, []]);
+  });
+
+  it('guard’s own API and passwords stay closed for everybody, whoever has a session', async () => {
     const gate = await loginGateUnderTest(away);
     const changes: [string, AskOptions][] = [
-      ['/wp-admin/admin-ajax.php', { method: 'POST', body: 'action=x', headers: member }],
-      ['/wp-admin/admin-post.php', { method: 'POST', body: 'action=x', headers: member }],
-      ['/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: member }],
-      ['/?rest_route=/wp/v2/posts/1', { method: 'POST', body: 'a=b', headers: { authorization: 'Bearer x' } }],
-      ['/wp-json/wp/v2/posts/1?_method=DELETE', { headers: member }],
-      ['/wp-json/wp/v2/posts/1', { headers: { ...member, 'x-http-method-override': 'DELETE' } }],
       ['/wp-json/security-optimizer/v1/away-mode', { method: 'POST', body: '{}', headers: member }],
-      ['/wp-admin/admin-ajax.php', { method: 'POST', body: 'a=b', headers: { cookie: 'wordpress.logged.in.x=1' } }],
+      ['/?rest_route=/security-optimizer/v1/away-mode', { method: 'POST', body: '{}', headers: member }],
+      ['/wp-admin/admin-ajax.php', { headers: { authorization: 'Basic b3duZXI6cmlnaHQ=' } }],
+      ['/wp-json/wp/v2/posts', { method: 'POST', body: '{}', headers: { ...member, authorization: 'Basic eDp5' } }],
     ];
     for (const [path, options] of changes) {
       const told = await gate.ask(path, options);
@@ -96,6 +187,7 @@ describe('while Away Mode is on', () => {
 
   it('programs are told in JSON, people by a page', async () => {
     const gate = await loginGateUnderTest(away);
+    gate.wordpress.staff = true;
     const json = await gate.ask('/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: member });
     expect(JSON.parse(json.body)).toMatchObject({ code: 'away_mode', status: 403, data: { status: 403 } });
     const page = await gate.ask('/wp-admin/', { headers: { ...member, accept: 'text/html' } });
@@ -111,6 +203,7 @@ describe('while Away Mode is on', () => {
     const page = await gate.ask('/wp-admin/', { headers: { ...member, accept: 'text/html' } });
     expect(page.body).toContain('<h1>Der Verwaltungsbereich ist geschlossen</h1>');
     expect(page.body).toMatch(/<dt>Öffnet wieder<\/dt><dd><b>\p{L}+, \d+\. \p{L}+, \d\d:\d\d Uhr<\/b>/u);
+    gate.wordpress.staff = true;
     const json = await gate.ask('/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: member });
     expect(JSON.parse(json.body).message).toMatch(/^Der Verwaltungsbereich ist geschlossen\. Er öffnet wieder am /);
   });

@@ -7,6 +7,7 @@ import type { SiteConfig } from '../site.js';
 import type { SharedAssets } from '../sites/shared-assets.js';
 import type { TwoFactorFlow } from '../two-factor/two-factor-flow.js';
 import type { Signal } from '../wordpress/signature.js';
+import type { StaffChecks } from '../wordpress/staff-checks.js';
 import type { EvaluateContext } from './evaluate.js';
 import type { GatewayObserver, RefusalCounter } from './observer.js';
 import type { OpenTunnels } from './open-tunnels.js';
@@ -30,6 +31,7 @@ export interface GatewayContext extends EvaluateContext {
   readonly sharedAssets: SharedAssets;
   readonly tunnels: OpenTunnels;
   readonly sessions: SessionCache;
+  readonly staffChecks: Pick<StaffChecks, 'isCertain' | 'confirm' | 'recordDoubt'>;
   /** The peer of a connection that is open. */
   findPeer(socket: Socket): Peer | undefined;
   /** A response carried this signal of the connector. Must not throw. */

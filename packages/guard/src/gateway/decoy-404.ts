@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toCanonicalPath, toOriginalPath } from '../http/canonical-path.js';
 import { deriveDecoyKey, toDecoyTarget, toSiblingTarget } from '../http/decoy-target.js';
 import { toRequestFacts } from '../http/request-facts.js';
-import { isFinal } from '../rules/policy.js';
+import { isFinal, needsStaffCheck } from '../rules/policy.js';
 import { forward } from '../upstream/forward.js';
 import { readSignal, type Signal } from '../wordpress/signature.js';
 import type { GatewayContext } from './context.js';
@@ -39,7 +39,7 @@ export function serveDecoy404(
   const { path, query } = missing;
   const facts = toRequestFacts({ method, address, now, path, query, paths: policy.paths, credentials: allowed.facts });
   const verdict = policy.evaluate(facts, gateway.onRuleError);
-  if (isFinal(verdict)) {
+  if (isFinal(verdict) || needsStaffCheck(verdict)) {
     responder.page(verdict.refusal.page, verdict.rule);
     return;
   }

@@ -3,10 +3,11 @@ import { type ApiRoute, findApiRoute, isStaticFile } from '../http/request-facts
 import type { Address } from '../lib/address.js';
 import { toSeenAddress } from '../lib/carried-address.js';
 import { isHarmlessResponse } from '../rules/harmless-response.js';
+import { needsStaffCheck } from '../rules/policy.js';
 import type { TwoFactorRequest } from '../two-factor/steps.js';
 import { CLIENT_CLOSED_REQUEST, forward, type ResponseHooks } from '../upstream/forward.js';
 import type { RefuseReason } from '../wordpress/login-headers.js';
-import { isMember, readSignal, type Signal } from '../wordpress/signature.js';
+import { checksStaff, isMember, isRefusedForStaff, readSignal, type Signal } from '../wordpress/signature.js';
 import { admitLogin, createRequestCredentials, type LoginAdmission, type RequestCredentials } from './admit-login.js';
 import type { GatewayContext } from './context.js';
 import { serveDecoy404 } from './decoy-404.js';
@@ -88,8 +89,28 @@ interface Arrived {
   readonly expectsContinue: boolean;
 }
 
-/** Hands an allowed request to guard's API, to the second factor, or to WordPress. */
+/**
+ * Hands an allowed request to guard's API, to the second factor, or to WordPress. One that only a member may send goes on
+ * when the connector is certain to look who sent it; where it does not run, WordPress would do whatever staff ask for.
+ */
 function handleAllowed(gateway: GatewayContext, decision: Allowed, arrived: Arrived): void {
+  const { openVerdict, site } = decision;
+  if (!needsStaffCheck(openVerdict) || gateway.staffChecks.isCertain(site.config.id)) {
+    dispatch(gateway, decision, arrived);
+    return;
+  }
+  void gateway.staffChecks.confirm(site.config).then((isCertain) => {
+    const { response, responder } = arrived;
+    if (response.destroyed) responder.record(CLIENT_CLOSED_REQUEST, null);
+    else if (isCertain) dispatch(gateway, decision, arrived);
+    else {
+      gateway.refusals.add(openVerdict.rule);
+      responder.page(openVerdict.refusal.page, openVerdict.rule);
+    }
+  });
+}
+
+function dispatch(gateway: GatewayContext, decision: Allowed, arrived: Arrived): void {
   const { request, response, peer, responder, requestId, time, expectsContinue } = arrived;
   const { facts } = decision;
   const route = findApiRoute(facts.restRoute);
@@ -152,6 +173,14 @@ function forwardToWordPress(gateway: GatewayContext, current: RequestContext, ad
   const { site, policy, facts } = allowed;
   const { requestId } = twoFactor;
   const { cookie } = request.headers;
+  const { openVerdict } = allowed;
+  if (needsStaffCheck(openVerdict) && loginContext?.why !== 'away') {
+    // The connector looks only when it is told that the owner is away.
+    permit?.release();
+    gateway.refusals.add(openVerdict.rule);
+    responder.page(openVerdict.refusal.page, openVerdict.rule);
+    return;
+  }
   if (!fitsInHeader(allowed, requestId, loginContext)) {
     // Without its context WordPress would not know which passwords to refuse.
     permit?.release();
@@ -196,7 +225,7 @@ function forwardToWordPress(gateway: GatewayContext, current: RequestContext, ad
     onStream: () => gateway.tunnels.add(response, { site: site.config.id, facts, close: () => response.destroy() }),
     hooks: withResponseRule(
       gateway,
-      current,
+      { allowed, responder, isAway: loginContext?.why === 'away' },
       () => signal,
       createLoginHooks(gateway.login, {
         allowed,
@@ -225,23 +254,39 @@ function forwardToWordPress(gateway: GatewayContext, current: RequestContext, ad
   });
 }
 
-/** Adds the rule that only the response can decide on, for a path that looks like something that the rule protects. */
+/**
+ * Adds the rule that only the response can decide on, for a path that looks like something that the rule protects, or for a
+ * request that only a member may send. The connector also refuses what staff send to other addresses while away.
+ *
+ * @param isAway the connector was told that the owner is away
+ */
 function withResponseRule(
   gateway: GatewayContext,
-  { allowed, responder }: Pick<RequestContext, 'allowed' | 'responder'>,
+  { allowed, responder, isAway }: Pick<RequestContext, 'allowed' | 'responder'> & { readonly isAway: boolean },
   signal: () => Signal,
   hooks: ResponseHooks,
 ): ResponseHooks {
   const { openVerdict } = allowed;
-  if (openVerdict === null) return hooks;
+  if (openVerdict === null && !isAway) return hooks;
   return {
     ...hooks,
     onHead(status, headers) {
       const replaced = hooks.onHead(status, headers);
       if (replaced !== false) return replaced;
+      if (isRefusedForStaff(signal())) {
+        gateway.refusals.add(AWAY_MODE);
+        responder.away(isJson(headers));
+        return true;
+      }
+      if (openVerdict === null) return false;
       const { rule, refusal } = openVerdict;
-      const shown = { isFromWordPress: signal().kind === 'ok', headers };
+      const shown = { isFromWordPress: signal().kind === 'ok', isFromMember: checksStaff(signal()), headers };
       if (refusal.unless === undefined || isHarmlessResponse(refusal.unless, shown)) return false;
+      if (needsStaffCheck(openVerdict)) {
+        gateway.staffChecks.recordDoubt(allowed.site.config.id);
+        // The web server failed to reach PHP, or PHP to answer.
+        if (status >= 500) return false;
+      }
       gateway.refusals.add(rule);
       responder.page(refusal.page, rule);
       return shown.isFromWordPress || 'unread';
@@ -249,14 +294,21 @@ function withResponseRule(
   };
 }
 
+const AWAY_MODE = 'away-mode';
+
 /** Rules by which requests are recorded whose passwords WordPress had to refuse unchecked. */
 const CHECK_REFUSALS: Readonly<Record<RefuseReason, string>> = {
   locked: 'login-limit',
   busy: 'login-limit',
   access: 'login-access',
-  away: 'away-mode',
+  away: AWAY_MODE,
   'other-site': 'other-site',
 };
+
+function isJson(headers: readonly string[]): boolean {
+  const at = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-type');
+  return at !== -1 && /^application\/json\b/i.test(headers[at + 1] as string);
+}
 
 /** Whether a request comes from another machine rather than from a manual check on this one. */
 function isFromElsewhere(peer: Address, client: Address): boolean {

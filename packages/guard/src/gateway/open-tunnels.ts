@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { RequestFacts } from '../http/request-facts.js';
-import { isFinal, type LivePolicy } from '../rules/policy.js';
+import { isFinal, type LivePolicy, needsStaffCheck } from '../rules/policy.js';
 import type { SiteId } from '../site.js';
 
 /** An open WebSocket, or a response that may never end. */
@@ -46,7 +46,8 @@ export class OpenTunnels {
     if (open === undefined) return;
     const policy = this.#live.get(site);
     for (const tunnel of [...open]) {
-      if (isFinal(policy.evaluate(tunnel.facts, this.#onRuleError))) tunnel.close();
+      const verdict = policy.evaluate(tunnel.facts, this.#onRuleError);
+      if (isFinal(verdict) || needsStaffCheck(verdict)) tunnel.close();
     }
   }
 }

@@ -20,6 +20,8 @@ export interface Responder {
   page(page: PageName | 'away', rule: string | null): void;
   /** Responds that the login is closed to this client. */
   loginClosed(closed: LoginClosed, rule: string | null): void;
+  /** Responds that WordPress refused what staff asked for while Away Mode is on. @param json in JSON, whatever the path */
+  away(json: boolean): void;
   /** Records a response for the Activity Log without sending one. */
   record(status: number, rule: string | null): void;
   /** A password in the request was wrong: counted with its row, or by itself when that is recorded already. */
@@ -54,7 +56,7 @@ export function createResponder(
   const editHeaders = (headers: RawHeaders): void =>
     policy.editResponseHeaders(facts ?? toUnreadFacts(decision), headers, gateway.onRuleError);
 
-  const loginClosed = (why: LoginClosed, rule: string | null): void => {
+  const loginClosed = (why: LoginClosed, rule: string | null, format = toResponseFormat(facts)): void => {
     record(LOGIN_CLOSED_STATUS[why.kind], rule);
     const home = `${policy.paths.home}/`;
     const { timeZone } = policy.login;
@@ -62,13 +64,16 @@ export function createResponder(
       request,
       response,
       why,
-      { host, home, now: gateway.clock(), timeZone, format: toResponseFormat(facts), language },
+      { host, home, now: gateway.clock(), timeZone, format, language },
       editHeaders,
     );
   };
   return {
     record,
     loginClosed,
+    away(json) {
+      loginClosed({ kind: 'away', until: policy.login.away(time).until }, 'away-mode', json ? 'json' : undefined);
+    },
     passwordFailed(login) {
       if (isRecorded) {
         const { site } = decision;

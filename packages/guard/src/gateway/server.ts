@@ -38,6 +38,8 @@ export interface GuardServerOptions {
   readonly visits: VisitSink;
   /** Defaults to none, so that the web server is asked. */
   readonly sharedAssets?: SharedAssets;
+  /** Defaults to no certainty: what only a member may do is refused while the owner is away. */
+  readonly staffChecks?: GatewayContext['staffChecks'];
   /** Defaults to one that counts nothing. */
   readonly observer?: GatewayObserver;
   onSignal(site: SiteConfig, signal: Signal): void;
@@ -91,6 +93,7 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
     login,
     visits,
     sharedAssets: parts.sharedAssets ?? { find: async () => null },
+    staffChecks: parts.staffChecks ?? { isCertain: () => false, confirm: async () => false, recordDoubt: () => {} },
     random: Math.random,
     refusals,
     observer,

@@ -6,6 +6,7 @@ import type { RawHeaders } from '../http/headers.js';
 import { type RequestFacts, toRequestFacts } from '../http/request-facts.js';
 import { addressKey } from '../lib/address.js';
 import { isHarmlessResponse } from '../rules/harmless-response.js';
+import { needsStaffCheck } from '../rules/policy.js';
 import { toClientResponseHead, toUpstreamRequestHead } from '../upstream/message-head.js';
 import type { ResponseHead } from '../upstream/response-parser.js';
 import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from '../upstream/upstream-client.js';
@@ -45,6 +46,8 @@ export function acceptHandshake(
   if (connection === undefined || connection.isBusy) return null;
   const decision = evaluate(gateway, request, connection.peer);
   if (decision.kind !== 'allow' || decision.loginRoute !== 'other' || decision.uri !== null) return null;
+  // A handshake does not tell the connector that the owner is away.
+  if (needsStaffCheck(decision.openVerdict)) return null;
   return decision.facts.hasBasic ? null : decision;
 }
 
@@ -170,7 +173,7 @@ class Handshake implements UpstreamHandler {
       return;
     }
     const unless = allowed.openVerdict?.refusal.unless;
-    const shown = { isFromWordPress: signal.kind === 'ok', headers };
+    const shown = { isFromWordPress: signal.kind === 'ok', isFromMember: false, headers };
     if (head.status !== 101 && unless !== undefined && !isHarmlessResponse(unless, shown)) {
       this.#upstream?.destroy();
       this.#refuse('not-found');

@@ -1,12 +1,16 @@
-import type { RequestFacts } from '../http/request-facts.js';
+import { findApiRoute, type RequestFacts } from '../http/request-facts.js';
 import { checksPassword, compileLoginPolicy } from './login-policy.js';
 import type { Protection, Refusal } from './protection.js';
 
 const AWAY: Refusal = Object.freeze({ status: 403, page: 'away' });
+const AWAY_FOR_STAFF: Refusal = Object.freeze({ ...AWAY, unless: 'from-member' });
 
 /**
- * While away nobody logs in, wp-admin is closed, and who is still signed in changes nothing. The public site is left
+ * While away nobody logs in, wp-admin is closed, and those who work on the site change nothing. The public site is left
  * alone; passwords in forms of its own are refused by WordPress, which is told so with each request.
+ *
+ * Members without a part in that work (customers, subscribers) use admin-ajax and the REST API as on any day. Who somebody
+ * is, only WordPress can tell from a cookie or a token: the connector does, before anything is done.
  */
 export const awayMode: Protection = {
   name: 'away-mode',
@@ -20,8 +24,10 @@ export const awayMode: Protection = {
         const route = login.getRoute(facts);
         if (route === 'login' || route === 'signup' || route === 'admin') return AWAY;
         if (checksPassword(facts, route) || facts.signedXmlRpc !== null) return AWAY;
-        const signedIn = facts.hasLoginCookie || facts.hasAuthorization;
-        return signedIn && (route === 'ajax' || changesByRest(facts)) ? AWAY : null;
+        if (!facts.hasLoginCookie && !facts.hasAuthorization) return null;
+        if (route !== 'ajax' && !changesByRest(facts)) return null;
+        // Guard's own API is for administrators alone, and `Basic` is a password.
+        return facts.hasBasic || findApiRoute(facts.restRoute) !== null ? AWAY : AWAY_FOR_STAFF;
       },
     };
   },

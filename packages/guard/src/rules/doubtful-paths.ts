@@ -1,7 +1,7 @@
 import type { CanonicalPath, Doubt } from '../http/canonical-path.js';
 import { findApiRoute, type RequestFacts } from '../http/request-facts.js';
 import { checksPassword, type LoginRoute } from './login-policy.js';
-import { isFinal, type OnRuleError, type Policy, type Verdict } from './policy.js';
+import { isFinal, needsStaffCheck, type OnRuleError, type Policy, type Verdict } from './policy.js';
 
 /** A request whose path some program may read differently. */
 export interface DoubtfulRequest {
@@ -31,7 +31,7 @@ export function decideOnReadings(
       const isHidden = policy.login.hasCustomUrl && reading.segments.some((name) => policy.login.hiddenNames.has(name));
       return isHidden ? 'hidden' : 'refuse';
     }
-    if (isFinal(verdict)) return 'refuse';
+    if (isFinal(verdict) || needsStaffCheck(verdict)) return 'refuse';
     open ??= verdict;
   }
   return open;

@@ -5,6 +5,8 @@ import type { HarmlessResponse } from './protection.js';
 export interface ShownResponse {
   /** The connector signed it. */
   readonly isFromWordPress: boolean;
+  /** The connector signed that it looked who asked, and let the request go on. */
+  readonly isFromMember: boolean;
   readonly headers: RawHeaders;
 }
 
@@ -15,8 +17,12 @@ export interface ShownResponse {
 const FEED_TYPE = /^(?:text\/xml|application\/(?:xml|(?:rss|atom|rdf)\+xml))(?:$|[ ;])/i;
 
 /** Whether a response shows that the path was not what its name looks like, so that it may be sent on. */
-export function isHarmlessResponse(unless: HarmlessResponse, { isFromWordPress, headers }: ShownResponse): boolean {
+export function isHarmlessResponse(
+  unless: HarmlessResponse,
+  { isFromWordPress, isFromMember, headers }: ShownResponse,
+): boolean {
   if (unless === 'from-wordpress') return isFromWordPress;
+  if (unless === 'from-member') return isFromMember;
   for (let i = 0; i < headers.length; i += 2) {
     if (headers[i]?.toLowerCase() === 'content-type' && FEED_TYPE.test(headers[i + 1] as string)) return false;
   }

@@ -31,6 +31,11 @@ export function isFinal(verdict: Verdict | null): verdict is Verdict {
   return verdict !== null && verdict.refusal.unless === undefined;
 }
 
+/** Whether a verdict refuses the request unless the connector looks who asks before anything is done. */
+export function needsStaffCheck(verdict: Verdict | null): verdict is Verdict {
+  return verdict?.refusal.unless === 'from-member';
+}
+
 /** Told of a rule that threw. */
 export type OnRuleError = (rule: string, cause: unknown) => void;
 

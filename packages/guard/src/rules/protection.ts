@@ -36,15 +36,17 @@ export interface Refusal {
    * `login-access`: nobody may log in from there. `away`: nobody may log in now.
    */
   readonly page: 'blocked' | 'forbidden' | 'not-found' | 'login-access' | 'away';
-  /** Set when the path alone can't tell: the request is forwarded, and a response of this kind is sent on. */
+  /** Set when the request alone can't tell: it is forwarded, and a response of this kind is sent on. */
   readonly unless?: HarmlessResponse;
 }
 
 /**
  * A response that shows that a path was not what its name looks like. `from-wordpress`: WordPress itself answered, so
- * that the name is none of a file. `no-feed`: its type is not that of a feed.
+ * that the name is none of a file. `no-feed`: its type is not that of a feed. `from-member`: the connector has looked who
+ * asked, and it was nobody who works on the site. Since the request may change something, it is forwarded only while the
+ * connector is certain to look.
  */
-export type HarmlessResponse = 'from-wordpress' | 'no-feed';
+export type HarmlessResponse = 'from-wordpress' | 'no-feed' | 'from-member';
 
 /** Asked once per request; null lets the request pass on to the next rule. */
 export type Check = (facts: RequestFacts) => Refusal | null;

@@ -15,6 +15,7 @@ import { readSignedXmlRpc, toSiteFacts } from '../wordpress/connector-responses.
 import { createPolicyPush } from '../wordpress/policy-push.js';
 import type { Signal } from '../wordpress/signature.js';
 import { runSiteTask } from '../wordpress/site-files.js';
+import { createStaffChecks, type StaffChecks } from '../wordpress/staff-checks.js';
 import type { LiveSites } from './live-sites.js';
 import { createReleaseWatch } from './release-watch.js';
 import type { SiteFactsStore } from './site-facts-store.js';
@@ -23,6 +24,7 @@ import type { SiteList } from './site-list.js';
 /** Guard's side of all connectors: their state, the policy that each one enforces, and their signals. */
 export interface Connectors {
   readonly client: ConnectorClient;
+  readonly staffChecks: StaffChecks;
   state(site: SiteId): ConnectorState;
   /** Checks the connector now. Never throws. */
   check(site: SiteConfig): void;
@@ -76,6 +78,7 @@ export function createConnectors(services: {
       if (names !== '' && names !== sites.get(site.id).facts?.names) health.recheck(site);
     },
     onSignal(site, command, signal) {
+      staffChecks.recordSignal(site.id, signal);
       // The only command that is sent to an unused site: its signal also reports the connector's health.
       if (command === 'events') health.handleSignal(site, signal);
       // One of our pages is open in a browser.
@@ -146,6 +149,8 @@ export function createConnectors(services: {
     },
   });
 
+  const staffChecks = createStaffChecks({ clock, ask: health.check });
+
   const releases = createReleaseWatch({
     dataDir: config.dataDir,
     sites: siteList,
@@ -160,6 +165,7 @@ export function createConnectors(services: {
 
   return {
     client,
+    staffChecks,
     state: health.state,
     check: (site) => void health.check(site),
     recheck: health.recheck,
@@ -192,6 +198,7 @@ export function createConnectors(services: {
     },
     signal(site, signal) {
       recordUse(site);
+      staffChecks.recordSignal(site.id, signal);
       health.handleSignal(site, signal);
       for (const listener of signalListeners) listener(site, signal);
     },

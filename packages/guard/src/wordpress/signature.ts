@@ -162,6 +162,16 @@ export function isMember(signal: Signal): boolean {
   return signal.kind === 'ok' && signal.flags.includes('m');
 }
 
+/** Whether the connector is of a version that refuses what staff would change while guard says that the owner is away. */
+export function checksStaff(signal: Signal): boolean {
+  return signal.kind === 'ok' && signal.flags.includes('S');
+}
+
+/** Whether the connector refused the request because one of the staff sent it while the owner is away. */
+export function isRefusedForStaff(signal: Signal): boolean {
+  return signal.kind === 'ok' && signal.flags.includes('w');
+}
+
 /** Whether the connector's outbox holds events. */
 export function hasEvents(signal: Signal): boolean {
   return signal.kind === 'ok' && signal.flags.includes('o');

@@ -43,6 +43,10 @@ export interface FakeWordPress {
   factor: boolean;
   /** `/chat` gives no answer. */
   hangs: boolean;
+  /** Whoever has a session works on the site, and the connector refuses what they change while the owner is away. */
+  staff: boolean;
+  /** The connector is of a version that does not look who asks while the owner is away. */
+  old: boolean;
   /** No connector says anything. */
   bare: boolean;
   /** What the connector has written down of the checks in a request, by its id. */
@@ -107,6 +111,8 @@ export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
     registration: true,
     factor: false,
     hangs: false,
+    staff: false,
+    old: false,
     bare: false,
     records: new Map(),
     down: false,
@@ -163,7 +169,8 @@ async function answer(
     return;
   }
   fake.reached.push({ method: request.method ?? '', url: request.url ?? '', context, body, note, shown, bytes });
-  const signal = (flags: string): void => {
+  const signal = (letters: string): void => {
+    const flags = fake.old ? letters : `S${letters.replace('-', '')}`;
     const fields = `1 ${keyId(secret)} ${requestId} - 0.1.0 ${flags}`;
     response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(secret, `connector-signal\n${fields}`)}`);
   };
@@ -236,6 +243,13 @@ async function answer(
   }
   const asMember = request.headers.cookie?.includes('wordpress_logged_in_x=1') === true;
   signal(asMember || hasKey ? 'm' : '-');
+  const isAjax = script.startsWith('/wp-admin/admin-');
+  if (asMember && fake.staff && context?.why === 'away' && (isAjax || request.method !== 'GET') && !fake.old) {
+    signal('mw');
+    const type = isApi || isAjax || form.has('rest_route') ? 'application/json' : 'text/html';
+    response.writeHead(403, { 'Content-Type': `${type}; charset=utf-8`, 'Content-Length': 6 }).end('closed');
+    return;
+  }
   if (report.failed.length + report.refused > 0 || report.ok !== null || report.factor !== null) {
     const payload = Buffer.from(JSON.stringify(report)).toString('base64url');
     const fields = `1 ${requestId} ${payload}`;

@@ -17,6 +17,8 @@ import { defaultLoginSettings, type LoginSettings } from '../../src/rules/login-
 import { compilePolicy, LivePolicy } from '../../src/rules/policy.js';
 import { defaultSitePaths } from '../../src/site.js';
 import type { TwoFactorFlow } from '../../src/two-factor/two-factor-flow.js';
+import type { Signal } from '../../src/wordpress/signature.js';
+import { createStaffChecks } from '../../src/wordpress/staff-checks.js';
 import { type FakeWordPress, fakeWordPress } from './fake-wordpress.js';
 import { eventually } from './scratch.js';
 import { SECRET, siteConfig } from './site-config.js';
@@ -31,6 +33,8 @@ export interface LoginGateUnderTest {
   readonly doorCalls: string[];
   /** Sites whose connector was looked at because a report was missing. */
   readonly lostNotes: readonly string[];
+  /** Sites whose connector was asked whether it looks who asks. */
+  readonly staffQuestions: readonly string[];
   /** Status, target and rule of each request that was left for the Activity Log. */
   readonly visits: readonly string[];
   readonly port: number;
@@ -153,6 +157,14 @@ export async function loginGateUnderTest(
     clock,
     logger,
   });
+  const staffQuestions: string[] = [];
+  const staffChecks = createStaffChecks({
+    clock,
+    async ask({ id }) {
+      staffQuestions.push(id);
+      if (!wordpress.bare && !wordpress.down) staffChecks.recordSignal(id, signalOf(wordpress.old ? '-' : 'S'));
+    },
+  });
   const guard = createGuardServer({
     config,
     live,
@@ -160,7 +172,8 @@ export async function loginGateUnderTest(
     clock,
     api: (_request, response) => void response.writeHead(404).end(),
     visits: { add: (_site, { target, status, rule }) => void visits.push(`${status} ${target} ${rule}`) },
-    onSignal: () => {},
+    onSignal: ({ id }, signal) => staffChecks.recordSignal(id, signal),
+    staffChecks,
     login: {
       ...{ attempts, throttled, twoFactor, basicCredentials, missingReports, clock, logger },
       waitMs: 2000,
@@ -182,6 +195,7 @@ export async function loginGateUnderTest(
     throttledUsers,
     doorCalls,
     lostNotes,
+    staffQuestions,
     visits,
     port,
     advance: (ms) => {
@@ -192,6 +206,10 @@ export async function loginGateUnderTest(
     asked: () => eventually(() => missingReports.pending === 0),
   };
   return gate;
+}
+
+function signalOf(flags: string): Signal {
+  return { kind: 'ok', policyHash: null, connectorVersion: '0.1.0', flags };
 }
 
 function ask(port: number, path: string, options: AskOptions): Promise<Told> {

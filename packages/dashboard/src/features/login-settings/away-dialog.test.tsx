@@ -27,6 +27,17 @@ async function chooseDay(dialog: HTMLElement, label: string, day: RegExp): Promi
   );
 }
 
+it('Configure Away Mode says what is closed, and for whom the site goes on', async () => {
+  const dialog = await open();
+  for (const text of [
+    'Nobody can log in while Away Mode is on, not even you.',
+    'The admin area is closed. People who work on the site can’t change anything, even if they are still logged in.',
+    'Visitors go on as usual. Customers and members who are logged in already can still buy and comment, but can’t log in again.',
+  ]) {
+    expect(within(dialog).getByText(text)).toBeDefined();
+  }
+});
+
 describe('Configure Away Mode for a period', () => {
   it('requires both days', async () => {
     const dialog = await open();

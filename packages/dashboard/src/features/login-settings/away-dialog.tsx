@@ -124,6 +124,18 @@ export default function AwayDialog({ options, store, reload, onClosed }: LoginDi
           <strong>{__('Nobody can log in while Away Mode is on, not even you.', 'security-optimizer')}</strong>{' '}
           {__('It can’t be turned off early.', 'security-optimizer')}
         </p>
+        <p>
+          {__(
+            'The admin area is closed. People who work on the site can’t change anything, even if they are still logged in.',
+            'security-optimizer',
+          )}
+        </p>
+        <p>
+          {__(
+            'Visitors go on as usual. Customers and members who are logged in already can still buy and comment, but can’t log in again.',
+            'security-optimizer',
+          )}
+        </p>
       </Note>
       <div ref={body}>
         {form.type === 'period' ? <AwayPeriod {...fields} texts={texts} locale={config.localeSlug} /> : null}

@@ -355,10 +355,13 @@ export function AwayRow({ state, onConfigure }: { readonly state: AwayState; rea
       title={title}
       help={
         state.schedule.type === 'off' ? (
-          __(
-            'Close the admin area while nobody works on the site: for some dates, on some weekdays or at night.',
-            'security-optimizer',
-          )
+          <>
+            {__(
+              'Close the admin area while nobody works on the site: for some dates, on some weekdays or at night.',
+              'security-optimizer',
+            )}{' '}
+            {__('Customers who are logged in already can still buy.', 'security-optimizer')}
+          </>
         ) : (
           <>
             {scheduleText(state.schedule, texts)} {momentText(state, texts)}

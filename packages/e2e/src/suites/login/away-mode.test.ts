@@ -1,9 +1,12 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
+import { muPlugins, people, runInWordPress, withoutConnector } from '../../stacks/wordpress.js';
 import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
 
 const HOUR = 3600_000;
@@ -19,6 +22,42 @@ const inEnglish = (ms: number, form: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat('en-US', { ...form, timeZone: 'UTC' }).format(ms).replace(/\s+/g, ' ');
 const weekdayOf = (ms: number) =>
   new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(ms).toLowerCase();
+
+/**
+ * What plugins do: change things on `plugins_loaded`, on `init` and by AJAX for whoever is signed in, know users by a token
+ * of their own, put another user in the place of the one who asks, and tell other programs of it in the owner's name.
+ */
+const PLUGIN = `<?php
+function so_away_note( $what ) {
+  if ( is_user_logged_in() ) { add_user_meta( get_current_user_id(), 'so_away_done', $what ); }
+}
+add_action( 'plugins_loaded', function () { if ( isset( $_POST['so_early'] ) ) { so_away_note( 'early' ); exit( 'done early' ); } } );
+add_action( 'init', function () {
+  if ( isset( $_REQUEST['so_become'] ) ) { wp_set_current_user( (int) $_REQUEST['so_become'] ); }
+  if ( isset( $_POST['so_edit'] ) ) { so_away_note( 'edit' ); exit( 'edited' ); }
+} );
+add_action( 'wp_ajax_so_like', function () { so_away_note( 'like' ); wp_die( 'liked' ); } );
+add_action( 'wp_ajax_nopriv_so_like', function () { wp_die( 'liked by a guest' ); } );
+add_filter( 'rest_pre_dispatch', function ( $answer, $server, $request ) {
+  if ( '/so/answer' !== $request->get_route() || 'GET' === $request->get_method() ) { return $answer; }
+  so_away_note( 'answer' );
+  return rest_ensure_response( 'answered' );
+}, 10, 3 );
+add_action( 'admin_post_so_save', function () { so_away_note( 'save' ); exit( 'saved' ); } );
+add_filter( 'determine_current_user', function ( $user ) {
+  return preg_match( '/^Bearer of-(\\d+)$/', $_SERVER['HTTP_AUTHORIZATION'] ?? '', $of ) ? (int) $of[1] : $user;
+}, 30 );
+add_action( 'init', function () { if ( isset( $_GET['so_cron'] ) && wp_doing_cron() ) { so_away_note( 'cron' ); } } );
+add_action( 'so_away_task', function () { wp_set_current_user( 1 ); update_option( 'so_away_task', 'done' ); } );
+add_action( 'shutdown', function () {
+  if ( isset( $_POST['so_edit'] ) ) {
+    $who = get_current_user_id();
+    wp_set_current_user( 1 );
+    update_option( 'so_away_told', (int) get_option( 'so_away_told' ) + 1 );
+    wp_set_current_user( $who );
+  }
+} );
+`;
 
 /** Schedules that are on now and will be on in an hour, whatever the time of day, each with the moment it ends. */
 function schedules() {
@@ -80,23 +119,191 @@ onUsualStack('while the owner is away', (stack) => {
   });
 
   describe('for a period', () => {
-    beforeAll(() => begin(period.schedule));
-    afterAll(end);
+    const plugin = join(muPlugins(stack), 'so-away-test.php');
+    let sessions: Record<'owner' | 'editor' | 'author' | 'subscriber', Session>;
+    let memberId: number;
+    /** What was changed by whom, and what a change would have left. */
+    const done = async () =>
+      JSON.parse(
+        await runInWordPress(
+          stack,
+          `echo json_encode( array(
+            $wpdb->get_results( "SELECT user_id, COUNT(*) AS times FROM $wpdb->usermeta WHERE meta_key = 'so_away_done' GROUP BY user_id ORDER BY user_id" ),
+            (array) wp_count_posts(), (array) wp_count_comments(), get_post_status( 1 ), get_option( 'blogname' ) ) );`,
+        ),
+      );
+    beforeAll(async () => {
+      writeFileSync(plugin, PLUGIN);
+      const { editor, author, subscriber } = people;
+      sessions = {
+        owner,
+        editor: await logIn(stack, editor),
+        author: await logIn(stack, author),
+        subscriber: await logIn(stack, subscriber),
+      };
+      memberId = Number(await runInWordPress(stack, `echo get_user_by( 'login', '${subscriber}' )->ID;`));
+      await begin(period.schedule);
+    });
+    afterAll(async () => {
+      rmSync(plugin, { force: true });
+      await end();
+      await runInWordPress(
+        stack,
+        `delete_metadata( 'user', 0, 'so_away_done', '', true ); delete_option( 'so_away_told' ); delete_option( 'so_away_task' );`,
+      );
+    });
 
     it('the login is closed until its last day is over', () => expectClosed(period.ends));
 
-    it('who is still signed in changes nothing, on any route', async () => {
-      const { cookie, nonce } = owner;
+    const changes = ({ cookie, nonce }: Session): [string, TypedRequest][] => {
       const signedIn = { cookie, 'x-wp-nonce': nonce, 'content-type': 'application/json' };
-      const closed: [string, TypedRequest][] = [
-        ['wp-admin', { target: '/wp-admin/', headers: { cookie } }],
-        ['a page of wp-admin', { target: '/wp-admin/plugins.php', headers: { cookie } }],
-        ['AJAX', { target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie } }],
-        ['admin-post', form('/wp-admin/admin-post.php', 'a=b', { cookie })],
+      const batch = { requests: [{ method: 'POST', path: '/wp/v2/posts', body: { title: 'x' } }] };
+      const override = { ...signedIn, 'x-http-method-override': 'DELETE' };
+      return [
+        ['AJAX', form('/wp-admin/admin-ajax.php', 'action=so_like', { cookie })],
+        ['AJAX by GET', { target: '/wp-admin/admin-ajax.php?action=so_like', headers: { cookie } }],
+        ['admin-post', form('/wp-admin/admin-post.php', 'action=so_save', { cookie })],
+        ['admin-post by GET', { target: '/wp-admin/admin-post.php?action=so_save', headers: { cookie } }],
         ['REST', { method: 'POST', target: '/wp-json/wp/v2/posts', body: '{"title":"x"}', headers: signedIn }],
+        ['a batch', { method: 'POST', target: '/wp-json/batch/v1', body: JSON.stringify(batch), headers: signedIn }],
+        ['a route in the query', form('/?rest_route=/wp/v2/posts', 'title=x', { cookie, 'x-wp-nonce': nonce })],
         ['a REST route in a form', form('/', `rest_route=/wp/v2/posts&title=x&_wpnonce=${nonce}`, { cookie })],
         ['and on any page', form('/nothing/', 'rest_route=/wp/v2/settings&title=x', { cookie, 'x-wp-nonce': nonce })],
         ['a method in disguise', { target: '/wp-json/wp/v2/posts/1?_method=DELETE', headers: signedIn }],
+        ['in a header', { target: '/wp-json/wp/v2/posts/1', headers: override }],
+        ['a route that a plugin answers itself', { target: '/wp-json/so/answer?_method=POST', headers: signedIn }],
+        ['a comment', form('/wp-comments-post.php', 'comment=x&comment_post_ID=1', { cookie })],
+        ['a form of a plugin', form('/', 'so_edit=1', { cookie })],
+        ['and one that is handled earlier', form('/', 'so_early=1', { cookie })],
+        ['by path info', form('/index.php/nothing/', 'so_edit=1', { cookie })],
+      ];
+    };
+
+    it.each(['owner', 'editor', 'author'] as const)('the %s who is still signed in changes nothing', async (role) => {
+      const before = await done();
+      for (const [route, request] of changes(sessions[role])) {
+        const answer = await ask(stack, request);
+        expect([answer.status, answer.body.includes('The admin area is closed')], route).toEqual([403, true]);
+        expect(answer.headers['retry-after'], route).toMatch(/^[0-9]+$/);
+      }
+      expect(await done()).toEqual(before);
+    });
+
+    it('programs are told in JSON, also where only WordPress knows the route', async () => {
+      for (const [, request] of changes(sessions.editor).slice(4, 12)) {
+        expect(JSON.parse((await ask(stack, request)).body)).toMatchObject({
+          code: 'away_mode',
+          data: { status: 403 },
+        });
+      }
+    });
+
+    it('neither does a token of the staff, nor a link by which anybody becomes one of them', async () => {
+      const before = await done();
+      const { subscriber } = sessions;
+      const bearer = { authorization: 'Bearer of-1' };
+      const subscribed = { cookie: subscriber.cookie, 'x-wp-nonce': subscriber.nonce };
+      const refused: [string, TypedRequest][] = [
+        ['REST', form('/wp-json/wp/v2/posts', 'title=x', bearer)],
+        ['AJAX', form('/wp-admin/admin-ajax.php', 'action=so_like', bearer)],
+        ['a form', form('/', 'so_edit=1', bearer)],
+        ['beside the session of a member', form('/', 'so_edit=1', { ...bearer, cookie: subscriber.cookie })],
+        ['as a member', form('/', 'so_edit=1&so_become=1', { cookie: subscriber.cookie })],
+        ['as a guest', form('/?so_become=1', 'so_edit=1')],
+        ['credentials of nobody', form('/wp-admin/admin-ajax.php', 'action=so_like', { authorization: 'Bearer x' })],
+        [
+          'beside a session',
+          form('/wp-admin/admin-ajax.php', 'action=so_like', { ...subscribed, authorization: 'Token x' }),
+        ],
+        ['and in REST', form('/wp-json/so/answer', 'a=b', { ...subscribed, authorization: 'Token x' })],
+        ['by a plugin that answers itself', form('/wp-json/so/answer', 'a=b', { authorization: 'Token x' })],
+        ['in REST', form('/wp-json/wp/v2/comments', 'post=1&content=x', { authorization: 'Token x' })],
+      ];
+      for (const [route, request] of refused) expect((await ask(stack, request)).status, route).toBe(403);
+      expect(await done()).toEqual(before);
+    });
+
+    it('a member comments, likes and sends forms, by session or token, and WordPress tells others of it', async () => {
+      const { cookie, nonce } = sessions.subscriber;
+      const signedIn = { cookie, 'x-wp-nonce': nonce, 'content-type': 'application/json' };
+      const told = await runInWordPress(stack, `echo (int) get_option( 'so_away_told' );`);
+      const comment = (content: string) => ({
+        method: 'POST',
+        target: '/wp-json/wp/v2/comments',
+        body: JSON.stringify({ post: 1, content }),
+        headers: signedIn,
+      });
+      const written = await ask(stack, comment(`from a member ${Date.now()}`));
+      expect([written.status, JSON.parse(written.body).author > 1]).toEqual([201, true]);
+      const allowed: [string, TypedRequest, string][] = [
+        ['AJAX', form('/wp-admin/admin-ajax.php', 'action=so_like', { cookie }), 'liked'],
+        ['AJAX by GET', { target: '/wp-admin/admin-ajax.php?action=so_like', headers: { cookie } }, 'liked'],
+        ['admin-post', form('/wp-admin/admin-post.php', 'action=so_save', { cookie }), 'saved'],
+        ['a route of a plugin', { ...comment('x'), target: '/wp-json/so/answer' }, '"answered"'],
+        ['a form', form('/', 'so_edit=1', { cookie }), 'edited'],
+        ['a token', form('/', 'so_edit=1', { authorization: `Bearer of-${memberId}` }), 'edited'],
+      ];
+      for (const [route, request, body] of allowed) {
+        const answer = await ask(stack, request);
+        expect([answer.status, answer.body], route).toEqual([200, body]);
+      }
+      const after = await runInWordPress(stack, `echo (int) get_option( 'so_away_told' );`);
+      expect(Number(after) - Number(told)).toBe(2);
+      // What WordPress itself does not allow them is none of Away Mode's business.
+      const post = await ask(stack, { ...comment('x'), target: '/wp-json/wp/v2/posts' });
+      expect([post.status, JSON.parse(post.body).code]).toEqual([403, 'rest_cannot_create']);
+    });
+
+    it('scheduled tasks run in the name of the owner, but not for a session or link of the staff', async () => {
+      const cron = { method: 'POST', target: '/wp-cron.php?so_cron=1', body: '' };
+      const before = await done();
+      await ask(stack, { ...cron, headers: { cookie: sessions.editor.cookie } });
+      await ask(stack, { ...cron, target: `${cron.target}&so_become=1` });
+      await runInWordPress(stack, `delete_transient( 'doing_cron' ); wp_schedule_single_event( 1, 'so_away_task' );`);
+      await until('the task has run', async () => {
+        await ask(stack, cron);
+        return (await runInWordPress(stack, `echo get_option( 'so_away_task' );`)).trim() === 'done';
+      });
+      expect(await done()).toEqual(before);
+      await ask(stack, { ...cron, headers: { cookie: sessions.subscriber.cookie } });
+      await until('a member has got as far', async () => JSON.stringify(await done()) !== JSON.stringify(before));
+    });
+
+    it('a guest likes as on any day', async () => {
+      const answer = await ask(stack, form('/wp-admin/admin-ajax.php', 'action=so_like'));
+      expect([answer.status, answer.body]).toEqual([200, 'liked by a guest']);
+    });
+
+    it('while WordPress runs without the connector, nobody who is signed in changes anything by AJAX or REST', async () => {
+      const before = await done();
+      await withoutConnector(stack, async () => {
+        const { cookie } = sessions.subscriber;
+        // PHP may run a cached copy of the loader for two seconds, and an answer may be ten seconds old.
+        await until('guard knows', async () => {
+          const asked = await ask(stack, { target: '/wp-admin/admin-ajax.php?action=nothing', headers: { cookie } });
+          return asked.status === 403;
+        });
+        for (const role of ['owner', 'editor', 'subscriber'] as const) {
+          for (const [route, request] of changes(sessions[role]).filter(([name]) =>
+            /AJAX|post|REST$|batch|query|disguise|header/.test(name),
+          )) {
+            expect((await ask(stack, request)).status, `${role}: ${route}`).toBe(403);
+          }
+        }
+      });
+      expect(await done()).toEqual(before);
+      await until('the connector is back', async () => {
+        const like = form('/wp-admin/admin-ajax.php', 'action=so_like', { cookie: sessions.subscriber.cookie });
+        return (await ask(stack, like)).status === 200;
+      });
+    });
+
+    it('wp-admin and passwords are closed on any route', async () => {
+      const { cookie } = owner;
+      const closed: [string, TypedRequest][] = [
+        ['wp-admin', { target: '/wp-admin/', headers: { cookie } }],
+        ['a page of wp-admin', { target: '/wp-admin/plugins.php', headers: { cookie } }],
+        ['wp-admin for a member', { target: '/wp-admin/profile.php', headers: { cookie: sessions.subscriber.cookie } }],
         ['XML-RPC', usersBlogs(stack.user, stack.password)],
         ['REST by password', restBasic(stack.user, stack.password)],
       ];

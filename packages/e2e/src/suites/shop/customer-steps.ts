@@ -14,7 +14,8 @@ import {
   said,
 } from './visit.js';
 
-const address = {
+/** Where the goods go. */
+export const address = {
   ...{ first_name: 'Ann', last_name: 'Buyer', address_1: 'Street 1', city: 'Berlin', postcode: '10115' },
   ...{ country: 'DE', state: 'DE-BE' },
 };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeOf } from '../../browser/authenticator.js';
 import { openChromium, windowOf } from '../../browser/chromium.js';
 import { watchPage } from '../../browser/watch-page.js';
@@ -10,13 +10,15 @@ import type { RawAnswer } from '../../http/raw.js';
 import { allOptions, logIn, type Session, setOptions } from '../../http/session.js';
 import { guardLog } from '../../stacks/guard-process.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { change, createsSession } from '../login/visitors.js';
-import { customerSteps } from './customer-steps.js';
+import type { FormBrowser } from '../login/form-browser.js';
+import { change, createsSession, recover } from '../login/visitors.js';
+import { address, customerSteps } from './customer-steps.js';
 import { ownerSteps } from './owner-steps.js';
 import { programSteps } from './program-steps.js';
 import { onShop, type Shop, startShop } from './shop-site.js';
 import {
   field,
+  json,
   logInAtMyAccount,
   mailOf,
   overHttps,
@@ -182,6 +184,121 @@ await onShop('a shop with everything of the product on', (parts) => {
       }
     }
     expect(shop.mails().filter((text) => text.includes(STAFF_ENTRANCE))).toEqual([]);
+  });
+
+  describe('while the owner is away', () => {
+    let customer: FormBrowser;
+    let manager: FormBrowser;
+    let owner: FormBrowser;
+
+    beforeAll(async () => {
+      const manages = { user_login: 'run-the-shop', user_pass: PASSWORD, user_email: 'run-the-shop@example.com' };
+      const fields = Object.entries({ ...manages, role: 'shop_manager' }).map(
+        ([name, value]) => `'${name}' => '${value}'`,
+      );
+      await runInWordPress(shop, `wp_insert_user( array( ${fields.join(', ')} ) );`);
+      customer = visit.browser();
+      manager = visit.browser();
+      owner = visit.browser();
+      await logInAtMyAccount(customer, mailOf(visit, 'blocks'), PASSWORD);
+      await logInAtMyAccount(manager, 'run-the-shop@example.com', PASSWORD);
+      for (const someone of [customer, manager]) expect(someone.cookie).toContain('wordpress_logged_in_');
+      const day = (ahead: number) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10);
+      const schedule = { type: 'period', from_date: day(0), to_date: day(1), confirm: true };
+      await change(shop, visit.owner, '/away-mode', schedule);
+    });
+    afterAll(async () => {
+      await recover(shop, 'away-mode', 'off');
+    });
+
+    /** Puts things into the cart by each way that shops use, and buys them. */
+    async function buy(buyer: FormBrowser, mail: string) {
+      const nonce = (await buyer.look('/wp-json/wc/store/v1/cart')).headers.nonce ?? '';
+      const item = { id: shop.mug, quantity: 1 };
+      const store = (path: string, body: object) =>
+        buyer.ask(json('POST', `/wp-json/wc/store/v1${path}`, body, { nonce }));
+      const product = { product_id: String(shop.mug), quantity: '1' };
+      const added = await store('/cart/add-item', item);
+      const batch = await store('/batch', {
+        requests: [{ path: '/wc/store/v1/cart/add-item', method: 'POST', body: item, headers: { nonce } }],
+      });
+      const byShop = await buyer.ask(post('/?wc-ajax=add_to_cart', product));
+      const byAjax = await buyer.ask(
+        post('/wp-admin/admin-ajax.php', { action: 'woocommerce_add_to_cart', ...product }),
+      );
+      const byForm = await buyer.ask(post('/product/blue-mug/', { 'add-to-cart': String(shop.mug), quantity: '1' }));
+      const cart = await buyer.look('/wp-json/wc/store/v1/cart');
+      const order = await store('/checkout', {
+        billing_address: { ...address, email: mail, phone: '030123456' },
+        shipping_address: address,
+        payment_method: 'cod',
+      });
+      return {
+        added: added.status,
+        batch: batch.status,
+        byShop: [byShop.status, Object.keys(said(byShop)).sort()],
+        byAjax: [byAjax.status, Object.keys(said(byAjax)).sort()],
+        byForm: byForm.status,
+        items: said(cart).items_count,
+        order: [order.status, said(order).status, said(order).code],
+      };
+    }
+    const bought = {
+      added: 201,
+      batch: 207,
+      byShop: [200, ['cart_hash', 'fragments']],
+      byAjax: [200, ['cart_hash', 'fragments']],
+      byForm: 200,
+      items: 5,
+      order: [200, 'processing', undefined],
+    };
+
+    it('a customer who is signed in fills the cart by each way, and buys', async () => {
+      expect(await buy(customer, mailOf(visit, 'blocks'))).toEqual(bought);
+      expect((await customer.look('/my-account/orders/')).status).toBe(200);
+    });
+
+    it('a guest does, too', async () => {
+      expect(await buy(visit.browser(), 'guest-while-away@example.com')).toEqual(bought);
+    });
+
+    it('a payment provider calls back', async () => {
+      const made = await runInWordPress(shop, 'echo wc_create_order()->get_id();');
+      const paid = json('POST', '/?wc-api=pay_back', { order: Number(made), transaction: 'tx-away' });
+      const answer = await overHttps(visit, paid, {});
+      expect([answer.status, answer.body]).toEqual([200, 'paid completed']);
+    });
+
+    it('whoever runs the shop changes nothing, by session or keys', async () => {
+      const count = `echo json_encode( array( wp_count_posts( 'product' ), wc_orders_count( 'processing' ), wc_orders_count( 'pending' ) ) );`;
+      const before = await runInWordPress(shop, count);
+      const { cookie, nonce } = visit.owner;
+      const bySession = { cookie, 'x-wp-nonce': nonce };
+      const product = { name: 'Red mug', regular_price: '12' };
+      const changes = [
+        json('POST', '/wp-json/wc/v3/products', product, bySession),
+        json('PUT', `/wp-json/wc/v3/products/${shop.mug}`, { regular_price: '1' }, bySession),
+        json('POST', '/wp-json/wc/v3/orders/batch', { create: [{}] }, bySession),
+        json('POST', '/?rest_route=/wc/v3/products', product, bySession),
+        json('GET', `/wp-json/wc/v3/products/${shop.mug}?_method=DELETE&force=true`, undefined, bySession),
+        { ...post('/wp-admin/admin-ajax.php', { action: 'woocommerce_feature_product' }), headers: bySession },
+      ];
+      for (const request of changes) expect((await owner.ask(request)).status, request.target).toBe(403);
+      const item = { id: shop.mug, quantity: 1 };
+      const managers = [
+        json('POST', '/wp-json/wc/store/v1/cart/add-item', item),
+        json('POST', '/wp-json/wc/v3/products', product),
+        post('/?wc-ajax=add_to_cart', { product_id: String(shop.mug) }),
+        post('/wp-admin/admin-ajax.php', { action: 'woocommerce_add_to_cart', product_id: String(shop.mug) }),
+        post('/my-account/edit-account/', { action: 'save_account_details' }),
+      ];
+      for (const request of managers) expect((await manager.ask(request)).status, request.target).toBe(403);
+      for (const call of [programs.basic, programs.query, programs.oauth]) {
+        expect((await call(visit, json('POST', '/wp-json/wc/v3/products', product))).status).toBe(403);
+      }
+      expect((await programs.query(visit, { target: '/wp-json/wc/v3/products?per_page=1' })).status).toBe(200);
+      expect(await runInWordPress(shop, count)).toBe(before);
+    });
   });
 
   it('PHP complains of nothing, and guard neither', () => {

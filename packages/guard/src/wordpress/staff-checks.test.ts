@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { siteConfig } from '../../test/support/site-config.js';
+import type { Signal } from './signature.js';
+import { createStaffChecks } from './staff-checks.js';
+
+const site = siteConfig({});
+const signed = (flags: string): Signal => ({ kind: 'ok', policyHash: null, connectorVersion: '1.0.0', flags });
+
+function setUp() {
+  let now = 1_000_000;
+  const world = { asked: 0, answer: signed('S') as Signal | null };
+  const checks = createStaffChecks({
+    clock: () => now,
+    async ask({ id }) {
+      world.asked++;
+      await Promise.resolve();
+      if (world.answer !== null) checks.recordSignal(id, world.answer);
+    },
+  });
+  const pass = (ms: number): void => {
+    now += ms;
+  };
+  return { checks, world, pass };
+}
+
+it('a signal of the last ten seconds is enough; a missing one says nothing, since files have none', () => {
+  const { checks, pass } = setUp();
+  expect(checks.isCertain(site.id)).toBe(false);
+  checks.recordSignal(site.id, signed('mS'));
+  pass(9_999);
+  checks.recordSignal(site.id, { kind: 'missing' });
+  expect(checks.isCertain(site.id)).toBe(true);
+  pass(1);
+  expect(checks.isCertain(site.id)).toBe(false);
+});
+
+it.each<[string, Signal]>([
+  ['of an older connector', signed('m')],
+  ['of a connector with another key', { kind: 'other_secret', keyId: '00000000' }],
+  ['that is forged', { kind: 'invalid' }],
+])('a signal %s ends the certainty', (_kind, signal) => {
+  const { checks } = setUp();
+  checks.recordSignal(site.id, signed('S'));
+  checks.recordSignal(site.id, signal);
+  expect(checks.isCertain(site.id)).toBe(false);
+});
+
+it('asks once for all requests that wait', async () => {
+  const { checks, world } = setUp();
+  expect(await Promise.all([1, 2, 3].map(() => checks.confirm(site)))).toEqual([true, true, true]);
+  expect(await checks.confirm(site)).toBe(true);
+  expect(world.asked).toBe(1);
+});
+
+it('asks no more for five seconds where the connector did not answer', async () => {
+  const { checks, world, pass } = setUp();
+  world.answer = null;
+  expect([await checks.confirm(site), await checks.confirm(site), world.asked]).toEqual([false, false, 1]);
+  world.answer = signed('S');
+  pass(5000);
+  expect([await checks.confirm(site), world.asked]).toEqual([true, 2]);
+});
+
+it('doubt asks again, and a site that is no longer served is forgotten', async () => {
+  const { checks, world } = setUp();
+  await checks.confirm(site);
+  checks.recordDoubt(site.id);
+  expect(checks.isCertain(site.id)).toBe(false);
+  expect([await checks.confirm(site), world.asked]).toEqual([true, 2]);
+  checks.delete(site.id);
+  expect(checks.isCertain(site.id)).toBe(false);
+});

@@ -1,0 +1,86 @@
+import type { Clock } from '../lib/clock.js';
+import type { SiteConfig, SiteId } from '../site.js';
+import { checksStaff, type Signal } from './signature.js';
+
+/** For how long a signal shows that the connector runs, milliseconds. */
+const CERTAIN_MS = 10_000;
+/** For how long after a failed question requests are refused without another one, milliseconds. */
+const REFUSED_MS = 5000;
+/** Longest wait for the connector, milliseconds. */
+const WAIT_MS = 5000;
+
+/**
+ * Whether a site's connector is certain to look who asks while the owner is away, so that a request which may change
+ * something can be sent to WordPress. Where it is not certain, such a request is refused.
+ */
+export interface StaffChecks {
+  /** Whether a signal of the last seconds shows it, and nothing since then has cast doubt on it. */
+  isCertain(site: SiteId): boolean;
+  /**
+   * Asks the connector, once for all requests that wait, and not again at once where it did not answer: invented cookies
+   * must not start a WordPress each. Never rejects.
+   *
+   * @returns whether it is certain now
+   */
+  confirm(site: SiteConfig): Promise<boolean>;
+  /** Takes the signal of a response or of an answer to a command. A missing one says nothing: files have none. */
+  recordSignal(site: SiteId, signal: Signal): void;
+  /** A response that only a running connector could have let through came without its signal. */
+  recordDoubt(site: SiteId): void;
+  /** Forgets a site that is no longer served. */
+  delete(site: SiteId): void;
+}
+
+/** @param ask sends the connector a command; the signal in its answer is recorded before it resolves. Never rejects. */
+export function createStaffChecks(deps: { readonly clock: Clock; ask(site: SiteConfig): Promise<void> }): StaffChecks {
+  const { clock } = deps;
+  const seen = new Map<SiteId, number>();
+  const failed = new Map<SiteId, number>();
+  const asking = new Map<SiteId, Promise<boolean>>();
+  // The clock may have been set back.
+  const isWithin = (time: number | undefined, ms: number): boolean =>
+    time !== undefined && Math.abs(clock() - time) < ms;
+  const isCertain = (site: SiteId): boolean => isWithin(seen.get(site), CERTAIN_MS);
+
+  async function askNow(site: SiteConfig): Promise<boolean> {
+    await resolveWithin(deps.ask(site), WAIT_MS);
+    const isSure = isCertain(site.id);
+    if (isSure) failed.delete(site.id);
+    else failed.set(site.id, clock());
+    return isSure;
+  }
+
+  return {
+    isCertain,
+    confirm(site) {
+      if (isCertain(site.id)) return Promise.resolve(true);
+      if (isWithin(failed.get(site.id), REFUSED_MS)) return Promise.resolve(false);
+      const running = asking.get(site.id);
+      if (running !== undefined) return running;
+      const fresh = askNow(site).finally(() => asking.delete(site.id));
+      asking.set(site.id, fresh);
+      return fresh;
+    },
+    recordSignal(site, signal) {
+      if (checksStaff(signal)) seen.set(site, clock());
+      // An older connector, or one with another key.
+      else if (signal.kind !== 'missing') seen.delete(site);
+    },
+    recordDoubt: (site) => void seen.delete(site),
+    delete(site) {
+      seen.delete(site);
+      failed.delete(site);
+    },
+  };
+}
+
+/** Resolves when the promise does, or after `ms` milliseconds. */
+function resolveWithin(promise: Promise<void>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timeout = setTimeout(resolve, ms);
+    void promise.finally(() => {
+      clearTimeout(timeout);
+      resolve();
+    });
+  });
+}
