@@ -6,8 +6,9 @@ export type TextPathFacts = Pick<RequestFacts, 'routeSegments'>;
 
 /**
  * Prepares the question whether the names of a path are text that WordPress reads and not files: words of a search,
- * terms, authors, posts and arguments of the REST API. No folder of the site is called like one of the bases. Never in a network: the rules for its web servers drop the first folder in front of a
- * script, so that `/search/xmlrpc.php` is XML-RPC of the site `search`.
+ * terms, authors, posts and arguments of the REST API. No folder of the site is called like one of the bases. Never in a
+ * network: the rules for its web servers drop the first folder in front of a script, so that `/search/xmlrpc.php` is
+ * XML-RPC of the site `search`.
  */
 export function compileTextPaths(paths: SitePaths, multisite: boolean): (facts: TextPathFacts) => boolean {
   if (multisite) return () => false;
@@ -17,8 +18,13 @@ export function compileTextPaths(paths: SitePaths, multisite: boolean): (facts: 
   const bases = (paths.bases ?? USUAL_BASES).text
     .filter((base) => !folders.some((path) => `${path}/`.startsWith(`${paths.home}/${base}/`)))
     .map((base) => base.split('/'));
+  // A shop has dozens of them, and each request is asked by several rules.
+  const byFirst = new Map<string, string[][]>();
+  for (const base of bases) byFirst.set(base[0] as string, [...(byFirst.get(base[0] as string) ?? []), base]);
   const isBehindBase = (route: readonly string[], from: number): boolean =>
-    bases.some((base) => route.length > from + base.length && base.every((name, i) => route[from + i] === name));
+    byFirst
+      .get(route[from] as string)
+      ?.some((base) => route.length > from + base.length && base.every((name, i) => route[from + i] === name)) ?? false;
   return ({ routeSegments }) => {
     if (routeSegments.length > rest.length && rest.every((name, i) => routeSegments[i] === name)) return true;
     if (routeSegments.length < 2) return false;
