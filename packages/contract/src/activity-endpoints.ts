@@ -19,6 +19,7 @@ import { flag } from './login.js';
 import { messages } from './messages.js';
 import { choiceValue, settingEndpoints } from './setting-endpoints.js';
 import { toggleValue, wholeNumber } from './settings.js';
+import { toPlainAddress } from './typed-text.js';
 
 const page = wholeNumber(1, 1_000_000, 'Use a page number from 1.');
 
@@ -181,7 +182,9 @@ export const blockAddresses = endpoint({
   summary:
     'Block an address (IPv6 with its /64, or alone with `/128` behind it), a CIDR range, a wildcard or a range with a hyphen by its text.',
   request: z.object({
-    address: z.string({ error: messages.invalidFormat }).check(z.trim(), z.minLength(1, messages.required)),
+    address: z
+      .string({ error: messages.invalidFormat })
+      .check(z.overwrite(toPlainAddress), z.minLength(1, messages.required)),
     ...blockTerms,
   }),
   response: z.object({ visitor_id: z.int(), block: flag, current: z.nullable(currentBlock) }),

@@ -3,11 +3,12 @@ import { ALERT_KINDS, ALERTS_PER_HOUR, alertsSchema, WEBHOOK_URL_MAX } from './a
 import { endpoint } from './endpoint.js';
 import { flag } from './login.js';
 import { messages } from './messages.js';
-import { toggleValue } from './settings.js';
+import { toggleValue, wholeNumber } from './settings.js';
+import { dropUnseen, toPlainText } from './typed-text.js';
 
 const url = z
   .string({ error: messages.required })
-  .check(z.trim(), z.maxLength(WEBHOOK_URL_MAX, messages.invalidFormat));
+  .check(z.overwrite(dropUnseen), z.maxLength(WEBHOOK_URL_MAX, messages.invalidFormat));
 const protocol = z.enum(['udp', 'tcp'], { error: 'Use udp or tcp.' });
 const framing = z.enum(['octets', 'lf'], { error: 'Use octets or lf.' });
 
@@ -45,7 +46,10 @@ export const updateAlertWebhook = endpoint({
     secret: z.optional(
       z
         .string({ error: messages.invalidFormat })
-        .check(z.regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'Use whsec_ and 24 to 64 bytes in base64.')),
+        .check(
+          z.overwrite(dropUnseen),
+          z.regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'Use whsec_ and 24 to 64 bytes in base64.'),
+        ),
     ),
   }),
   response: alertsSchema,
@@ -68,17 +72,10 @@ export const updateAlertSyslog = endpoint({
     'The system log (RFC 5424) that alerts are written to. `framing` is that of TCP (RFC 6587): counted octets or a ' +
     'line feed at the end. An empty `host` switches it off.',
   request: z.object({
-    host: z.string({ error: messages.required }).check(z.trim(), z.maxLength(253, messages.invalidFormat)),
-    port: z._default(
-      z.coerce
-        .number({ error: 'Use a port from 1 to 65535.' })
-        .check(
-          z.int('Use a port from 1 to 65535.'),
-          z.minimum(1, 'Use a port from 1 to 65535.'),
-          z.maximum(65_535, 'Use a port from 1 to 65535.'),
-        ),
-      514,
-    ),
+    host: z
+      .string({ error: messages.required })
+      .check(z.overwrite(toPlainText), z.maxLength(253, messages.invalidFormat)),
+    port: z._default(wholeNumber(1, 65_535, 'Use a port from 1 to 65535.'), 514),
     protocol: z._default(protocol, 'udp'),
     framing: z._default(framing, 'octets'),
   }),

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { flag } from './login.js';
 import { type SecurityField, siteSecurityToggles } from './protections.js';
+import { toPlainText } from './typed-text.js';
 
 /** A toggle in a request body. Accepts 0, 1, "0", "1", true and false; parsed to 0 or 1. */
 export const toggleValue = z.pipe(
@@ -13,7 +14,7 @@ export const toggleValue = z.pipe(
  * and `[1]` never pass for 1.
  */
 export function wholeNumber(least: number, most: number, error: string) {
-  const digits = z.pipe(z.string().check(z.trim(), z.regex(/^\d{1,16}$/)), z.transform(Number));
+  const digits = z.pipe(z.string().check(z.overwrite(toPlainText), z.regex(/^\d{1,16}$/)), z.transform(Number));
   return z.pipe(
     z.union([z.int(), digits], { error }),
     z.number().check(z.int(error), z.minimum(least, error), z.maximum(most, error)),

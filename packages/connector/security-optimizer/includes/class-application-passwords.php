@@ -16,6 +16,9 @@ final class Security_Optimizer_Application_Passwords {
 	/** @var WP_Error|null Why a right application password was refused. */
 	private static $refusal = null;
 
+	/** @var bool Whether the application password that is being checked is right. */
+	private static $was_right = false;
+
 	/** @var bool Whether an application password was left unchecked because the address is locked. */
 	private static $is_locked_call = false;
 
@@ -38,7 +41,7 @@ final class Security_Optimizer_Application_Passwords {
 			remove_filter( 'determine_current_user', 'wp_validate_application_password', 20 );
 			return $user_id;
 		}
-		Security_Optimizer_Password_Checks::start_attempt();
+		Security_Optimizer_Password_Checks::start_attempt( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'] );
 		// Nobody guesses an application password, and programs have no cookie that shows a known device.
 		if ( Security_Optimizer_Password_Checks::must_refuse( null )
 			|| Security_Optimizer_Password_Checks::is_blocked( Security_Optimizer_Password_Checks::find_user( $_SERVER['PHP_AUTH_USER'] ) )
@@ -72,6 +75,7 @@ final class Security_Optimizer_Application_Passwords {
 	 * @param WP_User $user Who gave the right one.
 	 */
 	public static function record_success( $user ) {
+		self::$was_right = false;
 		if ( doing_filter( 'authenticate' ) ) {
 			Security_Optimizer_Password_Checks::set_application_password();
 		} else {
@@ -86,16 +90,53 @@ final class Security_Optimizer_Application_Passwords {
 	 * @param WP_Error $error Why.
 	 */
 	public static function record_failure( $error ) {
-		if ( self::is_right_but_refused( $error ) ) {
+		if ( self::$was_right || self::is_right_of_excluded_user( $error ) ) {
 			Security_Optimizer_Password_Checks::accept_password();
-			self::$refusal = $error;
+			self::$was_right = false;
+			self::$refusal   = $error;
 			Security_Optimizer_Login_Report::send();
 			return;
 		}
 		if ( isset( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'] ) && ! doing_filter( 'authenticate' ) ) {
-			Security_Optimizer_Password_Checks::record_failure( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'], 'application-password' );
+			$route = self::came_by_header() ? 'application-password' : 'other';
+			Security_Optimizer_Password_Checks::record_failure( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'], $route );
 			self::set_rest_error();
 		}
+	}
+
+	/**
+	 * Action `wp_authenticate_application_password_errors`: an application password was right, and plugins may refuse it.
+	 */
+	public static function record_right() {
+		self::$was_right = true;
+	}
+
+	/**
+	 * Compares what WordPress has not compared, since a plugin lets this user have no application passwords.
+	 *
+	 * @param WP_Error $error Why the password was refused.
+	 * @return bool Whether it was one of the user's all the same.
+	 */
+	private static function is_right_of_excluded_user( $error ) {
+		if ( ! is_wp_error( $error ) || 'application_passwords_disabled_for_user' !== $error->get_error_code() || ! Security_Optimizer_Password_Checks::is_checking() ) {
+			return false;
+		}
+		list( $username, $password ) = Security_Optimizer_Password_Checks::get_typed();
+
+		$user     = Security_Optimizer_Password_Checks::find_user( $username );
+		$password = preg_replace( '/[^a-z\d]/i', '', $password );
+		if ( ! $user ) {
+			return false;
+		}
+		foreach ( WP_Application_Passwords::get_user_application_passwords( $user->ID ) as $item ) {
+			$is_right = method_exists( 'WP_Application_Passwords', 'check_password' )
+				? WP_Application_Passwords::check_password( $password, $item['password'] )
+				: wp_check_password( $password, $item['password'] );
+			if ( $is_right ) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**
@@ -110,6 +151,11 @@ final class Security_Optimizer_Application_Passwords {
 			wp_get_current_user();
 		}
 		if ( null !== self::$refusal ) {
+			$data = self::$refusal->get_error_data();
+			// As WordPress does it: else the refusal of a plugin would be a fault of the server.
+			if ( ! isset( $data['status'] ) ) {
+				self::$refusal->add_data( array_merge( (array) $data, array( 'status' => 401 ) ) );
+			}
 			return self::$refusal;
 		}
 		return self::$is_locked_call && is_wp_error( $answer ) ? Security_Optimizer_Login_Errors::get_plain_error() : $answer;
@@ -169,6 +215,20 @@ final class Security_Optimizer_Application_Passwords {
 	 */
 	public static function is_right_but_refused( $error ) {
 		return is_wp_error( $error ) && in_array( self::NOT_PERMITTED, $error->get_error_codes(), true );
+	}
+
+	/**
+	 * Guard knows credentials by the header `Authorization`. A plugin may have put others in their place.
+	 *
+	 * @return bool Whether name and password are those of the header, as far as the web server hands it on.
+	 */
+	private static function came_by_header() {
+		foreach ( array( 'HTTP_AUTHORIZATION', 'REDIRECT_HTTP_AUTHORIZATION' ) as $name ) {
+			if ( isset( $_SERVER[ $name ] ) && preg_match( '/\Abasic\s+(\S+)\s*\z/i', $_SERVER[ $name ], $match ) ) {
+				return base64_decode( $match[1] ) === wp_unslash( $_SERVER['PHP_AUTH_USER'] . ':' . $_SERVER['PHP_AUTH_PW'] ); // phpcs:ignore WordPress.PHP.DiscouragedPHPFunctions.obfuscation_base64_decode
+			}
+		}
+		return true;
 	}
 
 	private static function set_rest_error() {

@@ -15,6 +15,26 @@ final class Security_Optimizer_Checkup_Files {
 	/** Names that a web server may run, also where another ending follows. */
 	const SCRIPTS = '/\.(?:php\d*|phtm|phtml|pht|phar|shtml|cgi)(?:\.|\z)|\A\.user\.ini\z/i';
 
+	/** Logs of PHP, settings of web servers, and what desktops leave in folders. */
+	const LEFT_BY_SERVER = '/\A(?:error_log|php_errorlog|\.htaccess|\.htpasswd|\.user\.ini|php\.ini|\.ds_store|thumbs\.db|desktop\.ini)\z/i';
+
+	/** What has PHP or the web server run code: a tag, settings that load a file, and handlers for other endings. */
+	const RUNS_CODE = '/<\?|<script|<%|auto_(?:pre|ap)pend_file|extension\s*=|php_(?:admin_)?value|handler|addtype|forcetype|rewrite|filter|includes|cgi/i';
+
+	/** Settings are short, and of a log the end counts as little as the rest. */
+	const SHORT = 1048576;
+
+	/**
+	 * @param string $path A file in one of WordPress's folders that is not part of it.
+	 * @return bool Whether it is a log or a setting that hosts write, and holds nothing that would run.
+	 */
+	public static function is_left_by_server( $path ) {
+		if ( ! preg_match( self::LEFT_BY_SERVER, basename( $path ) ) || is_link( $path ) || ! is_readable( $path ) || filesize( $path ) > self::SHORT ) {
+			return false;
+		}
+		return ! preg_match( self::RUNS_CODE, (string) file_get_contents( $path ) ); // phpcs:ignore WordPress.WP.AlternativeFunctions
+	}
+
 	/**
 	 * Names of files with the time of their last change, and what tells this state of them from any other.
 	 *

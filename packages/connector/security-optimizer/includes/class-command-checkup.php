@@ -54,6 +54,7 @@ final class Security_Optimizer_Command_Checkup {
 			'changed' => array(),
 			'missing' => array(),
 			'unknown' => array(),
+			'left'    => array(),
 		);
 		foreach ( $sums as $name => $sum ) {
 			// Themes and plugins that come along are the owner's to change or remove.
@@ -69,7 +70,9 @@ final class Security_Optimizer_Command_Checkup {
 		foreach ( array( 'wp-admin', 'wp-includes' ) as $folder ) {
 			foreach ( Security_Optimizer_Files::list_below( ABSPATH . $folder ) as $name ) {
 				if ( ! isset( $sums[ $folder . $name ] ) ) {
-					$found['unknown'][] = $folder . $name;
+					$is_harmless = Security_Optimizer_Checkup_Files::is_left_by_server( ABSPATH . $folder . $name );
+
+					$found[ $is_harmless ? 'left' : 'unknown' ][] = $folder . $name;
 				}
 			}
 		}
@@ -84,6 +87,7 @@ final class Security_Optimizer_Command_Checkup {
 			'changed' => Security_Optimizer_Checkup_Files::describe( ABSPATH, $found['changed'] ),
 			'missing' => array_slice( $found['missing'], 0, self::LISTED ),
 			'unknown' => Security_Optimizer_Checkup_Files::describe( ABSPATH, $found['unknown'] ),
+			'left'    => array_slice( $found['left'], 0, self::LISTED ),
 		);
 	}
 

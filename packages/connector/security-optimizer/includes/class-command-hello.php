@@ -22,6 +22,7 @@ final class Security_Optimizer_Command_Hello {
 			'multisite'      => is_multisite(),
 			'names'          => Security_Optimizer_Site_Names::hash( $names ),
 			'timezone'       => wp_timezone_string(),
+			'clock'          => self::clock(),
 			'locale'         => get_locale(),
 			'signed_xml_rpc' => Security_Optimizer_Signed_Xml_Rpc::plugins(),
 			'policy'         => Security_Optimizer_Policy::hash(),
@@ -29,6 +30,18 @@ final class Security_Optimizer_Command_Hello {
 				'wordpress' => self::folder( ABSPATH ),
 				'connector' => self::folder( dirname( SECURITY_OPTIMIZER_FILE ) ),
 			),
+		);
+	}
+
+	/**
+	 * @return int[] What time it is, Unix seconds, and how far the site's clock is ahead of UTC then, seconds. Guard may have
+	 *               a table of time zones that is older than PHP's.
+	 */
+	private static function clock() {
+		$now = time();
+		return array(
+			'time'   => $now,
+			'offset' => wp_timezone()->getOffset( new DateTimeImmutable( '@' . $now ) ),
 		);
 	}
 

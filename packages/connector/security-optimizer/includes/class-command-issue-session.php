@@ -13,8 +13,8 @@ final class Security_Optimizer_Command_Issue_Session {
 
 	/**
 	 * @param array $body `user`, `remember`, `redirect` (where the visitor wanted to go, '' for the usual place),
-	 *                    `interim`, `new_factor` (true: the factor was set up in this login) and `stamp` (what the
-	 *                    user's must still be, or '').
+	 *                    `decided` (true: that is where WordPress itself leads), `interim`, `new_factor` (true: the
+	 *                    factor was set up in this login) and `stamp` (what the user's must still be, or '').
 	 * @return array|string The answer described in docs/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
@@ -26,7 +26,7 @@ final class Security_Optimizer_Command_Issue_Session {
 		if ( '' !== $stamp && ! hash_equals( Security_Optimizer_Second_Factor::stamp( $user->ID ), $stamp ) ) {
 			return 'unknown_user';
 		}
-		$wanted = isset( $body['redirect'] ) && is_string( $body['redirect'] ) ? $body['redirect'] : '';
+		$wanted = isset( $body['redirect'] ) && is_string( $body['redirect'] ) ? Security_Optimizer_Login_Target::unpack( $body['redirect'] ) : '';
 
 		Security_Optimizer_Login_Url::show();
 		if ( Security_Optimizer_Password_Reset::is_due( $user ) ) {
@@ -34,9 +34,21 @@ final class Security_Optimizer_Command_Issue_Session {
 		}
 		// Plugins may redirect as soon as somebody has logged in, or when the address is asked for.
 		add_filter( 'wp_redirect', array( __CLASS__, 'answer' ), PHP_INT_MAX );
+		$is_decided = '' !== $wanted && isset( $body['decided'] ) && true === $body['decided'];
+		if ( '' !== $wanted && ! $is_decided ) {
+			self::show_target( $wanted );
+		}
 		Security_Optimizer_Second_Factor::issue( $user, isset( $body['remember'] ) && true === $body['remember'] );
 		do_action( 'wp_login', $user->user_login, $user );
-		self::answer( self::redirect( $user, $wanted ) );
+		self::answer( Security_Optimizer_Login_Url::get_way_on( $is_decided ? $wanted : self::redirect( $user, $wanted ) ) );
+	}
+
+	/**
+	 * Plugins read in the request where the visitor wanted to go, as in a form of WordPress.
+	 */
+	private static function show_target( $wanted ) {
+		$_POST['redirect_to']    = wp_slash( $wanted );
+		$_REQUEST['redirect_to'] = $_POST['redirect_to'];
 	}
 
 	/**

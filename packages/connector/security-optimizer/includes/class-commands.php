@@ -86,6 +86,13 @@ final class Security_Optimizer_Commands {
 	}
 
 	/**
+	 * @return bool Whether guard asks, and no visitor.
+	 */
+	public static function is_received() {
+		return null !== self::$received;
+	}
+
+	/**
 	 * @return string The action on which the command received is to be carried out.
 	 */
 	public static function action() {

@@ -99,6 +99,8 @@ final class Security_Optimizer_Hooks {
 			Security_Optimizer_Activity::add();
 		}
 		Security_Optimizer_Own_Cron::prepare( $settings['secret'] );
+		Security_Optimizer_Own_Requests::prepare( $settings['secret'] );
+		add_filter( 'http_request_args', array( 'Security_Optimizer_Own_Requests', 'sign' ), PHP_INT_MAX, 2 );
 		add_filter( 'cron_request', array( 'Security_Optimizer_Own_Cron', 'sign' ), PHP_INT_MAX );
 
 		// The pages in wp-admin.
@@ -177,11 +179,15 @@ final class Security_Optimizer_Hooks {
 		add_action( 'init', array( 'Security_Optimizer_Signed_In_User', 'id' ), PHP_INT_MIN );
 		add_filter( 'secure_signon_cookie', array( $checks, 'record_remember' ), PHP_INT_MAX, 2 );
 		add_filter( 'authenticate', array( $checks, 'begin' ), PHP_INT_MIN, 3 );
+		// WordPress looks at the password at priority 20.
+		add_filter( 'authenticate', array( $checks, 'record_unknown_name' ), 21 );
 		add_filter( 'authenticate', array( $checks, 'finish' ), PHP_INT_MAX, 3 );
+		add_action( 'set_auth_cookie', array( $checks, 'record_session' ), PHP_INT_MIN, 4 );
 		$application = 'Security_Optimizer_Application_Passwords';
 		// WordPress checks application passwords of REST at priority 20.
 		add_filter( 'determine_current_user', array( $application, 'begin_check' ), 19 );
 		add_filter( 'determine_current_user', array( $application, 'end_check' ), 21 );
+		add_action( 'wp_authenticate_application_password_errors', array( $application, 'record_right' ), PHP_INT_MIN );
 		add_action( 'application_password_failed_authentication', array( $application, 'record_failure' ), PHP_INT_MAX );
 		add_action( 'application_password_did_authenticate', array( $application, 'record_success' ), PHP_INT_MIN );
 		add_filter( 'check_password', array( $checks, 'count_check' ), PHP_INT_MAX, 4 );
@@ -258,7 +264,12 @@ final class Security_Optimizer_Hooks {
 		remove_action( 'template_redirect', 'wp_redirect_admin_locations', 1000 );
 		add_action( 'login_init', array( $links, 'refuse_request' ), PHP_INT_MIN );
 		add_action( 'login_init', array( 'Security_Optimizer_Signup', 'begin' ), PHP_INT_MIN );
+		$admin = 'Security_Optimizer_Admin_Links';
+		add_action( 'login_init', array( $admin, 'lead_on' ), PHP_INT_MIN );
 		if ( is_multisite() ) {
+			foreach ( array( 'admin_url', 'network_admin_url', 'user_admin_url' ) as $link ) {
+				add_filter( $link, array( $admin, 'filter_url' ), PHP_INT_MAX );
+			}
 			add_action( 'init', array( 'Security_Optimizer_Signup', 'require_key' ), PHP_INT_MIN );
 			add_action( 'before_signup_header', array( 'Security_Optimizer_Signup', 'begin_in_network' ), PHP_INT_MIN );
 		}
@@ -268,15 +279,18 @@ final class Security_Optimizer_Hooks {
 		add_filter( 'site_url', array( $links, 'filter_site_url' ), PHP_INT_MAX, 2 );
 		add_filter( 'network_site_url', array( $links, 'filter_site_url' ), PHP_INT_MAX, 2 );
 		add_filter( 'wp_redirect', array( $links, 'filter_redirect' ), PHP_INT_MAX );
-		add_filter( 'loginout', array( $links, 'filter_link' ), PHP_INT_MAX );
-		add_filter( 'register', array( $links, 'filter_link' ), PHP_INT_MAX );
+		foreach ( array( 'loginout', 'register', 'comment_reply_link', 'post_comments_link' ) as $link ) {
+			add_filter( $link, array( $links, 'filter_link' ), PHP_INT_MAX );
+		}
 		add_filter( 'logout_url', array( $links, 'filter_logout_url' ), PHP_INT_MAX );
 		$forms = 'Security_Optimizer_Login_Forms';
 		add_filter( 'login_form_top', array( $forms, 'mark' ), PHP_INT_MAX );
 		add_filter( 'template_include', array( $forms, 'begin_page' ), PHP_INT_MAX );
+		add_filter( 'comment_form_defaults', array( $forms, 'unlink_in_comment_form' ), PHP_INT_MAX );
+		add_filter( 'render_block_core/loginout', array( $forms, 'remove_empty_block' ), PHP_INT_MAX );
 		foreach ( array( 'render_block', 'the_content', 'do_shortcode_tag' ) as $part ) {
 			add_filter( $part, array( $forms, 'remove' ), PHP_INT_MAX );
 		}
-		add_filter( 'wp_mail', array( $links, 'filter_mail' ), PHP_INT_MAX );
+		add_filter( 'wp_mail', array( 'Security_Optimizer_Login_Mails', 'filter' ), PHP_INT_MAX );
 	}
 }

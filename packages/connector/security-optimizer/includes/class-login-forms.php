@@ -1,9 +1,11 @@
 <?php
 /**
- * Setting `login_url`: WordPress's login form on public pages (the login/out block, `wp_login_form()`).
+ * Setting `login_url`: WordPress's login form on public pages (the login/out block, `wp_login_form()`, widgets of plugins),
+ * and links to the login at comments.
  *
  * The form posts to the hidden login, so for anonymous clients it would lead to a missing page or give the custom
- * address away. They do not get it. Forms of plugins that post to a page of their own are not touched.
+ * address away. They do not get it. Forms of plugins that post to a page of their own are not touched, nor are those that
+ * a script sends elsewhere: wp-login.php would not understand their fields.
  *
  * @package Security_Optimizer
  */
@@ -14,6 +16,9 @@ final class Security_Optimizer_Login_Forms {
 
 	/** Stands right behind the tag of each form to take out: `wp_login_form()` has no filter for the form as a whole. */
 	const MARK = '<!--account-->';
+
+	/** Fields of WordPress's own forms: for the login, and for a lost password or the registration. */
+	const FIELDS = '#<input\b[^>]*\bname\s*=\s*["\']?(?:log|pwd|user_login)["\'\s/>]#i';
 
 	/** @var bool Whether this request has made such a form. */
 	private static $made = false;
@@ -50,12 +55,57 @@ final class Security_Optimizer_Login_Forms {
 	 * Also filters `render_block`, `the_content` and `do_shortcode_tag`: what does not become a page (REST API, feeds).
 	 *
 	 * @param string $html Any HTML.
-	 * @return string Without the marked forms.
+	 * @return string Without forms that post to the hidden login.
 	 */
 	public static function remove( $html ) {
-		if ( ! self::$made || ! is_string( $html ) ) {
+		if ( ! is_string( $html ) || Security_Optimizer_Login_Url::is_login_visible() ) {
 			return $html;
 		}
+		$html = self::$made ? self::remove_marked( $html ) : $html;
+		$left = false === stripos( $html, '<form' ) ? $html : preg_replace_callback(
+			'#<form\b[^>]*>(?:(?!</form>).)*+</form>#is',
+			static function ( $form ) {
+				return self::posts_to_login( $form[0] ) ? '' : $form[0];
+			},
+			$html
+		);
+		return null === $left ? $html : $left;
+	}
+
+	private static function posts_to_login( $form ) {
+		return preg_match( '#\A<form\b[^>]*?\saction\s*=\s*("[^"]*"|\'[^\']*\'|[^\s>"\']+)#i', $form, $action )
+			&& preg_match( self::FIELDS, $form )
+			&& Security_Optimizer_Login_Url::is_hidden( html_entity_decode( trim( $action[1], '"\'' ), ENT_QUOTES ) );
+	}
+
+	/**
+	 * Filter `comment_form_defaults`: that one must be logged in is said without a link to what does not exist.
+	 *
+	 * @param array $defaults What the form is made of.
+	 * @return array
+	 */
+	public static function unlink_in_comment_form( $defaults ) {
+		if ( isset( $defaults['must_log_in'] ) ) {
+			$defaults['must_log_in'] = Security_Optimizer_Login_Url::filter_link( $defaults['must_log_in'], true );
+		}
+		return $defaults;
+	}
+
+	/**
+	 * Filter `render_block_core/loginout`: without its link there is no block, so that a menu has no empty item.
+	 *
+	 * @param string $html The block.
+	 * @return string
+	 */
+	public static function remove_empty_block( $html ) {
+		return ! Security_Optimizer_Login_Url::is_login_visible() && '' === trim( wp_strip_all_tags( self::remove( $html ) ) ) ? '' : $html;
+	}
+
+	/**
+	 * @param string $html Any HTML.
+	 * @return string Without the forms that WordPress made by `wp_login_form()`.
+	 */
+	public static function remove_marked( $html ) {
 		for ( $mark = strpos( $html, self::MARK ); false !== $mark; $mark = strpos( $html, self::MARK ) ) {
 			$start = strripos( substr( $html, 0, $mark ), '<form' );
 			$end   = stripos( $html, '</form>', $mark );

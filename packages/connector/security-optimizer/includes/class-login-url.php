@@ -96,7 +96,10 @@ final class Security_Optimizer_Login_Url {
 			return $location;
 		}
 		$slug = self::to_slug( $location );
-		if ( $slug === $location || self::may_see( $location ) ) {
+		if ( $slug === $location ) {
+			return self::get_way_on( $location );
+		}
+		if ( self::may_see( $location ) ) {
 			return $slug;
 		}
 		if ( Security_Optimizer_Context::uses_signup_url() ) {
@@ -106,6 +109,15 @@ final class Security_Optimizer_Login_Url {
 			Security_Optimizer_Gate::end_as_not_found();
 		}
 		return $location;
+	}
+
+	/**
+	 * @param string $location Where somebody is led.
+	 * @return string The same. Who may know the custom address, or has just logged in, gets to wp-admin of another domain of
+	 *                the network, where the session does not count, by the login there.
+	 */
+	public static function get_way_on( $location ) {
+		return self::is_login_visible() || did_action( 'wp_login' ) ? Security_Optimizer_Admin_Links::get_way_on( $location ) : $location;
 	}
 
 	/**
@@ -170,20 +182,24 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * Filters `loginout` and `register`: no link for anonymous clients to what does not exist for them. Links that a plugin leads
+	 * Filters `loginout`, `register`, `comment_reply_link` and `post_comments_link`: no link for anonymous clients to what does not exist for them. Links that a plugin leads
 	 * elsewhere, such as to an open page of its own, stay.
 	 *
-	 * @param string $html Links with what stands around them.
+	 * @param string $html      Links with what stands around them.
+	 * @param bool   $keep_text Whether the words of the links stay.
 	 * @return string Without the links to hidden addresses; empty when nothing is left.
 	 */
-	public static function filter_link( $html ) {
+	public static function filter_link( $html, $keep_text = false ) {
 		if ( ! is_string( $html ) || is_user_logged_in() || self::is_login_visible() ) {
 			return $html;
 		}
 		$left = preg_replace_callback(
-			'#<a\b[^>]*?\bhref\s*=\s*("[^"]*"|\'[^\']*\'|[^\s>"\']+)[^>]*>.*?</a>#is',
-			static function ( $link ) {
-				return self::is_hidden( html_entity_decode( trim( $link[1], '"\'' ), ENT_QUOTES ) ) ? '' : $link[0];
+			'#<a\b[^>]*?\bhref\s*=\s*("[^"]*"|\'[^\']*\'|[^\s>"\']+)[^>]*>(.*?)</a>#is',
+			static function ( $link ) use ( $keep_text ) {
+				if ( ! self::is_hidden( html_entity_decode( trim( $link[1], '"\'' ), ENT_QUOTES ) ) ) {
+					return $link[0];
+				}
+				return $keep_text ? $link[2] : '';
 			},
 			$html
 		);
@@ -198,33 +214,42 @@ final class Security_Optimizer_Login_Url {
 	public static function is_hidden( $url ) {
 		// Browsers drop line ends and tabs, and take a backslash for a slash.
 		$url = str_replace( '\\', '/', preg_replace( '/[\x00-\x20]+/', '', (string) $url ) );
-		if ( ! preg_match( '%\A((?:https?:)?//[^/?#]*)?([^?#]*)(?:\?([^#]*))?%i', $url, $part )
-			|| preg_match( '%\A[a-z][a-z0-9+.-]*:%i', $part[2] )
-			|| ! self::is_own( $part[1] )
-		) {
-			return false;
-		}
-		$path = self::segments( $part[2] );
-		if ( array() !== array_intersect( $path, array( 'wp-register.php', 'wp-signup.php', 'wp-activate.php' ) ) ) {
+		return preg_match( '%\A((?:https?:)?//[^/?#]*)?([^?#]*)(?:\?([^#]*))?%i', $url, $part )
+			&& ! preg_match( '%\A[a-z][a-z0-9+.-]*:%i', $part[2] )
+			&& self::is_hidden_path( $part[2], isset( $part[3] ) ? $part[3] : '' )
+			&& null !== self::home_of( $part[1], $part[2] );
+	}
+
+	private static function is_hidden_path( $path, $query ) {
+		$segments = self::segments( $path );
+		if ( array() !== array_intersect( $segments, array( 'wp-register.php', 'wp-signup.php', 'wp-activate.php' ) ) ) {
 			return true;
 		}
-		if ( in_array( 'wp-login.php', $path, true ) ) {
-			return ! in_array( self::action_in( isset( $part[3] ) ? $part[3] : '' ), self::FOR_VISITORS, true );
+		if ( in_array( 'wp-login.php', $segments, true ) ) {
+			return ! in_array( self::action_in( $query ), self::FOR_VISITORS, true );
 		}
 		foreach ( Security_Optimizer_Site_Names::admin_urls() as $url ) {
 			$admin = self::segments( (string) wp_parse_url( $url, PHP_URL_PATH ) );
-			if ( array_slice( $path, 0, count( $admin ) ) === $admin ) {
-				return ! in_array( (string) current( array_slice( $path, count( $admin ), 1 ) ), array( 'admin-ajax.php', 'admin-post.php' ), true );
+			if ( array_slice( $segments, 0, count( $admin ) ) === $admin ) {
+				return ! self::is_open_script( array_slice( $segments, count( $admin ) ) );
 			}
 		}
-		return self::is_custom( $part[2] ) || self::is_custom( self::home_path() . $part[2] );
+		return self::is_custom( $path ) || self::is_custom( self::home_path() . $path );
+	}
+
+	/**
+	 * @param string[] $segments Of a path, behind wp-admin.
+	 * @return bool Whether it is one of the scripts that public pages use, too.
+	 */
+	public static function is_open_script( array $segments ) {
+		return in_array( (string) current( $segments ), array( 'admin-ajax.php', 'admin-post.php' ), true );
 	}
 
 	/**
 	 * @param string $path Path of a URL.
 	 * @return string[] Its segments in one form: decoded, lower-case, without empty ones, dot segments and parameters.
 	 */
-	private static function segments( $path ) {
+	public static function segments( $path ) {
 		$segments = array();
 		foreach ( explode( '/', strtolower( rawurldecode( $path ) ) ) as $segment ) {
 			$segment = '..' === $segment ? $segment : rtrim( preg_replace( '/;.*\z/s', '', $segment ), '. ' );
@@ -238,6 +263,13 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
+	 * @return bool Whether the site is a shop: anybody may become a customer, who is a user then.
+	 */
+	public static function has_shop() {
+		return function_exists( 'wc_get_account_endpoint_url' ) && function_exists( 'wc_get_page_id' );
+	}
+
+	/**
 	 * Filter `logout_url`: customers log out at the shop's own address. Anybody may become one, so the pages for them must
 	 * not hold the custom address either. WooCommerce has such an address and verifies its nonce.
 	 *
@@ -245,8 +277,7 @@ final class Security_Optimizer_Login_Url {
 	 * @return string
 	 */
 	public static function filter_logout_url( $url ) {
-		return function_exists( 'wc_get_account_endpoint_url' )
-			&& function_exists( 'wc_get_page_id' )
+		return self::has_shop()
 			&& is_user_logged_in()
 			&& ! current_user_can( 'edit_posts' )
 			&& 0 < wc_get_page_id( 'myaccount' )
@@ -255,58 +286,38 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * Filter `wp_mail`: the custom address for members, the old one for everybody else, whichever member caused the mail.
-	 * Mails that an anonymous client causes hold the old one anyway, and what it typed is not changed: put in place of the
-	 * right guess among many, the old one would tell which it was.
-	 *
-	 * @param array $mail `to`, `subject`, `message`, `headers`.
-	 * @return array
-	 */
-	public static function filter_mail( $mail ) {
-		$swap = self::goes_to_members_only( $mail ) ? 'to_slug' : 'to_default';
-		if ( 'to_default' === $swap && Security_Optimizer_Gate::came_through_guard() && ! self::is_visible() && ! wp_doing_cron() ) {
-			return $mail;
-		}
-		foreach ( array( 'subject', 'message' ) as $part ) {
-			if ( isset( $mail[ $part ] ) && is_string( $mail[ $part ] ) ) {
-				$mail[ $part ] = preg_replace_callback(
-					'#https?://[^\s"\'<>]+#i',
-					static function ( $url ) use ( $swap ) {
-						return self::$swap( $url[0] );
-					},
-					$mail[ $part ]
-				);
-			}
-		}
-		return $mail;
-	}
-
-	/**
 	 * @param string $url Any URL.
 	 * @return string With the custom address, if it leads to the login or the registration of this site.
 	 */
 	public static function to_slug( $url ) {
-		if ( ! is_string( $url ) || ! preg_match( self::FORM, $url, $part ) || ! self::is_own( $part[1] ) ) {
+		if ( ! is_string( $url ) || ! preg_match( self::FORM, $url, $part ) ) {
 			return $url;
 		}
 		$query  = isset( $part[4] ) ? $part[4] : '';
 		$action = self::action_in( $query );
 		$signup = Security_Optimizer_Policy::get_text( 'login_url_signup' );
-		if ( in_array( $action, self::FOR_VISITORS, true ) ) {
+		// The registration is the network's.
+		if ( 'wp-login.php' !== strtolower( $part[3] ) || 'register' === $action ) {
+			if ( ! self::is_own( $part[1] ) || ( '' === $signup && 'register' !== $action ) ) {
+				return $url;
+			}
+			if ( '' !== $signup ) {
+				$query = trim( preg_replace( '/(\A|&|&amp;|&#038;)action=register(?=\z|&|;)/', '', $query ), '&' );
+				return self::build_url( $part, self::home_path() . $signup, $query );
+			}
+		}
+		$home = self::home_of( $part[1], $part[2] );
+		if ( null === $home || in_array( $action, self::FOR_VISITORS, true ) ) {
 			return $url;
 		}
-		// Each site in a folder of a network has the login below its own address; the registration is the network's.
-		$own  = current( self::home_paths() );
-		$home = '' === $part[2] || 0 === strpos( $part[2], $own ) ? $own : self::home_path();
-		$path = $home . Security_Optimizer_Policy::get_text( 'login_url_login' );
-		if ( 'wp-login.php' !== strtolower( $part[3] ) || 'register' === $action ) {
-			if ( '' === $signup ) {
-				return 'register' === $action ? self::build_url( $part, $path, $query ) : $url;
-			}
-			$path  = self::home_path() . $signup;
-			$query = trim( preg_replace( '/(\A|&|&amp;|&#038;)action=register(?=\z|&|;)/', '', $query ), '&' );
+		// Each site has the login below its own address. Where WordPress names that of the network, such as for a lost
+		// password, a site in a folder can do with it, and one at a domain of its own could not: sessions hold there alone.
+		$own = self::own_host();
+		if ( is_multisite() && self::names_host( $part[1], get_network()->domain ) && 0 !== strcasecmp( $own, get_network()->domain ) ) {
+			$part[1] = preg_replace( '#//.*\z#s', '//', $part[1] ) . $own;
+			$home    = get_site()->path;
 		}
-		return self::build_url( $part, $path, $query );
+		return self::build_url( $part, $home . Security_Optimizer_Policy::get_text( 'login_url_login' ), $query );
 	}
 
 	private static function action_in( $query ) {
@@ -317,16 +328,37 @@ final class Security_Optimizer_Login_Url {
 		return $part[1] . $path . ( '' === $query ? '' : '?' . $query ) . ( isset( $part[5] ) ? $part[5] : '' );
 	}
 
-	private static function to_default( $url ) {
+	/**
+	 * @param string $url Any URL.
+	 * @return string With WordPress's own address in place of a custom one; what that would have gone on to, for wp-admin.
+	 */
+	public static function to_default( $url ) {
+		if ( ! preg_match( '#\A(https?://[^/?\#]+)(/[^?\#]*)#i', $url, $at ) ) {
+			return $url;
+		}
 		$signup = Security_Optimizer_Policy::get_text( 'login_url_signup' );
 		$slugs  = array( Security_Optimizer_Policy::get_text( 'login_url_login' ) => self::default_login() );
 		if ( '' !== $signup ) {
 			$slugs[ $signup ] = self::default_signup();
 		}
 		foreach ( $slugs as $slug => $plain ) {
-			$form = '#\A(https?://[^/?\#]+)(?:' . implode( '|', array_map( 'preg_quote', self::home_paths() ) ) . ')' . preg_quote( $slug, '#' ) . '/?(?![\w/-])(?:\?(.*))?#i';
-			if ( preg_match( $form, $url, $part ) && self::is_own( $part[1] ) ) {
+			if ( false === stripos( $at[2], '/' . $slug ) ) {
+				continue;
+			}
+			$home = self::home_of( $at[1], $at[2] );
+			if ( null === $home ) {
+				return $url;
+			}
+			$homes = array_map( 'preg_quote', array_unique( array_merge( array( $home ), self::home_paths() ) ) );
+			$form  = '#\A(https?://[^/?\#]+)(?:' . implode( '|', $homes ) . ')' . preg_quote( $slug, '#' ) . '/?(?![\w/-])(?:\?(.*))?#i';
+			if ( preg_match( $form, $url, $part ) ) {
 				$rest = isset( $part[2] ) ? $part[2] : '';
+				if ( preg_match( '/(?:\A|[&;])redirect_to=([^&;\#]+)/', $rest, $to ) ) {
+					$to = rawurldecode( $to[1] );
+					if ( ! preg_match( '/[\s"\'<>\\\\]/', $to ) && Security_Optimizer_Admin_Links::to_login( $to ) !== $to ) {
+						return $to;
+					}
+				}
 				return $plain . ( '' === $rest ? '' : ( strpos( $plain, '?' ) ? '&' : '?' ) . $rest ) . substr( $url, strlen( $part[0] ) );
 			}
 		}
@@ -335,16 +367,55 @@ final class Security_Optimizer_Login_Url {
 
 	/**
 	 * @param string $origin Scheme and host of a URL, '' for a URL without.
-	 * @return bool Whether it is this site's.
+	 * @param string $path   Path of the URL.
+	 * @return string|null Path below which the site that it is of has the login; null for a host that is none of this
+	 *                     installation.
+	 */
+	public static function home_of( $origin, $path ) {
+		$is_own = self::is_own( $origin );
+		if ( ! is_multisite() ) {
+			return $is_own ? self::home_path() : null;
+		}
+		$own  = get_site()->path;
+		$host = '' === $origin ? self::own_host() : preg_replace( '#\A(?:https?:)?//#i', '', $origin );
+		if ( '' === $origin && '/' !== substr( $path, 0, 1 ) ) {
+			return $own;
+		}
+		// Further sites are in folders of their network alone.
+		$may_hold_sites = self::home_path() === $own && $own !== $path;
+		if ( 0 === strcasecmp( $host, self::own_host() ) && 0 === strpos( $path, $own ) && ! $may_hold_sites ) {
+			return $own;
+		}
+		$site = get_site_by_path( strtolower( $host ), $path );
+		if ( $site && (int) get_network()->id === (int) $site->network_id ) {
+			return $site->path;
+		}
+		// A plugin may have put this site at a domain that WordPress does not know.
+		return $is_own ? $own : null;
+	}
+
+	/**
+	 * @return string Host at which this site has its login.
+	 */
+	private static function own_host() {
+		return preg_replace( '#\Ahttps?://([^/]+).*\z#is', '$1', get_option( 'siteurl' ) );
+	}
+
+	private static function names_host( $origin, $host ) {
+		return 0 === strcasecmp( preg_replace( '#\A(?:https?:)?//#i', '', $origin ), $host );
+	}
+
+	/**
+	 * @param string $origin Scheme and host of a URL, '' for a URL without.
+	 * @return bool Whether it is this site's or its network's.
 	 */
 	private static function is_own( $origin ) {
-		$host = preg_replace( '#\A(https?:)?//#i', '', $origin );
 		foreach ( array( get_option( 'home' ), get_option( 'siteurl' ) ) as $own ) {
-			if ( 0 === strcasecmp( $host, preg_replace( '#\Ahttps?://([^/]+).*\z#i', '$1', $own ) ) ) {
+			if ( self::names_host( $origin, preg_replace( '#\Ahttps?://([^/]+).*\z#i', '$1', $own ) ) ) {
 				return true;
 			}
 		}
-		return '' === $host || ( is_multisite() && 0 === strcasecmp( $host, get_network()->domain ) );
+		return '' === $origin || ( is_multisite() && self::names_host( $origin, get_network()->domain ) );
 	}
 
 	/**
@@ -358,31 +429,5 @@ final class Security_Optimizer_Login_Url {
 	private static function home_path() {
 		$path = is_multisite() ? get_network()->path : (string) wp_parse_url( get_option( 'home' ), PHP_URL_PATH );
 		return '/' . ltrim( trailingslashit( $path ), '/' );
-	}
-
-	private static function goes_to_members_only( $mail ) {
-		$lists = isset( $mail['to'] ) ? (array) $mail['to'] : array();
-		$lines = isset( $mail['headers'] ) ? $mail['headers'] : array();
-		foreach ( is_array( $lines ) ? $lines : explode( "\n", $lines ) as $line ) {
-			if ( is_string( $line ) && preg_match( '/\A\s*b?cc\s*:(.*)\z/is', $line, $copy ) ) {
-				$lists[] = $copy[1];
-			}
-		}
-		$known = array( strtolower( (string) get_option( 'admin_email' ) ) );
-		if ( defined( 'RECOVERY_MODE_EMAIL' ) ) {
-			$known[] = strtolower( RECOVERY_MODE_EMAIL );
-		}
-		$seen = 0;
-		foreach ( explode( ',', implode( ',', $lists ) ) as $entry ) {
-			$email = trim( preg_match( '/<([^>]*)>/', $entry, $inside ) ? $inside[1] : $entry );
-			if ( '' === $email ) {
-				continue;
-			}
-			if ( ! in_array( strtolower( $email ), $known, true ) && ! get_user_by( 'email', $email ) ) {
-				return false;
-			}
-			++$seen;
-		}
-		return $seen > 0;
 	}
 }

@@ -155,7 +155,10 @@ final class Security_Optimizer_Outbox {
 		if ( wp_doing_cron() ) {
 			return 'cron';
 		}
-		return Security_Optimizer_Gate::is_command_line() ? 'cli' : 'web';
+		if ( Security_Optimizer_Gate::is_command_line() ) {
+			return 'cli';
+		}
+		return Security_Optimizer_Own_Requests::is_background() ? 'cron' : 'web';
 	}
 
 	/**

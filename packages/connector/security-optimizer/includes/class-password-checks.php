@@ -24,8 +24,17 @@ final class Security_Optimizer_Password_Checks {
 	/** @var int Hashes computed for the login under way, as slow as those that WordPress makes now. */
 	private static $hashes = 0;
 
-	/** @var bool Whether one of them was right. */
+	/** @var bool Whether the password of the login under way was right. */
 	private static $right = false;
+
+	/** @var bool Whether it was compared with that of an account. */
+	private static $compared = false;
+
+	/** @var string The name that was typed for it. */
+	private static $username = '';
+
+	/** @var string The password that was typed for it. */
+	private static $password = '';
 
 	/** @var bool Whether an application password was right. */
 	private static $by_application = false;
@@ -57,7 +66,7 @@ final class Security_Optimizer_Password_Checks {
 		if ( self::is_empty( $username, $password ) ) {
 			return $user;
 		}
-		self::start_attempt();
+		self::start_attempt( $username, $password );
 		if ( ! self::must_refuse( self::find_user( $username ) ) && Security_Optimizer_Login_Report::begin() ) {
 			return $user;
 		}
@@ -65,6 +74,20 @@ final class Security_Optimizer_Password_Checks {
 		self::skip_other_callbacks();
 		self::$checking = false;
 		return self::refuse( $password );
+	}
+
+	/**
+	 * Filter `authenticate`, after WordPress has looked for the account. A plugin may end the request from here on, and a
+	 * name that nobody has costs as many queries as a wrong password.
+	 *
+	 * @param mixed $user WP_User, WP_Error or null.
+	 * @return mixed
+	 */
+	public static function record_unknown_name( $user ) {
+		if ( self::$checking && ! self::$compared && ! self::$right && is_wp_error( $user ) && null === self::find_user( self::$username ) ) {
+			self::record_so_far();
+		}
+		return $user;
 	}
 
 	/**
@@ -79,13 +102,20 @@ final class Security_Optimizer_Password_Checks {
 		if ( self::is_empty( $username, $password ) ) {
 			return $user;
 		}
-		self::$checking = false;
 		if ( self::$refused ) {
+			self::$checking = false;
 			return Security_Optimizer_Login_Errors::get_error();
 		}
 		if ( $user instanceof WP_User && $user->exists() ) {
+			self::$checking = false;
+			Security_Optimizer_Login_Report::clear_pending();
 			return self::accept( $user, $username );
 		}
+		if ( ! self::$right && ! self::$compared ) {
+			// A plugin has refused before WordPress compared anything: whether this was a guess, only the password shows.
+			self::compare();
+		}
+		self::$checking = false;
 		if ( self::$right ) {
 			// Another plugin has its own reasons to refuse. That is no guess at a password.
 			Security_Optimizer_Login_Report::send();
@@ -114,7 +144,13 @@ final class Security_Optimizer_Password_Checks {
 			if ( ! function_exists( 'wp_password_needs_rehash' ) || ! wp_password_needs_rehash( $hash, $user_id ) ) {
 				++self::$hashes;
 			}
-			self::$right = self::$right || $right;
+			// Codes of plugins are compared by the same function, without an account.
+			if ( $user_id ) {
+				$account        = get_userdata( $user_id );
+				self::$compared = self::$compared || ( $account && $account->user_pass === $hash );
+				self::$right    = self::$right || $right;
+				self::record_so_far();
+			}
 			return $right;
 		}
 		$user = $user_id ? get_userdata( $user_id ) : false;
@@ -131,19 +167,61 @@ final class Security_Optimizer_Password_Checks {
 		return $right;
 	}
 
+	/**
+	 * Reports what the login under way would end with if a plugin ended the request now, by a redirect or a page of its
+	 * own: then `finish` is never called, and a wrong password would count for nothing.
+	 */
+	private static function record_so_far() {
+		if ( self::$right ) {
+			Security_Optimizer_Login_Report::clear_pending();
+		} else {
+			Security_Optimizer_Login_Report::set_pending( self::$username, self::find_user( self::$username ), self::get_route( self::$username ) );
+		}
+		Security_Optimizer_Login_Report::send();
+	}
+
+	/**
+	 * Action `set_auth_cookie`: a plugin has logged the user in by other means, although WordPress has another password.
+	 *
+	 * @param string $cookie     The cookie.
+	 * @param int    $expire     When it ends.
+	 * @param int    $expiration When the session ends.
+	 * @param int    $user_id    The session's user.
+	 */
+	public static function record_session( $cookie, $expire, $expiration, $user_id ) {
+		if ( Security_Optimizer_Login_Report::clear_pending_of( (int) $user_id ) ) {
+			Security_Optimizer_Login_Report::send();
+		}
+	}
+
+	private static function compare() {
+		$user = self::find_user( self::$username );
+		if ( $user ) {
+			wp_check_password( self::$password, $user->user_pass, $user->ID );
+		}
+	}
+
 	private static function is_empty( $username, $password ) {
 		return '' === (string) $username || '' === (string) $password;
 	}
 
 	/**
 	 * A login begins: single checks belong to it until `end_attempt`.
+	 *
+	 * @param string $username What was typed.
+	 * @param string $password What was typed.
 	 */
-	public static function start_attempt() {
+	public static function start_attempt( $username, $password ) {
+		// One before it in this request did not come to its end.
+		Security_Optimizer_Login_Report::keep_pending();
 		self::$checking       = true;
 		self::$checked        = true;
 		self::$refused        = false;
 		self::$hashes         = 0;
 		self::$right          = false;
+		self::$compared       = false;
+		self::$username       = (string) $username;
+		self::$password       = (string) $password;
 		self::$by_application = false;
 	}
 
@@ -152,10 +230,18 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
+	 * @return string[] Name and password of the login under way.
+	 */
+	public static function get_typed() {
+		return array( self::$username, self::$password );
+	}
+
+	/**
 	 * The password was right, even if it is refused for another reason.
 	 */
 	public static function accept_password() {
 		self::$right = true;
+		Security_Optimizer_Login_Report::clear_pending();
 	}
 
 	/**
@@ -163,6 +249,7 @@ final class Security_Optimizer_Password_Checks {
 	 */
 	public static function set_application_password() {
 		self::$by_application = true;
+		Security_Optimizer_Login_Report::clear_pending();
 	}
 
 	/**
@@ -233,7 +320,7 @@ final class Security_Optimizer_Password_Checks {
 			&& Security_Optimizer_Second_Factor::is_missing( $user )
 			&& Security_Optimizer_Signed_In_User::id() !== $user->ID
 		) {
-			if ( 'xmlrpc' === $route || 'rest' === $route ) {
+			if ( 'xmlrpc' === $route || ( 'rest' === $route && ! self::is_from_page() ) ) {
 				Security_Optimizer_Login_Report::send();
 				return Security_Optimizer_Second_Factor::get_refusal();
 			}
@@ -263,6 +350,24 @@ final class Security_Optimizer_Password_Checks {
 			return 'rest';
 		}
 		return 'POST' === $_SERVER['REQUEST_METHOD'] && ! wp_doing_ajax() ? 'form' : 'other';
+	}
+
+	/**
+	 * A script of a page logs in by the REST API: guard tells it where its visitor goes on. Whoever sends these headers
+	 * without a page is told the same, and gets no session either.
+	 *
+	 * @return bool Whether a browser sent the request, and not by `Authorization: Basic`.
+	 */
+	private static function is_from_page() {
+		if ( isset( $_SERVER['PHP_AUTH_USER'] ) || isset( $_SERVER['HTTP_AUTHORIZATION'] ) ) {
+			return false;
+		}
+		foreach ( array( 'HTTP_SEC_FETCH_MODE', 'HTTP_X_REQUESTED_WITH', 'HTTP_X_WP_NONCE', 'HTTP_ORIGIN', 'HTTP_REFERER' ) as $name ) {
+			if ( ! empty( $_SERVER[ $name ] ) ) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	public static function is_xml_rpc() {

@@ -34,7 +34,7 @@ final class Security_Optimizer_Second_Factor_Sessions {
 		if ( Security_Optimizer_Second_Factor::is_issuing( $user_id ) || Security_Optimizer_Signed_In_User::has_factor( $user_id ) || Security_Optimizer_Context::trusts_device( $user_id ) ) {
 			$session[ self::PASSED ] = 1;
 		}
-		return $session;
+		return Security_Optimizer_Account_Switches::mark( $session, $user_id );
 	}
 
 	/**
@@ -43,6 +43,9 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	 * @return bool Whether the second factor was given for it, or was not needed.
 	 */
 	public static function is_marked( $user_id, $token ) {
+		if ( '' === (string) $token ) {
+			return false;
+		}
 		$session = WP_Session_Tokens::get_instance( $user_id )->get( $token );
 		return ! empty( $session[ self::PASSED ] );
 	}

@@ -101,7 +101,7 @@ final class Security_Optimizer_Second_Factor {
 	 * @param bool    $remember Whether the session is to outlive the browser.
 	 */
 	public static function start_challenge( $user, $remember ) {
-		Security_Optimizer_Login_Report::set_factor( $user, $remember, self::get_target_url(), isset( $_REQUEST['interim-login'] ) );
+		Security_Optimizer_Login_Report::set_factor( $user, $remember, self::get_form_target( $user ), isset( $_REQUEST['interim-login'] ), false );
 		Security_Optimizer_Response::send_empty();
 	}
 
@@ -166,11 +166,12 @@ final class Security_Optimizer_Second_Factor {
 				Security_Optimizer_Login_Report::withdraw_ok();
 				self::start_challenge( $user, $expire > 0 );
 			}
-		} elseif ( Security_Optimizer_Signed_In_User::id() === $user->ID ) {
+		} elseif ( Security_Optimizer_Signed_In_User::id() === $user->ID || Security_Optimizer_Second_Factor_Sessions::is_marked( $user->ID, $token ) ) {
+			// A session with the mark is one that the factor was given for: somebody comes back from another account.
 			return $send;
 		}
 		WP_Session_Tokens::get_instance( $user->ID )->destroy( $token );
-		Security_Optimizer_Login_Report::set_factor( $user, $expire > 0, self::get_target_url(), false );
+		Security_Optimizer_Login_Report::set_factor( $user, $expire > 0, self::get_target_url(), false, true );
 		return false;
 	}
 
@@ -193,6 +194,28 @@ final class Security_Optimizer_Second_Factor {
 	}
 
 	/**
+	 * Where a form leads whose request ends at the password. Forms of plugins have filters of their own for that.
+	 *
+	 * @param WP_User $user Whose password was right.
+	 * @return string '' for the usual place; not checked yet.
+	 */
+	private static function get_form_target( $user ) {
+		$target = self::get_target_url();
+		if ( isset( $_POST['woocommerce-login-nonce'] ) && function_exists( 'wc_get_page_permalink' ) ) {
+			$target = '' === $target ? wc_get_page_permalink( 'myaccount' ) : $target;
+			$target = apply_filters( 'woocommerce_login_redirect', remove_query_arg( 'wc_error', $target ), $user );
+		}
+		/**
+		 * Where a visitor goes after the second factor when a form of a plugin led to it.
+		 *
+		 * @param string  $target What the request says, '' for the usual place. WordPress checks it as it checks `redirect_to`.
+		 * @param WP_User $user   Who logs in.
+		 */
+		$target = apply_filters( 'security_optimizer_login_target', $target, $user );
+		return is_string( $target ) ? $target : '';
+	}
+
+	/**
 	 * @return string Where the visitor wanted to go, as far as the request says; not checked yet.
 	 */
 	private static function get_target_url() {
@@ -201,7 +224,7 @@ final class Security_Optimizer_Second_Factor {
 				return wp_unslash( $_REQUEST[ $name ] );
 			}
 		}
-		// Forms of plugins lead back to their own page.
-		return 'wp-login.php' === $GLOBALS['pagenow'] ? '' : (string) wp_get_raw_referer();
+		// Forms of plugins lead back to their own page. A link was followed from a mail, a chat, or another site.
+		return 'wp-login.php' === $GLOBALS['pagenow'] || 'GET' === $_SERVER['REQUEST_METHOD'] ? '' : (string) wp_get_raw_referer();
 	}
 }

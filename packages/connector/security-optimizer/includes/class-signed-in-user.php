@@ -17,6 +17,9 @@ final class Security_Optimizer_Signed_In_User {
 	/** @var bool Whether the second factor was given for the session of the cookie, or was not needed. */
 	private static $has_factor = false;
 
+	/** @var string Token of the session of the cookie, '' without one. */
+	private static $token = '';
+
 	/** @var string|null The cookie that the browser sent, null while it was not looked for. */
 	private static $cookie = null;
 
@@ -54,7 +57,8 @@ final class Security_Optimizer_Signed_In_User {
 			self::$id = '' === self::$cookie ? 0 : (int) wp_validate_auth_cookie( self::$cookie, 'logged_in' );
 			if ( self::$id ) {
 				$cookie           = wp_parse_auth_cookie( self::$cookie, 'logged_in' );
-				self::$has_factor = Security_Optimizer_Second_Factor_Sessions::is_marked( self::$id, $cookie['token'] );
+				self::$token      = $cookie['token'];
+				self::$has_factor = Security_Optimizer_Second_Factor_Sessions::is_marked( self::$id, self::$token );
 			}
 		}
 		return self::$id;
@@ -66,6 +70,13 @@ final class Security_Optimizer_Signed_In_User {
 	 */
 	public static function has_factor( $user_id ) {
 		return self::id() === $user_id && self::$has_factor;
+	}
+
+	/**
+	 * @return array|null What WordPress keeps of the browser's session; null without one.
+	 */
+	public static function session() {
+		return self::id() ? WP_Session_Tokens::get_instance( self::id() )->get( self::$token ) : null;
 	}
 
 	/**

@@ -85,7 +85,7 @@ final class Security_Optimizer_Signup {
 	 * @return string Without links to the login.
 	 */
 	public static function without_login( $html ) {
-		$html = preg_replace( '#<p id="nav">.*?</p>#is', '', Security_Optimizer_Login_Forms::remove( $html ) );
+		$html = preg_replace( '#<p id="nav">.*?</p>#is', '', Security_Optimizer_Login_Forms::remove_marked( $html ) );
 		return preg_replace_callback(
 			'#<a\b[^>]*?\bhref=(["\'])(.*?)\1[^>]*>(.*?)</a>#is',
 			static function ( $link ) {

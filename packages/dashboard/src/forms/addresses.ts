@@ -1,3 +1,5 @@
+import { toPlainAddress } from '@security-optimizer/contract/typed-text';
+
 /** An inclusive range; both ends have the same length. */
 export interface AddressRange {
   readonly first: AddressBytes;
@@ -11,7 +13,7 @@ export interface AddressRange {
  * @returns null for anything else
  */
 export function parseAddressRange(text: string): AddressRange | null {
-  const row = text.trim();
+  const row = toPlainAddress(text);
   if (row.includes('/')) return parseBlock(row);
   if (row.includes('-')) return parseSpan(row);
   if (row.includes('*')) return parsePattern(row);

@@ -1,3 +1,4 @@
+import { toPlainText } from '@security-optimizer/contract/typed-text';
 import { type ClipboardEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { __, sprintf } from '../i18n/translate.js';
 import { classes } from './dom.js';
@@ -16,14 +17,14 @@ export interface ChipInputProps {
   readonly onChange: (chips: readonly string[], text: string) => void;
 }
 
-/** Entries end with a space, a comma or a line break (specification section 5). */
-const SEPARATOR = /[\s,]+/;
+/** Entries end with a space, a comma of any script or a line break (specification section 5). */
+const SEPARATOR = /[\s,\uff0c\u3001\u060c]+/;
 
-/** Adds the entries of `text` to the chips: in lower case, without angle brackets, without duplicates. */
+/** Adds the entries of `text` to the chips: in plain text and lower case, without angle brackets, without duplicates. */
 export function addChips(chips: readonly string[], text: string): readonly string[] {
   const added = text
     .split(SEPARATOR)
-    .map((part) => part.replace(/[<>]/g, '').toLowerCase())
+    .map((part) => toPlainText(part).replace(/[<>]/g, '').toLowerCase())
     .filter((part) => part !== '');
   return Array.from(new Set([...chips, ...added]));
 }

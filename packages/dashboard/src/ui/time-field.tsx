@@ -1,3 +1,4 @@
+import { toDigit } from '@security-optimizer/contract/typed-text';
 import { type KeyboardEvent, useEffect, useId, useRef } from 'react';
 import { twoDigits } from '../i18n/calendar.js';
 import type { DateTexts } from '../i18n/date-texts.js';
@@ -125,15 +126,16 @@ export function TimeColumn({ label, options, chosen, onChoose, autoFocus = false
   }, [chosen]);
 
   function onKeyDown(event: KeyboardEvent): void {
-    const next = /^\d$/.test(event.key) ? typeDigit(event) : getNextIndex(event.key, chosen, options.length);
+    const digit = toDigit(event.key);
+    const next = digit < 0 ? getNextIndex(event.key, chosen, options.length) : typeDigit(digit, event.timeStamp);
     if (next === null) return;
     event.preventDefault();
     onChoose(next);
   }
 
-  function typeDigit({ key, timeStamp }: KeyboardEvent): number | null {
+  function typeDigit(digit: number, timeStamp: number): number | null {
     const { text, at } = typed.current;
-    const both = timeStamp - at < TYPING_MS ? text + key : key;
+    const both = timeStamp - at < TYPING_MS ? `${text}${digit}` : String(digit);
     typed.current = { text: both, at: timeStamp };
     const place = options.findIndex((option) => /^\d+$/.test(option) && Number(option) === Number(both));
     return place < 0 ? null : place;

@@ -1,5 +1,5 @@
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { attach } from '@security-optimizer/guard/cli/attach';
 import { systemPhpRunner } from '@security-optimizer/sandbox/php/native';
 import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
@@ -76,10 +76,14 @@ export async function startLayouts(stack: Stack, dir: string, plans: readonly La
     await web?.stop();
   };
   try {
+    // Suites on one stack share its database.
+    const prefix = basename(dir)
+      .replace(/[^a-z]/g, '')
+      .slice(0, 12);
     for (const [at, plan] of plans.entries()) {
       const { host, wordpressDir } = plan;
       const text = withSiteUrl(readFileSync(join(stack.wordpressDir, 'wp-config.php'), 'utf8'), `http://${host}`);
-      const own = text.replace("$table_prefix = 'wp_'", `$table_prefix = 'l${at}_'`);
+      const own = text.replace("$table_prefix = 'wp_'", `$table_prefix = '${prefix}${at}_'`);
       writeFileSync(plan.configuration, own, { mode: plan.mode ?? 0o644 });
       const dataDir = join(dir, 'owner', host);
       mkdirSync(dataDir, { recursive: true });

@@ -4,6 +4,7 @@ import { activityKind } from '@security-optimizer/contract/activity-kinds';
 import { FILTER_OPTIONS_MAX, IP_FILTER_PATTERN } from '@security-optimizer/contract/activity-limits';
 import { attackGoals } from '@security-optimizer/contract/attackers';
 import { messages } from '@security-optimizer/contract/messages';
+import { dropUnseen, toPlainAddress, toPlainText } from '@security-optimizer/contract/typed-text';
 import { parseReference } from '../http/request-id.js';
 import { parseRange, type Range } from '../lib/address-set.js';
 import { ApiError } from '../lib/api-error.js';
@@ -176,10 +177,13 @@ export interface VisitSearch {
 
 /** Reads the text of the search field: an address or range of addresses, else a text that may be a reference. */
 function parseSearch(search: string): { readonly range: Range | null; readonly text: TextSearch | null } {
-  const text = search.trim();
+  const text = dropUnseen(search);
   if (text === '') return { range: null, text: null };
-  const range = rangeText(text) === null ? null : parseVisitorRange(text.replace(/ *- */, '-'));
-  return range === null ? { range, text: { text, reference: parseReference(text) } } : { range, text: null };
+  const address = rangeText(text);
+  const range = address === null ? null : parseVisitorRange(address);
+  return range === null
+    ? { range, text: { text, reference: parseReference(toPlainText(text)) } }
+    : { range, text: null };
 }
 
 /** Addresses that are in both ranges, as the store takes them; null for all. */
@@ -257,9 +261,9 @@ function shortText(text: string): string | null {
   return /\p{Cc}/u.test(text) ? null : text;
 }
 
-/** Accepts spaces around the hyphen of a range, and no others. */
+/** An address or range in plain text. Accepts spaces around the hyphen of a range, and no others. */
 function rangeText(text: string): string | null {
-  const range = text.replace(/ *- */, '-');
+  const range = toPlainAddress(text).replace(/ *- */, '-');
   return IP_FILTER_PATTERN.test(range) && parseRange(range) !== null ? range : null;
 }
 
@@ -282,6 +286,8 @@ const dropdowns: Readonly<Record<'unknown' | 'registered', readonly DropdownName
   registered: ['user', 'activity'],
 };
 
+/** Filters whose choices are names, perhaps in other scripts; the others are made of digits and ASCII. */
+const NAMES: ReadonlySet<DropdownName> = new Set(['type', 'user', 'activity']);
 /** Filters whose values are numbers in responses. */
 const NUMBERS: ReadonlySet<DropdownName> = new Set(['code', 'user']);
 
@@ -295,7 +301,7 @@ export async function filterOptions(
   filter: DropdownName,
   search: string,
 ): Promise<FilterOptions> {
-  const wanted = search.trim();
+  const wanted = NAMES.has(filter) ? dropUnseen(search) : toPlainText(search);
   if (filter === 'activity') {
     const lower = wanted.toLowerCase();
     const all = await store.options(site, filter, '', FILTER_OPTIONS_MAX);

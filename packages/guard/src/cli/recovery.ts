@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { toPlainAddress } from '@security-optimizer/contract/typed-text';
 import { sqlBlocklistStore } from '../activity/blocklist/blocklist-store.js';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
@@ -276,7 +277,7 @@ async function unlockAll({ site, db, now }: OpenSite): Promise<string> {
 
 async function unblock({ site, db, now }: OpenSite, text: string): Promise<string> {
   const store = sqlBlocklistStore(db);
-  const range = parseRange(text);
+  const range = parseRange(toPlainAddress(text));
   const name = range === null ? text : rangeText(range);
   const typed = parseAddress(name);
   const carried = range === null ? null : findCarriedRange(range);

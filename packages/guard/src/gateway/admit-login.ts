@@ -62,8 +62,9 @@ export interface LoginAdmissionHandlers {
  * address of its reader. Their passwords in the login form and in XML-RPC are not checked, unless the request may come
  * from a form of the site itself with an opaque origin.
  *
- * A locked address is refused at the login form and in XML-RPC. Its other requests are forwarded, and WordPress must
- * check no password in them: a request with `Authorization: Basic` may need no login.
+ * A locked address is refused at the login form and in XML-RPC, but for forms that need no login (a lost password). Its
+ * other requests are forwarded, and WordPress must check no password in them: a request with `Authorization: Basic` may
+ * need no login.
  *
  * @param basic credentials of the request by `Authorization: Basic`, or null
  */
@@ -100,7 +101,8 @@ export function admitLogin(
     admission.admitted({ permit, certain: isCertain(), likelihood, device, key, lockedUntil, loginContext });
   };
   const goLocked = (lock: Lock): void => {
-    if (byForm || (certain && context.missingReports.isAway(siteId))) admission.refused(lock);
+    const isAway = context.missingReports.isAway(siteId);
+    if ((byForm && !needsNoLogin(facts, loginRoute)) || (certain && isAway)) admission.refused(lock);
     else go(null, 'locked', lock);
   };
 
@@ -201,6 +203,24 @@ function waitForPermit(
 /** Whether the action is the login form, not for example log-out or the link in an e-mail. */
 function isLoginFormAction(action: string | undefined): boolean {
   return action === undefined || action === '' || action === 'login';
+}
+
+/** Actions of the login page whose forms need no login: a lost password, a new one, a sign-up, a protected post. */
+const OPEN_ACTIONS: ReadonlySet<string> = new Set([
+  'lostpassword',
+  'retrievepassword',
+  'rp',
+  'resetpass',
+  'register',
+  'postpass',
+]);
+
+/**
+ * Whether a form of the login page or the registration needs no login, by its target. Its body may name another action,
+ * so a locked address sends it with the order to check no password.
+ */
+function needsNoLogin({ query }: Allowed['facts'], route: Allowed['loginRoute']): boolean {
+  return route === 'signup' || (route === 'login' && OPEN_ACTIONS.has(query.all('action').at(-1) ?? ''));
 }
 
 type Lock = Extract<LoginClosed, { kind: 'locked' }>;
@@ -346,6 +366,8 @@ export interface RequestCredentials {
   owner(): CredentialsOwner;
   /** Finds out whether the web server checks them. Never rejects. */
   areWebServers(): Promise<boolean>;
+  /** WordPress found them wrong. @param key that failures are counted under @returns whether it had before */
+  wereWrong(key: string): boolean;
   /** The connector confirms that these alone authenticated a registered user, and that no password was checked. */
   takenByPlugin(): void;
   /** A password in the request was checked, or its check was refused. */
@@ -368,6 +390,7 @@ export function createRequestCredentials(
     owner: () => basicCredentials.getOwner(name, clock()),
     areWebServers: () =>
       basicCredentials.belongToWebServer(id, name, () => probeWebServer(context, allowed, request), clock),
+    wereWrong: (key) => basicCredentials.recordWrong(name, key, clock()),
     takenByPlugin: () => basicCredentials.recordPluginUse(name, clock()),
     notTaken: () => basicCredentials.forgetPluginUse(name),
   };

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ApiRoute, findApiRoute, isStaticFile } from '../http/request-facts.js';
+import { wantsJson } from '../http/wants-json.js';
 import type { Address } from '../lib/address.js';
 import { toSeenAddress } from '../lib/carried-address.js';
 import { isHarmlessResponse } from '../rules/harmless-response.js';
@@ -163,7 +164,9 @@ function toTwoFactorRequest(allowed: Allowed, requestId: string): TwoFactorReque
   const { site, address, scheme, host, policy, facts } = allowed;
   const { language, login } = policy;
   const { loginPath } = login.getLoginPaths(facts);
-  return { site: site.config, address: toSeenAddress(address).text, scheme, host, requestId, loginPath, language };
+  const seen = toSeenAddress(address).text;
+  const { hasLoginCookie: mayBeSignedIn } = facts;
+  return { site: site.config, address: seen, scheme, host, requestId, loginPath, language, mayBeSignedIn };
 }
 
 /** Forwards the request and records the outcome of the passwords in it. */
@@ -239,9 +242,11 @@ function forwardToWordPress(gateway: GatewayContext, current: RequestContext, ad
           responder.passwordFailed(user);
         },
         onCheckRefused: (why) => responder.checkRefused(CHECK_REFUSALS[why]),
-        onFactor(needed) {
+        onFactor(needed, headers) {
           prepareOwnResponse(gateway, allowed, response, responder.record);
-          gateway.login.twoFactor.begin(request, response, twoFactor, needed);
+          const json = wantsJson(request.headers, facts);
+          if (json) copyCorsHeaders(headers, response);
+          gateway.login.twoFactor.begin(request, response, twoFactor, needed, json);
         },
         onHidden: () => serveDecoy404(gateway, allowed, request, response, responder),
       }),
@@ -308,6 +313,15 @@ const CHECK_REFUSALS: Readonly<Record<RefuseReason, string>> = {
 function isJson(headers: readonly string[]): boolean {
   const at = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-type');
   return at !== -1 && /^application\/json\b/i.test(headers[at + 1] as string);
+}
+
+/** Lets a page of another origin read the response, where WordPress allows it (Fetch Standard, section 3.2). */
+function copyCorsHeaders(headers: readonly string[], response: ServerResponse): void {
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    if (/^access-control-/i.test(name)) response.setHeader(name, headers[i + 1] as string);
+    else if (/^vary$/i.test(name)) response.appendHeader(name, headers[i + 1] as string);
+  }
 }
 
 /** Whether a request comes from another machine rather than from a manual check on this one. */

@@ -20,6 +20,7 @@ import type { CheckOutcome } from '../login/password-check-queue.js';
 import type { ThrottledAccounts } from '../login/throttled-accounts.js';
 import { isLoginForm } from '../rules/login-policy.js';
 import type { SessionCookieNames, SiteId } from '../site.js';
+import { readOwnTarget } from '../two-factor/redirect-target.js';
 import type { TwoFactorRequirement } from '../two-factor/steps.js';
 import type { ResponseHooks } from '../upstream/forward.js';
 import { type LoginReport, type RefuseReason, readLoginReport } from '../wordpress/login-headers.js';
@@ -51,8 +52,12 @@ export interface LoginRequest {
   onFailed(user: string): void;
   /** Guard's order made WordPress refuse a password unchecked. */
   onCheckRefused(why: RefuseReason): void;
-  /** A second factor is required: the client gets the pages of two-factor authentication. */
-  onFactor(needed: TwoFactorRequirement): void;
+  /**
+   * A second factor is required: the client gets the pages of two-factor authentication.
+   *
+   * @param headers of WordPress's response, which the client does not get
+   */
+  onFactor(needed: TwoFactorRequirement, headers: RawHeaders): void;
   /** WordPress's response would reveal that a login exists: the client gets a decoy 404. */
   onHidden(): void;
 }
@@ -103,7 +108,10 @@ export function createLoginHooks(context: LoginHooksContext, login: LoginRequest
     return read.ok !== null || read.factor !== null || read.refused === 0 ? 'right' : 'wrong';
   };
 
-  /** Records a report. Failures caused by credentials that the web server itself checks are not counted. */
+  /**
+   * Records a report. Failures caused by credentials that the web server itself checks are not counted, nor is an
+   * application password that was wrong before: whoever sends it again guesses nothing new.
+   */
   const countReport = (read: LoginReport): Promise<void> | null => {
     const others = read.failed.filter(({ route }) => route !== APPLICATION_PASSWORD);
     const end = (counted: LoginReport): Promise<void> | null => {
@@ -114,7 +122,9 @@ export function createLoginHooks(context: LoginHooksContext, login: LoginRequest
     // The request keeps its permit until the web server's check is known, so that the limit of guesses under way holds.
     return basic
       .areWebServers()
-      .then((isWebServers) => end(isWebServers ? { ...read, failed: others } : read) ?? undefined);
+      .then(
+        (isWebServers) => end(isWebServers || basic.wereWrong(key) ? { ...read, failed: others } : read) ?? undefined,
+      );
   };
 
   const recordFound = (found: FoundReport, expected: boolean): void => {
@@ -188,8 +198,16 @@ export function createLoginHooks(context: LoginHooksContext, login: LoginRequest
     },
     onHead(status, headers) {
       if (report !== null && report.factor !== null) {
-        const { id: userId, ...needed } = report.factor;
-        login.onFactor({ userId, ...needed });
+        const { id: userId, site: sitePath, withheld, ...needed } = report.factor;
+        const { facts, scheme, host, uri, target } = allowed;
+        const request = { method: facts.method, scheme, host, target: uri ?? target };
+        // An address of the visitor's choice comes first; WordPress looks at it when it makes the session.
+        const own = withheld ? readOwnTarget(request, { status, headers, site: site.config }) : null;
+        const isOwn = own !== null && (status !== 200 || needed.redirect === '');
+        login.onFactor(
+          { userId, ...needed, sitePath, decided: isOwn, redirect: isOwn ? own : needed.redirect },
+          headers,
+        );
         return true;
       }
       if (!hasCustomUrl) {

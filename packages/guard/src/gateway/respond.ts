@@ -1,8 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { RawHeaders } from '../http/headers.js';
 import { type RequestFacts, toRequestFacts } from '../http/request-facts.js';
 import { toReference } from '../http/request-id.js';
 import { rewriteLocationHeaders } from '../http/rewrite-location.js';
+import { wantsJson } from '../http/wants-json.js';
 import type { Language } from '../i18n/language.js';
 import { formatDayAndTime, formatTimeLeft } from '../i18n/time-labels.js';
 import { withoutPort } from '../lib/address.js';
@@ -56,7 +57,11 @@ export function createResponder(
   const editHeaders = (headers: RawHeaders): void =>
     policy.editResponseHeaders(facts ?? toUnreadFacts(decision), headers, gateway.onRuleError);
 
-  const loginClosed = (why: LoginClosed, rule: string | null, format = toResponseFormat(facts)): void => {
+  const loginClosed = (
+    why: LoginClosed,
+    rule: string | null,
+    format = toResponseFormat(request.headers, facts),
+  ): void => {
     record(LOGIN_CLOSED_STATUS[why.kind], rule);
     const home = `${policy.paths.home}/`;
     const { timeZone } = policy.login;
@@ -91,16 +96,25 @@ export function createResponder(
       if (page === 'away') loginClosed({ kind: 'away', until: policy.login.away(time).until }, rule);
       else {
         record(visitorPages[page].status, rule);
-        sendRefusal(request, response, { page, language, host, address: address.text, requestId, time }, editHeaders);
+        const refused = { page, language, host, address: address.text, requestId, time };
+        sendRefusal(request, response, refused, toRefusalFormat(request.headers, facts), editHeaders);
       }
     },
   };
 }
 
-function toResponseFormat(facts: RequestFacts | null): 'json' | 'xml-rpc' | 'page' {
-  if (facts === null) return 'page';
-  if (facts.restRoute !== null || facts.segments.includes('admin-ajax.php')) return 'json';
-  return facts.segments.includes('xmlrpc.php') ? 'xml-rpc' : 'page';
+function toResponseFormat(headers: IncomingHttpHeaders, facts: RequestFacts | null): 'json' | 'xml-rpc' | 'page' {
+  if (facts !== null && facts.restRoute === null && facts.segments.includes('xmlrpc.php')) return 'xml-rpc';
+  return wantsJson(headers, facts) ? 'json' : 'page';
+}
+
+/** The form of a refusal: a page for browsers, JSON for programs that read it, else one plain line. */
+export type RefusalFormat = 'page' | 'json' | 'line';
+
+/** @param facts null when the request could not be read */
+export function toRefusalFormat(headers: IncomingHttpHeaders, facts: RequestFacts | null): RefusalFormat {
+  if (wantsJson(headers, facts)) return 'json';
+  return headers.accept?.includes('text/html') === true ? 'page' : 'line';
 }
 
 /** Facts for a request that could not be read, because its response carries the rules' headers too. */
@@ -118,30 +132,23 @@ export interface RefusalDetails {
 }
 
 /**
- * Renders a refusal. Browsers get a page, programs one plain line in English.
+ * Renders a refusal. A line is in English, the rest in the language of the site.
  *
  * @param reference shown on the page for people to quote
  */
 export function renderRefusal(
   refused: RefusalDetails,
-  accept: string | undefined,
+  format: RefusalFormat,
   reference = toReference(refused.requestId),
 ): { status: number; headers: RawHeaders; body: Buffer } {
   const { status, title } = visitorPages[refused.page];
-  const html = accept?.includes('text/html') === true;
-  const body = html
-    ? Buffer.from(
-        visitorPage(refused.language, refused.page, {
-          host: withoutPort(refused.host),
-          address: refused.address,
-          time: new Date(refused.time),
-          reference,
-        }),
-      )
-    : plainLine(refused.page === 'blocked' ? BLOCKED_LINE : title);
+  const body =
+    format === 'line'
+      ? plainLine(refused.page === 'blocked' ? BLOCKED_LINE : title)
+      : Buffer.from(format === 'json' ? toRefusalJson(refused, reference) : toRefusalPage(refused, reference));
   const headers = [
     'Content-Type',
-    html ? 'text/html; charset=utf-8' : 'text/plain; charset=utf-8',
+    REFUSAL_TYPES[format],
     'Content-Length',
     String(body.length),
     'Cache-Control',
@@ -153,18 +160,42 @@ export function renderRefusal(
   return { status, headers, body };
 }
 
+const REFUSAL_TYPES: Readonly<Record<RefusalFormat, string>> = {
+  page: 'text/html; charset=utf-8',
+  json: 'application/json; charset=UTF-8',
+  line: 'text/plain; charset=utf-8',
+};
+
+function toRefusalPage({ page, language, host, address, time }: RefusalDetails, reference: string): string {
+  return visitorPage(language, page, { host: withoutPort(host), address, time: new Date(time), reference });
+}
+
+/** The sentence of the page, in the form of WordPress's REST API; clients of guard's API read the status at the top. */
+function toRefusalJson({ page, language, host }: RefusalDetails, reference: string): string {
+  const { status, text } = visitorPages[page];
+  const named = withoutPort(host) || language.translate('This site');
+  const code = page.replaceAll('-', '_');
+  return JSON.stringify({
+    code,
+    message: language.translate(text, { host: named }),
+    status,
+    data: { status, reference },
+  });
+}
+
 /** Sends a refusal without forwarding the request. */
 export function sendRefusal(
   request: IncomingMessage,
   response: ServerResponse,
   refused: RefusalDetails,
+  format: RefusalFormat,
   editHeaders: (headers: RawHeaders) => void,
 ): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  const { status, headers, body } = renderRefusal(refused, request.headers.accept);
+  const { status, headers, body } = renderRefusal(refused, format);
   editHeaders(headers);
   response.writeHead(status, headers);
   // During a flood each response still takes a system call, but the receiver wakes only once per turn of the event loop.
@@ -193,7 +224,7 @@ export type LoginClosed =
 export const LOGIN_CLOSED_STATUS = { locked: 429, away: 403 } as const;
 
 export type LoginClosedDetails = Omit<ClosedLogin, 'until'> & {
-  /** JSON for REST and AJAX, a fault for XML-RPC; `page` follows the `Accept` header. */
+  /** JSON for programs that read it, a fault for XML-RPC; `page` follows the `Accept` header. */
   readonly format: 'json' | 'xml-rpc' | 'page';
   readonly language: Language;
 };

@@ -17,7 +17,7 @@ import type { GatewayContext } from './context.js';
 import { type Allowed, evaluate } from './evaluate.js';
 import { toForwardedClient } from './forwarded-client.js';
 import { FAILURE_PAGES, reportUpstreamFailure } from './observer.js';
-import { editForwardedHeaders, renderRefusal } from './respond.js';
+import { editForwardedHeaders, renderRefusal, toRefusalFormat } from './respond.js';
 import { recordVisit } from './visits.js';
 
 /** Maximum of bytes that a client may send after its handshake before the response. */
@@ -248,8 +248,8 @@ class Handshake implements UpstreamHandler {
     const { gateway, allowed, request } = this;
     const { host, address, policy } = allowed;
     const refused = { page, language: policy.language, host, address: address.text };
-    const { accept } = request.headers;
-    const refusal = renderRefusal({ ...refused, requestId: this.#requestId, time: gateway.clock() }, accept);
+    const format = toRefusalFormat(request.headers, this.#facts);
+    const refusal = renderRefusal({ ...refused, requestId: this.#requestId, time: gateway.clock() }, format);
     recordVisit(gateway, allowed, request, refusal.status, null, { requestId: this.#requestId });
     policy.editResponseHeaders(this.#facts, refusal.headers, gateway.onRuleError);
     const reason = STATUS_CODES[refusal.status] ?? '';

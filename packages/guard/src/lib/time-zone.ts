@@ -23,6 +23,20 @@ export function offsetAt(timeZone: string, ms: number): number {
   return getOffset(timeZone)(ms);
 }
 
+/**
+ * A time zone by which guard's clock shows what the site's shows. WordPress's own, unless guard's table of zones lacks it or
+ * has other rules for it: PHP's may be newer. Then it is what the site's clock is ahead of UTC now; the site is asked again
+ * before long, so a change of the clocks is seen soon after it.
+ *
+ * @param clock a moment, Unix seconds, and how far the site's clock is ahead of UTC then, seconds
+ */
+export function toKnownTimeZone(timeZone: string, clock: { readonly time: number; readonly offset: number }): string {
+  if (offsetAt(timeZone, clock.time * 1000) === clock.offset * 1000) return timeZone;
+  const minutes = Math.round(Math.abs(clock.offset) / 60);
+  const pad = (value: number): string => String(value).padStart(2, '0');
+  return `${clock.offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;
+}
+
 /** What the wall clock shows at an instant. */
 export function toLocalTime(timeZone: string, ms: number): number {
   return ms + offsetAt(timeZone, ms);

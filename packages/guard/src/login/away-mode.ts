@@ -10,6 +10,7 @@ import {
 import { messages } from '@security-optimizer/contract/messages';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
+import { toPlainText } from '@security-optimizer/contract/typed-text';
 import { ApiError } from '../lib/api-error.js';
 import { localTimestamp, toLocalTime } from '../lib/time-zone.js';
 import { awayAt } from '../rules/away-schedule.js';
@@ -106,7 +107,8 @@ function weekly(value: unknown): AwaySchedule {
 
 /** The value of `name`, or of `otherName`, which the original client sends; Unix seconds become text. */
 function pick(input: AwayInput, name: string, otherName: string, textOf: (ms: number) => string): unknown {
-  const value = isMissing(input[name]) ? input[otherName] : input[name];
+  const sent = isMissing(input[name]) ? input[otherName] : input[name];
+  const value = typeof sent === 'string' ? toPlainText(sent) : sent;
   const isUnix = (typeof value === 'number' || typeof value === 'string') && UNIX_SECONDS.test(String(value));
   return isUnix ? textOf(Number(value) * 1000) : value;
 }

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { SiteId } from '../site.js';
+import { FORGET_AFTER_MS } from './lockout-rule.js';
 
 /**
  * The owner of the credentials in `Authorization: Basic`, as far as guard knows.
@@ -18,6 +19,8 @@ const TAKEN_BY_PLUGIN = 5;
 const KEPT_MS = 60 * 60_000;
 /** How long it is remembered that credentials are not the web server's, milliseconds. */
 const DENIED_MS = 60_000;
+/** How long it is remembered that they were wrong, milliseconds: until no failure of the address counts any more. */
+const WRONG_KEPT_MS = FORGET_AFTER_MS + 24 * 60 * 60_000;
 /** Entries of each kind, of all sites together. */
 const ENTRIES_MAX = 5000;
 /** Concurrent probes of one web server. Credentials beyond these count as WordPress's. */
@@ -37,6 +40,7 @@ export class BasicCredentials {
   readonly #webServers = new Map<string, number>();
   readonly #denied = new Map<string, number>();
   readonly #taken = new Map<string, PluginUse>();
+  readonly #wrong = new Map<string, number>();
   readonly #asking = new Map<string, Promise<boolean>>();
   readonly #askingAt = new Map<SiteId, number>();
 
@@ -72,6 +76,20 @@ export class BasicCredentials {
    */
   forgetPluginUse(name: string): void {
     this.#taken.delete(name);
+  }
+
+  /**
+   * Records that WordPress found them wrong. Who sends the same name and password again learns nothing by it: a proxy in
+   * front of guard asks for them, or a program has an old password.
+   *
+   * @param key that failures are counted under
+   * @returns whether they were wrong before, under the same key
+   */
+  recordWrong(name: string, key: string, now: number): boolean {
+    const entry = `${key}\n${name}`;
+    const isKnown = isKept(this.#wrong.get(entry), now, WRONG_KEPT_MS);
+    remember(this.#wrong, entry, now + WRONG_KEPT_MS);
+    return isKnown;
   }
 
   /**
@@ -129,8 +147,8 @@ export function readBasicCredentials(rawHeaders: readonly string[]): string | nu
 }
 
 /** A time too far ahead was recorded by a clock that has been set back since. */
-function isKept(until: number | undefined, now: number): boolean {
-  return until !== undefined && until > now && until <= now + KEPT_MS;
+function isKept(until: number | undefined, now: number, ms = KEPT_MS): boolean {
+  return until !== undefined && until > now && until <= now + ms;
 }
 
 function remember<Value>(map: Map<string, Value>, name: string, value: Value): void {

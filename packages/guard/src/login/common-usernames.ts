@@ -3,6 +3,7 @@ import { DISALLOWED_USERNAMES, USERNAME_MAX, USERNAME_PATTERN } from '@security-
 import { messages } from '@security-optimizer/contract/messages';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
+import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { ApiError } from '../lib/api-error.js';
 import type { Actor, AuditEntry } from '../settings/audit-store.js';
 import { changeSettings, rollBackSettings, type SettingChangeContext } from '../settings/change-settings.js';
@@ -133,7 +134,7 @@ function refuseWhileInUse({ matches }: LoginData): void {
  */
 async function setAndRename(deps: UsernamesContext, change: UsernamesChange): Promise<UsernamesOutcome> {
   const { site, actor, value, names } = change;
-  const users = names.map(({ ID, user_login }) => ({ ID, user_login: user_login.trim() }));
+  const users = names.map(({ ID, user_login }) => ({ ID, user_login: dropUnseen(user_login) }));
   const present = await deps.loginData(site);
   const fields = checkNewUsernames(users, present);
   if (Object.keys(fields).length > 0) throw new ApiError('invalid_input', { fields });

@@ -8,6 +8,7 @@ import {
 import { messages } from '@security-optimizer/contract/messages';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
+import { toPlainText } from '@security-optimizer/contract/typed-text';
 import { ApiError } from '../lib/api-error.js';
 import type { LoginSettings } from '../rules/login-policy.js';
 import type { Actor } from '../settings/audit-store.js';
@@ -22,12 +23,11 @@ export const loginPathTexts = {
 } as const;
 
 /**
- * The path as it is stored: without surrounding spaces and slashes, and lower-case, since rules compare lower-case
- * paths.
+ * The path as it is stored: in plain text without surrounding spaces and slashes, and lower-case, since rules compare
+ * lower-case paths. The answer shows it.
  */
 export function normaliseLoginPath(typed: string): string {
-  return typed
-    .trim()
+  return toPlainText(typed)
     .replace(/^\/+|\/+$/g, '')
     .toLowerCase();
 }

@@ -1,6 +1,7 @@
 import { ADDRESS_CHARACTERS, LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login-limits';
 import { messages } from '@security-optimizer/contract/messages';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
+import { toPlainAddress } from '@security-optimizer/contract/typed-text';
 import { parseRange } from '../lib/address-set.js';
 import { ApiError } from '../lib/api-error.js';
 import { isAdmitted, parseVisitor, toVisitorSet } from '../lib/carried-address.js';
@@ -42,14 +43,14 @@ export async function setLoginAccess(
 }
 
 /**
- * The rows of Login Access as they are stored.
+ * The rows of Login Access as they are stored: in plain text, so that the list shows what holds.
  * @throws ApiError invalid_input with the positions of invalid rows
  */
 export function readLoginAccess(entries: readonly string[]): string[] {
   const fields: Record<string, string> = {};
   const list: string[] = [];
   for (const [index, entry] of entries.entries()) {
-    const line = entry.trim();
+    const line = toPlainAddress(entry);
     if (line === '') continue;
     // People write spaces around the hyphen of a range; other spaces inside a row are invalid.
     const row = line.replace(/\s*-\s*/, '-');

@@ -33,8 +33,17 @@ export function listFiles({ files, count }: FoundFiles, time: ToTime): ServerTex
   return count > files.length ? [...items, serverMessage('more_files', { count: count - files.length })] : items;
 }
 
+/** Documentation, samples and pictures, without which WordPress works. Translated packages have names of their own. */
+const HARMLESS_WITHOUT = /^(?:[^/]+\.(?:txt|html?)|wp-config-sample\.php|.+\.(?:png|jpe?g|gif|svg|ico|webp|txt|md))$/i;
+
+/** Whether WordPress works without one of its files. */
+export function isHarmlessWithout(file: string): boolean {
+  return HARMLESS_WITHOUT.test(file);
+}
+
 export function coreFindings(files: CoreFiles, time: ToTime, link: string): Finding[] {
-  const { changed, missing, unknown } = files;
+  const { changed, unknown } = files;
+  const missing = files.missing.filter((file) => !isHarmlessWithout(file));
   const fix = { check: 'core' as const, link, link_text: 'Reinstall WordPress' };
   const found: Finding[] = [];
   if (changed.count > 0) {

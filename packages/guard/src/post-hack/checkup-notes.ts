@@ -2,13 +2,45 @@ import { eventSentence } from '@security-optimizer/contract/activity-kinds';
 import { sayRole } from '@security-optimizer/contract/event-values';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { EventRow } from '../activity/activity-store.js';
-import type { Administrators, ScheduledTasks, SiteOptions } from '../wordpress/connector-commands.js';
-import { isStrong, type Note, type ToTime, toRoleParam } from './checkup-findings.js';
+import type { Administrators, CoreFiles, ScheduledTasks, SiteOptions } from '../wordpress/connector-commands.js';
+import { isHarmlessWithout, isStrong, type Note, type ToTime, toRoleParam } from './checkup-findings.js';
 
 /** What is worth knowing after a break-in, though it is no finding: nothing of it changes the verdict. */
 
 function createNote(given: Partial<Note> & Pick<Note, 'id' | 'title'>): Note {
   return { text: '', link: '', link_text: '', items: [], ...given };
+}
+
+/** The readmes that the switch removes (`Security_Optimizer_Readme` in the connector). */
+const README = 'readme.html';
+
+/** Files whose lack harms nothing, and those that the server leaves. @param link to where WordPress is reinstalled */
+export function coreNotes(files: CoreFiles, deletesReadme: boolean, link: string): Note[] {
+  const missing = files.missing.filter((file) => isHarmlessWithout(file) && !(deletesReadme && file === README));
+  const notes: Note[] = [];
+  if (missing.length > 0) {
+    notes.push(
+      createNote({
+        id: 'core-missing',
+        title: 'Documentation or pictures of WordPress are missing',
+        text: 'WordPress works without them. Reinstalling it brings them back.',
+        items: missing,
+        link,
+        link_text: 'Reinstall WordPress',
+      }),
+    );
+  }
+  if (files.left.length > 0) {
+    notes.push(
+      createNote({
+        id: 'core-left',
+        title: 'Logs or settings of the server lie in the folders of WordPress',
+        text: 'They hold no code. Hosting providers write such files.',
+        items: files.left,
+      }),
+    );
+  }
+  return notes;
 }
 
 /** All administrators, the youngest first. @param lastLogins from the Activity Log; an open session may be younger */

@@ -20,7 +20,7 @@ import {
   type ToTime,
   uploadFindings,
 } from './checkup-findings.js';
-import { administratorNotes, changeNotes, notListedNotes, optionNotes, taskNotes } from './checkup-notes.js';
+import { administratorNotes, changeNotes, coreNotes, notListedNotes, optionNotes, taskNotes } from './checkup-notes.js';
 
 /** What a checkup found, whether somebody keeps it or not. */
 export interface Findings {
@@ -59,6 +59,8 @@ export interface CheckupContext {
   readonly timeZone: (site: SiteId) => string;
   /** Whether the gate refuses scripts in uploads. */
   readonly foldersLocked: (site: SiteId) => boolean;
+  /** Whether the switch that removes WordPress's readme is on. */
+  readonly deletesReadme: (site: SiteId) => boolean;
   readonly clock: () => number;
 }
 
@@ -96,7 +98,10 @@ export async function runCheckup(
       const files = await commands.core(site, deps.coreChecksums);
       return files === 'no_checksums' || files === 'checksums_unreachable'
         ? notRun('core', CORE_REASONS[files])
-        : { findings: coreFindings(files, time, admin('update-core.php')), notes: [] };
+        : {
+            findings: coreFindings(files, time, admin('update-core.php')),
+            notes: coreNotes(files, deps.deletesReadme(site.id), admin('update-core.php')),
+          };
     }),
     await run('administrators', async () => {
       const [all, options] = [await commands.administrators(site), await commands.options(site)];

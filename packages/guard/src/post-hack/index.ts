@@ -81,6 +81,7 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
           adminUrl: ({ id }: SiteConfig, page: string) => adminUrl(sites.get(id).facts, page),
           remembered: ({ id }: SiteConfig) => rememberedEvents(activity.store, id),
           timeZone: (id: SiteId) => sites.timeZone(id),
+          deletesReadme: (id: SiteId) => sites.inForce(id).options.delete_readme === 1,
           foldersLocked: (id: SiteId) => sites.inForce(id).options.lock_system_folders === 1,
           clock,
         };

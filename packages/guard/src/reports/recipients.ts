@@ -4,6 +4,7 @@ import { WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity-li
 import { messages } from '@security-optimizer/contract/messages';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
+import { toPlainText } from '@security-optimizer/contract/typed-text';
 import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';
 import type { Actor } from '../settings/audit-store.js';
@@ -23,14 +24,14 @@ const LOCAL = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * An e-mail address as it is stored: lower-case, a domain with other letters in its ASCII form (RFC 5891).
+ * An e-mail address as it is stored: in plain text and lower-case, a domain with other letters in its ASCII form (RFC 5891).
  * @returns null when no mail can be sent to it
  */
 export function normalEmail(text: string): string | null {
-  const trimmed = text.trim().toLowerCase();
-  const at = trimmed.lastIndexOf('@');
-  const local = trimmed.slice(0, Math.max(at, 0));
-  const domain = domainToASCII(trimmed.slice(at + 1));
+  const plain = toPlainText(text).toLowerCase();
+  const at = plain.lastIndexOf('@');
+  const local = plain.slice(0, Math.max(at, 0));
+  const domain = domainToASCII(plain.slice(at + 1));
   const email = `${local}@${domain}`;
   const fits = local.length <= LOCAL_MAX && email.length <= ADDRESS_MAX;
   return fits && LOCAL.test(local) && DOMAIN.test(domain) ? email : null;
@@ -45,7 +46,7 @@ export function readRecipients(entries: readonly string[], most: number): string
   const list: string[] = [];
   for (const [index, entry] of entries.entries()) {
     const email = normalEmail(entry);
-    if (entry.trim() === '') fields[index] = messages.required;
+    if (toPlainText(entry) === '') fields[index] = messages.required;
     else if (email === null) fields[index] = messages.invalidEmail;
     else if (!list.includes(email)) list.push(email);
   }

@@ -12,6 +12,7 @@ import type { ConnectorState, SiteConfig, SiteId } from '../site.js';
 import { type ConnectorClient, createConnectorClient } from '../wordpress/connector-client.js';
 import { createConnectorHealth } from '../wordpress/connector-health.js';
 import { readSignedXmlRpc, toSiteFacts } from '../wordpress/connector-responses.js';
+import { isInMaintenance } from '../wordpress/maintenance.js';
 import { createPolicyPush } from '../wordpress/policy-push.js';
 import type { Signal } from '../wordpress/signature.js';
 import { runSiteTask } from '../wordpress/site-files.js';
@@ -73,6 +74,7 @@ export function createConnectors(services: {
   const client = createConnectorClient({
     clock,
     facts: (site) => sites.get(site.id).facts,
+    isInMaintenance: (site) => isInMaintenance(site, clock()),
     onFailed: (site) => health.recheck(site),
     onNames(site, names) {
       if (names !== '' && names !== sites.get(site.id).facts?.names) health.recheck(site);

@@ -15,7 +15,7 @@ export const CHALLENGES_PER_USER = 5;
 export const ID_BYTES = 32;
 const ID_PATTERN = /^[A-Za-z0-9_-]{43}$/;
 
-/** The hash under which a cookie or a browser's name is stored. */
+/** The hash under which a cookie is stored. */
 export function hashToken(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
@@ -37,21 +37,19 @@ export function toChallengeHash(cookie: string | null): string | null {
   return cookie !== null && ID_PATTERN.test(cookie) ? hashToken(cookie) : null;
 }
 
-export type FoundChallenge =
-  | { readonly kind: 'found'; readonly challenge: StoredChallenge }
-  | { readonly kind: 'none' }
-  | { readonly kind: 'other-browser'; readonly challenge: StoredChallenge };
-
-/** The challenge of a cookie, if it is alive and was begun in this browser. Throws StorageError. */
+/**
+ * The challenge of a cookie, if it is alive. Throws StorageError.
+ *
+ * The cookie alone says which browser it is: 256 random bits that no script reads. User agent, address and languages may
+ * change between two steps of one browser, and whoever takes the cookie out of a browser can take them along.
+ */
 export async function findChallenge(
   store: Pick<ChallengeStore, 'read'>,
-  ask: { readonly site: string; readonly cookie: string | null; readonly userAgent: string; readonly now: number },
-): Promise<FoundChallenge> {
+  ask: { readonly site: SiteId; readonly cookie: string | null; readonly now: number },
+): Promise<StoredChallenge | null> {
   const idHash = toChallengeHash(ask.cookie);
   const challenge = idHash === null ? null : await store.read(ask.site, idHash);
-  if (challenge === null || challenge.ended || challenge.expiresAt <= ask.now) return { kind: 'none' };
-  if (challenge.browserHash !== hashToken(ask.userAgent)) return { kind: 'other-browser', challenge };
-  return { kind: 'found', challenge };
+  return challenge === null || challenge.ended || challenge.expiresAt <= ask.now ? null : challenge;
 }
 
 /** A login between password and session, or an administrator's setup of their own factor. */
@@ -63,9 +61,11 @@ export interface StoredChallenge {
   readonly login: string;
   /** Only `login` may end in a session. */
   readonly purpose: 'login' | 'setup';
-  readonly browserHash: string;
   readonly remember: boolean;
+  /** See `TwoFactorRequirement`. */
   readonly redirect: string;
+  readonly decided: boolean;
+  readonly sitePath: string;
   readonly interim: boolean;
   /**
    * A stamp of the user's password and role, made by WordPress when the challenge began; empty when WordPress sent
@@ -113,9 +113,10 @@ export function sqlChallengeStore(database: Database): ChallengeStore {
             user_id: userId,
             login: challenge.login,
             purpose: challenge.purpose,
-            browser_hash: challenge.browserHash,
             remember: challenge.remember ? 1 : 0,
             redirect: challenge.redirect,
+            decided: challenge.decided ? 1 : 0,
+            site_path: challenge.sitePath,
             interim: challenge.interim ? 1 : 0,
             stamp: challenge.stamp,
             created_at: createdAt,
@@ -162,9 +163,10 @@ export function sqlChallengeStore(database: Database): ChallengeStore {
         userId: Number(row.user_id),
         login: row.login,
         purpose: row.purpose,
-        browserHash: row.browser_hash,
         remember: row.remember === 1,
         redirect: row.redirect,
+        decided: row.decided === 1,
+        sitePath: row.site_path,
         interim: row.interim === 1,
         stamp: row.stamp,
         createdAt: Number(row.created_at),

@@ -4,6 +4,7 @@ import type { StoredChallenge } from './challenges.js';
 import { decryptSecret, encryptSecret, type FactorKey, getKeyForSetup, type SecretOwner } from './factor-key.js';
 import type { SecondFactorStore } from './factor-store.js';
 import { findMatchingStep, SECRET_BYTES } from './totp.js';
+import { readCode } from './typed-code.js';
 
 export interface EnrolmentServices {
   readonly factors: SecondFactorStore;
@@ -103,10 +104,9 @@ export function formatBackupCode(code: string): string {
   return `${code.slice(0, 4)} ${code.slice(4)}`;
 }
 
-/** The eight digits without the spaces and hyphens that people add, or null when the text can't be a back-up code. */
+/** The eight digits of a typed back-up code in ASCII, or null when the text can't be one. */
 export function parseBackupCode(typed: string): string | null {
-  const digits = typed.replace(/[\s-]/g, '');
-  return /^\d{8}$/.test(digits) ? digits : null;
+  return readCode(typed, DIGITS);
 }
 
 /**

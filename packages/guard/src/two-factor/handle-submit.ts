@@ -11,6 +11,7 @@ import { type CodeOutcome, checkCode, consumeAppCode, consumeBackupCode } from '
 import { confirmSetup, formatBackupCode, parseBackupCode, renewSetupCodes } from './enrolment.js';
 import { noticePage, notices } from './notices.js';
 import { codesPage } from './pages.js';
+import { toRedirectTarget, toVisibleUrl } from './redirect-target.js';
 import { pageReply, type Reply, redirectReply } from './reply.js';
 import {
   getNextTask,
@@ -201,6 +202,8 @@ export async function finishChallenge(deps: TwoFactorServices, step: TwoFactorSt
       user: challenge.userId,
       remember: challenge.remember,
       redirect: challenge.redirect,
+      decided: challenge.decided,
+      sitePath: challenge.sitePath,
       interim: challenge.interim,
       stamp: challenge.stamp,
       newFactor: challenge.confirmed,
@@ -231,7 +234,8 @@ export async function finishChallenge(deps: TwoFactorServices, step: TwoFactorSt
     const page = (nonce: string) => noticePage({ ...toPageFacts(request), nonce }, notices.interimSuccess());
     return { ...pageReply(200, page), cookies };
   }
-  return redirectReply(toSafeRedirect(issued.redirect, { scheme, host }, `${adminPath}/`), cookies);
+  const wanted = toVisibleUrl(issued.redirect, { scheme, host }, site);
+  return redirectReply(toRedirectTarget(wanted, { scheme, host }, `${adminPath}/`), cookies);
 }
 
 async function trustBrowser(deps: TwoFactorServices, step: TwoFactorStep): Promise<string> {
@@ -277,33 +281,4 @@ export function recordLogin(
     user,
     freshId: randomBytes(8).toString('hex'),
   });
-}
-
-/**
- * The address to which a visitor is redirected after logging in: a page of the same host, else `fallback`. Parsed as
- * browsers do (URL Standard), since they skip tabs and treat a backslash as a slash.
- *
- * @param target a path or a URL, as WordPress returned it
- * @param at scheme and host, with port, of the page that redirects
- */
-export function toSafeRedirect(
-  target: string,
-  at: { readonly scheme: 'http' | 'https'; readonly host: string },
-  fallback: string,
-): string {
-  const here = `${at.scheme}://${at.host}`;
-  let url: URL;
-  try {
-    url = new URL(target, `${here}/`);
-  } catch {
-    return fallback;
-  }
-  const web = url.protocol === 'http:' || url.protocol === 'https:';
-  if (target === '' || !web || url.username !== '' || url.password !== '' || !isSameHost(url, at)) return fallback;
-  // Behind a proxy WordPress knows its scheme better than guard does, so an absolute URL keeps its scheme.
-  return /^https?:\/\//i.test(target) ? url.href : `${here}${url.pathname}${url.search}${url.hash}`;
-}
-
-function isSameHost(url: URL, at: { readonly host: string }): boolean {
-  return URL.canParse(`${url.protocol}//${at.host}`) && url.host === new URL(`${url.protocol}//${at.host}`).host;
 }

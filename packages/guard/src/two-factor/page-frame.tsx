@@ -78,13 +78,24 @@ export function FormFields({ form, step }: { readonly form: FormFacts; readonly 
   );
 }
 
-/** The name of the user who is logging in, and a link for somebody else. */
+/** The account that a browser is signed in to, and a page to go on with it. */
+export interface SignedInAccount {
+  readonly login: string;
+  readonly url: string;
+}
+
+/**
+ * The name of the user who is logging in, and a link for somebody else: to the login, or to where the browser's own
+ * account goes on.
+ */
 export function WhoFoot(props: {
   readonly language: Language;
   readonly purpose: 'login' | 'setup';
   readonly login: string;
+  readonly signedIn?: SignedInAccount | null;
   readonly cancelUrl: string;
 }): ReactNode {
+  const { signedIn } = props;
   const { translate } = props.language;
   const forLogin = props.purpose === 'login';
   return (
@@ -92,16 +103,24 @@ export function WhoFoot(props: {
       {withParts(forLogin ? translate('Logging in as {login}.') : translate('Setting up for {login}.'), {
         login: <strong>{props.login}</strong>,
       })}{' '}
-      <a className="so-link" href={props.cancelUrl}>
-        {forLogin ? translate('Not you?') : translate('Not now')}
-      </a>
+      {signedIn ? (
+        <a className="so-link" href={signedIn.url}>
+          {translate('Stay logged in as {login}', { login: signedIn.login })}
+        </a>
+      ) : (
+        <a className="so-link" href={props.cancelUrl}>
+          {forLogin ? translate('Not you?') : translate('Not now')}
+        </a>
+      )}
     </>
   );
 }
 
 /**
- * The script of the pages, which work without it: copy, print, and removing spaces from a pasted code. Written for the
- * oldest browsers that WordPress's own login supports.
+ * The script of the pages, which work without it: copy, print, and showing a pasted code without the words around it. It
+ * touches only plain ASCII with one number of the right length; all else is pasted as it is, for the server to read. And
+ * it tells the Customizer that its login is done (`wp.customize.Messenger`); the dialog of other screens looks at the page.
+ * Written for the oldest browsers that WordPress's own login supports.
  */
 export const secondFactorScript = `
 (function () {
@@ -142,10 +161,17 @@ export const secondFactorScript = `
     input.addEventListener('paste', function (event) {
       var data = event.clipboardData;
       if (!data) return;
+      var text = data.getData('text');
+      var digits = text.replace(/[^0-9]/g, '');
+      if (!/^[ -~\\s]*$/.test(text) || !/^[^0-9]*[0-9](?:[ -]?[0-9])*[^0-9]*$/.test(text)) return;
+      if (digits.length !== Number(input.getAttribute('data-digits'))) return;
       event.preventDefault();
-      input.value = data.getData('text').replace(/\\D/g, '').slice(0, Number(input.getAttribute('data-digits')));
+      input.value = digits;
     });
   });
+  if (/\\binterim-login-success\\b/.test(doc.body.className) && window.parent !== window) {
+    window.parent.postMessage('{"id":"login","channel":"login"}', location.protocol + '//' + location.host);
+  }
 })();
 `;
 

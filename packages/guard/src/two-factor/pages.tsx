@@ -1,6 +1,21 @@
 import type { Language } from '../i18n/language.js';
 import { Icon, Tile } from '../pages/visitor-page.js';
-import { FieldError, type FormFacts, FormFields, type FrameFacts, renderFrame, WhoFoot } from './page-frame.js';
+import {
+  FieldError,
+  type FormFacts,
+  FormFields,
+  type FrameFacts,
+  renderFrame,
+  type SignedInAccount,
+  WhoFoot,
+} from './page-frame.js';
+
+/**
+ * Characters of the field for a code: room for the line of a mail that holds it. The server reads the code out of what was
+ * typed or pasted, in the digits of any script, so the field has no pattern. A form with so many characters is within
+ * what the server reads, whatever they are.
+ */
+const LONGEST_TEXT = 300;
 
 /** The page that asks for a code of the app, or for a back-up code. */
 export function challengePage(
@@ -8,6 +23,8 @@ export function challengePage(
     readonly form: FormFacts;
     readonly method: 'app' | 'backup';
     readonly login: string;
+    /** Another account that the browser is signed in to. */
+    readonly signedIn: SignedInAccount | null;
     /** Address of the same page with the other method. */
     readonly otherMethodUrl: string;
     /** Address of the login. */
@@ -22,7 +39,15 @@ export function challengePage(
   const app = method === 'app';
   return renderFrame(facts, {
     title: translate('Confirm it’s you'),
-    foot: <WhoFoot language={language} purpose="login" login={facts.login} cancelUrl={facts.cancelUrl} />,
+    foot: (
+      <WhoFoot
+        language={language}
+        purpose="login"
+        login={facts.login}
+        signedIn={facts.signedIn}
+        cancelUrl={facts.cancelUrl}
+      />
+    ),
     content: (
       <>
         <Tile icon="phone" tone="on" />
@@ -44,8 +69,7 @@ export function challengePage(
               name="code"
               type="text"
               inputMode="numeric"
-              pattern="[0-9 ]*"
-              maxLength={app ? 7 : 9}
+              maxLength={LONGEST_TEXT}
               data-digits={app ? 6 : 8}
               autoComplete={app ? 'one-time-code' : 'off'}
               required
@@ -264,8 +288,7 @@ export function enrolPage(
                       name="code"
                       type="text"
                       inputMode="numeric"
-                      pattern="[0-9 ]*"
-                      maxLength={7}
+                      maxLength={LONGEST_TEXT}
                       data-digits={6}
                       autoComplete="one-time-code"
                       placeholder="000000"

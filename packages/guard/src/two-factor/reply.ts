@@ -6,6 +6,8 @@ export interface Reply {
   readonly status: number;
   /** Renders the page with the nonce that its headers allow. */
   readonly page?: (nonce: string) => string;
+  /** Sent in place of a page, to a program. */
+  readonly json?: object;
   /** The target of a 303. */
   readonly location?: string;
   /** `Set-Cookie` values, in order. */
@@ -32,10 +34,11 @@ export function sendReply(request: IncomingMessage, response: ServerResponse, re
     return;
   }
   const nonce = randomBytes(16).toString('base64');
-  const body = Buffer.from(reply.page?.(nonce) ?? '');
+  const { json } = reply;
+  const body = Buffer.from(json === undefined ? (reply.page?.(nonce) ?? '') : JSON.stringify(json));
   response.statusCode = reply.status;
   const headers: Readonly<Record<string, string>> = {
-    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Type': json === undefined ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
     'Content-Length': String(body.length),
     'Cache-Control': 'no-store, private',
     'Content-Security-Policy': contentPolicy(nonce),
@@ -61,7 +64,8 @@ function contentPolicy(nonce: string): string {
     `script-src 'nonce-${nonce}'`,
     // The image of the checkbox's tick.
     'img-src data:',
-    "form-action 'self'",
+    // Without `form-action`: browsers apply it to the redirect that answers the form as well, and the right code leads
+    // wherever WordPress sends its visitors. The pages hold no HTML but their own.
     "base-uri 'none'",
     "frame-ancestors 'self'",
   ].join('; ');

@@ -11,7 +11,7 @@ import { createQrCode, type EnrolmentServices, getSetupSecret } from './enrolmen
 import { getKeyForCheck } from './factor-key.js';
 import type { SecondFactorStore } from './factor-store.js';
 import { noticePage, notices } from './notices.js';
-import type { FormFacts, FrameFacts } from './page-frame.js';
+import type { FormFacts, FrameFacts, SignedInAccount } from './page-frame.js';
 import { challengePage, codesAgainPage, enrolPage } from './pages.js';
 import { pageReply, type Reply } from './reply.js';
 import { toBase32, toKeyUri } from './totp.js';
@@ -29,6 +29,8 @@ export interface TwoFactorRequest {
   readonly loginPath: string;
   /** The site's language. */
   readonly language: Language;
+  /** The browser sent a session cookie of WordPress. */
+  readonly mayBeSignedIn: boolean;
 }
 
 /** The connector's report that a password was right but a second factor is needed. */
@@ -36,8 +38,12 @@ export interface TwoFactorRequirement {
   readonly userId: number;
   readonly login: string;
   readonly remember: boolean;
-  /** Where WordPress would have redirected the visitor. */
+  /** Where the visitor wanted to go, or '' for the usual page. WordPress checks it when it makes the session. */
   readonly redirect: string;
+  /** WordPress has decided already: `redirect` is the URL to which its own response to the login leads. */
+  readonly decided: boolean;
+  /** Path of the site of a network on which the login began, `/two/`; empty for its main site. */
+  readonly sitePath: string;
   /** The login dialog inside wp-admin (`interim-login`). */
   readonly interim: boolean;
   /** Changes when the user's password changes, or a role by which a second factor is needed or not. */
@@ -154,8 +160,9 @@ export async function showStep(
       if (factor) await getKeyForCheck(deps.keyFile, factor.keyId);
       const otherMethodUrl = method === 'app' ? `${self}&method=backup` : self;
       const trust = mistake?.trust ?? false;
+      const signedIn = await findOtherAccount(deps, step);
       return finished((nonce) =>
-        challengePage({ ...facts, nonce, form, method, login, otherMethodUrl, cancelUrl, error, trust }),
+        challengePage({ ...facts, nonce, form, method, login, signedIn, otherMethodUrl, cancelUrl, error, trust }),
       );
     }
     case 'enrol': {
@@ -172,6 +179,25 @@ export async function showStep(
     case 'nothing':
       return alreadySetUp(deps, step);
   }
+}
+
+/**
+ * The account that this browser is signed in to, when it is another one than that of the challenge: a plugin that
+ * switches accounts may have led here somebody who can't give this code, and stays signed in.
+ */
+async function findOtherAccount(
+  { users, adminPath, logger }: TwoFactorServices,
+  { request, challenge, cookieHeader }: TwoFactorStep,
+): Promise<SignedInAccount | null> {
+  if (!request.mayBeSignedIn || cookieHeader === undefined || challenge.purpose !== 'login') return null;
+  const { site, host, scheme, address, requestId } = request;
+  const sender = { host, scheme, address, requestId };
+  const visitor = await users.whoIs(site, { cookie: cookieHeader, sender }).catch((error: unknown) => {
+    logger.debug({ event: 'signed-in-account-unknown', site: site.id, requestId, err: error }, 'No way back is shown.');
+    return null;
+  });
+  if (visitor === null || visitor.id === challenge.userId) return null;
+  return { login: visitor.login, url: `${adminPath(site)}/` };
 }
 
 function alreadySetUp(deps: TwoFactorServices, { request }: TwoFactorStep): Reply {

@@ -46,10 +46,12 @@ interface SecondFactorChallengesTable {
   user_id: number;
   login: string;
   purpose: 'login' | 'setup';
-  /** SHA-256 of the browser's name. */
-  browser_hash: string;
   remember: number;
   redirect: string;
+  /** 1 when `redirect` is where WordPress's own response led. */
+  decided: Generated<number>;
+  /** Path of the site of a network; empty for its main site. */
+  site_path: Generated<string>;
   interim: number;
   /** WordPress's stamp of password and role when the challenge began; empty for an administrator's setup. */
   stamp: Generated<string>;
@@ -156,7 +158,30 @@ const challengeStampMigration: Migration = {
   },
 };
 
+/** Earlier challenges ask WordPress where they lead, at its main site, as they did before. */
+const challengeTargetMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .alterTable('second_factor_challenges')
+      .addColumn('decided', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
+    await db.schema
+      .alterTable('second_factor_challenges')
+      .addColumn('site_path', 'text', (column) => column.notNull().defaultTo(''))
+      .execute();
+  },
+};
+
+/** The cookie alone says which browser it is; see `findChallenge`. */
+const challengeBrowserMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('second_factor_challenges').dropColumn('browser_hash').execute();
+  },
+};
+
 export const secondFactorMigrations: Migrations = {
   '003_second_factor': secondFactorMigration,
   '024_challenge_stamps': challengeStampMigration,
+  '042_challenges_without_user_agent': challengeBrowserMigration,
+  '043_challenge_targets': challengeTargetMigration,
 };

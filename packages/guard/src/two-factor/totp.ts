@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { HOTP, Secret, TOTP } from 'otpauth';
+import { readCode } from './typed-code.js';
 
 /** Accepted difference of a phone's clock in either direction, in steps (RFC 6238 section 5.2). */
 const WINDOW = 1;
@@ -21,7 +22,7 @@ export function toStep(now: number): number {
  * and compared in every case, so that the duration reveals nothing; `HOTP.validate` of the library stops at the first
  * match and has no last used step.
  *
- * @param code as typed; spaces are ignored
+ * @param code as typed
  */
 export function findMatchingStep(
   secret: Uint8Array,
@@ -39,10 +40,9 @@ export function findMatchingStep(
   return found;
 }
 
-/** The six digits without the spaces that people and apps add, or null when the text can't be a code. */
+/** The six digits of a typed code in ASCII, or null when the text can't be a code. */
 export function parseCode(typed: string): string | null {
-  const digits = typed.replace(/[\s-]/g, '');
-  return /^\d{6}$/.test(digits) ? digits : null;
+  return readCode(typed, HOTP.defaults.digits);
 }
 
 /** Base 32 without padding (RFC 4648 section 6), as authenticator apps read keys. */

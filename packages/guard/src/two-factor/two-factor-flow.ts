@@ -19,6 +19,7 @@ import {
 import { FactorKeyError } from './factor-key.js';
 import { handleSubmit } from './handle-submit.js';
 import { type Notice, noticePage, notices } from './notices.js';
+import { REDIRECT_MAX } from './redirect-target.js';
 import { pageReply, type Reply, redirectReply, sendReply } from './reply.js';
 import {
   showStep,
@@ -38,11 +39,13 @@ import {
  */
 export interface TwoFactorFlow {
   handle(request: IncomingMessage, response: ServerResponse, facts: TwoFactorRequest): void;
+  /** @param json a program asked, so it is told in JSON where the login goes on; else a redirect leads there */
   begin(
     request: IncomingMessage,
     response: ServerResponse,
     facts: TwoFactorRequest,
     needed: TwoFactorRequirement,
+    json: boolean,
   ): void;
   /** Users for whom the cookies of this request hold a valid trusted-device token. Synchronous: from memory. */
   trustedUsers(site: SiteConfig, cookieHeader: string | undefined): readonly number[];
@@ -50,7 +53,6 @@ export interface TwoFactorFlow {
 
 /** The browser keeps the cookie longer than the challenge lives, so that an interrupted set-up can go on. */
 const COOKIE_SECONDS = 24 * 3600;
-const MAX_REDIRECT = 2048;
 
 /** The flow with the methods that only its feature uses. */
 export interface RunningTwoFactorFlow extends TwoFactorFlow {
@@ -75,9 +77,11 @@ export function createTwoFactorFlow(options: Omit<TwoFactorServices, 'onKeyCreat
     response: ServerResponse,
     facts: TwoFactorRequest,
     work: () => Promise<Reply>,
+    json = false,
   ): void => {
     work()
       .catch((error: unknown) => errorReply(deps, outages, facts, error))
+      .then((reply) => (json && reply.page !== undefined ? toProgramError(facts, reply) : reply))
       .then((reply) => sendReply(request, response, reply))
       .catch((error: unknown) => {
         logger.error({ event: 'second-factor-failed', requestId: facts.requestId, err: error }, 'No page was sent.');
@@ -86,8 +90,12 @@ export function createTwoFactorFlow(options: Omit<TwoFactorServices, 'onKeyCreat
   };
 
   return {
-    begin(request, response, facts, needed) {
-      answer(request, response, facts, () => beginChallenge(deps, request, facts, { ...needed, purpose: 'login' }));
+    begin(request, response, facts, needed, json) {
+      const work = async () => {
+        const reply = await beginChallenge(deps, request, facts, { ...needed, purpose: 'login' });
+        return json ? toProgramReply(facts, reply) : reply;
+      };
+      answer(request, response, facts, work, json);
     },
 
     handle(request, response, facts) {
@@ -133,9 +141,10 @@ async function beginChallenge(
       idHash,
       login: needed.login,
       purpose: needed.purpose,
-      browserHash: hashToken(request.headers['user-agent'] ?? ''),
       remember: needed.remember,
-      redirect: needed.redirect.length > MAX_REDIRECT ? '' : needed.redirect,
+      redirect: needed.redirect.length > REDIRECT_MAX ? '' : needed.redirect,
+      decided: needed.decided,
+      sitePath: needed.sitePath,
       interim: needed.interim,
       stamp: needed.stamp,
       createdAt: now,
@@ -150,6 +159,30 @@ async function beginChallenge(
   return redirectReply(toLinks(facts.loginPath, needed.interim).self, [
     writeCookie({ name: CHALLENGE_COOKIE, value: cookie, path: facts.loginPath, maxAge: COOKIE_SECONDS, secure }),
   ]);
+}
+
+/**
+ * The start of a challenge for a program: the window of a page that logs in by script, a phone app. Fields stand where
+ * clients of WordPress's REST API and of `admin-ajax.php` look for them.
+ */
+function toProgramReply(facts: TwoFactorRequest, begun: Reply): Reply {
+  const url = `${facts.scheme}://${facts.host}${begun.location ?? facts.loginPath}`;
+  const message = facts.language.translate('This account needs a second factor. Go on with the login at {url}', {
+    url,
+  });
+  return {
+    ...toJsonReply(401, 'two_factor_required', message, { url }),
+    ...(begun.cookies && { cookies: begun.cookies }),
+  };
+}
+
+function toProgramError(facts: TwoFactorRequest, { status }: Reply): Reply {
+  const message = facts.language.translate('The second factor can’t be checked right now. Try again later.');
+  return toJsonReply(status, 'two_factor_unavailable', message, {});
+}
+
+function toJsonReply(status: number, code: string, message: string, more: Readonly<Record<string, string>>): Reply {
+  return { status, json: { success: false, code, message, status, ...more, data: { status, message, ...more } } };
 }
 
 async function show(
@@ -221,20 +254,8 @@ async function findStep(
   const now = deps.clock();
   const cookieHeader = request.headers.cookie;
   const cookie = readCookie(cookieHeader, CHALLENGE_COOKIE);
-  const userAgent = request.headers['user-agent'] ?? '';
-  const found = await findChallenge(deps.challenges, { site: facts.site.id, cookie, userAgent, now });
-  if (found.kind === 'other-browser') {
-    const { requestId } = facts;
-    const address = toVisitorText(facts.address);
-    const { site, userId: user, login } = found.challenge;
-    deps.logger.warn(
-      { event: 'second-factor-other-browser', site, user, login, address, requestId },
-      'A login was continued in another browser and refused.',
-    );
-  }
-  return found.kind === 'found' && cookie !== null
-    ? { request: facts, challenge: found.challenge, cookie, cookieHeader, now }
-    : null;
+  const challenge = await findChallenge(deps.challenges, { site: facts.site.id, cookie, now });
+  return challenge === null || cookie === null ? null : { request: facts, challenge, cookie, cookieHeader, now };
 }
 
 /** Starts the setup for an administrator with a session. */
@@ -248,8 +269,16 @@ async function startOwnSetup(
     return noticeReply(facts, 403, notices.logInFirst(toLinks(facts.loginPath, false).again));
   }
   const { id: userId, login } = visitor;
-  const needed = { userId, login, remember: false, redirect: '', interim: false, stamp: '', purpose: 'setup' } as const;
-  return beginChallenge(deps, request, facts, needed);
+  const needed = {
+    userId,
+    login,
+    remember: false,
+    redirect: '',
+    decided: false,
+    sitePath: '',
+    interim: false,
+  } as const;
+  return beginChallenge(deps, request, facts, { ...needed, stamp: '', purpose: 'setup' });
 }
 
 function endedReply(facts: TwoFactorRequest, query: URLSearchParams): Reply {

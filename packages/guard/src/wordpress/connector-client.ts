@@ -145,6 +145,8 @@ export interface ConnectorClient extends SessionIssuer, UserLookup {
 export function createConnectorClient(options: {
   clock: Clock;
   facts: (site: SiteConfig) => SiteFacts | null;
+  /** Whether WordPress loads no plugin now, see `isInMaintenance`. Asked when a response lacks the signature. */
+  isInMaintenance?: (site: SiteConfig) => Promise<boolean>;
   /** Called after a command failed, so that the site's state is checked. Not called for `hello`, `login-reports` and `forget`. */
   onFailed?: (site: SiteConfig) => void;
   /** Called with the connector's signal on each response that it signed. */
@@ -166,7 +168,7 @@ export function createConnectorClient(options: {
     site: SiteConfig,
     name: string,
     content: object,
-    visitor?: { readonly sender: Sender; readonly cookie?: string },
+    visitor?: { readonly sender: Sender; readonly cookie?: string; readonly path?: string },
     timeoutMs = usualMs,
     queued: CommandRequest | SessionRequest = { kind: 'command', slow: timeoutMs > usualMs, waitMs: timeoutMs },
   ): Promise<CommandResponse> {
@@ -174,17 +176,30 @@ export function createConnectorClient(options: {
       getQueue(site).run(queued, task);
     const known = facts(site);
     const sender = visitor?.sender ?? toGuardSender(site, known);
-    const path = toHomePath(site, known);
+    const path = visitor?.path ?? toHomePath(site, known);
     const answer = await enqueue(() => sendAs(sender, site, path, name, content, visitor?.cookie, timeoutMs));
     const host = visitor === undefined ? getRedirectHost(answer, sender.host) : null;
     if (host === null) {
-      onSignal(site, name, verify(site, answer, sender.requestId));
+      onSignal(site, name, await verifyRunning(site, answer, sender.requestId));
       return answer;
     }
     const redirected = { ...sender, host };
     const second = await enqueue(() => sendAs(redirected, site, path, name, content, undefined, timeoutMs));
-    onSignal(site, name, verify(site, second, redirected.requestId));
+    onSignal(site, name, await verifyRunning(site, second, redirected.requestId));
     return second;
+  }
+
+  /** @returns the connector's signal. @throws ConnectorError, by which a connector is not missing during maintenance */
+  async function verifyRunning(site: SiteConfig, answer: CommandResponse, requestId: string): Promise<Signal> {
+    try {
+      return verify(site, answer, requestId);
+    } catch (error) {
+      const isMissing = error instanceof ConnectorError && error.fault.kind === 'missing';
+      if (isMissing && (await options.isInMaintenance?.(site)) === true) {
+        throw unreachable('WordPress is in maintenance mode');
+      }
+      throw error;
+    }
   }
 
   function getQueue({ upstream }: SiteConfig): CommandQueue {
@@ -293,9 +308,13 @@ export function createConnectorClient(options: {
       };
       await reportFailure(site, command(site, 'end-sessions', body, endSessionsResponse, keep));
     },
-    async issueSession(site, { sender, newFactor, ...rest }) {
+    async issueSession(site, { sender, newFactor, sitePath, ...rest }) {
       const body = { ...rest, new_factor: newFactor };
-      const answer = await reportFailure(site, send(site, 'issue-session', body, { sender }));
+      const visitor =
+        sitePath === ''
+          ? { sender }
+          : { sender, path: new URL(sitePath, 'http://site.invalid/').pathname.replace(/\/+$/, '') };
+      const answer = await reportFailure(site, send(site, 'issue-session', body, visitor));
       const { redirect } = parseResponse(issueSessionResponse, 'issue-session', answer);
       return { redirect, setCookies: answer.setCookies };
     },
@@ -361,7 +380,8 @@ function toGuardSender(site: SiteConfig, known: SiteFacts | null): Sender {
 }
 
 /** @returns the connector's signal. @throws ConnectorError when the response is not signed by it */
-function verify(site: SiteConfig, { status, signal: value, location }: CommandResponse, requestId: string): Signal {
+function verify(site: SiteConfig, answer: CommandResponse, requestId: string): Signal {
+  const { status, signal: value, location } = answer;
   const signal = readSignal(site.secret, value, requestId);
   switch (signal.kind) {
     case 'ok':
@@ -369,8 +389,7 @@ function verify(site: SiteConfig, { status, signal: value, location }: CommandRe
     case 'other_secret':
       throw new ConnectorError({ kind: 'other_secret', keyId: signal.keyId });
     case 'missing':
-      // The web server sends these by itself, when PHP is down or too many requests came, so the connector may be there.
-      if (status >= 500 || status === 429) throw unreachable(`it answered with HTTP status ${status}`);
+      if (isFromWebServer(answer)) throw unreachable(`it answered with HTTP status ${status}`);
       throw new ConnectorError({ kind: 'missing', ...(leadsToSetUp(location) && { notSetUp: true }) });
     case 'invalid':
       throw unreachable(
@@ -379,6 +398,17 @@ function verify(site: SiteConfig, { status, signal: value, location }: CommandRe
           : 'its answer is not signed for this request',
       );
   }
+}
+
+/** Statuses with which web servers and firewalls refuse a request before PHP. */
+const WEB_SERVER_REFUSALS: ReadonlySet<number> = new Set([403, 408, 413, 429, 431]);
+
+/**
+ * Whether the web server may have responded by itself, because PHP is down, too many requests came, or the site is closed:
+ * the connector may be there. WordPress refuses commands of a connector that it has not in JSON, as any call of REST.
+ */
+function isFromWebServer({ status, text }: CommandResponse): boolean {
+  return status >= 500 || (WEB_SERVER_REFUSALS.has(status) && (status === 429 || !text.trimStart().startsWith('{')));
 }
 
 function leadsToSetUp(location: string | undefined): boolean {
@@ -398,6 +428,10 @@ export interface SessionIssuer {
       readonly user: number;
       readonly remember: boolean;
       readonly redirect: string;
+      /** `redirect` is where the user goes, unless a new password is due. */
+      readonly decided: boolean;
+      /** Path of the site of a network that makes the session; empty for its main site. */
+      readonly sitePath: string;
       readonly interim: boolean;
       /** The user's stamp, which must not have changed, or empty. */
       readonly stamp: string;

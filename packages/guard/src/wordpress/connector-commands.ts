@@ -72,6 +72,8 @@ const coreAnswer = z.object({
   changed: foundFiles,
   missing: z.array(z.string()),
   unknown: foundFiles,
+  /** Logs and settings of the server in WordPress's folders; older connectors count them among the unknown. */
+  left: z.array(z.string()).default([]),
 });
 export type CoreFiles = z.output<typeof coreAnswer>;
 const administratorsAnswer = z.object({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { toSessionCookieNames } from '../http/session-cookies.js';
+import { toKnownTimeZone } from '../lib/time-zone.js';
 import { type NamedFolder, SIGNED_VALUES, type SignedXmlRpc, type SiteFacts } from '../site.js';
 import { reportSchema } from './login-headers.js';
 
@@ -49,6 +50,18 @@ export const helloResponse = z.object({
   /** Changes with any name or address among these. */
   names: z.string().max(64).catch(''),
   timezone: z.string().max(100),
+  /** A moment, Unix seconds, and how far the site's clock is ahead of UTC then, seconds. Null from an older connector. */
+  clock: z
+    .object({
+      time: z.number().int().nonnegative(),
+      offset: z
+        .number()
+        .int()
+        .min(-14 * 3600)
+        .max(14 * 3600),
+    })
+    .nullable()
+    .catch(null),
   locale: z.string().max(40).default('en_US'),
   policy: z.string().nullable(),
   /** Where PHP has WordPress and the connector's loader. Null from a connector of an older version. */
@@ -229,7 +242,7 @@ export function toSiteFacts(hello: HelloResponse, before: SiteFacts | null = nul
       sessionCookies: toSessionCookieNames({ session: cookies.logged_in, others: cookies.auth }),
     }),
     ...(hello.names !== '' && { names: hello.names }),
-    timeZone: hello.timezone,
+    timeZone: hello.clock === null ? hello.timezone : toKnownTimeZone(hello.timezone, hello.clock),
     locale: hello.locale,
     multisite: hello.multisite,
     signedXmlRpc: readSignedXmlRpc(hello.signed_xml_rpc).plugins,

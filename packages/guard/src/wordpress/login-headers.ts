@@ -63,6 +63,10 @@ export const reportSchema = z.object({
       redirect: z.string(),
       interim: z.boolean(),
       stamp: z.string().max(64).default(''),
+      /** Path of the site of a network, `/two/`; empty for its main site. */
+      site: z.string().max(200).default(''),
+      /** Only the session was held back: the response is the one for a user who has logged in. */
+      withheld: z.boolean().default(false),
     })
     .nullable(),
 });

@@ -1,5 +1,6 @@
 import type { Alerts } from '@security-optimizer/contract/alerts';
 import { messages } from '@security-optimizer/contract/messages';
+import { dropUnseen, toPlainText } from '@security-optimizer/contract/typed-text';
 import { type ReactNode, useRef, useState } from 'react';
 import { FormDialog, useSave } from '../../forms/form-dialog.js';
 import { __, translate } from '../../i18n/translate.js';
@@ -84,7 +85,7 @@ export function WebhookDialog({ webhook, ...props }: DialogProps & { readonly we
   const [url, setUrl] = useState('');
   const [secret, setSecret] = useState('');
   const isKept = webhook !== null;
-  const address = url.trim();
+  const address = dropUnseen(url);
   const wrongUrl = isKept && address === '' ? undefined : urlError(address);
   const wrongSecret =
     secret === ''
@@ -150,7 +151,7 @@ export function WebhookDialog({ webhook, ...props }: DialogProps & { readonly we
                   placeholder="whsec_…"
                   value={secret}
                   onText={(text) => {
-                    setSecret(text.trim());
+                    setSecret(dropUnseen(text));
                     form.touch('secret');
                   }}
                 />
@@ -180,7 +181,7 @@ function newSecret(): string {
 /** Slack: the address of its incoming webhook, which is a secret itself. */
 export function SlackDialog({ slack, ...props }: DialogProps & { readonly slack: Alerts['slack'] }) {
   const [url, setUrl] = useState('');
-  const address = url.trim();
+  const address = dropUnseen(url);
   const wrong = urlError(address);
   return (
     <ChannelDialog
@@ -231,7 +232,7 @@ export function SyslogDialog({ syslog, ...props }: DialogProps & { readonly sysl
   const [protocol, setProtocol] = useState<'udp' | 'tcp'>(stored.protocol);
   const [framing, setFraming] = useState<'octets' | 'lf'>(stored.framing);
   const isPort = /^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
-  const form = { host: host.trim(), port: Number(port), protocol, framing };
+  const form = { host: toPlainText(host), port: Number(port), protocol, framing };
   const isChanged = (['host', 'port', 'protocol', 'framing'] as const).some((name) => form[name] !== stored[name]);
   return (
     <ChannelDialog
@@ -277,7 +278,7 @@ export function SyslogDialog({ syslog, ...props }: DialogProps & { readonly sysl
                 inputMode="numeric"
                 value={port}
                 onText={(text) => {
-                  setPort(text.trim());
+                  setPort(toPlainText(text));
                   errors.touch('port');
                 }}
               />

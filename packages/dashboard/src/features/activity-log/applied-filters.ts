@@ -1,6 +1,7 @@
 import { type ActivityFilter, type VisitPreset, visitPresets } from '@security-optimizer/contract/activity';
 import { type AttackGoal, attackGoals } from '@security-optimizer/contract/attackers';
 import type { LogFilterName, LogView } from '@security-optimizer/contract/log-address';
+import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import type { Query } from '../../api/client.js';
 import type { DateTexts } from '../../i18n/date-texts.js';
 import { dayEnd, dayStart, siteDay, siteNow, timeOfDay } from '../../i18n/site-time.js';
@@ -204,7 +205,7 @@ export function fromLogView({ preset, search, filters }: LogView, zone: string, 
     choices: [...end('from', from), ...end('to', to), ...others],
     exact,
     preset: visitPresets.find((name) => name === preset) ?? 'all',
-    search: search.trim(),
+    search: dropUnseen(search),
   };
 }
 

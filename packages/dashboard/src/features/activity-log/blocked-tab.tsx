@@ -1,6 +1,7 @@
 import type { BlockedRow } from '@security-optimizer/contract/activity';
 import { ROW_ANIMATION_MS } from '@security-optimizer/contract/limits';
 import { messages } from '@security-optimizer/contract/messages';
+import { toPlainAddress } from '@security-optimizer/contract/typed-text';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import type { ApiCall, ApiFailure } from '../../api/client.js';
@@ -145,7 +146,7 @@ export function BlockForm({ onBlocked }: { readonly onBlocked: () => void }) {
     if (!errors.check()) return;
     save<unknown>({
       name: 'blockAddresses',
-      call: { suffix: '/block-addresses', body: { address: address.trim() } },
+      call: { suffix: '/block-addresses', body: { address: toPlainAddress(address) } },
       onSuccess: () => {
         setAddress('');
         errors.reset();
@@ -187,7 +188,7 @@ export function BlockForm({ onBlocked }: { readonly onBlocked: () => void }) {
 }
 
 function addressError(text: string): string | null {
-  if (text.trim() === '') return translate(messages.required);
+  if (toPlainAddress(text) === '') return translate(messages.required);
   return parseAddressRange(text) === null ? translate(messages.invalidFormat) : null;
 }
 

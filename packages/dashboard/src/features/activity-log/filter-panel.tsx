@@ -2,6 +2,7 @@ import { type ActivityFilter, filterOption } from '@security-optimizer/contract/
 import { IP_FILTER_PATTERN, LOG_LIFETIMES } from '@security-optimizer/contract/activity-limits';
 import { PHONE_MAX_WIDTH } from '@security-optimizer/contract/limits';
 import { messages } from '@security-optimizer/contract/messages';
+import { dropUnseen, toPlainAddress } from '@security-optimizer/contract/typed-text';
 import { type FormEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import * as z from 'zod/mini';
 import { ignoreFailure, useSiteZone } from '../../api/options.js';
@@ -160,14 +161,16 @@ function showWhole(panel: HTMLElement | null): void {
 
 function wrongChoices(choices: readonly FilterChoice[]): Readonly<Record<string, string>> {
   const ip = findChoice(choices, 'ip');
-  return ip === undefined || IP_FILTER_PATTERN.test(String(ip.value).trim())
+  return ip === undefined || IP_FILTER_PATTERN.test(toPlainAddress(String(ip.value)))
     ? {}
     : { ip: translate(messages.invalidFormat) };
 }
 
 function trimmed(choice: FilterChoice): FilterChoice {
-  const { value } = choice;
-  return typeof value === 'string' ? { ...choice, value: value.trim(), text: choice.text.trim() } : choice;
+  const { value, text, child } = choice;
+  if (typeof value !== 'string') return choice;
+  const clean = child === 'ip' ? toPlainAddress : dropUnseen;
+  return { ...choice, value: clean(value), text: clean(text) };
 }
 
 export interface FilterDropdownProps {

@@ -1,6 +1,7 @@
 import { type Recipient, type Recipients, recipientsSchema } from '@security-optimizer/contract/activity';
 import type { AlertKind } from '@security-optimizer/contract/alerts';
 import { messages } from '@security-optimizer/contract/messages';
+import { toPlainText } from '@security-optimizer/contract/typed-text';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import * as z from 'zod/mini';
@@ -159,7 +160,7 @@ export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed 
   const [report, setReport] = useState(before?.report ?? 1);
   const [kinds, setKinds] = useState<readonly AlertKind[]>(before?.kinds ?? []);
   const body = useRef<HTMLDivElement>(null);
-  const email = text.trim().toLowerCase();
+  const email = toPlainText(text).toLowerCase();
   const wrong = emailError(email, others);
   const errors = useFormErrors(wrong === null ? {} : { email: wrong }, () => focusFirstError(body.current));
   const saving = useSave();

@@ -1,4 +1,5 @@
 import { type VisitPreset, visitPresets } from '@security-optimizer/contract/activity';
+import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { __ } from '../../i18n/translate.js';
 import { AffixInput } from '../../ui/field.js';
@@ -45,7 +46,8 @@ function SearchField({ applied, onApply }: Omit<SeekBarProps, 'name'>) {
   function search(wanted: string): void {
     clearTimeout(timer.current);
     const { applied: now, onApply: apply } = latest.current;
-    if (wanted.trim() !== now.search) apply({ ...now, search: wanted.trim() });
+    const looked = dropUnseen(wanted);
+    if (looked !== now.search) apply({ ...now, search: looked });
   }
 
   function type(wanted: string): void {

@@ -1,6 +1,7 @@
 import { ROW_ANIMATION_MS } from '@security-optimizer/contract/limits';
 import { ADDRESS_CHARACTERS, LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login-limits';
 import { messages } from '@security-optimizer/contract/messages';
+import { toPlainAddress } from '@security-optimizer/contract/typed-text';
 import { useEffect, useId, useRef, useState } from 'react';
 import { loginOptions } from '../../api/options.js';
 import { isInRange, parseAddress, parseAddressRange } from '../../forms/addresses.js';
@@ -181,7 +182,7 @@ export function AccessList({ list, labelledBy, errors, onTouch }: AccessListProp
               type="button"
               className="so-iconbtn"
               aria-label={
-                text.trim() === ''
+                toPlainAddress(text) === ''
                   ? __('Remove this row', 'security-optimizer')
                   : /* translators: %s: an IP address */
                     sprintf(__('Remove %s', 'security-optimizer'), text)
@@ -282,7 +283,7 @@ export interface AccessRow {
 
 /** Rows in the format of the API; empty ones are dropped (specification section 5). */
 export function getFilledRows(rows: readonly AccessRow[]): readonly AccessRow[] {
-  return rows.map(({ key, text }) => ({ key, text: text.trim() })).filter(({ text }) => text !== '');
+  return rows.map(({ key, text }) => ({ key, text: toPlainAddress(text) })).filter(({ text }) => text !== '');
 }
 
 /** Errors by row key. */

@@ -10,6 +10,7 @@ import {
   USERNAME_PATTERN,
 } from '@security-optimizer/contract/login-limits';
 import { messages } from '@security-optimizer/contract/messages';
+import { dropUnseen, toPlainText } from '@security-optimizer/contract/typed-text';
 import { __, sprintf, translate, translateNamed } from '../../i18n/translate.js';
 import type { Messages } from '../../ui/use-form-errors.js';
 
@@ -28,9 +29,9 @@ export function toLoginUrlForm(type: LoginUrlOption['type'], entries: readonly L
   return { type, login: entry?.login ?? '', signup: entry === undefined ? null : entry.signup };
 }
 
-/** Removes the site's address and slashes around the path, which people paste along. */
+/** Removes the site's address and slashes around the path, and marks that nobody sees, which people paste along. */
 export function toLoginPath(value: string, homeUrl: string): string {
-  const text = value.trim();
+  const text = toPlainText(value);
   const path = text.toLowerCase().startsWith(homeUrl.toLowerCase()) ? text.slice(homeUrl.length) : text;
   return path.replace(/^\/+|\/+$/g, '');
 }
@@ -90,7 +91,7 @@ export function getRenameErrors(names: readonly (readonly [string, string])[], t
   const typed = new Set<string>();
   const errors: Record<string, string> = {};
   for (const [id, value] of names) {
-    const name = value.trim();
+    const name = dropUnseen(value);
     const error = getUsernameError(name, typed, takenNames);
     if (error !== null) errors[id] = error;
     if (name !== '') typed.add(name.toLowerCase());

@@ -1,3 +1,4 @@
+import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { useRef, useState } from 'react';
 import { loginOptions } from '../../api/options.js';
 import { FormDialog, useSave } from '../../forms/form-dialog.js';
@@ -31,7 +32,7 @@ export default function UsernamesDialog({ options, store, reload, onClosed }: Lo
 
   function submit(): void {
     if (!errors.check()) return;
-    const admin_names = users.map(({ ID }) => ({ ID, user_login: (names[ID] ?? '').trim() }));
+    const admin_names = users.map(({ ID }) => ({ ID, user_login: dropUnseen(names[ID] ?? '') }));
     saving.save<unknown>({
       name: 'update:disable_usernames',
       call: { suffix: '/disable-admin-username', body: { disable_usernames: 1, admin_names } },

@@ -1,5 +1,6 @@
 import type { LoginAttempts } from '@security-optimizer/contract/login-limits';
 import { type SiteSecurityToggle, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { useState } from 'react';
 import { type ApiCall, ApiFailure } from '../../api/client.js';
 import { ignoreFailure, loginOptions, type OptionsSource, securityOptions } from '../../api/options.js';
@@ -128,7 +129,10 @@ export function toApiCall(id: StepId, form: ApplyForm, attempts: number, homeUrl
     case 'login_attempts':
       return { suffix: '/limit-login-attempts', body: { login_attempts: attempts as LoginAttempts } };
     case 'disable_usernames': {
-      const admin_names = Object.entries(form.names).map(([ID, name]) => ({ ID: Number(ID), user_login: name.trim() }));
+      const admin_names = Object.entries(form.names).map(([ID, name]) => ({
+        ID: Number(ID),
+        user_login: dropUnseen(name),
+      }));
       return {
         suffix: '/disable-admin-username',
         body: { disable_usernames: 1, ...(admin_names.length > 0 ? { admin_names } : {}) },

@@ -1,6 +1,7 @@
 import { blockDurations } from '@security-optimizer/contract/blocks';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
+import { toPlainAddress } from '@security-optimizer/contract/typed-text';
 import { addressKey, parseAddress } from '../../lib/address.js';
 import { parseRange, type Range, rangeText } from '../../lib/address-set.js';
 import { ApiError } from '../../lib/api-error.js';
@@ -218,7 +219,8 @@ export async function blockAddresses(
     terms,
   }: AddressChange & { readonly seen: string; readonly text: string; readonly terms: BlockTerms },
 ): Promise<AddressOutcome & { readonly visitorId: number }> {
-  const range = parseVisitorRange(text);
+  const plain = toPlainAddress(text);
+  const range = parseVisitorRange(plain);
   if (range === null) {
     throw new ApiError('invalid_input', {
       fields: { address: 'Use an address or a range, for example 192.0.2.1, 192.0.2.0/24 or 192.0.2.*.' },
@@ -226,7 +228,7 @@ export async function blockAddresses(
   }
   const typed = rangeText(range);
   const isAddress = parseAddress(typed) !== null;
-  const network = isAddress && !text.includes('/') ? toNetwork({ kind: 'ip', value: typed }) : null;
+  const network = isAddress && !plain.includes('/') ? toNetwork({ kind: 'ip', value: typed }) : null;
   const value = network ?? typed;
   for (const part of new Set([typed, value])) {
     await refuseProtectedAddress(blocking, { site, actor }, toRange(part));
@@ -373,7 +375,7 @@ export async function unblockLogin(
   },
   { site, actor, ip }: { readonly site: SiteConfig; readonly actor: Actor; readonly ip: string },
 ): Promise<ServerText> {
-  const address = parseVisitor(ip.trim().replace(/\/64$/, ''));
+  const address = parseVisitor(toPlainAddress(ip).replace(/\/64$/, ''));
   if (address === null) throw new ApiError('invalid_input', { fields: { ip: 'Use an IP address.' } });
   const key = addressKey(address);
   await deps.removeLocks({ site: site.id, keys: [key], actor, at: deps.clock() });

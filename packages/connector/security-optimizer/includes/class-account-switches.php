@@ -1,0 +1,66 @@
+<?php
+/**
+ * Somebody who gave the second factor acts as somebody else, by a plugin that switches accounts, and comes back.
+ *
+ * The factor of the other account is not asked for, since only its owner could give it. No way in for others: the browser
+ * has a session with the factor, no password or login link is part of the request, WordPress lets its user edit the other
+ * account, and nobody becomes an administrator who was none.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Account_Switches {
+
+	/** Name of a session's member that says who acts in it as its user: id and stamp of that account. */
+	const ACTING = 'security_optimizer_acting';
+
+	/** Who can do one of these can change who needs a second factor, or run code. */
+	const ADMINISTRATORS = array( 'manage_options', 'promote_users', 'edit_plugins', 'install_plugins', 'update_core', 'unfiltered_upload' );
+
+	/**
+	 * Marks a session in which the browser's user begins to act as somebody else, or is back again.
+	 *
+	 * @param array $session The new session's data.
+	 * @param int   $user_id Its user.
+	 * @return array
+	 */
+	public static function mark( $session, $user_id ) {
+		$own = Security_Optimizer_Signed_In_User::id();
+		if ( 0 === $own || $own === $user_id || Security_Optimizer_Password_Checks::has_checked() ) {
+			return $session;
+		}
+		if ( self::is_back( $user_id ) ) {
+			$session[ Security_Optimizer_Second_Factor_Sessions::PASSED ] = 1;
+		} elseif ( Security_Optimizer_Signed_In_User::has_factor( $own ) ) {
+			$session[ self::ACTING ] = array( $own, Security_Optimizer_Second_Factor::stamp( $own ) );
+			if ( self::may_act_as( $own, $user_id ) ) {
+				$session[ Security_Optimizer_Second_Factor_Sessions::PASSED ] = 1;
+			}
+		}
+		return $session;
+	}
+
+	/**
+	 * @param int $user_id A user.
+	 * @return bool Whether this user acts as another one in the browser's session, and has not changed since.
+	 */
+	private static function is_back( $user_id ) {
+		$session = Security_Optimizer_Signed_In_User::session();
+		$acting  = isset( $session[ self::ACTING ] ) && is_array( $session[ self::ACTING ] ) ? $session[ self::ACTING ] : array( 0, '' );
+		return $user_id === $acting[0] && hash_equals( Security_Optimizer_Second_Factor::stamp( $user_id ), (string) $acting[1] );
+	}
+
+	private static function may_act_as( $own, $user_id ) {
+		if ( ! user_can( $own, 'edit_user', $user_id ) || ( is_multisite() && is_super_admin( $user_id ) && ! is_super_admin( $own ) ) ) {
+			return false;
+		}
+		foreach ( self::ADMINISTRATORS as $capability ) {
+			if ( user_can( $user_id, $capability ) && ! user_can( $own, $capability ) ) {
+				return false;
+			}
+		}
+		return true;
+	}
+}

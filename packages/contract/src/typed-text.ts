@@ -1,0 +1,157 @@
+/**
+ * Text that people type or paste, as they see it. Keyboards and input methods of many languages type digits and signs of
+ * their own, and what is copied from a chat, a mail or a spreadsheet brings marks along that nobody sees. Guard and the
+ * dashboard read what was meant by the same functions; guard decides.
+ *
+ * Without regular expressions that the oldest browsers can't read, and without schemas: it is part of every page.
+ */
+
+/**
+ * Text without the marks that nobody sees, without white space at its ends, and with full-width forms, digits of other
+ * scripts and typographic hyphens in ASCII. Letters of other scripts stay, so that a check refuses what only looks alike,
+ * and so do ² and ½, which stand for more than a digit.
+ */
+export function toPlainText(typed: string): string {
+  return isPlain(typed) ? typed.trim() : convert(typed, toPlainCharacter).trim();
+}
+
+/**
+ * An address or a range of addresses in plain text: as `toPlainText`, with any dash for the hyphen of a range, dots of
+ * other scripts, and without the dot or comma behind it that belongs to the sentence.
+ */
+export function toPlainAddress(typed: string): string {
+  const text = isPlain(typed) ? typed : convert(typed, toAddressCharacter);
+  let end = text.length;
+  while (end > 0 && ' \t\r\n.,;'.includes(text.charAt(end - 1))) end--;
+  return text.slice(0, end).trim();
+}
+
+/** Text without the marks that nobody sees, and without white space at its ends. All else stays as it was typed. */
+export function dropUnseen(typed: string): string {
+  return isPlain(typed) ? typed.trim() : convert(typed, keepSeen).trim();
+}
+
+/**
+ * The value of a decimal digit of any script (Unicode category Nd), or -1 for anything else. Numerals such as ², ½ and ⑫
+ * are none. In browsers that don't know Unicode's categories only ASCII and full-width digits have a value.
+ *
+ * @param character one code point
+ */
+export function toDigit(character: string): number {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x80) return code >= ZERO && code <= ZERO + 9 ? code - ZERO : -1;
+  let value = values.get(code);
+  if (value === undefined) {
+    if (!isDigit(code)) return -1;
+    // The ten digits of a script stand in a row from 0 to 9; several scripts may follow one another.
+    let first = code;
+    while (isDigit(first - 1)) first--;
+    value = (code - first) % 10;
+    values.set(code, value);
+  }
+  return value;
+}
+
+/** Values by code point, for digits that were found; there are some hundreds. */
+const values = new Map<number, number>();
+
+/**
+ * Whether a character is shown as nothing (Default_Ignorable_Code_Point and the invisible ones of category Cf).
+ *
+ * U+202E is not among them: it turns round what follows, so the reader has seen another text than the one that is read.
+ */
+export function isUnseen(code: number): boolean {
+  if (code < 0xad || code === RIGHT_TO_LEFT_OVERRIDE) return false;
+  return UNSEEN.some(([first, last]) => code >= first && code <= last);
+}
+
+const ZERO = 0x30;
+const RIGHT_TO_LEFT_OVERRIDE = 0x202e;
+
+/** First and last code points. */
+const UNSEEN: readonly (readonly [number, number])[] = [
+  // Soft hyphen, grapheme joiner, Arabic letter mark.
+  [0xad, 0xad],
+  [0x34f, 0x34f],
+  [0x61c, 0x61c],
+  // Fillers and inherent vowels.
+  [0x115f, 0x1160],
+  [0x17b4, 0x17b5],
+  [0x3164, 0x3164],
+  [0xffa0, 0xffa0],
+  // Variation selectors.
+  [0x180b, 0x180f],
+  [0xfe00, 0xfe0f],
+  // Spaces without width, joiners, marks of direction.
+  [0x200b, 0x200f],
+  [0x202a, 0x202e],
+  [0x2060, 0x206f],
+  // Byte order mark, interlinear annotations.
+  [0xfeff, 0xfeff],
+  [0xfff0, 0xfffb],
+  // Shorthand and music; tags and further variation selectors.
+  [0x1bca0, 0x1bca3],
+  [0x1d173, 0x1d17a],
+  [0xe0000, 0xe0fff],
+];
+
+/** By far the most texts: ASCII, of which nothing is converted. */
+function isPlain(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
+
+function convert(text: string, toCharacter: (character: string, code: number) => string): string {
+  let converted = '';
+  for (const character of Array.from(text)) converted += toCharacter(character, character.codePointAt(0) ?? 0);
+  return converted;
+}
+
+function keepSeen(character: string, code: number): string {
+  return isUnseen(code) ? '' : character;
+}
+
+function toPlainCharacter(character: string, code: number): string {
+  if (code < 0x7f) return character;
+  if (isUnseen(code)) return '';
+  const digit = toDigit(character);
+  if (digit >= 0) return String(digit);
+  if (HYPHENS.includes(character)) return '-';
+  if (COMMAS.includes(character)) return ',';
+  if (/\s/.test(character)) return ' ';
+  // Full-width and small forms of ASCII signs and letters.
+  const hasForms = (code >= 0xfe50 && code <= 0xfe6f) || (code >= 0xff01 && code <= 0xff5e);
+  const plain = hasForms ? character.normalize('NFKC') : '';
+  return /^[\x21-\x7e]$/.test(plain) ? plain : character;
+}
+
+function toAddressCharacter(character: string, code: number): string {
+  if (DASHES.includes(character)) return '-';
+  return DOTS.includes(character) ? '.' : toPlainCharacter(character, code);
+}
+
+/** They look like the ASCII sign. */
+const HYPHENS = '\u2010\u2011\ufe63\uff0d';
+/**
+ * Those between the ends of a range: figure dash, en dash, em dash, bar, minus, wave dash, what a Japanese keyboard has for
+ * the hyphen, and their presentation forms.
+ */
+const DASHES = `${HYPHENS}\u2012\u2013\u2014\u2015\u2212\u301c\u30fc\ufe31\ufe32\ufe58\uff5e`;
+/** Ideographic full stop and its half-width form, Arabic full stop and decimal separator, one dot leader. */
+const DOTS = '\u3002\uff61\u06d4\u066b\u2024';
+/** Arabic, ideographic and its half-width form. The full-width one is among the full-width forms. */
+const COMMAS = '\u060c\u3001\uff64';
+
+/** Unicode's decimal digits. Made at run time, since the oldest browsers refuse a script that holds the expression. */
+const DECIMAL = decimalPattern();
+
+function decimalPattern(): RegExp {
+  try {
+    return /^\p{Nd}$/u;
+  } catch {
+    return /^[\uff10-\uff19]$/;
+  }
+}
+
+function isDigit(code: number): boolean {
+  return DECIMAL.test(String.fromCodePoint(code));
+}

@@ -1,0 +1,113 @@
+import type { RawHeaders } from '../http/headers.js';
+import { rewriteLocation } from '../http/rewrite-location.js';
+import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js';
+import type { SiteConfig } from '../site.js';
+
+/** A request as the visitor's browser sent it. */
+export interface SentRequest {
+  readonly method: string;
+  readonly scheme: 'http' | 'https';
+  /** With port. */
+  readonly host: string;
+  /** Path and query. */
+  readonly target: string;
+}
+
+/** Longest URL that is kept for the end of a login; web servers accept no longer one either. Characters. */
+export const REDIRECT_MAX = 8000;
+
+/**
+ * Where WordPress's own response to a login leads, whose session was held back: to the `Location` of a redirect, or to
+ * the page itself that a link opened (a GET request with an HTML response).
+ *
+ * @param headers of the response, as WordPress sent them
+ * @returns an absolute URL; null when the response says nothing about it
+ */
+export function readOwnTarget(
+  request: SentRequest,
+  { status, headers, site }: { readonly status: number; readonly headers: RawHeaders; readonly site: SiteConfig },
+): string | null {
+  const url = `${request.scheme}://${request.host}${request.target}`;
+  if (status === 200) {
+    const isPage = request.method === 'GET' && /^text\/html\b/i.test(findHeader(headers, 'content-type') ?? '');
+    return isPage ? toAbsolute(request.target, url) : null;
+  }
+  const location = status >= 300 && status < 400 ? findHeader(headers, 'location') : undefined;
+  return location === undefined ? null : toAbsolute(toVisibleUrl(location, request, site), url);
+}
+
+/**
+ * The URL to which a visitor is redirected after the second factor: what WordPress or a plugin has decided, as without
+ * the second factor. WordPress itself allows only its own hosts and those of `allowed_redirect_hosts`.
+ *
+ * Only a URL that is spelled in full leads to another host: whatever else a browser might read as one (URL Standard: it
+ * skips tabs and treats a backslash as a slash) was meant as a path. Schemes that run or show what is in the URL lead
+ * nowhere, and neither do URLs with user information.
+ *
+ * @param target a path or a URL, as WordPress returned it
+ * @param at scheme and host, with port, of the page that redirects
+ */
+export function toRedirectTarget(
+  target: string,
+  at: { readonly scheme: 'http' | 'https'; readonly host: string },
+  fallback: string,
+): string {
+  const here = `${at.scheme}://${at.host}`;
+  let url: URL;
+  try {
+    url = new URL(target, `${here}/`);
+  } catch {
+    return fallback;
+  }
+  if (target === '' || url.username !== '' || url.password !== '') return fallback;
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return isAppUrl(url) ? url.href : fallback;
+  const isSpelledInFull = /^(?:https?:)?\/\/[^/\\]/i.test(target);
+  if (!isSameHost(url, at)) return isSpelledInFull ? url.href : fallback;
+  // Behind a proxy WordPress knows its scheme better than guard does, so an absolute URL keeps its scheme.
+  return /^https?:\/\//i.test(target) ? url.href : `${here}${url.pathname}${url.search}${url.hash}`;
+}
+
+/** A URL of WordPress as the visitor must see it: with the host of the visitor in place of that of the web server. */
+export function toVisibleUrl(
+  url: string,
+  { scheme, host }: Pick<SentRequest, 'scheme' | 'host'>,
+  site: Pick<SiteConfig, 'upstream'>,
+): string {
+  const upstream = toUpstreamAuthority(toUpstreamAddress(site.upstream));
+  return rewriteLocation(url, { scheme, host, upstream, target: null });
+}
+
+/** Schemes of the web that are no addresses of programs: browsers follow no redirect to them. */
+const NOT_OF_APPS: ReadonlySet<string> = new Set([
+  'about:',
+  'blob:',
+  'data:',
+  'file:',
+  'filesystem:',
+  'ftp:',
+  'javascript:',
+  'vbscript:',
+  'view-source:',
+]);
+
+/** Whether a URL opens a program on the visitor's device (`com.example.shop://signed-in`), as phone apps register them. */
+function isAppUrl(url: URL): boolean {
+  return !NOT_OF_APPS.has(url.protocol) && url.href.startsWith(`${url.protocol}//`);
+}
+
+function isSameHost(url: URL, at: { readonly host: string }): boolean {
+  return URL.canParse(`${url.protocol}//${at.host}`) && url.host === new URL(`${url.protocol}//${at.host}`).host;
+}
+
+/** @param reference holds bytes as latin1, as HTTP headers do */
+function toAbsolute(reference: string, base: string): string | null {
+  const encoded = reference.replace(/[^\x21-\x7e]/g, (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  if (!URL.canParse(encoded, base)) return null;
+  const { href } = new URL(encoded, base);
+  return href.length > REDIRECT_MAX ? null : href;
+}
+
+function findHeader(headers: RawHeaders, name: string): string | undefined {
+  const at = headers.findIndex((each, i) => i % 2 === 0 && each.toLowerCase() === name);
+  return at === -1 ? undefined : headers[at + 1];
+}
