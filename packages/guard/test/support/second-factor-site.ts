@@ -37,6 +37,8 @@ export interface SecondFactorSite {
   now: number;
   /** The user whose password is right when a form is posted to `/wp-login.php`. */
   needed: TwoFactorRequirement;
+  /** A program posts the form, so the start of the challenge is JSON. */
+  program: boolean;
   /** Where WordPress says the user goes. */
   redirect: string;
   wordpressAnswers: boolean;
@@ -100,13 +102,14 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
       requestId: '00112233445566ff',
       loginPath: '/wp-login.php',
       language: site.language,
+      mayBeSignedIn: /(?:^|; )wp=/.test(request.headers.cookie ?? ''),
     };
     if (request.url?.includes('action=second-factor')) return twoFactor.handle(request, response, visit);
     if (request.url?.startsWith('/trusted')) {
       response.end(JSON.stringify(twoFactor.trustedUsers(config, request.headers.cookie)));
       return;
     }
-    request.resume().on('end', () => twoFactor.begin(request, response, visit, site.needed));
+    request.resume().on('end', () => twoFactor.begin(request, response, visit, site.needed, site.program));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(
@@ -120,7 +123,11 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     ...{ dataDir: folder, keyFile, db, twoFactor, factors, attempts, log },
     now: Date.UTC(2026, 4, 4, 12, 0, 5),
-    needed: { userId: 1, login: 'owner', remember: true, redirect: '/wp-admin/edit.php', interim: false, stamp: 'old' },
+    needed: {
+      ...{ userId: 1, login: 'owner', remember: true, redirect: '/wp-admin/edit.php', interim: false, stamp: 'old' },
+      ...{ decided: false, sitePath: '' },
+    },
+    program: false,
     redirect: '/wp-admin/edit.php',
     wordpressAnswers: true,
     language: english,
