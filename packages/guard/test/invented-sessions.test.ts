@@ -148,7 +148,8 @@ describe('questions who somebody is that WordPress never answers', () => {
       ).catch(() => undefined),
     );
     const owner = { ...sender, address: '203.0.113.7' };
-    const rest = { user: 1, remember: true, redirect: '', interim: false, stamp: '', newFactor: false };
+    const target = { redirect: '', decided: false, sitePath: '', interim: false };
+    const rest = { user: 1, remember: true, ...target, stamp: '', newFactor: false };
     expect((await client.issueSession(site, { ...rest, sender: owner })).setCookies).toHaveLength(2);
     expect((await client.hello(site)).connector).toBe(connector.version);
     expect((await client.events(site, { ack: [], limit: 1 })).events).toEqual([]);

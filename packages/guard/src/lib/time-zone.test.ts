@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { endOfLocalDay, localTimestamp, startOfLocalDay } from './time-zone.js';
+import { describe, expect, it } from 'vitest';
+import { endOfLocalDay, localTimestamp, offsetAt, startOfLocalDay, toKnownTimeZone } from './time-zone.js';
 
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe', '+05:30', '-9.5'];
 
@@ -48,4 +48,52 @@ it('a time is right however it was asked for: alone, or beside others of other z
       }
     }),
   );
+});
+
+describe('the zone by which guard’s clock shows what the site’s shows', () => {
+  const at = (day: string) => Date.parse(`${day}T12:00:00Z`) / 1000;
+  const hours = (value: number) => value * 3600;
+
+  it.each([
+    ['Europe/Berlin', '2026-11-20', 1],
+    ['Europe/Berlin', '2026-07-20', 2],
+    ['America/St_Johns', '2026-11-20', -3.5],
+    ['Asia/Kathmandu', '2026-11-20', 5.75],
+    ['UTC', '2026-11-20', 0],
+    ['+05:30', '2026-11-20', 5.5],
+    ['-09:30', '2026-11-20', -9.5],
+  ])('is WordPress’s own when both agree: %s on %s', (zone, day, offset) => {
+    expect(toKnownTimeZone(zone, { time: at(day), offset: hours(offset) })).toBe(zone);
+  });
+
+  it.each([
+    ['a zone that guard’s table lacks', 'Mars/Olympus_Mons', 2, '+02:00'],
+    ['a zone that guard’s table lacks, behind UTC', 'Mars/Olympus_Mons', -3.5, '-03:30'],
+    ['a zone that has other rules by now', 'Europe/Berlin', 2, '+02:00'],
+    ['a zone that has other rules by now, at UTC', 'Europe/Berlin', 0, '+00:00'],
+    ['a quarter of an hour', 'Nowhere/At_All', 12.75, '+12:45'],
+    ['the last zone of all', 'Nowhere/At_All', 14, '+14:00'],
+    ['the first zone of all', 'Nowhere/At_All', -12, '-12:00'],
+  ])('is how far the site’s clock is ahead, for %s', (_why, zone, offset, known) => {
+    const clock = { time: at('2026-11-20'), offset: hours(offset) };
+    expect(toKnownTimeZone(zone, clock)).toBe(known);
+  });
+
+  it('is one that shows the clock of the site, whatever that is', () => {
+    const minutes = fc.integer({ min: -14 * 60, max: 14 * 60 });
+    const moments = fc.integer({ min: 1_600_000_000, max: 2_000_000_000 });
+    fc.assert(
+      fc.property(fc.constantFrom(...zones, 'Mars/Olympus_Mons'), moments, minutes, (zone, time, ahead) => {
+        const known = toKnownTimeZone(zone, { time, offset: ahead * 60 });
+        expect(offsetAt(known, time * 1000)).toBe(ahead * 60_000);
+      }),
+    );
+  });
+
+  it('is WordPress’s own on both sides of a change of the clocks', () => {
+    // The last second of summer time, and the first of winter.
+    const change = Date.parse('2026-10-25T01:00:00Z') / 1000;
+    expect(toKnownTimeZone('Europe/Berlin', { time: change - 1, offset: hours(2) })).toBe('Europe/Berlin');
+    expect(toKnownTimeZone('Europe/Berlin', { time: change, offset: hours(1) })).toBe('Europe/Berlin');
+  });
 });

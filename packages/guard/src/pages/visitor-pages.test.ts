@@ -48,31 +48,41 @@ describe.each(names)('the page %s', (name) => {
 });
 
 describe('a refusal', () => {
-  it('is a page for browsers, one line for programs', () => {
-    const html = renderRefusal({ ...refused, page: 'forbidden' }, 'text/html,*/*;q=0.8');
+  it('is a page for browsers, one line for programs, and JSON for those that read it', () => {
+    const html = renderRefusal({ ...refused, page: 'forbidden' }, 'page');
     expect(html.status).toBe(403);
     expect(html.headers).toContain('text/html; charset=utf-8');
     expect(html.body.toString()).toContain('example.com doesn’t open');
-    const text = renderRefusal({ ...refused, page: 'forbidden' }, '*/*');
+    const text = renderRefusal({ ...refused, page: 'forbidden' }, 'line');
     expect(text.headers).toContain('text/plain; charset=utf-8');
     expect(text.body.toString()).toBe('Not allowed\n');
-    expect(renderRefusal({ ...refused, page: 'forbidden' }, undefined).body.toString()).toBe('Not allowed\n');
+    const json = renderRefusal({ ...refused, page: 'forbidden' }, 'json');
+    expect([json.status, json.headers.includes('application/json; charset=UTF-8')]).toEqual([403, true]);
+    expect(JSON.parse(json.body.toString())).toEqual({
+      code: 'forbidden',
+      message: expect.stringContaining('example.com doesn’t open'),
+      status: 403,
+      data: { status: 403, reference: expect.stringMatching(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/) },
+    });
   });
 
   it('has the right length and is kept by no cache', () => {
-    const { headers, body } = renderRefusal({ ...refused, page: 'blocked' }, 'text/html');
+    const { headers, body } = renderRefusal({ ...refused, page: 'blocked' }, 'page');
     expect(headers[headers.indexOf('Content-Length') + 1]).toBe(String(body.length));
     expect(headers[headers.indexOf('Cache-Control') + 1]).toBe('no-store');
   });
 
   it('speaks of "This site" when no host is known', () => {
-    expect(renderRefusal({ ...refused, host: '', page: 'forbidden' }, 'text/html').body.toString()).toContain(
-      'This site doesn’t',
-    );
+    for (const format of ['page', 'json'] as const) {
+      const { body } = renderRefusal({ ...refused, host: '', page: 'forbidden' }, format);
+      expect(body.toString()).toContain('This site doesn’t');
+    }
   });
 
   it('says when to come back only when the site is busy', () => {
-    expect(renderRefusal({ ...refused, page: 'busy' }, '').headers).toContain('Retry-After');
-    expect(renderRefusal({ ...refused, page: 'unreachable' }, '').headers).not.toContain('Retry-After');
+    for (const format of ['page', 'json', 'line'] as const) {
+      expect(renderRefusal({ ...refused, page: 'busy' }, format).headers).toContain('Retry-After');
+      expect(renderRefusal({ ...refused, page: 'unreachable' }, format).headers).not.toContain('Retry-After');
+    }
   });
 });

@@ -34,13 +34,18 @@ const unreachable = () =>
 /** A checkup of a site on which there is nothing to find, but for what the test changes. */
 async function check(
   change: Partial<CheckupContext['commands']> = {},
-  { before = null as readonly number[] | null, remembered = {} as Partial<RememberedEvents>, locked = true } = {},
+  {
+    before = null as readonly number[] | null,
+    remembered = {} as Partial<RememberedEvents>,
+    locked = true,
+    deletesReadme = false,
+  } = {},
 ) {
   const asked: string[] = [];
   let ended = 0;
   const context: CheckupContext = {
     commands: {
-      core: async () => ({ version: '6.5', changed: none, missing: [], unknown: none }),
+      core: async () => ({ version: '6.5', changed: none, missing: [], unknown: none, left: [] }),
       administrators: async () => [administrator('owner', 400)],
       options: async () => options,
       tasks: async () => [],
@@ -58,6 +63,7 @@ async function check(
     adminUrl: (_site, page) => `/wp-admin/${page}`,
     timeZone: () => 'Europe/Berlin',
     foldersLocked: () => locked,
+    deletesReadme: () => deletesReadme,
     clock: () => now * 1000,
   };
   const found = await runCheckup(context, siteConfig(), before, () => {
@@ -109,6 +115,7 @@ describe('the checkup', () => {
         changed: { ...files('wp-login.php'), count: 300 },
         missing: ['wp-cron.php'],
         unknown: files('wp-x.php'),
+        left: [],
       }),
     });
     expect(titles(found)).toEqual([
@@ -127,7 +134,13 @@ describe('the checkup', () => {
     const changed = async (state: string) =>
       (
         await check({
-          core: async () => ({ version: '6', changed: { ...files('a.php'), state }, missing: [], unknown: none }),
+          core: async () => ({
+            version: '6',
+            changed: { ...files('a.php'), state },
+            missing: [],
+            unknown: none,
+            left: [],
+          }),
         })
       ).findings[0]?.key;
     expect(await changed('one')).toBe(await changed('one'));

@@ -21,10 +21,28 @@ describe('advanced XSS protection', () => {
       'referrer-policy': ['strict-origin-when-cross-origin'],
       'x-frame-options': ['SAMEORIGIN'],
       'content-security-policy': [
-        "script-src 'self' 'unsafe-inline' 'unsafe-eval' https: blob:; object-src 'self' blob:; base-uri 'self'; frame-ancestors 'self'",
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval' https: http: data: blob:; object-src 'self' https: http: blob:; base-uri 'self'; frame-ancestors 'self'",
       ],
     });
     expect(answer([], '/', 0).size).toBe(0);
+  });
+
+  it.each([
+    ['script-src', ['data:', 'http:', 'https:', 'blob:', "'unsafe-inline'"]],
+    ['object-src', ['http:', 'https:', 'blob:']],
+  ])('lets pages go on loading by %s what plugins print: %j', (directive, sources) => {
+    const own =
+      policies([])[0]
+        ?.split('; ')
+        .find((part) => part.startsWith(`${directive} `)) ?? '';
+    for (const source of sources) expect(own.split(' ')).toContain(source);
+    expect(own.split(' ')).not.toContain('*');
+  });
+
+  it('lets no object hold its own content, and no address of a page be chosen by what is in it', () => {
+    const [own = ''] = policies([]);
+    expect(/object-src ([^;]*)/.exec(own)?.[1]).not.toContain('data:');
+    expect(own).toContain("base-uri 'self'; frame-ancestors 'self'");
   });
 
   it('leaves what the site says for itself, in any letter case', () => {
@@ -39,7 +57,7 @@ describe('advanced XSS protection', () => {
   it('adds only the directives that the own policy leaves open', () => {
     expect(policies(['Content-Security-Policy', "script-src 'none'; base-uri 'none'"])).toEqual([
       "script-src 'none'; base-uri 'none'",
-      "object-src 'self' blob:; frame-ancestors 'self'",
+      "object-src 'self' https: http: blob:; frame-ancestors 'self'",
     ]);
   });
 

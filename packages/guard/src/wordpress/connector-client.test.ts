@@ -217,6 +217,8 @@ describe('the commands of Login Security', () => {
       user: 1,
       remember: true,
       redirect: '',
+      decided: false,
+      sitePath: '',
       interim: false,
       stamp: 'stamp',
       newFactor: false,

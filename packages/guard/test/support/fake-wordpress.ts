@@ -41,6 +41,10 @@ export interface FakeWordPress {
   registration: boolean;
   /** The owner needs a second factor. */
   factor: boolean;
+  /** What the connector's report says of it besides. */
+  factorReport: Partial<NonNullable<Report['factor']>>;
+  /** WordPress's own response to a login whose session was held back, in place of the login page. */
+  ownResponse: { readonly status: number; readonly headers: Readonly<Record<string, string | string[]>> } | null;
   /** `/chat` gives no answer. */
   hangs: boolean;
   /** Whoever has a session works on the site, and the connector refuses what they change while the owner is away. */
@@ -110,6 +114,8 @@ export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
     custom: false,
     registration: true,
     factor: false,
+    factorReport: {},
+    ownResponse: null,
     hangs: false,
     staff: false,
     old: false,
@@ -138,7 +144,15 @@ interface Report {
   failed: { user: string; id: number; route: string }[];
   refused: number;
   ok: { id: number; login: string; route: string } | null;
-  factor: { id: number; login: string; remember: boolean; redirect: string; interim: boolean } | null;
+  factor: {
+    id: number;
+    login: string;
+    remember: boolean;
+    redirect: string;
+    interim: boolean;
+    site?: string;
+    withheld?: boolean;
+  } | null;
 }
 
 /** Told when a check begins (1) and when it ends (-1). */
@@ -217,6 +231,7 @@ async function answer(
         remember: true,
         redirect: 'https://example.com/wp-admin/',
         interim: false,
+        ...fake.factorReport,
       };
     } else report.ok = { id, login: user, route };
     return true;
@@ -276,6 +291,10 @@ async function answer(
     signal('a');
     send(200, 'text/html', '');
   };
+  if (report.factor !== null && fake.ownResponse !== null) {
+    response.writeHead(fake.ownResponse.status, { ...fake.ownResponse.headers }).end('must-not-leave');
+    return;
+  }
   if (script === '/wp-login.php') {
     if (fake.custom && context?.page === undefined && asked !== 'postpass' && asked !== 'confirmaction') return trace();
     if (context?.page === 'signup' && !fake.registration) return trace();

@@ -16,6 +16,7 @@ import { ThrottledAccounts } from '../../src/login/throttled-accounts.js';
 import { defaultLoginSettings, type LoginSettings } from '../../src/rules/login-policy.js';
 import { compilePolicy, LivePolicy } from '../../src/rules/policy.js';
 import { defaultSitePaths } from '../../src/site.js';
+import type { TwoFactorRequirement } from '../../src/two-factor/steps.js';
 import type { TwoFactorFlow } from '../../src/two-factor/two-factor-flow.js';
 import type { Signal } from '../../src/wordpress/signature.js';
 import { createStaffChecks } from '../../src/wordpress/staff-checks.js';
@@ -31,6 +32,8 @@ export interface LoginGateUnderTest {
   readonly throttledUsers: (readonly number[])[];
   /** Paths and users that the second factor's pages were called with. */
   readonly doorCalls: string[];
+  /** What a login that needs the second factor was begun with. */
+  readonly begun: (TwoFactorRequirement & { readonly json: boolean; readonly mayBeSignedIn: boolean })[];
   /** Sites whose connector was looked at because a report was missing. */
   readonly lostNotes: readonly string[];
   /** Sites whose connector was asked whether it looks who asks. */
@@ -127,12 +130,14 @@ export async function loginGateUnderTest(
   const throttledUsers: (readonly number[])[] = [];
   const doorCalls: string[] = [];
   const visits: string[] = [];
+  const begun: LoginGateUnderTest['begun'] = [];
   const twoFactor: TwoFactorFlow = {
     handle(_request, response, visit) {
       doorCalls.push(`handle ${visit.loginPath}`);
       response.writeHead(200).end('second factor');
     },
-    begin(_request, response, visit, needed) {
+    begin(_request, response, visit, needed, json) {
+      begun.push({ ...needed, json, mayBeSignedIn: visit.mayBeSignedIn });
       doorCalls.push(`begin ${visit.loginPath} ${needed.userId}`);
       response.writeHead(302, { Location: `${visit.loginPath}?action=second-factor` }).end();
     },
@@ -194,6 +199,7 @@ export async function loginGateUnderTest(
     settled: async () => {},
     throttledUsers,
     doorCalls,
+    begun,
     lostNotes,
     staffQuestions,
     visits,

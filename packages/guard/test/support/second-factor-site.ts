@@ -25,6 +25,8 @@ const config: SiteConfig = siteConfig();
 /** What a test may turn while the site runs. */
 export interface SecondFactorSite {
   readonly url: string;
+  /** Address of the web server behind guard, as WordPress knows it. */
+  readonly upstream: string;
   readonly dataDir: string;
   readonly keyFile: string;
   readonly db: TestDatabase;
@@ -37,9 +39,13 @@ export interface SecondFactorSite {
   now: number;
   /** The user whose password is right when a form is posted to `/wp-login.php`. */
   needed: TwoFactorRequirement;
+  /** A program posts the form, so the start of the challenge is JSON. */
+  program: boolean;
   /** Where WordPress says the user goes. */
   redirect: string;
   wordpressAnswers: boolean;
+  /** WordPress can say who is signed in. */
+  whoIsAnswers: boolean;
   /** What the pages are written in. */
   language: Language;
   /** Users for whom WordPress made a session, in order. */
@@ -78,6 +84,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     },
     users: {
       async whoIs(_site, { cookie }) {
+        if (!site.whoIsAnswers) throw new Error('connection refused');
         const wp = cookie.split('; ').find((pair) => pair.startsWith('wp=')) ?? cookie;
         return site.signedIn.get(wp) ?? null;
       },
@@ -100,13 +107,14 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
       requestId: '00112233445566ff',
       loginPath: '/wp-login.php',
       language: site.language,
+      mayBeSignedIn: /(?:^|; )wp=/.test(request.headers.cookie ?? ''),
     };
     if (request.url?.includes('action=second-factor')) return twoFactor.handle(request, response, visit);
     if (request.url?.startsWith('/trusted')) {
       response.end(JSON.stringify(twoFactor.trustedUsers(config, request.headers.cookie)));
       return;
     }
-    request.resume().on('end', () => twoFactor.begin(request, response, visit, site.needed));
+    request.resume().on('end', () => twoFactor.begin(request, response, visit, site.needed, site.program));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(
@@ -118,11 +126,17 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
   );
   const site: SecondFactorSite = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    upstream: config.upstream,
     ...{ dataDir: folder, keyFile, db, twoFactor, factors, attempts, log },
     now: Date.UTC(2026, 4, 4, 12, 0, 5),
-    needed: { userId: 1, login: 'owner', remember: true, redirect: '/wp-admin/edit.php', interim: false, stamp: 'old' },
+    needed: {
+      ...{ userId: 1, login: 'owner', remember: true, redirect: '/wp-admin/edit.php', interim: false, stamp: 'old' },
+      ...{ decided: false, sitePath: '' },
+    },
+    program: false,
     redirect: '/wp-admin/edit.php',
     wordpressAnswers: true,
+    whoIsAnswers: true,
     language: english,
     issued: [],
     signedIn: new Map(),
@@ -206,14 +220,19 @@ export function shownCodes(page: Page): string[] {
   return [...page.html.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map((match) => match[1] as string);
 }
 
-/** Sets up the site's present user in this browser; afterwards the user is logged in and the clock is a minute on. */
+/**
+ * Sets up the site's present user in this browser; afterwards the user is logged in and the clock is a minute on.
+ *
+ * @param typed how the user types a code
+ */
 export async function enrol(
   site: SecondFactorSite,
   browser: PlainBrowser,
+  typed = (code: string): string => code,
 ): Promise<{ secret: Buffer; codes: string[] }> {
   const page = await browser.logIn();
   const secret = shownSecret(page);
-  const codesPage = await browser.send(page, 'enrol', { code: appCode(secret, site.now) });
+  const codesPage = await browser.send(page, 'enrol', { code: typed(appCode(secret, site.now)) });
   const codes = shownCodes(codesPage);
   await browser.send(codesPage, 'continue', { saved: '1' });
   site.now += 60_000;

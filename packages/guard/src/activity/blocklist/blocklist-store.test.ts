@@ -39,7 +39,10 @@ it('takes over what was blocked before there was an Activity Log', async () => {
   await sql`drop index audit_untold`.execute(old);
   await sql`alter table audit drop column told`.execute(old);
   await sql`alter table login_attempts drop column accounts`.execute(old);
-  await sql`alter table second_factor_challenges drop column stamp`.execute(old);
+  for (const column of ['stamp', 'decided', 'site_path']) {
+    await sql`alter table second_factor_challenges drop column ${sql.ref(column)}`.execute(old);
+  }
+  await sql`alter table second_factor_challenges add column browser_hash text not null default ''`.execute(old);
   await old.destroy();
 
   const store = sqlBlocklistStore(await database(dataDir));

@@ -1,0 +1,281 @@
+<?php
+/**
+ * As much of a site, and of a network of sites, as the classes for a login at an address of its own ask about.
+ *
+ * The custom address of the login is `front-door`, that of the registration is `join-us`.
+ *
+ * @package Security_Optimizer
+ */
+
+define( 'ABSPATH', __DIR__ . '/' );
+
+$multisite  = false;
+$options    = array();
+$network    = array();
+$user_rows  = array();
+$user_meta  = array();
+$did        = array();
+$doing_cron = false;
+$hooked     = array();
+$sites      = array();
+
+/**
+ * Everything as it is in a request of an anonymous visitor to a single site at shop.example.
+ *
+ * @param array $context What guard says of the request.
+ */
+function begin_request( array $context = array() ) {
+	$GLOBALS['multisite']  = false;
+	$GLOBALS['options']    = array(
+		'home'                      => 'https://shop.example',
+		'siteurl'                   => 'https://shop.example',
+		'admin_email'               => 'owner@shop.example',
+		'security_optimizer_policy' => array(
+			'login_url_login'  => 'front-door',
+			'login_url_signup' => 'join-us',
+		),
+	);
+	$GLOBALS['network']    = array();
+	$GLOBALS['did']        = array( 'plugins_loaded' => 1 );
+	$GLOBALS['doing_cron'] = false;
+
+	Security_Optimizer_Gate::$through_guard  = true;
+	Security_Optimizer_Commands::$received   = false;
+	Security_Optimizer_Signed_In_User::$user = 0;
+
+	$_GET    = array();
+	$_POST   = array();
+	$_COOKIE = array();
+	foreach ( array( 'CONTENT_TYPE', 'HTTP_USER_AGENT', 'HTTP_REFERER' ) as $name ) {
+		unset( $_SERVER[ $name ] );
+	}
+	$_SERVER['HTTP_HOST']      = 'shop.example';
+	$_SERVER['REQUEST_METHOD'] = 'POST';
+	$_SERVER['REQUEST_URI']    = '/';
+	Security_Optimizer_Context::load(
+		$context,
+		array(
+			'is_repeated' => false,
+			'is_decoy'    => false,
+			'request_id'  => 'x',
+		),
+		'secret'
+	);
+	set_private( 'Security_Optimizer_Login_Url', 'shown', false );
+	if ( class_exists( 'Security_Optimizer_Login_Mails', false ) ) {
+		set_private( 'Security_Optimizer_Login_Mails', 'sent', null );
+	}
+	if ( class_exists( 'Security_Optimizer_Login_Forms', false ) ) {
+		set_private( 'Security_Optimizer_Login_Forms', 'made', false );
+	}
+}
+
+/**
+ * The same at a site of a network: at its main site, in a folder, or at domains of their own.
+ *
+ * @param string $domain  Whose request it is.
+ * @param string $path    Path below which that site is.
+ * @param array  $context What guard says of the request.
+ */
+function begin_request_in_network( $domain, $path = '/', array $context = array() ) {
+	begin_request( $context );
+	$GLOBALS['multisite'] = true;
+	$GLOBALS['sites']     = array(
+		array( 'main.example', '/', 1 ),
+		array( 'main.example', '/second/', 1 ),
+		array( 'garden.example', '/', 1 ),
+		array( 'kitchen.main.example', '/', 1 ),
+		array( 'elsewhere.example', '/', 2 ),
+	);
+	$GLOBALS['network']   = array( 'admin_email' => 'network@main.example' );
+	$GLOBALS['current']   = array( $domain, $path, 1 );
+	$_SERVER['HTTP_HOST'] = $domain;
+	foreach ( array( 'home', 'siteurl' ) as $name ) {
+		$GLOBALS['options'][ $name ] = 'https://' . $domain . rtrim( $path, '/' );
+	}
+}
+
+function set_private( $class_name, $property, $value ) {
+	$reflected = new ReflectionProperty( $class_name, $property );
+	$reflected->setAccessible( true );
+	$reflected->setValue( null, $value );
+}
+
+/** A redirect that ends the request. */
+final class Redirected extends Exception {
+}
+
+/** A page that guard answers as a missing one. */
+final class Found_Nothing extends Exception {
+}
+
+final class Security_Optimizer_Gate {
+	public static $through_guard = true;
+
+	public static function came_through_guard() {
+		return self::$through_guard;
+	}
+
+	public static function end_as_not_found() {
+		throw new Found_Nothing();
+	}
+}
+
+final class Security_Optimizer_Commands {
+	public static $received = false;
+
+	public static function is_received() {
+		return self::$received;
+	}
+}
+
+final class Security_Optimizer_Signed_In_User {
+	public static $user = 0;
+
+	public static function id() {
+		return self::$user;
+	}
+}
+
+/** An account: what it may do decides who it is. */
+final class WP_User {
+	public $ID;
+	public $caps;
+
+	public function __construct( $id, array $caps ) {
+		$this->ID   = $id;
+		$this->caps = $caps;
+	}
+}
+
+final class Site_Of_Network {
+	public $domain;
+	public $path;
+	public $id = 1;
+	public $network_id;
+
+	public function __construct( array $row ) {
+		list( $this->domain, $this->path, $this->network_id ) = $row;
+	}
+}
+
+function add_account( $id, $email, array $caps ) {
+	$GLOBALS['user_rows'][ strtolower( $email ) ] = new WP_User( $id, $caps );
+}
+function get_user_by( $field, $value ) {
+	$known = $GLOBALS['user_rows'];
+	return 'email' === $field && isset( $known[ strtolower( $value ) ] ) ? $known[ strtolower( $value ) ] : false;
+}
+function user_can( $user, $capability ) {
+	return in_array( $capability, $user->caps, true );
+}
+function current_user_can( $capability ) {
+	foreach ( $GLOBALS['user_rows'] as $user ) {
+		if ( $user->ID === Security_Optimizer_Signed_In_User::$user ) {
+			return user_can( $user, $capability );
+		}
+	}
+	return false;
+}
+function is_user_logged_in() {
+	return Security_Optimizer_Signed_In_User::$user > 0;
+}
+function get_user_meta( $id, $name ) {
+	return isset( $GLOBALS['user_meta'][ $id ][ $name ] ) ? $GLOBALS['user_meta'][ $id ][ $name ] : '';
+}
+/** As WordPress looks for a part of a value. */
+function get_users( array $query ) {
+	$found = array();
+	foreach ( $GLOBALS['user_meta'] as $id => $values ) {
+		if ( isset( $values[ $query['meta_key'] ] ) && false !== strpos( serialize( $values[ $query['meta_key'] ] ), $query['meta_value'] ) ) {
+			$found[] = (string) $id;
+		}
+	}
+	return array_slice( $found, 0, $query['number'] );
+}
+function is_multisite() {
+	return $GLOBALS['multisite'];
+}
+function get_option( $name, $otherwise = false ) {
+	return isset( $GLOBALS['options'][ $name ] ) ? $GLOBALS['options'][ $name ] : $otherwise;
+}
+function get_site_option( $name, $otherwise = false ) {
+	$values = $GLOBALS['multisite'] && isset( $GLOBALS['network'][ $name ] ) ? $GLOBALS['network'] : $GLOBALS['options'];
+	return isset( $values[ $name ] ) ? $values[ $name ] : $otherwise;
+}
+function get_site() {
+	return new Site_Of_Network( $GLOBALS['current'] );
+}
+function get_network() {
+	return new Site_Of_Network( $GLOBALS['sites'][0] );
+}
+/** The site with the longest path that an address is below, as WordPress finds it. */
+function get_site_by_path( $domain, $path ) {
+	$found = false;
+	foreach ( $GLOBALS['sites'] as $row ) {
+		if ( $domain === $row[0] && 0 === strpos( rtrim( $path, '/' ) . '/', $row[1] ) && ( ! $found || strlen( $found->path ) < strlen( $row[1] ) ) ) {
+			$found = new Site_Of_Network( $row );
+		}
+	}
+	return $found;
+}
+function wp_doing_cron() {
+	return $GLOBALS['doing_cron'];
+}
+function did_action( $name ) {
+	return isset( $GLOBALS['did'][ $name ] ) ? $GLOBALS['did'][ $name ] : 0;
+}
+function apply_filters( $name, $value ) {
+	return $value;
+}
+function has_filter( $name, $callback ) {
+	return in_array( array( $name, $callback ), $GLOBALS['hooked'], true );
+}
+function add_filter( $name, $callback ) {
+	$GLOBALS['hooked'][] = array( $name, $callback );
+}
+function site_url( $path = '' ) {
+	return get_option( 'siteurl' ) . '/' . ltrim( $path, '/' );
+}
+function home_url( $path = '' ) {
+	return get_option( 'home' ) . '/' . ltrim( $path, '/' );
+}
+function admin_url( $path = '' ) {
+	return Security_Optimizer_Admin_Links::filter_url( get_option( 'siteurl' ) . '/wp-admin/' . $path );
+}
+function set_url_scheme( $url ) {
+	return preg_replace( '#\Ahttp:#', 'https:', $url );
+}
+function wp_parse_url( $url, $part = -1 ) {
+	return parse_url( $url, $part );
+}
+function esc_url( $url ) {
+	return str_replace( '&', '&#038;', $url );
+}
+function trailingslashit( $path ) {
+	return rtrim( $path, '/' ) . '/';
+}
+function untrailingslashit( $path ) {
+	return rtrim( $path, '/' );
+}
+function wp_unslash( $value ) {
+	return is_array( $value ) ? array_map( 'wp_unslash', $value ) : ( is_string( $value ) ? stripslashes( $value ) : $value );
+}
+function wp_strip_all_tags( $html ) {
+	return trim( strip_tags( $html ) );
+}
+function wp_sanitize_redirect( $location ) {
+	return preg_replace( '/[\x00-\x20]/', '', $location );
+}
+/** As WordPress: a path of this host, or an address of it. */
+function wp_validate_redirect( $location, $otherwise ) {
+	$host = parse_url( $location, PHP_URL_HOST );
+	return ( null === $host && 0 !== strpos( $location, '//' ) ) || 0 === strcasecmp( (string) $host, $_SERVER['HTTP_HOST'] ) ? $location : $otherwise;
+}
+function wp_safe_redirect( $location ) {
+	throw new Redirected( $location );
+}
+
+foreach ( array( 'context', 'policy', 'site-names', 'login-url', 'admin-links', 'signup' ) as $name ) {
+	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$name.php";
+}

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import {
+  appCode,
+  enrol,
+  type Page,
+  PlainBrowser,
+  type SecondFactorSite,
+  secondFactorSite,
+  shownCodes,
+  shownSecret,
+} from '../../test/support/second-factor-site.js';
+
+const PAGE = '/wp-login.php?action=second-factor';
+
+/** What the cookies of one browser may come with next, other than with what they came with before. */
+const CHANGES: readonly (readonly [what: string, headers: Record<string, string>])[] = [
+  ['a newer version of the browser', { 'user-agent': 'Plain/1.1' }],
+  ['the page for desktops', { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }],
+  ['no user agent', { 'user-agent': '' }],
+  ['other languages', { 'accept-language': 'de,en;q=0.5' }],
+  ['other client hints', { 'sec-ch-ua': '"Plain";v="2"', 'sec-ch-ua-mobile': '?1' }],
+  ['other compressions', { 'accept-encoding': 'gzip' }],
+  ['another path through proxies', { 'x-forwarded-for': '198.51.100.9', via: '1.1 proxy.example' }],
+  ['all of it at once', { 'user-agent': 'Other/2.0', 'accept-language': 'it', dnt: '1', 'save-data': 'on' }],
+];
+
+/** The same browser, with the same cookies, as it asks from now on. */
+function changed(browser: PlainBrowser, headers: Record<string, string>): PlainBrowser {
+  const next = new PlainBrowser(browser.site, headers);
+  for (const [name, value] of browser.cookies) next.cookies.set(name, value);
+  return next;
+}
+
+describe.each(CHANGES)('one browser that comes with %s', (_what, headers) => {
+  it('opens the page, and its code is right', async () => {
+    const site = await secondFactorSite();
+    const { secret } = await enrol(site, new PlainBrowser(site));
+    const before = new PlainBrowser(site);
+    await before.logIn();
+    const browser = changed(before, headers);
+    const page = await browser.open(PAGE);
+    expect([page.status, page.html.includes('Confirm it’s you')]).toEqual([200, true]);
+    expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(303);
+    expect(site.issued).toHaveLength(2);
+  });
+
+  it('sends the page that it had open, with a code or a back-up code', async () => {
+    const site = await secondFactorSite();
+    const { secret, codes } = await enrol(site, new PlainBrowser(site));
+    const first = new PlainBrowser(site);
+    const page = await first.logIn();
+    const sent = await changed(first, headers).send(page, 'code', { code: appCode(secret, site.now) });
+    const second = new PlainBrowser(site);
+    await second.logIn();
+    const backup = await second.open(`${PAGE}&method=backup`);
+    const spare = await changed(second, headers).send(backup, 'backup', { code: codes[0] as string });
+    expect([sent.status, spare.status, site.issued.length]).toEqual([303, 303, 3]);
+  });
+
+  it('goes on setting up, and saves its codes', async () => {
+    const site = await secondFactorSite();
+    const first = new PlainBrowser(site);
+    const page = await first.logIn();
+    const second = changed(first, headers);
+    const codesPage = await second.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
+    expect(shownCodes(codesPage)).toHaveLength(10);
+    const done = await changed(second, {}).send(codesPage, 'continue', { saved: '1' });
+    expect([done.status, site.issued.length]).toEqual([303, 1]);
+  });
+
+  it('is trusted from then on', async () => {
+    const site = await secondFactorSite();
+    const { secret } = await enrol(site, new PlainBrowser(site));
+    const browser = new PlainBrowser(site);
+    await browser.send(await browser.logIn(), 'code', { code: appCode(secret, site.now), trust: '1' });
+    expect(JSON.parse((await changed(browser, headers).open('/trusted')).html)).toEqual([1]);
+  });
+});
+
+describe('who has given a password while the browser is logged in to another account', () => {
+  /** A browser that is logged in as `editor`, at the challenge of `owner`. */
+  async function switching(): Promise<{ site: SecondFactorSite; browser: PlainBrowser; page: Page; secret: Buffer }> {
+    const site = await secondFactorSite();
+    const { secret } = await enrol(site, new PlainBrowser(site));
+    site.signedIn.set('wp=editor', { id: 2, login: 'editor', administrator: false });
+    site.signedIn.set('wp=owner', { id: 1, login: 'owner', administrator: true });
+    const browser = new PlainBrowser(site);
+    browser.cookies.set('wp', 'editor');
+    return { site, browser, page: await browser.logIn(), secret };
+  }
+
+  it('is told both accounts, and may stay with the one of the browser', async () => {
+    const { browser, page, site } = await switching();
+    expect(page.html).toContain('Logging in as <strong>owner</strong>');
+    expect(page.html).toMatch(/<a class="so-link" href="\/wp-admin\/">Stay logged in as editor<\/a>/);
+    expect(page.html).not.toContain('Not you?');
+    const backup = await browser.open(`${PAGE}&method=backup`);
+    expect(backup.html).toContain('Stay logged in as editor');
+    expect([browser.cookies.get('wp'), site.issued.length]).toEqual(['editor', 1]);
+  });
+
+  it('is told so again when the code was wrong, and gets the session of the other by the right one', async () => {
+    const { site, browser, page, secret } = await switching();
+    const wrong = await browser.send(page, 'code', { code: 'x' });
+    expect([wrong.status, wrong.html.includes('Stay logged in as editor')]).toEqual([400, true]);
+    expect((await browser.send(wrong, 'code', { code: appCode(secret, site.now) })).status).toBe(303);
+    expect(browser.cookies.get('wp')).toBe('user-1');
+  });
+
+  it('is asked whether it is somebody else when it is the same account, or none', async () => {
+    const { site } = await switching();
+    for (const cookie of ['owner', 'nobody', null]) {
+      const browser = new PlainBrowser(site);
+      if (cookie !== null) browser.cookies.set('wp', cookie);
+      const page = await browser.logIn();
+      expect([cookie, page.html.includes('Not you?'), page.html.includes('Stay logged in')]).toEqual([
+        ...[cookie, true, false],
+      ]);
+    }
+  });
+
+  it('gets the page without that link when WordPress can’t say who it is', async () => {
+    const { site, browser } = await switching();
+    site.whoIsAnswers = false;
+    const page = await browser.open(PAGE);
+    expect([page.status, page.html.includes('Not you?')]).toEqual([200, true]);
+    expect(site.log.events()).toContain('signed-in-account-unknown');
+  });
+});

@@ -1,0 +1,54 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { scratchFolder } from '../../test/support/scratch.js';
+import { isInMaintenance, saysMaintenance } from './maintenance.js';
+
+const NOW = Date.UTC(2026, 10, 27, 12);
+const since = (secondsAgo: number) => NOW / 1000 - secondsAgo;
+
+describe('the file by which WordPress is in maintenance mode', () => {
+  it.each([
+    ['as WordPress writes it', `<?php $upgrading = ${since(0)}; ?>`],
+    ['nearly ten minutes old', `<?php $upgrading = ${since(599)}; ?>`],
+    ['of a clock that is ahead', `<?php $upgrading = ${since(-3600)}; ?>`],
+    ['with the time in quotes', `<?php\n$upgrading='${since(30)}';`],
+    ['that says always now', '<?php $upgrading = time(); ?>'],
+    ['that says nothing', ''],
+  ])('is in force %s', (_which, php) => {
+    expect(saysMaintenance(php, NOW)).toBe(true);
+  });
+
+  it.each([
+    ['of an update that ended ten minutes ago', `<?php $upgrading = ${since(600)}; ?>`],
+    ['with another old time', `<?php $upgrading = "${since(86_400)}";`],
+    ['from the beginning of time', '<?php $upgrading = 0;'],
+  ])('was left behind %s', (_which, php) => {
+    expect(saysMaintenance(php, NOW)).toBe(false);
+  });
+
+  it('is read in the folder of the site', async () => {
+    const wordpressDir = await scratchFolder();
+    expect(await isInMaintenance({ wordpressDir }, NOW)).toBe(false);
+    await writeFile(join(wordpressDir, '.maintenance'), `<?php $upgrading = ${since(5)}; ?>`);
+    expect(await isInMaintenance({ wordpressDir }, NOW)).toBe(true);
+    expect(await isInMaintenance({ wordpressDir }, NOW + 600_000)).toBe(false);
+  });
+
+  it('is read only at its beginning, however long it is', async () => {
+    const wordpressDir = await scratchFolder();
+    const php = `<?php $upgrading = ${since(86_400)}; ?>`;
+    await writeFile(join(wordpressDir, '.maintenance'), php + ' '.repeat(1_000_000));
+    expect(await isInMaintenance({ wordpressDir }, NOW)).toBe(false);
+    await writeFile(join(wordpressDir, '.maintenance'), ' '.repeat(1_000_000) + php);
+    expect(await isInMaintenance({ wordpressDir }, NOW)).toBe(true);
+  });
+
+  it('is not there where guard can’t read, or knows no folder', async () => {
+    const wordpressDir = await scratchFolder();
+    await mkdir(join(wordpressDir, '.maintenance'));
+    expect(await isInMaintenance({ wordpressDir }, NOW)).toBe(false);
+    expect(await isInMaintenance({ wordpressDir: join(wordpressDir, 'nowhere') }, NOW)).toBe(false);
+    expect(await isInMaintenance({ wordpressDir: null }, NOW)).toBe(false);
+  });
+});
