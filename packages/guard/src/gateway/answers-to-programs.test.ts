@@ -141,6 +141,13 @@ describe('a locked address', () => {
     },
   );
 
+  it('may send a form by the last of several actions, as PHP reads them', async () => {
+    const gate = await locked();
+    const body = new URLSearchParams({ user_login: 'owner' }).toString();
+    const told = await gate.ask('/wp-login.php?action=login&action=lostpassword', { method: 'POST', body });
+    expect(told.status).toBe(200);
+  });
+
   it('has no password checked by a form whose action WordPress may read as a login', async () => {
     const gate = await locked();
     const before = gate.wordpress.checks.length;
