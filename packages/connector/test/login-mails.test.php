@@ -233,6 +233,8 @@ foreach ( array( array( 'adminhash', 'options.php' ), array( 'network_admin_hash
 	$url                   = "https://shop.example/wp-admin/$page?$parameter=$hash";
 	check( "the new address of the administration is confirmed over the custom address: $parameter", by_door( $url ), mailed( 'next@outside.example', $url ) );
 	check( "for nobody else: $parameter", $url, mailed( OUTSIDER, $url ) );
+	$invented = str_replace( $hash, md5( 'y' ), $url );
+	check( "an invented key is none: $parameter", $invented, mailed( 'next@outside.example', $invented ) );
 }
 $options['adminhash'] = 'not what WordPress stores';
 check( 'a value of another kind proves nothing', str_replace( 'profile.php?newuseremail', 'options.php?adminhash', $confirm ), mailed( 'new@outside.example', str_replace( 'profile.php?newuseremail', 'options.php?adminhash', $confirm ) ) );

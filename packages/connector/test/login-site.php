@@ -171,7 +171,7 @@ function user_can( $user, $capability ) {
 }
 function current_user_can( $capability ) {
 	foreach ( $GLOBALS['user_rows'] as $user ) {
-		if ( $user->ID === Security_Optimizer_Signed_In_User::$user ) {
+		if ( Security_Optimizer_Signed_In_User::$user === $user->ID ) {
 			return user_can( $user, $capability );
 		}
 	}

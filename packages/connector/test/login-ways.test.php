@@ -86,6 +86,10 @@ check( 'an anonymous visitor who would be sent to the login finds nothing', 'mis
 check( 'who would be sent to a page gets there', 'https://shop.example/hello/', redirected( 'https://shop.example/hello/' ) );
 check( 'a single site leads to wp-admin without a detour', $page, redirected( $page ) );
 come_signed_in();
+$options['home']      = 'https://www.shop.example';
+$_SERVER['HTTP_HOST'] = 'www.shop.example';
+check( 'also where WordPress has a host of its own', $page, redirected( $page ) );
+come_signed_in();
 check( 'a member is sent to the custom address', 'https://shop.example/front-door?loggedout=true', redirected( 'https://shop.example/wp-login.php?loggedout=true' ) );
 begin_request( array( 'page' => 'signup' ) );
 check( 'the registration leads to its own word about the mail', 'https://shop.example/join-us?checkemail=registered', redirected( 'https://shop.example/wp-login.php?checkemail=registered' ) );

@@ -115,6 +115,25 @@ describe('the filters of a request', () => {
 });
 
 describe('a filter by address', () => {
+  it.each([
+    [' 192.0.2.7, ', '192.0.2.7'],
+    ['１９２．０．２．７', '192.0.2.7'],
+    ['١٩٢٫٠٫٢٫٧', '192.0.2.7'],
+    ['\u200e192.0.2.7\u200b', '192.0.2.7'],
+    ['192.0.2.1 \u2013 192.0.2.9', '192.0.2.1-192.0.2.9'],
+    ['198.51.100.0／24', '198.51.100.0/24'],
+  ])('that is typed as %j finds what %j finds, also in the search field', (typed, plain) => {
+    const { addresses } = ip(plain).filter;
+    expect(addresses).not.toBeNull();
+    expect(ip(typed).filter.addresses).toEqual(addresses);
+    expect(parseVisitFilters(undefined, utc, { search: typed }).filter.addresses).toEqual(addresses);
+  });
+
+  it.each(['192.0.2.7²', '192.0.2.\u202e7', '192.0.2.½'])('is none when it is typed as %j', (typed) => {
+    expect(faults(() => ip(typed))).toEqual({ ip: 'Invalid format.' });
+    expect(parseVisitFilters(undefined, utc, { search: typed }).filter.addresses).toBeNull();
+  });
+
   it('that carries an IPv4 address finds that visitor', () => {
     const found = ip('192.0.2.1').filter.addresses;
     for (const text of ['64:ff9b::c000:201', '2002:c000:201::/48', '2001:0:203:4:0:1:3fff:fdfe']) {

@@ -137,6 +137,26 @@ describe('the Login Access list', () => {
     expect((await call('/login-access', [])).data).toEqual({ login_access: [] });
   });
 
+  it('is kept in plain text, so that it shows what holds, however people have typed it', async () => {
+    const { call, options } = await loginSite();
+    const typed = [
+      '１２７．０．０．１',
+      '192.0.2.1\u2013192.0.2.9,',
+      '\u200e2001:db8::/32\u200b',
+      '١٠.١.*.*',
+      '127.0.0.1',
+      '\u200b',
+      ' .',
+    ];
+    const kept = ['127.0.0.1', '192.0.2.1-192.0.2.9', '2001:db8::/32', '10.1.*.*'];
+    expect((await call('/login-access', typed)).data).toEqual({ login_access: kept });
+    expect((await call('/login-access', ['127.0.0.1', '127.0.0.¹', '\u202e127.0.0.1'])).fields).toEqual({
+      1: 'Invalid format.',
+      2: 'Invalid format.',
+    });
+    expect((await options()).login_access).toEqual(kept);
+  });
+
   it('names each row that can’t be read by its position', async () => {
     const { call, options } = await loginSite();
     const answer = await call('/login-access', ['127.0.0.1', 'my house', '', '10.0.0.0/33', 7, '1.2.3.4-1.2.3.3']);

@@ -89,7 +89,7 @@ describe('while guard does not run', () => {
     expect((await audited())[0]).toEqual(['login_unblock', { who: ['192.0.2.1'], entries: 1 }, null]);
   });
 
-  it.each(['192.0.2.1', '64:ff9b::192.0.2.1', '2002:c000:201::5', '2001:0:203:4:0:1:3fff:fdfe'])(
+  it.each(['192.0.2.1', '64:ff9b::192.0.2.1', '2002:c000:201::5', '2001:0:203:4:0:1:3fff:fdfe', '１９２．０．２．１,'])(
     '`unblock %s` lifts the lock and the block of the address that it is',
     async (typed) => {
       const { dataDir, db } = await dataFolder();

@@ -5,6 +5,7 @@ import { passingTime } from '../../test/support/passing-time.js';
 import { eventually } from '../../test/support/scratch.js';
 import { cataloguesFolder, createLanguages } from '../i18n/languages.js';
 import { silentLogger } from '../lib/logger.js';
+import { BasicCredentials } from '../login/basic-credentials.js';
 
 const LIMIT = 5;
 const KEY = 'ck_shop:cs_secret';
@@ -261,6 +262,53 @@ describe('behind basic authentication of the web server', () => {
     gate.advance(61 * 60_000);
     await gate.ask(...cart(STAGING));
     expect(gate.wordpress.reached.filter(({ note }) => note === '').at(-1)?.context).toBeNull();
+  });
+});
+
+describe('one wrong application password', () => {
+  it('counts once for an address, however often a program sends it', async () => {
+    const { gate, failures } = await site();
+    for (let turn = 0; turn < LIMIT * 4; turn++) await gate.ask(...cart('owner:an old one'));
+    expect(failures()).toBe(1);
+    expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(200);
+  });
+
+  it('counts once when it comes many times at once', async () => {
+    const { gate, failures } = await site();
+    gate.wordpress.checkMs = 10;
+    await Promise.all(Array.from({ length: 20 }, () => gate.ask(...cart('owner:an old one'))));
+    expect(failures()).toBe(1);
+  });
+
+  it('counts for each address that sends it, each name and each password', async () => {
+    const { gate, failures } = await site();
+    const from = '198.51.100.7';
+    for (const credentials of ['owner:one', 'owner:two', 'editor:one', 'owner:one', 'editor:one']) {
+      await gate.ask(...cart(credentials));
+    }
+    await gate.ask(...cart('owner:one', { from }));
+    expect([failures(), failures(from)]).toEqual([3, 1]);
+  });
+
+  it('does not hide a guess at the login form in the same request', async () => {
+    const { gate, failures } = await site();
+    await gate.ask(...cart('owner:an old one'));
+    for (let turn = 0; turn < LIMIT - 1; turn++) {
+      await gate.ask('/wp-login.php', { ...form(`wrong${turn}`), headers: basic('owner:an old one') });
+    }
+    expect(failures()).toBe(LIMIT);
+    expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(429);
+  });
+
+  it('counts again when no failure of the address counts any more', () => {
+    const credentials = new BasicCredentials();
+    const [name, now] = ['site\nowner', Date.UTC(2026, 10, 27)];
+    expect(credentials.recordWrong(name, ME, now)).toBe(false);
+    expect(credentials.recordWrong(name, ME, now + 60_000)).toBe(true);
+    expect(credentials.recordWrong(name, '198.51.100.7', now + 60_000)).toBe(false);
+    expect(credentials.recordWrong(name, ME, now + 400 * 24 * 60 * 60_000)).toBe(false);
+    // A clock that was far ahead and is set back hides no guess.
+    expect(credentials.recordWrong(name, ME, now)).toBe(false);
   });
 });
 

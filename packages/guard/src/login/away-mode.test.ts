@@ -58,6 +58,28 @@ describe('a schedule is taken', () => {
   });
 });
 
+describe('a schedule as people type it', () => {
+  it.each<[Record<string, unknown>, AwaySchedule]>([
+    [
+      { type: 'period', from_date: '٢٠٢٦-٠٩-٠١', to_date: ' ２０２７\uff0d０３\uff0d０１ ' },
+      { type: 'period', from_date: '2026-09-01', to_date: '2027-03-01' },
+    ],
+    [
+      { type: 'daily', from_hour: '２２：００', to_hour: '\u200e०६:००' },
+      { type: 'daily', from_hour: '22:00', to_hour: '06:00' },
+    ],
+  ])('%j is taken', (input, expected) => {
+    expect(read(input)).toEqual(expected);
+  });
+
+  it('is refused where a sign stands for more than a digit', () => {
+    expect(read({ type: 'daily', from_hour: '2²:00', to_hour: '\u202e06:00' })).toEqual({
+      from_hour: 'Invalid format.',
+      to_hour: 'Invalid format.',
+    });
+  });
+});
+
 describe('a schedule is refused', () => {
   it.each<[Record<string, unknown>, Record<string, string>]>([
     [{}, { type: 'This field is required.' }],

@@ -1,10 +1,10 @@
 import { toEnglish } from '@security-optimizer/contract/server-message';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { siteConfig } from '../../test/support/site-config.js';
 import { silentLogger } from '../lib/logger.js';
 import { KeyedMutex } from '../lib/mutex.js';
 import { defaultSitePaths } from '../site.js';
-import { setCustomLoginUrl } from './custom-login-url.js';
+import { normaliseLoginPath, setCustomLoginUrl } from './custom-login-url.js';
 
 /** Moves the login of a site whose home is there. @returns what the owner is told */
 async function told(home: string): Promise<string> {
@@ -44,4 +44,16 @@ async function told(home: string): Promise<string> {
 it('tells the whole path of the login, also of a site in a sub-directory', async () => {
   expect(await told('')).toBe('The login is at /my-door now.');
   expect(await told('/blog')).toBe('The login is at /blog/my-door now.');
+});
+
+describe('a path of the login as people type it', () => {
+  it.each([
+    [' /My-Door/ ', 'my-door'],
+    ['\u200bmy-door\ufeff', 'my-door'],
+    ['／ｍｙ－ｄｏｏｒ', 'my-door'],
+    ['my\u2011door', 'my-door'],
+    ['tür٢', 'tür2'],
+  ])('%j is kept as %j', (typed, path) => {
+    expect(normaliseLoginPath(typed)).toBe(path);
+  });
 });

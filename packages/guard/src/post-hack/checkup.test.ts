@@ -130,6 +130,48 @@ describe('the checkup', () => {
     expect(found.findings[0]).toMatchObject({ link: '/wp-admin/update-core.php', link_text: 'Reinstall WordPress' });
   });
 
+  it('takes for a note, not for a finding, what WordPress works without', async () => {
+    const missing = [
+      'license.txt',
+      'licenza.html',
+      'readme.html',
+      'wp-config-sample.php',
+      'wp-includes/images/rss.png',
+      'wp-content/themes/one/readme.txt',
+    ];
+    const core = async () => ({ version: '6.5', changed: none, missing, unknown: none, left: [] });
+    const found = await check({ core });
+    expect(titles(found)).toEqual([]);
+    const [note] = found.notes.filter(({ id }) => id.startsWith('core-'));
+    expect(note).toMatchObject({ id: 'core-missing', items: missing, link: '/wp-admin/update-core.php' });
+    expect(found.checks[0]?.ran).toBe(1);
+  });
+
+  it('is silent about the readme that the site itself removes', async () => {
+    const core = async () => ({ version: '6.5', changed: none, missing: ['readme.html'], unknown: none, left: [] });
+    const notes = async (deletesReadme: boolean) =>
+      (await check({ core }, { deletesReadme })).notes.map(({ id }) => id).filter((id) => id.startsWith('core-'));
+    expect(await notes(true)).toEqual([]);
+    expect(await notes(false)).toEqual(['core-missing']);
+  });
+
+  it('takes what the server leaves there for a note', async () => {
+    const left = ['error_log', 'wp-admin/.user.ini'];
+    const found = await check({
+      core: async () => ({ version: '6.5', changed: none, missing: [], unknown: none, left }),
+    });
+    expect(titles(found)).toEqual([]);
+    expect(found.notes.filter(({ id }) => id.startsWith('core-'))).toMatchObject([{ id: 'core-left', items: left }]);
+  });
+
+  it.each(['wp-login.php', 'wp-includes/version.php', 'wp-includes/js/jquery/jquery.js', 'wp-admin/css/login.css'])(
+    'goes on taking %s for one whose lack breaks WordPress',
+    async (file) => {
+      const core = async () => ({ version: '6.5', changed: none, missing: [file], unknown: none, left: [] });
+      expect(titles(await check({ core }))).toEqual(['1 file of WordPress is missing']);
+    },
+  );
+
   it('has another key when a kept file is changed again', async () => {
     const changed = async (state: string) =>
       (

@@ -25,6 +25,9 @@ describe('the recipients of weekly reports', () => {
     ['  Owner+Reports@Example.COM ', 'owner+reports@example.com'],
     ["o'neil@mail.example.com", "o'neil@mail.example.com"],
     ['owner@bücher.example', 'owner@xn--bcher-kva.example'],
+    ['\u200eowner@example.com\u200b', 'owner@example.com'],
+    ['ｏｗｎｅｒ＠ｅｘａｍｐｌｅ．ｃｏｍ', 'owner@example.com'],
+    ['owner٢@example.com', 'owner2@example.com'],
   ])('%s is taken as %s', (text, email) => {
     expect(normalEmail(text)).toBe(email);
   });
@@ -47,14 +50,18 @@ describe('the recipients of weekly reports', () => {
     `${'a'.repeat(65)}@example.com`,
     `owner@${'a'.repeat(60)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.example`,
     'owner@other@example.com',
+    '\u202eowner@example.com',
+    'оwner@example.com',
+    'owner²@example.com',
   ])('%j is no address', (text) => {
     expect(normalEmail(text)).toBeNull();
   });
 
   it('each bad row is named by its position, with the text of the specification', () => {
-    expect(refusal(['a@example.com', '', 'x', 'A@EXAMPLE.com'])).toEqual({
+    expect(refusal(['a@example.com', '', 'x', 'A@EXAMPLE.com', '\u200b '])).toEqual({
       1: 'This field is required.',
       2: 'Invalid email address.',
+      4: 'This field is required.',
     });
   });
 

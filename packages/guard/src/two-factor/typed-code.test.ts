@@ -68,6 +68,8 @@ describe('a code', () => {
     '123\u200a456',
     'Code 123456, valid for 30 seconds',
     '12:00 Code 123456',
+    'Version 2. 123456',
+    'Code 123456. 30 seconds left.',
   ])('is read out of %j', (typed) => {
     expect(parseCode(typed)).toBe('123456');
   });

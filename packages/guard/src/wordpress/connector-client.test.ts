@@ -1,8 +1,11 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fakeConnector, OTHER_SECRET } from '../../test/support/fake-connector.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { adminUrl, type SiteConfig, type SiteFacts } from '../site.js';
 import { createConnectorClient } from './connector-client.js';
+import type { ConnectorError } from './connector-error.js';
 import { toSiteFacts } from './connector-responses.js';
 import { policyHash } from './signature.js';
 
@@ -13,6 +16,7 @@ async function setUp(
     hosts?: string[];
     answerTimeoutMs?: number;
     onNames?: (names: string) => void;
+    isInMaintenance?: () => Promise<boolean>;
   } = {},
 ) {
   const connector = await fakeConnector();
@@ -22,6 +26,7 @@ async function setUp(
     facts: () => options.facts ?? null,
     answerTimeoutMs: options.answerTimeoutMs ?? 20_000,
     onNames: (_site, names) => options.onNames?.(names),
+    isInMaintenance: options.isInMaintenance ?? (async () => false),
   });
   onTestFinished(() => client.close());
   return { connector, client, site };
@@ -182,6 +187,56 @@ describe('a command', () => {
     await expect(client.hello(site)).rejects.toMatchObject({ fault: expected });
   });
 
+  it('does not take the connector for missing while WordPress is in maintenance mode', async () => {
+    let maintained = true;
+    const { connector, client, site } = await setUp({ isInMaintenance: async () => maintained });
+    connector.mode = 'gone';
+    await expect(client.hello(site)).rejects.toMatchObject({
+      fault: { kind: 'unreachable', cause: 'WordPress is in maintenance mode' },
+    });
+    maintained = false;
+    await expect(client.hello(site)).rejects.toMatchObject({ fault: { kind: 'missing' } });
+  });
+
+  it('asks for maintenance mode only when a response lacks the signature', async () => {
+    let asked = 0;
+    const { connector, client, site } = await setUp({
+      isInMaintenance: async () => {
+        asked++;
+        return true;
+      },
+    });
+    await client.hello(site);
+    connector.secret = OTHER_SECRET;
+    await expect(client.hello(site)).rejects.toMatchObject({ fault: { kind: 'other_secret' } });
+    connector.mode = 'broken';
+    await expect(client.hello(site)).rejects.toMatchObject({ fault: { cause: 'it answered with HTTP status 502' } });
+    expect(asked).toBe(0);
+  });
+
+  it.each([
+    [403, '<h1>Forbidden</h1>', 'unreachable'],
+    [403, 'Access denied', 'unreachable'],
+    [403, ' {"code":"rest_forbidden"}', 'missing'],
+    [408, '', 'unreachable'],
+    [413, '<html><h1>413 Request Entity Too Large</h1></html>', 'unreachable'],
+    [429, '{"error":"slow down"}', 'unreachable'],
+    [431, '', 'unreachable'],
+    [500, '{}', 'unreachable'],
+    [503, '', 'unreachable'],
+    [200, '<html>a page</html>', 'missing'],
+    [404, '{"code":"rest_no_route"}', 'missing'],
+    [401, '', 'missing'],
+  ])('takes a response with status %i and %j for one by which the connector is %s', async (status, text, kind) => {
+    const server = createServer((_request, response) => void response.writeHead(status).end(text));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { client } = await setUp();
+    const fault = client.hello(siteConfig({ upstream })).catch((error: ConnectorError) => error.fault);
+    expect(await fault).toMatchObject({ kind });
+  });
+
   it('fails plainly when nobody listens', async () => {
     const { connector, client, site } = await setUp();
     await connector.close();
@@ -229,6 +284,23 @@ describe('the commands of Login Security', () => {
       setCookies: ['first=1; HttpOnly', 'second=2; HttpOnly'],
     });
     expect(connector.hosts).toEqual(['example.com']);
+  });
+
+  it('make it at the site of the network that checked the password, and tell what was decided', async () => {
+    const { client, site, connector } = await setUp();
+    const asked: (string | undefined)[] = [];
+    connector.onRequest = (_command, { url }) => asked.push(url);
+    const rest = { user: 1, remember: true, interim: false, stamp: '', newFactor: false, sender: visitor.sender };
+    for (const sitePath of ['', '/two/', '/a/b', '/two/../x/', '//evil.example/']) {
+      await client.issueSession(site, { ...rest, redirect: '/a', decided: true, sitePath });
+    }
+    const route = 'rest_route=/security-optimizer-connector/v1/issue-session';
+    expect(asked).toEqual(['', '/two', '/a/b', '/x', ''].map((path) => `${path}/index.php?${route}`));
+    const { sender: _, newFactor, ...told } = rest;
+    expect(connector.issued).toEqual(
+      asked.map(() => ({ ...told, redirect: '/a', decided: true, new_factor: newFactor })),
+    );
+    expect(connector.hosts).toEqual(Array.from({ length: 5 }, () => 'example.com'));
   });
 
   it('find a user, or nobody', async () => {

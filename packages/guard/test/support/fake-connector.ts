@@ -62,6 +62,8 @@ export interface FakeConnector {
   readonly hiddenNames: Set<string>;
   /** Paths of the site and what uses them. */
   readonly usedPaths: Map<string, string>;
+  /** Bodies of `issue-session`. */
+  readonly issued: unknown[];
   /** Bodies of `end-sessions`, with the cookie that came along. */
   readonly endedSessions: { readonly body: unknown; readonly cookie: string | undefined }[];
   /** Commands that are answered with HTTP status 500. */
@@ -136,6 +138,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     registration: false,
     hiddenNames: new Set(),
     usedPaths: new Map(),
+    issued: [],
     endedSessions: [],
     failing: new Set(),
     unknown: new Set(),

@@ -54,6 +54,7 @@ export function runLoginCommand(
       fake.endedSessions.push({ body, cookie });
       return { ended: 1 };
     case 'issue-session':
+      fake.issued.push(body);
       return { redirect: `${fake.home}/wp-admin/` };
     case 'user': {
       const member = fake.members.get(body.user as number);

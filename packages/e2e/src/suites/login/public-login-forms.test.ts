@@ -23,10 +23,18 @@ get_header( 'none' ); ?><!DOCTYPE html><html><head><?php wp_head(); ?></head><bo
 <form id="search" action="/"><input name="s"></form>
 <form id="shop-login" action="/" method="post"><input name="shop_login"><input name="shop_password"></form>
 <p id="links"><?php wp_register( '', '' ); ?>|<?php wp_loginout(); ?></p>
+<?php if ( isset( $_GET['more'] ) ) { $come_in = get_page_by_path( 'come-in', OBJECT, 'post' ); ?>
+<section><form id="own-made" action="<?php echo esc_url( wp_login_url() ); ?>" method="post"><input name="log"><input name="pwd"></form></section>
+<section><form id="by-script" action="<?php echo esc_url( wp_login_url() ); ?>"><input name="username"><input name="password"></form></section>
+<section><?php echo get_the_password_form( $come_in ); ?></section>
+<div id="block"><?php echo do_blocks( '<!-- wp:loginout /-->' ); ?></div>
+<div id="reply"><?php comment_reply_link( array( 'depth' => 1, 'max_depth' => 5 ), get_comments( array( 'post_id' => $come_in->ID ) )[0] ); ?></div>
+<?php comment_form( array(), $come_in->ID ); } ?>
 </main><?php wp_footer(); ?></body></html>`;
 
 /** Where links lead, as another plugin would have it. */
-const LINKS = `add_filter( 'register_url', function ( $url ) { return isset( $_GET['register_at'] ) ? wp_unslash( $_GET['register_at'] ) : $url; } );
+const LINKS = `if ( isset( $_GET['more'] ) ) { add_filter( 'pre_option_comment_registration', '__return_true' ); }
+add_filter( 'register_url', function ( $url ) { return isset( $_GET['register_at'] ) ? wp_unslash( $_GET['register_at'] ) : $url; } );
 add_filter( 'login_url', function ( $url ) { return isset( $_GET['login_at'] ) ? wp_unslash( $_GET['login_at'] ) : $url; } );
 `;
 
@@ -53,7 +61,9 @@ onUnlikeStacks('login forms and links on public pages, with a login at an addres
       await runInWordPress(
         stack,
         `update_option( 'users_can_register', 1 );
-        echo get_stylesheet(), ' ', wp_insert_post( array( 'post_title' => 'Come in', 'post_content' => '${content}', 'post_status' => 'publish' ) );`,
+        $id = wp_insert_post( array( 'post_title' => 'Come in', 'post_content' => '${content}', 'post_status' => 'publish', 'comment_status' => 'open' ) );
+        wp_insert_comment( array( 'comment_post_ID' => $id, 'comment_content' => 'Hello', 'comment_approved' => 1 ) );
+        echo get_stylesheet(), ' ', $id;`,
       )
     )
       .trim()
@@ -105,6 +115,28 @@ onUnlikeStacks('login forms and links on public pages, with a login at an addres
       it('forms of plugins that post to their own page stay, and log in', async () => {
         expect(await page('/')).toContain('<form id="shop-login"');
         expect((await ask(stack, shopForm(stack.user, stack.password))).body).toBe('Logged in');
+      });
+
+      it('forms of plugins for the login, links to it at comments and its block are left out for anonymous visitors', async () => {
+        const body = await page('/?more=1');
+        expect(body).not.toContain('own-made');
+        expect(body).toContain('<div id="block"></div>');
+        expect(body).toContain('<div id="reply"></div>');
+        expect(body).toMatch(/<p class="must-log-in">You must be logged in to post a comment\.<\/p>/);
+        expect(body).not.toMatch(new RegExp(`${LOGIN_SLUG}|${ENTRY}`));
+      });
+
+      it('forms that a script sends, and that of a protected post, stay', async () => {
+        const body = await page('/?more=1');
+        expect(body).toContain('<form id="by-script"');
+        expect(body).toMatch(/<form[^>]+wp-login\.php\?action=postpass/);
+      });
+
+      it('members see all of these', async () => {
+        const body = await page('/?more=1', owner.cookie);
+        for (const words of ['own-made', 'by-script', 'wp-block-loginout', 'comment-reply-link']) {
+          expect(body).toContain(words);
+        }
       });
 
       it('members see the forms, with the address', async () => {

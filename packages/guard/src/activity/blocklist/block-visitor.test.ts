@@ -84,6 +84,8 @@ describe('a range', () => {
     ['198.51.100.*', '198.51.100.0/24', '198.51.100.77'],
     ['198.51.100.4-198.51.100.9', '198.51.100.4-198.51.100.9', '198.51.100.9'],
     ['2001:db8:5::/48', '2001:db8:5::/48', '2001:db8:5::1'],
+    ['\u200e198.51.100.4 \u2013 198.51.100.9,', '198.51.100.4-198.51.100.9', '198.51.100.9'],
+    ['１９８．５１．１００．＊', '198.51.100.0/24', '198.51.100.77'],
   ])('%s is blocked by its text and unblocked by its id', async (text, name, inside) => {
     const site = await activitySite();
     const { visitor_id: id } = await site.call<{ visitor_id: number }>('/block-addresses', { address: text });

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { blockAddresses } from './activity-endpoints.js';
+import { updateAlertSlack, updateAlertSyslog, updateAlertWebhook } from './alert-endpoints.js';
+import { wholeNumber } from './settings.js';
+
+const SECRET = `whsec_${'A'.repeat(43)}=`;
+
+describe('a whole number as people type it', () => {
+  const number = wholeNumber(1, 65_535, 'No.');
+
+  it.each([
+    [514, 514],
+    ['514', 514],
+    [' 514 ', 514],
+    ['５１４', 514],
+    ['٥١٤', 514],
+    ['५१४', 514],
+    ['\u200e514\u200f', 514],
+    ['0514', 514],
+  ])('%j is %d', (typed, meant) => {
+    expect(number.parse(typed)).toBe(meant);
+  });
+
+  it.each(['', '½', '5²', '⑫', '\u202e514', '5 14', '5.0', '5e2', '-1', '0', '65536', '99999999999999999', [1], null])(
+    '%j is none',
+    (typed) => {
+      expect(number.safeParse(typed).error?.issues[0]?.message).toBe('No.');
+    },
+  );
+});
+
+describe('an alert channel as people type it', () => {
+  it('has the host and the port in plain text', () => {
+    const typed = { host: ' ｌｏｇ．ｅｘａｍｐｌｅ\u200b', port: '６５１４', protocol: 'tcp' };
+    expect(updateAlertSyslog.request.parse(typed)).toEqual({
+      ...{ host: 'log.example', port: 6514, protocol: 'tcp', framing: 'octets' },
+    });
+    expect(updateAlertSyslog.request.parse({ host: '' })).toEqual({
+      ...{ host: '', port: 514, protocol: 'udp', framing: 'octets' },
+    });
+  });
+
+  it.each(['0', '65536', '½', 'syslog', ''])('refuses the port %j', (port) => {
+    expect(updateAlertSyslog.request.safeParse({ host: 'log.example', port }).error?.issues[0]).toMatchObject({
+      ...{ path: ['port'], message: 'Use a port from 1 to 65535.' },
+    });
+  });
+
+  it('has an address of the web and a secret without marks that nobody sees', () => {
+    const url = 'https://hooks.example/a?b=1';
+    const asked = updateAlertWebhook.request.parse({ url: `\ufeff${url}\u200b `, secret: `\u2060${SECRET}\n` });
+    expect(asked).toEqual({ url, secret: SECRET });
+    expect(updateAlertSlack.request.parse({ url: ` ${url}\u2060` })).toEqual({ url });
+  });
+
+  it('keeps all else of an address as it was typed, since hosts and paths may have other scripts', () => {
+    const url = 'https://bücher.example/größe?٣=½';
+    expect(updateAlertWebhook.request.parse({ url })).toEqual({ url });
+  });
+});
+
+describe('an address to block as people type it', () => {
+  it.each([
+    [' 192.0.2.1, ', '192.0.2.1'],
+    ['１９２．０．２．０／２４', '192.0.2.0/24'],
+    ['192.0.2.1\u2013192.0.2.9', '192.0.2.1-192.0.2.9'],
+    ['\u200e2001:db8::1', '2001:db8::1'],
+  ])('%j is %j', (typed, address) => {
+    expect(blockAddresses.request.parse({ address: typed })).toMatchObject({ address });
+  });
+
+  it.each([' ', '\u200b', '.,', '\ufeff \u2060'])('%j is missing', (address) => {
+    expect(blockAddresses.request.safeParse({ address }).error?.issues[0]?.message).toBe('This field is required.');
+  });
+});

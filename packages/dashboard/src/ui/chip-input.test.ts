@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { addChips } from './chip-input.js';
+
+const BOTH = ['a@example.com', 'b@example.com'];
+
+describe('entries as people type or paste them', () => {
+  it.each([
+    'a@example.com b@example.com',
+    'a@example.com,b@example.com',
+    'a@example.com\uff0cb@example.com',
+    'a@example.com\u3001b@example.com',
+    'a@example.com\u060c b@example.com',
+    'a@example.com\u3000b@example.com',
+    'a@example.com\r\nb@example.com\n',
+    ',\uff0c a@example.com ,,\u3001 b@example.com\u060c',
+  ])('end with a separator of any script: %j', (text) => {
+    expect(addChips([], text)).toEqual(BOTH);
+  });
+
+  it.each([
+    '\u200ea@example.com\u200b \ufeffb@example.com\u2060',
+    'ａ＠ｅｘａｍｐｌｅ．ｃｏｍ b＠example．com',
+    '<A@Example.com>, <B@example.com>',
+    '\uff1ca@example.com\uff1e b@example.com',
+  ])('are in plain text and lower case: %j', (text) => {
+    expect(addChips([], text)).toEqual(BOTH);
+  });
+
+  it('stand once, also when they only look different', () => {
+    expect(addChips(['a@example.com'], 'a@example.com\u200b A@EXAMPLE.COM ａ@example.com')).toEqual(['a@example.com']);
+  });
+
+  it('are none when nothing of them can be seen', () => {
+    expect(addChips([], '\u200b \ufeff , <> \u2060')).toEqual([]);
+  });
+
+  it('stay as they are where a letter only looks alike', () => {
+    expect(addChips([], 'аdmin@example.com \u202ea@example.com')).toEqual(['аdmin@example.com', '\u202ea@example.com']);
+  });
+});
