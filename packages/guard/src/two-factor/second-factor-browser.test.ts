@@ -119,6 +119,14 @@ describe('who has given a password while the browser is logged in to another acc
     }
   });
 
+  it('has WordPress asked only when the browser has a session at all', async () => {
+    const { site } = await switching();
+    site.whoIsAnswers = false;
+    expect((await new PlainBrowser(site).logIn()).status).toBe(200);
+    // Nobody was asked in vain.
+    expect(site.log.events()).not.toContain('signed-in-account-unknown');
+  });
+
   it('gets the page without that link when WordPress can’t say who it is', async () => {
     const { site, browser } = await switching();
     site.whoIsAnswers = false;

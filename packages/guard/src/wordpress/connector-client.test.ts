@@ -53,6 +53,17 @@ describe('a command', () => {
     });
   });
 
+  it.each([
+    ['its zone, where guard knows the same rules', 7200, 'Europe/Berlin'],
+    ['how far it is ahead, where PHP has other rules by now', 3600, '+01:00'],
+    ['how far it is behind', -12_600, '-03:30'],
+    ['its zone, where it tells no time that can be', 86_400, 'Europe/Berlin'],
+  ])('brings the clock of the site: %s', async (_what, offset, timeZone) => {
+    const { connector, client, site } = await setUp();
+    connector.names = { clock: { time: Date.UTC(2026, 6, 20, 12) / 1000, offset } };
+    expect(toSiteFacts(await client.hello(site)).timeZone).toBe(timeZone);
+  });
+
   it('brings the names that the site has chosen, in lower case and without what leads nowhere', async () => {
     const { connector, client, site } = await setUp();
     connector.names = {
