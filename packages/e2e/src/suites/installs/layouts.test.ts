@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { codeOf } from '../../browser/authenticator.js';
+import type { RawAnswer } from '../../http/raw.js';
 import { askUpstream, form } from '../../http/request.js';
 import { cookiesOf, type Session } from '../../http/session.js';
 import { guardLog, securityOptimizer } from '../../stacks/guard-process.js';
@@ -229,19 +231,32 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
       expect((await visit(main, { target: '/my-door' })).body).toContain(`action="${main.url}/my-door"`);
     });
 
-    it('asks them for the second factor below that address, too', async () => {
+    it('asks them for the second factor below that address, too, and then leads to their site as without', async () => {
       const main = site(FOLDERS);
       const owner = await enter(main, '/my-door');
-      expect((await call(main, owner, '/2fa', { sg2fa: 1 })).body).toMatchObject({ status: 200 });
       const fields = new URLSearchParams({ log: 'second-editor', pwd: main.password, testcookie: '1' }).toString();
       const cookie = 'wordpress_test_cookie=WP%20Cookie%20check';
-      const answer = await visit(main, form('/second/my-door', fields, { cookie }));
-      expect([answer.status, answer.headers.location]).toEqual([303, '/second/my-door?action=second-factor']);
-      const next = await visit(main, {
-        target: answer.headers.location as string,
-        headers: { cookie: cookiesOf(answer) },
-      });
+      const logIn = () => visit(main, form('/second/my-door', fields, { cookie }));
+      const without = await logIn();
+      expect([without.status, without.headers.location]).toEqual([302, `${main.url}/second/wp-admin/`]);
+      expect((await call(main, owner, '/2fa', { sg2fa: 1 })).body).toMatchObject({ status: 200 });
+      const answer = await logIn();
+      const target = '/second/my-door?action=second-factor';
+      expect([answer.status, answer.headers.location]).toEqual([303, target]);
+      const challenge = { cookie: cookiesOf(answer) };
+      const next = await visit(main, { target, headers: challenge });
       expect([next.status, next.body.includes('action="/second/my-door?action=')]).toEqual([200, true]);
+      const send = (page: RawAnswer, step: string, more: Readonly<Record<string, string>>) => {
+        const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
+        const body = new URLSearchParams({ token, step, ...more }).toString();
+        return visit(main, form(target, body, { ...challenge, origin: main.url }));
+      };
+      const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(next.body)?.[1] ?? '';
+      const codes = await send(next, 'enrol', { code: codeOf(key) });
+      const done = await send(codes, 'continue', { saved: '1' });
+      expect([done.status, done.headers.location]).toEqual([303, without.headers.location]);
+      const screen = await visit(main, { target: '/second/wp-admin/', headers: { cookie: cookiesOf(done) } });
+      expect([screen.status, screen.body.includes('/second/my-door?action=logout')]).toEqual([200, true]);
       expect((await call(main, owner, '/2fa', { sg2fa: 0 })).body).toMatchObject({ status: 200 });
     });
 

@@ -5,7 +5,7 @@ import { form, type TypedRequest } from '../../http/request.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { prepareLoginSuite } from './login-suite.js';
-import { askFrom, loginForm } from './visitors.js';
+import { askFrom, createsSession, loginForm } from './visitors.js';
 
 const LIMIT = 3;
 const CUSTOMER = 'a-customer';
@@ -103,6 +103,20 @@ onUsualStack('a visitor whose address is locked', (stack) => {
       expect(seen(await ask(attempt(CUSTOMER, suite.key(CUSTOMER))))).toEqual(right);
     },
   );
+
+  it('may ask for a new password all the same, and gets nobody in with it', async () => {
+    const lost = { user_login: CUSTOMER, redirect_to: '', 'wp-submit': 'Get New Password' };
+    const answer = await ask(form('/wp-login.php?action=lostpassword', fields(lost)));
+    expect([answer.status, answer.headers.location]).toEqual([302, expect.stringContaining('checkemail=confirm')]);
+    expect((await ask({ target: '/wp-login.php?action=lostpassword' })).status).toBe(200);
+    // A body may say something else than the address: no password is looked at.
+    const login = { action: 'login', log: CUSTOMER, pwd: stack.password, testcookie: '1' };
+    const cookie = { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' };
+    for (const action of ['lostpassword', 'rp', 'postpass', 'register']) {
+      const tried = await ask(form(`/wp-login.php?action=${action}`, fields(login), cookie));
+      expect([action, createsSession(tried)]).toEqual([action, false]);
+    }
+  });
 
   it.each([
     ['a style', '/wp-includes/css/buttons.min.css'],

@@ -8,6 +8,8 @@ import { askFrom, change, createsSession, loginForm, recover } from './visitors.
 const LIMIT = 5;
 const KEY = ['ck_of_a_shop', 'cs_its_secret'] as const;
 const PROGRAM = 'a-phone-owner';
+/** Many failures make an account slow, so what is wrong on purpose has one of its own. */
+const REVOKED = 'a-revoked-phone';
 
 /** Keys that a plugin compares by itself, as shops do for their REST API: WordPress checks no password then. */
 const PLUGIN = `<?php
@@ -21,7 +23,7 @@ add_filter( 'determine_current_user', function ( $user ) {
 onUsualStack('programs that log in with each call', (stack) => {
   const suite = prepareLoginSuite(stack, {
     plugin: { file: 'programs.php', php: PLUGIN },
-    logins: [PROGRAM],
+    logins: [PROGRAM, REVOKED],
     role: 'editor',
     limit: LIMIT,
   });
@@ -55,6 +57,26 @@ onUsualStack('programs that log in with each call', (stack) => {
       for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, loginForm(PROGRAM, `wrong${turn}`));
       expect(await isLocked(from)).toBe(true);
       expect((await askFrom(stack, from, restBasic(...KEY))).status).toBe(200);
+    });
+  });
+
+  describe('with one application password that is wrong', () => {
+    it('count once for each address, however often they call', async () => {
+      const from = newAddress();
+      for (let turn = 0; turn < LIMIT * 3; turn++)
+        expect((await askFrom(stack, from, restBasic(REVOKED, 'it was revoked'))).status).toBe(401);
+      expect(await isLetIn(from)).toBe(true);
+    });
+
+    it('are as locked as others once they try different ones', async () => {
+      const from = newAddress();
+      for (let turn = 0; turn < LIMIT * 2; turn++) await askFrom(stack, from, restBasic(REVOKED, 'it was revoked'));
+      for (let turn = 0; turn < LIMIT - 1; turn++) await askFrom(stack, from, restBasic(REVOKED, `guess${turn}`));
+      expect(await isLocked(from)).toBe(true);
+      // What one address has tried is new from another.
+      const other = newAddress();
+      for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, other, restBasic(REVOKED, `guess${turn}`));
+      expect(await isLocked(other)).toBe(true);
     });
   });
 

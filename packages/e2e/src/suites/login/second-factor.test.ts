@@ -200,13 +200,21 @@ ${BASIC_AUTHENTICATION}`,
   it('is no use in another browser than the one with the password', async () => {
     const { someone, page } = await halfWay('The browser with the password');
     const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
-    const body = new URLSearchParams({ token, step: 'backup', code: codes[1] ?? '' }).toString();
-    const thief = { cookie: someone.cookie, 'user-agent': 'Another browser', origin: stack.url };
-    const stolen = await askFrom(stack, FROM, form(SECOND_FACTOR, body, thief));
-    expect(createsSession(stolen)).toBe(false);
-    // A challenge without its cookie is none.
-    const { cookie: _, ...without } = { ...thief, 'user-agent': someone.agent };
-    expect(createsSession(await askFrom(stack, FROM, form(SECOND_FACTOR, body, without)))).toBe(false);
+    const send = (cookie: string, token: string) => {
+      const body = new URLSearchParams({ token, step: 'backup', code: codes[1] ?? '' }).toString();
+      return askFrom(
+        stack,
+        FROM,
+        form(SECOND_FACTOR, body, { cookie, 'user-agent': someone.agent, origin: stack.url }),
+      );
+    };
+    // The secret cookie says which browser it is: without it there is no challenge, however the browser calls itself.
+    const without = someone.cookie.replace(/sf_challenge=[^;]+/, 'x=y');
+    expect(without).not.toBe(someone.cookie);
+    expect(createsSession(await send(without, token))).toBe(false);
+    // Nor is it of any use with the form of another login.
+    const other = await halfWay();
+    expect(createsSession(await send(other.someone.cookie, token))).toBe(false);
     // The code was not spent.
     const next = await halfWay();
     expect(createsSession(await next.someone.send(next.page, 'backup', { code: codes[1] ?? '' }))).toBe(true);

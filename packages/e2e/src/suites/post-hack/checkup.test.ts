@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Checkup, CheckupFinding, CheckupResult } from '@security-optimizer/contract/checkup';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { authorised, callApi, logIn, type Session } from '../../http/session.js';
+import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
@@ -129,6 +129,43 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(readFileSync(path('door.php'), 'utf8')).toContain('a door left open');
     putBack();
     expect(titles(await look())).toEqual([]);
+  });
+
+  it('makes notes of what harms nothing: files that people read, and what the server or our own switch does', async () => {
+    const official = directory.core;
+    const sample = readFileSync(path('wp-config-sample.php'));
+    const readme = existsSync(path('readme.html')) ? readFileSync(path('readme.html')) : null;
+    const switchBefore = (await readOptions(stack, owner)).delete_readme;
+    const notes = async () => {
+      const result = await look();
+      const listed = result.notes.filter(({ id }) => id === 'core-missing' || id === 'core-left');
+      return [titles(result), Object.fromEntries(listed.map(({ id, items }) => [id, items.toSorted()]))];
+    };
+    directory.core = { ...official, 'liesmich.html': 'a'.repeat(32), 'readme.html': 'b'.repeat(32) };
+    await setOptions(stack, owner, { delete_readme: 0 });
+    for (const name of ['readme.html', 'wp-config-sample.php']) rmSync(path(name), { force: true });
+    writeFileSync(path('wp-admin/error_log'), '[27-Nov-2026] PHP Notice: a word to the host');
+    writeFileSync(path('wp-includes/.htaccess'), 'Deny from all');
+    try {
+      const left = ['wp-admin/error_log', 'wp-includes/.htaccess'];
+      const gone = ['liesmich.html', 'readme.html', 'wp-config-sample.php'];
+      expect(await notes()).toEqual([[], { 'core-missing': gone, 'core-left': left }]);
+      await setOptions(stack, owner, { delete_readme: 1 });
+      const others = gone.filter((name) => name !== 'readme.html');
+      expect(await notes()).toEqual([[], { 'core-missing': others, 'core-left': left }]);
+      // The same names are no excuse for code.
+      writeFileSync(path('wp-includes/.htaccess'), 'AddHandler application/x-httpd-php .jpg');
+      expect(await notes()).toEqual([
+        ['1 file in the folders of WordPress is not part of it'],
+        { 'core-missing': others, 'core-left': left.slice(0, 1) },
+      ]);
+    } finally {
+      for (const name of ['wp-admin/error_log', 'wp-includes/.htaccess']) rmSync(path(name), { force: true });
+      await setOptions(stack, owner, { delete_readme: switchBefore });
+      writeFileSync(path('wp-config-sample.php'), sample);
+      if (readme !== null) writeFileSync(path('readme.html'), readme);
+      directory.core = official;
+    }
   });
 
   it('finds scripts in uploads, however they are spelled, and no empty index.php', async () => {

@@ -1,6 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { openChromium } from '../../browser/chromium.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { muPlugins } from '../../stacks/wordpress.js';
@@ -27,6 +30,18 @@ const answers: [string, TypedRequest][] = [
   ['a page with path info', { target: '/wp-login.php/x' }],
 ];
 
+/** Of the site's pictures and scripts, by http as the site itself. */
+const OTHER_HOST = '127.0.86.8';
+/** What optimisers and page builders print: inline, deferred as `data:`, from another host, and an embedded document. */
+const scriptsOf = (host: string) => `<?php
+add_action( 'wp_footer', function () {
+  echo '<script>document.body.dataset.inline = "ran";</script>',
+    '<script defer src="data:text/javascript,document.body.dataset.data%3D%22ran%22"></script>',
+    '<script src="${host}/count.js"></script>',
+    '<object data="${host}/menu.pdf" width="9" height="9"></object>';
+} );
+`;
+
 toggleSuite({
   field: 'xss_protection',
   probes: () =>
@@ -34,6 +49,7 @@ toggleSuite({
       target,
     })),
   whileOn({ stack, owner }) {
+    const scripts = join(muPlugins(stack), 'scripts.php');
     it.each(answers)('puts its headers on %s', async (_name, request) => {
       expectHeaders(await ask(stack, request));
     });
@@ -42,6 +58,31 @@ toggleSuite({
       const answer = await ask(stack, { target: '/wp-admin/', headers: { cookie: owner().cookie } });
       expect(answer.status).toBe(200);
       expectHeaders(answer);
+    });
+
+    it('runs the scripts of the site that ran before, and shows what it embeds', async () => {
+      const other = createServer((_request, response) => {
+        response.setHeader('Content-Type', 'text/javascript').end('document.body.dataset.host = "ran";');
+      });
+      await new Promise<void>((resolve) => other.listen(0, OTHER_HOST, resolve));
+      const host = `http://${OTHER_HOST}:${(other.address() as AddressInfo).port}`;
+      writeFileSync(scripts, scriptsOf(host));
+      const browser = await openChromium();
+      try {
+        const page = await (await browser.newContext()).newPage();
+        const refused: string[] = [];
+        page.on('console', (line) => {
+          if (line.text().includes('Content Security Policy')) refused.push(line.text());
+        });
+        await page.goto(`${stack.url}/`, { waitUntil: 'load' });
+        const ran = () => page.evaluate(() => ({ ...document.body.dataset }));
+        await expect.poll(ran).toEqual(expect.objectContaining({ inline: 'ran', data: 'ran', host: 'ran' }));
+        expect(refused).toEqual([]);
+      } finally {
+        await browser.close();
+        other.close();
+        rmSync(scripts, { force: true });
+      }
     });
 
     it.each(['/hello-world/embed/', '/hello-world/?embed=true', '/index.php/hello-world/embed/'])(
@@ -79,7 +120,7 @@ toggleSuite({
         expect(headers['x-frame-options']).toBe('DENY');
         expect(headers['referrer-policy']).toBe('no-referrer');
         expect(headers['content-security-policy']).toBe(
-          "script-src 'none'; frame-ancestors 'none', object-src 'self' blob:; base-uri 'self'",
+          "script-src 'none'; frame-ancestors 'none', object-src 'self' https: http: blob:; base-uri 'self'",
         );
       });
     });

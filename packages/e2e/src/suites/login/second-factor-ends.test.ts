@@ -1,0 +1,330 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openChromium } from '../../browser/chromium.js';
+import type { RawAnswer } from '../../http/raw.js';
+import { form, type TypedRequest } from '../../http/request.js';
+import { logIn, type Session } from '../../http/session.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
+import { muPlugins, people, runInWordPress } from '../../stacks/wordpress.js';
+import { EnrolledUsers, giveCode } from './enrolled-users.js';
+import { type FormBrowser, SECOND_FACTOR } from './form-browser.js';
+import { deleteUsers } from './login-suite.js';
+import { ALLOWED, PLUGIN, UNLISTED } from './second-factor-ends-plugin.js';
+import { askFrom, change, createsSession } from './visitors.js';
+
+const FROM = '127.0.86.1';
+const LOGINS = Array.from({ length: 6 }, (_, at) => `ends-${at + 1}`);
+/** Of those who log in in Chromium, by a code of the app. */
+const [TRAVELLER, CUSTOMISER] = ['ends-1', 'ends-2'] as const;
+
+onUnlikeStacks('a login with a second factor', (stack) => {
+  const plugin = join(muPlugins(stack), 'second-factor-ends.php');
+  const users = new EnrolledUsers(stack, FROM);
+  let owner: Session;
+
+  /** Where people want to go: `redirect_to`, and what it is meant to become. Null where only the plain login says it. */
+  const targets: readonly (readonly [string, string, string | null])[] = [
+    ['nowhere special', '', '/wp-admin/'],
+    ['a page of the site', '/sample-page/?a=1&b=two%20words#part', '/sample-page/?a=1&b=two%20words#part'],
+    ['a page by its full URL', `${stack.url}/sample-page/`, '/sample-page/'],
+    ['a page with letters of other scripts', '/über-uns/?q=größe', null],
+    ['a list of wp-admin', '/wp-admin/edit.php?post_type=page', '/wp-admin/edit.php?post_type=page'],
+    ['a host that the site allows', `http://${ALLOWED.shop}/welcome/?a=1`, `http://${ALLOWED.shop}/welcome/?a=1`],
+    ['a host that the site does not allow', 'https://evil.example/', '/wp-admin/'],
+    ['such a host without a scheme', '//evil.example/path', '/wp-admin/'],
+    ['such a host behind a backslash', '/\\evil.example/', null],
+    ['a page that a plugin replaces', '/filtered/', '/sample-page/?filtered=1'],
+    [
+      'a page that a plugin replaces by another host',
+      '/filtered-away/',
+      `http://${ALLOWED.app}/first/?then=%2Ffiltered-away%2F`,
+    ],
+    [
+      'a plugin that leaves as soon as somebody has logged in',
+      '/school/',
+      `https://${UNLISTED.school}/course/1/?unit=2`,
+    ],
+  ];
+  const links: readonly (readonly [string, string, string])[] = [
+    ['to a page of the site', 'page', '/sample-page/?welcome=1'],
+    ['of single sign-on, to a host on no list', 'sso', `https://${UNLISTED.sso}:8443/callback?state=a%2Fb&code=1#done`],
+    ['into an app', 'app', 'com.example.shop://signed-in?state=1'],
+  ];
+  const wpLogin = (login: string, fields: Readonly<Record<string, string>>): TypedRequest =>
+    form(
+      '/wp-login.php',
+      new URLSearchParams({ log: login, pwd: stack.password, testcookie: '1', ...fields }).toString(),
+    );
+  const linkOf = (kind: string, login: string): TypedRequest => ({ target: `/?link=${kind}&who=${login}` });
+  const absolute = (target: string) => new URL(target, `${stack.url}/`).href;
+  const leadsTo = ({ headers }: RawAnswer) => absolute(headers.location ?? '/no-location-at-all');
+  const isAsked = (answer: RawAnswer) =>
+    answer.status === 303 && (answer.headers.location ?? '').includes('action=second-factor');
+  /** Sends what holds a right password, or stands for one, and gives the code: the answer with the session. */
+  const comesIn = async (request: (login: string) => TypedRequest, someone = users.browser()) => {
+    const { login, code } = users.next();
+    const asked = await someone.ask(request(login));
+    expect([isAsked(asked), createsSession(asked)]).toEqual([true, false]);
+    const answer = await giveCode(someone, code);
+    expect([answer.status, createsSession(answer)]).toEqual([303, true]);
+    return answer;
+  };
+  /** Who is signed in in a browser, by the page of the profile. */
+  const profileOf = async (someone: FormBrowser) => {
+    const { body } = await someone.look('/wp-admin/profile.php');
+    return /name="user_login"[^>]* value="([^"]*)"/.exec(body)?.[1];
+  };
+  const without = new Map<string, string>();
+
+  beforeAll(async () => {
+    writeFileSync(plugin, PLUGIN);
+    await runInWordPress(
+      stack,
+      `foreach ( array( '${LOGINS.join("', '")}' ) as $login ) {
+        wp_insert_user( array( 'user_login' => $login, 'user_pass' => '${stack.password}', 'user_email' => "$login@example.com", 'role' => 'editor' ) );
+      }`,
+    );
+    owner = await logIn(stack);
+    const plain = async (request: TypedRequest) => {
+      const answer = await users.browser().ask(request);
+      expect([answer.status, createsSession(answer)]).toEqual([302, true]);
+      return leadsTo(answer);
+    };
+    for (const [what, wanted] of targets)
+      without.set(what, await plain(wpLogin(TRAVELLER, wanted === '' ? {} : { redirect_to: wanted })));
+    for (const [what, kind] of links) without.set(what, await plain(linkOf(kind, TRAVELLER)));
+    await change(stack, owner, '/2fa', { sg2fa: 1 });
+    for (const login of [...LOGINS, stack.user]) await users.enrol(login);
+  });
+  afterAll(async () => {
+    await change(stack, owner, '/2fa', { sg2fa: 0 });
+    // Ends the sessions of the owner, too.
+    await users.reset();
+    rmSync(plugin, { force: true });
+    await deleteUsers(stack, LOGINS);
+  });
+
+  describe('ends where it would without, for somebody who wants to go to', () => {
+    it.each(targets)('%s', async (what, wanted, meant) => {
+      const answer = await comesIn((login) => wpLogin(login, wanted === '' ? {} : { redirect_to: wanted }));
+      expect(leadsTo(answer)).toBe(without.get(what));
+      if (meant !== null) expect(leadsTo(answer)).toBe(absolute(meant));
+      expect(leadsTo(answer)).not.toMatch(/^[a-z]+:\/\/evil/);
+    });
+
+    it.each([3500, 7500])('an address of %i letters', async (length) => {
+      const wanted = `/sample-page/?state=${'a'.repeat(length)}`;
+      expect(leadsTo(await comesIn((login) => wpLogin(login, { redirect_to: wanted })))).toBe(absolute(wanted));
+    });
+  });
+
+  it('remembers that the session is to outlive the browser', async () => {
+    const outlives = (answer: RawAnswer) => /^set-cookie: wordpress_logged_in_[^\r\n]*expires=/im.test(answer.head);
+    expect(outlives(await comesIn((login) => wpLogin(login, { rememberme: 'forever' })))).toBe(true);
+    expect(outlives(await comesIn((login) => wpLogin(login, {})))).toBe(false);
+  });
+
+  describe('by a link', () => {
+    it.each(links)('%s ends there', async (what, kind, meant) => {
+      const answer = await comesIn((login) => linkOf(kind, login));
+      expect(leadsTo(answer)).toBe(without.get(what));
+      expect(leadsTo(answer)).toBe(absolute(meant));
+    });
+
+    it('that shows a page ends at that page', async () => {
+      const someone = users.browser();
+      let target = '';
+      const answer = await comesIn((login) => {
+        target = `${linkOf('here', login).target}&course=2`;
+        return { target };
+      }, someone);
+      expect(leadsTo(answer)).toBe(absolute(target));
+      expect((await someone.look(target)).status).toBe(200);
+    });
+  });
+
+  describe('by the form of a plugin', () => {
+    const members = (fields: Readonly<Record<string, string>>, referer: string) => (login: string) =>
+      form('/', new URLSearchParams({ members_login: login, members_password: stack.password, ...fields }).toString(), {
+        referer: absolute(referer),
+      });
+
+    it('ends where the form says', async () => {
+      const answer = await comesIn(members({ redirect: '/sample-page/?from=form' }, '/join/'));
+      expect(leadsTo(answer)).toBe(absolute('/sample-page/?from=form'));
+    });
+
+    it('ends where the plugin tells, and not at another site that it came from', async () => {
+      expect(leadsTo(await comesIn(members({ tells_target: '1' }, '/join/')))).toBe(absolute('/members/'));
+      expect(leadsTo(await comesIn(members({}, 'https://evil.example/')))).toBe(absolute('/wp-admin/'));
+    });
+
+    it('ends at the page of the form otherwise', async () => {
+      expect(leadsTo(await comesIn(members({}, '/sample-page/?at=form')))).toBe(absolute('/sample-page/?at=form'));
+    });
+  });
+
+  describe('in Chromium', () => {
+    it('leads to another host with a code of the app in the digits of another script', async () => {
+      const visits: string[] = [];
+      const shop = createServer((request, response) => {
+        visits.push(request.url ?? '');
+        response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>The shop</title><h1>Welcome</h1>');
+      });
+      await new Promise<void>((resolve) => shop.listen(0, ALLOWED.near, resolve));
+      const browser = await openChromium();
+      try {
+        const page = await (await browser.newContext()).newPage();
+        const target = `http://${ALLOWED.near}:${(shop.address() as AddressInfo).port}/welcome/?a=1`;
+        await page.goto(`${stack.url}/wp-login.php?redirect_to=${encodeURIComponent(target)}`);
+        await page.getByLabel('Username or Email Address').fill(TRAVELLER);
+        await page.getByLabel('Password', { exact: true }).fill(stack.password);
+        await page.getByRole('button', { name: 'Log In' }).click();
+        const field = page.getByLabel('Code', { exact: true });
+        await field.fill(inScript(users.appCode(TRAVELLER), '٠'));
+        await field.press('Enter');
+        await page.waitForURL(target);
+        expect(await page.title()).toBe('The shop');
+        expect(visits).toContain('/welcome/?a=1');
+      } finally {
+        await browser.close();
+        shop.close();
+      }
+    });
+
+    it('tells the window of the Customizer that it is done', async () => {
+      const browser = await openChromium();
+      try {
+        const page = await (await browser.newContext()).newPage();
+        await page.goto(`${stack.url}/?login_window`);
+        const login = page.frameLocator('iframe');
+        await login.getByLabel('Username or Email Address').fill(CUSTOMISER);
+        await login.getByLabel('Password', { exact: true }).fill(stack.password);
+        await login.getByRole('button', { name: 'Log In' }).click();
+        const field = login.getByLabel('Code', { exact: true });
+        await field.fill(users.appCode(CUSTOMISER));
+        await field.press('Enter');
+        await login.getByText('You have logged in successfully.').waitFor();
+        await page.waitForFunction(() => document.title !== 'waits');
+        expect(await page.title()).toBe(`${stack.url} {"id":"login","channel":"login"}`);
+      } finally {
+        await browser.close();
+      }
+    });
+  });
+
+  it('closes the dialog of wp-admin that it stood in', async () => {
+    const { login, code } = users.next();
+    const someone = users.browser();
+    const asked = await someone.ask(wpLogin(login, { 'interim-login': '1' }));
+    expect(asked.headers.location).toBe(`${SECOND_FACTOR}&interim-login=1`);
+    const done = await giveCode(someone, code, `${SECOND_FACTOR}&interim-login=1`);
+    expect([done.status, createsSession(done)]).toEqual([200, true]);
+    expect(done.body).toMatch(/<body class="[^"]*\binterim-login-success\b/);
+    expect(done.headers.location).toBeUndefined();
+  });
+
+  it('goes on in the same browser under another name, and nowhere else', async () => {
+    const { login, code } = users.next();
+    const someone = users.browser('A phone');
+    await someone.logIn(login);
+    const desktop = users.browser('A phone that asks for the desktop page');
+    const cookies = { cookie: someone.cookie };
+    const page = await desktop.ask({ target: SECOND_FACTOR, headers: cookies });
+    expect([page.status, page.body.includes('name="code"')]).toEqual([200, true]);
+    const ended = await users.browser('A phone').look(SECOND_FACTOR);
+    expect([ended.status, ended.body.includes('This login has ended')]).toEqual([403, true]);
+    const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
+    const fields = new URLSearchParams({ token, step: 'backup', code }).toString();
+    const answer = await desktop.ask(form(SECOND_FACTOR, fields, { ...cookies, origin: stack.url }));
+    expect([answer.status, createsSession(answer)]).toEqual([303, true]);
+  });
+
+  describe('takes a code', () => {
+    const [START, MARK] = ['\u200e', '\u200b'];
+    const spellings: readonly (readonly [string, (code: string) => string])[] = [
+      ['in full-width digits', (code) => inScript(code, '０')],
+      ['in Arabic digits', (code) => inScript(code, '٠')],
+      ['in Persian digits', (code) => inScript(code, '۰')],
+      ['in Devanagari digits', (code) => inScript(code, '०')],
+      ['with marks that nobody sees', (code) => `${START}${code.replace(' ', MARK)}${MARK}`],
+      ['with a dash', (code) => code.replace(' ', '–')],
+      ['with a dot', (code) => code.replace(' ', '.')],
+      ['with words around it', (code) => `Your code: ${code}.`],
+    ];
+    it.each(spellings)('%s', async (_how, spell) => {
+      const { login, code } = users.next();
+      const someone = users.browser();
+      await someone.logIn(login);
+      const answer = await giveCode(someone, spell(code));
+      expect([answer.status, createsSession(answer)]).toEqual([303, true]);
+    });
+
+    it('after any number of texts that hold none, since they are no tries', async () => {
+      const { login, code } = users.next();
+      const someone = users.browser();
+      await someone.logIn(login);
+      const unreadable = ['½234 5678', '1234 567²', '⑫34 5678', `${code} ${code}`, `\u202e${code}`, '123 456', 'code'];
+      for (const text of [...unreadable, ...unreadable]) {
+        const answer = await giveCode(someone, text);
+        expect([text, answer.status]).toEqual([text, 400]);
+      }
+      expect(createsSession(await giveCode(someone, code))).toBe(true);
+    });
+  });
+
+  describe('begun by switching accounts', () => {
+    const actAs = (login: string): TypedRequest => ({ target: `/?act_as=${login}` });
+
+    it('is not needed by somebody who gave a code and may edit the other account, there and back', async () => {
+      const someone = users.browser();
+      await someone.logIn(stack.user);
+      expect(createsSession(await giveCode(someone, users.next(stack.user).code))).toBe(true);
+      const there = await someone.ask(actAs(TRAVELLER));
+      expect([there.status, createsSession(there)]).toEqual([302, true]);
+      expect(await profileOf(someone)).toBe(TRAVELLER);
+      const back = await someone.ask(actAs(stack.user));
+      expect([back.status, createsSession(back)]).toEqual([302, true]);
+      expect(await profileOf(someone)).toBe(stack.user);
+    });
+
+    it('is asked for otherwise, in words with a way back: nobody is signed out', async () => {
+      const someone = users.browser();
+      expect(createsSession(await someone.logIn(people.author))).toBe(true);
+      const asked = await someone.ask(actAs(TRAVELLER));
+      expect([isAsked(asked), createsSession(asked)]).toEqual([true, false]);
+      const { body } = await someone.look(SECOND_FACTOR);
+      expect(body).toContain(`<strong>${TRAVELLER}</strong>`);
+      expect(body).toMatch(new RegExp(`<a [^>]*href="/wp-admin/"[^>]*>Stay logged in as ${people.author}</a>`));
+      expect(await profileOf(someone)).toBe(people.author);
+    });
+
+    it('is asked of an editor who would become the owner', async () => {
+      const { login, code } = users.next();
+      const someone = users.browser();
+      await someone.logIn(login);
+      expect(createsSession(await giveCode(someone, code))).toBe(true);
+      const asked = await someone.ask(actAs(stack.user));
+      expect([isAsked(asked), createsSession(asked)]).toEqual([true, false]);
+      expect(await profileOf(someone)).toBe(login);
+    });
+  });
+
+  it('is one request of a browser without its session: nobody is in before the code', async () => {
+    const someone = users.browser();
+    await someone.ask(linkOf('page', TRAVELLER));
+    const answer = await askFrom(stack, FROM, {
+      target: '/wp-admin/profile.php',
+      headers: { cookie: someone.cookie },
+    });
+    expect([answer.status, leadsTo(answer).includes('/wp-login.php')]).toEqual([302, true]);
+  });
+});
+
+/** The text with its digits in another script, whose zero is given. */
+function inScript(text: string, zero: string): string {
+  return text.replace(/\d/g, (digit) => String.fromCodePoint((zero.codePointAt(0) ?? 0) + Number(digit)));
+}

@@ -1,0 +1,121 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSqlite } from '@security-optimizer/guard/storage/sqlite';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RawAnswer } from '../../http/raw.js';
+import { form, type TypedRequest } from '../../http/request.js';
+import { logIn, type Session } from '../../http/session.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
+import { muPlugins, people } from '../../stacks/wordpress.js';
+import { EnrolledUsers, giveCode } from './enrolled-users.js';
+import { SECOND_FACTOR } from './form-browser.js';
+import { ALLOWED, PLUGIN } from './second-factor-ends-plugin.js';
+import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+
+const FROM = '127.0.87.1';
+const LIMIT = 3;
+
+onUnlikeStacks('a login by a script of a page, with a second factor', (stack) => {
+  const { editor, subscriber } = people;
+  const plugin = join(muPlugins(stack), 'second-factor-programs.php');
+  const users = new EnrolledUsers(stack, FROM);
+  let owner: Session;
+
+  const send = (target: string, headers: Readonly<Record<string, string>>) => (login: string) =>
+    form(target, new URLSearchParams({ action: 'popup_login', u: login, p: stack.password }).toString(), headers);
+  const AJAX = '/wp-admin/admin-ajax.php';
+  const SCRIPT = { 'x-requested-with': 'XMLHttpRequest' } as const;
+  const popUp = send(AJAX, { accept: 'application/json', ...SCRIPT, referer: `${stack.url}/sample-page/` });
+  const members = (login: string, headers: Readonly<Record<string, string>>) =>
+    form('/', new URLSearchParams({ members_login: login, members_password: stack.password }).toString(), headers);
+  const ways: readonly (readonly [string, (login: string) => TypedRequest])[] = [
+    ['admin-ajax', popUp],
+    ['admin-ajax without a word about the answer', send(AJAX, {})],
+    ['the REST API', send('/wp-json/popup/v1/login', SCRIPT)],
+    ['the REST API in a query', send('/?rest_route=/popup/v1/login', { origin: stack.url })],
+    ['a form of the page, for JSON', (login) => members(login, { accept: 'application/json' })],
+    [
+      'a form of the page, with fetch',
+      (login) => members(login, { accept: '*/*', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }),
+    ],
+  ];
+  const told = ({ body }: RawAnswer) => JSON.parse(body) as Record<string, unknown> & { message: string; url: string };
+  const url = `${stack.url}${SECOND_FACTOR}`;
+  const beginsChallenge = ({ head }: RawAnswer) => /^set-cookie: sf_challenge=/im.test(head);
+
+  beforeAll(async () => {
+    writeFileSync(plugin, PLUGIN);
+    owner = await logIn(stack);
+    await change(stack, owner, '/2fa', { sg2fa: 1 });
+    await change(stack, owner, '/limit-login-attempts', { login_attempts: LIMIT });
+    await users.enrol(editor);
+  });
+  afterAll(async () => {
+    await change(stack, owner, '/2fa', { sg2fa: 0 });
+    await users.reset();
+    await recover(stack, 'unblock', '--all');
+    await change(stack, owner, '/limit-login-attempts', { login_attempts: 5 });
+    rmSync(plugin, { force: true });
+  });
+
+  it.each(ways)('by %s is told in JSON where it goes on, and goes on there', async (_way, request) => {
+    const someone = users.browser();
+    const answer = await someone.ask(request(editor));
+    expect([answer.status, createsSession(answer), beginsChallenge(answer)]).toEqual([401, false, true]);
+    expect(answer.headers['content-type']).toMatch(/^application\/json/);
+    expect(answer.headers['cache-control']).toContain('no-store');
+    const { message } = told(answer);
+    expect(message).toContain('needs a second factor');
+    expect(told(answer)).toEqual({
+      ...{ success: false, code: 'two_factor_required', message, status: 401, url },
+      data: { status: 401, message, url },
+    });
+    expect((await someone.look(SECOND_FACTOR)).body).toContain('name="code"');
+    const done = await giveCode(someone, users.next().code);
+    expect([done.status, createsSession(done)]).toEqual([303, true]);
+    if (request === popUp) expect(done.headers.location).toBe(`${stack.url}/sample-page/`);
+  });
+
+  it('goes on as ever where no factor is needed', async () => {
+    const answer = await users.browser().ask(popUp(subscriber));
+    expect([answer.status, told(answer).success, createsSession(answer)]).toEqual([200, true, true]);
+  });
+
+  it('is led to the page where a person looks at the answer', async () => {
+    const answer = await users.browser().ask(send(AJAX, { 'sec-fetch-mode': 'navigate' })(editor));
+    expect([answer.status, answer.headers.location]).toEqual([303, SECOND_FACTOR]);
+  });
+
+  it('counts as no failure, however often the code is not given', async () => {
+    for (let turn = 0; turn < LIMIT + 2; turn++) expect((await askFrom(stack, FROM, popUp(editor))).status).toBe(401);
+    expect(createsSession(await askFrom(stack, FROM, loginForm(subscriber, stack.password)))).toBe(true);
+  });
+
+  it('can be read by a page of another origin that the site allows, and by no other', async () => {
+    const from = async (origin: string) =>
+      (await askFrom(stack, FROM, send(AJAX, { ...SCRIPT, origin })(editor))).headers['access-control-allow-origin'];
+    expect(await from(`https://${ALLOWED.app}`)).toBe(`https://${ALLOWED.app}`);
+    expect(await from('https://evil.example')).toBeUndefined();
+  });
+
+  it('is refused in words without a browser, which alone could go on', async () => {
+    const answer = await askFrom(stack, FROM, send('/wp-json/popup/v1/login', {})(editor));
+    expect([answer.status, beginsChallenge(answer)]).toEqual([403, false]);
+    expect(told(answer)).toMatchObject({ code: 'two_factor_required' });
+  });
+
+  it('is told in JSON that guard is out of order', async () => {
+    const database = openSqlite(join(stack.guardDir, 'guard.sqlite'), { busyTimeoutMs: 30_000 });
+    const rename = (from: string, to: string) => database.exec(`ALTER TABLE ${from} RENAME TO ${to}`);
+    rename('second_factor_challenges', 'out_of_order');
+    try {
+      const answer = await askFrom(stack, FROM, popUp(editor));
+      expect([answer.status, createsSession(answer), beginsChallenge(answer)]).toEqual([503, false, false]);
+      expect(told(answer)).toMatchObject({ success: false, code: 'two_factor_unavailable', status: 503 });
+    } finally {
+      rename('out_of_order', 'second_factor_challenges');
+      database.close();
+    }
+    expect((await askFrom(stack, FROM, popUp(editor))).status).toBe(401);
+  });
+});
