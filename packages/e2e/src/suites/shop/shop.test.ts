@@ -20,6 +20,7 @@ import {
   field,
   json,
   logInAtMyAccount,
+  mailedLink,
   mailOf,
   overHttps,
   PASSWORD,
@@ -183,7 +184,21 @@ await onShop('a shop with everything of the product on', (parts) => {
         expect(given, page).toBe('');
       }
     }
-    expect(shop.mails().filter((text) => text.includes(STAFF_ENTRANCE))).toEqual([]);
+    const toOthers = shop.mails().filter((text) => !/^To: owner@example\.com\r?$/im.test(text));
+    expect(toOthers.length).toBeGreaterThan(0);
+    expect(toOthers.filter((text) => text.includes(STAFF_ENTRANCE))).toEqual([]);
+  });
+
+  it('the mail about a new order leads the owner to it over the address of the login', async () => {
+    const link = new URL(await mailedLink(shop, 'owner@example.com', `/${STAFF_ENTRANCE}?redirect_to=`));
+    const order = link.searchParams.get('redirect_to') ?? '';
+    expect(order).toMatch(/\/wp-admin\/admin\.php\?page=wc-orders&action=edit&id=\d+$/);
+    // Who is signed in gets there at once; who is not logs in first.
+    const target = link.pathname + link.search;
+    const led = await visit.browser().ask({ target, headers: { cookie: visit.owner.cookie } });
+    expect([led.status, led.headers.location]).toEqual([302, order]);
+    const form = await visit.browser().look(target);
+    expect([form.status, field(form, 'redirect_to')]).toEqual([200, order]);
   });
 
   describe('while the owner is away', () => {

@@ -1,0 +1,207 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ask, form } from '../../http/request.js';
+import { cookiesOf, logIn, type Session } from '../../http/session.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { FormBrowser } from './form-browser.js';
+import { deleteUsers } from './login-suite.js';
+import { mailbox } from './mailbox.js';
+import { askFrom, change, createsSession, loginForm, looks, recover } from './visitors.js';
+
+const DOOR = 'mail-door';
+const AUTHOR = 'kim-who-moves';
+const MEMBER = 'a-plain-member';
+const FROM = '127.0.84.9';
+
+/** A form that mails anybody, and what an owner does in wp-admin, in one step. */
+const PLUGIN = `<?php
+add_action( 'wp_loaded', function () {
+  if ( isset( $_POST['write_to'] ) ) {
+    wp_mail( $_POST['write_to'], 'Word', wp_unslash( $_POST['words'] ) . ' ' . site_url( '/wp-admin/edit.php?own=1' ) );
+    exit( 'Sent' );
+  }
+} );
+add_action( 'wp_ajax_move_office', function () {
+  require_once ABSPATH . 'wp-admin/includes/misc.php';
+  update_option_new_admin_email( get_option( 'admin_email' ), 'new-office@example.com' );
+  exit( 'Moved' );
+} );
+add_action( 'wp_ajax_tell_in_html', function () {
+  $link = esc_url( admin_url( 'post.php?post=1&action=edit' ) );
+  wp_mail( '${MEMBER}@example.com', 'Word', "<p><a href='$link'>Edit</a></p>", 'Content-Type: text/html' );
+  exit( 'Told' );
+} );
+`;
+
+/** Links of a mail, as targets at the site. */
+function linksIn(mail: string, url: string): readonly string[] {
+  return [...mail.matchAll(/https?:\/\/[^\s<>"']+/g)].map(([link]) => link).filter((link) => link.startsWith(url));
+}
+
+onUnlikeStacks('links into wp-admin that WordPress mails, with a login at an address of its own', (stack) => {
+  const plugin = join(muPlugins(stack), 'mailed-links.php');
+  let owner: Session;
+  let post = '';
+  let ownerMail = '';
+  const door = (url: string) => `${stack.url}/${DOOR}?redirect_to=${encodeURIComponent(url)}`;
+  const target = (url: string) => url.slice(stack.url.length).replace(/#.*/, '');
+  /** Who opens a link in a browser without a session, and logs in where it leads. */
+  const openAndLogIn = async (link: string, login: string) => {
+    const visitor = new FormBrowser(stack, FROM, `Reader of ${login}`, target(link));
+    const page = await visitor.look(target(link));
+    expect(page.status).toBe(200);
+    const kept = /name="redirect_to" value="([^"]*)"/.exec(page.body)?.[1] ?? '';
+    const redirectTo = kept.replace(/&(?:amp|#0?38);/g, '&');
+    const fields = { log: login, pwd: stack.password, redirect_to: redirectTo, testcookie: '1' };
+    const answer = await visitor.ask(form(`/${DOOR}`, new URLSearchParams(fields).toString()));
+    expect(createsSession(answer)).toBe(true);
+    return { visitor, location: answer.headers.location ?? '' };
+  };
+  const expectMissing = async (path: string) => {
+    const [real, nothing] = [
+      await ask(stack, { target: path }),
+      await ask(stack, { target: path.replace('wp-admin', 'wp-admix') }),
+    ];
+    const seen = JSON.stringify(looks(nothing)).replaceAll('wp-admix', 'wp-admin');
+    expect(real.status).toBe(404);
+    expect(JSON.stringify(looks(real))).toBe(seen);
+  };
+
+  beforeAll(async () => {
+    writeFileSync(plugin, PLUGIN);
+    [ownerMail = '', post = ''] = (
+      await runInWordPress(
+        stack,
+        `foreach ( array( '${AUTHOR}' => 'author', '${MEMBER}' => 'subscriber' ) as $login => $role ) {
+          wp_insert_user( array( 'user_login' => $login, 'user_pass' => '${stack.password}', 'user_email' => "$login@example.com", 'role' => $role ) );
+        }
+        echo get_option( 'admin_email' ), ' ', wp_insert_post( array( 'post_title' => 'Say something', 'post_status' => 'publish', 'comment_status' => 'open', 'post_author' => 1 ) );`,
+      )
+    )
+      .trim()
+      .split(' ');
+    owner = await logIn(stack);
+    await change(stack, owner, '/custom-login-url', { type: 'custom', login: DOOR, signup: 'mail-entry' });
+  });
+  afterAll(async () => {
+    await recover(stack, 'login-url', 'reset');
+    await runInWordPress(
+      stack,
+      `wp_delete_post( ${Number(post)}, true ); delete_option( 'adminhash' ); delete_option( 'new_admin_email' );`,
+    );
+    await deleteUsers(stack, [AUTHOR, MEMBER]);
+    rmSync(plugin, { force: true });
+    await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
+  });
+
+  it('confirm a new e-mail address in a browser without a session, by the custom address', async () => {
+    const author = new FormBrowser(stack, FROM, 'Browser of the author', `/${DOOR}`);
+    await author.logIn(AUTHOR);
+    const profile = await author.look('/wp-admin/profile.php');
+    const fields: Record<string, string> = {
+      ...{ action: 'update', email: 'moved-kim@example.com', nickname: AUTHOR, from: 'profile' },
+      _wpnonce: /name="_wpnonce" value="([^"]+)"/.exec(profile.body)?.[1] ?? '',
+      user_id: /name="user_id"[^>]* value="(\d+)"/.exec(profile.body)?.[1] ?? '',
+    };
+    const mails = mailbox(stack);
+    await author.ask(form('/wp-admin/profile.php', new URLSearchParams(fields).toString()));
+    const mail = await mails.to('moved-kim@example.com');
+    mails.empty();
+    const link = linksIn(mail, stack.url).find((one) => one.includes('newuseremail')) ?? '';
+    const plain = decodeURIComponent(link.split('redirect_to=')[1] ?? '');
+    expect(link).toBe(door(plain));
+    expect(plain).toMatch(new RegExp(`^${stack.url}/wp-admin/profile\\.php\\?newuseremail=[0-9a-f]{32}$`));
+    // Without the custom address it is a missing page, with a real key as with an invented one.
+    await expectMissing(target(plain));
+    await expectMissing(`/wp-admin/profile.php?newuseremail=${'0'.repeat(32)}`);
+
+    const { visitor, location } = await openAndLogIn(link, AUTHOR);
+    expect(location).toBe(plain);
+    const done = await visitor.look(target(plain));
+    expect([done.status, done.headers.location]).toEqual([302, expect.stringContaining('profile.php?updated=true')]);
+    expect((await visitor.look('/wp-admin/profile.php')).body).toContain('value="moved-kim@example.com"');
+  });
+
+  it('confirm a new address of the administration', async () => {
+    const mails = mailbox(stack);
+    const { cookie } = owner;
+    const moved = await ask(stack, { target: '/wp-admin/admin-ajax.php?action=move_office', headers: { cookie } });
+    expect(moved.body).toBe('Moved');
+    const mail = await mails.to('new-office@example.com');
+    mails.empty();
+    const link = linksIn(mail, stack.url).find((one) => one.includes('adminhash')) ?? '';
+    const plain = decodeURIComponent(link.split('redirect_to=')[1] ?? '');
+    expect([link, plain]).toEqual([door(plain), expect.stringContaining('/wp-admin/options.php?adminhash=')]);
+    await expectMissing(target(plain));
+    expect((await openAndLogIn(link, stack.user)).location).toBe(plain);
+  });
+
+  it('moderate a comment, which the visitor who wrote it learns nothing from', async () => {
+    const mails = mailbox(stack);
+    const typed = `${stack.url}/wp-admin/edit.php?typed=1`;
+    const fields = {
+      comment_post_ID: post,
+      author: 'A visitor',
+      email: 'a-visitor@example.com',
+      comment: `Look at ${typed} and ${stack.url}/wp-login.php and ${stack.url}/${DOOR} please`,
+    };
+    const sent = await askFrom(stack, FROM, form('/wp-comments-post.php', new URLSearchParams(fields).toString()));
+    expect(sent.head + sent.body).not.toContain(DOOR);
+    const mail = await mails.to(ownerMail);
+    mails.empty();
+    for (const words of [typed, `${stack.url}/wp-login.php`, `${stack.url}/${DOOR} `]) expect(mail).toContain(words);
+    const links = linksIn(mail, `${stack.url}/${DOOR}?`).map((link) => decodeURIComponent(link.split('=')[1] ?? ''));
+    const id = /c=(\d+)/.exec(links[0] ?? '')?.[1];
+    const moderate = (action: string) => `${stack.url}/wp-admin/comment.php?action=${action}&c=${id}#wpbody-content`;
+    expect(links).toEqual([
+      moderate('approve'),
+      moderate('trash'),
+      moderate('spam'),
+      `${stack.url}/wp-admin/edit-comments.php?comment_status=moderated#wpbody-content`,
+    ]);
+    for (const plain of links) await expectMissing(target(plain));
+    // Who has a session is led straight on.
+    const led = await ask(stack, { target: target(door(moderate('approve'))), headers: { cookie: owner.cookie } });
+    expect([led.status, led.headers.location]).toEqual([302, moderate('approve')]);
+    const { visitor } = await openAndLogIn(door(moderate('approve')), stack.user);
+    const page = await visitor.look(target(moderate('approve')));
+    expect([page.status, page.body.includes('You are about to approve the following comment')]).toEqual([200, true]);
+  });
+
+  it('lead over it in HTML, too', async () => {
+    const mails = mailbox(stack);
+    const { cookie } = owner;
+    await ask(stack, { target: '/wp-admin/admin-ajax.php?action=tell_in_html', headers: { cookie } });
+    const mail = await mails.to(`${MEMBER}@example.com`);
+    mails.empty();
+    expect(mail.replace(/=\r?\n/g, '').replaceAll('=3D', '=')).toContain(
+      `'${door(`${stack.url}/wp-admin/post.php?post=1&action=edit`)}'`,
+    );
+  });
+
+  it('are plain in mails to others, and what a visitor typed stays as it was typed', async () => {
+    const typed = `${stack.url}/wp-login.php ${stack.url}/wp-admin/ ${stack.url}/${DOOR}`;
+    const own = `${stack.url}/wp-admin/edit.php?own=1`;
+    const write = async (to: string, cookie?: string) => {
+      const mails = mailbox(stack);
+      const headers: Record<string, string> = cookie === undefined ? {} : { cookie };
+      const fields = new URLSearchParams({ write_to: to, words: typed }).toString();
+      expect((await askFrom(stack, FROM, form('/', fields, headers))).body).toBe('Sent');
+      const mail = await mails.to((to.split(',')[0] ?? '').trim());
+      mails.empty();
+      return mail;
+    };
+    expect(await write('outsider@example.com')).toContain(`${typed} ${own}`);
+    expect(await write(`${MEMBER}@example.com, outsider@example.com`)).toContain(`${typed} ${own}`);
+    expect(await write(`${MEMBER}@example.com`)).toContain(`${typed} ${door(own)}`);
+    const member = cookiesOf(await askFrom(stack, FROM, loginForm(MEMBER, stack.password, { path: `/${DOOR}` })));
+    expect(await write(ownerMail, member)).toContain(`${typed} ${door(own)}`);
+    // A member's mail to others holds what they typed, and WordPress's own addresses besides.
+    const told = await write('outsider@example.com', member);
+    expect(told).toContain(own);
+    expect(told).not.toMatch(new RegExp(`redirect_to|${DOOR}`));
+  });
+});
