@@ -27,12 +27,14 @@ onUnlikeStacks('the checkup', (stack) => {
   const path = (name: string) => join(stack.wordpressDir, name);
   const changed = 'wp-includes/version.php';
   const missing = 'wp-admin/css/about.min.css';
+  const picture = 'wp-includes/images/blank.gif';
+  const left = ['wp-admin/php.ini', 'wp-admin/error_log', 'wp-includes/.DS_Store'] as const;
   const planted = ['wp-includes/images/door.php', 'wp-admin/door.php', 'door.php'];
   const uploads = 'wp-content/uploads/2024';
-  const before = new Map([changed, missing].map((name) => [name, readFileSync(path(name))]));
+  const before = new Map([changed, missing, picture].map((name) => [name, readFileSync(path(name))]));
   const putBack = () => {
     for (const [name, content] of before) writeFileSync(path(name), content);
-    for (const name of planted) rmSync(path(name), { force: true });
+    for (const name of [...planted, ...left]) rmSync(path(name), { force: true });
   };
   const read = async (suffix = '/checkup', body: object = {}): Promise<Checkup> => {
     const answer = await act(stack, owner, suffix, body);
@@ -129,6 +131,22 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(readFileSync(path('door.php'), 'utf8')).toContain('a door left open');
     putBack();
     expect(titles(await look())).toEqual([]);
+  });
+
+  it('notes what hosts leave in the folders of WordPress, and a picture that is gone, as no findings', async () => {
+    for (const name of left) writeFileSync(path(name), 'memory_limit = 256M\n');
+    rmSync(path(picture));
+    const { findings, notes } = await look();
+    expect(findings).toEqual([]);
+    const itemsOf = (title: string) => notes.find((note) => note.title === title)?.items;
+    expect(itemsOf('Logs or settings of the server lie in the folders of WordPress')?.toSorted()).toEqual(
+      left.toSorted(),
+    );
+    expect(itemsOf('Documentation or pictures of WordPress are missing')).toEqual([picture]);
+    writeFileSync(path(left[0]), 'auto_prepend_file = /tmp/door.png');
+    const { findings: worse } = await look();
+    expect(worse.map(({ items }) => items[0]?.split(',')[0])).toEqual([left[0]]);
+    putBack();
   });
 
   it('finds scripts in uploads, however they are spelled, and no empty index.php', async () => {
