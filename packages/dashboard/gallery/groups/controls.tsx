@@ -1,3 +1,4 @@
+import { toPlainText } from '@security-optimizer/contract/typed-text';
 import type { ReactElement } from 'react';
 import { ApiFailure } from '../../src/api/client.js';
 import { OptionsFailed, OptionsSkeleton } from '../../src/forms/load-states.js';
@@ -307,6 +308,7 @@ function chips(state: string, props: Partial<ChipInputProps>, error?: string): P
             isBad={(chip) => !chip.includes('@')}
             placeholder="name@example.com"
             disabled={false}
+            toPlain={toPlainText}
             onChange={nothing}
             {...props}
           />

@@ -1,3 +1,4 @@
+import { toDigit } from '@security-optimizer/contract/typed-text';
 import { ComboBox, type ComboBoxProps } from '../../src/ui/combo-box.js';
 import { Calendar, type CalendarProps, DateField } from '../../src/ui/date-field.js';
 import { Field } from '../../src/ui/field.js';
@@ -151,12 +152,30 @@ export const pickers: Group = {
     {
       id: 'time-field',
       title: 'time',
-      draw: () => <TimeField label="From" value="22:30" texts={english24} error={undefined} onChange={nothing} />,
+      draw: () => (
+        <TimeField
+          label="From"
+          value="22:30"
+          toDigit={toDigit}
+          texts={english24}
+          error={undefined}
+          onChange={nothing}
+        />
+      ),
     },
     {
       id: 'time-field-12-hours',
       title: 'time, twelve hours',
-      draw: () => <TimeField label="From" value="22:30" texts={english12} error={undefined} onChange={nothing} />,
+      draw: () => (
+        <TimeField
+          label="From"
+          value="22:30"
+          toDigit={toDigit}
+          texts={english12}
+          error={undefined}
+          onChange={nothing}
+        />
+      ),
     },
     {
       id: 'time-field-error',
@@ -165,6 +184,7 @@ export const pickers: Group = {
         <TimeField
           label="From"
           value="22:30"
+          toDigit={toDigit}
           texts={english24}
           error="You can enable Away Mode for maximum of 23 hours daily."
           onChange={nothing}
@@ -178,7 +198,7 @@ export const pickers: Group = {
       room: 260,
       draw: () => (
         <div className="so-anchor">
-          <Clock id="clock" value="22:30" texts={texts} onChange={nothing} onDone={nothing} />
+          <Clock id="clock" value="22:30" texts={texts} toDigit={toDigit} onChange={nothing} onDone={nothing} />
         </div>
       ),
     })),
@@ -193,6 +213,7 @@ export const pickers: Group = {
               label="Hour"
               options={['00', '01', '02', '03', '04', '05', '06']}
               chosen={3}
+              toDigit={toDigit}
               onChoose={nothing}
             />
           </div>

@@ -1,4 +1,3 @@
-import { toPlainText } from '@security-optimizer/contract/typed-text';
 import { type ClipboardEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { __, sprintf } from '../i18n/translate.js';
 import { classes } from './dom.js';
@@ -14,23 +13,28 @@ export interface ChipInputProps {
   readonly isBad: (chip: string) => boolean;
   readonly placeholder: string;
   readonly disabled: boolean;
+  /** An entry as it is read. */
+  readonly toPlain: ToPlain;
   readonly onChange: (chips: readonly string[], text: string) => void;
 }
+
+/** What somebody typed, in plain text. */
+export type ToPlain = (typed: string) => string;
 
 /** Entries end with a space, a comma of any script or a line break (specification section 5). */
 const SEPARATOR = /[\s,\uff0c\u3001\u060c]+/;
 
 /** Adds the entries of `text` to the chips: in plain text and lower case, without angle brackets, without duplicates. */
-export function addChips(chips: readonly string[], text: string): readonly string[] {
+export function addChips(chips: readonly string[], text: string, toPlain: ToPlain): readonly string[] {
   const added = text
     .split(SEPARATOR)
-    .map((part) => toPlainText(part).replace(/[<>]/g, '').toLowerCase())
+    .map((part) => toPlain(part).replace(/[<>]/g, '').toLowerCase())
     .filter((part) => part !== '');
   return Array.from(new Set([...chips, ...added]));
 }
 
 /** A field for several entries. Backspace in the empty field focuses the last chip; a second one deletes it. */
-export function ChipInput({ control, chips, text, isBad, placeholder, disabled, onChange }: ChipInputProps) {
+export function ChipInput({ control, chips, text, isBad, placeholder, disabled, toPlain, onChange }: ChipInputProps) {
   const [focused, setFocused] = useState(false);
   const box = useRef<HTMLDivElement>(null);
 
@@ -39,7 +43,7 @@ export function ChipInput({ control, chips, text, isBad, placeholder, disabled, 
   function onText(value: string): void {
     const parts = value.split(SEPARATOR);
     const rest = parts.pop() ?? '';
-    onChange(addChips(chips, parts.join(' ')), rest);
+    onChange(addChips(chips, parts.join(' '), toPlain), rest);
   }
 
   function onPaste(event: ClipboardEvent): void {
@@ -47,13 +51,13 @@ export function ChipInput({ control, chips, text, isBad, placeholder, disabled, 
     // A single entry is pasted at the cursor as in any field.
     if (!SEPARATOR.test(pasted.trim())) return;
     event.preventDefault();
-    onChange(addChips(chips, `${text} ${pasted}`), '');
+    onChange(addChips(chips, `${text} ${pasted}`, toPlain), '');
   }
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.key === 'Enter' && text !== '') {
       event.preventDefault();
-      onChange(addChips(chips, text), '');
+      onChange(addChips(chips, text, toPlain), '');
     } else if (event.key === 'Backspace' && text === '') {
       const buttons = box.current?.querySelectorAll('button');
       buttons?.[buttons.length - 1]?.focus();
@@ -117,7 +121,7 @@ export function ChipInput({ control, chips, text, isBad, placeholder, disabled, 
         onFocus={() => setFocused(true)}
         onBlur={() => {
           setFocused(false);
-          if (text !== '') onChange(addChips(chips, text), '');
+          if (text !== '') onChange(addChips(chips, text, toPlain), '');
         }}
       />
     </div>

@@ -1,3 +1,4 @@
+import { toDigit } from '@security-optimizer/contract/typed-text';
 import { createEvent, fireEvent, render, screen } from '@testing-library/react';
 import { expect, it } from 'vitest';
 import { TimeColumn } from './time-field.js';
@@ -7,7 +8,9 @@ const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '
 /** Hours that are chosen by pressing keys, a tenth of a second after one another. */
 function chosenBy(...keys: readonly string[]): number[] {
   const chosen: number[] = [];
-  render(<TimeColumn label="Hour" options={HOURS} chosen={0} onChoose={(place) => chosen.push(place)} />);
+  render(
+    <TimeColumn label="Hour" options={HOURS} chosen={0} toDigit={toDigit} onChoose={(place) => chosen.push(place)} />,
+  );
   const list = screen.getByRole('listbox', { name: 'Hour' });
   for (const [at, key] of keys.entries()) {
     const event = createEvent.keyDown(list, { key });

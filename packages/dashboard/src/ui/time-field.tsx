@@ -1,4 +1,3 @@
-import { toDigit } from '@security-optimizer/contract/typed-text';
 import { type KeyboardEvent, useEffect, useId, useRef } from 'react';
 import { twoDigits } from '../i18n/calendar.js';
 import type { DateTexts } from '../i18n/date-texts.js';
@@ -26,11 +25,15 @@ export function TimeField({ label, error, ...clock }: TimeFieldProps) {
   );
 }
 
+/** The value of a digit that was typed, or -1 for anything else. */
+export type ToDigit = (character: string) => number;
+
 export interface ClockProps {
   readonly id: string;
   /** `HH:MM`, or '' */
   readonly value: string;
   readonly texts: DateTexts;
+  readonly toDigit: ToDigit;
   readonly onChange: (time: string) => void;
   /** Called for Enter. */
   readonly onDone: () => void;
@@ -41,7 +44,7 @@ const HOURS_24 = Array.from({ length: 24 }, (_, hour) => twoDigits(hour));
 const HOURS_12 = ['12', ...Array.from({ length: 11 }, (_, hour) => String(hour + 1))];
 
 /** Columns for hour and minute, and for AM and PM where the language uses a 12-hour clock. */
-export function Clock({ id, value, texts, onChange, onDone }: ClockProps) {
+export function Clock({ id, value, texts, toDigit, onChange, onDone }: ClockProps) {
   const hour = value === '' ? -1 : Number(value.slice(0, 2));
   const minute = value === '' ? -1 : Number(value.slice(3, 5));
   const set = (newHour: number, newMinute: number): void => {
@@ -75,12 +78,14 @@ export function Clock({ id, value, texts, onChange, onDone }: ClockProps) {
         label={__('Hour', 'security-optimizer')}
         options={texts.is12Hours ? HOURS_12 : HOURS_24}
         chosen={hour < 0 ? -1 : texts.is12Hours ? hour % 12 : hour}
+        toDigit={toDigit}
         onChoose={(place) => set(texts.is12Hours ? place + half : place, minute)}
       />
       <TimeColumn
         label={__('Minute', 'security-optimizer')}
         options={MINUTES}
         chosen={minute}
+        toDigit={toDigit}
         onChoose={(place) => set(hour, place)}
       />
       {texts.is12Hours ? (
@@ -88,6 +93,7 @@ export function Clock({ id, value, texts, onChange, onDone }: ClockProps) {
           label={__('Half of the day', 'security-optimizer')}
           options={texts.halves}
           chosen={hour < 0 ? -1 : half / 12}
+          toDigit={toDigit}
           onChoose={(place) => set((Math.max(hour, 0) % 12) + place * 12, minute)}
         />
       ) : null}
@@ -100,6 +106,7 @@ export interface TimeColumnProps {
   readonly options: readonly string[];
   /** Index of the chosen option; -1 for none. */
   readonly chosen: number;
+  readonly toDigit: ToDigit;
   readonly onChoose: (place: number) => void;
   /** Takes the focus when it is mounted. */
   readonly autoFocus?: boolean;
@@ -109,7 +116,7 @@ export interface TimeColumnProps {
 const TYPING_MS = 1000;
 
 /** A column of a time picker: a list with the chosen option as near to the middle as can be. Arrow keys wrap around. */
-export function TimeColumn({ label, options, chosen, onChoose, autoFocus = false }: TimeColumnProps) {
+export function TimeColumn({ label, options, chosen, toDigit, onChoose, autoFocus = false }: TimeColumnProps) {
   const id = useId();
   const list = useRef<HTMLUListElement>(null);
   const typed = useRef({ text: '', at: 0 });

@@ -1,3 +1,4 @@
+import { toPlainText } from '@security-optimizer/contract/typed-text';
 import { describe, expect, it } from 'vitest';
 import { getDateTexts } from '../../i18n/date-texts.js';
 import { dayStart, siteDay } from '../../i18n/site-time.js';
@@ -96,7 +97,7 @@ describe('the scale of the chart', () => {
 
 describe('e-mail addresses', () => {
   it('are split, lower-cased, without brackets, each once', () => {
-    expect(addChips(['a@example.com'], ' <B@Example.com>,,  A@example.com\nc@example.com')).toEqual([
+    expect(addChips(['a@example.com'], ' <B@Example.com>,,  A@example.com\nc@example.com', toPlainText)).toEqual([
       'a@example.com',
       'b@example.com',
       'c@example.com',

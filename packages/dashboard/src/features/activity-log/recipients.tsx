@@ -38,7 +38,7 @@ export function AddRecipients({ recipients, onChanged }: AddRecipientsProps) {
   const left = recipients.max_emails - known.length;
   const isFull = left <= 0;
   // Typed text counts as a chip.
-  const wanted = addChips(chips, text);
+  const wanted = addChips(chips, text, toPlainText);
   const wrong = listError(wanted, known, left);
   const errors = useFormErrors(wrong === null ? {} : { email: wrong }, () => focusFirstError(form.current));
   const { pending, failure, save } = useSave();
@@ -79,6 +79,7 @@ export function AddRecipients({ recipients, onChanged }: AddRecipientsProps) {
               isBad={(chip) => emailError(chip, known) !== null}
               placeholder="name@example.com"
               disabled={isFull}
+              toPlain={toPlainText}
               onChange={(nextChips, nextText) => {
                 setChips(nextChips);
                 setText(nextText);

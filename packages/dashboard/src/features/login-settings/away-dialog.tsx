@@ -1,5 +1,6 @@
 import type { AwayState } from '@security-optimizer/contract/login';
 import { WEEKDAYS, type Weekday } from '@security-optimizer/contract/login-limits';
+import { toDigit } from '@security-optimizer/contract/typed-text';
 import { useId, useRef, useState } from 'react';
 import { loginOptions } from '../../api/options.js';
 import { useDateTexts, useServices } from '../../api/services.js';
@@ -282,6 +283,7 @@ export function AwayDaily(props: AwayFieldsProps & { readonly texts: DateTexts }
           value={from}
           error={errors.from_hour}
           texts={texts}
+          toDigit={toDigit}
           onChange={(time) => onChange({ ...form, from_hour: time }, 'from_hour')}
         />
         <TimeField
@@ -289,6 +291,7 @@ export function AwayDaily(props: AwayFieldsProps & { readonly texts: DateTexts }
           value={to}
           error={errors.to_hour}
           texts={texts}
+          toDigit={toDigit}
           onChange={(time) => onChange({ ...form, to_hour: time }, 'to_hour')}
         />
       </div>
