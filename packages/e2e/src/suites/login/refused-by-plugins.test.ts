@@ -39,7 +39,7 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
     limit: LIMIT,
   });
   let last = 0;
-  const newAddress = () => `127.0.87.${100 + ++last}`;
+  const newAddress = () => `127.0.88.${100 + ++last}`;
   const isLetIn = async (from: string) =>
     createsSession(await askFrom(stack, from, loginForm(CUSTOMER, stack.password)));
   const isLocked = async (from: string) =>

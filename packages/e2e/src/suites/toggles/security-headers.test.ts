@@ -31,7 +31,7 @@ const answers: [string, TypedRequest][] = [
 ];
 
 /** Of the site's pictures and scripts, by http as the site itself. */
-const OTHER_HOST = '127.0.86.8';
+const OTHER_HOST = '127.0.89.8';
 /** What optimisers and page builders print: inline, deferred as `data:`, from another host, and an embedded document. */
 const scriptsOf = (host: string) => `<?php
 add_action( 'wp_footer', function () {
