@@ -180,11 +180,14 @@ export const blockAddresses = endpoint({
   suffix: '/block-addresses',
   methods: ['POST'],
   summary:
-    'Block an address (IPv6 with its /64, or alone with `/128` behind it), a CIDR range, a wildcard or a range with a hyphen by its text.',
+    'Block an address (IPv6 with its /64, or alone with `/128` behind it), a CIDR range, a wildcard or a range with a ' +
+    'hyphen by its text, or several of them: all or none. `visitor_id` and `current` are those of the first. A range that ' +
+    'means everybody is refused unless `confirm` is true.',
   request: z.object({
     address: z
       .string({ error: messages.invalidFormat })
       .check(z.overwrite(toPlainAddress), z.minLength(1, messages.required)),
+    confirm: z.optional(toggleValue),
     ...blockTerms,
   }),
   response: z.object({ visitor_id: z.int(), block: flag, current: z.nullable(currentBlock) }),

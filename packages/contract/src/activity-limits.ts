@@ -20,9 +20,3 @@ export const FILTER_OPTIONS_MAX = 200;
 
 /** Default for the maximum number of recipients of the weekly report. */
 export const DEFAULT_MAX_EMAILS = 5;
-
-/**
- * Characters that an IP filter field accepts (specification section 5): hex digits, dot, hyphen, percent, slash, colon,
- * asterisk.
- */
-export const IP_FILTER_PATTERN = /^[0-9a-fA-F.\-%/:*]+$/;

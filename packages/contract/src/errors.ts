@@ -18,6 +18,7 @@ export const errorTable = {
     status: 409,
     message: 'Your own address is not in this list, so it would shut you out. Nothing was saved.',
   },
+  means_everybody: { status: 409, message: 'This range means everybody. Nothing was saved.' },
   common_usernames_in_use: {
     status: 409,
     message: 'Some administrators have a common username. Choose new usernames for them first. Nothing was saved.',

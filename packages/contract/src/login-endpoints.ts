@@ -32,7 +32,8 @@ export const loginAccess = endpoint({
   methods: ['POST'],
   summary:
     'Addresses, CIDR ranges, wildcards and ranges with a hyphen that may log in; an empty list lets everyone try. ' +
-    'The body may also be the bare list. A list without the address of the caller is refused unless `confirm` is true. ' +
+    'The body may also be the bare list, and a row may hold several addresses. A list without the address of the caller, ' +
+    'and one with a range that means everybody, is refused unless `confirm` is true. ' +
     'In `fields` of a refusal, names are positions in the list, from 0.',
   request: z.object({
     entries: z.array(addressRow, { error: 'Send a list of addresses.' }),

@@ -56,8 +56,6 @@ export const ROLE_PATTERN = /^[^\s,"'\\]{1,60}$/;
 
 /** Maximum number of rows of the Login Access list. */
 export const LOGIN_ACCESS_MAX = 500;
-/** Allowed characters of an address row. Specification section 5. */
-export const ADDRESS_CHARACTERS = /^[0-9A-Fa-f.\-%/:*]*$/;
 
 /** Maximum duration of Away Mode on a day, seconds. */
 export const AWAY_DAILY_MAX_SECONDS = 82_800;

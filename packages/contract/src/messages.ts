@@ -10,6 +10,8 @@ export const messages = {
   nothingFound: 'Nothing was found',
   required: 'This field is required.',
   invalidFormat: 'Invalid format.',
+  /** `{name}`: what can't be read, see `readAddresses`. */
+  invalidAddress: 'Invalid format. Check “{name}”.',
   invalidEmail: 'Invalid email address.',
   emailExists: 'Email %(name)s already exists.',
 } as const;

@@ -8,11 +8,14 @@ import { englishMessages, fillMessage, getCount, type MessageParam, type ServerM
 export const serverMessages = {
   // Activity Log
   visitor_blocked: '{name} is blocked.',
+  visitors_blocked: { one: '{count} address or range is blocked.', other: '{count} addresses and ranges are blocked.' },
   user_blocked: '{name} is blocked and signed out.',
   visitor_unblocked: '{name} is not blocked any more.',
   visitor_in_blocked_range: '{name} is in a range that is blocked. Unblock the range to let it in.',
   crawler_address: 'This is a crawler of {name}. Blocking it would take your site out of its search results.',
   crawler_in_range: 'A crawler of {name} is in this range. Blocking it would take your site out of its search results.',
+  // The same text as `messages.invalidAddress`, which the browser shows before sending.
+  address_unreadable: 'Invalid format. Check “{name}”.',
   address_unlocked: '{address} may log in again.',
   log_kept: {
     one: 'The activity log is kept for {count} day.',

@@ -20,10 +20,15 @@ export function toPlainText(typed: string): string {
  * other scripts, and without the dot or comma behind it that belongs to the sentence.
  */
 export function toPlainAddress(typed: string): string {
-  const text = isPlain(typed) ? typed : convert(typed, toAddressCharacter);
+  const text = toPlainAddresses(typed);
   let end = text.length;
   while (end > 0 && ' \t\r\n.,;'.includes(text.charAt(end - 1))) end--;
   return text.slice(0, end).trim();
+}
+
+/** Addresses in plain text, as `toPlainAddress`, with all that stands around them; see typed-addresses.ts. */
+export function toPlainAddresses(typed: string): string {
+  return isPlain(typed) ? typed : convert(typed, toAddressCharacter);
 }
 
 /** Text without the marks that nobody sees, and without white space at its ends. All else stays as it was typed. */

@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { parse } from 'acorn';
 import compat from 'core-js-compat';
+import { minify } from 'terser';
 import { build } from 'vite';
 import { LEGACY_BROWSERS, MODERN_TARGET } from './browsers.mjs';
 import { chunkNames, pageSlug } from './chunks.mjs';
@@ -21,7 +22,7 @@ export async function buildModern(root, outDir) {
     root,
     base: './',
     logLevel: 'warn',
-    plugins: [react(), reactParts(), plainImports(), textDomain()],
+    plugins: [react(), reactParts(), plainImports(), textDomain(), secondMinifier()],
     resolve: { alias: [contractSource] },
     build: {
       outDir,
@@ -31,6 +32,8 @@ export async function buildModern(root, outDir) {
       modulePreload: false,
       rolldownOptions: {
         treeshake,
+        // The second minifier takes most of the time of a build, which is no news.
+        checks: { pluginTimings: false },
         input: `${root}/src/app/main.ts`,
         output: {
           format: 'es',
@@ -126,6 +129,24 @@ function textDomain() {
     transform(code, id) {
       if (!/\/src\/.+\.tsx?$/.test(id)) return null;
       return { code: code.replace(/,\s*'security-optimizer',?(?=\s*\))/g, ''), map: null };
+    },
+  };
+}
+
+/**
+ * Vite plugin that minifies the entry once more after Vite's own minifier: nearly two hundredths smaller when compressed,
+ * most of it in React. Neither of the two alone makes it as small, and in other files there is nothing to gain.
+ */
+function secondMinifier() {
+  return {
+    name: 'security-optimizer-second-minifier',
+    enforce: 'post',
+    async generateBundle(_, bundle) {
+      for (const file of Object.values(bundle)) {
+        if (file.type !== 'chunk' || !file.isEntry) continue;
+        const { code } = await minify(file.code, { module: true, ecma: 2017 });
+        file.code = code;
+      }
     },
   };
 }

@@ -17,6 +17,12 @@ export interface VisitBatch {
   readonly dropped: number;
 }
 
+/** An inclusive range of addresses as 16-byte keys in hexadecimal (IPv4 as ::ffff:a.b.c.d). */
+export interface KeyRange {
+  readonly low: string;
+  readonly high: string;
+}
+
 export interface VisitFilter {
   /** `from` and `to`: Unix seconds, inclusive; null = unbounded. */
   readonly from: number | null;
@@ -25,8 +31,8 @@ export interface VisitFilter {
   readonly type: string | null;
   /** HTTP status. */
   readonly code: number | null;
-  /** An address, or an inclusive range of addresses as 16-byte keys in hexadecimal (IPv4 as ::ffff:a.b.c.d). */
-  readonly addresses: { readonly low: string; readonly high: string } | null;
+  /** Ranges of addresses that have none in common; an empty list finds nothing, null means all addresses. */
+  readonly addresses: readonly KeyRange[] | null;
   readonly preset?: VisitPreset | null;
   readonly goal?: AttackGoal | null;
   readonly search?: TextSearch | null;

@@ -166,9 +166,11 @@ export function activityEndpoints(
         const { user, message } = await blockUser(blocking, { site, actor, id, value, terms });
         return { data: { block: value, current: await blocks.findUser(site.id, user) }, message };
       },
-      async blockAddresses({ address: text, ...asked }, { site, actor, visitor }) {
+      async blockAddresses({ address: text, confirm, ...asked }, { site, actor, visitor }) {
         const terms = toTerms(asked, clock());
-        const outcome = await blockAddresses(blocking, { site, actor, seen: visitor.sender.address, text, terms });
+        const seen = visitor.sender.address;
+        const change = { site, actor, seen, text, confirm: confirm === 1, terms };
+        const outcome = await blockAddresses(blocking, change);
         const { data, message } = await toBlockResponse(site.id, 1, outcome);
         return { data: { visitor_id: outcome.visitorId, ...data }, message };
       },

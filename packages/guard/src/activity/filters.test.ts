@@ -129,9 +129,42 @@ describe('a filter by address', () => {
     expect(parseVisitFilters(undefined, utc, { search: typed }).filter.addresses).toEqual(addresses);
   });
 
-  it.each(['192.0.2.7²', '192.0.2.\u202e7', '192.0.2.½'])('is none when it is typed as %j', (typed) => {
-    expect(faults(() => ip(typed))).toEqual({ ip: 'Invalid format.' });
+  it.each([
+    ['192.0.2.7²', '²'],
+    ['192.0.2.\u202e7', 'U+202E'],
+    ['192.0.2.½', '½'],
+    ['192.0.2.7/33', '/33'],
+    ['192.0.2.7 or so', 'or'],
+  ])('is none when it is typed as %j, because of %j', (typed, sign) => {
+    expect(faults(() => ip(typed))).toEqual({
+      ip: expect.objectContaining({ english: `Invalid format. Check “${sign}”.` }),
+    });
     expect(parseVisitFilters(undefined, utc, { search: typed }).filter.addresses).toBeNull();
+  });
+
+  it('takes several addresses, also in the search field', () => {
+    const { choices, filter } = ip('192.0.2.9 # the office\n198.51.100.0 255.255.255.0; 192.0.2.8-9,[2001:db8::1]');
+    expect(choices.ip).toBe('192.0.2.9, 198.51.100.0/24, 192.0.2.8-192.0.2.9, 2001:db8::1');
+    const key = (address: string) => ip(address).filter.addresses?.[0]?.low;
+    expect(filter.addresses).toEqual([
+      { low: key('192.0.2.8'), high: key('192.0.2.9') },
+      { low: key('198.51.100.0'), high: key('198.51.100.255') },
+      { low: key('2001:db8::1'), high: key('2001:db8::1') },
+    ]);
+    expect(ip(choices.ip ?? '').filter).toEqual(filter);
+    expect(parseVisitFilters(undefined, utc, { search: '192.0.2.8-9 198.51.100.*\t2001:db8::1' }).filter).toEqual(
+      filter,
+    );
+  });
+
+  it('and a search by address find what is in both', () => {
+    const both = (search: string) =>
+      parseVisitFilters([{ wp_name: 'ip', children: [{ id: 'ip', value: '192.0.2.0/30, 198.51.100.7' }] }], utc, {
+        search,
+      }).filter.addresses;
+    expect(both('192.0.2.2-9')).toEqual(ip('192.0.2.2-192.0.2.3').filter.addresses);
+    expect(both('198.51.100.0/24 192.0.2.1')).toEqual(ip('192.0.2.1, 198.51.100.7').filter.addresses);
+    expect(both('203.0.113.1')).toEqual([]);
   });
 
   it('that carries an IPv4 address finds that visitor', () => {
@@ -152,7 +185,8 @@ describe('a filter by address', () => {
     );
     fc.assert(
       fc.property(line, address, (range, asked) => {
-        const { low, high } = ip(range).filter.addresses ?? { low: '', high: '' };
+        const [found] = ip(range).filter.addresses ?? [];
+        const { low, high } = found ?? { low: '', high: '' };
         const words = parseAddress(asked)?.words ?? [];
         const key = words.map((word) => word.toString(16).padStart(8, '0')).join('');
         const inside = AddressSet.from([range]).has(parseAddress(asked) as never);
@@ -162,7 +196,7 @@ describe('a filter by address', () => {
   });
 
   it('takes IPv4 in its mapped form, and a zone for nothing', () => {
-    expect(ip('192.0.2.1').filter.addresses?.low).toBe('00000000000000000000ffffc0000201');
+    expect(ip('192.0.2.1').filter.addresses?.[0]?.low).toBe('00000000000000000000ffffc0000201');
     expect(ip('::ffff:192.0.2.1').filter.addresses).toEqual(ip('192.0.2.1').filter.addresses);
     expect(ip('fe80::1%1').filter.addresses).toEqual(ip('fe80::1').filter.addresses);
   });

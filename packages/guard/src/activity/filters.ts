@@ -1,17 +1,19 @@
 import type { ActivityFilter, VisitPreset } from '@security-optimizer/contract/activity';
 import type { SentFilters } from '@security-optimizer/contract/activity-filters';
 import { activityKind } from '@security-optimizer/contract/activity-kinds';
-import { FILTER_OPTIONS_MAX, IP_FILTER_PATTERN } from '@security-optimizer/contract/activity-limits';
+import { FILTER_OPTIONS_MAX } from '@security-optimizer/contract/activity-limits';
 import { attackGoals } from '@security-optimizer/contract/attackers';
 import { messages } from '@security-optimizer/contract/messages';
-import { dropUnseen, toPlainAddress, toPlainText } from '@security-optimizer/contract/typed-text';
+import type { ServerText } from '@security-optimizer/contract/server-message';
+import { dropUnseen, toPlainText } from '@security-optimizer/contract/typed-text';
 import { parseReference } from '../http/request-id.js';
-import { parseRange, type Range } from '../lib/address-set.js';
+import type { Range } from '../lib/address-set.js';
 import { ApiError } from '../lib/api-error.js';
 import { parseVisitorRange } from '../lib/carried-address.js';
 import { endOfLocalDay } from '../lib/time-zone.js';
+import { readTypedRanges } from '../lib/typed-ranges.js';
 import type { SiteId } from '../site.js';
-import type { ActivityStore, EventFilter, TextSearch, VisitFilter } from './activity-store.js';
+import type { ActivityStore, EventFilter, KeyRange, TextSearch, VisitFilter } from './activity-store.js';
 
 export interface FilterOption {
   readonly label: string;
@@ -134,13 +136,13 @@ export function parseVisitFilters(
   const to = read('to', seconds, 'date');
   const type = read('type', shortText);
   const code = read('code', (text) => wholeNumber(text, 100, 999));
-  const ip = read('ip', rangeText);
+  const ip = read('ip', readRanges);
   const goal = read('goal', (text) => attackGoals.find((known) => known === text) ?? null);
   read.refuseFaults();
   const looked = parseSearch(search);
-  const addresses = bothRanges(ip === null ? null : parseVisitorRange(ip), looked.range);
+  const addresses = intersect(ip?.ranges ?? null, looked.ranges);
   return {
-    choices: { from, to, type, code, ip },
+    choices: { from, to, type, code, ip: ip?.text ?? null },
     filter: { from, to: lastSecond(to, dates), type, code, addresses, preset, goal, search: looked.text },
   };
 }
@@ -162,7 +164,7 @@ export function parseEventFilters(
     choices: { from, to, user, activity },
     filter: {
       ...{ from, to: lastSecond(to, dates), user, activity },
-      addresses: bothRanges(null, looked.range),
+      addresses: intersect(null, looked.ranges),
       search: looked.text,
     },
   };
@@ -171,32 +173,50 @@ export function parseEventFilters(
 /** What a request looks for beside its filters. */
 export interface VisitSearch {
   readonly preset?: VisitPreset | null;
-  /** An address or network, part of a path, a login, or a reference; empty for none. */
+  /** Addresses or networks, part of a path, a login, or a reference; empty for none. */
   readonly search?: string;
 }
 
-/** Reads the text of the search field: an address or range of addresses, else a text that may be a reference. */
-function parseSearch(search: string): { readonly range: Range | null; readonly text: TextSearch | null } {
+/** Reads the text of the search field: addresses and ranges of addresses, else a text that may be a reference. */
+function parseSearch(search: string): {
+  readonly ranges: readonly Range[] | null;
+  readonly text: TextSearch | null;
+} {
   const text = dropUnseen(search);
-  if (text === '') return { range: null, text: null };
-  const address = rangeText(text);
-  const range = address === null ? null : parseVisitorRange(address);
-  return range === null
-    ? { range, text: { text, reference: parseReference(toPlainText(text)) } }
-    : { range, text: null };
+  if (text === '') return { ranges: null, text: null };
+  const typed = text.length > LONGEST ? { fault: true } : readRanges(text);
+  return 'fault' in typed
+    ? { ranges: null, text: { text, reference: parseReference(toPlainText(text)) } }
+    : { ranges: typed.ranges, text: null };
 }
 
-/** Addresses that are in both ranges, as the store takes them; null for all. */
-function bothRanges(first: Range | null, second: Range | null): VisitFilter['addresses'] {
-  const ranges = [first, second]
-    .filter((range) => range !== null)
-    .map((range) => ({ low: toAddressKeyHex(range.from), high: toAddressKeyHex(range.to) }));
-  if (ranges.length === 0) return null;
-  // All have the same length, so they sort as the addresses do.
-  return {
-    low: ranges.reduce((low, range) => (range.low > low ? range.low : low), ''),
-    high: ranges.reduce((high, range) => (range.high < high ? range.high : high), 'g'),
-  };
+/** Addresses that are in a range of each list, as the store takes them; null for all. */
+function intersect(first: readonly Range[] | null, second: readonly Range[] | null): VisitFilter['addresses'] {
+  if (first === null || second === null) {
+    const ranges = first ?? second;
+    return ranges === null ? null : mergeKeyRanges(ranges.map(toKeyRange));
+  }
+  const [own, other] = [first.map(toKeyRange), second.map(toKeyRange)];
+  // All keys have the same length, so they sort as the addresses do.
+  const both = own.flatMap(({ low, high }) =>
+    other.map((range) => ({ low: range.low > low ? range.low : low, high: range.high < high ? range.high : high })),
+  );
+  return mergeKeyRanges(both.filter(({ low, high }) => low <= high));
+}
+
+function toKeyRange({ from, to }: Range): KeyRange {
+  return { low: toAddressKeyHex(from), high: toAddressKeyHex(to) };
+}
+
+/** The same addresses in ranges that have none in common, lowest first. */
+function mergeKeyRanges(ranges: readonly KeyRange[]): readonly KeyRange[] {
+  const merged: { low: string; high: string }[] = [];
+  for (const { low, high } of [...ranges].sort((a, b) => (a.low < b.low ? -1 : 1))) {
+    const last = merged.at(-1);
+    if (last === undefined || low > last.high) merged.push({ low, high });
+    else if (high > last.high) last.high = high;
+  }
+  return merged;
 }
 
 /** Converts plain parameters, named after the children, to filters; for links. */
@@ -211,15 +231,26 @@ export function plainFilters(parameters: Readonly<Record<string, unknown>>): Sen
   ];
 }
 
+/** Why a value can't be used, in place of it. */
+interface Fault {
+  readonly fault: ServerText;
+}
+
+function isFault<Value>(value: Value | Fault): value is Fault {
+  return typeof value === 'object' && value !== null && 'fault' in value;
+}
+
 /** Creates a function that parses children one by one and collects the invalid ones. */
 function reader(sent: SentFilters) {
-  const fields: Record<string, string> = {};
-  const read = <Value>(child: string, parse: (text: string) => Value | null, filter = child): Value | null => {
+  const fields: Record<string, ServerText> = {};
+  const read = <Value>(child: string, parse: (text: string) => Value | Fault | null, filter = child): Value | null => {
     const text = sentChoice(sent, filter, filter === child ? undefined : child);
     if (text === null) return null;
     const value = text.length > LONGEST ? null : parse(text);
     if (value === null) fields[child] = messages.invalidFormat;
-    return value;
+    else if (isFault(value)) fields[child] = value.fault;
+    else return value;
+    return null;
   };
   return Object.assign(read, {
     refuseFaults(): void {
@@ -261,10 +292,12 @@ function shortText(text: string): string | null {
   return /\p{Cc}/u.test(text) ? null : text;
 }
 
-/** An address or range in plain text. Accepts spaces around the hyphen of a range, and no others. */
-function rangeText(text: string): string | null {
-  const range = toPlainAddress(text).replace(/ *- */, '-');
-  return IP_FILTER_PATTERN.test(range) && parseRange(range) !== null ? range : null;
+/** Addresses and ranges as people type them, see `readTypedRanges`; `text` is their plain text. */
+function readRanges(typed: string): { readonly ranges: readonly Range[]; readonly text: string } | Fault {
+  const read = readTypedRanges(typed);
+  if ('fault' in read) return read;
+  const ranges = read.texts.map(parseVisitorRange).filter((range) => range !== null);
+  return { ranges, text: read.texts.join(', ') };
 }
 
 function lastSecond(to: number | null, { timeZone, exact }: DateOptions): number | null {

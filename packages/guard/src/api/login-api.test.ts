@@ -151,8 +151,8 @@ describe('the Login Access list', () => {
     const kept = ['127.0.0.1', '192.0.2.1-192.0.2.9', '2001:db8::/32', '10.1.*.*'];
     expect((await call('/login-access', typed)).data).toEqual({ login_access: kept });
     expect((await call('/login-access', ['127.0.0.1', '127.0.0.¹', '\u202e127.0.0.1'])).fields).toEqual({
-      1: 'Invalid format.',
-      2: 'Invalid format.',
+      1: 'Invalid format. Check “¹”.',
+      2: 'Invalid format. Check “U+202E”.',
     });
     expect((await options()).login_access).toEqual(kept);
   });
@@ -160,11 +160,11 @@ describe('the Login Access list', () => {
   it('names each row that can’t be read by its position', async () => {
     const { call, options } = await loginSite();
     const answer = await call('/login-access', ['127.0.0.1', 'my house', '', '10.0.0.0/33', 7, '1.2.3.4-1.2.3.3']);
-    const text = 'Invalid format.';
+    const text = (part: string) => `Invalid format. Check “${part}”.`;
     expect(answer).toMatchObject({
       status: 400,
       code: 'invalid_input',
-      fields: { 1: text, 3: text, 4: text, 5: text },
+      fields: { 1: text('my'), 3: text('/33'), 4: text('-'), 5: text('1.2.3.4-1.2.3.3') },
     });
     expect((await options()).login_access).toEqual([]);
   });
@@ -173,10 +173,41 @@ describe('the Login Access list', () => {
     const { call, options } = await loginSite();
     await call('/login-access', ['127.0.0.1']);
     for (const rows of [[[]], [[[]], ''], [['127.0.0.1']], [{}], [{ toString: 1 }], [null]]) {
-      expect(await call('/login-access', rows)).toMatchObject({ status: 400, fields: { 0: 'Invalid format.' } });
+      expect(await call('/login-access', rows)).toMatchObject({
+        status: 400,
+        fields: { 0: 'Invalid format. Check “-”.' },
+      });
     }
     expect((await options()).login_access).toEqual(['127.0.0.1']);
   });
+
+  it('takes rows as people paste them: several in one, masks, short ranges, brackets, zones and comments', async () => {
+    const { call, options } = await loginSite();
+    const typed = [
+      '127.0.0.1, 192.0.2.7;198.51.100.0 255.255.255.0',
+      '192.0.2.20 \u2013 29 # the office',
+      '[2001:db8::7]:443 (at home)',
+      'fe80::1%eth0,',
+    ];
+    const kept = ['127.0.0.1', '192.0.2.7', '198.51.100.0/24', '192.0.2.20-192.0.2.29', '2001:db8::7', 'fe80::1'];
+    expect((await call('/login-access', typed)).data).toEqual({ login_access: kept });
+    expect((await options()).login_access).toEqual(kept);
+  });
+
+  it.each(['0.0.0.0/0', '127.0.0.1, ::/0', '*.*.*.*', '0.0.0.0 0.0.0.0', '0.0.0.0-255.255.255.255'])(
+    'asks before %s lets everybody in',
+    async (row) => {
+      const { call, options } = await loginSite();
+      const rows = ['127.0.0.1', row];
+      expect(await call('/login-access', rows)).toMatchObject({
+        status: 409,
+        code: 'means_everybody',
+        message: 'A range in this list means everybody, so everyone may try to log in. Nothing was saved.',
+      });
+      expect((await options()).login_access).toEqual([]);
+      expect((await call('/login-access', { entries: rows, confirm: true })).status).toBe(200);
+    },
+  );
 
   it('does not shut out the caller unless that is confirmed', async () => {
     const { call, options } = await loginSite();

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { toPlainAddress } from '@security-optimizer/contract/typed-text';
+import { readAddressRange } from '@security-optimizer/contract/typed-addresses';
 import { sqlBlocklistStore } from '../activity/blocklist/blocklist-store.js';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
@@ -277,7 +277,7 @@ async function unlockAll({ site, db, now }: OpenSite): Promise<string> {
 
 async function unblock({ site, db, now }: OpenSite, text: string): Promise<string> {
   const store = sqlBlocklistStore(db);
-  const range = parseRange(toPlainAddress(text));
+  const range = parseRange(readAddressRange(text)?.text ?? text);
   const name = range === null ? text : rangeText(range);
   const typed = parseAddress(name);
   const carried = range === null ? null : findCarriedRange(range);

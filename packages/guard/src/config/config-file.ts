@@ -3,6 +3,7 @@ import { DEFAULT_MAX_EMAILS } from '@security-optimizer/contract/activity-limits
 import { z } from 'zod';
 import { isAddressHeader } from '../http/headers.js';
 import { parseUnixAddress, printSocketAddress, type SocketAddress } from '../lib/socket-address.js';
+import { readTypedRanges } from '../lib/typed-ranges.js';
 
 /**
  * The schema of `guard.json`, for reading and writing. Each schema's error says what is allowed, so that a mistake can be
@@ -40,7 +41,15 @@ export const databaseUrl = z.string({ error: 'use sqlite:FILE' }).superRefine((t
 
 const RANGE_HELP = 'use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24';
 
-const addressRange = z.string({ error: RANGE_HELP }).refine(isAddressOrRange, { error: RANGE_HELP });
+/** What is allowed, and which part of the text is something else. */
+const toRangeMistake = (help: string) => ({
+  error: ({ input }: { readonly input: unknown }) => {
+    const read = typeof input === 'string' ? readTypedRanges(input) : null;
+    return read !== null && 'fault' in read ? `${help}; check “${read.fault.params.name}”` : help;
+  },
+});
+
+const addressRange = z.string({ error: RANGE_HELP }).refine(isAddressOrRange, toRangeMistake(RANGE_HELP));
 
 const LIST_HELP = `${RANGE_HELP}, or file:PATH for a file with one of them in each line`;
 const PROXY_HELP = `${LIST_HELP}, or unix for connections to a Unix socket`;
@@ -49,21 +58,27 @@ export const LIST_FILE = 'file:';
 
 export const trustedProxy = z
   .string({ error: PROXY_HELP })
-  .refine((text) => text === 'unix' || isAddressOrRange(text) || isListFile(text), { error: PROXY_HELP });
+  .refine((text) => text === 'unix' || isAddressOrRange(text) || isListFile(text), toRangeMistake(PROXY_HELP));
 
 const siteProxy = z
   .string({ error: LIST_HELP })
-  .refine((text) => isAddressOrRange(text) || isListFile(text), { error: LIST_HELP });
+  .refine((text) => isAddressOrRange(text) || isListFile(text), toRangeMistake(LIST_HELP));
 
 function isListFile(text: string): boolean {
   return text.startsWith(LIST_FILE) && text.length > LIST_FILE.length;
 }
 
-export function isAddressOrRange(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+/** Whether an entry is addresses or ranges, one or several; `toConfiguredRanges` reads them. */
+function isAddressOrRange(text: string): boolean {
+  return 'texts' in readTypedRanges(text);
+}
+
+/** Entries of the configuration, each address and range by itself and in the form that `parseRange` understands. */
+export function toConfiguredRanges(entries: readonly string[]): readonly string[] {
+  return entries.flatMap((entry) => {
+    const read = entry === 'unix' ? { texts: [entry] } : readTypedRanges(entry);
+    return 'texts' in read ? read.texts : [];
+  });
 }
 
 const HEADER_HELP =

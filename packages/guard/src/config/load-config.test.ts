@@ -91,7 +91,7 @@ it('reports all mistakes together, each with its key and what is allowed', async
   expect(await mistakesOf(dataDir, { SECURITY_OPTIMIZER_LOG_LEVEL: 'loud' })).toEqual([
     'guard.json: listen: use HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080, or unix:/PATH of at most 103 bytes',
     'guard.json: database: PostgreSQL is not available in this version; use sqlite:FILE',
-    'guard.json: trustedProxies[0]: use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24, or file:PATH for a file with one of them in each line, or unix for connections to a Unix socket',
+    'guard.json: trustedProxies[0]: use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24, or file:PATH for a file with one of them in each line, or unix for connections to a Unix socket; check “/33”',
     'guard.json: limits.targetBytes: use a whole number from 1024 to 65536 (bytes)',
     'guard.json: sites[0].id: use letters, digits and hyphens',
     'guard.json: sites[0].hosts[0]: use host names without port, for example example.com, *.example.com for its subdomains, or * for every other host',
@@ -132,7 +132,7 @@ it('reads what concerns the Activity Log, and reports mistakes in it', async () 
     `guard.json: activity.dns[0]: ${dns}`,
     `guard.json: activity.dns[1]: ${dns}`,
     `guard.json: activity.dns[2]: ${dns}`,
-    'guard.json: activity.monitors[0]: use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24',
+    'guard.json: activity.monitors[0]: use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24; check “all”',
     'guard.json: activity.days: unknown key; see docs/configuration.md',
   ]);
 });
@@ -299,10 +299,25 @@ it('reads proxies from files too, once each, for all sites and for one', async (
   expect(config.sites[0]?.trustedProxies).toEqual(['198.51.100.0/24', '2001:db8:1::/48', '192.0.2.7']);
 });
 
+it('reads addresses as people paste them, in the file, in the environment and in files of addresses', async () => {
+  const trustedProxies = ['[2001:db8::7]', 'fe80::1%eth0', '192.0.2.0 255.255.255.0, 198.51.100.7 \u2013 9', 'unix'];
+  const dataDir = await folder({ trustedProxies, sites: [{ ...site, trustedProxies: ['file:cdn.txt'] }] });
+  await writeFile(join(dataDir, 'cdn.txt'), '\ufeff198.51.100.0/255.255.255.0, 203.0.113.4-7; // two\n');
+  const config = await loadConfig({ dataDir, env: {} });
+  const read = ['2001:db8::7', 'fe80::1', '192.0.2.0/24', '198.51.100.7-198.51.100.9', 'unix'];
+  expect(config.trustedProxies).toEqual(read);
+  expect(config.sites[0]?.trustedProxies).toEqual(['198.51.100.0/24', '203.0.113.4-203.0.113.7']);
+  const set = 'unix, [2001:db8::7]:443 192.0.2.0 255.255.255.0;file:cdn.txt 198.51.100.7 - 198.51.100.9';
+  expect((await loadConfig({ dataDir, env: { SECURITY_OPTIMIZER_TRUSTED_PROXIES: set } })).trustedProxies).toEqual([
+    ...['unix', '198.51.100.0/24', '203.0.113.4-203.0.113.7', '2001:db8::7', '192.0.2.0/24'],
+    '198.51.100.7-198.51.100.9',
+  ]);
+});
+
 it.each([
   ['', 'cdn.txt: holds no address; all visitors would have the address of the proxy'],
   ['# nothing\n', 'cdn.txt: holds no address; all visitors would have the address of the proxy'],
-  ['198.51.100.0/24\n<html>\n', 'cdn.txt: line 2 is no address or CIDR range'],
+  ['198.51.100.0/24\n<html>\n', 'cdn.txt: line 2 is no address or range; check “html”'],
   [null, 'cdn.txt: can’t be read (ENOENT); trustedProxies names it'],
 ])('refuses a list of proxies that is %j', async (text, mistake) => {
   const dataDir = await folder({ trustedProxies: ['file:cdn.txt'], sites: [site] });

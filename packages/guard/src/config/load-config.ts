@@ -1,17 +1,18 @@
 import { readFileSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { readTypedRanges } from '../lib/typed-ranges.js';
 import type { QuarantinedSite, SiteConfig, SiteId } from '../site.js';
 import type { Config, SmtpServer } from './config.js';
 import {
   type ConfigFile,
   configFile,
   databaseUrl,
-  isAddressOrRange,
   LIST_FILE,
   listenAddress,
   logLevel,
   parseConfig,
+  toConfiguredRanges,
   trustedProxy,
 } from './config-file.js';
 
@@ -82,8 +83,13 @@ export async function loadConfig(
   const smtp = await readSmtp(dataDir, merged.mail.smtp, options.env ?? process.env, mistakes);
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   const { securityLog } = merged.activity;
-  const activity = { ...merged.activity, securityLog: securityLog === null ? null : resolve(dataDir, securityLog) };
-  return { dataDir, ...merged, trustedProxies, activity, sites, quarantined, mail: { smtp } };
+  const activity = {
+    ...merged.activity,
+    securityLog: securityLog === null ? null : resolve(dataDir, securityLog),
+    monitors: toConfiguredRanges(merged.activity.monitors),
+  };
+  const alerts = { ...merged.alerts, privateTargets: toConfiguredRanges(merged.alerts.privateTargets) };
+  return { dataDir, ...merged, trustedProxies, activity, alerts, sites, quarantined, mail: { smtp } };
 }
 
 /**
@@ -101,7 +107,7 @@ async function readProxies(
   const all: string[] = [];
   for (const line of lines) {
     if (!line.startsWith(LIST_FILE)) {
-      all.push(line);
+      all.push(...toConfiguredRanges([line]));
       continue;
     }
     const file = resolve(dataDir, line.slice(LIST_FILE.length));
@@ -123,10 +129,10 @@ async function readAddressList(file: string, mistakes: string[]): Promise<readon
   const list: string[] = [];
   const before = mistakes.length;
   for (const [at, line] of text.split('\n').entries()) {
-    const entry = line.replace(/#.*$/, '').trim();
-    if (entry === '') continue;
-    if (isAddressOrRange(entry)) list.push(entry);
-    else mistakes.push(`${file}: line ${at + 1} is no address or CIDR range`);
+    if (line.replace(/(?:#|\/\/).*$/, '').trim() === '') continue;
+    const read = readTypedRanges(line);
+    if ('texts' in read) list.push(...read.texts);
+    else mistakes.push(`${file}: line ${at + 1} is no address or range; check “${read.fault.params.name}”`);
   }
   if (list.length === 0 && mistakes.length === before) {
     mistakes.push(`${file}: holds no address; all visitors would have the address of the proxy`);
@@ -186,12 +192,22 @@ function siteMistakes(sites: ConfigFile['sites']): string[] {
   return mistakes;
 }
 
+/** The entries of a variable: its words, and all that is no word as one, since a range or a mask may hold spaces. */
+function splitProxies(text: string): readonly string[] {
+  const words: string[] = [];
+  const rest = text.replace(/(^|[\s,;])(unix|file:[^\s,;]+)(?=[\s,;]|$)/g, (_, before: string, word: string) => {
+    words.push(word);
+    return before;
+  });
+  return /[^\s,;]/.test(rest) ? [...words, rest] : words;
+}
+
 const variables = {
   SECURITY_OPTIMIZER_LISTEN: { key: 'listen', read: (text: string) => listenAddress.safeParse(text) },
   SECURITY_OPTIMIZER_DATABASE: { key: 'database', read: (text: string) => databaseUrl.safeParse(text) },
   SECURITY_OPTIMIZER_TRUSTED_PROXIES: {
     key: 'trustedProxies',
-    read: (text: string) => trustedProxy.array().safeParse(text.split(/[\s,]+/).filter((part) => part !== '')),
+    read: (text: string) => trustedProxy.array().safeParse(splitProxies(text)),
   },
   SECURITY_OPTIMIZER_LOG_LEVEL: { key: 'logLevel', read: (text: string) => logLevel.safeParse(text) },
 } as const;

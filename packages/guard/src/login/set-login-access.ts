@@ -1,10 +1,10 @@
-import { ADDRESS_CHARACTERS, LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login-limits';
-import { messages } from '@security-optimizer/contract/messages';
+import { LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login-limits';
+import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { toPlainAddress } from '@security-optimizer/contract/typed-text';
-import { parseRange } from '../lib/address-set.js';
 import { ApiError } from '../lib/api-error.js';
 import { isAdmitted, parseVisitor, toVisitorSet } from '../lib/carried-address.js';
+import { readTypedRanges } from '../lib/typed-ranges.js';
 import type { Actor } from '../settings/audit-store.js';
 import { changeSettings, type SettingChangeContext } from '../settings/change-settings.js';
 import type { SiteConfig } from '../site.js';
@@ -16,7 +16,7 @@ export interface LoginAccessChange {
   readonly seen: string;
   /** Rows of the dialog; empty ones are dropped. */
   readonly entries: readonly string[];
-  /** The caller confirms that the list excludes the caller's own address. */
+  /** The caller confirms that the list excludes the caller's own address, or lets everybody in. */
   readonly confirm: boolean;
 }
 
@@ -24,16 +24,21 @@ export interface LoginAccessChange {
  * Sets the addresses that may log in; an empty list allows every address.
  *
  * @returns the list as it is stored, and the text for the owner
- * @throws ApiError invalid_input with the positions of invalid rows, would_shut_you_out
+ * @throws ApiError invalid_input with the positions of invalid rows, would_shut_you_out, means_everybody
  */
 export async function setLoginAccess(
   deps: SettingChangeContext,
   { site, actor, seen, entries, confirm }: LoginAccessChange,
 ): Promise<{ readonly list: readonly string[]; readonly message: string }> {
-  const list = readLoginAccess(entries);
+  const { list, everybody } = parseEntries(entries);
   if (!confirm && shutsOut(list, seen)) {
     throw new ApiError('would_shut_you_out', {
       message: serverMessage('own_address_missing', { address: actor.address ?? '' }),
+    });
+  }
+  if (!confirm && everybody) {
+    throw new ApiError('means_everybody', {
+      message: 'A range in this list means everybody, so everyone may try to log in. Nothing was saved.',
     });
   }
   await changeSettings(deps, { site, actor }, () => ({ login_access: list }));
@@ -43,27 +48,34 @@ export async function setLoginAccess(
 }
 
 /**
- * The rows of Login Access as they are stored: in plain text, so that the list shows what holds.
+ * The rows of Login Access as they are stored: each address by itself and in plain text, so that the list shows what holds.
+ * @param entries rows as they were typed; one may hold several addresses
  * @throws ApiError invalid_input with the positions of invalid rows
  */
-export function readLoginAccess(entries: readonly string[]): string[] {
-  const fields: Record<string, string> = {};
-  const list: string[] = [];
+export function readLoginAccess(entries: readonly string[]): readonly string[] {
+  return parseEntries(entries).list;
+}
+
+function parseEntries(entries: readonly string[]): { readonly list: readonly string[]; readonly everybody: boolean } {
+  const fields: Record<string, ServerText> = {};
+  const list = new Set<string>();
+  let everybody = false;
   for (const [index, entry] of entries.entries()) {
-    const line = toPlainAddress(entry);
-    if (line === '') continue;
-    // People write spaces around the hyphen of a range; other spaces inside a row are invalid.
-    const row = line.replace(/\s*-\s*/, '-');
-    if (!ADDRESS_CHARACTERS.test(row) || parseRange(row) === null) fields[index] = messages.invalidFormat;
-    else if (!list.includes(row)) list.push(row);
+    if (toPlainAddress(entry) === '') continue;
+    const read = readTypedRanges(entry);
+    if ('fault' in read) fields[index] = read.fault;
+    else {
+      for (const text of read.texts) list.add(text);
+      everybody ||= read.everybody;
+    }
   }
   if (Object.keys(fields).length > 0) throw new ApiError('invalid_input', { fields });
-  if (list.length > LOGIN_ACCESS_MAX) {
+  if (list.size > LOGIN_ACCESS_MAX) {
     throw new ApiError('invalid_input', {
       fields: { entries: serverMessage('too_many_addresses', { number: LOGIN_ACCESS_MAX }) },
     });
   }
-  return list;
+  return { list: [...list], everybody };
 }
 
 function shutsOut(list: readonly string[], seen: string): boolean {

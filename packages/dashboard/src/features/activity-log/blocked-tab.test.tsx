@@ -116,8 +116,23 @@ describe('the tab Blocked', () => {
       'This field is required.',
     );
     await userEvent.type(field, '198.51.100.300');
-    await waitFor(() => expect(screen.getByRole('alert').textContent).toBe('Invalid format.'));
+    await waitFor(() => expect(screen.getByRole('alert').textContent).toBe('Invalid format. Check “198.51.100.300”.'));
     expect(site.calls('/block-addresses')).toHaveLength(0);
+  });
+
+  it('asks before everybody is blocked, and blocks once that is confirmed', async () => {
+    site.replies.set('/block-addresses', () => refused(409, 'means_everybody', 'This would block everybody.'));
+    await openLog(site, 'blocked');
+    await userEvent.type(await screen.findByRole('textbox'), '0.0.0.0/0{Enter}');
+    const question = await screen.findByRole('alertdialog', { name: 'Block everybody?' });
+    site.replies.clear();
+    await userEvent.click(within(question).getByRole('button', { name: 'Block everybody' }));
+    await waitFor(() =>
+      expect(site.sent('/block-addresses')).toEqual([
+        { address: '0.0.0.0/0' },
+        { address: '0.0.0.0/0', confirm: true },
+      ]),
+    );
   });
 
   it('says why an address must not be blocked', async () => {

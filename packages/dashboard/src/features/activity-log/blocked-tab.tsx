@@ -8,10 +8,11 @@ import type { ApiCall, ApiFailure } from '../../api/client.js';
 import { undoNotice } from '../../api/notices.js';
 import { ignoreFailure, useSiteZone } from '../../api/options.js';
 import { useDateTexts, useServices } from '../../api/services.js';
-import { parseAddressRange } from '../../forms/addresses.js';
+import { addressFault } from '../../forms/address-fault.js';
 import { SaveFailed, useSave } from '../../forms/form-dialog.js';
 import { __, sprintf, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
+import { ConfirmDialog } from '../../ui/dialog.js';
 import { Field, TextInput } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
 import { EmptyState, ErrorText } from '../../ui/note.js';
@@ -136,6 +137,7 @@ function toTarget(row: BlockedRow): BlockTarget {
 /** Blocks an address or range, also one that never visited. */
 export function BlockForm({ onBlocked }: { readonly onBlocked: () => void }) {
   const [address, setAddress] = useState('');
+  const [asking, setAsking] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const wrong = addressError(address);
   const errors = useFormErrors(wrong === null ? {} : { address: wrong }, () => focusFirstError(form.current));
@@ -143,53 +145,74 @@ export function BlockForm({ onBlocked }: { readonly onBlocked: () => void }) {
 
   function submit(event: FormEvent): void {
     event.preventDefault();
-    if (!errors.check()) return;
+    if (errors.check()) block({ address: toPlainAddress(address) });
+  }
+
+  function block(body: { readonly address: string; readonly confirm?: boolean }): void {
     save<unknown>({
       name: 'blockAddresses',
-      call: { suffix: '/block-addresses', body: { address: toPlainAddress(address) } },
+      call: { suffix: '/block-addresses', body },
       onSuccess: () => {
         setAddress('');
         errors.reset();
         onBlocked();
       },
-      onFailure: (reason) => errors.showServerErrors(reason.fields),
+      onFailure: ({ code, fields }) => {
+        if (code === 'means_everybody') setAsking(true);
+        errors.showServerErrors(fields);
+      },
     });
   }
 
   return (
-    <form className="so-card__body so-card__sep" noValidate ref={form} onSubmit={submit}>
-      <Field
-        label={__('Block an IP address or range', 'security-optimizer')}
-        help={__('One address, a range such as 198.51.100.* or a block such as 198.51.100.0/24.', 'security-optimizer')}
-        error={errors.shown.address}
-      >
-        {(control) => (
-          <div className="so-addmail">
-            <TextInput
-              {...control}
-              mono
-              value={address}
-              onText={(text) => {
-                setAddress(text);
-                errors.touch('address');
-              }}
-            />
-            <Button kind="danger" submit pendingText={pending ? __('Blocking…', 'security-optimizer') : undefined}>
-              {__('Block', 'security-optimizer')}
-            </Button>
-          </div>
-        )}
-      </Field>
-      <div className="so-formfail">
-        <SaveFailed failure={failure} />
-      </div>
-    </form>
+    <>
+      <form className="so-card__body so-card__sep" noValidate ref={form} onSubmit={submit}>
+        <Field
+          label={__('Block an IP address or range', 'security-optimizer')}
+          help={__(
+            'Addresses, ranges such as 198.51.100.* or blocks such as 198.51.100.0/24, one or several.',
+            'security-optimizer',
+          )}
+          error={errors.shown.address}
+        >
+          {(control) => (
+            <div className="so-addmail">
+              <TextInput
+                {...control}
+                mono
+                value={address}
+                onText={(text) => {
+                  setAddress(text);
+                  errors.touch('address');
+                }}
+              />
+              <Button kind="danger" submit pendingText={pending ? __('Blocking…', 'security-optimizer') : undefined}>
+                {__('Block', 'security-optimizer')}
+              </Button>
+            </div>
+          )}
+        </Field>
+        <div className="so-formfail">
+          <SaveFailed failure={asking ? null : failure} />
+        </div>
+      </form>
+      {asking ? (
+        <ConfirmDialog
+          title={__('Block everybody?', 'security-optimizer')}
+          confirmText={__('Block everybody', 'security-optimizer')}
+          cancelText={__('Go back', 'security-optimizer')}
+          onClosed={() => setAsking(false)}
+          onConfirm={() => block({ address: toPlainAddress(address), confirm: true })}
+        >
+          <p>{__('This range means everybody: hardly anyone could visit your site.', 'security-optimizer')}</p>
+        </ConfirmDialog>
+      ) : null}
+    </>
   );
 }
 
 function addressError(text: string): string | null {
-  if (toPlainAddress(text) === '') return translate(messages.required);
-  return parseAddressRange(text) === null ? translate(messages.invalidFormat) : null;
+  return toPlainAddress(text) === '' ? translate(messages.required) : addressFault(text);
 }
 
 export interface BlockedRowViewProps {

@@ -1,7 +1,7 @@
 import type { BlockDuration, CurrentBlock } from '@security-optimizer/contract/blocks';
+import { isInRange, parseAddress, readAddressRange } from '@security-optimizer/contract/typed-addresses';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { isInRange, parseAddress, parseAddressRange } from '../../forms/addresses.js';
 import { addDays } from '../../i18n/calendar.js';
 import type { DateTexts } from '../../i18n/date-texts.js';
 import { siteNow, timeOfDay } from '../../i18n/site-time.js';
@@ -51,7 +51,7 @@ export function useBlocks(): FindBlock {
 /** Whether a block of `range` holds for `name`; both are addresses, networks or users. */
 function includes(range: string, name: string): boolean {
   if (range === name) return true;
-  const [all, one] = [parseAddressRange(range), parseAddress(name)];
+  const [all, one] = [readAddressRange(range), parseAddress(name)];
   return all !== null && one !== null && isInRange(one, all);
 }
 

@@ -95,7 +95,7 @@ describe('the filter panel', () => {
     const field = within(panel).getByRole('combobox', { name: 'IP address' });
     await userEvent.type(field, '203.0.113.x');
     expect(field.getAttribute('aria-invalid')).toBeNull();
-    expect((await within(panel).findByRole('alert')).textContent).toBe('Invalid format.');
+    expect((await within(panel).findByRole('alert')).textContent).toBe('Invalid format. Check “203.0.113.x”.');
     expect(field.getAttribute('aria-invalid')).toBe('true');
     await userEvent.click(within(panel).getByRole('button', { name: 'Apply' }));
     await waitFor(() => expect(document.activeElement).toBe(field));

@@ -1,12 +1,13 @@
 import { type ActivityFilter, filterOption } from '@security-optimizer/contract/activity';
-import { IP_FILTER_PATTERN, LOG_LIFETIMES } from '@security-optimizer/contract/activity-limits';
+import { LOG_LIFETIMES } from '@security-optimizer/contract/activity-limits';
 import { PHONE_MAX_WIDTH } from '@security-optimizer/contract/limits';
-import { messages } from '@security-optimizer/contract/messages';
-import { dropUnseen, toPlainAddress } from '@security-optimizer/contract/typed-text';
+import { readAddresses } from '@security-optimizer/contract/typed-addresses';
+import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { type FormEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import * as z from 'zod/mini';
 import { ignoreFailure, useSiteZone } from '../../api/options.js';
 import { useDateTexts, useServices } from '../../api/services.js';
+import { addressFault } from '../../forms/address-fault.js';
 import { addDays } from '../../i18n/calendar.js';
 import { siteDay, siteNow } from '../../i18n/site-time.js';
 import { __, translate } from '../../i18n/translate.js';
@@ -161,16 +162,21 @@ function showWhole(panel: HTMLElement | null): void {
 
 function wrongChoices(choices: readonly FilterChoice[]): Readonly<Record<string, string>> {
   const ip = findChoice(choices, 'ip');
-  return ip === undefined || IP_FILTER_PATTERN.test(toPlainAddress(String(ip.value)))
-    ? {}
-    : { ip: translate(messages.invalidFormat) };
+  const fault = ip === undefined ? null : addressFault(String(ip.value));
+  return fault === null ? {} : { ip: fault };
 }
 
 function trimmed(choice: FilterChoice): FilterChoice {
   const { value, text, child } = choice;
   if (typeof value !== 'string') return choice;
-  const clean = child === 'ip' ? toPlainAddress : dropUnseen;
+  const clean = child === 'ip' ? toPlainAddresses : dropUnseen;
   return { ...choice, value: clean(value), text: clean(text) };
+}
+
+/** Addresses that were read, as they are shown. */
+function toPlainAddresses(typed: string): string {
+  const read = readAddresses(typed);
+  return 'ranges' in read ? read.ranges.map(({ text }) => text).join(', ') : typed;
 }
 
 export interface FilterDropdownProps {

@@ -67,11 +67,37 @@ describe('Manage Login Access', () => {
     );
   });
 
+  it('asks before a range lets everybody in', async () => {
+    const dialog = await openDialog(site, 'Login Access');
+    await userEvent.type(row(dialog, 1), '203.0.113.10, 0.0.0.0/0{Enter}');
+    const question = await screen.findByRole('alertdialog', { name: 'Let everybody try?' });
+    expect(site.calls('/login-access')).toHaveLength(0);
+    await userEvent.click(within(question).getByRole('button', { name: 'Save' }));
+    await waitFor(() =>
+      expect(site.sent('/login-access')).toEqual([{ entries: ['203.0.113.10, 0.0.0.0/0'], confirm: true }]),
+    );
+  });
+
+  it('takes several addresses in a row', async () => {
+    const dialog = await openDialog(site, 'Login Access');
+    await userEvent.type(row(dialog, 1), '198.51.100.22 203.0.113.0-20, 2001:db8::1 # the office{Enter}');
+    await waitFor(() =>
+      expect(site.sent('/login-access')).toEqual([
+        { entries: ['198.51.100.22 203.0.113.0-20, 2001:db8::1 # the office'] },
+      ]),
+    );
+  });
+
   it('marks each row that is no address and goes to the first', async () => {
     site.login.login_access = ['203.0.113.10', '192.0.2.300', 'example.com'];
     const dialog = await openDialog(site, 'Login Access');
     await save(dialog);
-    await waitFor(() => expect(errorsIn(dialog)).toEqual(['Invalid format.', 'Invalid format.']));
+    await waitFor(() =>
+      expect(errorsIn(dialog)).toEqual([
+        'Invalid format. Check “192.0.2.300”.',
+        'Invalid format. Check “example.com”.',
+      ]),
+    );
     expect(wrongFields(dialog)).toEqual([row(dialog, 2), row(dialog, 3)]);
     await waitFor(() => expect(document.activeElement).toBe(row(dialog, 2)));
     expect(site.calls('/login-access')).toHaveLength(0);

@@ -1,12 +1,18 @@
 import { ROW_ANIMATION_MS } from '@security-optimizer/contract/limits';
-import { ADDRESS_CHARACTERS, LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login-limits';
-import { messages } from '@security-optimizer/contract/messages';
+import { LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login-limits';
+import {
+  type AddressRange,
+  isEverybody,
+  isInRange,
+  parseAddress,
+  readAddresses,
+} from '@security-optimizer/contract/typed-addresses';
 import { toPlainAddress } from '@security-optimizer/contract/typed-text';
 import { useEffect, useId, useRef, useState } from 'react';
 import { loginOptions } from '../../api/options.js';
-import { isInRange, parseAddress, parseAddressRange } from '../../forms/addresses.js';
+import { addressFault } from '../../forms/address-fault.js';
 import { FormDialog, useSave } from '../../forms/form-dialog.js';
-import { __, sprintf, translate } from '../../i18n/translate.js';
+import { __, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { ConfirmDialog, useClosing } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
@@ -23,14 +29,16 @@ export default function LoginAccessDialog({ options, store, reload, onClosed }: 
   const errors = useFormErrors(getAccessErrors(list.rows), () => focusFirstError(body.current));
   const saving = useSave();
   const closing = useClosing(onClosed);
-  const [asking, setAsking] = useState(false);
+  /** What is asked before the list is saved. */
+  const [asking, setAsking] = useState<'own' | 'everybody' | null>(null);
   const id = useId();
   const own = options.your_address ?? '';
   const isShutOut = excludesAddress(own, list.rows);
 
   function submit(): void {
     if (!errors.check()) return;
-    if (isShutOut) setAsking(true);
+    if (isShutOut) setAsking('own');
+    else if (getRanges(list.rows).some(isEverybody)) setAsking('everybody');
     else send(false);
   }
 
@@ -47,7 +55,8 @@ export default function LoginAccessDialog({ options, store, reload, onClosed }: 
       onUnclear: reload,
       onFailure: ({ code, fields }) => {
         // The owner's address may have changed since the page was opened; the server knows the current one.
-        if (code === 'would_shut_you_out') setAsking(true);
+        if (code === 'would_shut_you_out') setAsking('own');
+        if (code === 'means_everybody') setAsking('everybody');
         // The server identifies rows by their index in the request.
         errors.showServerErrors(
           Object.fromEntries(Object.entries(fields).map(([place, text]) => [rows[Number(place)]?.key ?? place, text])),
@@ -90,7 +99,10 @@ export default function LoginAccessDialog({ options, store, reload, onClosed }: 
         </span>
         <AccessList list={list} labelledBy={`${id}-label`} errors={errors.shown} onTouch={errors.touch} />
         <p className="so-help">
-          {__('One address, a range such as 198.51.100.* or a block such as 198.51.100.0/24.', 'security-optimizer')}
+          {__(
+            'Addresses, ranges such as 198.51.100.* or blocks such as 198.51.100.0/24. A row may hold several.',
+            'security-optimizer',
+          )}
         </p>
       </div>
       <div className="so-mt-12">
@@ -105,12 +117,23 @@ export default function LoginAccessDialog({ options, store, reload, onClosed }: 
           </Button>
         ) : null}
       </div>
-      {asking ? (
+      {asking === 'everybody' ? (
+        <ConfirmDialog
+          title={__('Let everybody try?', 'security-optimizer')}
+          confirmText={__('Save', 'security-optimizer')}
+          cancelText={__('Go back', 'security-optimizer')}
+          onClosed={() => setAsking(null)}
+          onConfirm={() => send(true)}
+        >
+          <p>{__('A range in this list means everybody, so the list keeps nobody out.', 'security-optimizer')}</p>
+        </ConfirmDialog>
+      ) : null}
+      {asking === 'own' ? (
         <ConfirmDialog
           title={__('Shut yourself out?', 'security-optimizer')}
           confirmText={__('Save and shut me out', 'security-optimizer')}
           cancelText={__('Go back', 'security-optimizer')}
-          onClosed={() => setAsking(false)}
+          onClosed={() => setAsking(null)}
           onConfirm={() => send(true)}
         >
           <p>
@@ -290,9 +313,8 @@ export function getFilledRows(rows: readonly AccessRow[]): readonly AccessRow[] 
 export function getAccessErrors(rows: readonly AccessRow[]): Messages {
   const errors: Record<string, string> = {};
   for (const { key, text } of getFilledRows(rows)) {
-    const row = text.replace(/\s*-\s*/, '-');
-    if (!ADDRESS_CHARACTERS.test(row) || parseAddressRange(row) === null)
-      errors[key] = translate(messages.invalidFormat);
+    const fault = addressFault(text);
+    if (fault !== null) errors[key] = fault;
   }
   return errors;
 }
@@ -300,10 +322,15 @@ export function getAccessErrors(rows: readonly AccessRow[]): Messages {
 /** Whether a non-empty list excludes this address. */
 export function excludesAddress(address: string, rows: readonly AccessRow[]): boolean {
   const bytes = parseAddress(address);
-  const filled = getFilledRows(rows);
-  if (bytes === null || filled.length === 0) return false;
-  return !filled.some(({ text }) => {
-    const range = parseAddressRange(text);
-    return range !== null && isInRange(bytes, range);
-  });
+  if (bytes === null || getFilledRows(rows).length === 0) return false;
+  return !getRanges(rows).some((range) => isInRange(bytes, range));
+}
+
+function getRanges(rows: readonly AccessRow[]): readonly AddressRange[] {
+  const ranges: AddressRange[] = [];
+  for (const { text } of rows) {
+    const read = readAddresses(text);
+    if ('ranges' in read) ranges.push(...read.ranges);
+  }
+  return ranges;
 }

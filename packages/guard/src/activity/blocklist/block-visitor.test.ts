@@ -111,9 +111,47 @@ describe('a range', () => {
 
   it('that is none is refused', async () => {
     const site = await activitySite();
-    const { http, body } = await site.send('/block-addresses', { address: '198.51.100.0/33' });
-    expect([http, Object.keys(body.fields ?? {})]).toEqual([400, ['address']]);
+    const { http, body } = await site.send('/block-addresses', { address: '198.51.100.1, 198.51.100.0/33' });
+    expect([http, body.fields]).toEqual([400, { address: 'Invalid format. Check “/33”.' }]);
     expect(names(await blocked(site))).toEqual([]);
+  });
+});
+
+describe('several addresses and ranges in one text', () => {
+  it('are blocked with the same terms, each by itself', async () => {
+    const site = await activitySite();
+    const address = '198.51.100.7 # first\n203.0.113.0 255.255.255.0; [2001:db8:5:6::7]:443, 192.0.2.20-29';
+    const { body } = await site.send('/block-addresses', { address, duration: 3600, note: 'noise' });
+    expect(body.message).toBe('4 addresses and ranges are blocked.');
+    expect(names(await blocked(site)).sort()).toEqual(
+      ['198.51.100.7', '203.0.113.0/24', '192.0.2.20-192.0.2.29', '2001:db8:5:6::/64'].sort(),
+    );
+    for (const each of ['198.51.100.7', '203.0.113.9', '2001:db8:5:6::9', '192.0.2.29'])
+      expect(await site.visit('/', { address: each }), each).toBe(403);
+    expect(await site.visit('/', { address: '192.0.2.30' })).toBe(200);
+  });
+
+  it('are not blocked at all where one of them must not be, or there are too many', async () => {
+    const site = await activitySite();
+    const { http, body } = await site.send('/block-addresses', { address: '198.51.100.7, 127.0.0.0/8' });
+    expect([http, body.code]).toEqual([400, 'must_not_be_blocked']);
+    const many = Array.from({ length: 101 }, (_, at) => `198.51.100.${at}`).join(' ');
+    const refused = await site.send('/block-addresses', { address: many });
+    expect([refused.http, refused.body.fields]).toEqual([400, { address: 'Enter at most 100 addresses.' }]);
+    expect(names(await blocked(site))).toEqual([]);
+  });
+
+  it('are asked about where one of them means everybody', async () => {
+    const site = await activitySite();
+    const headers = { 'x-forwarded-for': '2001:db8::77' };
+    const block = (more: object) => site.send('/block-addresses', { address: '0.0.0.0/0', ...more }, { headers });
+    const asked = await block({});
+    expect([asked.http, asked.body.code, asked.body.message]).toEqual([
+      409,
+      'means_everybody',
+      'This would block everybody. Nothing was blocked.',
+    ]);
+    expect(await site.visit('/', { address: '198.51.100.7' })).toBe(200);
   });
 });
 

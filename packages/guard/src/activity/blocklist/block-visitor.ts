@@ -1,3 +1,4 @@
+import { MAX_BLOCKED_AT_ONCE } from '@security-optimizer/contract/activity-endpoints';
 import { blockDurations } from '@security-optimizer/contract/blocks';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
@@ -7,6 +8,7 @@ import { parseRange, type Range, rangeText } from '../../lib/address-set.js';
 import { ApiError } from '../../lib/api-error.js';
 import { parseVisitor, parseVisitorRange } from '../../lib/carried-address.js';
 import type { Clock } from '../../lib/clock.js';
+import { readTypedRanges } from '../../lib/typed-ranges.js';
 import type { Services } from '../../services.js';
 import type { Actor } from '../../settings/audit-store.js';
 import type { SiteConfig, SiteId } from '../../site.js';
@@ -203,11 +205,14 @@ export async function blockVisitors(
 }
 
 /**
- * Blocks an address or a range by its text: an address (IPv6 with its /64), a CIDR range, a wildcard or a range with a
- * hyphen. `/128` behind an IPv6 address means the address alone. What carries one IPv4 address blocks that one.
+ * Blocks addresses and ranges by their text: addresses (IPv6 with its /64), CIDR ranges, wildcards or ranges with a hyphen.
+ * `/128` behind an IPv6 address means the address alone. What carries one IPv4 address blocks that one. All are blocked or
+ * none, unless the database fails in between.
+ *
  * @param seen address of the caller as it is seen: a wide range may hold it, and not the one that it carries
- * @returns the visitor's id, what was blocked, and the text for the owner
- * @throws ApiError invalid_input naming `address`; must_not_be_blocked with the reason; StorageError
+ * @param confirm the caller confirms that a range means everybody
+ * @returns the first visitor's id, what was blocked, and the text for the owner
+ * @throws ApiError invalid_input naming `address`; must_not_be_blocked with the reason; means_everybody; StorageError
  */
 export async function blockAddresses(
   blocking: Blocking,
@@ -216,32 +221,53 @@ export async function blockAddresses(
     actor,
     seen,
     text,
+    confirm,
     terms,
-  }: AddressChange & { readonly seen: string; readonly text: string; readonly terms: BlockTerms },
+  }: AddressChange & {
+    readonly seen: string;
+    readonly text: string;
+    readonly confirm: boolean;
+    readonly terms: BlockTerms;
+  },
 ): Promise<AddressOutcome & { readonly visitorId: number }> {
-  const plain = toPlainAddress(text);
-  const range = parseVisitorRange(plain);
-  if (range === null) {
-    throw new ApiError('invalid_input', {
-      fields: { address: 'Use an address or a range, for example 192.0.2.1, 192.0.2.0/24 or 192.0.2.*.' },
-    });
+  const read = readTypedRanges(text);
+  if ('fault' in read) throw new ApiError('invalid_input', { fields: { address: read.fault } });
+  if (read.texts.length > MAX_BLOCKED_AT_ONCE) {
+    const message = serverMessage('too_many_addresses', { number: MAX_BLOCKED_AT_ONCE });
+    throw new ApiError('invalid_input', { fields: { address: message } });
   }
-  const typed = rangeText(range);
-  const isAddress = parseAddress(typed) !== null;
-  const network = isAddress && !plain.includes('/') ? toNetwork({ kind: 'ip', value: typed }) : null;
-  const value = network ?? typed;
-  for (const part of new Set([typed, value])) {
+  const targets = read.texts.map(toTypedTarget);
+  for (const part of new Set(targets.flatMap(({ typed, value }) => [typed, value]))) {
     await refuseProtectedAddress(blocking, { site, actor }, toRange(part));
     if (seen !== actor.address)
       await refuseProtectedAddress(blocking, { site, actor: { ...actor, address: seen } }, toRange(part));
   }
-  if (network !== null || !isAddress) {
-    const visitorId = await storeBlock(blocking, { site, actor }, { ...networkBlock(value), ...terms });
-    return { visitorId, name: value, message: serverMessage('visitor_blocked', { name: value }) };
+  if (read.everybody && !confirm) {
+    throw new ApiError('means_everybody', { message: 'This would block everybody. Nothing was blocked.' });
   }
-  const { id: visitorId } = await blocking.log.getAddressVisitor(site.id, value);
-  await storeBlock(blocking, { site, actor }, { kind: 'ip', value, name: value, visitorId, ...terms });
-  return { visitorId, name: value, message: serverMessage('visitor_blocked', { name: value }) };
+  const ids: number[] = [];
+  for (const { value, isAddress } of targets) {
+    const visitorId = isAddress ? (await blocking.log.getAddressVisitor(site.id, value)).id : null;
+    const block = isAddress ? ({ kind: 'ip', value, name: value, visitorId } as const) : networkBlock(value);
+    const stored = await storeBlock(blocking, { site, actor }, { ...block, ...terms });
+    ids.push(visitorId ?? stored);
+  }
+  const names = targets.map(({ value }) => value);
+  const message =
+    names.length === 1
+      ? serverMessage('visitor_blocked', { name: names.join() })
+      : serverMessage('visitors_blocked', { count: names.length });
+  return { visitorId: ids[0] ?? 0, name: names[0] ?? '', message };
+}
+
+/** What one address or range of a text means: `typed` as it is stored, and `value` as it is blocked. */
+function toTypedTarget(text: string): { readonly typed: string; readonly value: string; readonly isAddress: boolean } {
+  const range = parseVisitorRange(text);
+  if (range === null) throw new Error(`${text} is no range.`);
+  const typed = rangeText(range);
+  const isSingle = parseAddress(typed) !== null;
+  const network = isSingle && !text.includes('/') ? toNetwork({ kind: 'ip', value: typed }) : null;
+  return { typed, value: network ?? typed, isAddress: isSingle && network === null };
 }
 
 async function refuseProtectedAddress(blocking: Blocking, { site, actor }: AddressChange, range: Range): Promise<void> {

@@ -131,15 +131,18 @@ function matching(
   if (filter.user !== null) query = query.where('events.visitor', '=', filter.user);
   if (filter.activity !== null) query = query.where('events.kind', '=', filter.activity);
   if (filter.addresses != null) {
-    const { low, high } = filter.addresses;
+    const ranges = filter.addresses.map(({ low, high }) => ({ low: parseKey(low), high: parseKey(high) }));
     query = query.where('events.address_visitor', 'in', (from) =>
       from
         .selectFrom('visitors')
         .select('visitors.id')
         .where('visitors.site', '=', site)
         .where('visitors.kind', '=', 'ip')
-        .where('visitors.key', '>=', parseKey(low))
-        .where('visitors.key', '<=', parseKey(high))
+        .where((row) =>
+          row.or(
+            ranges.map(({ low, high }) => row.and([row('visitors.key', '>=', low), row('visitors.key', '<=', high)])),
+          ),
+        )
         .where('visitors.events', '>', 0),
     );
   }

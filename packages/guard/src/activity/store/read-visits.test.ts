@@ -44,18 +44,26 @@ const visit = fc.record({
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { freq: 2 });
 const time = maybe(fc.integer({ min: NOW / 1000 - 5 * 3600, max: NOW / 1000 + 10 }));
 const last = fc.integer({ min: 0, max: ADDRESSES + 1 });
+const toRange = (a: number, b: number) => ({
+  low: hex(`192.0.2.${Math.min(a, b)}`),
+  high: hex(`192.0.2.${Math.max(a, b)}`),
+});
 const filter = fc.record({
   from: time,
   to: time,
   type: maybe(fc.constantFrom('Human', 'Unknown', 'curl', 'Nobody')),
   code: maybe(fc.constantFrom(200, 404, 403, 500)),
   addresses: maybe(
-    fc
-      .oneof(
-        fc.tuple(last, last),
-        last.map((one) => [one, one] as const),
-      )
-      .map(([a, b]) => ({ low: hex(`192.0.2.${Math.min(a, b)}`), high: hex(`192.0.2.${Math.max(a, b)}`) })),
+    fc.oneof(
+      fc.tuple(last, last).map(([a, b]) => [toRange(a, b)]),
+      last.map((one) => [toRange(one, one)]),
+      // Two ranges and what is between them.
+      fc.uniqueArray(last, { minLength: 4, maxLength: 4 }).map((ends) => {
+        const [a = 0, b = 0, c = 0, d = 0] = ends.sort((one, other) => one - other);
+        return [toRange(a, b), toRange(c, d)];
+      }),
+      fc.constant([]),
+    ),
   ),
 });
 
@@ -64,7 +72,7 @@ const matches = (row: VisitRow, { from, to, type, code, addresses }: VisitFilter
   (to === null || row.at <= to) &&
   (type === null || row.type === type) &&
   (code === null || row.status === code) &&
-  (addresses === null || (hex(row.address) >= addresses.low && hex(row.address) <= addresses.high));
+  (addresses === null || addresses.some(({ low, high }) => hex(row.address) >= low && hex(row.address) <= high));
 
 /** What the rows say, without ids: the same for rows that were stored and for visits that were asked for. */
 const told = (rows: readonly { at: number; address: string; target: string; status: number; count: number }[]) => {

@@ -1,14 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { SiteId } from '../../site.js';
-import type { Counted, VisitFilter, VisitRow, Window } from '../activity-store.js';
+import type { Counted, KeyRange, VisitFilter, VisitRow, Window } from '../activity-store.js';
 import { type IdRange, type Reader, toIdRange } from './reader.js';
 import { AFTER_ALL_IDS, parseKey, toSecond } from './row-keys.js';
 import { ALL_KINDS } from './site-counters.js';
 
-/** The visitors of a filter by address: those with a key from `low` to `high`. */
+/** The visitors of a filter by address: those with a key in one of the ranges, which have none in common. */
 export interface VisitorSelection {
-  readonly low: Uint8Array;
-  readonly high: Uint8Array;
+  readonly ranges: readonly { readonly low: Uint8Array; readonly high: Uint8Array }[];
   /** Set when there is only one. */
   readonly only: number | null;
   /** Rows that they have together; null when they are too many to be looked at. */
@@ -35,6 +34,7 @@ export async function selectVisits(
   if (number === 0 || range.low > range.high) return null;
   const kinds = await findKinds(reader, filter);
   if (kinds?.length === 0) return null;
+  if (filter.addresses?.length === 0) return null;
   const visitors = filter.addresses === null ? null : await findVisitors(reader, number, filter.addresses);
   if (visitors?.rows === 0) return null;
   return { site: number, range, kinds, visitors };
@@ -60,34 +60,37 @@ async function findKinds(
   return (await query.execute()).map((row) => row.id);
 }
 
-async function findVisitors(
-  reader: Reader,
-  site: number,
-  addresses: { readonly low: string; readonly high: string },
-): Promise<VisitorSelection> {
-  const { db } = reader;
-  const low = parseKey(addresses.low);
-  const high = parseKey(addresses.high);
-  const found = await db
-    .selectFrom((from) =>
-      from
-        .selectFrom('visitors')
-        .select(['id', 'visits'])
-        .where('site', '=', site)
-        .where('kind', '=', 'ip')
-        .where('key', '>=', low)
-        .where('key', '<=', high)
-        .limit(reader.limits.scannedVisitors + 1)
-        .as('found'),
-    )
-    .select((row) => [
-      row.fn.countAll<number>().as('visitors'),
-      row.fn.max('id').as('last'),
-      row.fn.sum<number | null>('visits').as('rows'),
-    ])
-    .executeTakeFirstOrThrow();
-  const tooMany = found.visitors > reader.limits.scannedVisitors;
-  return { low, high, only: found.visitors === 1 ? found.last : null, rows: tooMany ? null : (found.rows ?? 0) };
+async function findVisitors(reader: Reader, site: number, addresses: readonly KeyRange[]): Promise<VisitorSelection> {
+  const most = reader.limits.scannedVisitors;
+  const ranges = addresses.map(({ low, high }) => ({ low: parseKey(low), high: parseKey(high) }));
+  let visitors = 0;
+  let rows = 0;
+  let last: number | null = null;
+  for (const { low, high } of ranges) {
+    const found = await reader.db
+      .selectFrom((from) =>
+        from
+          .selectFrom('visitors')
+          .select(['id', 'visits'])
+          .where('site', '=', site)
+          .where('kind', '=', 'ip')
+          .where('key', '>=', low)
+          .where('key', '<=', high)
+          .limit(most + 1)
+          .as('found'),
+      )
+      .select((row) => [
+        row.fn.countAll<number>().as('visitors'),
+        row.fn.max('id').as('last'),
+        row.fn.sum<number | null>('visits').as('rows'),
+      ])
+      .executeTakeFirstOrThrow();
+    visitors += found.visitors;
+    rows += found.rows ?? 0;
+    last = found.last ?? last;
+    if (visitors > most) return { ranges, only: null, rows: null };
+  }
+  return { ranges, only: visitors === 1 ? last : null, rows };
 }
 
 /** What looking up one list's newest row costs, in rows that are looked through. */
@@ -188,8 +191,11 @@ async function merge(
 export function wantedValues(selection: Selection, column: Column): RawBuilder<unknown> {
   const { site, kinds, visitors } = selection;
   if (column === 'kind') return sql`select value from json_each(${JSON.stringify(kinds)})`;
-  return sql`select w.id from visitors w where w.site = ${site} and w.kind = 'ip'
-    and w.key between ${visitors?.low} and ${visitors?.high} and w.visits > 0`;
+  const parts = (visitors?.ranges ?? []).map(
+    ({ low, high }) => sql`select w.id from visitors w where w.site = ${site} and w.kind = 'ip'
+      and w.key between ${low} and ${high} and w.visits > 0`,
+  );
+  return sql.join(parts, sql` union all `);
 }
 
 /** Newest rows of one value, read from its index alone. */
@@ -224,11 +230,12 @@ export function conditions(selection: Selection, but?: Column): RawBuilder<unkno
     found.push(kinds.length === 1 ? sql`+v.kind = ${kinds[0]}` : sql`+v.kind in (${wantedValues(selection, 'kind')})`);
   }
   if (visitors !== null && but !== 'visitor') {
-    const { only, low, high, rows } = visitors;
+    const { only, ranges, rows } = visitors;
     if (only !== null) found.push(sql`+v.visitor = ${only}`);
     else if (rows !== null) found.push(sql`+v.visitor in (${wantedValues(selection, 'visitor')})`);
     else {
-      found.push(sql`exists (select 1 from visitors w where w.id = v.visitor and w.key between ${low} and ${high})`);
+      const isIn = ranges.map(({ low, high }) => sql`w.key between ${low} and ${high}`);
+      found.push(sql`exists (select 1 from visitors w where w.id = v.visitor and (${sql.join(isIn, sql` or `)}))`);
     }
   }
   return found;
