@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type PreloadedBlocks, preloadBlocks } from './activity/blocklist/preload-blocklist.js';
 import { openSecurityLog } from './activity/security-log.js';
 import { lazyApi } from './api/lazy-api.js';
-import type { Config } from './config/config.js';
+import type { Config, LiveConfig } from './config/config.js';
 import { type RunningFeatures, startFeatures } from './features.js';
 import type { OpenClientsReport } from './gateway/open-clients.js';
 import { createGuardServer, type GuardServer } from './gateway/server.js';
@@ -10,6 +10,7 @@ import { cataloguesFolder, createLanguages, type LanguageFor } from './i18n/lang
 import type { ListeningDescriptor } from './lib/listen.js';
 import { createLogger, type Logger } from './lib/logger.js';
 import { toServerUrl } from './lib/socket-address.js';
+import { includesEverybody } from './lib/typed-ranges.js';
 import { version } from './lib/version.js';
 import type { Metrics } from './metrics/metrics.js';
 import { openGuardDatabase } from './migrations.js';
@@ -198,6 +199,7 @@ function createReload(services: Services, features: RunningFeatures, server: Gua
     const changed = changes.changed.map(({ id }) => id).filter((id) => !added.includes(id));
     logger.info({ event: 'sites-changed', added, changed, removed }, 'The sites of the configuration are served.');
     logQuarantined(logger, next);
+    logTrustedEverybody(logger, next);
     return changes;
   }
 
@@ -215,8 +217,20 @@ function logQuarantined(logger: Logger, { quarantined }: Pick<Config, 'quarantin
 }
 
 /** Logs the sites that are not served and the sites that accept direct requests: both are easily forgotten. */
-function logConfigured(logger: Logger, { sites, quarantined }: Config): void {
+/** Whoever reaches guard then names any address as the visitor's. */
+function logTrustedEverybody(logger: Logger, { sites, trustedProxies }: LiveConfig): void {
+  const trusting = sites.filter((site) => includesEverybody(site.trustedProxies ?? [])).map(({ id }) => id);
+  if (!includesEverybody(trustedProxies) && trusting.length === 0) return;
+  logger.warn(
+    { event: 'everybody-trusted', sites: trusting.slice(0, 20) },
+    'A range in trustedProxies means everybody, so each visitor can choose an address. Name your proxies.',
+  );
+}
+
+function logConfigured(logger: Logger, config: Config): void {
+  const { sites, quarantined } = config;
   logQuarantined(logger, { quarantined });
+  logTrustedEverybody(logger, config);
   const open = sites.filter(({ requireGuard }) => !requireGuard).map(({ id }) => id);
   if (open.length === 0) return;
   logger.warn(

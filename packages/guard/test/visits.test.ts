@@ -182,6 +182,57 @@ describe('the Activity Log gets', () => {
     expect(gateway.visits.map(({ address, target }) => [address, target])).toEqual([['192.0.2.9', '/good']]);
   });
 
+  describe('what no parser understands and a trusted proxy sent on, under whom the proxy names', () => {
+    const behindProxy = async (...requests: readonly string[]) => {
+      const { port } = await recordingServer();
+      const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1', '203.0.113.0/24'] });
+      for (const request of requests) await exchange(gateway.port, request);
+      return gateway.visits.map(({ address, target, rule }) => [address, target, rule]);
+    };
+
+    it.each([
+      [
+        'a length that is none',
+        'GET /bad HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n',
+      ],
+      [
+        'two lengths',
+        'GET /bad HTTP/1.1\r\nX-Forwarded-For: 192.0.2.9\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+      ],
+      ['another protocol', 'GET /bad HTTP/9.9\r\nx-forwarded-for:192.0.2.9\r\n\r\n'],
+      ['a chain', 'GET /bad HTTP/1.1\r\nX-Forwarded-For: 10.0.0.1, 192.0.2.9, 203.0.113.7\r\nBad Name: 1\r\n\r\n'],
+    ])('%s', async (_what, request) => {
+      expect(await behindProxy(request)).toEqual([['192.0.2.9', '/bad', 'malformed:400']]);
+    });
+
+    it('a tunnel that is asked for', async () => {
+      const request = 'CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.51.100.1, 192.0.2.9\r\n\r\n';
+      expect(await behindProxy(request)).toEqual([['192.0.2.9', 'example.com:443', 'ambiguous:method']]);
+    });
+
+    it.each([
+      ['twice', 'X-Forwarded-For: 192.0.2.9\r\nX-Forwarded-For: 198.51.100.1'],
+      ['hidden behind a line feed alone', 'X-Forwarded-For: 192.0.2.9\r\nUser-Agent: a\nX-Forwarded-For: 198.51.100.1'],
+      ['hidden behind NUL', 'X-Forwarded-For: 192.0.2.9\r\nUser-Agent: a\0X-Forwarded-For: 198.51.100.1'],
+      ['only behind a line feed alone', 'User-Agent: a\nX-Forwarded-For: 198.51.100.1'],
+      ['in a folded line', 'User-Agent: a\r\n X-Forwarded-For: 198.51.100.1\r\nX-Forwarded-For: 192.0.2.9'],
+    ])('under nobody where the name is there %s', async (_what, lines) => {
+      expect(await behindProxy(`GET /bad HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n${lines}\r\n\r\n`)).toEqual([]);
+    });
+
+    it('under nobody where it is a body that can’t be read, which may hold any text', async () => {
+      const body = 'GET /bad HTTP/1.1\r\nX-Forwarded-For: 198.51.100.1\r\n\r\n';
+      const { port } = await recordingServer();
+      const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'] });
+      const client = new RawClient(gateway.port);
+      await client
+        .send('POST /xmlrpc HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.9\r\nTransfer-Encoding: chunked\r\n\r\n')
+        .until(() => true);
+      await client.send(body).end();
+      expect(gateway.visits.filter(({ address }) => address === '198.51.100.1')).toEqual([]);
+    });
+  });
+
   it('every request of a blocked address, and what no parser understands', async () => {
     const gateway = await site();
     const open = new RawClient(gateway.port);

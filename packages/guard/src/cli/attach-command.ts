@@ -9,6 +9,7 @@ import {
   trustedProxy,
   upstreamOrigin,
 } from '../config/config-file.js';
+import { includesEverybody } from '../lib/typed-ranges.js';
 import type { SiteId } from '../site.js';
 import { type AttachedSite, attachVerified, type VerifiedSite } from './attach.js';
 import { type Command, CommandError, checked, readOptions, required, UsageError } from './command.js';
@@ -49,7 +50,8 @@ security-optimizer sites add --all --data-dir DIR
   --own-connector        give the site a copy of the connector again
   --home PATH            URL path of a site in a sub-directory, for example /blog
   --require-guard        have WordPress refuse requests that did not come through guard; not before visitors did
-  --force                with --require-guard: without asking whether visitors come through guard
+  --force                with --require-guard: without asking whether visitors come through guard; with a range of
+                         --trusted-proxy that means everybody: trust it all the same
   --allow-direct         let WordPress answer requests that did not come through guard, as at the first attach
   --user NAME            as root: makes a data folder that is not there yet for the user that guard runs as
   --release DIR          install the connector in a release of an attached site before it becomes the current one, and
@@ -115,7 +117,13 @@ site at once, also with another --trusted-proxy; another --listen counts after a
     if (values['external-key'] && values['own-key']) {
       throw new UsageError('--external-key and --own-key contradict each other.');
     }
-    if (force && !requireGuard) throw new UsageError('--force belongs to --require-guard.');
+    const trustsEverybody = includesEverybody(values['trusted-proxy'] ?? []);
+    if (force && !requireGuard && !trustsEverybody) throw new UsageError('--force belongs to --require-guard.');
+    if (trustsEverybody && !force) {
+      throw new UsageError(
+        '--trusted-proxy: this range means everybody, so each visitor could choose an address. Name your proxies, or say --force where nobody but your proxies can reach guard.',
+      );
+    }
     const dataDir = required('data-dir', values['data-dir']);
     const common = {
       dataDir,

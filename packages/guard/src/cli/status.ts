@@ -9,6 +9,7 @@ import { loadConfig } from '../config/load-config.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { printSocketAddress } from '../lib/socket-address.js';
+import { includesEverybody } from '../lib/typed-ranges.js';
 import { version } from '../lib/version.js';
 import { sqlThrottledAccountsStore } from '../login/throttled-accounts.js';
 import { migrations } from '../migrations.js';
@@ -226,6 +227,9 @@ export async function statusReport(
     failed = true;
     detail = error instanceof StorageError ? `${error.fault}: ${error.detail}` : String(error);
     problems.push(`The database can’t be used (${detail}).`);
+  }
+  if ([config, ...wanted].some(({ trustedProxies }) => includesEverybody(trustedProxies ?? []))) {
+    warnings.push('A range in trustedProxies means everybody, so each visitor can choose an address. Name your proxies.');
   }
   const ids = wanted.map(({ id }) => id);
   const { dropped, ...activity } = await readActivityStatus(config.dataDir, ids, systemClock() / 1000 - DAY_SECONDS);

@@ -3,6 +3,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { VisitSink } from '../activity/visit.js';
 import type { Config, LiveConfig } from '../config/config.js';
+import { joinLines } from '../http/client-address.js';
 import { createRequestIds } from '../http/request-id.js';
 import type { Clock } from '../lib/clock.js';
 import { type ListeningDescriptor, listenOn } from '../lib/listen.js';
@@ -23,7 +24,7 @@ import { type Peer, TrustedProxies } from './peer.js';
 import { ProxyProtocol } from './proxy-protocol.js';
 import { findRawRequest, type RefusedBytes } from './raw-target.js';
 import { SiteRouter } from './site-router.js';
-import { recordMalformedRequest, recordVisit, SessionCache } from './visits.js';
+import { findOrigin, recordMalformedRequest, recordVisit, SessionCache } from './visits.js';
 import { acceptHandshake, openWebSocket } from './websocket.js';
 
 export interface GuardServerOptions {
@@ -209,8 +210,9 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
       return;
     }
     observer.requested();
-    const { address, isTrusted } = connection.peer;
-    if (!isTrusted) recordVisit(gateway, { site: null, address }, request, 405, 'ambiguous:method');
+    const { host, 'x-forwarded-for': forwardedFor } = request.headers;
+    const origin = findOrigin(gateway, connection.peer, { host, forwardedFor: joinLines(forwardedFor) });
+    recordVisit(gateway, origin, request, 405, 'ambiguous:method');
     connection.end(toRawResponse('405 Method Not Allowed'));
   });
   server.on('clientError', (error: ParserError, socket: Socket) => {
@@ -341,10 +343,11 @@ function refuseMalformedRequest(gateway: GatewayContext, error: ParserError, con
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? '408 Request Timeout'
         : '400 Bad Request';
-  // Browsers open spare connections that they may never use. Behind a trusted proxy the client of an unreadable request
-  // is unknown.
-  if (socket.bytesRead > peer.headerBytes && !peer.isTrusted)
-    recordMalformedRequest(gateway, peer.client, error.rawPacket, status);
+  // Browsers open spare connections that they may never use.
+  if (socket.bytesRead > peer.headerBytes) {
+    const { code, rawPacket } = error;
+    recordMalformedRequest(gateway, peer, { code, rawPacket, status });
+  }
   connection.end(toRawResponse(status));
 }
 

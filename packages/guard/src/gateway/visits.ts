@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { VisitSink } from '../activity/visit.js';
-import { findScheme } from '../http/client-address.js';
+import { findClient, findScheme } from '../http/client-address.js';
 import { readSessionCookie } from '../http/session-cookies.js';
 import type { Address } from '../lib/address.js';
 import type { Clock } from '../lib/clock.js';
@@ -9,13 +9,14 @@ import { setBounded } from '../lib/set-bounded.js';
 import type { SessionCookieNames, SiteId } from '../site.js';
 import { CRON_HEADER, isSignedCronRequest } from '../wordpress/signature.js';
 import { isTrustedFor, type Peer, type TrustedProxies } from './peer.js';
+import type { RefusedBytes } from './raw-target.js';
 import type { RoutedSite, SiteRouter } from './site-router.js';
 
 export interface VisitContext {
   readonly visits: VisitSink;
   /** The peer of a connection that is open. */
   findPeer(socket: Socket): Peer | undefined;
-  readonly router: Pick<SiteRouter, 'only'>;
+  readonly router: Pick<SiteRouter, 'find' | 'only'>;
   readonly trusted: Pick<TrustedProxies, 'addresses'>;
   readonly clock: Clock;
 }
@@ -102,25 +103,77 @@ const CRON_PROOF = CRON_HEADER.toLowerCase();
 const NO_SITE = { config: null };
 
 /**
- * Records a request that Node's parser refused. Its target is known only if the unparsed bytes begin with a request line.
+ * Finds site and client of a request that no rule is asked about, by the headers that name them.
  *
- * @param piece bytes that the parser refused
- * @param status three digits and a text
+ * @param forwardedFor value of `X-Forwarded-For`, all header lines joined by commas
+ * @returns `site` is null for a host that no site has, and for a site in quarantine
  */
-export function recordMalformedRequest(
-  context: VisitContext,
-  address: Address,
-  piece: Buffer | undefined,
-  status: string,
-): void {
-  const site = context.router.only;
-  if (site === null) return;
-  const line = piece?.toString('latin1', 0, LINE_BYTES) ?? '';
-  const target = /^[A-Za-z]{1,20} (\S+)/.exec(line)?.[1] ?? NO_TARGET;
-  const rule = `malformed:${status.slice(0, 3)}`;
-  context.visits.add(site.config.id, { address, target, status: Number.parseInt(status, 10), rule, agent: () => null });
+export function findOrigin(
+  { router, trusted }: VisitContext,
+  peer: Peer,
+  { host, forwardedFor }: { readonly host: string | undefined; readonly forwardedFor: string | undefined },
+): VisitOrigin {
+  const found = host === undefined ? null : router.find(host);
+  const site = found === null || 'quarantined' in found ? null : found;
+  const proxies = site?.trusted ?? trusted.addresses;
+  const isTrusted = isTrustedFor(peer, site?.trusted);
+  if (!isTrusted) return { site, address: peer.client };
+  return { site, address: findClient({ address: peer.address, isTrusted }, forwardedFor, proxies).address };
 }
 
+/** A request that Node's parser refused. */
+export interface MalformedRequest extends RefusedBytes {
+  /** Of the response: three digits and a text. */
+  readonly status: string;
+}
+
+/**
+ * Records a request that Node's parser refused. Its target is known only if the unparsed bytes begin with a request line.
+ * Behind a trusted proxy it is recorded where those bytes say for whom the proxy has sent it, else not at all.
+ */
+export function recordMalformedRequest(context: VisitContext, peer: Peer, refused: MalformedRequest): void {
+  const named = readRawHead(refused);
+  const origin = findOrigin(context, peer, { host: named?.host, forwardedFor: named?.forwardedFor });
+  const site = origin.site ?? context.router.only;
+  if (site === null) return;
+  if (isTrustedFor(peer, site.trusted) && named?.forwardedFor === undefined) return;
+  const line = refused.rawPacket?.toString('latin1', 0, LINE_BYTES) ?? '';
+  const target = /^[A-Za-z]{1,20} (\S+)/.exec(line)?.[1] ?? NO_TARGET;
+  const rule = `malformed:${refused.status.slice(0, 3)}`;
+  const status = Number.parseInt(refused.status, 10);
+  context.visits.add(site.config.id, { address: origin.address, target, status, rule, agent: () => null });
+}
+
+/** The headers by which a malformed request is put down to somebody; undefined where they can't be relied on. */
+interface RawHead {
+  readonly host: string | undefined;
+  readonly forwardedFor: string | undefined;
+}
+
+/**
+ * Reads them from bytes that begin with a request line. A body may hold any text, so a fault in one tells nothing, and a
+ * name that is there twice names nobody: one of the two may be the client's own, hidden in another header's value.
+ */
+function readRawHead({ code, rawPacket }: RefusedBytes): RawHead | null {
+  if (rawPacket === undefined || code?.includes('CHUNK') === true) return null;
+  const [head = ''] = rawPacket.toString('latin1', 0, HEAD_BYTES).split('\r\n\r\n', 1);
+  if (!/^[A-Za-z]{1,20} /.test(head)) return null;
+  const lines = `${head}\r\n`;
+  return { host: readOnlyLine(lines, HOST_LINE), forwardedFor: readOnlyLine(lines, FORWARDED_LINE) };
+}
+
+/** Also behind what some proxies and servers take for the end of a line, and others for a part of it. */
+const HOST_LINE = /[\r\n\0][ \t]*host[ \t]*:[^\r\n]*/gi;
+const FORWARDED_LINE = /[\r\n\0][ \t]*x-forwarded-for[ \t]*:[^\r\n]*/gi;
+
+function readOnlyLine(head: string, pattern: RegExp): string | undefined {
+  const [line, ...others] = head.match(pattern) ?? [];
+  if (line === undefined || others.length > 0 || !head.includes(`\r${line}\r\n`)) return undefined;
+  return line.startsWith('\n') ? line.slice(line.indexOf(':') + 1).trim() : undefined;
+}
+
+/** How many bytes of a malformed request are searched for headers: as many as a head may have by default. */
+const HEAD_BYTES = 65_536;
 /** How many bytes of a malformed request are searched for a target. */
 const LINE_BYTES = 1024;
 /** Recorded in place of an unreadable target. */

@@ -27,3 +27,11 @@ export function readTypedRanges(typed: string): TypedRanges | { readonly fault: 
   const name = plainText(read.fault === '' ? typed.trim() : read.fault, SHOWN_CHARACTERS);
   return { fault: serverMessage('address_unreadable', { name }) };
 }
+
+/** Whether one of these entries is everybody, or nearly so. */
+export function includesEverybody(entries: readonly string[]): boolean {
+  return entries.some((entry) => {
+    const read = readTypedRanges(entry);
+    return 'everybody' in read && read.everybody;
+  });
+}

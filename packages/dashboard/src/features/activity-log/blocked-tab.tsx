@@ -170,7 +170,7 @@ export function BlockForm({ onBlocked }: { readonly onBlocked: () => void }) {
         <Field
           label={__('Block an IP address or range', 'security-optimizer')}
           help={__(
-            'Addresses, ranges such as 198.51.100.* or blocks such as 198.51.100.0/24, one or several.',
+            'One address, a range such as 198.51.100.* or a block such as 198.51.100.0/24.',
             'security-optimizer',
           )}
           error={errors.shown.address}

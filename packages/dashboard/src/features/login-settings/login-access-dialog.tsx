@@ -99,10 +99,7 @@ export default function LoginAccessDialog({ options, store, reload, onClosed }: 
         </span>
         <AccessList list={list} labelledBy={`${id}-label`} errors={errors.shown} onTouch={errors.touch} />
         <p className="so-help">
-          {__(
-            'Addresses, ranges such as 198.51.100.* or blocks such as 198.51.100.0/24. A row may hold several.',
-            'security-optimizer',
-          )}
+          {__('One address, a range such as 198.51.100.* or a block such as 198.51.100.0/24.', 'security-optimizer')}
         </p>
       </div>
       <div className="so-mt-12">
