@@ -37,6 +37,8 @@ export interface LayoutPlan {
   readonly wordpressDir: string;
   readonly configuration: string;
   readonly mode?: number;
+  /** Path at which WordPress names its own folder, for example `/wp`; empty when left out. */
+  readonly corePath?: string;
   /** Lines of nginx's `server`, in place of the usual `location /`. */
   readonly nginx?: string;
   /** What is done when WordPress is installed, before guard is attached. */
@@ -58,6 +60,13 @@ export const NETWORK_IN_FOLDERS = `if (!-e $request_filename) {
       rewrite /wp-admin$ $scheme://$host$request_uri/ permanent;
       rewrite ^(/[^/]+)?(/wp-.*) $2 last;
       rewrite ^(/[^/]+)?(/.*\\.php) $2 last;
+    }
+    ${USUAL}`;
+
+/** The rules of a network whose WordPress is in the folder `wp`, which the server adds inside. */
+export const FOLDER_ADDED_INSIDE = `if (!-e $request_filename) {
+      rewrite ^(/[^/]+)?(/wp-.*) /wp$2 last;
+      rewrite ^(/[^/]+)?(/.*\\.php) /wp$2 last;
     }
     ${USUAL}`;
 
@@ -91,7 +100,9 @@ export async function startLayouts(stack: Stack, dir: string, plans: readonly La
       const owner = await installWordPress({ wordpressDir, dataDir, siteUrl: `http://${host}`, runPhp });
       const site = { ...common, ...owner, wordpressDir, url: `http://${host}` };
       await plan.prepare?.(site);
-      sites.set(host, { ...site, layout: { home: '', core: '' }, corePath: '', contentPath: '/wp-content', stop });
+      const { corePath = '' } = plan;
+      const contentPath = `${corePath}/wp-content`;
+      sites.set(host, { ...site, layout: { home: '', core: '' }, corePath, contentPath, stop });
     }
     web = await startNginx(stack, dir, upstreamPort, plans);
     for (const { host, otherHosts = [], wordpressDir } of plans) {

@@ -374,6 +374,33 @@ describe('below a path of the site', () => {
   });
 });
 
+describe('where the server adds the folder of WordPress inside', () => {
+  const paths = {
+    ...{ home: '/blog', admin: '/blog/wp/wp-admin', includes: '/blog/wp/wp-includes', content: '/blog/wp/wp-content' },
+    ...{ uploads: '/blog/wp/wp-content/uploads', rest: '/wp-json' },
+  };
+  const on = policyWith(allOn, paths);
+
+  it.each([
+    '/wp-includes/version.php',
+    '/wp-content/uploads/shell.php',
+    '/wp-content/cache/x.php',
+    '/wp-admin/includes/file.php',
+    '/wp-admin/js/x.php/info',
+  ])('%s runs at none of the addresses by which it is served', (path) => {
+    for (const folder of ['', '/blog', '/blog/wp', '/second', '/blog/second', '/second/wp', '//Second/./wp'])
+      expect([folder, ask(on, folder + path, paths)]).toEqual([folder, 'system-folders']);
+  });
+
+  it.each(['/wp-admin/admin-ajax.php', '/wp-includes/js/tinymce/wp-tinymce.php', '/wp-content/plugins/x/y.php'])(
+    '%s is served at each of them',
+    (path) => {
+      for (const folder of ['', '/blog', '/blog/wp', '/second'])
+        expect([folder, ask(on, folder + path, paths)]).toEqual([folder, 'passes']);
+    },
+  );
+});
+
 describe('where WordPress lies in a folder of a folder', () => {
   const paths = {
     ...{ home: '', admin: '/site/core/wp-admin', includes: '/site/core/wp-includes', content: '/content' },

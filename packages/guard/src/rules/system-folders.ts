@@ -42,7 +42,7 @@ export const systemFolders: Protection = {
   compile({ options, paths, multisite = false }) {
     if (options.lock_system_folders === 0) return null;
     const folders = fileFolders(paths);
-    const includes = addressesOf(paths, 'includes').map((path) => `${belowHome(path, paths.home)}/`);
+    const includes = addressesOf(paths, 'includes').flatMap((path) => toServedFolders(path, paths));
     const isText = compileTextPaths(paths, multisite);
     const isMedia = compileMediaFolders(paths);
     return {
@@ -105,7 +105,6 @@ function compileMediaFolders(
  * its admin area or its plugins is none, whatever it is called: a site whose uploads lie in `wp-content` itself has to go on.
  */
 function fileFolders(paths: SitePaths): readonly string[] {
-  const { home } = paths;
   const contents = [
     'cache',
     'upgrade',
@@ -126,7 +125,24 @@ function fileFolders(paths: SitePaths): readonly string[] {
   ];
   const running = [...adminAddresses, ...contentAddresses.map((content) => `${content}/plugins`)];
   const holdsScripts = (folder: string): boolean => running.some((path) => `${path}/`.startsWith(`${folder}/`));
-  return [...new Set(folders.filter((folder) => !holdsScripts(folder)).map((folder) => `${belowHome(folder, home)}/`))];
+  return [
+    ...new Set(folders.filter((folder) => !holdsScripts(folder)).flatMap((folder) => toServedFolders(folder, paths))),
+  ];
+}
+
+/**
+ * A folder as `/…/`, so that it is found below every site of a multisite: below home, and without the folder of WordPress
+ * itself. Servers of networks add that one inside (`rewrite ^(/[^/]+)?/(wp-.*) /wp/$2`), so they serve files by addresses
+ * that WordPress never names.
+ */
+function toServedFolders(path: string, paths: SitePaths): readonly string[] {
+  const below = `${belowHome(path, paths.home)}/`;
+  const cores = addressesOf(paths, 'includes').map((includes) => {
+    const address = belowHome(includes, paths.home);
+    return address.slice(0, address.lastIndexOf('/'));
+  });
+  const core = cores.find((folder) => folder !== '' && below.startsWith(`${folder}/`));
+  return core === undefined ? [below] : [below, below.slice(core.length)];
 }
 
 function belowHome(path: string, home: string): string {

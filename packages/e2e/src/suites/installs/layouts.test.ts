@@ -6,7 +6,14 @@ import type { RawAnswer } from '../../http/raw.js';
 import { askUpstream, form } from '../../http/request.js';
 import { cookiesOf, type Session } from '../../http/session.js';
 import { guardLog, securityOptimizer } from '../../stacks/guard-process.js';
-import { type Layouts, makeTree, NETWORK_IN_FOLDERS, removeLayouts, startLayouts } from '../../stacks/layouts.js';
+import {
+  FOLDER_ADDED_INSIDE,
+  type Layouts,
+  makeTree,
+  NETWORK_IN_FOLDERS,
+  removeLayouts,
+  startLayouts,
+} from '../../stacks/layouts.js';
 import { makeNetwork, type OddSite } from '../../stacks/odd-install.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
@@ -23,6 +30,7 @@ const FOLDERS = 'folders.example';
 const REWRITTEN = 'rewritten.example';
 const ABOVE = 'above.example';
 const DEPLOYED = 'deployed.example';
+const INSIDE = 'inside.example';
 
 /** Puts a site of the network at a domain that its table of sites does not have, and cookies at the domain asked for. */
 const SUNRISE = `<?php
@@ -81,10 +89,12 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
   beforeAll(async () => {
     removeLayouts(dir);
     mkdirSync(dir);
-    const trees = ['domains', 'folders', 'rewritten/wordpress', 'above/public', 'releases/1'];
+    const trees = ['domains', 'folders', 'rewritten/wordpress', 'above/public', 'releases/1', 'inside/wp'];
     for (const tree of trees) makeTree(usual, at(tree));
     writeFileSync(at('domains', 'wp-content', 'sunrise.php'), SUNRISE);
-    for (const uploads of ['rewritten/wordpress', 'releases/1'].map((tree) => at(tree, 'wp-content', 'uploads'))) {
+    for (const uploads of ['rewritten/wordpress', 'releases/1', 'inside/wp'].map((tree) =>
+      at(tree, 'wp-content', 'uploads'),
+    )) {
       mkdirSync(uploads);
       writeFileSync(join(uploads, 'shell.php'), '<?php echo "ran";');
     }
@@ -138,6 +148,22 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
         location / { try_files $uri $uri/ /wordpress/index.php?$args; }`,
       },
       {
+        host: INSIDE,
+        root: at('inside'),
+        wordpressDir: at('inside', 'wp'),
+        configuration: at('inside', 'wp', 'wp-config.php'),
+        corePath: '/wp',
+        nginx: FOLDER_ADDED_INSIDE,
+        prepare() {
+          const configuration = at('inside', 'wp', 'wp-config.php');
+          const text = readFileSync(configuration, 'utf8');
+          const named = text.replace(/(define\( 'WP_SITEURL', '[^']*)'/, "$1/wp'");
+          expect(named).not.toBe(text);
+          writeFileSync(configuration, named);
+          writeFileSync(at('inside', 'index.php'), "<?php require __DIR__ . '/wp/wp-blog-header.php';");
+        },
+      },
+      {
         host: ABOVE,
         root: at('above', 'public'),
         wordpressDir: at('above', 'public'),
@@ -163,7 +189,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
       const read = JSON.parse(told.stdout) as { problems: string[]; sites: { connector: string }[] };
       return read.problems.length === 0 && read;
     });
-    expect(report.sites.map(({ connector }) => connector)).toEqual(Array(5).fill('ok'));
+    expect(report.sites.map(({ connector }) => connector)).toEqual(Array(6).fill('ok'));
   });
 
   describe('as a network with sunrise.php and domains of their own', () => {
@@ -292,6 +318,24 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
     expect((await visit(one, { target: '/my-door' })).body).toContain(`action="${one.url}/my-door"`);
     await enter(one, '/my-door');
     await setLogin(one, 'default');
+  });
+
+  it('in a folder that the server adds inside, keeps its rules at every address by which files are served', async () => {
+    const one = site(INSIDE);
+    const owner = await enter(one);
+    const scripts = [
+      ...['/wp-includes/version.php', '/wp-content/uploads/shell.php', '/wp-admin/includes/file.php'],
+      '/wp-content/languages/x.php',
+    ].flatMap((path) => ['', '/wp', '/second', '/WP'].map((folder) => folder + path));
+    await setAll(one, owner, 0);
+    // The server runs them, so the rule is what keeps them from it.
+    expect((await visit(one, { target: '/wp-content/uploads/shell.php' })).body).toContain('ran');
+    expect((await visit(one, { target: '/second/wp-content/uploads/shell.php' })).body).toContain('ran');
+    expect(await status(one, '/second/wp-includes/version.php')).toEqual(['/second/wp-includes/version.php', 200]);
+    await setAll(one, owner, 1);
+    for (const target of scripts) expect(await status(one, target)).toEqual([target, 403]);
+    expect((await visit(one, { target: '/' })).status).toBe(200);
+    expect((await visit(one, { target: '/wp/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
   });
 
   describe('with wp-config.php one level up, and an autoloader among the must-use plugins', () => {

@@ -143,15 +143,22 @@ describe('several addresses and ranges in one text', () => {
 
   it('are asked about where one of them means everybody', async () => {
     const site = await activitySite();
-    const headers = { 'x-forwarded-for': '2001:db8::77' };
-    const block = (more: object) => site.send('/block-addresses', { address: '0.0.0.0/0', ...more }, { headers });
+    const block = (more: object) => site.send('/block-addresses', { address: '198.51.100.7 2000::/3', ...more });
     const asked = await block({});
     expect([asked.http, asked.body.code, asked.body.message]).toEqual([
       409,
       'means_everybody',
       'This would block everybody. Nothing was blocked.',
     ]);
-    expect(await site.visit('/', { address: '198.51.100.7' })).toBe(200);
+    for (const address of ['2001:db8::7', '198.51.100.7']) expect(await site.visit('/', { address })).toBe(200);
+    expect((await block({ confirm: true })).http).toBe(200);
+    for (const address of ['2001:db8::7', '198.51.100.7']) expect(await site.visit('/', { address })).toBe(403);
+  });
+
+  it('are refused where one of them is every IPv4 address, the server’s own among them', async () => {
+    const site = await activitySite();
+    const { http, body } = await site.send('/block-addresses', { address: '0.0.0.0/0', confirm: true });
+    expect([http, body.code]).toEqual([400, 'must_not_be_blocked']);
   });
 });
 
