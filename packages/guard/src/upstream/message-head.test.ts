@@ -218,6 +218,17 @@ describe('the headers that go on to the visitor', () => {
   });
 
   it.each([
+    ['X-Accel-Redirect', '/private/backup.zip'],
+    ['x-accel-redirect', '/private/backup.zip'],
+    ['X-Sendfile', '/srv/www/private/backup.zip'],
+    ['X-LIGHTTPD-send-file', '/srv/www/private/backup.zip'],
+    ['X-LiteSpeed-Location', '/private/backup.zip'],
+    ['X-Reproxy-URL', 'http://127.0.0.1:9000/'],
+  ])('never hold what has a web server in front send a file of its own: %s', (name, value) => {
+    expect(pass(['A', 'a', name, value, 'B', 'b']).headers).toEqual(['A', 'a', 'B', 'b']);
+  });
+
+  it.each([
     ...[
       'Location',
       'Link',

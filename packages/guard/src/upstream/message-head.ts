@@ -146,7 +146,9 @@ const LOGIN = LOGIN_HEADER.toLowerCase();
 /**
  * Response headers that are not forwarded, besides address headers: those of the connection to WordPress, since guard's
  * server writes its own; request headers that some servers echo (PHP's built-in server does so with `Host`), which would
- * reveal guard's request; and those that identify the machine behind the web server. Headers about software or caches
+ * reveal guard's request; those that identify the machine behind the web server; and those that have a web server send
+ * a file of its own, which the one behind would have obeyed: one in front of guard would look for it on another machine,
+ * and show the name to visitors where it does not obey. Headers about software or caches
  * (`Server`, `Via`, `X-Cache`) are up to the site.
  */
 const STRIPPED_RESPONSE_HEADERS: ReadonlySet<string> = new Set([
@@ -170,6 +172,13 @@ const STRIPPED_RESPONSE_HEADERS: ReadonlySet<string> = new Set([
   'x-backend-addr',
   'x-backend-host',
   'x-backend-server',
+  'x-accel-redirect',
+  'x-sendfile',
+  'x-sendfile2',
+  'x-lighttpd-send-file',
+  'x-litespeed-location',
+  'x-reproxy-url',
+  'x-reproxy-file',
 ]);
 
 export interface ClientResponseHead {
