@@ -100,6 +100,11 @@ export function checkConnector(
       }
       case 'other_secret':
         return ['problem', fault, 'Run `security-optimizer attach` again: it writes the key into WordPress.'];
+      case 'redirected': {
+        const advice =
+          'docs/operations.md, “The web server behind guard”, has the lines with which it redirects visitors, and not guard.';
+        return ['problem', fault, `${advice}${shared}`];
+      }
       case 'unknown': {
         const advice = 'Check the web server behind guard and `upstream`; a difference of clocks is told under clock.';
         return ['problem', fault, `${advice}${shared}`];

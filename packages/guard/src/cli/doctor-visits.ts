@@ -4,7 +4,16 @@ import { request as requestByHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type SocketAddress, toUpstreamAddress } from '../lib/socket-address.js';
+import type { SiteConfig } from '../site.js';
 import { createInspection, INSPECTION_HEADER, readArrival } from '../wordpress/inspection.js';
+import { SIGNAL_HEADER } from '../wordpress/signature.js';
+import {
+  getRedirectOrigin,
+  OWN_ADDRESS,
+  type SiteOrigin,
+  toForwardedHeaders,
+  toSiteOrigin,
+} from '../wordpress/site-origin.js';
 import type { CertificateFacts, DirectResponse, OwnEnd, PlainResponse, PublicResponse } from './doctor-checks.js';
 
 /** Longest wait for one response, milliseconds. */
@@ -214,15 +223,35 @@ export interface DirectVisits {
 
 /**
  * Visits WordPress's web server past guard.
- * @param home public address, for the host and the path; null when it is not known
+ * @param home public address, for scheme, host and path; null when it is not known
  */
-export async function visitDirectly(upstream: string, home: URL | null, host: string): Promise<DirectVisits> {
+export async function visitDirectly(
+  site: Pick<SiteConfig, 'hosts' | 'upstream'>,
+  home: URL | null,
+): Promise<DirectVisits> {
   const path = home?.pathname.replace(/\/+$/, '') ?? '';
-  const connect = toUpstreamAddress(upstream);
-  const headers = { host, ...(home?.protocol === 'https:' && { 'x-forwarded-proto': 'https' }) };
-  const ask = (target: string) => visit(new URL(`http://localhost${path}${target}`), { headers, connect });
-  const [php, page] = [await ask('/index.php?rest_route=/security-optimizer-connector/v1/hello'), await ask('/')];
+  const connect = toUpstreamAddress(site.upstream);
+  const asked = toSiteOrigin(site, home && { homeUrl: home.href });
+  const ask = (target: string, origin: SiteOrigin) => {
+    const headers = { host: origin.host, ...toForwardedHeaders({ ...origin, address: OWN_ADDRESS }) };
+    return visit(new URL(`http://localhost${path}${target}`), { headers, connect });
+  };
+  const hello = '/index.php?rest_route=/security-optimizer-connector/v1/hello';
+  let origin = asked;
+  let php = await ask(hello, origin);
+  // The public scheme is not known yet, and the web server serves one alone.
+  const other = 'fault' in php ? null : getRedirectOrigin(toRedirect(php), origin);
+  if (other !== null && other.host === origin.host) {
+    origin = other;
+    php = await ask(hello, origin);
+  }
+  const page = await ask('/', origin);
   return { php, page, clockAhead: 'fault' in php ? null : readClock(php) };
+}
+
+function toRedirect({ status, headers }: VisitResponse) {
+  const signal = headers[SIGNAL_HEADER.toLowerCase()];
+  return { status, signal: signal?.toString(), location: headers.location };
 }
 
 /** `Date` tells whole seconds, of some time between request and response. */

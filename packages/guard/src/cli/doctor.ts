@@ -73,13 +73,13 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
 
   const home = status.homeUrl === null ? null : new URL(status.homeUrl);
   const [direct, outside, data, siteFiles, sharedFault, freeBytes, mail] = await Promise.all([
-    visitDirectly(site.upstream, home, toHost(site, home)),
+    visitDirectly(site, home),
     home === null ? null : visitFromOutside(home, site, options),
     readDataFolder(config.dataDir, site.id),
     examineSiteFiles(site),
     site.sharedConnector === undefined ? null : findReleaseFault(site.sharedConnector),
     readFreeBytes(config.dataDir),
-    tryMail(config, site, options.mailTo),
+    tryMail(config, site, home, options.mailTo),
   ]);
   const url = home === null ? null : home.href.replace(/\/$/, '');
   const response = outside?.inspected.response ?? null;
@@ -105,10 +105,6 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
     checkDisk(freeBytes),
     checkMail(mail),
   ];
-}
-
-function toHost({ hosts }: SiteConfig, home: URL | null): string {
-  return home?.host ?? hosts.find((host) => !host.includes('*')) ?? 'localhost';
 }
 
 function getOwnAddresses(): ReadonlySet<string> {
@@ -203,12 +199,13 @@ async function readFreeBytes(folder: string): Promise<number | null> {
 }
 
 /** Greets the mail server, and sends a mail only where one was asked for. */
-async function tryMail(config: Config, site: SiteConfig, to: string | undefined): Promise<MailFacts> {
+async function tryMail(config: Config, site: SiteConfig, home: URL | null, to: string | undefined): Promise<MailFacts> {
   const { smtp } = config.mail;
   const server = smtp && `${smtp.host}:${smtp.port}`;
   const fault = smtp && (await findSmtpFault(smtp, LOOK_MS));
   if (to === undefined || fault !== null) return { server, fault: fault && toEnglish(fault), test: null };
-  const client = createConnectorClient({ clock: systemClock, facts: () => null });
+  const facts = home && { homeUrl: home.href };
+  const client = createConnectorClient({ clock: systemClock, facts: () => facts });
   try {
     const host = site.hosts.find((name) => !name.includes('*')) ?? site.id;
     const text = `This mail shows that Security Optimizer can send mails for ${host}. Nothing is to be done.`;

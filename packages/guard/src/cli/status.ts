@@ -25,6 +25,7 @@ import { ConnectorError } from '../wordpress/connector-error.js';
 import type { HelloResponse } from '../wordpress/connector-responses.js';
 import { missingTraffic, readGuardedTraffic } from '../wordpress/guarded-traffic.js';
 import { policyHash } from '../wordpress/signature.js';
+import { toNamedHost } from '../wordpress/site-origin.js';
 import { type Command, readOptions, required, UsageError } from './command.js';
 import { findNewRelease } from './releases.js';
 
@@ -89,6 +90,7 @@ const connectorLabels: Readonly<Record<SiteStatus['connector'], string>> = {
   version_differs: 'answers, but has another version',
   missing: 'is missing in WordPress; what only WordPress can enforce is not enforced',
   other_secret: 'has another secret; what only WordPress can enforce is not enforced',
+  redirected: 'not known, because the web server behind guard redirects guard’s commands',
   unknown: 'not known, because WordPress does not answer',
 };
 
@@ -142,7 +144,7 @@ export interface SiteStatus {
   readonly upstream: string;
   /** Whether WordPress's web server answers. */
   readonly wordpress: 'reachable' | 'unreachable';
-  readonly connector: 'ok' | 'version_differs' | 'missing' | 'other_secret' | 'unknown';
+  readonly connector: 'ok' | 'version_differs' | 'missing' | 'other_secret' | 'redirected' | 'unknown';
   readonly connectorVersion: string | null;
   /** Why the connector does not carry out commands, as a sentence; null when it does. */
   readonly connectorFault: string | null;
@@ -285,7 +287,9 @@ async function siteStatus(
   let connector: SiteStatus['connector'] = 'unknown';
   let policyInSync: boolean | null = null;
   if (outcome instanceof ConnectorError) {
-    if (outcome.fault.kind !== 'unreachable') connector = outcome.fault.kind;
+    const { fault } = outcome;
+    if (fault.kind !== 'unreachable') connector = fault.kind;
+    else if (fault.redirect !== undefined) connector = 'redirected';
     problem(outcome.detail);
   } else {
     connector = outcome.connector === version ? 'ok' : 'version_differs';
@@ -309,7 +313,7 @@ async function siteStatus(
     id: site.id,
     hosts: site.hosts,
     upstream: site.upstream,
-    wordpress: outcome instanceof ConnectorError && outcome.fault.kind === 'unreachable' ? 'unreachable' : 'reachable',
+    wordpress: connector === 'unknown' ? 'unreachable' : 'reachable',
     connector,
     connectorVersion: outcome instanceof ConnectorError ? null : outcome.connector,
     connectorFault: outcome instanceof ConnectorError ? outcome.detail : null,
@@ -343,7 +347,7 @@ async function askConnector(site: SiteConfig, facts: SiteFacts | null): Promise<
 
 /** Guard refuses a call of its API without a session by itself, so this starts no PHP. */
 async function guardAnswers({ listen, sites, proxyProtocol }: Config): Promise<boolean> {
-  const name = sites[0]?.hosts.find((entry) => entry !== '*') ?? 'localhost';
+  const name = toNamedHost(sites[0]?.hosts ?? []) ?? 'localhost';
   const server =
     'path' in listen
       ? { path: listen.path }

@@ -59,6 +59,20 @@ export interface ForwardedClient {
   readonly context: readonly [string, string] | null;
 }
 
+/**
+ * Headers by which a web server and WordPress learn of the client, its scheme and its host: names and values in turn. Every
+ * request of guard to WordPress has them, a visitor's as well as guard's own.
+ */
+export function forwardedHeaders({
+  address,
+  scheme,
+  host,
+}: Pick<ForwardedClient, 'address' | 'scheme' | 'host'>): readonly string[] {
+  const headers = ['X-Forwarded-For', address, 'X-Real-IP', address, 'X-Forwarded-Proto', scheme];
+  if (host !== '') headers.push('X-Forwarded-Host', host);
+  return headers;
+}
+
 export interface RequestHeadInput {
   readonly method: string;
   /** Origin-form, exactly as the client sent it. */
@@ -92,8 +106,9 @@ export function toUpstreamRequestHead(input: RequestHeadInput): string {
     head += `${name}: ${rawHeaders[i + 1]}\r\n`;
   }
   if (body === 'chunked') head += 'Transfer-Encoding: chunked\r\n';
-  head += `X-Forwarded-For: ${visitor.address}\r\nX-Real-IP: ${visitor.address}\r\nX-Forwarded-Proto: ${visitor.scheme}\r\n`;
-  head += visitor.host === '' ? `Host: ${upstreamHost}\r\n` : `X-Forwarded-Host: ${visitor.host}\r\n`;
+  const forwarded = forwardedHeaders(visitor);
+  for (let i = 0; i < forwarded.length; i += 2) head += `${forwarded[i]}: ${forwarded[i + 1]}\r\n`;
+  if (visitor.host === '') head += `Host: ${upstreamHost}\r\n`;
   head += `${visitor.signed[0]}: ${visitor.signed[1]}\r\n`;
   if (visitor.context !== null) head += `${visitor.context[0]}: ${visitor.context[1]}\r\n`;
   head += upgrade === null ? 'Connection: keep-alive\r\n\r\n' : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`;
