@@ -31,15 +31,18 @@ import {
   checkMail,
   checkPolicy,
   checkPublicAddress,
+  checkRedirects,
   checkScheme,
   type Finding,
   FORGED_CLIENT,
   type MailFacts,
 } from './doctor-checks.js';
 import { checkPermissions, type DataFolderFacts, type SiteFilesFault } from './doctor-permissions.js';
-import { type ConnectTo, type Inspected, inspect, visit, visitDirectly, visitPlain } from './doctor-visits.js';
+import { type Inspected, inspect, visitDirectly, visitPlain } from './doctor-visits.js';
+import { describeRedirectLoop } from './redirect-loop.js';
 import { findSharedFault } from './shared-connector.js';
 import { requireGuardNext, statusReport } from './status.js';
+import { type ConnectTo, visit } from './visit.js';
 
 /** Longest look into the site's folder, and at a step of the mail server, milliseconds. */
 const LOOK_MS = 10_000;
@@ -90,6 +93,7 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
     ...first,
     checkConnector(status, version, site.sharedConnector ?? null),
     checkPolicy(status.policyInSync, status.pausedUntil),
+    checkRedirects(status.redirectLoop === null ? null : describeRedirectLoop(status.redirectLoop), status),
     checkDirectRequests(site.requireGuard, direct, await requireGuardNext(config.dataDir, site.id)),
     checkPublicAddress(url, response),
     checkClientAddress(seen, outside?.forgedClient ?? null, {

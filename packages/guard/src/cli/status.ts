@@ -27,6 +27,7 @@ import { missingTraffic, readGuardedTraffic } from '../wordpress/guarded-traffic
 import { policyHash } from '../wordpress/signature.js';
 import { toNamedHost } from '../wordpress/site-origin.js';
 import { type Command, readOptions, required, UsageError } from './command.js';
+import { describeRedirectLoop, findRedirectLoop } from './redirect-loop.js';
 import { findNewRelease } from './releases.js';
 
 /** Sites that are asked at the same time. Each question starts a WordPress. */
@@ -150,6 +151,8 @@ export interface SiteStatus {
   readonly connectorFault: string | null;
   /** Public address of the site, as WordPress told it last; null when it never did. */
   readonly homeUrl: string | null;
+  /** Address of the first page, where the web server behind guard redirects visitors from it to itself; else null. */
+  readonly redirectLoop: string | null;
   /** Whether WordPress runs the policy that is stored; null when that can't be known. */
   readonly policyInSync: boolean | null;
   /** When guard last had to write its key into this WordPress again, as ISO 8601 text. */
@@ -303,6 +306,10 @@ async function siteStatus(
       if (!policyInSync) problem('WordPress does not run the stored policy yet. A running guard pushes it by itself.');
     }
   }
+  const homeUrl = outcome instanceof ConnectorError ? (remembered.facts?.homeUrl ?? null) : outcome.home;
+  const redirectLoop = homeUrl === null || connector === 'unknown' ? null : await findRedirectLoop(site, homeUrl);
+  const loop = redirectLoop && describeRedirectLoop(redirectLoop);
+  if (loop) problem(`${loop.message} ${loop.advice}`);
   const { keyRestoredAt } = remembered;
   const pausedUntil =
     settings !== null && settings.pausedUntil > systemClock() ? new Date(settings.pausedUntil).toISOString() : null;
@@ -317,7 +324,8 @@ async function siteStatus(
     connector,
     connectorVersion: outcome instanceof ConnectorError ? null : outcome.connector,
     connectorFault: outcome instanceof ConnectorError ? outcome.detail : null,
-    homeUrl: outcome instanceof ConnectorError ? (remembered.facts?.homeUrl ?? null) : outcome.home,
+    homeUrl,
+    redirectLoop,
     policyInSync,
     keyRestoredAt: keyRestoredAt === null ? null : new Date(keyRestoredAt).toISOString(),
     pausedUntil,

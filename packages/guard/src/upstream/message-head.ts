@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isAddressHeader } from '../http/headers.js';
+import { forwardedHeaders, isAddressHeader } from '../http/headers.js';
 import { LOGIN_HEADER } from '../wordpress/login-headers.js';
 import { HEADER_PREFIX, SIGNAL_HEADER } from '../wordpress/signature.js';
 import type { ResponseHead } from './response-parser.js';
@@ -57,20 +57,6 @@ export interface ForwardedClient {
   readonly trustedHeaders: ReadonlySet<string> | null;
   /** Signed header with what WordPress must know about logins in this request, or null. */
   readonly context: readonly [string, string] | null;
-}
-
-/**
- * Headers by which a web server and WordPress learn of the client, its scheme and its host: names and values in turn. Every
- * request of guard to WordPress has them, a visitor's as well as guard's own.
- */
-export function forwardedHeaders({
-  address,
-  scheme,
-  host,
-}: Pick<ForwardedClient, 'address' | 'scheme' | 'host'>): readonly string[] {
-  const headers = ['X-Forwarded-For', address, 'X-Real-IP', address, 'X-Forwarded-Proto', scheme];
-  if (host !== '') headers.push('X-Forwarded-Host', host);
-  return headers;
 }
 
 export interface RequestHeadInput {

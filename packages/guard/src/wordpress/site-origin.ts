@@ -1,7 +1,7 @@
+import { forwardedHeaders } from '../http/headers.js';
 import { plainText } from '../lib/plain-text.js';
 import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js';
 import type { CommandRedirect, SiteConfig, SiteFacts } from '../site.js';
-import { forwardedHeaders } from '../upstream/message-head.js';
 import type { CommandResponse } from './command-queue.js';
 
 /**
@@ -66,7 +66,7 @@ type Redirect = Pick<CommandResponse, 'status' | 'signal' | 'location'>;
  * nothing, so it has carried out nothing, and the command may be sent again. It goes to the same web server all the same.
  */
 export function getRedirectOrigin({ status, signal, location }: Redirect, asked: SiteOrigin): SiteOrigin | null {
-  if (signal !== undefined || !isRedirect(status) || location === undefined || leadsToSetUp(location)) return null;
+  if (signal !== undefined || !isRedirect(status) || !location || leadsToSetUp(location)) return null;
   const named = toUrl(location, asked);
   if (named === null || !/^https?:$/.test(named.protocol) || named.host === '') return null;
   const found = toOrigin(named);
@@ -83,7 +83,7 @@ export function isSameOrigin(one: SiteOrigin, other: SiteOrigin): boolean {
 
 /** What a redirect says that came in place of the connector's answer, or null for another response. */
 export function describeRedirect({ status, signal, location }: Redirect, asked: SiteOrigin): CommandRedirect | null {
-  if (signal !== undefined || !isRedirect(status) || location === undefined || leadsToSetUp(location)) return null;
+  if (signal !== undefined || !isRedirect(status) || !location || leadsToSetUp(location)) return null;
   const named = toUrl(location, asked);
   const from = plainText(asked.host, TARGET_MAX);
   if (named === null) return { from, target: plainText(location.replace(/[?#].*$/s, ''), TARGET_MAX), to: 'elsewhere' };
