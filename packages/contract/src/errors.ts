@@ -37,6 +37,11 @@ export const errorTable = {
     message:
       'The connector plugin does not answer inside WordPress. Nothing was changed. Ask your hosting provider to attach it again.',
   },
+  connector_redirected: {
+    status: 503,
+    message:
+      'The web server redirects our requests to WordPress. Nothing was changed. Ask your hosting provider to check how it redirects to https.',
+  },
   connector_outdated: {
     status: 503,
     message:

@@ -40,6 +40,14 @@ export const serverMessages = {
   wordpress_said: 'WordPress said: {answer}',
   connector_other_secret_key: 'The connector plugin has another secret (key {key}).',
   connector_fault: 'WordPress does not carry out commands: {cause}.',
+  connector_missing_at:
+    'What answers for the host {host} has no connector plugin. If the site has another name, attach it again with --host and that name.',
+  connector_redirected:
+    'The web server behind guard redirects guard’s commands for {host} to {target}. Let requests with the header X-Security-Optimizer-Command through to WordPress.',
+  connector_redirected_by_scheme:
+    'The web server behind guard redirects guard’s commands to {target}, although they name their scheme. Let it go by the header X-Forwarded-Proto: docs/operations.md, “The web server behind guard”.',
+  connector_redirected_to_host:
+    'The web server behind guard redirects guard’s commands for {host} to {target}. If that is the site’s name, attach it again with --host and that name.',
   // Alerts
   alert_host_unknown: 'The address of {host} can’t be found.',
   alert_connection_failed: 'The connection failed ({code}).',

@@ -176,13 +176,24 @@ export interface SiteFacts {
   readonly signedXmlRpc: readonly SignedXmlRpc[];
 }
 
+/** A redirect that came in place of the connector's answer to a command. */
+export interface CommandRedirect {
+  /** Host that was asked for. */
+  readonly from: string;
+  /** Scheme, host and path to which it leads, as one line of bounded length. */
+  readonly target: string;
+  /** `scheme`: to the same address, or that by another scheme; `host`: to another host; `elsewhere`: to another path. */
+  readonly to: 'scheme' | 'host' | 'elsewhere';
+}
+
 /** State of the connection between guard and the connector of a site. */
 export type ConnectorState =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'ok'; readonly version: string; readonly policy: string | null }
-  | { readonly kind: 'missing' }
+  /** `host`: the one that was asked for, where WordPress has never told its own. */
+  | { readonly kind: 'missing'; readonly host?: string }
   | { readonly kind: 'other_secret'; readonly keyId: string }
-  | { readonly kind: 'unreachable'; readonly cause: string };
+  | { readonly kind: 'unreachable'; readonly cause: string; readonly redirect?: CommandRedirect };
 
 /**
  * Returns the URL of a page of wp-admin, for example of `admin.php?page=activity-log`; only its path until the site's

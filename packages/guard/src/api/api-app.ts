@@ -279,6 +279,7 @@ const OUTAGES: ReadonlySet<ErrorCode> = new Set([
   'wordpress_unreachable',
   'wordpress_busy',
   'connector_missing',
+  'connector_redirected',
   'connector_outdated',
   'connector_other_secret',
 ]);

@@ -277,13 +277,13 @@ describe('a connector that does not answer from where it was put', () => {
     at.configure('exit;');
     const connector = await runningWordPress(at);
     const told = await at.attach(connector.upstream);
-    expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('the connector plugin is missing in it') });
+    expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('has no connector plugin') });
     expect(told.stderr).toContain(at.unused);
     expect(told.stderr).toContain('--mu-plugins');
     expect(filesIn(at.unused)).toContain('security-optimizer.php');
     expect(at.config().sites).toHaveLength(1);
     const all = await runBeside('attach', '--all', '--data-dir', at.dataDir);
-    expect(all).toMatchObject({ status: 1, stderr: expect.stringContaining('Site site: WordPress answers, but') });
+    expect(all).toMatchObject({ status: 1, stderr: expect.stringContaining('Site site: What answers for the host') });
   });
 
   it('is no error where the right place is known by its answer, whatever PHP on the command line says', async () => {
@@ -301,7 +301,7 @@ describe('a connector that does not answer from where it was put', () => {
     const entry = { wordpressDir: at.wordpress, upstream: connector.upstream, hosts: ['*'] };
     writeFileSync(file, JSON.stringify({ sites: [entry] }));
     const told = await runBeside('sites', 'import', file, '--data-dir', at.dataDir);
-    expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('the connector plugin is missing in it') });
+    expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('has no connector plugin') });
   });
 });
 

@@ -1,12 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config/config.js';
 import { ConfigError, loadConfig } from '../config/load-config.js';
 import { systemClock } from '../lib/clock.js';
-import type { SiteId } from '../site.js';
+import { silentLogger } from '../lib/logger.js';
+import { migrations } from '../migrations.js';
+import type { SiteConfig, SiteFacts, SiteId } from '../site.js';
+import { sqlSiteFactsStore } from '../sites/site-facts-store.js';
+import { openDatabaseReadOnly } from '../storage/database.js';
+import { StorageError } from '../storage/storage-error.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import type { WordPressFolders } from '../wordpress/connector-secret.js';
 import { judgePlace, type PlaceResponse, type ToldFolder } from '../wordpress/must-use-folder.js';
 import { type KeyPlace, type KeyProof, runSiteTask, SiteFilesError } from '../wordpress/site-files.js';
+import { toNamedHost } from '../wordpress/site-origin.js';
 import { updateConfig } from './config-store.js';
 import { forgetRelease, type Release, readReleases } from './releases.js';
 import { removeFromRelease } from './remove-connector.js';
@@ -112,6 +119,30 @@ export function describeWrongPlace(muPluginsDir: string, folder: string): string
   return `WordPress loads its must-use plugins from ${folder}, and not from ${muPluginsDir}. Attach it with --mu-plugins ${folder}.`;
 }
 
+/**
+ * What WordPress last told about a site that was attached without a name, since its web server may have other sites, too.
+ * Null for any other site, and while nothing is stored.
+ */
+export async function readStoredFacts(
+  { database: url, dataDir }: Pick<Config, 'database' | 'dataDir'>,
+  site: SiteConfig,
+): Promise<SiteFacts | null> {
+  if (toNamedHost(site.hosts) !== null) return null;
+  try {
+    const db = await openDatabaseReadOnly({ url, dataDir, logger: silentLogger(), migrations });
+    if (db === null) return null;
+    try {
+      return (await sqlSiteFactsStore(db).read(site.id)).facts;
+    } finally {
+      await db.destroy();
+    }
+  } catch (error) {
+    // The site can be asked without them, as at the first time.
+    if (error instanceof StorageError) return null;
+    throw error;
+  }
+}
+
 interface Called {
   readonly response: PlaceResponse;
   /** Why there was no signed answer; empty when there was one. */
@@ -129,7 +160,8 @@ async function callConnector(dataDir: string, id: SiteId): Promise<Called> {
   const site = config.sites.find((each) => each.id === id);
   if (site === undefined) return { response: { kind: 'none' }, detail: 'The site is not served.', shared: null };
   const shared = site.sharedConnector ?? null;
-  const client = createConnectorClient({ clock: systemClock, facts: () => null, answerTimeoutMs: RESPONSE_MS });
+  const facts = await readStoredFacts(config, site);
+  const client = createConnectorClient({ clock: systemClock, facts: () => facts, answerTimeoutMs: RESPONSE_MS });
   try {
     for (let last = false; ; last = true) {
       try {
@@ -180,5 +212,5 @@ export function toPage({ hosts, home }: { readonly hosts: readonly string[]; rea
   readonly host: string;
   readonly path: string;
 } {
-  return { host: hosts.find((host) => !host.includes('*')) ?? 'localhost', path: `${home}/` };
+  return { host: toNamedHost(hosts) ?? 'localhost', path: `${home}/` };
 }

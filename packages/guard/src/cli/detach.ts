@@ -10,6 +10,7 @@ import { SiteFilesError, type SiteResults } from '../wordpress/site-files.js';
 import { type Command, CommandError, readOptions, required, UsageError } from './command.js';
 import { readConfig, updateConfig } from './config-store.js';
 import { fileRecord } from './connector-files.js';
+import { readStoredFacts } from './connector-place.js';
 import { type ErasedRows, eraseSite, tellErased } from './erase.js';
 import { deleteReleases, forgetFormerReleases, readReleases, toUsualMuPlugins } from './releases.js';
 import { removeFromRelease } from './remove-connector.js';
@@ -131,17 +132,17 @@ function chooseSites(config: ConfigFile, id: SiteId | undefined): readonly SiteE
 }
 
 async function forgetInWordPress(dataDir: string, id: SiteId): Promise<boolean> {
-  const client = createConnectorClient({ clock: Date.now, facts: () => null, answerTimeoutMs: FORGET_TIMEOUT_MS });
   try {
-    const site = (await loadConfig({ dataDir, site: id })).sites.find((each) => each.id === id);
+    const config = await loadConfig({ dataDir, site: id });
+    const site = config.sites.find((each) => each.id === id);
     if (site === undefined) return false;
-    await client.forget(site);
+    const facts = await readStoredFacts(config, site);
+    const client = createConnectorClient({ clock: Date.now, facts: () => facts, answerTimeoutMs: FORGET_TIMEOUT_MS });
+    await client.forget(site).finally(() => client.close());
     return true;
   } catch {
     // Stopped, moved, or without its key: its files can be removed still.
     return false;
-  } finally {
-    client.close();
   }
 }
 

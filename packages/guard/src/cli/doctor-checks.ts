@@ -7,6 +7,7 @@ import { privateNetworks } from '../lib/address-set.js';
 import type { Arrival } from '../wordpress/inspection.js';
 import { sharedAdvice } from './shared-connector.js';
 import type { SiteStatus, StatusReport } from './status.js';
+import type { CertificateFacts, OwnEnd } from './visit.js';
 
 /** Parts of a site that are looked at, in the order in which they are told. */
 export type CheckName =
@@ -14,6 +15,7 @@ export type CheckName =
   | 'key'
   | 'connector'
   | 'policy'
+  | 'redirects'
   | 'direct-requests'
   | 'public-address'
   | 'client-address'
@@ -100,6 +102,11 @@ export function checkConnector(
       }
       case 'other_secret':
         return ['problem', fault, 'Run `security-optimizer attach` again: it writes the key into WordPress.'];
+      case 'redirected': {
+        const advice =
+          'docs/operations.md, “The web server behind guard”, has the lines with which it redirects visitors, and not guard.';
+        return ['problem', fault, `${advice}${shared}`];
+      }
       case 'unknown': {
         const advice = 'Check the web server behind guard and `upstream`; a difference of clocks is told under clock.';
         return ['problem', fault, `${advice}${shared}`];
@@ -107,6 +114,20 @@ export function checkConnector(
     }
   };
   return toFinding('connector', judge());
+}
+
+/** Whether the first page leads to itself. @param loop what is wrong then and what to do, else null */
+export function checkRedirects(
+  loop: { readonly message: string; readonly advice: string } | null,
+  { connector, homeUrl }: Pick<SiteStatus, 'connector' | 'homeUrl'>,
+): Finding {
+  const judge = (): Judgement => {
+    if (loop !== null) return ['problem', loop.message, loop.advice];
+    if (homeUrl === null) return ['skipped', 'The site’s address is not known, because WordPress has never told it.'];
+    if (connector === 'unknown') return ['skipped', 'WordPress’s web server did not answer.'];
+    return ['ok', 'The web server behind guard does not lead the first page to itself.'];
+  };
+  return toFinding('redirects', judge());
 }
 
 /** Whether WordPress runs the stored policy. @param inSync null when that can't be known */
@@ -221,12 +242,6 @@ export function checkPublicAddress(url: string | null, response: PublicResponse 
   return toFinding('public-address', judge());
 }
 
-/** The end of a visit's connection on this machine. */
-export interface OwnEnd {
-  readonly address: string;
-  readonly port: number;
-}
-
 /** The invented client that a forged `X-Forwarded-For` names: an address of documentation (RFC 5737). */
 export const FORGED_CLIENT = '192.0.2.123';
 
@@ -316,14 +331,6 @@ export function checkHttps(url: string | null, plain: PlainResponse | null): Fin
     return ['warning', `By http the site answers with ${plain.status} and does not lead to https.`, advice];
   };
   return toFinding('https', judge());
-}
-
-/** What TLS said of the certificate. */
-export interface CertificateFacts {
-  /** Why it is not valid, as a code of Node's TLS; null when it is. */
-  readonly fault: string | null;
-  /** Milliseconds since the Unix epoch; null when it can't be read. */
-  readonly validUntil: number | null;
 }
 
 /** The usual codes in words. */

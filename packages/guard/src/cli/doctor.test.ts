@@ -177,7 +177,17 @@ describe('doctor at a site where all is well', () => {
     const findings = await well.examine();
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect(findings.map(({ check }) => check)).toEqual([
-      ...['guard', 'key', 'connector', 'policy', 'direct-requests', 'public-address', 'client-address', 'https'],
+      ...[
+        'guard',
+        'key',
+        'connector',
+        'policy',
+        'redirects',
+        'direct-requests',
+        'public-address',
+        'client-address',
+        'https',
+      ],
       ...['certificate', 'scheme', 'clock', 'cache', 'permissions', 'disk', 'mail'],
     ]);
     const after = well.connector.commands.filter((command) => command !== 'hello' && command !== 'events');

@@ -31,15 +31,18 @@ import {
   checkMail,
   checkPolicy,
   checkPublicAddress,
+  checkRedirects,
   checkScheme,
   type Finding,
   FORGED_CLIENT,
   type MailFacts,
 } from './doctor-checks.js';
 import { checkPermissions, type DataFolderFacts, type SiteFilesFault } from './doctor-permissions.js';
-import { type ConnectTo, type Inspected, inspect, visit, visitDirectly, visitPlain } from './doctor-visits.js';
+import { type Inspected, inspect, visitDirectly, visitPlain } from './doctor-visits.js';
+import { describeRedirectLoop } from './redirect-loop.js';
 import { findSharedFault } from './shared-connector.js';
 import { requireGuardNext, statusReport } from './status.js';
+import { type ConnectTo, visit } from './visit.js';
 
 /** Longest look into the site's folder, and at a step of the mail server, milliseconds. */
 const LOOK_MS = 10_000;
@@ -73,13 +76,13 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
 
   const home = status.homeUrl === null ? null : new URL(status.homeUrl);
   const [direct, outside, data, siteFiles, sharedFault, freeBytes, mail] = await Promise.all([
-    visitDirectly(site.upstream, home, toHost(site, home)),
+    visitDirectly(site, home),
     home === null ? null : visitFromOutside(home, site, options),
     readDataFolder(config.dataDir, site.id),
     examineSiteFiles(site),
     site.sharedConnector === undefined ? null : findReleaseFault(site.sharedConnector),
     readFreeBytes(config.dataDir),
-    tryMail(config, site, options.mailTo),
+    tryMail(config, site, home, options.mailTo),
   ]);
   const url = home === null ? null : home.href.replace(/\/$/, '');
   const response = outside?.inspected.response ?? null;
@@ -90,6 +93,7 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
     ...first,
     checkConnector(status, version, site.sharedConnector ?? null),
     checkPolicy(status.policyInSync, status.pausedUntil),
+    checkRedirects(status.redirectLoop === null ? null : describeRedirectLoop(status.redirectLoop), status),
     checkDirectRequests(site.requireGuard, direct, await requireGuardNext(config.dataDir, site.id)),
     checkPublicAddress(url, response),
     checkClientAddress(seen, outside?.forgedClient ?? null, {
@@ -105,10 +109,6 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
     checkDisk(freeBytes),
     checkMail(mail),
   ];
-}
-
-function toHost({ hosts }: SiteConfig, home: URL | null): string {
-  return home?.host ?? hosts.find((host) => !host.includes('*')) ?? 'localhost';
 }
 
 function getOwnAddresses(): ReadonlySet<string> {
@@ -203,12 +203,13 @@ async function readFreeBytes(folder: string): Promise<number | null> {
 }
 
 /** Greets the mail server, and sends a mail only where one was asked for. */
-async function tryMail(config: Config, site: SiteConfig, to: string | undefined): Promise<MailFacts> {
+async function tryMail(config: Config, site: SiteConfig, home: URL | null, to: string | undefined): Promise<MailFacts> {
   const { smtp } = config.mail;
   const server = smtp && `${smtp.host}:${smtp.port}`;
   const fault = smtp && (await findSmtpFault(smtp, LOOK_MS));
   if (to === undefined || fault !== null) return { server, fault: fault && toEnglish(fault), test: null };
-  const client = createConnectorClient({ clock: systemClock, facts: () => null });
+  const facts = home && { homeUrl: home.href };
+  const client = createConnectorClient({ clock: systemClock, facts: () => facts });
   try {
     const host = site.hosts.find((name) => !name.includes('*')) ?? site.id;
     const text = `This mail shows that Security Optimizer can send mails for ${host}. Nothing is to be done.`;

@@ -26,7 +26,9 @@ import { ConnectorError } from '../wordpress/connector-error.js';
 import type { HelloResponse } from '../wordpress/connector-responses.js';
 import { missingTraffic, readGuardedTraffic } from '../wordpress/guarded-traffic.js';
 import { policyHash } from '../wordpress/signature.js';
+import { toNamedHost } from '../wordpress/site-origin.js';
 import { type Command, readOptions, required, UsageError } from './command.js';
+import { describeRedirectLoop, findRedirectLoop } from './redirect-loop.js';
 import { findNewRelease } from './releases.js';
 
 /** Sites that are asked at the same time. Each question starts a WordPress. */
@@ -90,6 +92,7 @@ const connectorLabels: Readonly<Record<SiteStatus['connector'], string>> = {
   version_differs: 'answers, but has another version',
   missing: 'is missing in WordPress; what only WordPress can enforce is not enforced',
   other_secret: 'has another secret; what only WordPress can enforce is not enforced',
+  redirected: 'not known, because the web server behind guard redirects guard’s commands',
   unknown: 'not known, because WordPress does not answer',
 };
 
@@ -143,12 +146,14 @@ export interface SiteStatus {
   readonly upstream: string;
   /** Whether WordPress's web server answers. */
   readonly wordpress: 'reachable' | 'unreachable';
-  readonly connector: 'ok' | 'version_differs' | 'missing' | 'other_secret' | 'unknown';
+  readonly connector: 'ok' | 'version_differs' | 'missing' | 'other_secret' | 'redirected' | 'unknown';
   readonly connectorVersion: string | null;
   /** Why the connector does not carry out commands, as a sentence; null when it does. */
   readonly connectorFault: string | null;
   /** Public address of the site, as WordPress told it last; null when it never did. */
   readonly homeUrl: string | null;
+  /** Address of the first page, where the web server behind guard redirects visitors from it to itself; else null. */
+  readonly redirectLoop: string | null;
   /** Whether WordPress runs the policy that is stored; null when that can't be known. */
   readonly policyInSync: boolean | null;
   /** When guard last had to write its key into this WordPress again, as ISO 8601 text. */
@@ -289,7 +294,9 @@ async function siteStatus(
   let connector: SiteStatus['connector'] = 'unknown';
   let policyInSync: boolean | null = null;
   if (outcome instanceof ConnectorError) {
-    if (outcome.fault.kind !== 'unreachable') connector = outcome.fault.kind;
+    const { fault } = outcome;
+    if (fault.kind !== 'unreachable') connector = fault.kind;
+    else if (fault.redirect !== undefined) connector = 'redirected';
     problem(outcome.detail);
   } else {
     connector = outcome.connector === version ? 'ok' : 'version_differs';
@@ -303,6 +310,10 @@ async function siteStatus(
       if (!policyInSync) problem('WordPress does not run the stored policy yet. A running guard pushes it by itself.');
     }
   }
+  const homeUrl = outcome instanceof ConnectorError ? (remembered.facts?.homeUrl ?? null) : outcome.home;
+  const redirectLoop = homeUrl === null || connector === 'unknown' ? null : await findRedirectLoop(site, homeUrl);
+  const loop = redirectLoop && describeRedirectLoop(redirectLoop);
+  if (loop) problem(`${loop.message} ${loop.advice}`);
   const { keyRestoredAt } = remembered;
   const pausedUntil =
     settings !== null && settings.pausedUntil > systemClock() ? new Date(settings.pausedUntil).toISOString() : null;
@@ -313,11 +324,12 @@ async function siteStatus(
     id: site.id,
     hosts: site.hosts,
     upstream: site.upstream,
-    wordpress: outcome instanceof ConnectorError && outcome.fault.kind === 'unreachable' ? 'unreachable' : 'reachable',
+    wordpress: connector === 'unknown' ? 'unreachable' : 'reachable',
     connector,
     connectorVersion: outcome instanceof ConnectorError ? null : outcome.connector,
     connectorFault: outcome instanceof ConnectorError ? outcome.detail : null,
-    homeUrl: outcome instanceof ConnectorError ? (remembered.facts?.homeUrl ?? null) : outcome.home,
+    homeUrl,
+    redirectLoop,
     policyInSync,
     keyRestoredAt: keyRestoredAt === null ? null : new Date(keyRestoredAt).toISOString(),
     pausedUntil,
@@ -347,7 +359,7 @@ async function askConnector(site: SiteConfig, facts: SiteFacts | null): Promise<
 
 /** Guard refuses a call of its API without a session by itself, so this starts no PHP. */
 async function guardAnswers({ listen, sites, proxyProtocol }: Config): Promise<boolean> {
-  const name = sites[0]?.hosts.find((entry) => entry !== '*') ?? 'localhost';
+  const name = toNamedHost(sites[0]?.hosts ?? []) ?? 'localhost';
   const server =
     'path' in listen
       ? { path: listen.path }

@@ -7,6 +7,7 @@ import type { SiteConfig } from '../site.js';
 import type { SharedAssets } from '../sites/shared-assets.js';
 import type { TwoFactorFlow } from '../two-factor/two-factor-flow.js';
 import type { Signal } from '../wordpress/signature.js';
+import type { SiteOrigin } from '../wordpress/site-origin.js';
 import type { StaffChecks } from '../wordpress/staff-checks.js';
 import type { EvaluateContext } from './evaluate.js';
 import type { GatewayObserver, RefusalCounter } from './observer.js';
@@ -34,8 +35,8 @@ export interface GatewayContext extends EvaluateContext {
   readonly staffChecks: Pick<StaffChecks, 'isCertain' | 'confirm' | 'recordDoubt'>;
   /** The peer of a connection that is open. */
   findPeer(socket: Socket): Peer | undefined;
-  /** A response carried this signal of the connector. Must not throw. */
-  onSignal(site: SiteConfig, signal: Signal): void;
+  /** A response to a request of this origin carried this signal of the connector. Must not throw. */
+  onSignal(site: SiteConfig, signal: Signal, origin: SiteOrigin): void;
   /**
    * A client on another machine sent a request through guard, and the connector signed the response. Called only for
    * sites that do not require guard. Must not throw.

@@ -63,7 +63,7 @@ export function serveDecoy404(
     editHeaders: (headers) => editForwardedHeaders(gateway, allowed, facts, headers),
     onSignal(value) {
       signal = readSignal(site.config.secret, value, requestId);
-      gateway.onSignal(site.config, signal);
+      gateway.onSignal(site.config, signal, allowed);
     },
     onResponse: (status) => responder.record(status, null),
     hooks: {

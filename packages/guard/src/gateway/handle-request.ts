@@ -207,7 +207,7 @@ function forwardToWordPress(gateway: GatewayContext, current: RequestContext, ad
     editHeaders: (headers) => editForwardedHeaders(gateway, allowed, facts, headers),
     onSignal(value) {
       signal = readSignal(site.config.secret, value, requestId);
-      gateway.onSignal(site.config, signal);
+      gateway.onSignal(site.config, signal, allowed);
       if (signal.kind === 'ok' && !site.config.requireGuard && isFromElsewhere(peer.address, allowed.address)) {
         gateway.onGuarded(site.config);
       }

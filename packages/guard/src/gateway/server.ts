@@ -12,7 +12,6 @@ import type { SocketAddress } from '../lib/socket-address.js';
 import type { LivePolicy } from '../rules/policy.js';
 import type { SiteConfig } from '../site.js';
 import type { SharedAssets } from '../sites/shared-assets.js';
-import type { Signal } from '../wordpress/signature.js';
 import { type ClientConnection, ClientConnectionTable } from './client-connection.js';
 import type { ApiHandler, GatewayContext, GatewayLogin } from './context.js';
 import type { Allowed } from './evaluate.js';
@@ -43,7 +42,7 @@ export interface GuardServerOptions {
   readonly staffChecks?: GatewayContext['staffChecks'];
   /** Defaults to one that counts nothing. */
   readonly observer?: GatewayObserver;
-  onSignal(site: SiteConfig, signal: Signal): void;
+  onSignal: GatewayContext['onSignal'];
   onGuarded?(site: SiteConfig): void;
   onNoAnswer?(site: SiteConfig): void;
 }

@@ -165,7 +165,7 @@ class Handshake implements UpstreamHandler {
     const { headers, signal: value } = toClientResponseHead(head);
     const { config } = allowed.site;
     const signal = readSignal(config.secret, value, this.#requestId);
-    gateway.onSignal(config, signal);
+    gateway.onSignal(config, signal, allowed);
     if (signal.kind === 'ok' && signal.flags.includes('a')) {
       this.#upstream?.destroy();
       this.#upstream = null;

@@ -181,3 +181,21 @@ export function writeCookie(cookie: {
   const { name, value, path, maxAge, secure } = cookie;
   return `${name}=${value}; Path=${path}; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
 }
+
+/**
+ * Headers by which a web server and WordPress learn of the client, its scheme and its host: names and values in turn. Every
+ * request of guard to WordPress has them, a visitor's as well as guard's own.
+ */
+export function forwardedHeaders({
+  address,
+  scheme,
+  host,
+}: {
+  readonly address: string;
+  readonly scheme: 'http' | 'https';
+  readonly host: string;
+}): readonly string[] {
+  const headers = ['X-Forwarded-For', address, 'X-Real-IP', address, 'X-Forwarded-Proto', scheme];
+  if (host !== '') headers.push('X-Forwarded-Host', host);
+  return headers;
+}

@@ -16,6 +16,7 @@ import { isInMaintenance } from '../wordpress/maintenance.js';
 import { createPolicyPush } from '../wordpress/policy-push.js';
 import type { Signal } from '../wordpress/signature.js';
 import { runSiteTask } from '../wordpress/site-files.js';
+import type { SiteOrigin } from '../wordpress/site-origin.js';
 import { createStaffChecks, type StaffChecks } from '../wordpress/staff-checks.js';
 import type { LiveSites } from './live-sites.js';
 import { createReleaseWatch } from './release-watch.js';
@@ -39,8 +40,8 @@ export interface Connectors {
   pushBlockedUsers(site: SiteConfig, users: readonly number[]): Promise<void>;
   /** Sends WordPress the current policy if it last reported another one. Never throws. */
   reconcilePolicy(site: SiteId): void;
-  /** Handles the connector's signal in a response. */
-  signal(site: SiteConfig, signal: Signal): void;
+  /** Handles the connector's signal in the response to a visitor's request. */
+  signal(site: SiteConfig, signal: Signal, origin: SiteOrigin): void;
   /** Records that the site is in use. */
   recordUse(site: SiteConfig): void;
   onSignal(listener: (site: SiteConfig, signal: Signal) => void): void;
@@ -67,6 +68,8 @@ export function createConnectors(services: {
 }): Connectors {
   const { config, siteList, sites, factsStore, mutex, clock, logger } = services;
   const signalListeners: ((site: SiteConfig, signal: Signal) => void)[] = [];
+  /** Of sites that guard knows nothing about yet: the origin of the last page that the connector signed. */
+  const lastPages = new Map<SiteId, SiteOrigin>();
   const useListeners: ((site: SiteId) => void)[] = [];
   const backListeners: ((site: SiteConfig) => void)[] = [];
   let ready: Promise<unknown> = new Promise(() => undefined);
@@ -74,6 +77,7 @@ export function createConnectors(services: {
   const client = createConnectorClient({
     clock,
     facts: (site) => sites.get(site.id).facts,
+    lastPage: (site) => lastPages.get(site.id) ?? null,
     isInMaintenance: (site) => isInMaintenance(site, clock()),
     onFailed: (site) => health.recheck(site),
     onNames(site, names) {
@@ -106,6 +110,7 @@ export function createConnectors(services: {
         const facts = toSiteFacts(hello, sites.get(site.id).facts);
         if (JSON.stringify(facts) === JSON.stringify(sites.get(site.id).facts)) return;
         sites.set(site.id, { facts });
+        lastPages.delete(site.id);
         const { leftOut } = readSignedXmlRpc(hello.signed_xml_rpc);
         if (leftOut > 0) {
           logger.warn(
@@ -198,8 +203,11 @@ export function createConnectors(services: {
       const state = health.state(id);
       if (site && state.kind === 'ok') policyPush.reconcile(site, state.policy);
     },
-    signal(site, signal) {
+    signal(site, signal, { scheme, host }) {
       recordUse(site);
+      if (signal.kind === 'ok' && host !== '' && sites.get(site.id).facts === null) {
+        lastPages.set(site.id, { scheme, host });
+      }
       staffChecks.recordSignal(site.id, signal);
       health.handleSignal(site, signal);
       for (const listener of signalListeners) listener(site, signal);

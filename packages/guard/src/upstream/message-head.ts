@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isAddressHeader } from '../http/headers.js';
+import { forwardedHeaders, isAddressHeader } from '../http/headers.js';
 import { LOGIN_HEADER } from '../wordpress/login-headers.js';
 import { HEADER_PREFIX, SIGNAL_HEADER } from '../wordpress/signature.js';
 import type { ResponseHead } from './response-parser.js';
@@ -92,8 +92,9 @@ export function toUpstreamRequestHead(input: RequestHeadInput): string {
     head += `${name}: ${rawHeaders[i + 1]}\r\n`;
   }
   if (body === 'chunked') head += 'Transfer-Encoding: chunked\r\n';
-  head += `X-Forwarded-For: ${visitor.address}\r\nX-Real-IP: ${visitor.address}\r\nX-Forwarded-Proto: ${visitor.scheme}\r\n`;
-  head += visitor.host === '' ? `Host: ${upstreamHost}\r\n` : `X-Forwarded-Host: ${visitor.host}\r\n`;
+  const forwarded = forwardedHeaders(visitor);
+  for (let i = 0; i < forwarded.length; i += 2) head += `${forwarded[i]}: ${forwarded[i + 1]}\r\n`;
+  if (visitor.host === '') head += `Host: ${upstreamHost}\r\n`;
   head += `${visitor.signed[0]}: ${visitor.signed[1]}\r\n`;
   if (visitor.context !== null) head += `${visitor.context[0]}: ${visitor.context[1]}\r\n`;
   head += upgrade === null ? 'Connection: keep-alive\r\n\r\n' : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`;

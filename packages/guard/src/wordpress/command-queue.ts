@@ -360,16 +360,6 @@ async function read(response: IncomingMessage): Promise<CommandResponse> {
   };
 }
 
-/**
- * The host to ask instead, when WordPress sends guard to one. A network of sites answers to no host but those it knows,
- * before any plugin runs; which they are guard learns from the first answer to `hello`.
- */
-export function getRedirectHost({ status, signal, location }: CommandResponse, host: string): string | null {
-  if (signal !== undefined || status < 300 || status > 399 || !location || !URL.canParse(location)) return null;
-  const named = new URL(location);
-  return /^https?:$/.test(named.protocol) && named.host !== host ? named.host : null;
-}
-
 /** WordPress did not carry out a command, or it is unknown whether it did (`mayBeDone`); `cause` in plain English. */
 export function unreachable(cause: string, error?: unknown, mayBeDone = false): ConnectorError {
   return new ConnectorError({ kind: 'unreachable', cause }, { cause: error, mayBeDone });

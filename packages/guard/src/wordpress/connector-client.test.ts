@@ -180,8 +180,12 @@ describe('a command', () => {
     const { connector, client, site } = await setUp();
     // Never reached: the address that WordPress names would send on again.
     connector.onlyHost = 'network.example:80';
-    await expect(client.hello(site)).rejects.toMatchObject({ fault: { kind: 'missing' } });
-    await expect(client.whoIs(site, visitor)).rejects.toMatchObject({ fault: { kind: 'missing' } });
+    const redirect = { target: 'http://network.example/', to: 'elsewhere' };
+    await expect(client.hello(site)).rejects.toMatchObject({ fault: { kind: 'unreachable', redirect } });
+    await expect(client.whoIs(site, visitor)).rejects.toMatchObject({
+      code: 'connector_redirected',
+      fault: { kind: 'unreachable', redirect: { from: 'example.com', target: 'http://network.example/', to: 'host' } },
+    });
     expect(connector.hosts).toEqual([]);
   });
 

@@ -11,7 +11,6 @@ import {
   CommandQueue,
   type CommandRequest,
   type CommandResponse,
-  getRedirectHost,
   KnownAdministrators,
   parseResponse,
   type SessionRequest,
@@ -56,11 +55,23 @@ import {
   readSignal,
   type Signal,
 } from './signature.js';
+import {
+  describeRedirect,
+  getRedirectOrigin,
+  isSameOrigin,
+  leadsToSetUp,
+  OWN_ADDRESS,
+  type SiteOrigin,
+  toForwardedHeaders,
+  toSiteOrigin,
+} from './site-origin.js';
 
 /** PHP in WebAssembly on a slow machine needs seconds for its first page. */
 const RESPONSE_TIMEOUT_MS = 20_000;
 /** Plugins that send mails wait for servers elsewhere. */
 const MAIL_TIMEOUT_MS = 60_000;
+/** How often a command is sent again by another scheme or host. */
+const MORE_ORIGINS = 2;
 
 /**
  * Sends commands to the connector of any site. Every method throws ConnectorError when the command was not carried out.
@@ -144,7 +155,9 @@ export interface ConnectorClient extends SessionIssuer, UserLookup {
  */
 export function createConnectorClient(options: {
   clock: Clock;
-  facts: (site: SiteConfig) => SiteFacts | null;
+  facts: (site: SiteConfig) => Pick<SiteFacts, 'homeUrl' | 'sessionCookies'> | null;
+  /** Origin of the last page of the site that its connector signed; used while nothing is known about the site. */
+  lastPage?: (site: SiteConfig) => SiteOrigin | null;
   /** Whether WordPress loads no plugin now, see `isInMaintenance`. Asked when a response lacks the signature. */
   isInMaintenance?: (site: SiteConfig) => Promise<boolean>;
   /** Called after a command failed, so that the site's state is checked. Not called for `hello`, `login-reports` and `forget`. */
@@ -175,24 +188,47 @@ export function createConnectorClient(options: {
     const enqueue = (task: () => Promise<CommandResponse>): Promise<CommandResponse> =>
       getQueue(site).run(queued, task);
     const known = facts(site);
-    const sender = visitor?.sender ?? toGuardSender(site, known);
     const path = visitor?.path ?? toHomePath(site, known);
-    const answer = await enqueue(() => sendAs(sender, site, path, name, content, visitor?.cookie, timeoutMs));
-    const host = visitor === undefined ? getRedirectHost(answer, sender.host) : null;
-    if (host === null) {
-      onSignal(site, name, await verifyRunning(site, answer, sender.requestId));
-      return answer;
+    const lastPage = known === null ? (options.lastPage?.(site) ?? null) : null;
+    const named = toSiteOrigin(site, known, lastPage?.scheme);
+    const asked: SiteOrigin[] = [];
+    let sender: Sender;
+    /** What has not been asked yet, by a command that may be sent again; null for none. */
+    const toOther = (...found: (SiteOrigin | null)[]): SiteOrigin | null =>
+      visitor !== undefined || asked.length > MORE_ORIGINS
+        ? null
+        : (found.find((one) => one !== null && !asked.some((before) => isSameOrigin(one, before))) ?? null);
+    // A page may be of any site of a network, so it tells the host only where the site itself can't be asked for it.
+    const fallback = name === 'hello' ? lastPage : null;
+    const first = visitor?.sender ?? {
+      ...(name === 'hello' ? named : (lastPage ?? named)),
+      address: OWN_ADDRESS,
+      requestId: randomBytes(8).toString('hex'),
+    };
+    sender = first.host === '' ? { ...first, host: named.host } : first;
+    for (;;) {
+      asked.push(sender);
+      let other: SiteOrigin | null;
+      try {
+        const answer = await enqueue(() => sendAs(sender, site, path, name, content, visitor?.cookie, timeoutMs));
+        other = answer.signal === undefined ? toOther(getRedirectOrigin(answer, sender), fallback) : null;
+        if (other === null) {
+          onSignal(site, name, await verifyRunning(site, answer, sender));
+          return answer;
+        }
+      } catch (error) {
+        // Only `hello` is sent again when it is not known whether it was carried out: it changes nothing.
+        other = error instanceof ConnectorError ? toOther(fallback) : null;
+        if (other === null) throw error;
+      }
+      sender = { ...sender, ...other };
     }
-    const redirected = { ...sender, host };
-    const second = await enqueue(() => sendAs(redirected, site, path, name, content, undefined, timeoutMs));
-    onSignal(site, name, await verifyRunning(site, second, redirected.requestId));
-    return second;
   }
 
   /** @returns the connector's signal. @throws ConnectorError, by which a connector is not missing during maintenance */
-  async function verifyRunning(site: SiteConfig, answer: CommandResponse, requestId: string): Promise<Signal> {
+  async function verifyRunning(site: SiteConfig, answer: CommandResponse, sender: Sender): Promise<Signal> {
     try {
-      return verify(site, answer, requestId);
+      return verify(site, answer, sender, facts(site) !== null);
     } catch (error) {
       const isMissing = error instanceof ConnectorError && error.fault.kind === 'missing';
       if (isMissing && (await options.isInMaintenance?.(site)) === true) {
@@ -241,6 +277,7 @@ export function createConnectorClient(options: {
     const url = `http://${toUpstreamAuthority(upstream)}${path}/index.php?rest_route=/security-optimizer-connector/v1/${name}`;
     const headers: Record<string, string> = {
       host: sender.host,
+      ...toForwardedHeaders(sender),
       accept: 'application/json',
       'content-type': 'application/json',
       'user-agent': 'Security Optimizer guard',
@@ -361,36 +398,33 @@ export function createConnectorClient(options: {
 }
 
 /** The home path as WordPress writes it. Rules compare lower-case paths; a web server may be case-sensitive. */
-function toHomePath(site: SiteConfig, known: SiteFacts | null): string {
+function toHomePath(site: SiteConfig, known: Pick<SiteFacts, 'homeUrl'> | null): string {
   return known ? new URL(known.homeUrl).pathname.replace(/\/+$/, '') : (site.home ?? '');
 }
 
-/** Guard as sender, with the host that WordPress has as its address, so that WordPress does not redirect to it. */
-function toGuardSender(site: SiteConfig, known: SiteFacts | null): Sender {
-  const home = known ? new URL(known.homeUrl) : null;
-  return {
-    host:
-      home?.host ??
-      site.hosts.find((host) => host !== '*') ??
-      toUpstreamAuthority(toUpstreamAddress(site.upstream)).replace(/:80$/, ''),
-    scheme: home?.protocol === 'https:' ? 'https' : 'http',
-    address: '127.0.0.1',
-    requestId: randomBytes(8).toString('hex'),
-  };
-}
-
-/** @returns the connector's signal. @throws ConnectorError when the response is not signed by it */
-function verify(site: SiteConfig, answer: CommandResponse, requestId: string): Signal {
+/**
+ * @param isKnown whether WordPress has told its own name
+ * @returns the connector's signal
+ * @throws ConnectorError when the response is not signed by it
+ */
+function verify(site: SiteConfig, answer: CommandResponse, sender: Sender, isKnown: boolean): Signal {
   const { status, signal: value, location } = answer;
-  const signal = readSignal(site.secret, value, requestId);
+  const signal = readSignal(site.secret, value, sender.requestId);
   switch (signal.kind) {
     case 'ok':
       return signal;
     case 'other_secret':
       throw new ConnectorError({ kind: 'other_secret', keyId: signal.keyId });
-    case 'missing':
+    case 'missing': {
+      const redirect = describeRedirect(answer, sender);
+      if (redirect !== null) {
+        const cause = `the web server redirects to ${redirect.target}`;
+        throw new ConnectorError({ kind: 'unreachable', cause, redirect });
+      }
       if (isFromWebServer(answer)) throw unreachable(`it answered with HTTP status ${status}`);
-      throw new ConnectorError({ kind: 'missing', ...(leadsToSetUp(location) && { notSetUp: true }) });
+      if (leadsToSetUp(location)) throw new ConnectorError({ kind: 'missing', notSetUp: true });
+      throw new ConnectorError({ kind: 'missing', ...(!isKnown && { host: sender.host }) });
+    }
     case 'invalid':
       throw unreachable(
         value === `1 ${keyId(site.secret)}`
@@ -409,10 +443,6 @@ const WEB_SERVER_REFUSALS: ReadonlySet<number> = new Set([403, 408, 413, 429, 43
  */
 function isFromWebServer({ status, text }: CommandResponse): boolean {
   return status >= 500 || (WEB_SERVER_REFUSALS.has(status) && (status === 429 || !text.trimStart().startsWith('{')));
-}
-
-function leadsToSetUp(location: string | undefined): boolean {
-  return /\/wp-admin\/(?:install|setup-config)\.php(?:\?|$)/.test(location ?? '');
 }
 
 function toSessionSelection(users: Parameters<ConnectorClient['endSessions']>[1]): object {
@@ -459,9 +489,7 @@ export interface UserLookup {
 }
 
 /** The sender in a command's headers: the visitor whose request needs it, or guard itself. */
-export interface Sender {
-  readonly host: string;
-  readonly scheme: 'http' | 'https';
+export interface Sender extends SiteOrigin {
   readonly address: string;
   readonly requestId: string;
 }

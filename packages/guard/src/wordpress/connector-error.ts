@@ -1,7 +1,9 @@
+import type { ErrorCode } from '@security-optimizer/contract/errors';
 import { type ServerText, toEnglish } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { ApiError } from '../lib/api-error.js';
 import { plainText } from '../lib/plain-text.js';
+import type { CommandRedirect } from '../site.js';
 
 const CAUSE_MAX = 200;
 
@@ -11,6 +13,8 @@ export type ConnectorFault =
       readonly kind: 'missing';
       /** WordPress leads to its installation: it loads no plugin before that is done. */
       readonly notSetUp?: true;
+      /** The host that was asked for, where WordPress has never told its own: another site may have answered. */
+      readonly host?: string;
     }
   | { readonly kind: 'other_secret'; readonly keyId: string }
   /** `cause` in plain English, for example `connection refused`. */
@@ -19,6 +23,8 @@ export type ConnectorFault =
       readonly cause: string;
       /** The connector responded, but has no such command. */
       readonly outdated?: true;
+      /** The web server behind guard has answered with it. */
+      readonly redirect?: CommandRedirect;
     };
 
 const codes = {
@@ -26,6 +32,12 @@ const codes = {
   other_secret: 'connector_other_secret',
   unreachable: 'wordpress_unreachable',
 } as const;
+
+function toCode(fault: ConnectorFault): ErrorCode {
+  if (fault.kind !== 'unreachable') return codes[fault.kind];
+  if (fault.outdated) return 'connector_outdated';
+  return fault.redirect === undefined ? codes.unreachable : 'connector_redirected';
+}
 
 /**
  * A command that WordPress did not carry out, as far as guard can know. API responses contain the text of its code; log
@@ -42,8 +54,7 @@ export class ConnectorError extends ApiError {
   constructor(fault: ConnectorFault, options: { cause?: unknown; mayBeDone?: boolean } = {}) {
     const explanation = describeFault(fault);
     const detail = toEnglish(explanation);
-    const outdated = fault.kind === 'unreachable' && fault.outdated === true;
-    super(outdated ? 'connector_outdated' : codes[fault.kind], { cause: new Error(detail, { cause: options.cause }) });
+    super(toCode(fault), { cause: new Error(detail, { cause: options.cause }) });
     this.name = 'ConnectorError';
     this.fault = fault;
     this.detail = detail;
@@ -61,10 +72,25 @@ export function isConnectorGone(error: unknown): boolean {
 export function describeFault(fault: ConnectorFault): ServerText {
   switch (fault.kind) {
     case 'missing':
-      return 'WordPress answers, but the connector plugin is missing in it.';
+      return fault.host === undefined
+        ? 'WordPress answers, but the connector plugin is missing in it.'
+        : serverMessage('connector_missing_at', { host: plainText(fault.host, CAUSE_MAX) });
     case 'other_secret':
       return serverMessage('connector_other_secret_key', { key: fault.keyId });
     case 'unreachable':
+      if (fault.redirect !== undefined) return describeRedirect(fault.redirect);
       return serverMessage('connector_fault', { cause: plainText(fault.cause, CAUSE_MAX) });
+  }
+}
+
+/** Names where a redirect leads, and the way out. */
+function describeRedirect({ from, target, to }: CommandRedirect): ServerText {
+  switch (to) {
+    case 'scheme':
+      return serverMessage('connector_redirected_by_scheme', { target });
+    case 'host':
+      return serverMessage('connector_redirected_to_host', { host: from, target });
+    case 'elsewhere':
+      return serverMessage('connector_redirected', { host: from, target });
   }
 }

@@ -112,7 +112,7 @@ export function createConnectorHealth(deps: {
         return;
       case 'missing':
         logger.error(
-          { event: 'connector-missing', site: site.id },
+          { event: 'connector-missing', site: site.id, ...(state.host !== undefined && { host: state.host }) },
           `${toEnglish(describeFault(state))} ${STILL_SERVED}`,
         );
         return;
@@ -124,7 +124,12 @@ export function createConnectorHealth(deps: {
         return;
       case 'unreachable':
         logger.error(
-          { event: 'wordpress-unreachable', site: site.id, cause: state.cause },
+          {
+            event: 'wordpress-unreachable',
+            site: site.id,
+            cause: state.cause,
+            ...(state.redirect !== undefined && { redirect: state.redirect.target }),
+          },
           toEnglish(describeFault(state)),
         );
     }

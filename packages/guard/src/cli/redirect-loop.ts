@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { rewriteLocation } from '../http/rewrite-location.js';
+import { systemClock } from '../lib/clock.js';
+import { plainText } from '../lib/plain-text.js';
+import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js';
+import type { SiteConfig } from '../site.js';
+import { GUARD_HEADER, guardHeader } from '../wordpress/signature.js';
+import { OWN_ADDRESS, toForwardedHeaders, toSiteOrigin } from '../wordpress/site-origin.js';
+import { visit } from './visit.js';
+
+/** Longest address that is told, characters. */
+const ADDRESS_MAX = 200;
+
+/** Why visitors see no page, and what ends it. @param address that leads to itself */
+export function describeRedirectLoop(address: string): { readonly message: string; readonly advice: string } {
+  return {
+    message: `The web server behind guard leads visitors of ${address} to the very same address, without end.`,
+    advice:
+      'Let its redirects and the keys of its page caches go by the header X-Forwarded-Proto, and empty the caches: docs/operations.md, “The visitor’s scheme”.',
+  };
+}
+
+/**
+ * Visits a site's first page as guard hands on a visitor, past guard itself, and looks whether the web server behind leads
+ * to the very same address: browsers give up after some twenty rounds. It does so where it takes the visitor's https for
+ * http, and where a page cache has kept a redirect from http to https.
+ *
+ * @param homeUrl the site's address, as WordPress names it
+ * @returns the address that leads to itself, or null
+ */
+export async function findRedirectLoop(site: SiteConfig, homeUrl: string): Promise<string | null> {
+  const origin = toSiteOrigin(site, { homeUrl });
+  const target = `${new URL(homeUrl).pathname.replace(/\/+$/, '')}/`;
+  const address = new URL(`${origin.scheme}://${origin.host}${target}`);
+  const upstream = toUpstreamAddress(site.upstream);
+  const client = { ...origin, address: OWN_ADDRESS };
+  const response = await visit(new URL(`http://localhost${target}`), {
+    connect: upstream,
+    headers: {
+      host: origin.host,
+      ...toForwardedHeaders(client),
+      [GUARD_HEADER]: guardHeader(site.secret, {
+        time: Math.floor(systemClock() / 1000),
+        requestId: randomBytes(8).toString('hex'),
+        scheme: origin.scheme,
+        address: OWN_ADDRESS,
+      }),
+    },
+  });
+  if ('fault' in response || response.status < 300 || response.status > 399) return null;
+  const { location } = response.headers;
+  // Browsers show a response with an empty one as a page.
+  if (location === undefined || location === '') return null;
+  // Visitors get it as guard rewrites it.
+  const shown = rewriteLocation(location, { ...origin, upstream: toUpstreamAuthority(upstream), target });
+  if (!URL.canParse(shown, address.href)) return null;
+  const named = new URL(shown, address);
+  named.hash = '';
+  return named.href === address.href ? plainText(address.href, ADDRESS_MAX) : null;
+}

@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { runBeside } from './support/command-line.js';
+import { recordedLog } from './support/log-lines.js';
+import { dataFolderFor, runningGuard } from './support/running-guard.js';
+import { eventually } from './support/scratch.js';
+import { byHttpsAlone, forHost, webServer } from './support/web-server-behind.js';
+
+const proxies = { trustedProxies: ['127.0.0.1'] };
+/** A visit of a.example by https, as the proxy in front of guard hands it on. */
+async function visit(url: string, path = '/', body?: string) {
+  const cookies = { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' };
+  const sent = request(url + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      host: 'a.example',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-for': '192.0.2.7',
+      ...(body !== undefined && cookies),
+    },
+  });
+  const [response] = (await once(sent.end(body), 'response')) as [IncomingMessage];
+  return { http: response.statusCode, text: await readText(response) };
+}
+
+const disableFeeds = async (url: string) => {
+  const { http, text } = await visit(url, '/wp-json/security-optimizer/v1/disable-feeds', '{"disable_feed":1}');
+  return { http, body: JSON.parse(text) };
+};
+
+const linesOf = (log: ReturnType<typeof recordedLog>): { event?: string; msg?: string }[] =>
+  log
+    .text()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+const status = async (dataDir: string) => {
+  const { stdout, status: code } = await runBeside('status', '--data-dir', dataDir, '--json');
+  return { ...JSON.parse(stdout), code };
+};
+
+describe('guard, with a web server behind that serves https alone', () => {
+  it('pushes its policy, takes settings of owners, and is well by its own word', async () => {
+    const { connector, upstream, seen } = await webServer(byHttpsAlone);
+    connector.home = 'https://a.example';
+    const log = recordedLog();
+    const dataDir = await dataFolderFor({ upstream }, { hosts: ['a.example'] }, proxies);
+    const guard = await runningGuard(dataDir, log.logger);
+    await eventually(() => connector.policy !== null);
+    expect(await disableFeeds(guard.url)).toMatchObject({ http: 200 });
+    expect(connector.policy?.policy).toMatchObject({ disable_feed: 1 });
+    expect(log.events()).not.toContain('connector-missing');
+    // Once WordPress has named itself, nothing is asked by http any more.
+    expect(seen.filter((line) => line.startsWith('http ')).length).toBeLessThanOrEqual(1);
+    const report = await status(dataDir);
+    expect(report.sites).toMatchObject([{ wordpress: 'reachable', connector: 'ok', policyInSync: true }]);
+  });
+});
+
+describe('guard, with a web server behind that redirects whatever scheme it is told', () => {
+  const always = async () => {
+    const behind = await webServer((request, response) => {
+      response.writeHead(301, { location: `https://${request.headers.host}${request.url}&secret=s3cret` }).end();
+      return true;
+    });
+    const log = recordedLog();
+    const dataDir = await dataFolderFor(behind, { hosts: ['a.example'] }, proxies);
+    return { ...behind, log, dataDir, guard: await runningGuard(dataDir, log.logger) };
+  };
+
+  it('names the redirect in its log, in status, in doctor and to the owner', async () => {
+    const { log, dataDir, guard } = await always();
+    await eventually(() => log.events().includes('wordpress-unreachable'));
+    expect(log.events()).not.toContain('connector-missing');
+    const line = linesOf(log).find(({ event }) => event === 'wordpress-unreachable');
+    expect(line).toMatchObject({
+      redirect: 'https://a.example/index.php',
+      msg: expect.stringContaining('X-Forwarded-Proto'),
+    });
+    expect(await disableFeeds(guard.url)).toMatchObject({
+      http: 503,
+      body: { code: 'connector_redirected', message: expect.stringContaining('redirects') },
+    });
+    const report = await status(dataDir);
+    expect(report).toMatchObject({ code: 1, sites: [{ wordpress: 'reachable', connector: 'redirected' }] });
+    expect(report.problems).toContainEqual(
+      expect.stringMatching(
+        /^Site site: The web server behind guard redirects guard’s commands to https:\/\/a\.example\/index\.php, /,
+      ),
+    );
+    const text = (await runBeside('status', '--data-dir', dataDir)).stdout;
+    expect(text).toContain('not known, because the web server behind guard redirects guard’s commands');
+    expect(text).not.toContain('missing');
+    const doctor = await runBeside('doctor', 'site', '--data-dir', dataDir, '--json');
+    const findings: { check: string }[] = JSON.parse(doctor.stdout);
+    expect(findings.find(({ check }) => check === 'connector')).toMatchObject({
+      state: 'problem',
+      message: expect.stringContaining('https://a.example/index.php'),
+      advice: expect.stringContaining('The web server behind guard'),
+    });
+    const told = JSON.stringify([linesOf(log), report, text, findings]);
+    expect(told).not.toContain('s3cret');
+  });
+});
+
+describe('guard, with a site that takes every host and another server behind', () => {
+  const other = (response: ServerResponse) => void response.writeHead(404).end('another site');
+
+  it('says which host it asked for, and is well by itself after the first page of a visitor', async () => {
+    const { connector, upstream, seen } = await webServer(forHost('a.example', other));
+    connector.home = 'https://a.example';
+    const log = recordedLog();
+    const dataDir = await dataFolderFor({ upstream }, { hosts: ['*'] }, proxies);
+    const guard = await runningGuard(dataDir, log.logger);
+    const { host } = new URL(upstream);
+    await eventually(() => log.events().includes('connector-missing'));
+    expect(linesOf(log).find(({ event }) => event === 'connector-missing')).toMatchObject({ host });
+    const before = await status(dataDir);
+    expect(before.problems).toContainEqual(
+      expect.stringContaining(`What answers for the host ${host} has no connector plugin.`),
+    );
+    await visit(guard.url);
+    await eventually(() => log.events().includes('connector-ok') && connector.policy !== null);
+    expect(seen.at(-1)).toBe('https a.example 127.0.0.1 127.0.0.1 true');
+    await eventually(async () => (await status(dataDir)).sites[0]?.connector === 'ok');
+  });
+});
