@@ -2,6 +2,9 @@
 # Varnish listens on 127.0.0.1:8081 (varnishd -a 127.0.0.1:8081), WordPress's web server on 127.0.0.1:8082.
 # Attach the site with --upstream http://127.0.0.1:8081. Requests as long as guard lets through need
 #   varnishd -p http_req_hdr_len=32k -p http_req_size=96k -p workspace_client=256k
+# Varnish adds its own address to X-Forwarded-For. So that WordPress's web server sees each visitor, it believes both:
+#   nginx:  set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For; real_ip_recursive on;
+#   Apache: RemoteIPHeader X-Forwarded-For and RemoteIPInternalProxy 127.0.0.1
 vcl 4.1;
 
 backend wordpress {

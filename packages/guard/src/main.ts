@@ -141,6 +141,7 @@ async function serve(
     staffChecks: connectors.staffChecks,
     onGuarded: ({ id }) => guarded.record(id),
     onNoAnswer: connectors.recordUse,
+    facts: (site) => services.sites.get(site).facts,
   });
 
   await ready;

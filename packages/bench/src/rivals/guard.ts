@@ -57,7 +57,7 @@ export async function startGuard(bench: Bench, settings: GuardSettings): Promise
 }
 
 function sitesOf({ upstream, sites }: GuardSettings): { id: string; upstream: string; hosts?: string[] }[] {
-  if (sites === undefined) return [{ id: SITE, upstream }];
+  if (sites === undefined) return [{ id: SITE, upstream, hosts: ['*', '127.0.0.1'] }];
   return Array.from({ length: sites }, (_, number) => ({
     ...{ id: number === 0 ? SITE : `${SITE}-${number}`, upstream, hosts: [`site-${number}.example.com`] },
   }));

@@ -21,6 +21,9 @@ final class Security_Optimizer_Gate {
 	/** @var string|null Identifier that guard gave this request; null when it did not come through guard. */
 	private static $request_id = null;
 
+	/** @var bool|null Whether the web server sees visitors by itself; null where that can't be known. */
+	private static $is_address_seen = null;
+
 	/**
 	 * Believes, refuses or lets through the request.
 	 *
@@ -42,7 +45,8 @@ final class Security_Optimizer_Gate {
 		unset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'], $_SERVER['HTTP_X_SECURITY_OPTIMIZER_CONTEXT'] );
 
 		if ( null !== $known ) {
-			self::$request_id = $known['request_id'];
+			self::$request_id      = $known['request_id'];
+			self::$is_address_seen = self::compare_address( $known['address'] );
 			self::set_visitor( $known['address'], $known['scheme'] );
 			if ( $known['is_probe'] ) {
 				// Guard only wants to know whether such a request comes this far. It may have been sent before.
@@ -79,6 +83,35 @@ final class Security_Optimizer_Gate {
 	 */
 	public static function came_through_guard() {
 		return null !== self::$request_id;
+	}
+
+	/**
+	 * @return bool|null Whether the web server has named the address that guard has signed, and not guard's own; null
+	 *                   where that can't be known. Of a command that guard sends from its own address it proves nothing.
+	 */
+	public static function is_address_seen() {
+		return self::$is_address_seen;
+	}
+
+	/**
+	 * @param string $address Address that guard has signed.
+	 * @return bool|null See `is_address_seen()`.
+	 */
+	private static function compare_address( $address ) {
+		// PHP's own web server knows of no proxies.
+		if ( 'cli-server' === PHP_SAPI ) {
+			return null;
+		}
+		// What the web server has said: wp-config.php may have put another one into `$_SERVER`.
+		$told = getenv( 'REMOTE_ADDR' );
+		if ( false === $told ) {
+			$told = isset( $_SERVER['REMOTE_ADDR'] ) ? $_SERVER['REMOTE_ADDR'] : '';
+		}
+		if ( ! filter_var( $told, FILTER_VALIDATE_IP ) || ! filter_var( $address, FILTER_VALIDATE_IP ) ) {
+			return null;
+		}
+		// IPv6 has several spellings.
+		return inet_pton( $told ) === inet_pton( $address );
 	}
 
 	/**

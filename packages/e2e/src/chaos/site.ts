@@ -122,7 +122,8 @@ export interface GuardProcess {
 export async function layOutGuard(dataDir: string, upstream: string, secret: string): Promise<void> {
   mkdirSync(join(dataDir, 'sites'), { recursive: true, mode: 0o700 });
   writeFileSync(secretFile(dataDir, 'chaos'), secret, { mode: 0o600 });
-  const config = { listen: `127.0.0.1:${await freePort()}`, sites: [{ id: 'chaos', upstream }] };
+  const listen = `127.0.0.1:${await freePort()}`;
+  const config = { listen, sites: [{ id: 'chaos', upstream, hosts: ['*', '127.0.0.1'] }] };
   writeFileSync(join(dataDir, CONFIG_FILE), JSON.stringify(config), { mode: 0o600 });
 }
 

@@ -18,6 +18,7 @@ import { toUnverifiedText } from './connector-place.js';
 import { attachByHand } from './manual-install.js';
 import { prepareRelease } from './prepare-release.js';
 import { tellServed } from './running-guard.js';
+import { toRealAddressAdvice } from './server-behind.js';
 
 export const attachCommand: Command = {
   name: 'sites add',
@@ -154,7 +155,7 @@ site at once, also with another --trusted-proxy; another --listen counts after a
     }
     const site = await attachVerified({ wordpressDir: required('wordpress', values.wordpress), ...common });
     process.stdout.write(
-      `${site.again ? 'Brought up to date' : 'Attached'}: site ${site.id}.\n${
+      `${site.again ? 'Brought up to date' : 'Attached'}: site ${site.id}.\n${tellAddresses(site, common.upstream)}${
         site.requireGuard
           ? 'Direct requests: refused. Visitors must come through guard.'
           : 'Direct requests: allowed. Run this again with --require-guard when visitors come through guard.'
@@ -176,6 +177,12 @@ site at once, also with another --trusted-proxy; another --listen counts after a
     return tellPlace(site) && isServed ? 0 : 1;
   },
 };
+
+/** What the web server behind needs first, of a site that is new. */
+function tellAddresses({ again }: AttachedSite, upstream: string | undefined): string {
+  if (again || upstream === undefined) return '';
+  return `First: without more every visitor is guard’s own address to the web server behind. ${toRealAddressAdvice(upstream)}\n`;
+}
 
 /** Says what the operator should know of a key among those of other sites. */
 function tellSharedKey({ sharedKey, toMove }: AttachedSite): void {

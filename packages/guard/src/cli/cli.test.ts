@@ -84,6 +84,16 @@ describe('the configuration', () => {
   });
 });
 
+describe('attach', () => {
+  it('says first how the web server behind gets to see each visitor, of a new site', async () => {
+    const { attach, first } = await attached();
+    expect(first.stdout).toMatch(
+      /^Attached: site site\.\nFirst: .*set_real_ip_from 127\.0\.0\.1; real_ip_header X-Forw/,
+    );
+    expect((await attach()).stdout).not.toContain('set_real_ip_from');
+  });
+});
+
 describe('sites import', () => {
   it('takes proxies, limits and branding of a site as they stand in the file', async () => {
     const [wordpress, dataDir, connector] = [await wordpressFolder(), await scratchFolder(), await fakeConnector()];

@@ -5,6 +5,7 @@
 import { parseAddress } from '../lib/address.js';
 import { privateNetworks } from '../lib/address-set.js';
 import type { Arrival } from '../wordpress/inspection.js';
+import { toServerBehindWarnings } from './server-behind.js';
 import { sharedAdvice } from './shared-connector.js';
 import type { SiteStatus, StatusReport } from './status.js';
 import type { CertificateFacts, OwnEnd } from './visit.js';
@@ -19,6 +20,7 @@ export type CheckName =
   | 'direct-requests'
   | 'public-address'
   | 'client-address'
+  | 'server-behind'
   | 'https'
   | 'certificate'
   | 'scheme'
@@ -142,6 +144,29 @@ export function checkPolicy(inSync: boolean | null, pausedUntil: string | null):
     return ['problem', 'WordPress does not run the stored policy.', advice];
   };
   return toFinding('policy', judge());
+}
+
+/**
+ * Whether the web server behind guard sees each visitor, and keeps what is for the machine alone to itself.
+ * @param upstream `SiteConfig.upstream`
+ */
+export function checkServerBehind(
+  { visitors, openPages }: Pick<SiteStatus, 'visitors' | 'openPages'>,
+  upstream: string,
+): Finding {
+  const isAddressSeen = visitors === null ? null : visitors === 'seen';
+  const [first, ...more] = toServerBehindWarnings({ isAddressSeen, openPages }, upstream);
+  const judge = (): Judgement => {
+    if (first !== undefined) {
+      const end = first.indexOf('. ') + 1;
+      return ['warning', first.slice(0, end), [first.slice(end + 1), ...more].join(' ')];
+    }
+    if (isAddressSeen === null) {
+      return ['skipped', 'Whether the web server behind guard sees each visitor’s address is not known.'];
+    }
+    return ['ok', 'The web server behind guard sees each visitor’s address.'];
+  };
+  return toFinding('server-behind', judge());
 }
 
 /** The response of WordPress's web server to a request that did not come through guard. */

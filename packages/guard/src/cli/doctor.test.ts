@@ -96,6 +96,7 @@ async function site(setup: Setup = {}): Promise<Site> {
   await writeFile(join(dataDir, 'sites', 'example-com.secret'), connector.secret);
   connector.home = setup.home ?? 'https://example.com';
   connector.requireGuard = requireGuard;
+  connector.addressSeen = () => true;
   if (setup.stopped !== true) {
     await runningGuard(dataDir);
     await eventually(() => connector.policy !== null);
@@ -177,21 +178,26 @@ describe('doctor at a site where all is well', () => {
     const findings = await well.examine();
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect(findings.map(({ check }) => check)).toEqual([
-      ...[
-        'guard',
-        'key',
-        'connector',
-        'policy',
-        'redirects',
-        'direct-requests',
-        'public-address',
-        'client-address',
-        'https',
-      ],
-      ...['certificate', 'scheme', 'clock', 'cache', 'permissions', 'disk', 'mail'],
+      ...['guard', 'key', 'connector', 'policy', 'redirects', 'direct-requests', 'public-address', 'client-address'],
+      ...['server-behind', 'https', 'certificate', 'scheme', 'clock', 'cache', 'permissions', 'disk', 'mail'],
     ]);
     const after = well.connector.commands.filter((command) => command !== 'hello' && command !== 'events');
     expect(after).toEqual(before);
+  });
+
+  it('warns where the web server behind has guard’s address for every visitor, and of what is open by that', async () => {
+    const { connector, examine } = await site();
+    connector.addressSeen = () => false;
+    connector.pages.set('/server-status', () => '<h1>Apache Server Status for localhost</h1>');
+    const found = about(await examine(), 'server-behind');
+    expect(found).toMatchObject({
+      state: 'warning',
+      message: expect.stringMatching(/guard’s address for every visitor/),
+    });
+    expect(found.advice).toMatch(/RemoteIPHeader.*\/server-status with the host example\.com/);
+    connector.addressSeen = undefined;
+    connector.pages.clear();
+    expect(about(await examine(), 'server-behind').state).toBe('skipped');
   });
 
   it('is a command with exit codes, text and JSON', async () => {

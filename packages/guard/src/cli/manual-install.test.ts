@@ -45,6 +45,7 @@ describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
     const { shared, print, readSites, dataDir } = await machine();
     const told = print('--host', 'shop.example', '--upstream', 'http://192.0.2.7', '--shared-connector', shared);
     expect(told).toMatchObject({ status: 0, stdout: expect.stringContaining('WPMU_PLUGIN_DIR') });
+    expect(told.stdout).toContain('set_real_ip_from ADDRESS_OF_GUARD;');
     expect(await readSites()).toHaveLength(1);
     expect(run('attach', '--all', '--data-dir', dataDir)).toMatchObject({ status: 0 });
     expect(run('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });

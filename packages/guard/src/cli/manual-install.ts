@@ -9,6 +9,7 @@ import { updateConfig } from './config-store.js';
 import { findConnectorSources, readConnector, toIncludingLoader } from './connector-files.js';
 import { toUsualMuPlugins } from './releases.js';
 import { forgetRetired } from './retired-sites.js';
+import { toRealAddressAdvice } from './server-behind.js';
 import {
   newSiteId,
   refuseTakenHosts,
@@ -28,10 +29,13 @@ export interface ManualSite {
   readonly sharedRelease: string | null;
   /** Folder of must-use plugins; null when guard does not know it. */
   readonly muPluginsDir: string | null;
+  /** Its web server, see `SiteConfig.upstream`. */
+  readonly upstream: string;
 }
 
 /** What to put where, as a text for the operator. It shows the key. */
-export function printManualInstall({ id, secret, requireGuard, sharedRelease, muPluginsDir }: ManualSite): string {
+export function printManualInstall(site: ManualSite): string {
+  const { id, secret, requireGuard, sharedRelease, muPluginsDir, upstream } = site;
   const file = `/etc/security-optimizer/${id}.php`;
   const plugins =
     muPluginsDir ?? 'the folder of must-use plugins (wp-content/mu-plugins, or what WPMU_PLUGIN_DIR says)';
@@ -65,7 +69,9 @@ SECURITY_OPTIMIZER_REQUIRE_GUARD=${requireGuard ? 1 : 0}
    Or the digits themselves in SECURITY_OPTIMIZER_KEY, as a constant or a variable. phpinfo() shows variables, so a file is
    better. A constant counts before a variable. Sites that one pool of PHP serves need the constant.
 
-3. Then: security-optimizer status
+3. The web server of this site: every visitor has guard’s own address there without more.
+   ${toRealAddressAdvice(upstream)}
+4. Then: security-optimizer status
 `;
 }
 
@@ -101,9 +107,9 @@ export async function attachByHand(options: PrintOptions): Promise<string> {
     const shared = options.sharedConnector ?? known?.sharedConnector ?? null;
     if (known !== undefined && known.wordpressDir !== null) {
       const { sharedRelease } = shared === null ? { sharedRelease: null } : await readConnector(sources, shared);
-      const { id, requireGuard } = known;
+      const { id, requireGuard, upstream } = known;
       return printManualInstall({
-        ...{ id, requireGuard, sharedRelease, muPluginsDir },
+        ...{ id, requireGuard, upstream, sharedRelease, muPluginsDir },
         secret: await siteSecret(dataDir, id),
       });
     }
@@ -136,6 +142,6 @@ export async function attachByHand(options: PrintOptions): Promise<string> {
     await forgetRetired(dataDir, site.id);
     const { sharedRelease } = await readConnector(sources, shared);
     const { id, requireGuard } = site;
-    return printManualInstall({ id, requireGuard, sharedRelease, muPluginsDir, secret });
+    return printManualInstall({ id, requireGuard, upstream, sharedRelease, muPluginsDir, secret });
   });
 }

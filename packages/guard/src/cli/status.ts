@@ -30,6 +30,7 @@ import { toNamedHost } from '../wordpress/site-origin.js';
 import { type Command, readOptions, required, UsageError } from './command.js';
 import { describeRedirectLoop, findRedirectLoop } from './redirect-loop.js';
 import { findNewRelease } from './releases.js';
+import { examineServerBehind, type ServerBehind, toLocalServer, toServerBehindWarnings } from './server-behind.js';
 
 /** Sites that are asked at the same time. Each question starts a WordPress. */
 const SITES_AT_ONCE = 32;
@@ -47,7 +48,8 @@ export const statusCommand: Command = {
   --problems       only sites that have a problem
   --json           one JSON object instead of text
 
-Asks ${SITES_AT_ONCE} sites at a time. An unreachable one takes ${ANSWER_TIMEOUT_MS / 1000} seconds at most.
+Asks ${SITES_AT_ONCE} sites at a time. An unreachable one takes ${ANSWER_TIMEOUT_MS / 1000} seconds at most. Of up to ${SITES_AT_ONCE} sites each is also
+asked, as by a visitor, for pages that are for the machine alone; of more, one for each web server.
 
 Exit code 0: all is well. 1: there are problems. That direct requests are allowed is said, and is no problem.`,
   async run(args) {
@@ -114,6 +116,11 @@ export function statusText(report: StatusReport): string {
       `  Policy:    ${site.policyInSync === null ? 'not known' : site.policyInSync ? 'in force' : 'not yet in force inside WordPress'}`,
     );
     lines.push(`  Direct requests: ${site.directRequests}`);
+    if (site.visitors !== null) {
+      lines.push(
+        `  Visitors:  the web server behind sees ${site.visitors === 'seen' ? 'each one’s address' : 'guard in their place'}`,
+      );
+    }
     if (site.keyRestoredAt !== null) {
       lines.push(
         `  Key:       written into WordPress again at ${site.keyRestoredAt}, because the connector had another one`,
@@ -162,6 +169,10 @@ export interface SiteStatus {
   readonly pausedUntil: string | null;
   /** Whether WordPress answers visitors who go past guard. */
   readonly directRequests: 'allowed' | 'refused';
+  /** Whether the web server behind guard sees each visitor's address, or guard's; null when that can't be known. */
+  readonly visitors: 'seen' | 'hidden' | null;
+  /** Pages for the machine alone that everybody gets. */
+  readonly openPages: ServerBehind['openPages'];
   /** Visits of the last 24 hours that the Activity Log did not record; null when that can't be known. */
   readonly droppedVisits: number | null;
 }
@@ -234,27 +245,44 @@ export async function statusReport(
     problems.push(`The database can’t be used (${detail}).`);
   }
   if ([config, ...wanted].some(({ trustedProxies }) => includesEverybody(trustedProxies ?? []))) {
-    warnings.push('A range in trustedProxies means everybody, so each visitor can choose an address. Name your proxies.');
+    warnings.push(
+      'A range in trustedProxies means everybody, so each visitor can choose an address. Name your proxies.',
+    );
   }
   const ids = wanted.map(({ id }) => id);
   const { dropped, ...activity } = await readActivityStatus(config.dataDir, ids, systemClock() / 1000 - DAY_SECONDS);
   if (!activity.ok) problems.push(`The database of the Activity Log can’t be used (${activity.detail}).`);
   try {
+    const server = guard.answers && !config.proxyProtocol ? toLocalServer(config.listen) : null;
+    const asked = new Set<string>();
     const look = async (site: SiteConfig) => {
       const found: string[] = [];
+      const withPages = wanted.length <= SITES_AT_ONCE || !asked.has(site.upstream);
+      asked.add(site.upstream);
       const droppedVisits = activity.ok ? (dropped.get(site.id) ?? 0) : null;
-      const warning = site.requireGuard
-        ? null
-        : `Site ${site.id}: direct requests are allowed, so visitors can go past guard. ${await requireGuardNext(config.dataDir, site.id)}`;
+      const warned = site.requireGuard
+        ? []
+        : [
+            `direct requests are allowed, so visitors can go past guard. ${await requireGuardNext(config.dataDir, site.id)}`,
+          ];
       const status = await siteStatus(site, config.consent, failed ? 'unusable' : db, found);
+      const isAnswering = status.connector === 'ok' || status.connector === 'version_differs';
+      const behind: ServerBehind =
+        isAnswering && status.homeUrl !== null
+          ? await examineServerBehind(site, new URL(status.homeUrl), { guard: server, withPages, now: systemClock })
+          : { isAddressSeen: null, openPages: [] };
+      const { isAddressSeen, openPages } = behind;
+      const visitors = isAddressSeen === null ? null : isAddressSeen ? ('seen' as const) : ('hidden' as const);
+      warned.push(...toServerBehindWarnings(behind, site.upstream));
       const release = site.wordpressDir && (await findNewRelease(config.dataDir, site.id, site.wordpressDir));
       if (release) found.push(`Site ${site.id}: ${release}`);
-      return { site: { ...status, droppedVisits }, found, warning };
+      const told = warned.map((text) => `Site ${site.id}: ${text}`);
+      return { site: { ...status, visitors, openPages, droppedVisits }, found, warned: told };
     };
     const looks = await mapBounded(wanted, SITES_AT_ONCE, look);
     const sites = looks.map(({ site }) => site);
     problems.push(...looks.flatMap(({ found }) => found));
-    warnings.push(...looks.flatMap(({ warning }) => warning ?? []));
+    warnings.push(...looks.flatMap(({ warned }) => warned));
     const storage = { ok: !failed, detail };
     return { version, dataDir: config.dataDir, guard, storage, activity, sites, quarantined, warnings, problems };
   } finally {
@@ -282,7 +310,7 @@ async function siteStatus(
   consent: Config['consent'],
   found: Database | null | 'unusable',
   problems: string[],
-): Promise<Omit<SiteStatus, 'droppedVisits'>> {
+): Promise<Omit<SiteStatus, 'visitors' | 'openPages' | 'droppedVisits'>> {
   const db = found === 'unusable' ? null : found;
   const remembered = db ? await sqlSiteFactsStore(db).read(site.id) : { facts: null, keyRestoredAt: null };
   // Before the first start all settings are as they come.
@@ -360,10 +388,7 @@ async function askConnector(site: SiteConfig, facts: SiteFacts | null): Promise<
 /** Guard refuses a call of its API without a session by itself, so this starts no PHP. */
 async function guardAnswers({ listen, sites, proxyProtocol }: Config): Promise<boolean> {
   const name = toNamedHost(sites[0]?.hosts ?? []) ?? 'localhost';
-  const server =
-    'path' in listen
-      ? { path: listen.path }
-      : { host: { '0.0.0.0': '127.0.0.1', '::': '::1' }[listen.host] ?? listen.host, port: listen.port };
+  const server = toLocalServer(listen);
   if (proxyProtocol) return reactsToProxy(server);
   try {
     const asked = request({

@@ -11,12 +11,16 @@ import {
   toRequestFacts,
 } from '../http/request-facts.js';
 import type { Address } from '../lib/address.js';
+import type { Range } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
+import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js';
 import { hasLoginPageCookie, readKnownBrowser } from '../login/login-cookies.js';
 import type { PageName } from '../pages/visitor-pages.js';
 import { decideOnReadings } from '../rules/doubtful-paths.js';
 import type { LoginRoute } from '../rules/login-policy.js';
 import { isFinal, type LivePolicy, type Policy, type Verdict } from '../rules/policy.js';
+import type { SiteFacts, SiteId } from '../site.js';
+import { isForeignMachineHost, readHostMeaning } from './machine-hosts.js';
 import { isTrustedFor, type Peer, type TrustedProxies } from './peer.js';
 import type { RoutedSite, SiteRouter } from './site-router.js';
 
@@ -27,6 +31,10 @@ export interface EvaluateContext {
   /** Lower-case names of address headers that trusted proxies may pass on. */
   readonly trustedHeaders: ReadonlySet<string>;
   readonly targetBytes: number;
+  /** What the connector has reported of a site. */
+  readonly facts: (site: SiteId) => SiteFacts | null;
+  /** Addresses of this machine. */
+  readonly ownAddresses: () => readonly Range[];
   readonly clock: Clock;
   readonly createRequestId: () => string;
   /** A number from 0 (inclusive) to 1 (exclusive). */
@@ -66,6 +74,8 @@ export type Decision =
       readonly decoy: (Decoy & { readonly requestId: string }) | null;
       readonly query: string;
       readonly host: string;
+      /** Host of the site, for a request without one where it is known; else null. */
+      readonly siteHost: string | null;
       readonly address: Address;
       readonly scheme: 'http' | 'https';
       /** Lower-case names of address headers that are forwarded unchanged; null for none. */
@@ -95,18 +105,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
   }
   const { host } = target;
   const site = context.router.find(host);
-  if (site === null) {
-    return {
-      kind: 'refuse',
-      page: 'not-found',
-      rule: 'unknown-host',
-      site,
-      host,
-      address,
-      policy: getFallbackPolicy(context),
-      facts: null,
-    };
-  }
+  if (site === null) return refuseUnknownHost(context, host, address);
   if ('quarantined' in site) {
     const policy = context.live.get(site.quarantined.id);
     return {
@@ -124,6 +123,16 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     proxied = isTrustedFor(peer, site.trusted);
     const asSeen = { address: peer.address, isTrusted: proxied };
     ({ address, hop } = findClient(asSeen, joinLines(request.headers['x-forwarded-for']), site.trusted));
+  }
+  let siteHost: string | null = null;
+  const meaning = readHostMeaning(host);
+  if (meaning !== 'site' && !context.router.isNamed(host)) {
+    const siteHosts = getSiteHosts(context, site);
+    const isForwarded = FORWARDING.some((name) => request.headers[name] !== undefined);
+    const { ownAddresses } = context;
+    siteHost = host === '' ? (siteHosts[0] ?? null) : null;
+    const named = { host, meaning, client: address, isForwarded, isProxy: proxied, siteHosts, ownAddresses };
+    if (siteHost === null && isForeignMachineHost(named)) return refuseUnknownHost(context, host, address);
   }
   const policy = context.live.get(site.config.id);
   const canonical = toCanonicalPath(target.target);
@@ -201,10 +210,31 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     decoy: decoy === null ? null : { ...decoy, requestId },
     query,
     host,
+    siteHost,
     address,
     scheme,
     trustedHeaders: proxied ? context.trustedHeaders : null,
   };
+}
+
+/** Headers by which a proxy says that a request is another's. */
+const FORWARDING = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'] as const;
+
+function refuseUnknownHost(context: EvaluateContext, host: string, address: Address): Decision {
+  const policy = getFallbackPolicy(context);
+  return { kind: 'refuse', page: 'not-found', rule: 'unknown-host', site: null, host, address, policy, facts: null };
+}
+
+/**
+ * Hosts that WordPress has as its own. One that is the web server's is left out: WordPress that takes its address from each
+ * request has it from guard's own question.
+ */
+function getSiteHosts(context: EvaluateContext, { config }: RoutedSite): readonly string[] {
+  const facts = context.facts(config.id);
+  if (facts === null) return [];
+  const urls = [facts.homeUrl, facts.adminUrl ?? ''].filter((url) => URL.canParse(url));
+  const upstream = toUpstreamAuthority(toUpstreamAddress(config.upstream)).replace(/:80$/, '');
+  return [...new Set(urls.map((url) => new URL(url).host))].filter((host) => host !== upstream);
 }
 
 /** The policy for a response that belongs to no site: that of the only site, else the defaults. */

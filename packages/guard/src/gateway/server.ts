@@ -8,9 +8,10 @@ import { createRequestIds } from '../http/request-id.js';
 import type { Clock } from '../lib/clock.js';
 import { type ListeningDescriptor, listenOn } from '../lib/listen.js';
 import type { Logger } from '../lib/logger.js';
+import { createOwnAddresses } from '../lib/own-addresses.js';
 import type { SocketAddress } from '../lib/socket-address.js';
 import type { LivePolicy } from '../rules/policy.js';
-import type { SiteConfig } from '../site.js';
+import type { SiteConfig, SiteFacts, SiteId } from '../site.js';
 import type { SharedAssets } from '../sites/shared-assets.js';
 import { type ClientConnection, ClientConnectionTable } from './client-connection.js';
 import type { ApiHandler, GatewayContext, GatewayLogin } from './context.js';
@@ -45,6 +46,8 @@ export interface GuardServerOptions {
   onSignal: GatewayContext['onSignal'];
   onGuarded?(site: SiteConfig): void;
   onNoAnswer?(site: SiteConfig): void;
+  /** What the connector has reported of a site. Defaults to nothing. */
+  facts?(site: SiteId): SiteFacts | null;
 }
 
 export interface GuardServer {
@@ -104,6 +107,8 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
     findPeer: (socket) => connections.get(socket)?.peer,
     trustedHeaders: new Set(config.trustedProxyHeaders),
     targetBytes: limits.targetBytes,
+    facts: (site) => parts.facts?.(site) ?? null,
+    ownAddresses: createOwnAddresses(clock),
     idleMs: limits.idleSeconds * 1000,
     createRequestId: createRequestIds(),
     onRuleError,

@@ -86,6 +86,12 @@ export class SiteRouter {
     return this.#byHost.get(name) ?? this.#findWildcard(name) ?? this.#fallback;
   }
 
+  /** Whether the configuration names a host, by itself or by a wildcard of its domain, and not as one of all others. */
+  isNamed(host: string): boolean {
+    const name = toHostName(host);
+    return name !== '*' && (this.#byHost.has(name) || this.#findWildcard(name) !== null);
+  }
+
   #findWildcard(name: string): RouteResult {
     if (this.#bySuffix.size === 0) return null;
     for (let dot = name.indexOf('.', 1); dot !== -1; dot = name.indexOf('.', dot + 1)) {

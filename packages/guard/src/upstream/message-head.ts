@@ -51,6 +51,8 @@ export interface ForwardedClient {
   readonly address: string;
   readonly scheme: 'http' | 'https';
   readonly host: string;
+  /** Host of the site, for a request without one; absent or null where it is not known. */
+  readonly siteHost?: string | null;
   /** Signed header for the connector, name and value. */
   readonly signed: readonly [string, string];
   /** Lower-case names of address headers that are forwarded because a trusted proxy sent them; null for none. */
@@ -78,8 +80,8 @@ export interface RequestHeadInput {
 /**
  * Request line and headers for WordPress's web server, ending with the empty line. Names keep their spelling and order.
  * Headers whose names contain anything but letters, digits and hyphens are omitted, because PHP can't distinguish
- * `X_Forwarded_For` or `X.Forwarded.For` from `X-Forwarded-For`. An HTTP/1.0 request without a host gets the authority of
- * WordPress's web server.
+ * `X_Forwarded_For` or `X.Forwarded.For` from `X-Forwarded-For`. An HTTP/1.0 request without a host gets that of the site,
+ * or the authority of WordPress's web server while it is not known.
  */
 export function toUpstreamRequestHead(input: RequestHeadInput): string {
   const { method, target, rawHeaders, visitor, body, stripped, upstreamHost, upgrade } = input;
@@ -94,7 +96,7 @@ export function toUpstreamRequestHead(input: RequestHeadInput): string {
   if (body === 'chunked') head += 'Transfer-Encoding: chunked\r\n';
   const forwarded = forwardedHeaders(visitor);
   for (let i = 0; i < forwarded.length; i += 2) head += `${forwarded[i]}: ${forwarded[i + 1]}\r\n`;
-  if (visitor.host === '') head += `Host: ${upstreamHost}\r\n`;
+  if (visitor.host === '') head += `Host: ${visitor.siteHost ?? upstreamHost}\r\n`;
   head += `${visitor.signed[0]}: ${visitor.signed[1]}\r\n`;
   if (visitor.context !== null) head += `${visitor.context[0]}: ${visitor.context[1]}\r\n`;
   head += upgrade === null ? 'Connection: keep-alive\r\n\r\n' : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`;

@@ -64,6 +64,8 @@ export const helloResponse = z.object({
     .catch(null),
   locale: z.string().max(40).default('en_US'),
   policy: z.string().nullable(),
+  /** Whether the web server named the address that guard signed. Null where PHP can't know, and from an older connector. */
+  address_seen: z.boolean().nullable().catch(null),
   /** Where PHP has WordPress and the connector's loader. Null from a connector of an older version. */
   folders: z
     .object({ wordpress: z.string().max(4096), connector: z.string().max(4096) })

@@ -95,6 +95,10 @@ export interface FakeConnector {
   requireGuard: boolean;
   /** By how much its clock is ahead of this machine's, milliseconds. */
   clockAhead: number;
+  /** What `hello` tells as `address_seen`; undefined as a connector that tells nothing. */
+  addressSeen: ((request: IncomingMessage) => boolean | null) | undefined;
+  /** Pages that its web server has beside WordPress, by path; asked for with the request. */
+  readonly pages: Map<string, (request: IncomingMessage) => string | null>;
   /** Host header of each command. */
   readonly hosts: string[];
   close(): Promise<void>;
@@ -169,6 +173,8 @@ export async function fakeConnector(): Promise<FakeConnector> {
     onlyHost: null,
     requireGuard: true,
     clockAhead: 0,
+    addressSeen: undefined,
+    pages: new Map(),
     hosts: [],
     close: () =>
       new Promise<void>((resolve) => {
@@ -189,6 +195,11 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
   response.setHeader('Date', new Date(Date.now() + fake.clockAhead).toUTCString());
   if (fake.mode === 'slow') return;
   if (fake.mode === 'broken') return finish(response, 502, { error: 'Bad Gateway' });
+  const page = fake.pages.get(new URL(request.url ?? '', 'http://site.invalid').pathname)?.(request);
+  if (page !== undefined && page !== null) {
+    response.end(page);
+    return;
+  }
   if (fake.mode === 'gone') return finish(response, 404, { code: 'rest_no_route' });
   if (fake.onlyHost !== null && request.headers.host !== fake.onlyHost) {
     response.setHeader('Location', `http://${fake.onlyHost}/`);
@@ -208,7 +219,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
     !fake.unknown.has(command) &&
     checkCommand(fake, command, request.headers['x-security-optimizer-command'], body);
   if (known) await fake.hold(command, request.headers.cookie);
-  const done = known ? await run(fake, command, JSON.parse(body), request.headers.cookie) : null;
+  const done = known ? await run(fake, command, JSON.parse(body), request) : null;
   const fields = `1 ${keyOf(fake.secret)} ${requestId} ${fake.policy?.hash ?? '-'} ${fake.version} ${fake.flags}`;
   response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(fake.secret, `connector-signal\n${fields}`)}`);
   if (request.method === 'POST' && request.url === '/wp-login.php') {
@@ -228,7 +239,8 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
   finish(response, refusals[(done as { code?: string }).code ?? ''] ?? 200, done);
 }
 
-async function run(fake: FakeConnector, command: string, body: Record<string, unknown>, cookie: string | undefined) {
+async function run(fake: FakeConnector, command: string, body: Record<string, unknown>, request: IncomingMessage) {
+  const { cookie } = request.headers;
   if (command === 'hello') {
     const path = new URL(fake.home).pathname.replace(/\/$/, '');
     return {
@@ -249,6 +261,7 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
       timezone: 'Europe/Berlin',
       locale: fake.locale,
       policy: fake.policy?.hash ?? null,
+      ...(fake.addressSeen !== undefined && { address_seen: fake.addressSeen(request) }),
       ...(fake.folders !== null && { folders: fake.folders }),
       ...fake.names,
     };

@@ -18,7 +18,9 @@ export async function dataFolderFor(
   const dataDir = await scratchFolder();
   await mkdir(join(dataDir, 'sites'));
   await writeFile(join(dataDir, 'sites', 'site.secret'), SECRET, { mode: 0o600 });
-  const site = { id: 'site', upstream: connector.upstream, ...extra };
+  // Tests ask by the machine's own address, also as a proxy with visitors from elsewhere.
+  const hosts = ['*', '127.0.0.1'];
+  const site = { id: 'site', upstream: connector.upstream, hosts, ...extra };
   await writeFile(join(dataDir, 'guard.json'), JSON.stringify({ listen: '127.0.0.1:0', sites: [site], ...config }));
   return dataDir;
 }

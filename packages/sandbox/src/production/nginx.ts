@@ -5,7 +5,8 @@ import { type Service, startService } from '../process/service.js';
 
 /**
  * How nginx is set up beyond what WordPress needs. `defaults`: not at all, so an answer's head may take one page of
- * memory, and redirects to folders name nginx's own port. `tuned`: room for long heads, and redirects without a host.
+ * memory, redirects to folders name nginx's own port, and every visitor has guard's address. `tuned`: room for long heads,
+ * redirects without a host, and each visitor's own address.
  */
 export type NginxSetup = 'tuned' | 'defaults';
 
@@ -43,7 +44,7 @@ http {
     server_name _;
     root "${wordpressDir}";
     index index.php index.html;
-${setup === 'tuned' ? redirectsWithoutHost : ''}
+${setup === 'tuned' ? redirectsWithoutHost + visitorsAddress : ''}
     location / {
       try_files $uri $uri/ /index.php?$args;
     }
@@ -61,6 +62,10 @@ ${setup === 'tuned' ? roomForHeads : ''}      fastcgi_pass "unix:${phpSocket}";
 
 const redirectsWithoutHost = `    # Redirects without host and port, because visitors come by another address.
     absolute_redirect off;
+`;
+
+const visitorsAddress = `    set_real_ip_from 127.0.0.1;
+    real_ip_header X-Forwarded-For;
 `;
 
 const roomForHeads = `      fastcgi_read_timeout 300s;

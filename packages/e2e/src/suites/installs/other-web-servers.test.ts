@@ -158,7 +158,7 @@ function startApache(php: 'fpm' | 'mod_php'): Start {
       '/srv/www/example.com': site.wordpressDir,
       '/run/php/php-fpm.sock': phpSocket(site),
     });
-    const common = ['authz_core', 'dir', 'mime', 'rewrite', 'env', 'setenvif'];
+    const common = ['authz_core', 'dir', 'mime', 'rewrite', 'env', 'setenvif', 'remoteip'];
     const modules = [...common, ...(php === 'fpm' ? ['mpm_event', 'proxy', 'proxy_fcgi'] : ['mpm_prefork'])];
     const lines = modules.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`);
     if (php === 'mod_php') {

@@ -1,0 +1,183 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { type FakeConnector, fakeConnector } from '../../test/support/fake-connector.js';
+import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
+import { siteConfig } from '../../test/support/site-config.js';
+import { loadConfig } from '../config/load-config.js';
+import {
+  examineServerBehind,
+  MACHINE_PATHS,
+  recognizeMachinePage,
+  toRealAddressAdvice,
+  toServerBehindWarnings,
+} from './server-behind.js';
+import { statusReport, statusText } from './status.js';
+
+const NGINX = 'Active connections: 2 \nserver accepts handled requests\n 3 3 4 \nReading: 0 Writing: 1 Waiting: 1 \n';
+const FPM =
+  'pool:                 www\nprocess manager:      dynamic\nstart time:           27/Nov/2026:10:00:00 +0000\n';
+const APACHE = '<html><head><title>Apache Status</title></head><body>\n<h1>Apache Server Status for localhost</h1>';
+const PHP_MY_ADMIN = '<form method="post"><input type="text" name="pma_username" id="input_username">';
+
+/** A server that knows each visitor by the header that guard sends, as with `real_ip_header`. */
+const trustsGuard = ({ headers }: IncomingMessage) => String(headers['x-forwarded-for'] ?? '127.0.0.1');
+/** A server that believes nobody. */
+const trustsNobody = () => '127.0.0.1';
+
+/** Puts pages there that are for 127.0.0.1 alone, as the server knows who asks. */
+function keepForMachine(
+  connector: FakeConnector,
+  whoAsks: (request: IncomingMessage) => string,
+  pages: Readonly<Record<string, string>>,
+): void {
+  for (const [path, body] of Object.entries(pages)) {
+    connector.pages.set(path, (request) => (whoAsks(request) === '127.0.0.1' ? body : 'Forbidden'));
+  }
+  const signed = ({ headers }: IncomingMessage) => String(headers['x-security-optimizer-guard']).split(' ')[5];
+  connector.addressSeen = (request) => whoAsks(request) === signed(request);
+}
+
+const HOME = new URL('https://example.com/blog');
+const examine = (connector: FakeConnector, options = {}) =>
+  examineServerBehind(siteConfig({ upstream: connector.upstream }), HOME, {
+    ...{ guard: null, withPages: true, now: Date.now },
+    ...options,
+  });
+
+describe('how the web server behind gets to see each visitor', () => {
+  it.each([
+    ['http://127.0.0.1:8081', 'set_real_ip_from 127.0.0.1;', 'RemoteIPInternalProxy 127.0.0.1'],
+    ['http://127.0.0.9', 'set_real_ip_from 127.0.0.1;', 'RemoteIPInternalProxy 127.0.0.1'],
+    ['http://localhost:8081', 'set_real_ip_from 127.0.0.1;', 'RemoteIPInternalProxy 127.0.0.1'],
+    ['http://[::1]:8081', 'set_real_ip_from ::1;', 'RemoteIPInternalProxy ::1'],
+    ['unix:/run/nginx/wordpress.sock', 'set_real_ip_from unix:;', 'RemoteIPInternalProxy 127.0.0.1'],
+    ['http://192.0.2.7:8081', 'set_real_ip_from ADDRESS_OF_GUARD;', 'RemoteIPInternalProxy ADDRESS_OF_GUARD'],
+    ['http://wordpress:8081', 'set_real_ip_from ADDRESS_OF_GUARD;', 'RemoteIPInternalProxy ADDRESS_OF_GUARD'],
+  ])('is told by where guard asks from: %s', (upstream, nginx, apache) => {
+    expect(toRealAddressAdvice(upstream)).toContain(nginx);
+    expect(toRealAddressAdvice(upstream)).toContain(apache);
+  });
+});
+
+describe('a page for the machine alone', () => {
+  it.each([
+    ['nginx', NGINX],
+    ['PHP-FPM', FPM],
+    ['Apache', APACHE],
+    ['munin', '<html><head>\n<title>Munin :: overview</title>'],
+    ['phpMyAdmin', PHP_MY_ADMIN],
+    ['Apache', '<html><head><title>Server Information</title></head>'],
+    ['load balancer', '<h1>Load Balancer Manager for example.com</h1>'],
+  ])('is known by what it holds: %s', (name, body) => {
+    expect(recognizeMachinePage({ status: 200, body }, false)).toContain(name);
+    expect(recognizeMachinePage({ status: 403, body }, false)).toBeNull();
+  });
+
+  it.each([
+    ['the site’s own page about it', `<html><body><p>${NGINX}</p></body></html>`],
+    ['a page of WordPress', '<!DOCTYPE html><html><head><title>Server status – Example</title></head>'],
+    ['PHP-FPM’s ping', 'pong'],
+    ['nothing', ''],
+  ])('is not %s', (_, body) => {
+    expect(recognizeMachinePage({ status: 200, body }, false)).toBeNull();
+  });
+
+  it('is not one with a login of its own, where the server tells visitors apart', () => {
+    expect(recognizeMachinePage({ status: 200, body: PHP_MY_ADMIN }, true)).toBeNull();
+    expect(recognizeMachinePage({ status: 200, body: PHP_MY_ADMIN }, null)).toBe('phpMyAdmin');
+  });
+});
+
+describe('the web server behind, asked as a visitor', () => {
+  it('that takes everybody for guard is told, with the pages that are open by that', async () => {
+    const connector = await fakeConnector();
+    keepForMachine(connector, trustsNobody, { '/nginx_status': NGINX, '/status': FPM, '/server-status': APACHE });
+    const found = await examine(connector);
+    expect(found.isAddressSeen).toBe(false);
+    expect(found.openPages.map(({ path, name }) => `${path} ${name}`).sort()).toEqual([
+      '/nginx_status the state of nginx',
+      '/server-status the state of Apache',
+      '/status the state of PHP-FPM',
+    ]);
+    const warnings = toServerBehindWarnings(found, connector.upstream).join('\n');
+    expect(warnings).toMatch(/has guard’s address for every visitor.*set_real_ip_from 127\.0\.0\.1/);
+    expect(warnings).toContain('/nginx_status with the host example.com gets the state of nginx.');
+  });
+
+  it('that sees each visitor is quiet, and so are its pages', async () => {
+    const connector = await fakeConnector();
+    keepForMachine(connector, trustsGuard, { '/nginx_status': NGINX, '/status': FPM, '/server-status': APACHE });
+    const found = await examine(connector);
+    expect(found).toEqual({ isAddressSeen: true, openPages: [] });
+    expect(toServerBehindWarnings(found, connector.upstream)).toEqual([]);
+  });
+
+  it('that sees each visitor and has a page for everybody is told, with another way out', async () => {
+    const connector = await fakeConnector();
+    keepForMachine(connector, trustsGuard, {});
+    connector.pages.set('/stub_status', () => NGINX);
+    const found = await examine(connector);
+    expect(found.openPages).toEqual([{ name: 'the state of nginx', path: '/stub_status', host: 'example.com' }]);
+    expect(toServerBehindWarnings(found, connector.upstream)).toEqual([expect.stringContaining('deny all')]);
+  });
+
+  it('with a connector of an older version says nothing of addresses', async () => {
+    const found = await examine(await fakeConnector());
+    expect(found).toEqual({ isAddressSeen: null, openPages: [] });
+    expect(toServerBehindWarnings(found, 'http://127.0.0.1:1')).toEqual([]);
+  });
+
+  it('with another key, or that answers nothing, says nothing', async () => {
+    const connector = await fakeConnector();
+    keepForMachine(connector, trustsNobody, {});
+    connector.secret = 'a1'.repeat(32);
+    expect((await examine(connector)).isAddressSeen).toBeNull();
+    connector.mode = 'broken';
+    expect((await examine(connector)).isAddressSeen).toBeNull();
+    await connector.close();
+    expect(await examine(connector)).toEqual({ isAddressSeen: null, openPages: [] });
+  });
+
+  it('is asked by the site’s host and scheme, and WordPress does nothing for a page', async () => {
+    const connector = await fakeConnector();
+    const asked: (string | undefined)[] = [];
+    connector.onRequest = (_, { headers, url }) => {
+      asked.push(`${headers.host} ${headers['x-forwarded-proto']} ${headers['x-real-ip']} ${url?.split('?')[0]}`);
+    };
+    await examine(connector);
+    expect(asked).toEqual(['/blog/index.php', ...MACHINE_PATHS].map((path) => `example.com https 192.0.2.1 ${path}`));
+    expect(connector.commands).toEqual(['hello']);
+  });
+});
+
+describe('status', () => {
+  const sameHost = { hosts: ['example.com'] };
+
+  it('warns before the web server behind is set up, and is quiet after', async () => {
+    const connector = await fakeConnector();
+    const config = await loadConfig({ dataDir: await dataFolderFor(connector, sameHost), env: {} });
+    keepForMachine(connector, trustsNobody, { '/nginx_status': NGINX });
+    const before = await statusReport(config);
+    expect(before.sites).toMatchObject([{ visitors: 'hidden', openPages: [{ path: '/nginx_status' }] }]);
+    expect(before.warnings).toHaveLength(2);
+    expect(before.warnings.join()).toMatch(/^Site site: The web server behind guard.*,Site site: Everybody/);
+    expect(statusText(before)).toContain('Visitors:  the web server behind sees guard in their place');
+    keepForMachine(connector, trustsGuard, { '/nginx_status': NGINX });
+    const after = await statusReport(config);
+    expect(after.warnings).toEqual([]);
+    expect(statusText(after)).toContain('Visitors:  the web server behind sees each one’s address');
+    connector.addressSeen = undefined;
+    expect(statusText(await statusReport(config))).not.toContain('Visitors:');
+  });
+
+  it('tells of no page that guard keeps from visitors, and asks by the names of the machine through guard', async () => {
+    const connector = await fakeConnector();
+    const guard = await runningGuard(await dataFolderFor(connector, sameHost));
+    keepForMachine(connector, trustsNobody, { '/nginx_status': NGINX, '/munin/': '<title>Munin :: overview</title>' });
+    const listen = new URL(guard.url);
+    const server = { host: listen.hostname, port: Number(listen.port) };
+    const found = await examine(connector, { guard: server });
+    // By `localhost` and `127.0.0.1` they are as open behind, and guard knows no such site.
+    expect(found.openPages.map(({ host }) => host)).toEqual(['example.com', 'example.com']);
+  });
+});

@@ -1,0 +1,247 @@
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
+import { eventually } from '../../test/support/scratch.js';
+import { type Address, parseAddress } from '../lib/address.js';
+import { toRanges } from '../lib/own-addresses.js';
+import { isForeignMachineHost, readHostMeaning } from './machine-hosts.js';
+
+const address = (text: string): Address => parseAddress(text) as Address;
+
+const MACHINE = [
+  ...[
+    'localhost',
+    'LOCALHOST',
+    'LocalHost',
+    'localhost.',
+    'localhost..',
+    'localhost:80',
+    'localhost:',
+    'localhost.:8080',
+  ],
+  ...['a.localhost', 'status.localhost:81', 'localhost.localdomain', 'localhost4', 'localhost6.localdomain6'],
+  ...['ip6-localhost', 'IP6-LOOPBACK', 'loopback', ''],
+  ...['127.0.0.1', '127.0.0.1.', '127.0.0.1:8080', '127.0.0.2', '127.255.255.254', '127.1', '127.0.1', '127.0.0.01'],
+  ...[
+    '2130706433',
+    '0x7f000001',
+    '0X7F000001',
+    '0x7F.1',
+    '0177.0.0.1',
+    '017700000001',
+    '0x7f.0x0.0x0.0x1',
+    '127.0.0x1',
+  ],
+  ...['0.0.0.0', '0', '0x0', '00', '0.0.0.0:80', '[::1]', '[::1]:8080', '[0:0:0:0:0:0:0:1]', '[0000::0001]', '[::]'],
+  ...['[::ffff:127.0.0.1]', '[::FFFF:7f00:1]', '[::127.0.0.1]', '[::ffff:0.0.0.0]', '[64:ff9b::7f00:1]'],
+];
+
+describe('a host that means the machine itself', () => {
+  it.each(MACHINE)('is known in each spelling: %j', (host) => {
+    expect(readHostMeaning(host)).toBe('machine');
+    // What is remembered says the same.
+    expect(readHostMeaning(host)).toBe('machine');
+  });
+
+  it.each([
+    ...['192.0.2.7', '192.0.2.7:8080', '192.0.2.7.', '3221225991', '0xc0000207', '0300.0.2.7', '[::ffff:192.0.2.7]'],
+    ...['192.0.519'],
+  ])('is told from an address of any machine: %s', (host) => {
+    expect(readHostMeaning(host)).toMatchObject({ text: '192.0.2.7' });
+  });
+
+  it.each([
+    ...[
+      'example.com',
+      'EXAMPLE.com:8080',
+      'localhost.example.com',
+      'mylocalhost',
+      'local.example',
+      'localhost-2.example',
+    ],
+    ...['wordpress.localdomain', 'shop.local', '127.0.0.1.example.com', '127.0.0.1.nip.io', '1.2.3.4.5', '999.1.1.1'],
+    ...['loopback.example', 'xn--localhst-9za', 'a0.example', '[::1', 'ip6-localhost.example', '_', '7', '1.2.3'].slice(
+      0,
+      -2,
+    ),
+  ])('is told from the name of a site: %s', (host) => {
+    expect(readHostMeaning(host)).toBe('site');
+  });
+
+  it('takes no longer the longer it is', () => {
+    expect(readHostMeaning(`${'1.'.repeat(30_000)}x`)).toBe('site');
+    expect(readHostMeaning(`${'a.'.repeat(30_000)}localhost`)).toBe('machine');
+  });
+});
+
+describe('a request by such a host', () => {
+  const isForeign = (host: string, change: object = {}) => {
+    const meaning = readHostMeaning(host);
+    if (meaning === 'site') throw new Error(`${host} is a site's.`);
+    return isForeignMachineHost({
+      ...{ host, meaning, client: address('203.0.113.5'), isForwarded: false, isProxy: false },
+      ...{ siteHosts: ['example.com'], ownAddresses: () => toRanges(['127.0.0.0/8', '::1', '192.0.2.7', '10.0.0.4']) },
+      ...change,
+    });
+  };
+
+  it.each(MACHINE)('is nobody’s from elsewhere: %j', (host) => {
+    expect(isForeign(host)).toBe(true);
+    expect(isForeign(host, { siteHosts: [] })).toBe(true);
+    expect(isForeign(host, { client: address('127.0.0.1'), isForwarded: true })).toBe(true);
+    expect(isForeign(host, { client: address('192.168.1.9') })).toBe(true);
+    expect(isForeign(host, { client: address('198.51.100.1'), isProxy: true })).toBe(true);
+  });
+
+  it('may be the machine’s own, since it could ask the web server behind straight', () => {
+    expect(isForeign('localhost', { client: address('127.0.0.1') })).toBe(false);
+    expect(isForeign('127.0.0.1:8080', { client: address('::1') })).toBe(false);
+  });
+
+  it.each([
+    ['localhost:8080', ['localhost:8080']],
+    ['LOCALHOST.:8080', ['localhost:8080']],
+    ['localhost', ['localhost:8080']],
+    ['second.localhost', ['localhost:8080']],
+    ['127.0.0.1:8080', ['127.0.0.1:8080']],
+    ['[::1]:8080', ['[::1]:8080']],
+    ['shop.localhost', ['example.com', 'shop.localhost']],
+    ['192.0.2.7', ['192.0.2.7']],
+  ])('may be any visitor’s where it is the site’s own name: %s', (host, siteHosts) => {
+    expect(isForeign(host, { siteHosts })).toBe(false);
+    expect(isForeign(host, { siteHosts, isForwarded: true })).toBe(false);
+  });
+
+  it('is one by another name of the machine', () => {
+    expect(isForeign('127.0.0.1', { siteHosts: ['localhost:8080'] })).toBe(true);
+    expect(isForeign('0x7f.1', { siteHosts: ['127.0.0.1'] })).toBe(true);
+    expect(isForeign('localhost', { siteHosts: ['shop.localhost'] })).toBe(true);
+  });
+
+  it.each(['192.0.2.7', '192.0.2.7:80', '3221225991', '[::ffff:c000:207]', '10.0.0.4'])(
+    'by an address of the machine is nobody’s from elsewhere, but a health check: %s',
+    (host) => {
+      expect(isForeign(host)).toBe(true);
+      expect(isForeign(host, { isForwarded: true, isProxy: true })).toBe(true);
+      // A kubelet, a load balancer.
+      expect(isForeign(host, { client: address('10.0.0.1') })).toBe(false);
+      expect(isForeign(host, { client: address('198.51.100.1'), isProxy: true })).toBe(false);
+      // A site at home, or one that WordPress takes from each request.
+      expect(isForeign(host, { siteHosts: ['192.168.1.5'] })).toBe(false);
+      expect(isForeign(host, { siteHosts: [] })).toBe(false);
+    },
+  );
+
+  it('by an address of another machine is as that of any unknown site', () => {
+    expect(isForeign('198.51.100.20')).toBe(false);
+  });
+});
+
+describe('guard with hosts `*`', () => {
+  /** Sends bytes as they are. @returns all that comes back */
+  async function sendRaw(url: string, bytes: string): Promise<string> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.write(bytes);
+    const pieces: Buffer[] = [];
+    for await (const piece of socket) pieces.push(piece as Buffer);
+    return Buffer.concat(pieces).toString('latin1');
+  }
+
+  /** Asks as a visitor whom a trusted proxy names. */
+  const ask = (
+    url: string,
+    host: string,
+    headers: Readonly<Record<string, string>> = { 'x-forwarded-for': '203.0.113.5' },
+  ) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const { hostname, port } = new URL(url);
+      const asked = request({ host: hostname, port, headers: { host, ...headers }, agent: false }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asked.on('error', reject).end();
+    });
+
+  async function start(home: string, hosts = ['*']) {
+    const connector = await fakeConnector();
+    connector.home = home;
+    const reached: (string | undefined)[] = [];
+    connector.onRequest = (command, { headers }) => command === null && reached.push(headers.host);
+    const guard = await runningGuard(await dataFolderFor(connector, { hosts }, { trustedProxies: ['127.0.0.1'] }));
+    await eventually(() => connector.policy !== null);
+    return { guard, reached, connector };
+  }
+
+  it('answers visitors who name the machine as those of an unknown host, and the web server behind hears nothing', async () => {
+    const { guard, reached } = await start('https://example.com');
+    for (const host of MACHINE.filter((each) => each !== '')) {
+      // A colon without a port is refused before.
+      expect([host, await ask(guard.url, host)]).toEqual([host, host === 'localhost:' ? 400 : 404]);
+    }
+    expect(reached).toEqual([]);
+    for (const host of ['example.com', 'mapped.example', '198.51.100.20']) expect(await ask(guard.url, host)).toBe(200);
+    expect(reached).toEqual(['example.com', 'mapped.example', '198.51.100.20']);
+  });
+
+  it('gives a request without a host that of the site, and while it is not known only to this machine the server’s own', async () => {
+    const askWithout = (url: string, header = '') => sendRaw(url, `GET / HTTP/1.0\r\n${header}\r\n`);
+    const { guard, reached } = await start('https://example.com');
+    expect(await askWithout(guard.url, 'X-Forwarded-For: 203.0.113.5\r\n')).toMatch(/^HTTP\/1\.[01] 200/);
+    expect(reached).toEqual(['example.com']);
+    const unknown = await fakeConnector();
+    unknown.mode = 'gone';
+    const other = await runningGuard(await dataFolderFor(unknown, { hosts: ['*'] }));
+    const hosts: (string | undefined)[] = [];
+    unknown.onRequest = (command, { headers }) => command === null && hosts.push(headers.host);
+    await askWithout(other.url, 'Via: 1.0 proxy\r\n');
+    expect(hosts).toEqual([]);
+    await askWithout(other.url);
+    expect(hosts).toEqual([new URL(unknown.upstream).host]);
+  });
+
+  it.each(['localhost', '127.0.0.1', '[::1]'])('goes on serving a site whose own address is %s', async (name) => {
+    const { guard } = await start(`http://${name}:8080`);
+    expect(await ask(guard.url, `${name}:8080`)).toBe(200);
+  });
+
+  it('goes on serving what the configuration names', async () => {
+    const { guard, reached } = await start('https://example.com', [
+      '*',
+      'localhost',
+      '*.localhost',
+      '127.0.0.1',
+      '[::1]',
+    ]);
+    for (const host of ['localhost', 'a.localhost', '127.0.0.1:80', '[::1]'])
+      expect(await ask(guard.url, host)).toBe(200);
+    expect(await ask(guard.url, '127.0.0.2')).toBe(404);
+    expect(reached).toHaveLength(4);
+  });
+
+  it('serves this machine’s own requests by any name, also before the site is known, and nobody else’s', async () => {
+    const connector = await fakeConnector();
+    connector.mode = 'gone';
+    const reached: (string | undefined)[] = [];
+    connector.onRequest = (command, { headers }) => command === null && reached.push(headers.host);
+    const guard = await runningGuard(await dataFolderFor(connector, { hosts: ['*'] }));
+    await ask(guard.url, 'localhost:8080', {});
+    for (const name of ['via', 'forwarded', 'x-real-ip', 'x-forwarded-for']) {
+      expect(await ask(guard.url, 'localhost:8081', { [name]: '203.0.113.5' })).toBe(404);
+    }
+    expect(reached).toEqual(['localhost:8080']);
+  });
+
+  it('does not take the web server’s own address for the site’s, which WordPress may have from guard’s question', async () => {
+    const connector = await fakeConnector();
+    connector.home = connector.upstream;
+    const guard = await runningGuard(
+      await dataFolderFor(connector, { hosts: ['*'] }, { trustedProxies: ['127.0.0.1'] }),
+    );
+    await eventually(() => connector.policy !== null);
+    expect(await ask(guard.url, new URL(connector.upstream).host)).toBe(404);
+    expect(await ask(guard.url, 'example.com')).toBe(200);
+  });
+});
