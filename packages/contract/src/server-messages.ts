@@ -132,6 +132,8 @@ export const serverMessages = {
     one: '{count} mail could not be sent. These users can ask for a link with “Lost your password?”.',
     other: '{count} mails could not be sent. These users can ask for a link with “Lost your password?”.',
   },
+  salts_partly: 'WordPress has new security keys, but these are still the old ones: {names}.',
+  salts_set_in: 'They are set in {files}.',
   users_logged_out: {
     one: '{count} user was logged in and has to log in again.',
     other: '{count} users were logged in and have to log in again.',

@@ -3,7 +3,6 @@ import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { plainText } from '../lib/plain-text.js';
 import type { AuditEntry, JsonValue } from '../settings/audit-store.js';
-import type { SaltsOutcome } from '../wordpress/connector-commands.js';
 import type { StoredItem, StoredJob } from './jobs-store.js';
 
 /** Why a plugin was not reinstalled, by the connector's codes. */
@@ -47,20 +46,6 @@ export function reinstallSummary(items: readonly StoredItem[], outside: number):
   }
   if (outside > 0) lines.push(serverMessage('plugins_outside', { count: outside }));
   return lines;
-}
-
-/** The outcome for WordPress's salts, as a sentence. */
-export function saltsSentence(salts: SaltsOutcome): string {
-  switch (salts) {
-    case 'replaced':
-      return 'WordPress has new security keys, so every cookie made before is void.';
-    case 'kept':
-      return 'The security keys of WordPress stay, since new ones would end your session too.';
-    case 'not_writable':
-      return 'The security keys of WordPress stay, since wp-config.php can’t be written. Ask your hosting provider to replace them.';
-    case 'not_plain':
-      return 'The security keys of WordPress stay, since they are not plain text in wp-config.php. Replace them where they come from.';
-  }
 }
 
 /** Setting name of the audit rows for starts and ends of jobs. */

@@ -35,8 +35,23 @@ const reinstallAnswer = z.object({
 });
 export type Reinstalled = z.output<typeof reinstallAnswer>;
 
-const salts = z.enum(['replaced', 'kept', 'not_writable', 'not_plain']);
-export type SaltsOutcome = z.output<typeof salts>;
+/** By name of a security key and of a scheme: a keyed hash of what WordPress uses; null when a plugin makes it. */
+const saltPrints = z.record(z.string().max(40), z.string().max(64).nullable());
+export type SaltPrints = z.output<typeof saltPrints>;
+const salts = z.discriminatedUnion('change', [
+  z.object({ change: z.literal('kept') }),
+  z.object({
+    /** `nothing`: no value in wp-config.php that could be replaced. */
+    change: z.enum(['written', 'not_writable', 'nothing']),
+    mark: z.string().max(64),
+    before: saltPrints,
+    elsewhere: z.array(z.string().max(40)).max(8),
+    files: z.array(z.string()).max(3),
+  }),
+]);
+/** What was done for new salts, and what WordPress used until then. */
+export type NewSalts = z.output<typeof salts>;
+const saltsAnswer = z.object({ now: saltPrints });
 
 const resetAnswer = z.object({ reset_at: z.number().int(), users: z.number().int(), salts });
 const mailAnswer = z.object({
@@ -125,7 +140,9 @@ const STEP_MS = 60_000;
 export interface PostHackCommands {
   plugins(site: SiteConfig): Promise<InstalledPlugins>;
   reinstallPlugin(site: SiteConfig, file: string, directory: PluginDirectory): Promise<Reinstalled>;
-  forcePasswordReset(site: SiteConfig): Promise<{ readonly users: number; readonly salts: SaltsOutcome }>;
+  forcePasswordReset(site: SiteConfig): Promise<{ readonly users: number; readonly salts: NewSalts }>;
+  /** What WordPress uses now. @param mark of the answer that is to be compared with */
+  salts(site: SiteConfig, mark: string): Promise<SaltPrints>;
   /** @param step users after this id, in one of the partitions (`partition` of `partitions`), which may run in parallel */
   mailPasswordLinks(
     site: SiteConfig,
@@ -138,10 +155,7 @@ export interface PostHackCommands {
     },
   ): Promise<MailedLinks>;
   /** @param keep the browser whose session is kept */
-  logOutUsers(
-    site: SiteConfig,
-    keep: Visitor | null,
-  ): Promise<{ readonly users: number; readonly salts: SaltsOutcome }>;
+  logOutUsers(site: SiteConfig, keep: Visitor | null): Promise<{ readonly users: number; readonly salts: NewSalts }>;
   core(site: SiteConfig, checksums: string): Promise<CoreFiles | 'no_checksums' | 'checksums_unreachable'>;
   administrators(site: SiteConfig): Promise<Administrators>;
   options(site: SiteConfig): Promise<SiteOptions>;
@@ -168,6 +182,7 @@ export function createPostHackCommands(client: Pick<ConnectorClient, 'send'>): P
         'force-password-reset',
         await client.send(site, 'force-password-reset', {}, { timeoutMs: STEP_MS }),
       ),
+    salts: async (site, mark) => parseResponse(saltsAnswer, 'salts', await client.send(site, 'salts', { mark })).now,
     mailPasswordLinks: async (site, step) =>
       parseResponse(
         mailAnswer,
