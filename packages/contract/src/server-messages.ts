@@ -142,6 +142,9 @@ export const serverMessages = {
     one: '{count} changed file was replaced.',
     other: '{count} changed files were replaced.',
   },
+  download_differs: 'The download was damaged or changed: {file}. The old copy is still in place.',
+  download_not_on_list:
+    'The download holds {file}, of which the plugin directory has no checksum. The old copy is still in place.',
   plugins_clean: { one: '{count} plugin has a clean copy.', other: '{count} plugins have a clean copy.' },
   plugins_unchecked: {
     one: '{count} plugin could not be checked. It stays as it is.',

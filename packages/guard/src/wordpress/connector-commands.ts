@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { plainText } from '../lib/plain-text.js';
 import type { SiteConfig } from '../site.js';
 import { type CommandResponse, parseResponse } from './command-queue.js';
 import type { ConnectorClient, Visitor } from './connector-client.js';
@@ -10,12 +11,15 @@ export interface PluginDirectory {
   readonly checksums: string;
 }
 
+/** Names from files and databases: no sign in them deceives whoever reads a list. Longer than any path of PHP. */
+const name = z.string().transform((text) => plainText(text, 4096));
+
 const pluginsAnswer = z.object({
   plugins: z.array(
     z.object({
       file: z.string().max(500),
-      name: z.string(),
-      version: z.string(),
+      name,
+      version: name,
       kind: z.enum(['plugin', 'must-use', 'drop-in']),
       active: z.boolean(),
       network_active: z.boolean(),
@@ -30,8 +34,10 @@ const reinstallAnswer = z.object({
   result: z.enum(['done', 'skipped', 'failed']),
   reason: z.string().max(60),
   version: z.string(),
-  unknown_files: z.array(z.string()),
+  unknown_files: z.array(name),
   changed_files: z.number().int(),
+  /** File of the package that was not proved. */
+  refused_file: name.default(''),
 });
 export type Reinstalled = z.output<typeof reinstallAnswer>;
 
@@ -46,7 +52,7 @@ const salts = z.discriminatedUnion('change', [
     mark: z.string().max(64),
     before: saltPrints,
     elsewhere: z.array(z.string().max(40)).max(8),
-    files: z.array(z.string()).max(3),
+    files: z.array(name).max(3),
   }),
 ]);
 /** What was done for new salts, and what WordPress used until then. */
@@ -76,7 +82,7 @@ const logOutAnswer = z.object({ users: z.number().int(), salts });
 
 const foundFiles = z.object({
   /** `at`: time of the last change, Unix seconds. */
-  files: z.array(z.object({ file: z.string(), at: z.number().int() })),
+  files: z.array(z.object({ file: name, at: z.number().int() })),
   count: z.number().int(),
   /** Differs when any of the files differs. */
   state: z.string(),
@@ -85,18 +91,18 @@ export type FoundFiles = z.output<typeof foundFiles>;
 const coreAnswer = z.object({
   version: z.string(),
   changed: foundFiles,
-  missing: z.array(z.string()),
+  missing: z.array(name),
   unknown: foundFiles,
   /** Logs and settings of the server in WordPress's folders; older connectors count them among the unknown. */
-  left: z.array(z.string()).default([]),
+  left: z.array(name).default([]),
 });
 export type CoreFiles = z.output<typeof coreAnswer>;
 const administratorsAnswer = z.object({
   administrators: z.array(
     z.object({
       id: z.number().int(),
-      login: z.string(),
-      email: z.string(),
+      login: name,
+      email: name,
       registered: z.number().int(),
       last_login: z.number().int().nullable(),
       sessions: z.number().int(),
@@ -111,18 +117,18 @@ const optionsAnswer = z.object({
   admin_email: z.string(),
   default_role: z.string(),
   registration: z.boolean(),
-  strong_roles: z.array(z.string()),
+  strong_roles: z.array(name),
   settings_link: z.string(),
 });
 export type SiteOptions = z.output<typeof optionsAnswer>;
 const tasksAnswer = z.object({
-  tasks: z.array(z.object({ hook: z.string(), next: z.number().int(), owner: z.string() })),
+  tasks: z.array(z.object({ hook: name, next: z.number().int(), owner: name })),
 });
 export type ScheduledTasks = z.output<typeof tasksAnswer>['tasks'];
 
 const uploadsAnswer = z.object({
   complete: z.boolean(),
-  scripts: z.array(z.object({ file: z.string(), at: z.number().int(), state: z.string() })),
+  scripts: z.array(z.object({ file: name, at: z.number().int(), state: z.string() })),
   count: z.number().int(),
 });
 export type ScriptsInUploads = z.output<typeof uploadsAnswer>;
