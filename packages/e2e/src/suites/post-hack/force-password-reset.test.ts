@@ -21,6 +21,7 @@ onUnlikeStacks('Force password reset', (stack) => {
   let owner: Session;
   let author: Session;
   let applicationPassword: string;
+  let titleBefore = '';
   let configBefore: string;
   /** Mails of suites that ran before. */
   let before: ReadonlySet<string>;
@@ -58,9 +59,12 @@ onUnlikeStacks('Force password reset', (stack) => {
       stack,
       `update_user_meta( get_user_by( 'login', '${people.editor}' )->ID, 'locale', 'de_DE' );`,
     );
+    titleBefore = await runInWordPress(stack, "echo get_option( 'blogname' );");
+    await runInWordPress(stack, `update_option( 'blogname', 'Tea & <b>Cake</b> "1 < 2" &amp;lt;' );`);
     configBefore = config();
   });
   afterAll(async () => {
+    await runInWordPress(stack, `update_option( 'blogname', html_entity_decode( '${titleBefore}', ENT_QUOTES ) );`);
     await takeBackReset(stack);
     await runInWordPress(stack, `delete_user_meta( get_user_by( 'login', '${people.editor}' )->ID, 'locale' );`);
     await recover(stack, 'unblock', '--all');
@@ -136,6 +140,9 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect(text).toContain(`Username: ${member}`);
     expect(text).toMatch(/<html dir="ltr" lang="en">[\s\S]*Security Optimizer[\s\S]*href="http[^"]*action=rp&amp;key=/);
     expect(text).not.toContain('{{');
+    // The site's title as its owner typed it, in both parts.
+    expect(text).toContain('Tea & <b>Cake</b> "1 < 2" &lt;');
+    expect(text).toContain('Tea &amp; &lt;b&gt;Cake&lt;/b&gt; &quot;1 &lt; 2&quot; &amp;lt;');
     expect(decoded(mail(people.editor) ?? '')).toContain('Neues Passwort wählen');
   });
 
