@@ -10,6 +10,7 @@ require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
 require dirname( __DIR__ ) . '/security-optimizer/includes/class-checkup-files.php';
+require dirname( __DIR__ ) . '/security-optimizer/includes/class-files.php';
 
 $folder = sys_get_temp_dir() . '/checkup-files-' . bin2hex( random_bytes( 8 ) );
 mkdir( $folder, 0700 );
@@ -69,5 +70,11 @@ unlink( "$folder/error_log" );
 unlink( "$folder/notes" );
 check( 'is a finding: what is gone again', false, Security_Optimizer_Checkup_Files::is_left_by_server( "$folder/error_log" ) );
 rmdir( $folder );
+
+mkdir( "$folder/includes", 0700, true );
+file_put_contents( "$folder/includes/load.php", '' );
+file_put_contents( "$folder/includes\\load.php", 'planted' );
+check( 'a name with a backslash is not that of the file in a folder', array( '/includes/load.php', '/includes\\load.php' ), Security_Optimizer_Files::list_below( $folder ) );
+Security_Optimizer_Files::delete( $folder );
 
 finish_checks();

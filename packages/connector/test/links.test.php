@@ -15,6 +15,9 @@ define( 'ABSPATH', $base . '/site/' );
 define( 'WP_CONTENT_DIR', ABSPATH . 'wp-content' );
 define( 'WP_PLUGIN_DIR', WP_CONTENT_DIR . '/plugins' );
 define( 'AUTH_KEY', 'old' );
+define( 'WPINC', 'wp-includes' );
+define( 'SECURITY_OPTIMIZER_KEY', str_repeat( 'ab', 32 ) );
+define( 'SECURITY_OPTIMIZER_FILE', WP_CONTENT_DIR . '/mu-plugins/security-optimizer.php' );
 foreach ( array( '/site/wp-admin/includes', '/site/wp-content/plugins', '/site/wp-content/upgrade', '/neighbour' ) as $folder ) {
 	mkdir( $base . $folder, 0755, true );
 }
@@ -32,6 +35,12 @@ function update_site_option( $name, $value ) {
 function get_site_option( $name ) {
 	return isset( $GLOBALS['options'][ $name ] ) ? $GLOBALS['options'][ $name ] : false;
 }
+function wp_salt( $scheme ) {
+	return 'old' . $scheme;
+}
+function trailingslashit( $path ) {
+	return rtrim( $path, '/' ) . '/';
+}
 /** Called between the two renames, while visitors are told to wait. */
 function wp_opcache_invalidate() {
 	$GLOBALS['maintenance'] = array( is_link( ABSPATH . '.maintenance' ), @file_get_contents( ABSPATH . '.maintenance' ) );
@@ -39,7 +48,7 @@ function wp_opcache_invalidate() {
 function wp_opcache_invalidate_directory() {
 	wp_opcache_invalidate();
 }
-foreach ( array( 'salts', 'files', 'swap', 'clean-copy' ) as $class ) {
+foreach ( array( 'config-keys', 'protocol', 'secret', 'salts', 'files', 'swap', 'clean-copy' ) as $class ) {
 	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$class.php";
 }
 
@@ -59,7 +68,7 @@ if ( function_exists( 'posix_getuid' ) && 0 === posix_getuid() ) {
 	file_put_contents( $victim, $config );
 	chown( $victim, 65534 );
 	symlink( $victim, $wp );
-	check( "new salts refuse a configuration that is a link to another owner's file", 'not_writable', Security_Optimizer_Salts::replace() );
+	check( "new salts refuse a configuration that is a link to another owner's file", 'not_writable', Security_Optimizer_Salts::replace()['change'] );
 	check( "the other owner's file is as it was", $config, file_get_contents( $victim ) );
 	check( 'nothing is left beside it', array( 'file.php' ), names_in( $base . '/neighbour' ) );
 	unlink( $wp );
@@ -69,7 +78,7 @@ if ( function_exists( 'posix_getuid' ) && 0 === posix_getuid() ) {
 	file_put_contents( $base . '/neighbour/site/wp-config.php', $config );
 	chown( $base . '/neighbour/site', 65534 );
 	symlink( $base . '/neighbour/site/wp-config.php', $wp );
-	check( 'new salts refuse a link into a folder of another owner, although the file in it is ours', 'not_writable', Security_Optimizer_Salts::replace() );
+	check( 'new salts refuse a link into a folder of another owner, although the file in it is ours', 'not_writable', Security_Optimizer_Salts::replace()['change'] );
 	check( 'the file in that folder is as it was', $config, file_get_contents( $base . '/neighbour/site/wp-config.php' ) );
 	check( 'nothing is left in that folder', array( 'wp-config.php' ), names_in( $base . '/neighbour/site' ) );
 	unlink( $wp );
@@ -78,7 +87,7 @@ if ( function_exists( 'posix_getuid' ) && 0 === posix_getuid() ) {
 
 file_put_contents( $victim, $config );
 symlink( $victim, $wp );
-check( "new salts reach the owner's own configuration through a link, as WordPress reads it", 'replaced', Security_Optimizer_Salts::replace() );
+check( "new salts reach the owner's own configuration through a link, as WordPress reads it", 'written', Security_Optimizer_Salts::replace()['change'] );
 check( 'the link is still one', true, is_link( $wp ) );
 check( 'what it leads to has new salts', false, strpos( file_get_contents( $victim ), "'old'" ) );
 unlink( $wp );

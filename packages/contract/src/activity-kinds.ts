@@ -225,6 +225,18 @@ const SAID_VALUES: ReadonlySet<string> = new Set([
   ...['post.scheduled', 'login.locked'],
 ]);
 
+/** Settings of WordPress, as the connector calls them, whose values somebody has typed or are titles. */
+const TYPED_SETTINGS: ReadonlySet<string> = new Set([
+  ...['Site Title', 'Tagline', 'Network Title', 'Site Icon', 'Homepage', 'Posts page', 'Privacy Policy page'],
+  ...['WordPress Address', 'Site Address', 'Category base', 'Tag base'],
+  ...['Store uploads in this folder', 'Full URL path to files', 'Administration Email Address'],
+]);
+
+/** Whether values are what somebody has typed, so that "on" and "Monday" are no terms. */
+function isTyped({ kind, object }: EventWords): boolean {
+  return kind === 'option.changed' && TYPED_SETTINGS.has(object);
+}
+
 /** The owner's answer to the questions about consent is stored as a setting. */
 const ANSWERED = 'Answered the questions about data and e-mails';
 const PAUSED = 'Paused all protections until {after}';
@@ -246,6 +258,10 @@ function chooseSentence(
   if (before === after) return sentenceBare;
   if (kind === 'product.setting' && after === 'Given') return ANSWERED;
   if (kind === 'product.setting' && object === 'Pause') return OFF.has(after) ? RESUMED : PAUSED;
+  if (isTyped(words)) {
+    if (after === '') return settingSentences.emptied;
+    return before === '' ? settingSentences.set : sentence;
+  }
   if (ON.has(after) && OFF.has(before)) return settingSentences.on;
   if (OFF.has(after)) return after === '' && !ON.has(before) ? settingSentences.emptied : settingSentences.off;
   if (OFF.has(before)) return settingSentences.set;
@@ -281,7 +297,7 @@ export function eventSentence(words: EventWords, language: Language = englishMes
   const template = chooseSentence(kind, words);
   const value = (text: string | null) => {
     if (!text) return translate('nothing');
-    return SAID_VALUES.has(kind.id) ? sayEventValue(text, language) : text;
+    return SAID_VALUES.has(kind.id) && !isTyped(words) ? sayEventValue(text, language) : text;
   };
   const object = isNamed(kind.id, words.object) ? translate(words.object) : words.object;
   const values: Readonly<Record<string, string>> = {

@@ -143,6 +143,8 @@ export const serverMessages = {
     one: '{count} mail could not be sent. These users can ask for a link with “Lost your password?”.',
     other: '{count} mails could not be sent. These users can ask for a link with “Lost your password?”.',
   },
+  salts_partly: 'WordPress has new security keys, but these are still the old ones: {names}.',
+  salts_set_in: 'They are set in {files}.',
   users_logged_out: {
     one: '{count} user was logged in and has to log in again.',
     other: '{count} users were logged in and have to log in again.',
@@ -151,6 +153,9 @@ export const serverMessages = {
     one: '{count} changed file was replaced.',
     other: '{count} changed files were replaced.',
   },
+  download_differs: 'The download was damaged or changed: {file}. The old copy is still in place.',
+  download_not_on_list:
+    'The download holds {file}, of which the plugin directory has no checksum. The old copy is still in place.',
   plugins_clean: { one: '{count} plugin has a clean copy.', other: '{count} plugins have a clean copy.' },
   plugins_unchecked: {
     one: '{count} plugin could not be checked. It stays as it is.',

@@ -31,7 +31,7 @@ final class Security_Optimizer_Activity_Users {
 			self::record( 'login', $user, null, null, $user );
 			return;
 		}
-		$agent = isset( $_SERVER['HTTP_USER_AGENT'] ) ? Security_Optimizer_Outbox::text( wp_unslash( $_SERVER['HTTP_USER_AGENT'] ) ) : '';
+		$agent = isset( $_SERVER['HTTP_USER_AGENT'] ) ? Security_Optimizer_Outbox::shorten( wp_unslash( $_SERVER['HTTP_USER_AGENT'] ) ) : '';
 		$more  = array(
 			'administrator' => true,
 			'agent'         => $agent,

@@ -9,8 +9,14 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Clean_Copy {
 
+	/** Name of the download in the temporary folder. */
+	const ZIP = '/copy.zip';
+
 	/** @var string Version of the plugin as its header says. */
 	public $version;
+
+	/** @var string File of the package for which fetch() refused it; above the plugin's folder with `../` in front. */
+	public $refused_file = '';
 
 	/** @var string As WordPress names the plugin: `folder/main.php`, or `main.php`. */
 	private $file;
@@ -108,7 +114,7 @@ final class Security_Optimizer_Clean_Copy {
 		if ( ! wp_mkdir_p( $this->beside ) ) {
 			return 'not_writable';
 		}
-		$zip    = $this->beside . '/copy.zip';
+		$zip    = $this->beside . self::ZIP;
 		$answer = wp_remote_get(
 			$this->directory['downloads'] . '/plugin/' . $name . '.' . rawurlencode( $this->version ) . '.zip',
 			array(
@@ -127,8 +133,9 @@ final class Security_Optimizer_Clean_Copy {
 		if ( is_wp_error( $unpacked ) ) {
 			return 'disk_full_unzip_file' === $unpacked->get_error_code() ? 'disk_full' : 'download_failed';
 		}
-		if ( ! self::matches( $this->beside . '/' . $this->slug, $sums ) ) {
-			return 'checksum_differs';
+		$reason = $this->prove( $sums );
+		if ( '' !== $reason ) {
+			return $reason;
 		}
 		return $this->is_same_plugin() ? '' : 'another_plugin';
 	}
@@ -156,6 +163,7 @@ final class Security_Optimizer_Clean_Copy {
 		$known = (array) $known;
 		$kind  = ! empty( $known['sha256'] ) ? 'sha256' : 'md5';
 		$right = isset( $known[ $kind ] ) ? (array) $known[ $kind ] : array();
+		$right = array_map( 'strtolower', array_filter( $right, 'is_string' ) );
 		return in_array( hash_file( $kind, $path ), $right, true ) || self::is_readme( $name );
 	}
 
@@ -198,24 +206,28 @@ final class Security_Optimizer_Clean_Copy {
 	}
 
 	/**
-	 * Every file is on the list with the right sum, and every file of the list is there.
+	 * Every file that was unpacked is on the list with one of its sums. The list also has names of files that packages no
+	 * longer have; they harm nobody.
+	 *
+	 * @param array $sums The directory's checksums by file.
+	 * @return string Code of the reason why the package is refused, or ''.
 	 */
-	private static function matches( $folder, array $sums ) {
-		$there = array();
-		foreach ( Security_Optimizer_Files::list_below( $folder ) as $name ) {
+	private function prove( array $sums ) {
+		$folder = $this->beside . '/' . $this->slug;
+		foreach ( array_diff( scandir( $this->beside ), array( '.', '..', basename( self::ZIP ), $this->slug ) ) as $name ) {
+			$this->refused_file = '../' . $name;
+			return 'not_on_list';
+		}
+		$names = is_dir( $folder ) ? Security_Optimizer_Files::list_below( $folder ) : array();
+		foreach ( $names as $name ) {
 			$name = ltrim( $name, '/' );
 			$path = $folder . '/' . $name;
 			if ( is_link( $path ) || ! self::has_sum( $path, $name, isset( $sums[ $name ] ) ? $sums[ $name ] : array() ) ) {
-				return false;
-			}
-			$there[ $name ] = true;
-		}
-		foreach ( array_keys( $sums ) as $name ) {
-			if ( ! isset( $there[ $name ] ) && ! self::is_readme( (string) $name ) ) {
-				return false;
+				$this->refused_file = $name;
+				return isset( $sums[ $name ] ) ? 'checksum_differs' : 'not_on_list';
 			}
 		}
-		return array() !== $there;
+		return array() === $names ? 'download_failed' : '';
 	}
 
 	private static function is_readme( $name ) {

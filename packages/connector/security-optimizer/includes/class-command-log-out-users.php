@@ -18,7 +18,7 @@ final class Security_Optimizer_Command_Log_Out_Users {
 		return array(
 			'users' => Security_Optimizer_Sessions::end_all( $keep ),
 			// New salts would end the session that stays as well.
-			'salts' => $keep ? 'kept' : Security_Optimizer_Salts::replace(),
+			'salts' => $keep ? array( 'change' => 'kept' ) : Security_Optimizer_Salts::replace(),
 		);
 	}
 }

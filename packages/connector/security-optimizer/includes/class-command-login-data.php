@@ -74,7 +74,7 @@ final class Security_Optimizer_Command_Login_Data {
 		foreach ( array_slice( wp_roles()->role_names, 0, self::MAX_ROLES, true ) as $role => $name ) {
 			$roles[] = array(
 				'role' => (string) $role,
-				'name' => mb_substr( wp_strip_all_tags( translate_user_role( (string) $name ) ), 0, 100 ),
+				'name' => mb_substr( Security_Optimizer_Outbox::text( translate_user_role( (string) $name ) ), 0, 100 ),
 			);
 		}
 		return $roles;

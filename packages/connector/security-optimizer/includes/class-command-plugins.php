@@ -36,7 +36,7 @@ final class Security_Optimizer_Command_Plugins {
 		$installed = 'plugin' === $kind;
 		return array(
 			'file'           => $file,
-			'name'           => '' === $data['Name'] ? $file : wp_strip_all_tags( $data['Name'] ),
+			'name'           => '' === $data['Name'] ? $file : Security_Optimizer_Outbox::text( $data['Name'] ),
 			'version'        => (string) $data['Version'],
 			'kind'           => $kind,
 			'active'         => $installed && is_plugin_active( $file ),

@@ -53,7 +53,7 @@ final class Security_Optimizer_Command_Reinstall_Plugin {
 		$reason = $copy->fetch();
 		if ( '' !== $reason ) {
 			$skipped = in_array( $reason, array( 'not_free', 'version_gone', 'another_plugin' ), true );
-			return self::result( $skipped ? 'skipped' : 'failed', $reason, $copy->version );
+			return array( 'refused_file' => $copy->refused_file ) + self::result( $skipped ? 'skipped' : 'failed', $reason, $copy->version );
 		}
 		$unknown = array();
 		$changed = 0;

@@ -38,6 +38,7 @@ final class Security_Optimizer_Commands {
 		'force-password-reset' => array( 'Security_Optimizer_Command_Force_Password_Reset', 'run' ),
 		'mail-password-links'  => array( 'Security_Optimizer_Command_Mail_Password_Links', 'run' ),
 		'log-out-users'        => array( 'Security_Optimizer_Command_Log_Out_Users', 'run' ),
+		'salts'                => array( 'Security_Optimizer_Command_Salts', 'run' ),
 		'overview'             => array( 'Security_Optimizer_Command_Overview', 'run' ),
 		'checkup'              => array( 'Security_Optimizer_Command_Checkup', 'run' ),
 	);

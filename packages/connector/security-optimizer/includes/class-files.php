@@ -21,7 +21,9 @@ final class Security_Optimizer_Files {
 		$names = array();
 		$files = new RecursiveIteratorIterator( new RecursiveDirectoryIterator( $path, FilesystemIterator::SKIP_DOTS ) );
 		foreach ( $files as $file ) {
-			$names[] = str_replace( '\\', '/', substr( $file->getPathname(), strlen( $path ) ) );
+			$name = substr( $file->getPathname(), strlen( $path ) );
+			// Elsewhere than on Windows a backslash is part of a name, and the name another one.
+			$names[] = '\\' === DIRECTORY_SEPARATOR ? str_replace( '\\', '/', $name ) : $name;
 		}
 		sort( $names );
 		return $names;

@@ -162,12 +162,22 @@ final class Security_Optimizer_Outbox {
 	}
 
 	/**
+	 * A text as WordPress's own lists show it: WordPress stores titles, names and settings with entities for what was
+	 * typed, and shows tags as text. Nothing is taken away; guard shows control characters and invisible marks as such.
+	 *
 	 * @param mixed $value Anything.
-	 * @return string Plain text, not too long.
+	 * @return string What was typed, not too long.
 	 */
 	public static function text( $value ) {
-		$value = is_scalar( $value ) ? html_entity_decode( wp_strip_all_tags( (string) $value, true ), ENT_QUOTES, 'UTF-8' ) : '';
-		return mb_strlen( $value, 'UTF-8' ) > self::MAX_TEXT ? mb_substr( $value, 0, self::MAX_TEXT - 1, 'UTF-8' ) . '…' : $value;
+		return is_scalar( $value ) ? self::shorten( html_entity_decode( (string) $value, ENT_QUOTES | ENT_HTML5, 'UTF-8' ) ) : '';
+	}
+
+	/**
+	 * @param string $text Text without entities.
+	 * @return string The same, not too long.
+	 */
+	public static function shorten( $text ) {
+		return mb_strlen( $text, 'UTF-8' ) > self::MAX_TEXT ? mb_substr( $text, 0, self::MAX_TEXT - 1, 'UTF-8' ) . '…' : $text;
 	}
 
 	private static function event( $kind, array $object, $before, $after, $user, array $more ) {

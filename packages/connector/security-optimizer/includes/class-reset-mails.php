@@ -100,12 +100,18 @@ final class Security_Optimizer_Reset_Mails {
 			// An empty text says, as in WordPress, that somebody else sends it.
 			return true;
 		}
-		$title = wp_specialchars_decode( $mail['subject'] );
+		// Ours is the text itself; those of plugins may have entities, as WordPress's own has.
+		$title = $subject === $mail['subject'] ? $subject : wp_specialchars_decode( $mail['subject'] );
 		if ( $text !== $mail['message'] || false !== stripos( implode( "\n", (array) $mail['headers'] ), 'content-type' ) ) {
 			// A plugin has written a mail of its own.
 			return wp_mail( $mail['to'], $title, $mail['message'], $mail['headers'] );
 		}
-		$html = strtr( $template['html'], array_map( 'esc_html', $values ) );
+		$html = array();
+		foreach ( $values as $place => $value ) {
+			// Not esc_html(): it takes what was typed as an entity for one.
+			$html[ $place ] = htmlspecialchars( $value, ENT_QUOTES, 'UTF-8' );
+		}
+		$html = strtr( $template['html'], $html );
 		return Security_Optimizer_Html_Mail::send( $mail['to'], $title, $html, $text, $mail['headers'] );
 	}
 
@@ -118,7 +124,7 @@ final class Security_Optimizer_Reset_Mails {
 	 * @return string[] By the places in the mails.
 	 */
 	private static function values( $user, $key, $locale ) {
-		$site  = is_multisite() ? get_network()->site_name : wp_specialchars_decode( get_option( 'blogname' ), ENT_QUOTES );
+		$site  = html_entity_decode( is_multisite() ? get_network()->site_name : get_option( 'blogname' ), ENT_QUOTES | ENT_HTML5, 'UTF-8' );
 		$until = time() + (int) apply_filters( 'password_reset_expiration', DAY_IN_SECONDS );
 		$days  = (string) get_option( 'date_format' );
 		return array(

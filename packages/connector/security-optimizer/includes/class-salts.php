@@ -2,7 +2,7 @@
 /**
  * New salts for WordPress: every cookie and link that was signed with the old ones is void.
  *
- * The configuration file is valid at every moment: the new one is written beside, compared token by token, and renamed.
+ * The configuration file is valid at every moment: the new one is written beside, read back, and renamed.
  *
  * @package Security_Optimizer
  */
@@ -22,89 +22,164 @@ final class Security_Optimizer_Salts {
 		'NONCE_SALT',
 	);
 
+	/** Schemes for which WordPress signs cookies and nonces. */
+	const SCHEMES = array( 'auth', 'secure_auth', 'logged_in', 'nonce' );
+
+	/** Longest file in which the constants are looked for, bytes. */
+	const LONGEST_FILE = 262144;
+
 	/**
-	 * @return string `replaced`; `not_writable` or `not_plain` (the constants come from elsewhere) when nothing was
-	 *                changed in the file.
+	 * Gives the site new salts as far as it can. Whether WordPress uses them shows only in a new request: `prints`.
+	 *
+	 * @return array `change`: `written`, `not_writable`, or `nothing` (no value in wp-config.php that could be replaced;
+	 *               what WordPress keeps in its database is new in any case); `mark` and `before`, as `prints` takes and
+	 *               gives them; `elsewhere`: constants that are not those of wp-config.php; `files`: where they seem to
+	 *               be set, at most three.
 	 */
 	public static function replace() {
+		$mark   = bin2hex( random_bytes( 16 ) );
+		$before = self::prints( $mark );
 		// What WordPress keeps for itself where a constant is missing; it makes new ones.
 		foreach ( self::NAMES as $name ) {
 			delete_site_option( strtolower( $name ) );
 		}
 		delete_site_option( 'secret_key' );
-		if ( array() === array_filter( self::NAMES, 'defined' ) ) {
-			return 'replaced';
+		$file      = self::file();
+		$text      = null === $file ? false : file_get_contents( $file );
+		$keys      = new Security_Optimizer_Config_Keys( (string) $text, self::NAMES );
+		$elsewhere = self::elsewhere( $keys );
+		$new       = $keys->with_new_values( array( __CLASS__, 'salt' ) );
+		$change    = 'nothing';
+		if ( null !== $new ) {
+			$change = self::write( $file, (string) $text, $new ) ? 'written' : 'not_writable';
 		}
-		$file = self::file();
-		$text = null === $file ? false : file_get_contents( $file );
-		$new  = false === $text ? null : self::rewrite( $text );
-		if ( null === $new ) {
-			return 'not_plain';
-		}
-		return self::write( $file, $new ) ? 'replaced' : 'not_writable';
-	}
-
-	/**
-	 * @param string $text A configuration file.
-	 * @return string|null The same with new values for all eight, or null when one is not a plain string, or when
-	 *                     anything else would change.
-	 */
-	public static function rewrite( $text ) {
-		$tokens = token_get_all( $text );
-		$seen   = array();
-		$new    = '';
-		$name   = null;
-		$step   = 0;
-		// define ( 'NAME' , 'value' ): step counts the meaningful tokens that have come.
-		foreach ( $tokens as $token ) {
-			$kind  = is_array( $token ) ? $token[0] : null;
-			$piece = is_array( $token ) ? $token[1] : $token;
-			if ( ! in_array( $kind, array( T_WHITESPACE, T_COMMENT, T_DOC_COMMENT ), true ) ) {
-				if ( T_STRING === $kind && 'define' === strtolower( $piece ) ) {
-					$step = 1;
-				} elseif ( 1 === $step && '(' === $piece || 3 === $step && ',' === $piece ) {
-					++$step;
-				} elseif ( 2 === $step && T_CONSTANT_ENCAPSED_STRING === $kind ) {
-					$name = substr( $piece, 1, -1 );
-					$step = in_array( $name, self::NAMES, true ) ? 3 : 0;
-				} elseif ( 4 === $step && T_CONSTANT_ENCAPSED_STRING === $kind ) {
-					$piece         = "'" . self::salt() . "'";
-					$seen[ $name ] = isset( $seen[ $name ] ) ? 2 : 1;
-					$step          = 5;
-				} elseif ( 5 === $step && ')' === $piece ) {
-					$step = 0;
-				} else {
-					if ( $step >= 3 ) {
-						return null;
-					}
-					$step = 0;
-				}
-			}
-			$new .= $piece;
-		}
-		$whole = count( self::NAMES ) === count( $seen ) && array( 1 ) === array_values( array_unique( $seen ) );
-		return $whole && self::kinds( $new ) === self::kinds( $text ) ? $new : null;
-	}
-
-	/**
-	 * Kinds of all tokens: only values of strings may differ.
-	 */
-	private static function kinds( $text ) {
-		return array_map(
-			static function ( $token ) {
-				if ( ! is_array( $token ) ) {
-					return $token;
-				}
-				return T_CONSTANT_ENCAPSED_STRING === $token[0] ? $token[0] : $token[0] . $token[1];
-			},
-			token_get_all( $text )
+		return array(
+			'change'    => $change,
+			'mark'      => $mark,
+			'before'    => $before,
+			'elsewhere' => $elsewhere,
+			'files'     => array() === $elsewhere ? array() : self::find_files( $elsewhere ),
 		);
 	}
 
 	/**
-	 * 64 characters, none of which means anything inside single quotes.
+	 * What this request uses, in a form that tells whether it has changed and nothing else.
+	 *
+	 * @param string $mark Prints with the same mark can be compared.
+	 * @return array By name of a constant: of the value that WordPress uses for it, whether it comes from the constant or
+	 *               from the database; null when a plugin makes the salts and there is no such constant. By scheme: of
+	 *               what `wp_salt` gives.
 	 */
-	private static function salt() {
+	public static function prints( $mark ) {
+		$settings = Security_Optimizer_Secret::read();
+		$print    = static function ( $name, $value ) use ( $mark, $settings ) {
+			return Security_Optimizer_Protocol::mac( "salts\n$mark\n$name\n$value", $settings['secret'] );
+		};
+		$prints   = array();
+		foreach ( self::SCHEMES as $scheme ) {
+			$salt              = wp_salt( $scheme );
+			$prints[ $scheme ] = $print( $scheme, $salt );
+			$halves            = self::halves( $scheme, $salt );
+			foreach ( array( '_KEY', '_SALT' ) as $at => $end ) {
+				$name            = strtoupper( $scheme ) . $end;
+				$value           = null === $halves ? ( defined( $name ) ? constant( $name ) : null ) : $halves[ $at ];
+				$prints[ $name ] = null === $value ? null : $print( $name, $value );
+			}
+		}
+		return $prints;
+	}
+
+	/**
+	 * WordPress passes over a constant that is empty, that has the sample's text, or that another one equals.
+	 *
+	 * @return string[]|null Key and salt of which WordPress made this, or null when it made it of something else.
+	 */
+	private static function halves( $scheme, $salt ) {
+		$keys   = array( $scheme . '_key', 'SECRET_KEY' );
+		$salts  = array( $scheme . '_salt', 'SECRET_SALT' );
+		$values = static function ( array $names ) {
+			$constant = strtoupper( $names[0] );
+			return array_filter(
+				array(
+					defined( $constant ) ? constant( $constant ) : '',
+					get_site_option( $names[0] ),
+					defined( $names[1] ) ? constant( $names[1] ) : '',
+				),
+				static function ( $value ) {
+					return is_scalar( $value ) && '' !== (string) $value;
+				}
+			);
+		};
+		foreach ( $values( $keys ) as $key ) {
+			foreach ( $values( $salts ) as $other ) {
+				if ( $key . $other === $salt ) {
+					return array( (string) $key, (string) $other );
+				}
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * @return string[] Constants whose value is not one that wp-config.php gives as plain text.
+	 */
+	private static function elsewhere( Security_Optimizer_Config_Keys $keys ) {
+		return array_values(
+			array_filter(
+				self::NAMES,
+				static function ( $name ) use ( $keys ) {
+					if ( ! defined( $name ) ) {
+						return false;
+					}
+					foreach ( $keys->definitions() as $one ) {
+						if ( $name === $one['name'] && $one['plain'] && self::may_be_in_force( $one ) ) {
+							return false;
+						}
+					}
+					return true;
+				}
+			)
+		);
+	}
+
+	private static function may_be_in_force( array $definition ) {
+		return null === $definition['value'] || constant( $definition['name'] ) === $definition['value'];
+	}
+
+	/**
+	 * @param string[] $names Constants.
+	 * @return string[] Files of this request that define one of them, without those of WordPress and its plugins.
+	 */
+	private static function find_files( array $names ) {
+		$found   = array();
+		$folders = array_map( 'trailingslashit', array( ABSPATH . WPINC, ABSPATH . 'wp-admin', WP_CONTENT_DIR, dirname( SECURITY_OPTIMIZER_FILE ) ) );
+		foreach ( get_included_files() as $file ) {
+			$own = array_filter(
+				$folders,
+				static function ( $folder ) use ( $file ) {
+					$real = realpath( $folder );
+					return 0 === strpos( $file, $folder ) || false !== $real && 0 === strpos( $file, $real . '/' );
+				}
+			);
+			if ( array() !== $own || ! is_readable( $file ) || filesize( $file ) > self::LONGEST_FILE ) {
+				continue;
+			}
+			$text = (string) file_get_contents( $file );
+			if ( str_replace( $names, '', $text ) === $text ) {
+				continue;
+			}
+			$keys = new Security_Optimizer_Config_Keys( $text, $names );
+			if ( array() !== array_filter( array_map( array( __CLASS__, 'may_be_in_force' ), $keys->definitions() ) ) ) {
+				$found[] = $file;
+			}
+		}
+		return array_slice( $found, 0, 3 );
+	}
+
+	/**
+	 * @return string 64 characters, none of which means anything inside single quotes.
+	 */
+	public static function salt() {
 		$characters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!@#$%^&*()-_ []{}<>~`+=,.;:/?|';
 		$salt       = '';
 		for ( $i = 0; $i < 64; ++$i ) {
@@ -114,18 +189,17 @@ final class Security_Optimizer_Salts {
 	}
 
 	/**
-	 * Where WordPress itself looks for it.
+	 * Where WordPress itself looks for it: one folder above only where that is no WordPress of its own.
 	 */
 	private static function file() {
-		foreach ( array( ABSPATH . 'wp-config.php', dirname( ABSPATH ) . '/wp-config.php' ) as $file ) {
-			if ( is_file( $file ) ) {
-				return $file;
-			}
+		$above = dirname( ABSPATH );
+		if ( is_file( ABSPATH . 'wp-config.php' ) ) {
+			return ABSPATH . 'wp-config.php';
 		}
-		return null;
+		return is_file( $above . '/wp-config.php' ) && ! file_exists( $above . '/wp-settings.php' ) ? $above . '/wp-config.php' : null;
 	}
 
-	private static function write( $file, $text ) {
+	private static function write( $file, $old, $text ) {
 		// Where one user runs PHP for several sites, a link could lead to another site's configuration.
 		$linked = is_link( $file );
 		$file   = (string) realpath( $file );
@@ -143,7 +217,8 @@ final class Security_Optimizer_Salts {
 			&& @chmod( $beside, $mode )
 			&& ( fileowner( $beside ) === fileowner( $file ) || @chown( $beside, fileowner( $file ) ) )
 			&& ( filegroup( $beside ) === filegroup( $file ) || @chgrp( $beside, filegroup( $file ) ) );
-		if ( ! $same || ! @rename( $beside, $file ) ) {
+		// Whoever has changed the file meanwhile has the last word.
+		if ( ! $same || file_get_contents( $file ) !== $old || ! @rename( $beside, $file ) ) {
 			@unlink( $beside );
 			return false;
 		}

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { zipSync } from 'fflate';
+import { Zip, ZipDeflate } from 'fflate';
 import { startGuard, stopGuard } from './guard-process.js';
 import type { Stack } from './stack.js';
 
@@ -13,6 +13,10 @@ export interface OfferedPlugin {
   readonly name: string;
   readonly version: string;
   readonly files: Readonly<Record<string, string>>;
+  /** Checksums that its list has besides, or in place of those of its files. */
+  readonly listed?: Readonly<Record<string, unknown>>;
+  /** What its package has besides, in this order: name in the zip, content, and whether it is a link. */
+  readonly packed?: readonly (readonly [name: string, content: string, kind?: 'link'])[];
 }
 
 /** A plugin directory on this machine that speaks like the public one. */
@@ -51,7 +55,14 @@ export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): P
     if (plugin === undefined) return answer(404, JSON.stringify({ error: 'Plugin not found.' }));
     if (slug !== null) return answer(200, JSON.stringify(information(plugin, directory.url)));
     if (url.pathname === `/plugin-checksums/${plugin.slug}/${plugin.version}.json`) {
-      return answer(200, JSON.stringify({ plugin: plugin.slug, version: plugin.version, files: sums(plugin.files) }));
+      return answer(
+        200,
+        JSON.stringify({
+          plugin: plugin.slug,
+          version: plugin.version,
+          files: { ...sums(plugin.files), ...plugin.listed },
+        }),
+      );
     }
     if (url.pathname === `/plugin/${plugin.slug}.${plugin.version}.zip`) {
       return answer(200, zipOf(plugin, directory.fault === 'changed'));
@@ -92,16 +103,29 @@ function information({ slug, name, version }: OfferedPlugin, url: string) {
   return { slug, name, version, versions: { [version]: `${url}/plugin/${slug}.${version}.zip` } };
 }
 
-function sums(files: OfferedPlugin['files']) {
+/** As the public directory tells the sums of files. */
+export function sums(files: OfferedPlugin['files']) {
   const digest = (kind: string, text: string) => createHash(kind).update(text).digest('hex');
   return Object.fromEntries(
     Object.entries(files).map(([name, text]) => [name, { md5: digest('md5', text), sha256: digest('sha256', text) }]),
   );
 }
 
-function zipOf({ slug, files }: OfferedPlugin, changed: boolean): Uint8Array {
-  const entries = Object.entries(files).map(([name, text]) => {
-    return [`${slug}/${name}`, new TextEncoder().encode(changed ? `${text}\n// not what was checked` : text)] as const;
+function zipOf({ slug, files, packed = [] }: OfferedPlugin, changed: boolean): Uint8Array {
+  const chunks: Uint8Array[] = [];
+  const zip = new Zip((error, chunk) => {
+    if (error) throw error;
+    chunks.push(chunk);
   });
-  return zipSync(Object.fromEntries(entries));
+  const own = Object.entries(files).map(([name, text]) => {
+    return [`${slug}/${name}`, changed ? `${text}\n// not what was checked` : text] as const;
+  });
+  for (const [name, text, kind] of [...own, ...packed]) {
+    const entry = new ZipDeflate(name);
+    if (kind === 'link') Object.assign(entry, { os: 3, attrs: (0o120777 << 16) >>> 0 });
+    zip.add(entry);
+    entry.push(new TextEncoder().encode(text), true);
+  }
+  zip.end();
+  return Buffer.concat(chunks);
 }

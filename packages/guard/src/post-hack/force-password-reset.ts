@@ -1,13 +1,13 @@
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
-import type { Actor } from '../settings/audit-store.js';
+import type { Actor, JsonValue } from '../settings/audit-store.js';
 import type { SiteConfig } from '../site.js';
 import type { MailedLinks, PostHackCommands, ResetMails } from '../wordpress/connector-commands.js';
-import { saltsSentence } from './job-labels.js';
 import type { NewJob, Step } from './job-runner.js';
+import { proveSalts, saltsSentences } from './salts.js';
 
 export interface PasswordResetContext {
-  readonly commands: Pick<PostHackCommands, 'forcePasswordReset' | 'mailPasswordLinks'>;
+  readonly commands: Pick<PostHackCommands, 'forcePasswordReset' | 'salts' | 'mailPasswordLinks'>;
   /** Deletes trusted devices and pending challenges. */
   readonly forgetFactors: (site: SiteConfig) => Promise<void>;
   /** The mail in each language. */
@@ -23,7 +23,8 @@ type Cursor = {
   readonly partitions: readonly (number | null)[];
   readonly mailed: number;
   readonly failed: number;
-  readonly first: string;
+  /** What is said of the security keys, in sentences. */
+  readonly salts: readonly ServerText[];
 } | null;
 
 export function newPasswordReset(actor: Actor): NewJob {
@@ -33,12 +34,13 @@ export function newPasswordReset(actor: Actor): NewJob {
 /** The first step resets all passwords; the following ones mail links to users in batches. */
 export function passwordResetStep(deps: PasswordResetContext): Step {
   return async (site, job) => {
-    const cursor = job.cursor as Cursor;
+    const cursor = job.cursor as unknown as Cursor;
     if (cursor === null) {
       const { users, salts } = await deps.commands.forcePasswordReset(site);
       await deps.forgetFactors(site);
-      const next: Cursor = { partitions: Array(PARTITIONS).fill(0), mailed: 0, failed: 0, first: saltsSentence(salts) };
-      return { ...job, total: users, cursor: next, summary: [next.first] };
+      const said = saltsSentences(await proveSalts(deps.commands, site, salts));
+      const next: Cursor = { partitions: Array(PARTITIONS).fill(0), mailed: 0, failed: 0, salts: said };
+      return { ...job, total: users, cursor: next as unknown as JsonValue, summary: said };
     }
     const partitions = cursor.partitions.length;
     const mails = await deps.mails();
@@ -55,21 +57,22 @@ export function passwordResetStep(deps: PasswordResetContext): Step {
       partitions: results.map((result) => (result?.more === true ? result.last : null)),
       mailed: cursor.mailed + sum(({ mailed }) => mailed),
       failed: cursor.failed + sum(({ failed }) => failed),
-      first: cursor.first,
+      salts: cursor.salts,
     };
+    const stored = next as unknown as JsonValue;
     const done = job.done + sum(({ mailed, failed, left }) => mailed + failed + left);
-    if (next.partitions.some((after) => after !== null)) return { ...job, cursor: next, done };
-    return { ...job, state: 'done', cursor: next, done, total: Math.max(job.total, done), summary: toSummary(next) };
+    if (next.partitions.some((after) => after !== null)) return { ...job, cursor: stored, done };
+    return { ...job, state: 'done', cursor: stored, done, total: Math.max(job.total, done), summary: toSummary(next) };
   };
 }
 
-function toSummary({ mailed, failed, first }: NonNullable<Cursor>): ServerText[] {
-  const lines = [
+function toSummary({ mailed, failed, salts }: NonNullable<Cursor>): ServerText[] {
+  const lines: ServerText[] = [
     'No password from before works any more, and every session has ended.',
     serverMessage('password_links_mailed', { count: mailed }),
   ];
   if (failed > 0) {
     lines.push(serverMessage('password_links_failed', { count: failed }));
   }
-  return [...lines, first];
+  return [...lines, ...salts];
 }

@@ -3,8 +3,10 @@ import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { plainText } from '../lib/plain-text.js';
 import type { AuditEntry, JsonValue } from '../settings/audit-store.js';
-import type { SaltsOutcome } from '../wordpress/connector-commands.js';
 import type { StoredItem, StoredJob } from './jobs-store.js';
+
+/** Characters of a file's name that are shown. */
+const FILE_MAX = 200;
 
 /** Why a plugin was not reinstalled, by the connector's codes. */
 const reasons: Readonly<Record<string, string>> = {
@@ -20,6 +22,7 @@ const reasons: Readonly<Record<string, string>> = {
   no_checksums: 'The plugin directory has no checksums for this version, so a copy can’t be checked.',
   download_failed: 'The download failed. The old copy is still in place.',
   checksum_differs: 'The download was damaged or changed. The old copy is still in place.',
+  not_on_list: 'The plugin directory has no checksum for a file of the download. The old copy is still in place.',
   disk_full: 'The disk is full. The old copy is still in place.',
   not_writable: 'WordPress may not change its folder. The old copy is still in place.',
   not_stored: 'WordPress could not note what it was about to do. The old copy is still in place.',
@@ -27,8 +30,14 @@ const reasons: Readonly<Record<string, string>> = {
   not_put_back: 'The plugin’s folder could not be put back. Try again, or install the plugin by hand.',
 };
 
-/** @param changed files of the old copy that differed from the clean one */
-export function reinstallReason(code: string, changed = 0): ServerText {
+/**
+ * @param changed files of the old copy that differed from the clean one
+ * @param refused file of the package that was not proved, or ''
+ */
+export function reinstallReason(code: string, changed = 0, refused = ''): ServerText {
+  const file = plainText(refused, FILE_MAX);
+  if (file !== '' && code === 'checksum_differs') return serverMessage('download_differs', { file });
+  if (file !== '' && code === 'not_on_list') return serverMessage('download_not_on_list', { file });
   if (code === '') return changed === 0 ? '' : serverMessage('files_replaced', { count: changed });
   return reasons[code] ?? 'It could not be reinstalled.';
 }
@@ -47,20 +56,6 @@ export function reinstallSummary(items: readonly StoredItem[], outside: number):
   }
   if (outside > 0) lines.push(serverMessage('plugins_outside', { count: outside }));
   return lines;
-}
-
-/** The outcome for WordPress's salts, as a sentence. */
-export function saltsSentence(salts: SaltsOutcome): string {
-  switch (salts) {
-    case 'replaced':
-      return 'WordPress has new security keys, so every cookie made before is void.';
-    case 'kept':
-      return 'The security keys of WordPress stay, since new ones would end your session too.';
-    case 'not_writable':
-      return 'The security keys of WordPress stay, since wp-config.php can’t be written. Ask your hosting provider to replace them.';
-    case 'not_plain':
-      return 'The security keys of WordPress stay, since they are not plain text in wp-config.php. Replace them where they come from.';
-  }
 }
 
 /** Setting name of the audit rows for starts and ends of jobs. */

@@ -3,11 +3,11 @@ import type { Actor } from '../settings/audit-store.js';
 import type { SiteConfig } from '../site.js';
 import type { Visitor } from '../wordpress/connector-client.js';
 import type { PostHackCommands } from '../wordpress/connector-commands.js';
-import { saltsSentence } from './job-labels.js';
 import type { NewJob, Step } from './job-runner.js';
+import { proveSalts, saltsSentences } from './salts.js';
 
 export interface LogOutContext {
-  readonly commands: Pick<PostHackCommands, 'logOutUsers'>;
+  readonly commands: Pick<PostHackCommands, 'logOutUsers' | 'salts'>;
 }
 
 export function newLogOut(actor: Actor): NewJob {
@@ -21,7 +21,8 @@ export function newLogOut(actor: Actor): NewJob {
 export function logOutStep(deps: LogOutContext, keptSessions: { take(site: SiteConfig): Visitor | null }): Step {
   return async (site, job) => {
     const { users, salts } = await deps.commands.logOutUsers(site, keptSessions.take(site));
+    const outcome = await proveSalts(deps.commands, site, salts);
     const ended = serverMessage('users_logged_out', { count: users });
-    return { ...job, state: 'done', done: 1, total: 1, summary: [ended, saltsSentence(salts)] };
+    return { ...job, state: 'done', done: 1, total: 1, summary: [ended, ...saltsSentences(outcome)] };
   };
 }

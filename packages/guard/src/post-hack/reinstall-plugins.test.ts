@@ -24,7 +24,7 @@ const installed: InstalledPlugins = {
 };
 const plugins = async () => installed;
 const answer = (change: Partial<Reinstalled>): Reinstalled => ({
-  ...{ result: 'done', reason: '', version: '1.0', unknown_files: [], changed_files: 0 },
+  ...{ result: 'done', reason: '', version: '1.0', unknown_files: [], changed_files: 0, refused_file: '' },
   ...change,
 });
 
@@ -68,6 +68,16 @@ describe('a reinstallation', () => {
       ['unchecked', 'The plugin directory does not answer.'],
     ]);
     expect(summary(job)).toEqual(['2 plugins could not be checked. They stay as they are.', OUTSIDE]);
+  });
+
+  it('names the file for which a package was refused', async () => {
+    const differs = answer({ result: 'failed', reason: 'checksum_differs', refused_file: 'inc/a\u202e.php' });
+    const unknown = answer({ result: 'failed', reason: 'not_on_list', refused_file: 'b.php' });
+    const job = await run({ 'form/form.php': differs, 'hello.php': unknown });
+    expect(job.items.map(({ reason }) => toEnglish(reason))).toEqual([
+      'The download was damaged or changed: inc/a\\u202e.php. The old copy is still in place.',
+      'The download holds b.php, of which the plugin directory has no checksum. The old copy is still in place.',
+    ]);
   });
 
   it('does not count clean copies when there is none', async () => {

@@ -62,10 +62,11 @@ export function reinstallStep(deps: ReinstallContext): Step {
       reason,
       unknown_files: files,
       changed_files: changed,
+      refused_file: refused,
     } = await deps.commands.reinstallPlugin(site, running.id, deps.directory);
     // Nothing is known about this plugin, so it has not failed either.
     const state = reason === 'directory_unreachable' ? 'unchecked' : result;
-    return withItem(job, { ...running, state, reason: reinstallReason(reason, changed), files });
+    return withItem(job, { ...running, state, reason: reinstallReason(reason, changed, refused), files });
   };
 }
 

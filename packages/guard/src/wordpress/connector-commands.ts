@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { plainText } from '../lib/plain-text.js';
 import type { SiteConfig } from '../site.js';
 import { type CommandResponse, parseResponse } from './command-queue.js';
 import type { ConnectorClient, Visitor } from './connector-client.js';
@@ -10,12 +11,15 @@ export interface PluginDirectory {
   readonly checksums: string;
 }
 
+/** Names from files and databases: no sign in them deceives whoever reads a list. Longer than any path of PHP. */
+const name = z.string().transform((text) => plainText(text, 4096));
+
 const pluginsAnswer = z.object({
   plugins: z.array(
     z.object({
       file: z.string().max(500),
-      name: z.string(),
-      version: z.string(),
+      name,
+      version: name,
       kind: z.enum(['plugin', 'must-use', 'drop-in']),
       active: z.boolean(),
       network_active: z.boolean(),
@@ -30,13 +34,30 @@ const reinstallAnswer = z.object({
   result: z.enum(['done', 'skipped', 'failed']),
   reason: z.string().max(60),
   version: z.string(),
-  unknown_files: z.array(z.string()),
+  unknown_files: z.array(name),
   changed_files: z.number().int(),
+  /** File of the package that was not proved. */
+  refused_file: name.default(''),
 });
 export type Reinstalled = z.output<typeof reinstallAnswer>;
 
-const salts = z.enum(['replaced', 'kept', 'not_writable', 'not_plain']);
-export type SaltsOutcome = z.output<typeof salts>;
+/** By name of a security key and of a scheme: a keyed hash of what WordPress uses; null when a plugin makes it. */
+const saltPrints = z.record(z.string().max(40), z.string().max(64).nullable());
+export type SaltPrints = z.output<typeof saltPrints>;
+const salts = z.discriminatedUnion('change', [
+  z.object({ change: z.literal('kept') }),
+  z.object({
+    /** `nothing`: no value in wp-config.php that could be replaced. */
+    change: z.enum(['written', 'not_writable', 'nothing']),
+    mark: z.string().max(64),
+    before: saltPrints,
+    elsewhere: z.array(z.string().max(40)).max(8),
+    files: z.array(name).max(3),
+  }),
+]);
+/** What was done for new salts, and what WordPress used until then. */
+export type NewSalts = z.output<typeof salts>;
+const saltsAnswer = z.object({ now: saltPrints });
 
 const resetAnswer = z.object({ reset_at: z.number().int(), users: z.number().int(), salts });
 const mailAnswer = z.object({
@@ -61,7 +82,7 @@ const logOutAnswer = z.object({ users: z.number().int(), salts });
 
 const foundFiles = z.object({
   /** `at`: time of the last change, Unix seconds. */
-  files: z.array(z.object({ file: z.string(), at: z.number().int() })),
+  files: z.array(z.object({ file: name, at: z.number().int() })),
   count: z.number().int(),
   /** Differs when any of the files differs. */
   state: z.string(),
@@ -70,18 +91,18 @@ export type FoundFiles = z.output<typeof foundFiles>;
 const coreAnswer = z.object({
   version: z.string(),
   changed: foundFiles,
-  missing: z.array(z.string()),
+  missing: z.array(name),
   unknown: foundFiles,
   /** Logs and settings of the server in WordPress's folders; older connectors count them among the unknown. */
-  left: z.array(z.string()).default([]),
+  left: z.array(name).default([]),
 });
 export type CoreFiles = z.output<typeof coreAnswer>;
 const administratorsAnswer = z.object({
   administrators: z.array(
     z.object({
       id: z.number().int(),
-      login: z.string(),
-      email: z.string(),
+      login: name,
+      email: name,
       registered: z.number().int(),
       last_login: z.number().int().nullable(),
       sessions: z.number().int(),
@@ -96,18 +117,18 @@ const optionsAnswer = z.object({
   admin_email: z.string(),
   default_role: z.string(),
   registration: z.boolean(),
-  strong_roles: z.array(z.string()),
+  strong_roles: z.array(name),
   settings_link: z.string(),
 });
 export type SiteOptions = z.output<typeof optionsAnswer>;
 const tasksAnswer = z.object({
-  tasks: z.array(z.object({ hook: z.string(), next: z.number().int(), owner: z.string() })),
+  tasks: z.array(z.object({ hook: name, next: z.number().int(), owner: name })),
 });
 export type ScheduledTasks = z.output<typeof tasksAnswer>['tasks'];
 
 const uploadsAnswer = z.object({
   complete: z.boolean(),
-  scripts: z.array(z.object({ file: z.string(), at: z.number().int(), state: z.string() })),
+  scripts: z.array(z.object({ file: name, at: z.number().int(), state: z.string() })),
   count: z.number().int(),
 });
 export type ScriptsInUploads = z.output<typeof uploadsAnswer>;
@@ -125,7 +146,9 @@ const STEP_MS = 60_000;
 export interface PostHackCommands {
   plugins(site: SiteConfig): Promise<InstalledPlugins>;
   reinstallPlugin(site: SiteConfig, file: string, directory: PluginDirectory): Promise<Reinstalled>;
-  forcePasswordReset(site: SiteConfig): Promise<{ readonly users: number; readonly salts: SaltsOutcome }>;
+  forcePasswordReset(site: SiteConfig): Promise<{ readonly users: number; readonly salts: NewSalts }>;
+  /** What WordPress uses now. @param mark of the answer that is to be compared with */
+  salts(site: SiteConfig, mark: string): Promise<SaltPrints>;
   /** @param step users after this id, in one of the partitions (`partition` of `partitions`), which may run in parallel */
   mailPasswordLinks(
     site: SiteConfig,
@@ -138,10 +161,7 @@ export interface PostHackCommands {
     },
   ): Promise<MailedLinks>;
   /** @param keep the browser whose session is kept */
-  logOutUsers(
-    site: SiteConfig,
-    keep: Visitor | null,
-  ): Promise<{ readonly users: number; readonly salts: SaltsOutcome }>;
+  logOutUsers(site: SiteConfig, keep: Visitor | null): Promise<{ readonly users: number; readonly salts: NewSalts }>;
   core(site: SiteConfig, checksums: string): Promise<CoreFiles | 'no_checksums' | 'checksums_unreachable'>;
   administrators(site: SiteConfig): Promise<Administrators>;
   options(site: SiteConfig): Promise<SiteOptions>;
@@ -168,6 +188,7 @@ export function createPostHackCommands(client: Pick<ConnectorClient, 'send'>): P
         'force-password-reset',
         await client.send(site, 'force-password-reset', {}, { timeoutMs: STEP_MS }),
       ),
+    salts: async (site, mark) => parseResponse(saltsAnswer, 'salts', await client.send(site, 'salts', { mark })).now,
     mailPasswordLinks: async (site, step) =>
       parseResponse(
         mailAnswer,

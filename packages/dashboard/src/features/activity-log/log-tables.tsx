@@ -162,10 +162,21 @@ const FAILED: ReadonlySet<string> = new Set(['login.failed', 'login.locked', 'fa
 /** The event in the owner's language if its kind is known, otherwise the server's text. */
 export function eventText({ words, activity }: RegisteredRow, texts: DateTexts): string {
   if (activityKind(words.kind) === null) return activity;
-  const { kind, object, object_type: objectType, before } = words;
+  const { kind, object_type: objectType } = words;
+  const object = isolated(words.object);
+  const before = words.before === null ? null : isolated(words.before);
   // The end of a lockout is local time of the site.
-  const after = kind === 'login.locked' && words.after !== null ? momentText(words.after, texts) : words.after;
+  const ends = kind === 'login.locked' && words.after !== null ? momentText(words.after, texts) : words.after;
+  // The result of an action is no text yet.
+  const after = ends === null || kind === 'product.action' ? ends : isolated(ends);
   return eventSentence({ kind, object, objectType, before, after }, ownersLanguage);
+}
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** A name that is written from right to left keeps its place in the sentence (UAX #9, isolates). */
+function isolated(name: string): string {
+  return RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
 }
 
 function UserCell({ row }: { readonly row: RegisteredRow }) {

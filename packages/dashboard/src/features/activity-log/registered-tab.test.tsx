@@ -40,6 +40,15 @@ describe('the list of registered users', () => {
     expect(document.querySelector('.so-table b')).toBeNull();
   });
 
+  it('keeps a name that is written from right to left in its place in the sentence', async () => {
+    const title = { ...words('option.changed', 'Site Title'), before: 'חנות', after: 'Shop 2' };
+    site.log.registered = [deed(2, { words: words('post.updated', 'שלום (1)') }), deed(1, { words: title })];
+    await openLog(site, 'registered');
+    const [, first, second] = await tableTexts(TABLE);
+    expect(first?.[3]).toBe('Updated page “\u2068שלום (1)\u2069”');
+    expect(second?.[3]).toBe('Changed the setting “Site Title” from \u2068חנות\u2069 to Shop 2');
+  });
+
   it('tells the end of a lock by the clock of the reader', async () => {
     site.log.registered = [deed(1, { words: { ...words('login.locked', '198.51.100.7'), after: '2026-11-21 15:08' } })];
     await openLog(site, 'registered', { localeSlug: 'en-US' });

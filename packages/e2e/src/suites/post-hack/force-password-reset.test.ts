@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Job } from '@security-optimizer/contract/post-hack';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { ask } from '../../http/request.js';
@@ -14,10 +15,13 @@ const member = people.author;
 
 onUnlikeStacks('Force password reset', (stack) => {
   const config = () => readFileSync(join(stack.wordpressDir, 'wp-config.php'), 'utf8');
+  /** As its owner writes it: the file keeps its owner and mode. */
+  const writeConfig = (text: string) => writeFileSync(join(stack.wordpressDir, 'wp-config.php'), text);
   const withoutSalts = (text: string) => text.replace(/('(?:\w+_)?(?:KEY|SALT)'\s*,\s*)'[^']*'/g, "$1''");
   let owner: Session;
   let author: Session;
   let applicationPassword: string;
+  let titleBefore = '';
   let configBefore: string;
   /** Mails of suites that ran before. */
   let before: ReadonlySet<string>;
@@ -55,9 +59,12 @@ onUnlikeStacks('Force password reset', (stack) => {
       stack,
       `update_user_meta( get_user_by( 'login', '${people.editor}' )->ID, 'locale', 'de_DE' );`,
     );
+    titleBefore = await runInWordPress(stack, "echo get_option( 'blogname' );");
+    await runInWordPress(stack, `update_option( 'blogname', 'Tea & <b>Cake</b> "1 < 2" &amp;lt;' );`);
     configBefore = config();
   });
   afterAll(async () => {
+    await runInWordPress(stack, `update_option( 'blogname', html_entity_decode( '${titleBefore}', ENT_QUOTES ) );`);
     await takeBackReset(stack);
     await runInWordPress(stack, `delete_user_meta( get_user_by( 'login', '${people.editor}' )->ID, 'locale' );`);
     await recover(stack, 'unblock', '--all');
@@ -133,6 +140,9 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect(text).toContain(`Username: ${member}`);
     expect(text).toMatch(/<html dir="ltr" lang="en">[\s\S]*Security Optimizer[\s\S]*href="http[^"]*action=rp&amp;key=/);
     expect(text).not.toContain('{{');
+    // The site's title as its owner typed it, in both parts.
+    expect(text).toContain('Tea & <b>Cake</b> "1 < 2" &lt;');
+    expect(text).toContain('Tea &amp; &lt;b&gt;Cake&lt;/b&gt; &quot;1 &lt; 2&quot; &amp;lt;');
     expect(decoded(mail(people.editor) ?? '')).toContain('Neues Passwort wählen');
   });
 
@@ -156,6 +166,7 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect(job).toMatchObject({ state: 'done', error: '' });
     expect(job.done).toBe(job.total);
     expect(job.summary.join(' ')).toContain('got a link to choose a new password');
+    expect(job.summary.join(' ')).toContain('WordPress has new security keys, so every cookie made before is void.');
     expect(createsSession(await tryPassword('another-New-one'))).toBe(true);
   });
 
@@ -174,6 +185,41 @@ onUnlikeStacks('Force password reset', (stack) => {
     });
     expect(all.body.status).toBe(200);
     expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(302);
+    const { data } = all.body as unknown as { data: { job: Job } };
+    expect(data.job.summary).toContain('WordPress has new security keys, so every cookie made before is void.');
+  });
+
+  it('does not call keys replaced that a file of the host sets before wp-config.php', async () => {
+    const keys = ['AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE'].flatMap((name) => [`${name}_KEY`, `${name}_SALT`]);
+    const host = join(stack.dir, 'keys-of-the-host.php');
+    writeFileSync(host, `<?php\n${keys.map((name) => `define( '${name}', 'the host gives ${name}' );`).join('\n')}\n`);
+    chmodSync(host, 0o644);
+    const ownKeys = config();
+    owner = await logIn({ ...stack, password: 'the-owners-New-one' });
+    const later = ownKeys.replace(/define(\(\s*'\w+_(?:KEY|SALT)')/g, '@define$1');
+    writeConfig(later.replace('<?php', `<?php\nrequire '${host}';`));
+    try {
+      const salts = () => runInWordPress(stack, "echo wp_salt( 'auth' );");
+      const isLoggedIn = async () =>
+        (await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status === 200;
+      // PHP looks for a changed file every two seconds; then cookies of before are void.
+      await until('the site uses the keys of the host', async () => !(await isLoggedIn()), 120);
+      owner = await logIn({ ...stack, password: 'the-owners-New-one' });
+      const before = await salts();
+      const answer = await act(stack, owner, '/logout-users');
+      const { data } = answer.body as unknown as { data: { job: Job } };
+      const said = data.job.summary.join(' ');
+      expect(said).toContain('The security keys of WordPress could not be changed.');
+      expect(said).toContain(`They are set in ${realpathSync(host)}.`);
+      expect(said).toContain('Everyone is logged out all the same, since every session has ended.');
+      expect(said).toContain('By hand: put new ones from');
+      expect(said).not.toContain('so every cookie');
+      expect(await salts()).toBe(before);
+      expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(302);
+    } finally {
+      writeConfig(ownKeys);
+      rmSync(host);
+    }
   });
 });
 

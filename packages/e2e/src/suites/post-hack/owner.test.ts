@@ -110,11 +110,11 @@ function defineFlow(stack: Stack): void {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Reinstall all' }).click();
     const again = page.getByRole('button', { name: 'Try again: Event calendar' });
     await again.waitFor();
-    await row('Event calendar').getByText('The download was damaged or changed.').waitFor();
+    await row('Event calendar').getByText('The download was damaged or changed:').waitFor();
     directory.fault = 'none';
     await again.click();
     await row('Event calendar').getByText('Clean copy in place').waitFor();
-    await row('Contact form').getByText('The download was damaged or changed.').waitFor();
+    await row('Contact form').getByText('The download was damaged or changed:').waitFor();
   });
 
   it('says that nothing was reinstalled while the directory does not answer', async () => {

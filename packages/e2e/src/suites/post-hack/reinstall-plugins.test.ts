@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { logIn, type Session } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
-import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
+import {
+  type OfferedPlugin,
+  type PluginDirectory,
+  startPluginDirectory,
+  sums,
+  usePluginDirectory,
+} from '../../stacks/plugin-directory.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
@@ -34,6 +40,31 @@ const namesake = {
 };
 const own = { 'our-own.php': pluginHeader('Our own', '1.0').replace('Author: Example', 'Author: Ourselves') };
 
+/** A single file in the folder of plugins. */
+const hello = {
+  slug: 'hello-shelf',
+  name: 'Hello shelf',
+  version: '1.7',
+  files: { 'hello-shelf.php': `${pluginHeader('Hello shelf', '1.7')}\n`, 'readme.txt': 'Hello' },
+};
+/** Packages as the public directory has them, and such as nobody should get. */
+const listOnly = { 'img/old.png': { md5: '0'.repeat(32), sha256: '0'.repeat(64) }, '../../evil.php': { md5: [] } };
+const several = { 'includes/send.php': { sha256: ['0'.repeat(64), sums(form.files)['includes/send.php']?.sha256] } };
+const packages: readonly (readonly [string, Partial<OfferedPlugin>, string])[] = [
+  ['names on the list that the package lacks', { listed: listOnly }, ''],
+  ['several sums for one file', { listed: several }, ''],
+  ['a file that is not on the list', { packed: [['example-form/more.php', '<?php']] }, 'holds more.php, of which'],
+  ['a file beside its folder', { packed: [['evil.php', '<?php']] }, 'holds ../evil.php, of which'],
+  [
+    'a backslash in a name',
+    { packed: [['example-form/includes\\send.php', '<?php']] },
+    'holds includes\\send.php, of which',
+  ],
+  ['a link', { packed: [['example-form/link.php', '/etc/passwd', 'link']] }, 'holds link.php, of which'],
+  ['a file twice, the second time changed', { packed: [['example-form/form.php', '<?php']] }, 'changed: form.php.'],
+  ['another sum for a file', { listed: { 'form.php': { md5: '0'.repeat(32) } } }, 'changed: form.php.'],
+];
+
 onUnlikeStacks('Reinstall all', (stack) => {
   let owner: Session;
   let directory: PluginDirectory;
@@ -50,7 +81,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
   };
 
   beforeAll(async () => {
-    directory = await startPluginDirectory([form, shop, namesake]);
+    directory = await startPluginDirectory([form, shop, namesake, hello]);
     restore = await usePluginDirectory(stack, directory.url);
     owner = await logIn(stack);
   });
@@ -59,13 +90,15 @@ onUnlikeStacks('Reinstall all', (stack) => {
       stack,
       "update_option( 'active_plugins', array_values( array_diff( get_option( 'active_plugins' ), array( 'example-form/form.php' ) ) ) );",
     );
-    remove('example-form', 'example-shop', 'our-own');
+    remove('example-form', 'example-shop', 'our-own', 'hello-shelf.php', 'neighbour.php');
     await restore();
     await directory.close();
   });
   beforeEach(async () => {
     directory.fault = 'none';
     directory.delayMs = 0;
+    Object.assign(form, { listed: undefined, packed: undefined });
+    remove('hello-shelf.php', 'neighbour.php');
     remove('example-form', 'example-shop', 'our-own');
     put('example-form', form.files);
     put('example-shop', shop.files);
@@ -174,6 +207,35 @@ onUnlikeStacks('Reinstall all', (stack) => {
     expect(job.id).toBe(first.job.id);
     expect(job.items.find(({ id }) => id === 'example-form/form.php')?.state).toBe('done');
     expect(existsSync(path('example-form/includes/cache.php'))).toBe(false);
+  });
+
+  it.each(packages)('proves each file of a package with %s', async (_what, change, refused) => {
+    Object.assign(form, change);
+    const job = await reinstall({ only: ['example-form/form.php'] });
+    const item = job.items.find(({ id }) => id === 'example-form/form.php');
+    expect([item?.state, item?.reason]).toEqual(
+      refused === '' ? ['done', expect.stringContaining('replaced')] : ['failed', expect.stringContaining(refused)],
+    );
+    // Refused as a whole: the old copy is as it was.
+    expect(existsSync(path('example-form/includes/cache.php'))).toBe(refused !== '');
+    expect(existsSync(path('example-form/more.php'))).toBe(false);
+    expect(existsSync(join(stack.wordpressDir, 'wp-content/evil.php'))).toBe(false);
+    expect(await active('example-form/form.php')).toBe(true);
+  });
+
+  it('replaces a single file in place, and touches nothing beside it', async () => {
+    const neighbour = pluginHeader('Neighbour', '1.0');
+    put('.', { 'hello-shelf.php': `${hello.files['hello-shelf.php']}// a line put in\n`, 'neighbour.php': neighbour });
+    handOver();
+    const before = readdirSync(path('.')).sort();
+    const job = await reinstall({ only: ['hello-shelf.php'] });
+    const item = job.items.find(({ id }) => id === 'hello-shelf.php');
+    expect(item).toMatchObject({ state: 'done', version: '1.7', files: [] });
+    expect(item?.reason).toContain('1 changed file was replaced');
+    expect(readFileSync(path('hello-shelf.php'), 'utf8')).toBe(hello.files['hello-shelf.php']);
+    expect(readFileSync(path('neighbour.php'), 'utf8')).toBe(neighbour);
+    expect(existsSync(path('example-form/includes/cache.php'))).toBe(true);
+    expect(readdirSync(path('.')).sort()).toEqual(before);
   });
 
   it('leaves nothing beside the plugins', async () => {

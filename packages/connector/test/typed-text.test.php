@@ -1,0 +1,42 @@
+<?php
+/**
+ * Tests that the Activity Log gets texts as WordPress's own lists show them: nothing lost, entities read once.
+ *
+ * Run: php test/typed-text.test.php
+ *
+ * @package Security_Optimizer
+ */
+require __DIR__ . '/checks.php';
+
+define( 'ABSPATH', __DIR__ . '/' );
+require dirname( __DIR__ ) . '/security-optimizer/includes/class-outbox.php';
+
+$shown = array(
+	'what is no HTML'                           => array( 'Tea', 'Tea' ),
+	'an ampersand, as whoever may write HTML'   => array( 'Tea & cake', 'Tea & cake' ),
+	'an ampersand, as anybody else'             => array( 'Tea &amp; cake', 'Tea & cake' ),
+	'signs of comparison'                       => array( '1 < 2 > 0', '1 < 2 > 0' ),
+	'the same, stored with entities'            => array( '1 &lt; 2 &gt; 0', '1 < 2 > 0' ),
+	'tags'                                      => array( '<b>x</b> <script>alert(1)</script><!-- y -->', '<b>x</b> <script>alert(1)</script><!-- y -->' ),
+	'a tag that is not ended'                   => array( 'a <b', 'a <b' ),
+	'an entity that was typed'                  => array( '&amp;lt; &amp;amp;', '&lt; &amp;' ),
+	'quotation marks'                           => array( '&quot;x&quot; &#039;y&#039; &apos;z&apos; "q" \'r\'', '"x" \'y\' \'z\' "q" \'r\'' ),
+	'backslashes'                               => array( 'a\\b \\\\ \\n \\"', 'a\\b \\\\ \\n \\"' ),
+	'signs by number and by name'               => array( '&#8230; &hellip; &#x1F600; &copy;', '… … 😀 ©' ),
+	'what only looks like an entity'            => array( 'a&b=1&copy2=2 &; &unknown; &#0;', 'a&b=1&copy2=2 &; &unknown; &#0;' ),
+	'emoji of several signs'                    => array( '👩‍👩‍👧 👍🏽', '👩‍👩‍👧 👍🏽' ),
+	'other directions of writing'               => array( 'שלום مرحبا', 'שלום مرحبا' ),
+	'marks that nobody sees, for guard to show' => array( "a\u{202e}b\u{200b}c\x07", "a\u{202e}b\u{200b}c\x07" ),
+	'several lines and spaces'                  => array( " a\n\tb  c ", " a\n\tb  c " ),
+	'a number'                                  => array( 7, '7' ),
+	'what is no text'                           => array( array( 'a' ), '' ),
+	'200 characters'                            => array( str_repeat( '😀', 200 ), str_repeat( '😀', 200 ) ),
+	'more of them, with dots where it is cut'   => array( str_repeat( '😀', 201 ), str_repeat( '😀', 199 ) . '…' ),
+	'200 characters with entities'              => array( str_repeat( '&amp;', 200 ), str_repeat( '&', 200 ) ),
+);
+foreach ( $shown as $name => $pair ) {
+	check( "is shown as typed: $name", $pair[1], Security_Optimizer_Outbox::text( $pair[0] ) );
+}
+check( 'a browser is named as it names itself', 'a &amp; <b>', Security_Optimizer_Outbox::shorten( 'a &amp; <b>' ) );
+
+finish_checks();

@@ -1,0 +1,133 @@
+import { toEnglish } from '@security-optimizer/contract/server-message';
+import { expect, it } from 'vitest';
+import { siteConfig } from '../../test/support/site-config.js';
+import type { NewSalts, SaltPrints } from '../wordpress/connector-commands.js';
+import { judgeSalts, proveSalts, type SaltsOutcome, saltsSentences } from './salts.js';
+
+const NAMES = ['AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE'].flatMap((scheme) => [`${scheme}_KEY`, `${scheme}_SALT`]);
+const SCHEMES = ['auth', 'secure_auth', 'logged_in', 'nonce'];
+const prints = (value: string, others: SaltPrints = {}): SaltPrints => ({
+  ...Object.fromEntries([...NAMES, ...SCHEMES].map((name) => [name, `${value} ${name}`])),
+  ...others,
+});
+const old = (...names: string[]) => Object.fromEntries(names.map((name) => [name, `old ${name}`]));
+const written = (others: Partial<Exclude<NewSalts, { change: 'kept' }>> = {}) => ({
+  change: 'written' as const,
+  mark: 'ab'.repeat(16),
+  before: prints('old'),
+  elsewhere: [],
+  files: [],
+  ...others,
+});
+const said = (outcome: SaltsOutcome) => saltsSentences(outcome).map(toEnglish).join(' ');
+
+it('says that the keys are replaced only when all eight and all that is made of them are others', () => {
+  expect(judgeSalts(written(), prints('new'))).toEqual({ kind: 'replaced' });
+  for (const name of [...NAMES, ...SCHEMES]) {
+    expect(judgeSalts(written(), prints('new', old(name))).kind, name).not.toBe('replaced');
+  }
+});
+
+it('counts keys that were in the database, since WordPress has made new ones', () => {
+  expect(judgeSalts(written({ change: 'nothing' }), prints('new'))).toEqual({ kind: 'replaced' });
+});
+
+it('names the keys that stay and where they are set', () => {
+  const found = written({ elsewhere: ['AUTH_KEY', 'NONCE_SALT'], files: ['/srv/keys.php'] });
+  const outcome = judgeSalts(found, prints('new', old('AUTH_KEY', 'NONCE_SALT')));
+  expect(outcome).toEqual({
+    kind: 'partly',
+    names: ['AUTH_KEY', 'NONCE_SALT'],
+    isCookieVoid: true,
+    cause: 'elsewhere',
+    files: ['/srv/keys.php'],
+  });
+  expect(said(outcome)).toContain('these are still the old ones: AUTH_KEY, NONCE_SALT.');
+  expect(said(outcome)).toContain('They are set in /srv/keys.php.');
+  expect(said(outcome)).toContain('Every cookie made before is void all the same.');
+  expect(said(outcome)).toContain('By hand:');
+});
+
+it('does not call a cookie void while a scheme has its old salt', () => {
+  const outcome = judgeSalts(written(), prints('new', old('AUTH_KEY', 'AUTH_SALT', 'auth')));
+  expect(outcome).toMatchObject({ kind: 'partly', isCookieVoid: false, cause: 'old-file' });
+  expect(said(outcome)).not.toContain('void');
+  expect(said(outcome)).toContain('Everyone is logged out all the same');
+});
+
+it('says why nothing has changed', () => {
+  const causes = [
+    [written({ change: 'not_writable' }), 'not-writable'],
+    [written({ change: 'nothing' }), 'elsewhere'],
+    [written({ elsewhere: NAMES }), 'elsewhere'],
+    [written(), 'old-file'],
+  ] as const;
+  for (const [answer, cause] of causes) {
+    expect(judgeSalts(answer, prints('old'))).toMatchObject({ kind: 'stay', cause, isCookieVoid: false });
+  }
+});
+
+it('knows salts that a plugin makes', () => {
+  const outcome = judgeSalts(written(), prints('new', old(...SCHEMES)));
+  expect(outcome).toMatchObject({ kind: 'stay', names: [], cause: 'plugin' });
+});
+
+it('takes keys of which nothing is known as neither old nor new', () => {
+  const nothing = Object.fromEntries(NAMES.map((name) => [name, null]));
+  expect(judgeSalts(written({ before: prints('old', nothing) }), prints('new', nothing))).toEqual({ kind: 'replaced' });
+  expect(judgeSalts(written({ before: prints('old', nothing) }), prints('old', nothing))).toMatchObject({
+    kind: 'stay',
+    cause: 'plugin',
+  });
+});
+
+/** Answers of WordPress, one for each question; the last goes on. Null for none. */
+function wordpress(...answers: readonly (SaltPrints | null)[]) {
+  const pauses: number[] = [];
+  let asked = 0;
+  const commands = {
+    salts: async (_site: unknown, mark: string) => {
+      expect(mark).toBe('ab'.repeat(16));
+      const answer = answers[Math.min(asked++, answers.length - 1)];
+      if (answer === null || answer === undefined) throw new Error('no answer');
+      return answer;
+    },
+  };
+  const pause = async (ms: number) => {
+    pauses.push(ms);
+  };
+  return { prove: (answer: NewSalts) => proveSalts(commands, siteConfig(), answer, pause), pauses, asked: () => asked };
+}
+
+it('asks two new requests, and believes the worse answer', async () => {
+  const one = wordpress(prints('new'));
+  expect(await one.prove(written())).toEqual({ kind: 'replaced' });
+  expect([one.asked(), one.pauses]).toEqual([2, []]);
+  const two = wordpress(prints('new'), prints('old'));
+  expect(await two.prove(written())).toMatchObject({ kind: 'stay', cause: 'old-file' });
+});
+
+it('gives PHP time to look at the new file', async () => {
+  const site = wordpress(prints('old'), prints('old'), prints('new'));
+  expect(await site.prove(written())).toEqual({ kind: 'replaced' });
+  expect(site.pauses).toHaveLength(1);
+});
+
+it('waits for nothing where no new file can be', async () => {
+  const site = wordpress(prints('old'));
+  expect((await site.prove(written({ elsewhere: NAMES }))).kind).toBe('stay');
+  expect([site.asked(), site.pauses]).toEqual([2, []]);
+});
+
+it('does not say what it does not know', async () => {
+  const site = wordpress(null);
+  const outcome = await site.prove(written());
+  expect(outcome).toEqual({ kind: 'unknown' });
+  expect(said(outcome)).toContain('It is not known');
+});
+
+it('asks nothing where the keys were kept', async () => {
+  const site = wordpress(null);
+  expect(await site.prove({ change: 'kept' })).toEqual({ kind: 'kept' });
+  expect(site.asked()).toBe(0);
+});

@@ -1,0 +1,136 @@
+import type { ServerText } from '@security-optimizer/contract/server-message';
+import { serverMessage } from '@security-optimizer/contract/server-messages';
+import type { SiteConfig } from '../site.js';
+import type { NewSalts, PostHackCommands, SaltPrints } from '../wordpress/connector-commands.js';
+
+/** What WordPress signs cookies and nonces with, made of two keys each. */
+const SCHEMES = ['auth', 'secure_auth', 'logged_in', 'nonce'] as const;
+
+/** The constants of WordPress's security keys: `AUTH_KEY` and so on. */
+const KEYS = ['key', 'salt'].flatMap((half) => SCHEMES.map((scheme) => `${scheme}_${half}`.toUpperCase()));
+
+/**
+ * What became of WordPress's security keys.
+ * - `replaced`: all eight are others now, in WordPress itself
+ * - `partly`, `stay`: `names` are in force as before (none where a plugin makes the keys); `isCookieVoid`: no cookie of
+ *   before is accepted all the same, since each is signed with two keys
+ * - `kept`: nothing was to change
+ * - `unknown`: no new request of WordPress could be asked
+ */
+export type SaltsOutcome =
+  | { readonly kind: 'replaced' | 'kept' | 'unknown' }
+  | {
+      readonly kind: 'partly' | 'stay';
+      readonly names: readonly string[];
+      readonly isCookieVoid: boolean;
+      readonly cause: SaltsCause;
+      /** Where they seem to be set. */
+      readonly files: readonly string[];
+    };
+
+/** `old-file`: the new file is written, and PHP still runs the one before. `plugin`: a plugin makes the keys. */
+export type SaltsCause = 'not-writable' | 'elsewhere' | 'old-file' | 'plugin';
+
+/** Compares what WordPress used in the request that wrote new keys with what a later request uses. */
+export function judgeSalts(written: Exclude<NewSalts, { change: 'kept' }>, now: SaltPrints): SaltsOutcome {
+  const { before, change, elsewhere, files } = written;
+  const isSame = (name: string) => (before[name] ?? null) !== null && before[name] === now[name];
+  const names = KEYS.filter(isSame);
+  const schemes = SCHEMES.filter(isSame);
+  if (names.length === 0 && schemes.length === 0) return { kind: 'replaced' };
+  const outside = names.filter((name) => elsewhere.includes(name));
+  const causes: Readonly<Record<typeof change, SaltsCause>> = {
+    written: 'old-file',
+    not_writable: 'not-writable',
+    nothing: 'elsewhere',
+  };
+  const cause = names.length === 0 ? 'plugin' : outside.length === names.length ? 'elsewhere' : causes[change];
+  return {
+    kind: names.length === KEYS.length || names.length === 0 ? 'stay' : 'partly',
+    names,
+    isCookieVoid: schemes.length === 0,
+    cause,
+    files: cause === 'elsewhere' ? files : [],
+  };
+}
+
+/** Pauses before WordPress is asked again, milliseconds: PHP looks for a changed file every two seconds by default. */
+const PAUSES_MS = [0, 3000, 3000] as const;
+
+/**
+ * Asks WordPress, in new requests, whether the keys in force are others now. Where several PHP processes or machines
+ * answer, the worst answer of the last round counts. Never rejects: what could not be asked is `unknown`.
+ */
+export async function proveSalts(
+  commands: Pick<PostHackCommands, 'salts'>,
+  site: SiteConfig,
+  written: NewSalts,
+  pause: (ms: number) => Promise<void> = wait,
+): Promise<SaltsOutcome> {
+  if (written.change === 'kept') return { kind: 'kept' };
+  let outcome: SaltsOutcome = { kind: 'unknown' };
+  for (const ms of PAUSES_MS) {
+    if (ms > 0) await pause(ms);
+    outcome = await askTwice(commands, site, written);
+    const mayChange = outcome.kind === 'unknown' || ('cause' in outcome && outcome.cause === 'old-file');
+    if (!mayChange) return outcome;
+  }
+  return outcome;
+}
+
+async function askTwice(
+  commands: Pick<PostHackCommands, 'salts'>,
+  site: SiteConfig,
+  written: Exclude<NewSalts, { change: 'kept' }>,
+): Promise<SaltsOutcome> {
+  try {
+    const answers = await Promise.all([commands.salts(site, written.mark), commands.salts(site, written.mark)]);
+    const outcomes = answers.map((now) => judgeSalts(written, now));
+    return outcomes.find(({ kind }) => kind !== 'replaced') ?? { kind: 'replaced' };
+  } catch {
+    return { kind: 'unknown' };
+  }
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+const BY_HAND =
+  'By hand: put new ones from https://api.wordpress.org/secret-key/1.1/salt/ in place of the old ones where they are set.';
+const LOGGED_OUT = 'Everyone is logged out all the same, since every session has ended.';
+const VOID = 'Every cookie made before is void all the same.';
+
+const reasons: Readonly<Record<SaltsCause, string>> = {
+  'not-writable': 'WordPress may not write wp-config.php.',
+  elsewhere: 'They don’t come from plain text in wp-config.php, but from somewhere else, such as a file of the host.',
+  'old-file':
+    'New ones stand in wp-config.php, but WordPress still uses the old ones: PHP may run the old file, or something else sets the same ones first. Restart PHP, or ask your hosting provider to.',
+  plugin: 'A plugin makes them, not wp-config.php.',
+};
+
+/** The outcome in sentences: what is known, why, and what to do by hand. */
+export function saltsSentences(outcome: SaltsOutcome): ServerText[] {
+  switch (outcome.kind) {
+    case 'replaced':
+      return ['WordPress has new security keys, so every cookie made before is void.'];
+    case 'kept':
+      return ['The security keys of WordPress stay, since new ones would end your session too.'];
+    case 'unknown':
+      return [
+        'It is not known whether WordPress has new security keys, since it could not be asked again.',
+        LOGGED_OUT,
+        BY_HAND,
+      ];
+    default: {
+      const { kind, names, isCookieVoid, cause, files } = outcome;
+      const first: ServerText =
+        kind === 'stay'
+          ? 'The security keys of WordPress could not be changed.'
+          : serverMessage('salts_partly', { names: names.join(', ') });
+      const where = files.length === 0 ? [] : [serverMessage('salts_set_in', { files: files.join(', ') })];
+      const end = cause === 'old-file' || cause === 'plugin' ? [] : [BY_HAND];
+      return [first, isCookieVoid ? VOID : LOGGED_OUT, reasons[cause], ...where, ...end];
+    }
+  }
+}
