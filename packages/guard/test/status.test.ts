@@ -77,3 +77,26 @@ describe('status of many sites', () => {
     expect(ids(await status(dataDir, '--problems'))).toEqual(['ill']);
   });
 });
+
+describe('status of a site whose time zone guard’s table reads in another way', () => {
+  it.each([
+    ['America/Nowhere', -3 * 3600],
+    ['Europe/Berlin', -3 * 3600],
+  ])('warns of %s, and goes by the clock that WordPress tells', async (timezone, offset) => {
+    const connector = await fakeConnector();
+    connector.names = { timezone, clock: { time: Math.floor(Date.now() / 1000), offset } };
+    const { report } = await status(await dataFolderFor(connector));
+    expect(report.sites).toMatchObject([{ connector: 'ok', unknownTimeZone: timezone }]);
+    expect(report.warnings.join()).toContain(
+      `guard’s table of time zones lacks ${timezone}, or has other rules for it, so guard goes by the site’s own clock.`,
+    );
+  });
+
+  it('says nothing where both agree', async () => {
+    const connector = await fakeConnector();
+    connector.names = { timezone: '+05:45', clock: { time: Math.floor(Date.now() / 1000), offset: 20_700 } };
+    const { report } = await status(await dataFolderFor(connector));
+    expect(report.sites).toMatchObject([{ unknownTimeZone: null }]);
+    expect(report.warnings.join()).not.toContain('time zones');
+  });
+});

@@ -9,6 +9,7 @@ import { loadConfig } from '../config/load-config.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { printSocketAddress } from '../lib/socket-address.js';
+import { toKnownTimeZone } from '../lib/time-zone.js';
 import { includesEverybody } from '../lib/typed-ranges.js';
 import { version } from '../lib/version.js';
 import { sqlThrottledAccountsStore } from '../login/throttled-accounts.js';
@@ -167,6 +168,8 @@ export interface SiteStatus {
   readonly keyRestoredAt: string | null;
   /** Until when everything is off (`security-optimizer pause`), as ISO 8601 text; null when nothing is paused. */
   readonly pausedUntil: string | null;
+  /** The site's time zone where guard's table lacks it or has other rules for it: the site's own clock holds. Else null. */
+  readonly unknownTimeZone: string | null;
   /** Whether WordPress answers visitors who go past guard. */
   readonly directRequests: 'allowed' | 'refused';
   /** Whether the web server behind guard sees each visitor's address, or guard's; null when that can't be known. */
@@ -271,6 +274,11 @@ export async function statusReport(
         isAnswering && status.homeUrl !== null
           ? await examineServerBehind(site, new URL(status.homeUrl), { guard: server, withPages, now: systemClock })
           : { isAddressSeen: null, openPages: [] };
+      if (status.unknownTimeZone !== null) {
+        warned.push(
+          `guard’s table of time zones lacks ${status.unknownTimeZone}, or has other rules for it, so guard goes by the site’s own clock. Update Node.js.`,
+        );
+      }
       const { isAddressSeen, openPages } = behind;
       const visitors = isAddressSeen === null ? null : isAddressSeen ? ('seen' as const) : ('hidden' as const);
       warned.push(...toServerBehindWarnings(behind, site.upstream));
@@ -361,6 +369,7 @@ async function siteStatus(
     policyInSync,
     keyRestoredAt: keyRestoredAt === null ? null : new Date(keyRestoredAt).toISOString(),
     pausedUntil,
+    unknownTimeZone: outcome instanceof ConnectorError ? null : findUnknownTimeZone(outcome),
     directRequests: site.requireGuard ? 'refused' : 'allowed',
   };
 }
@@ -383,6 +392,11 @@ async function askConnector(site: SiteConfig, facts: SiteFacts | null): Promise<
   } finally {
     client.close();
   }
+}
+
+/** The site's time zone where guard's table lacks it or has other rules for it; else null. */
+function findUnknownTimeZone({ timezone, clock }: HelloResponse): string | null {
+  return clock === null || toKnownTimeZone(timezone, clock) === timezone ? null : timezone;
 }
 
 /** Guard refuses a call of its API without a session by itself, so this starts no PHP. */
