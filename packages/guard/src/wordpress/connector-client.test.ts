@@ -180,7 +180,7 @@ describe('a command', () => {
     const { connector, client, site } = await setUp();
     // Never reached: the address that WordPress names would send on again.
     connector.onlyHost = 'network.example:80';
-    const redirect = { target: 'http://network.example/', to: 'elsewhere' };
+    const redirect = { from: new URL(site.upstream).host, target: 'http://network.example/', to: 'host' };
     await expect(client.hello(site)).rejects.toMatchObject({ fault: { kind: 'unreachable', redirect } });
     await expect(client.whoIs(site, visitor)).rejects.toMatchObject({
       code: 'connector_redirected',

@@ -213,7 +213,7 @@ export function createConnectorClient(options: {
         const answer = await enqueue(() => sendAs(sender, site, path, name, content, visitor?.cookie, timeoutMs));
         other = answer.signal === undefined ? toOther(getRedirectOrigin(answer, sender), fallback) : null;
         if (other === null) {
-          onSignal(site, name, await verifyRunning(site, answer, sender));
+          onSignal(site, name, await verifyRunning(site, answer, sender, first.host || named.host));
           return answer;
         }
       } catch (error) {
@@ -226,9 +226,14 @@ export function createConnectorClient(options: {
   }
 
   /** @returns the connector's signal. @throws ConnectorError, by which a connector is not missing during maintenance */
-  async function verifyRunning(site: SiteConfig, answer: CommandResponse, sender: Sender): Promise<Signal> {
+  async function verifyRunning(
+    site: SiteConfig,
+    answer: CommandResponse,
+    sender: Sender,
+    firstHost: string,
+  ): Promise<Signal> {
     try {
-      return verify(site, answer, sender, facts(site) !== null);
+      return verify(site, answer, { ...sender, firstHost, isKnown: facts(site) !== null });
     } catch (error) {
       const isMissing = error instanceof ConnectorError && error.fault.kind === 'missing';
       if (isMissing && (await options.isInMaintenance?.(site)) === true) {
@@ -403,27 +408,32 @@ function toHomePath(site: SiteConfig, known: Pick<SiteFacts, 'homeUrl'> | null):
 }
 
 /**
- * @param isKnown whether WordPress has told its own name
+ * @param asked how the command was sent; `firstHost`: the host that was asked for before any redirect; `isKnown`: whether
+ *   WordPress has told its own name
  * @returns the connector's signal
  * @throws ConnectorError when the response is not signed by it
  */
-function verify(site: SiteConfig, answer: CommandResponse, sender: Sender, isKnown: boolean): Signal {
+function verify(
+  site: SiteConfig,
+  answer: CommandResponse,
+  asked: Sender & { readonly firstHost: string; readonly isKnown: boolean },
+): Signal {
   const { status, signal: value, location } = answer;
-  const signal = readSignal(site.secret, value, sender.requestId);
+  const signal = readSignal(site.secret, value, asked.requestId);
   switch (signal.kind) {
     case 'ok':
       return signal;
     case 'other_secret':
       throw new ConnectorError({ kind: 'other_secret', keyId: signal.keyId });
     case 'missing': {
-      const redirect = describeRedirect(answer, sender);
+      const redirect = describeRedirect(answer, asked, asked.firstHost);
       if (redirect !== null) {
         const cause = `the web server redirects to ${redirect.target}`;
         throw new ConnectorError({ kind: 'unreachable', cause, redirect });
       }
       if (isFromWebServer(answer)) throw unreachable(`it answered with HTTP status ${status}`);
       if (leadsToSetUp(location)) throw new ConnectorError({ kind: 'missing', notSetUp: true });
-      throw new ConnectorError({ kind: 'missing', ...(!isKnown && { host: sender.host }) });
+      throw new ConnectorError({ kind: 'missing', ...(!asked.isKnown && { host: asked.host }) });
     }
     case 'invalid':
       throw unreachable(

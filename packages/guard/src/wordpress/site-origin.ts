@@ -81,15 +81,23 @@ export function isSameOrigin(one: SiteOrigin, other: SiteOrigin): boolean {
   return one.scheme === other.scheme && one.host === other.host;
 }
 
-/** What a redirect says that came in place of the connector's answer, or null for another response. */
-export function describeRedirect({ status, signal, location }: Redirect, asked: SiteOrigin): CommandRedirect | null {
+/**
+ * What a redirect says that came in place of the connector's answer, or null for another response.
+ * @param firstHost host that was asked for before redirects led to `asked`
+ */
+export function describeRedirect(
+  { status, signal, location }: Redirect,
+  asked: SiteOrigin,
+  firstHost: string = asked.host,
+): CommandRedirect | null {
   if (signal !== undefined || !isRedirect(status) || !location || leadsToSetUp(location)) return null;
   const named = toUrl(location, asked);
-  const from = plainText(asked.host, TARGET_MAX);
+  const from = plainText(firstHost, TARGET_MAX);
   if (named === null) return { from, target: plainText(location.replace(/[?#].*$/s, ''), TARGET_MAX), to: 'elsewhere' };
   // A query may hold secrets, and user information always does.
   const target = plainText(`${named.protocol}//${named.host}${named.pathname}`, TARGET_MAX);
-  if (named.host !== new URL(`${asked.scheme}://${asked.host}`).host) return { from, target, to: 'host' };
+  const isOtherHost = named.host !== new URL(`${asked.scheme}://${asked.host}`).host || firstHost !== asked.host;
+  if (isOtherHost) return { from, target, to: 'host' };
   const isSameAddress = named.pathname.endsWith('/index.php') && named.searchParams.has('rest_route');
   return { from, target, to: isSameAddress || named.protocol !== `${asked.scheme}:` ? 'scheme' : 'elsewhere' };
 }

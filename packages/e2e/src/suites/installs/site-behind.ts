@@ -140,7 +140,8 @@ export async function startNginx(site: SiteBehind, options: NginxOptions = {}): 
 export async function startApache(site: SiteBehind): Promise<Service> {
   const { dir, wordpressDir } = site;
   // Apache answers nobody as root: its own user must reach WordPress and PHP.
-  for (const folder of [dirname(dir), dir, wordpressDir, dirname(site.php)]) chmodSync(folder, 0o755);
+  for (const folder of [dirname(dirname(dir)), dirname(dir), dir, wordpressDir, dirname(site.php)])
+    chmodSync(folder, 0o755);
   chmodSync(site.php, 0o666);
   const names = ['mpm_event', 'authz_core', 'dir', 'mime', 'rewrite', 'env', 'setenvif', 'proxy', 'proxy_fcgi'];
   const server = example(site, 'apache-wordpress.conf');
