@@ -27,7 +27,8 @@ import { missingTraffic, readGuardedTraffic } from '../wordpress/guarded-traffic
 import { policyHash } from '../wordpress/signature.js';
 import { type Command, readOptions, required, UsageError } from './command.js';
 import { findNewRelease } from './releases.js';
-import { examineServerBehind, type ServerBehind, toLocalServer, toServerBehindWarnings } from './server-behind.js';
+import { type ServerBehind, toServerBehindWarnings } from './server-behind.js';
+import { examineServerBehind, toLocalServer } from './server-behind-visits.js';
 
 /** Sites that are asked at the same time. Each question starts a WordPress. */
 const SITES_AT_ONCE = 32;
