@@ -4,13 +4,8 @@ import { type FakeConnector, fakeConnector } from '../../test/support/fake-conne
 import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { loadConfig } from '../config/load-config.js';
-import {
-  examineServerBehind,
-  MACHINE_PATHS,
-  recognizeMachinePage,
-  toRealAddressAdvice,
-  toServerBehindWarnings,
-} from './server-behind.js';
+import { MACHINE_PATHS, recognizeMachinePage, toRealAddressAdvice, toServerBehindWarnings } from './server-behind.js';
+import { examineServerBehind } from './server-behind-visits.js';
 import { statusReport, statusText } from './status.js';
 
 const NGINX = 'Active connections: 2 \nserver accepts handled requests\n 3 3 4 \nReading: 0 Writing: 1 Waiting: 1 \n';
@@ -119,6 +114,20 @@ describe('the web server behind, asked as a visitor', () => {
     const found = await examine(connector);
     expect(found.openPages).toEqual([{ name: 'the state of nginx', path: '/stub_status', host: 'example.com' }]);
     expect(toServerBehindWarnings(found, connector.upstream)).toEqual([expect.stringContaining('deny all')]);
+  });
+
+  it('tells of a page once, and asks by the site’s own host once, whatever that is', async () => {
+    const connector = await fakeConnector();
+    keepForMachine(connector, trustsNobody, { '/nginx_status': NGINX });
+    const { hostname: host, port } = new URL(connector.upstream);
+    const hosts = new Set<string | undefined>();
+    connector.onRequest = (_, { headers }) => hosts.add(headers.host);
+    const site = siteConfig({ upstream: connector.upstream });
+    const home = new URL('http://127.0.0.1:8080');
+    const options = { guard: { host, port: Number(port) }, withPages: true, now: Date.now };
+    const { openPages } = await examineServerBehind(site, home, options);
+    expect(openPages.map((page) => page.host)).toEqual(['127.0.0.1:8080']);
+    expect([...hosts]).toEqual(['127.0.0.1:8080', 'localhost']);
   });
 
   it('with a connector of an older version says nothing of addresses', async () => {

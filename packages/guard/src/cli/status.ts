@@ -31,7 +31,8 @@ import { toNamedHost } from '../wordpress/site-origin.js';
 import { type Command, readOptions, required, UsageError } from './command.js';
 import { describeRedirectLoop, findRedirectLoop } from './redirect-loop.js';
 import { findNewRelease } from './releases.js';
-import { examineServerBehind, type ServerBehind, toLocalServer, toServerBehindWarnings } from './server-behind.js';
+import { type ServerBehind, toServerBehindWarnings } from './server-behind.js';
+import { examineServerBehind, toLocalServer } from './server-behind-visits.js';
 
 /** Sites that are asked at the same time. Each question starts a WordPress. */
 const SITES_AT_ONCE = 32;

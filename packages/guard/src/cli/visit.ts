@@ -61,7 +61,6 @@ export async function visit(
     readonly method?: 'GET' | 'POST';
     readonly headers?: Readonly<Record<string, string>>;
     readonly connect?: ConnectTo | SocketAddress | undefined;
-    readonly body?: string;
   } = {},
 ): Promise<VisitResponse | { readonly fault: string }> {
   const { connect } = options;
@@ -90,14 +89,14 @@ export async function visit(
             ...trusted,
           })
         : requestByHttp(shared);
-    return await readResponse(asked.end(options.body), sentAt);
+    return await readResponse(asked, sentAt);
   } catch (error) {
     return { fault: explain(error) };
   }
 }
 
 async function readResponse(asked: ClientRequest, sentAt: number): Promise<VisitResponse> {
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const [response] = (await once(asked.end(), 'response')) as [IncomingMessage];
   const receivedAt = Date.now();
   const { socket, rawHeaders } = response;
   // Read before the connection ends.
