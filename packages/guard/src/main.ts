@@ -217,7 +217,6 @@ function logQuarantined(logger: Logger, { quarantined }: Pick<Config, 'quarantin
   }
 }
 
-/** Logs the sites that are not served and the sites that accept direct requests: both are easily forgotten. */
 /** Whoever reaches guard then names any address as the visitor's. */
 function logTrustedEverybody(logger: Logger, { sites, trustedProxies }: LiveConfig): void {
   const trusting = sites.filter((site) => includesEverybody(site.trustedProxies ?? [])).map(({ id }) => id);
@@ -228,6 +227,7 @@ function logTrustedEverybody(logger: Logger, { sites, trustedProxies }: LiveConf
   );
 }
 
+/** Logs the sites that are not served and the sites that accept direct requests: both are easily forgotten. */
 function logConfigured(logger: Logger, config: Config): void {
   const { sites, quarantined } = config;
   logQuarantined(logger, { quarantined });

@@ -78,6 +78,20 @@ describe('status of many sites', () => {
   });
 });
 
+describe('status of a machine that trusts everybody as a proxy', () => {
+  it.each([
+    ['for all sites', { trustedProxies: ['192.0.2.1', '0.0.0.0/0'] }, {}],
+    ['for one site', {}, { trustedProxies: ['::/0'] }],
+  ])('warns %s, and guard’s log does', async (_for, more, site) => {
+    const connector = await fakeConnector();
+    const dataDir = await dataFolderFor(connector, site, more);
+    const { report } = await status(dataDir);
+    expect(report.warnings.join()).toContain('A range in trustedProxies means everybody');
+    const { log } = await serve(dataDir);
+    expect(log()).toContain('everybody-trusted');
+  });
+});
+
 describe('status of a site whose time zone guard’s table reads in another way', () => {
   it.each([
     ['America/Nowhere', -3 * 3600],

@@ -56,6 +56,8 @@ describe('the command line', () => {
       ['attach', '--data-dir', 'd', '--wordpress', 'w', '--upstream', 'x', '--listen', '1'],
       '--upstream: use the http origin',
     ],
+    [['attach', '--data-dir', 'd', '--trusted-proxy', '192.0.2.0/33'], 'check “/33”'],
+    [['attach', '--data-dir', 'd', '--trusted-proxy', '0.0.0.0/0'], '--trusted-proxy: this range means everybody'],
   ])('refuses %j with exit code 2, naming what is wrong', (args, message) => {
     const result = run(...args);
     expect(result.status).toBe(2);

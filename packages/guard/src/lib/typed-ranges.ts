@@ -28,9 +28,18 @@ export function readTypedRanges(typed: string): TypedRanges | { readonly fault: 
   return { fault: serverMessage('address_unreadable', { name }) };
 }
 
+/** An address or CIDR range in plain text, by far the most entries, and the length of its prefix. */
+const PLAIN_ENTRY = /^[\da-f.:]+(?:\/(\d{1,3}))?$/i;
+/** The longest prefix of a range that is everybody; see `isEverybody`. Those of `::ffff:0:0/96` are longer. */
+const EVERYBODY_PREFIX = 3;
+
 /** Whether one of these entries is everybody, or nearly so. */
 export function includesEverybody(entries: readonly string[]): boolean {
   return entries.some((entry) => {
+    const plain = PLAIN_ENTRY.exec(entry);
+    // Thousands of sites may have long lists, so most entries are not read.
+    if (plain !== null && (plain[1] === undefined || (Number(plain[1]) > EVERYBODY_PREFIX && !entry.startsWith('::'))))
+      return false;
     const read = readTypedRanges(entry);
     return 'everybody' in read && read.everybody;
   });
