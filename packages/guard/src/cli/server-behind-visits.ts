@@ -13,6 +13,7 @@ import {
   readSignal,
   SIGNAL_HEADER,
 } from '../wordpress/signature.js';
+import { toForwardedHeaders } from '../wordpress/site-origin.js';
 import {
   MACHINE_HOSTS,
   MACHINE_PATHS,
@@ -167,10 +168,7 @@ function toVisitorHeaders(site: SiteConfig, home: URL, host: string, now: number
   const signed = guardHeader(site.secret, { time, requestId, scheme, address: VISITOR }, note);
   const headers: Record<string, string> = {
     host,
-    'x-forwarded-for': VISITOR,
-    'x-real-ip': VISITOR,
-    'x-forwarded-proto': scheme,
-    'x-forwarded-host': host,
+    ...toForwardedHeaders({ scheme, host, address: VISITOR }),
     [GUARD_HEADER]: signed,
   };
   return { headers, requestId, time };
