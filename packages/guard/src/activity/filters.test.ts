@@ -20,6 +20,9 @@ function faults(read: () => unknown): unknown {
   return 'nothing was refused';
 }
 
+/** What is said of an address that can't be read because of a part of it. */
+const unreadable = (part: string) => expect.objectContaining({ english: `Invalid format. Check “${part}”.` });
+
 describe('the filters of a request', () => {
   it.each([
     ['nothing', undefined],
@@ -71,10 +74,10 @@ describe('the filters of a request', () => {
     ['code', { value: 99 }, { code: 'Invalid format.' }],
     ['type', { value: 'x'.repeat(201) }, { type: 'Invalid format.' }],
     ['type', { value: 'Hu\nman' }, { type: 'Invalid format.' }],
-    ['ip', { value: 'example.com' }, { ip: 'Invalid format.' }],
-    ['ip', { value: '192.0.2.0/33' }, { ip: 'Invalid format.' }],
-    ['ip', { value: '192.0.2.1; DROP' }, { ip: 'Invalid format.' }],
-    ['ip', { value: '192.0.2.9-192.0.2.1' }, { ip: 'Invalid format.' }],
+    ['ip', { value: 'example.com' }, { ip: unreadable('example.com') }],
+    ['ip', { value: '192.0.2.0/33' }, { ip: unreadable('/33') }],
+    ['ip', { value: '192.0.2.1; DROP' }, { ip: unreadable('DROP') }],
+    ['ip', { value: '192.0.2.9-192.0.2.1' }, { ip: unreadable('192.0.2.9-192.0.2.1') }],
   ])('of %s are refused for %j, and the field is named', (wp_name, child, fields) => {
     expect(faults(() => visits([{ wp_name, children: [child] }]))).toEqual(fields);
   });
@@ -84,7 +87,7 @@ describe('the filters of a request', () => {
       { wp_name: 'code', children: [{ value: 'x' }] },
       { wp_name: 'ip', children: [{ value: 'y' }] },
     ];
-    expect(faults(() => visits(wrong))).toEqual({ code: 'Invalid format.', ip: 'Invalid format.' });
+    expect(faults(() => visits(wrong))).toEqual({ code: 'Invalid format.', ip: unreadable('y') });
     const user = parsed([{ wp_name: 'user', children: [{ value: 'owner' }] }]);
     expect(faults(() => parseEventFilters(user, utc))).toEqual({ user: 'Invalid format.' });
   });
@@ -136,9 +139,7 @@ describe('a filter by address', () => {
     ['192.0.2.7/33', '/33'],
     ['192.0.2.7 or so', 'or'],
   ])('is none when it is typed as %j, because of %j', (typed, sign) => {
-    expect(faults(() => ip(typed))).toEqual({
-      ip: expect.objectContaining({ english: `Invalid format. Check “${sign}”.` }),
-    });
+    expect(faults(() => ip(typed))).toEqual({ ip: unreadable(sign) });
     expect(parseVisitFilters(undefined, utc, { search: typed }).filter.addresses).toBeNull();
   });
 
