@@ -189,7 +189,7 @@ describe('an export', () => {
   it('refuses filters that can’t be read before anything is written', async () => {
     const { write } = await world([]);
     await expect(write('unknown', 'csv', { ip: 'x;y' })).rejects.toMatchObject({
-      fields: { ip: 'Invalid format.' },
+      fields: { ip: { english: 'Invalid format. Check “x”.' } },
     });
   });
 

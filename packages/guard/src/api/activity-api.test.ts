@@ -49,7 +49,7 @@ describe('the calls of the page Activity Log', () => {
       expect(pages(body.data)).toEqual(['/nowhere']);
     }
     const faulty = await send(`/activity-unknown?${chosen}x`, undefined, { method: 'GET' });
-    expect([faulty.http, faulty.body.fields]).toEqual([400, { ip: 'Invalid format.' }]);
+    expect([faulty.http, faulty.body.fields]).toEqual([400, { ip: 'Invalid format. Check “x”.' }]);
     const nameless = await send(`/activity-unknown?${child}[id]=ip`, undefined, { method: 'GET' });
     expect([nameless.http, Object.keys(nameless.body.fields ?? {})]).toEqual([400, ['filters']]);
   });
@@ -63,7 +63,7 @@ describe('the calls of the page Activity Log', () => {
     ['/activity-traffic', { from: [1] }, { from: 'Invalid format.' }],
     ['/activity-new', { list: 'unknown', since: true }, { since: 'Invalid format.' }],
     ['/activity-unknown', { limitedView: 2 }, { limitedView: 'Use 0 or 1.' }],
-    ['/activity-unknown', { filters: filter('ip', 'x') }, { ip: 'Invalid format.' }],
+    ['/activity-unknown', { filters: filter('ip', 'x') }, { ip: 'Invalid format. Check “x”.' }],
     ['/activity-unknown', { filters: 7 }, { filters: 'Send the filters of the last answer.' }],
     ['/activity-unknown', { cursor: 'x' }, { cursor: 'Use the cursor of an answer.' }],
     ['/activity-registered', { filters: filter('user', 'owner') }, { user: 'Invalid format.' }],
@@ -227,7 +227,7 @@ describe('an export', () => {
       data: null,
       code: 'invalid_input',
       status: 400,
-      fields: { ip: 'Invalid format.' },
+      fields: { ip: 'Invalid format. Check “x”.' },
     });
     expect((await send('/activity-export?list=unknown', undefined, { method: 'POST' })).http).toBe(404);
   });
