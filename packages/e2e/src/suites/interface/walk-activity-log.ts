@@ -66,7 +66,7 @@ export async function walkUnknown(walker: Walker): Promise<void> {
     await address.fill('my house');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
-    await panel.getByText(say('Invalid format.')).waitFor();
+    await panel.getByText(say('Invalid format. Check “{name}”.').replace('{name}', 'my')).waitFor();
     await walker.look('the filters, with a fault');
   });
 

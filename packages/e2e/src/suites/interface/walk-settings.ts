@@ -64,7 +64,7 @@ export async function walkLoginSecurity(walker: Walker): Promise<void> {
   await shutOut.waitFor({ state: 'detached' });
   await page.getByLabel(say('IP address %d', '1'), { exact: true }).fill('my house');
   await page.keyboard.press('Enter');
-  await page.getByText(say('Invalid format.')).waitFor();
+  await page.getByText(say('Invalid format. Check “{name}”.').replace('{name}', 'my')).waitFor();
   await walker.look('Manage Login Access, with a fault');
   await leave(access);
 
