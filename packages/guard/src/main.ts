@@ -6,6 +6,7 @@ import type { Config, LiveConfig } from './config/config.js';
 import { type RunningFeatures, startFeatures } from './features.js';
 import type { OpenClientsReport } from './gateway/open-clients.js';
 import { createGuardServer, type GuardServer } from './gateway/server.js';
+import { createSiteHosts } from './gateway/site-hosts.js';
 import { cataloguesFolder, createLanguages, type LanguageFor } from './i18n/languages.js';
 import type { ListeningDescriptor } from './lib/listen.js';
 import { createLogger, type Logger } from './lib/logger.js';
@@ -21,6 +22,7 @@ import { sqlCallNonces } from './storage/call-nonces.js';
 import { type OpenStorage, openStorage } from './storage/open-storage.js';
 import { StorageError } from './storage/storage-error.js';
 import { createGuardedTraffic } from './wordpress/guarded-traffic.js';
+import { createHostProbe } from './wordpress/host-probe.js';
 
 /** How long the start waits until WordPress runs the current policy, milliseconds: it may be down, or have many sites. */
 const POLICY_WAIT_MS = 500;
@@ -130,6 +132,8 @@ async function serve(
   cleanup.add('API', () => api.close());
   const guarded = createGuardedTraffic({ dataDir: config.dataDir, clock, logger });
   cleanup.add('record of guarded traffic', () => guarded.stop());
+  const hostProbe = createHostProbe({ clock });
+  cleanup.add('questions about hosts', () => hostProbe.close());
   const server = createGuardServer({
     ...{ config, live, logger, clock, socket },
     ...features.gateway,
@@ -139,6 +143,7 @@ async function serve(
     api: api.handle,
     onSignal: connectors.signal,
     staffChecks: connectors.staffChecks,
+    hosts: createSiteHosts({ clock, probe: hostProbe.ask, logger }),
     onGuarded: ({ id }) => guarded.record(id),
     onNoAnswer: connectors.recordUse,
     facts: (site) => services.sites.get(site).facts,

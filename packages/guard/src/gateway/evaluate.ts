@@ -20,8 +20,9 @@ import { decideOnReadings } from '../rules/doubtful-paths.js';
 import type { LoginRoute } from '../rules/login-policy.js';
 import { isFinal, type LivePolicy, type Policy, type Verdict } from '../rules/policy.js';
 import type { SiteFacts, SiteId } from '../site.js';
-import { isForeignMachineHost, readHostMeaning } from './machine-hosts.js';
+import { judgeHost, toHostName } from './machine-hosts.js';
 import { isTrustedFor, type Peer, type TrustedProxies } from './peer.js';
+import type { SiteHosts } from './site-hosts.js';
 import type { RoutedSite, SiteRouter } from './site-router.js';
 
 export interface EvaluateContext {
@@ -33,6 +34,8 @@ export interface EvaluateContext {
   readonly targetBytes: number;
   /** What the connector has reported of a site. */
   readonly facts: (site: SiteId) => SiteFacts | null;
+  /** What is known of hosts that only the web server behind can prove. */
+  readonly hosts: SiteHosts;
   /** Addresses of this machine. */
   readonly ownAddresses: () => readonly Range[];
   readonly clock: Clock;
@@ -76,6 +79,8 @@ export type Decision =
       readonly host: string;
       /** Host of the site, for a request without one where it is known; else null. */
       readonly siteHost: string | null;
+      /** False for a host that may not be the site's: it must not reach WordPress before that is known. */
+      readonly isHostProved: boolean;
       readonly address: Address;
       readonly scheme: 'http' | 'https';
       /** Lower-case names of address headers that are forwarded unchanged; null for none. */
@@ -125,14 +130,17 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     ({ address, hop } = findClient(asSeen, joinLines(request.headers['x-forwarded-for']), site.trusted));
   }
   let siteHost: string | null = null;
-  const meaning = readHostMeaning(host);
-  if (meaning !== 'site' && !context.router.isNamed(host)) {
-    const siteHosts = getSiteHosts(context, site);
+  let isHostProved = true;
+  const siteHosts = getSiteHosts(context, site);
+  if (!siteHosts.includes(host) && !context.router.isNamed(host)) {
+    siteHost = host === '' ? (siteHosts[0] ?? null) : null;
     const isForwarded = FORWARDING.some((name) => request.headers[name] !== undefined);
     const { ownAddresses } = context;
-    siteHost = host === '' ? (siteHosts[0] ?? null) : null;
-    const named = { host, meaning, client: address, isForwarded, isProxy: proxied, siteHosts, ownAddresses };
-    if (siteHost === null && isForeignMachineHost(named)) return refuseUnknownHost(context, host, address);
+    const named = { host, client: address, isForwarded, isProxy: proxied, siteHosts, ownAddresses };
+    const judgement = siteHost === null ? judgeHost(named) : 'passes';
+    const standing = judgement === 'unproved' ? getStanding(context, site, host) : judgement;
+    if (standing === 'foreign') return refuseUnknownHost(context, host, address);
+    isHostProved = standing !== null;
   }
   const policy = context.live.get(site.config.id);
   const canonical = toCanonicalPath(target.target);
@@ -211,6 +219,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     query,
     host,
     siteHost,
+    isHostProved,
     address,
     scheme,
     trustedHeaders: proxied ? context.trustedHeaders : null,
@@ -220,10 +229,25 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
 /** Headers by which a proxy says that a request is another's. */
 const FORWARDING = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'] as const;
 
-function refuseUnknownHost(context: EvaluateContext, host: string, address: Address): Decision {
+/** The decision for a host that is no site's. */
+export function refuseUnknownHost(
+  context: Pick<EvaluateContext, 'live' | 'router'>,
+  host: string,
+  address: Address,
+): Extract<Decision, { kind: 'refuse' }> {
   const policy = getFallbackPolicy(context);
   return { kind: 'refuse', page: 'not-found', rule: 'unknown-host', site: null, host, address, policy, facts: null };
 }
+
+/** What is known of a host; null when the web server behind has to be asked. Passes while the site has no name. */
+function getStanding(context: EvaluateContext, { config }: RoutedSite, host: string): 'passes' | 'foreign' | null {
+  if (context.facts(config.id) === null) return 'passes';
+  const standing = context.hosts.find(config, toHostName(host));
+  return standing === 'foreign' ? standing : standing && 'passes';
+}
+
+/** Of the facts of each site, since they are asked for with every request. */
+const SITE_HOSTS = new WeakMap<SiteFacts, { readonly upstream: string; readonly hosts: readonly string[] }>();
 
 /**
  * Hosts that WordPress has as its own. One that is the web server's is left out: WordPress that takes its address from each
@@ -232,13 +256,24 @@ function refuseUnknownHost(context: EvaluateContext, host: string, address: Addr
 function getSiteHosts(context: EvaluateContext, { config }: RoutedSite): readonly string[] {
   const facts = context.facts(config.id);
   if (facts === null) return [];
+  const known = SITE_HOSTS.get(facts);
+  if (known?.upstream === config.upstream) return known.hosts;
   const urls = [facts.homeUrl, facts.adminUrl ?? ''].filter((url) => URL.canParse(url));
   const upstream = toUpstreamAuthority(toUpstreamAddress(config.upstream)).replace(/:80$/, '');
-  return [...new Set(urls.map((url) => new URL(url).host))].filter((host) => host !== upstream);
+  const hosts = [...new Set(urls.map((url) => new URL(url).host))].filter((host) => host !== upstream);
+  SITE_HOSTS.set(facts, { upstream: config.upstream, hosts });
+  return hosts;
+}
+
+/** Whether a host is the site's without any question: WordPress or the configuration names it. */
+export function isNamedHost(context: EvaluateContext, site: RoutedSite, host: string): boolean {
+  const name = toHostName(host);
+  if (getSiteHosts(context, site).some((each) => toHostName(each) === name)) return true;
+  return context.router.isNamed(host) && context.router.find(host) === site;
 }
 
 /** The policy for a response that belongs to no site: that of the only site, else the defaults. */
-function getFallbackPolicy({ live, router }: EvaluateContext): Policy {
+function getFallbackPolicy({ live, router }: Pick<EvaluateContext, 'live' | 'router'>): Policy {
   return live.get(router.only?.config.id ?? '');
 }
 

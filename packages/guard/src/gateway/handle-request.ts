@@ -5,6 +5,7 @@ import type { Address } from '../lib/address.js';
 import { toSeenAddress } from '../lib/carried-address.js';
 import { isHarmlessResponse } from '../rules/harmless-response.js';
 import { needsStaffCheck } from '../rules/policy.js';
+import type { SiteFacts } from '../site.js';
 import type { TwoFactorRequest } from '../two-factor/steps.js';
 import { CLIENT_CLOSED_REQUEST, forward, type ResponseHooks } from '../upstream/forward.js';
 import type { RefuseReason } from '../wordpress/login-headers.js';
@@ -12,10 +13,11 @@ import { checksStaff, isMember, isRefusedForStaff, readSignal, type Signal } fro
 import { admitLogin, createRequestCredentials, type LoginAdmission, type RequestCredentials } from './admit-login.js';
 import type { GatewayContext } from './context.js';
 import { serveDecoy404 } from './decoy-404.js';
-import { type Allowed, type Decision, evaluate } from './evaluate.js';
+import { type Allowed, type Decision, evaluate, isNamedHost, refuseUnknownHost } from './evaluate.js';
 import { fitsInHeader, toForwardedClient } from './forwarded-client.js';
 import { respondToInspection } from './inspection.js';
 import { createLoginHooks } from './login-outcome.js';
+import { toHostName } from './machine-hosts.js';
 import { FAILURE_PAGES, reportUpstreamFailure } from './observer.js';
 import type { Peer } from './peer.js';
 import { createResponder, editForwardedHeaders, prepareOwnResponse, type Responder } from './respond.js';
@@ -51,6 +53,37 @@ export function handleRequest(
 ): void {
   const decision = evaluate(gateway, request, peer);
   if (respondToInspection(gateway, decision, request, response, peer)) return;
+  if (decision.kind === 'refuse' || decision.isHostProved) {
+    handleDecision(gateway, decision, request, response, { peer, expectsContinue });
+    return;
+  }
+  const { site, host, address, scheme } = decision;
+  const facts = gateway.facts(site.config.id) as SiteFacts;
+  const isNamed = (other: string): boolean => isNamedHost(gateway, site, other);
+  const asked = {
+    site: site.config,
+    facts,
+    name: toHostName(host),
+    origin: { scheme, host },
+    client: address,
+    isNamed,
+  };
+  void gateway.hosts.check(asked).then((standing) => {
+    if (response.destroyed) return;
+    let proved: Decision = decision;
+    if (standing === 'foreign') proved = refuseUnknownHost(gateway, host, address);
+    if (standing === 'busy') proved = { ...refuseUnknownHost(gateway, host, address), page: 'busy' };
+    handleDecision(gateway, proved, request, response, { peer, expectsContinue });
+  });
+}
+
+function handleDecision(
+  gateway: GatewayContext,
+  decision: Decision,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { peer, expectsContinue }: Pick<Arrived, 'peer' | 'expectsContinue'>,
+): void {
   // The id of the request to WordPress is the key that disguises the names in a decoy.
   const requestId = (decision.kind === 'allow' ? decision.decoy?.requestId : undefined) ?? gateway.createRequestId();
   const time = gateway.clock();

@@ -6,7 +6,7 @@ import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js
 import { eventually } from '../../test/support/scratch.js';
 import { type Address, parseAddress } from '../lib/address.js';
 import { toRanges } from '../lib/own-addresses.js';
-import { isForeignMachineHost, readHostMeaning } from './machine-hosts.js';
+import { judgeHost, readHostMeaning } from './machine-hosts.js';
 
 const address = (text: string): Address => parseAddress(text) as Address;
 
@@ -76,15 +76,18 @@ describe('a host that means the machine itself', () => {
   });
 });
 
+const judge = (host: string, change: object = {}) =>
+  judgeHost({
+    ...{ host, client: address('203.0.113.5'), isForwarded: false, isProxy: false },
+    ...{ siteHosts: ['example.com'], ownAddresses: () => toRanges(['127.0.0.0/8', '::1', '192.0.2.7', '10.0.0.4']) },
+    ...change,
+  });
+
 describe('a request by such a host', () => {
   const isForeign = (host: string, change: object = {}) => {
-    const meaning = readHostMeaning(host);
-    if (meaning === 'site') throw new Error(`${host} is a site's.`);
-    return isForeignMachineHost({
-      ...{ host, meaning, client: address('203.0.113.5'), isForwarded: false, isProxy: false },
-      ...{ siteHosts: ['example.com'], ownAddresses: () => toRanges(['127.0.0.0/8', '::1', '192.0.2.7', '10.0.0.4']) },
-      ...change,
-    });
+    const judged = judge(host, change);
+    if (judged === 'unproved') throw new Error(`${host} is no machine's.`);
+    return judged === 'foreign';
   };
 
   it.each(MACHINE)('is nobody’s from elsewhere: %j', (host) => {
@@ -134,9 +137,22 @@ describe('a request by such a host', () => {
     },
   );
 
-  it('by an address of another machine is as that of any unknown site', () => {
-    expect(isForeign('198.51.100.20')).toBe(false);
-  });
+  it.each(['198.51.100.20', 'example.org', 'status.example.com', 'www.example.com', 'xn--bcher-kva.example', '_'])(
+    'by any other is asked about, but the machine itself may have it: %s',
+    (host) => {
+      expect(judge(host)).toBe('unproved');
+      expect(judge(host, { client: address('192.168.1.9') })).toBe('unproved');
+      expect(judge(host, { client: address('127.0.0.1'), isForwarded: true })).toBe('unproved');
+      expect(judge(host, { client: address('127.0.0.1') })).toBe('passes');
+    },
+  );
+
+  it.each(['example.com', 'EXAMPLE.com', 'example.com:8080', 'example.com.'])(
+    'by the site’s own name passes: %s',
+    (host) => {
+      expect(judge(host)).toBe('passes');
+    },
+  );
 });
 
 describe('guard with hosts `*`', () => {

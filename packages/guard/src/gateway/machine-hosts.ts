@@ -32,13 +32,13 @@ export function readHostMeaning(host: string): HostMeaning {
   if (!MAYBE_MACHINE.test(host)) return 'site';
   const known = KNOWN.get(host);
   if (known !== undefined) return known;
-  const meaning = findMeaning(toName(host));
+  const meaning = findMeaning(toHostName(host));
   if (host.length <= LONGEST) setBounded(KNOWN, host, meaning, MOST_KNOWN);
   return meaning;
 }
 
-/** Lower-case, without port and without dots at the end. */
-function toName(host: string): string {
+/** Lower-case, without port and without dots at the end. @param host as the client sent it */
+export function toHostName(host: string): string {
   return host.replace(/:\d*$/, '').replace(/\.+$/, '').toLowerCase();
 }
 
@@ -56,10 +56,9 @@ function readAddress(name: string): Address | null {
   return parseAddress(new URL(`http://${name}`).hostname.replace(/^\[|\]$/g, ''));
 }
 
-/** What is known of a request whose host means a machine. */
-export interface MachineRequest {
+/** What is known of a request by a host that neither the configuration nor WordPress names. */
+export interface UnnamedRequest {
   readonly host: string;
-  readonly meaning: Exclude<HostMeaning, 'site'>;
   readonly client: Address;
   /** Whether a proxy says that it is another's request. */
   readonly isForwarded: boolean;
@@ -72,18 +71,23 @@ export interface MachineRequest {
 }
 
 /**
- * Whether a request must not reach the web server behind. Passed on are the site's own names; what the machine itself
- * asks, which it could ask for straight; and health checks, which name the machine's address from within its network.
- * Where the site's own name is none of the Internet, it may be reached by any address of the machine.
+ * Whether a request may reach the web server behind (`passes`), must not (`foreign`), or only when the site answers to the
+ * host (`unproved`). Passed on are the site's own names; what the machine itself asks, which it could ask for straight; and
+ * health checks, which name the machine's address from within its network. Where the site's own name is none of the
+ * Internet, it may be reached by any address of the machine.
  */
-export function isForeignMachineHost(request: MachineRequest): boolean {
-  const { host, meaning, client, isForwarded, isProxy, siteHosts, ownAddresses } = request;
-  const name = toName(host);
-  const own = siteHosts.map(toName);
-  if (own.some((each) => name === each || name.endsWith(`.${each}`))) return false;
-  if (!isForwarded && (client.text === '127.0.0.1' || client.text === '::1')) return false;
-  if (meaning === 'machine') return true;
-  if (!ownAddresses().some((range) => overlap(range, { from: meaning.words, to: meaning.words }))) return false;
-  if (!isForwarded && (isProxy || privateNetworks.has(client))) return false;
-  return siteHosts.some((each) => readHostMeaning(each) === 'site');
+export function judgeHost(request: UnnamedRequest): 'passes' | 'foreign' | 'unproved' {
+  const { host, client, isForwarded, isProxy, siteHosts, ownAddresses } = request;
+  const name = toHostName(host);
+  const own = siteHosts.map(toHostName);
+  if (own.includes(name)) return 'passes';
+  if (!isForwarded && (client.text === '127.0.0.1' || client.text === '::1')) return 'passes';
+  const meaning = readHostMeaning(host);
+  if (meaning === 'site') return 'unproved';
+  // What is below a name of the machine is as much the site's as the name.
+  if (own.some((each) => name.endsWith(`.${each}`))) return 'passes';
+  if (meaning === 'machine') return 'foreign';
+  if (!ownAddresses().some((range) => overlap(range, { from: meaning.words, to: meaning.words }))) return 'unproved';
+  if (!isForwarded && (isProxy || privateNetworks.has(client))) return 'passes';
+  return siteHosts.some((each) => readHostMeaning(each) === 'site') ? 'foreign' : 'passes';
 }

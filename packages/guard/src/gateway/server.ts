@@ -41,6 +41,8 @@ export interface GuardServerOptions {
   readonly sharedAssets?: SharedAssets;
   /** Defaults to no certainty: what only a member may do is refused while the owner is away. */
   readonly staffChecks?: GatewayContext['staffChecks'];
+  /** Defaults to one that lets every host through. */
+  readonly hosts?: GatewayContext['hosts'];
   /** Defaults to one that counts nothing. */
   readonly observer?: GatewayObserver;
   onSignal: GatewayContext['onSignal'];
@@ -97,6 +99,7 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
     visits,
     sharedAssets: parts.sharedAssets ?? { find: async () => null },
     staffChecks: parts.staffChecks ?? { isCertain: () => false, confirm: async () => false, recordDoubt: () => {} },
+    hosts: parts.hosts ?? { find: () => 'proved', check: async () => 'proved' },
     random: Math.random,
     refusals,
     observer,

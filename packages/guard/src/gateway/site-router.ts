@@ -5,6 +5,7 @@ import { isSameData } from '../lib/same-data.js';
 import { toUpstreamAddress } from '../lib/socket-address.js';
 import type { QuarantinedSite, SiteConfig } from '../site.js';
 import { UpstreamPool } from '../upstream/upstream-pool.js';
+import { toHostName } from './machine-hosts.js';
 import { toProxyAddresses } from './peer.js';
 
 export interface RoutedSite {
@@ -122,9 +123,4 @@ export class SiteRouter {
 
 function withMachineProxies({ trustedProxies: own = [] }: SiteConfig, machine: readonly string[]): AddressSet | null {
   return own.length === 0 ? null : toProxyAddresses([...machine, ...own]);
-}
-
-/** Lower-case, without port and without a dot at the end. */
-function toHostName(host: string): string {
-  return host.replace(/:\d*$/, '').replace(/\.$/, '').toLowerCase();
 }

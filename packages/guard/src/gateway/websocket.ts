@@ -46,6 +46,8 @@ export function acceptHandshake(
   if (connection === undefined || connection.isBusy) return null;
   const decision = evaluate(gateway, request, connection.peer);
   if (decision.kind !== 'allow' || decision.loginRoute !== 'other' || decision.uri !== null) return null;
+  // What asks about the host waits for it, which a handshake can't.
+  if (!decision.isHostProved) return null;
   // A handshake does not tell the connector that the owner is away.
   if (needsStaffCheck(decision.openVerdict)) return null;
   return decision.facts.hasBasic ? null : decision;

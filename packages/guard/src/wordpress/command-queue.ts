@@ -281,22 +281,23 @@ export class CommandConnections {
   /**
    * Sends a command and reads its response. Throws ConnectorError.
    *
+   * @param body null for a request that is no command and changes nothing
    * @param socketPath Unix socket to connect to, in place of the URL's host
    */
   async exchange(
     url: string,
     headers: Record<string, string>,
-    body: string,
+    body: string | null,
     timeoutMs: number,
     socketPath?: string,
   ): Promise<CommandResponse> {
     if (this.#closed) throw unreachable('guard is stopping');
-    const length = String(Buffer.byteLength(body));
+    const length = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     const sent = request(url, {
       ...(socketPath !== undefined && { socketPath }),
-      method: 'POST',
+      method: body === null ? 'GET' : 'POST',
       agent: this.#agent,
-      headers: { ...headers, 'content-length': length },
+      headers: { ...headers, ...length },
     });
     const ended = new AbortController();
     let connected = false;
@@ -311,7 +312,7 @@ export class CommandConnections {
     // `once` or the response throws the first error. A later one says nothing new and would end the process.
     sent.on('error', () => {});
     try {
-      sent.end(body);
+      sent.end(body ?? undefined);
       const [response] = (await once(sent, 'response', { signal: ended.signal })) as [IncomingMessage];
       return await read(response);
     } catch (error) {

@@ -39,7 +39,7 @@ export interface FakeConnector {
   readme: 'deleted' | 'absent' | 'not_deleted';
   /** Called before a command is carried out; its answer waits for this. */
   hold: (command: string, cookie: string | undefined) => void | Promise<void>;
-  /** Told of every request, whatever comes of it. @param command null for one that is none */
+  /** Told of every request, whatever comes of it. @param command `probe` for one that only asks who answers; null for none */
   onRequest: (command: string | null, request: IncomingMessage) => void;
   /** Called before a policy is stored; may change the world in between. */
   beforePolicy: () => void | Promise<void>;
@@ -191,7 +191,8 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks).toString('utf8');
   const command = /rest_route=\/security-optimizer-connector\/v1\/([a-z-]+)$/.exec(request.url ?? '')?.[1];
-  fake.onRequest(command ?? null, request);
+  const isProbe = checkGuardHeader(fake, request.headers['x-security-optimizer-guard'], ' probe') !== null;
+  fake.onRequest(isProbe ? 'probe' : (command ?? null), request);
   response.setHeader('Date', new Date(Date.now() + fake.clockAhead).toUTCString());
   if (fake.mode === 'slow') return;
   if (fake.mode === 'broken') return finish(response, 502, { error: 'Bad Gateway' });
@@ -206,7 +207,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
     return finish(response, 302, {});
   }
   const header = request.headers['x-security-optimizer-guard'];
-  const requestId = checkGuardHeader(fake, header);
+  const requestId = checkGuardHeader(fake, header, isProbe ? ' probe' : '');
   if (requestId === null) {
     if (header === undefined && !fake.requireGuard) {
       return finish(response, request.url?.includes('rest_route') ? 404 : 200, { code: 'rest_no_route' });
@@ -228,6 +229,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
     const told = `1 ${requestId} ${Buffer.from(JSON.stringify(report)).toString('base64url')}`;
     response.setHeader('X-Security-Optimizer-Login', `${told} ${mac(fake.secret, `connector-login\n${told}`)}`);
   }
+  if (isProbe) return finish(response, 200, {});
   if (done === null) return finish(response, command ? 404 : 200, { code: 'rest_no_route' });
   if (fake.failing.has(command as string)) return finish(response, 500, { code: 'failed' });
   if (command === 'rename-users' && request.headers.cookie === 'session=owner') {
@@ -310,10 +312,14 @@ function hashOf(policy: Record<string, number | string>): string {
 }
 
 /** @returns the request id, or null for a header that is missing, forged or too old */
-function checkGuardHeader({ secret, clockAhead }: FakeConnector, value: string | string[] | undefined): string | null {
+function checkGuardHeader(
+  { secret, clockAhead }: FakeConnector,
+  value: string | string[] | undefined,
+  note: '' | ' probe' = '',
+): string | null {
   const parts = String(value).split(' ');
   const [version, key, time, requestId] = parts;
-  const signed = mac(secret, `guard-request\n${parts.slice(0, 6).join(' ')}`);
+  const signed = mac(secret, `guard-request${note}\n${parts.slice(0, 6).join(' ')}`);
   const fresh = isNow(time, clockAhead);
   const fits = parts.length === 7 && version === '1' && key === keyOf(secret) && parts[6] === signed && fresh;
   return fits ? (requestId ?? null) : null;

@@ -1,0 +1,276 @@
+import { request } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { fakeConnector } from '../../test/support/fake-connector.js';
+import { recentLogger } from '../../test/support/recent-log.js';
+import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
+import { eventually } from '../../test/support/scratch.js';
+import { webServer } from '../../test/support/web-server-behind.js';
+import { type Address, parseAddress } from '../lib/address.js';
+import type { SiteConfig, SiteFacts } from '../site.js';
+import type { HostAnswer } from '../wordpress/host-probe.js';
+import type { SiteOrigin } from '../wordpress/site-origin.js';
+import { createSiteHosts, type HostStanding } from './site-hosts.js';
+
+const OTHER: HostAnswer = { kind: 'other', cause: 'HTTP status 200 without the connector' };
+const SILENT: HostAnswer = { kind: 'silent', cause: 'no answer' };
+const to = (origin: string): HostAnswer => {
+  const { protocol, host } = new URL(origin);
+  return { kind: 'redirect', to: { scheme: protocol === 'https:' ? 'https' : 'http', host } };
+};
+
+/** Hosts of a site, https://example.com, on a web server that answers as `answers` says, by origin. */
+function hostsOf(answers: Readonly<Record<string, HostAnswer>>, more: { readonly hold?: Promise<void> } = {}) {
+  const site = { id: 'site', hosts: ['*'], upstream: 'http://127.0.0.1:8081' } as unknown as SiteConfig;
+  const facts = { homeUrl: 'https://example.com' } as SiteFacts;
+  const asked: string[] = [];
+  const state = { now: 1_000_000, answers: { 'https://example.com': { kind: 'signed' } as HostAnswer, ...answers } };
+  let atOnce = 0;
+  let most = 0;
+  const hosts = createSiteHosts({
+    clock: () => state.now,
+    logger: recentLogger(),
+    async probe(_site: SiteConfig, _facts: unknown, { scheme, host }: SiteOrigin) {
+      asked.push(`${scheme}://${host}`);
+      most = Math.max(most, ++atOnce);
+      await more.hold;
+      atOnce--;
+      return (state.answers as Record<string, HostAnswer>)[`${scheme}://${host}`] ?? OTHER;
+    },
+  });
+  return {
+    state,
+    asked,
+    find: (name: string) => hosts.find(site, name),
+    most: () => most,
+    check: (origin: string, client = '203.0.113.5'): Promise<HostStanding> => {
+      const { protocol, host, hostname } = new URL(origin);
+      const scheme = protocol === 'https:' ? 'https' : 'http';
+      const isNamed = (name: string) => name === 'example.com';
+      const address = parseAddress(client) as Address;
+      return hosts.check({ site, facts, name: hostname, origin: { scheme, host }, client: address, isNamed });
+    },
+  };
+}
+
+describe('a host that is not known to be the site’s', () => {
+  it('is the site’s when its connector answers there, and is asked about once', async () => {
+    const hosts = hostsOf({ 'https://mapped.example': { kind: 'signed' } });
+    expect(hosts.find('mapped.example')).toBeNull();
+    expect(await hosts.check('https://mapped.example')).toBe('proved');
+    expect(await hosts.check('https://mapped.example')).toBe('proved');
+    expect(hosts.find('mapped.example')).toBe('proved');
+    expect(hosts.asked).toEqual(['https://mapped.example']);
+    hosts.state.now += 7 * 3600_000;
+    expect(hosts.find('mapped.example')).toBeNull();
+  });
+
+  it('is nobody’s when anything else answers there while the site answers at home, for a minute', async () => {
+    const hosts = hostsOf({});
+    expect(await hosts.check('https://status.example')).toBe('foreign');
+    expect(hosts.asked).toEqual(['https://status.example', 'https://example.com']);
+    expect(hosts.find('status.example')).toBe('foreign');
+    // The site need not be asked for each.
+    expect(await hosts.check('https://other.example')).toBe('foreign');
+    expect(hosts.asked).toHaveLength(3);
+    hosts.state.answers['https://status.example' as never] = { kind: 'signed' } as never;
+    hosts.state.now += 61_000;
+    expect(await hosts.check('https://status.example')).toBe('proved');
+  });
+
+  it('is let through while the connector is missing in the site itself, and is asked about again soon', async () => {
+    const hosts = hostsOf({ 'https://example.com': OTHER });
+    expect(await hosts.check('https://mapped.example')).toBe('open');
+    expect(hosts.find('mapped.example')).toBe('open');
+    hosts.state.now += 6000;
+    expect(hosts.find('mapped.example')).toBeNull();
+    hosts.state.answers['https://example.com'] = { kind: 'signed' };
+    expect(await hosts.check('https://mapped.example')).toBe('foreign');
+  });
+
+  it('has to come again while the site is down or busy, so that a flood opens nothing', async () => {
+    const hosts = hostsOf({ 'https://example.com': SILENT, 'https://mapped.example': SILENT });
+    expect(await hosts.check('https://status.example')).toBe('busy');
+    expect(await hosts.check('https://mapped.example')).toBe('busy');
+    hosts.state.now += 3000;
+    hosts.state.answers['https://example.com'] = { kind: 'signed' };
+    expect(await hosts.check('https://mapped.example')).toBe('busy');
+    hosts.state.answers['https://mapped.example' as never] = { kind: 'signed' } as never;
+    expect(await hosts.check('https://mapped.example')).toBe('proved');
+    expect(await hosts.check('https://status.example')).toBe('foreign');
+  });
+
+  it.each([
+    ['to the site', { 'https://old.example': to('https://example.com') }],
+    [
+      'to https',
+      { 'http://old.example': to('https://old.example'), 'https://old.example': { kind: 'signed' } as const },
+    ],
+    [
+      'to a host of the site',
+      { 'https://old.example': to('https://www.old.example'), 'https://www.old.example': { kind: 'signed' } as const },
+    ],
+    ['in steps', { 'http://old.example': to('https://old.example'), 'https://old.example': to('https://example.com') }],
+  ])('is the site’s when it leads %s', async (_what, answers: Readonly<Record<string, HostAnswer>>) => {
+    const hosts = hostsOf(answers);
+    expect(await hosts.check(Object.keys(answers)[0] as string)).toBe('proved');
+  });
+
+  it.each([
+    ['elsewhere', { 'https://old.example': to('https://elsewhere.example') }],
+    [
+      'in a circle',
+      { 'https://old.example': to('https://new.example'), 'https://new.example': to('https://old.example') },
+    ],
+  ])(
+    'is nobody’s when it leads %s, and no redirect is followed for ever',
+    async (_what, answers: Readonly<Record<string, HostAnswer>>) => {
+      const hosts = hostsOf(answers);
+      expect(await hosts.check('https://old.example')).toBe('foreign');
+      expect(hosts.asked.length).toBeLessThan(8);
+    },
+  );
+
+  it('is asked about once for all who wait', async () => {
+    const hosts = hostsOf({ 'https://mapped.example': { kind: 'signed' } });
+    const all = await Promise.all(Array.from({ length: 50 }, () => hosts.check('https://mapped.example')));
+    expect(new Set(all)).toEqual(new Set(['proved']));
+    expect(hosts.asked).toHaveLength(1);
+  });
+});
+
+describe('who invents hosts', () => {
+  it('starts few of WordPress, and does not stop the hosts of others from being proved', async () => {
+    const hosts = hostsOf({ 'https://mapped.example': { kind: 'signed' } });
+    const standings: HostStanding[] = [];
+    for (let i = 0; i < 200; i++) standings.push(await hosts.check(`https://invented-${i}.example`));
+    expect(standings.filter((standing) => standing === 'foreign')).toHaveLength(10);
+    expect(standings.slice(10)).toEqual(Array(190).fill('busy'));
+    expect(hosts.asked.length).toBeLessThan(15);
+    expect(await hosts.check('https://mapped.example', '198.51.100.9')).toBe('proved');
+    hosts.state.now += 61_000;
+    expect(await hosts.check('https://invented-0.example')).toBe('foreign');
+  });
+
+  it('from many addresses has few of WordPress start in a minute all the same', async () => {
+    const hosts = hostsOf({});
+    for (let i = 0; i < 250; i++) await hosts.check(`https://invented-${i}.example`, `198.51.100.${i}`);
+    expect(hosts.asked.length).toBeLessThan(70);
+  });
+
+  it('has few asked about at the same time, the others’ turn comes in between, and what can’t wait is told so', async () => {
+    let release = () => {};
+    const hold = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const hosts = hostsOf({ 'https://mapped.example': { kind: 'signed' } }, { hold });
+    const invented = Array.from({ length: 40 }, (_, i) => hosts.check(`https://invented-${i}.example`));
+    const mapped = hosts.check('https://mapped.example', '198.51.100.9');
+    release();
+    expect(await mapped).toBe('proved');
+    const standings = await Promise.all(invented);
+    expect(hosts.most()).toBeLessThanOrEqual(3);
+    expect(standings.filter((standing) => standing === 'busy').length).toBeGreaterThanOrEqual(18);
+  });
+
+  it('fills no memory', async () => {
+    const hosts = hostsOf({ 'https://example.com': OTHER });
+    for (let i = 0; i < 1500; i++) await hosts.check(`https://invented-${i}.example`);
+    expect(hosts.find('invented-0.example')).toBeNull();
+    expect(hosts.find('invented-1499.example')).toBe('open');
+  });
+});
+
+describe('guard with hosts `*` in front of a web server with several names', () => {
+  interface Visit {
+    readonly status: number | undefined;
+    readonly body: string;
+  }
+
+  /** Asks as a visitor whom a trusted proxy names. */
+  const visit = (url: string, host: string, options: { method?: string; headers?: object; client?: string } = {}) =>
+    new Promise<Visit>((resolve, reject) => {
+      const { hostname, port } = new URL(url);
+      const { method = 'GET', client = '203.0.113.5' } = options;
+      const headers = { host, 'x-forwarded-for': client, 'x-forwarded-proto': 'https', ...options.headers };
+      const asked = request({ host: hostname, port, method, headers, agent: false }, async (response) => {
+        const pieces: Buffer[] = [];
+        for await (const piece of response) pieces.push(piece as Buffer);
+        resolve({ status: response.statusCode, body: Buffer.concat(pieces).toString() });
+      });
+      asked.on('error', reject).end(method === 'POST' ? 'body' : undefined);
+    });
+
+  async function start(hosts: readonly string[] = ['*']) {
+    const reached: string[] = [];
+    const { upstream, connector } = await webServer((request, response) => {
+      const { host = '' } = request.headers;
+      // What guard asks is no visit.
+      if (request.headers['user-agent'] !== 'Security Optimizer guard') reached.push(`${request.method} ${host}`);
+      if (host === 'old.example') response.writeHead(301, { location: 'https://example.com/' }).end();
+      else if (host === 'down.example') response.writeHead(502).end();
+      // Guard has no name of the site to begin with.
+      else if (/^(?:127\.0\.0\.1|example\.com|(?:mapped|de)\.example)(?::\d+)?$/i.test(host)) return false;
+      else response.end('Active connections: 1');
+      return true;
+    });
+    const guard = await runningGuard(await dataFolderFor({ upstream }, { hosts }, { trustedProxies: ['127.0.0.1'] }));
+    await eventually(() => connector.policy !== null);
+    return { url: guard.url, reached, connector };
+  }
+
+  it('passes on what the site answers to, in any spelling, and redirects to it', async () => {
+    const { url, reached } = await start();
+    for (const host of ['example.com', 'mapped.example', 'DE.example:8443', 'de.example']) {
+      expect([host, (await visit(url, host)).status]).toEqual([host, 200]);
+    }
+    expect((await visit(url, 'old.example')).status).toBe(301);
+    expect((await visit(url, 'mapped.example', { method: 'POST' })).status).toBe(200);
+    expect(reached).toHaveLength(6);
+  });
+
+  it('passes on nothing else, whatever is asked for', async () => {
+    const { url, reached } = await start();
+    for (const host of [
+      'status.internal',
+      'pma.example.com',
+      'www.example.com',
+      '198.51.100.20',
+      '_',
+      'status.internal:81',
+    ]) {
+      expect([host, (await visit(url, host)).status]).toEqual([host, 404]);
+      expect([host, (await visit(url, host, { method: 'POST' })).status]).toEqual([host, 404]);
+    }
+    const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+    const headers = { ...upgrade, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
+    expect((await visit(url, 'socket.internal', { headers, client: '203.0.113.6' })).status).toBe(404);
+    const call = { method: 'POST', client: '203.0.113.6' };
+    expect((await visit(url, 'api.internal', call)).status).toBe(404);
+    expect(reached).toEqual([]);
+  });
+
+  it('says that it is busy while the web server does not answer for a host', async () => {
+    const { url, reached } = await start();
+    expect((await visit(url, 'down.example')).status).toBe(503);
+    expect(reached).toEqual([]);
+  });
+
+  it('passes on what the configuration names', async () => {
+    const { url } = await start(['*', 'mapped.example', 'status.internal']);
+    expect((await visit(url, 'status.internal')).body).toContain('Active connections');
+    expect((await visit(url, 'other.internal')).status).toBe(404);
+  });
+
+  it('passes on every host while the connector is missing, as before it was there', async () => {
+    const { url, connector } = await start();
+    connector.mode = 'gone';
+    expect((await visit(url, 'status.internal')).status).toBe(200);
+    const unknown = await fakeConnector();
+    unknown.mode = 'gone';
+    const reached: (string | undefined)[] = [];
+    unknown.onRequest = (command, { headers }) => command === null && reached.push(headers.host);
+    const guard = await runningGuard(await dataFolderFor(unknown, { hosts: ['*'] }, { trustedProxies: ['127.0.0.1'] }));
+    await visit(guard.url, 'mapped.example');
+    expect(reached).toEqual(['mapped.example']);
+  });
+});

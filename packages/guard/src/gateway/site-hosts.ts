@@ -1,0 +1,249 @@
+/**
+ * Which hosts are names of a site that takes every host. WordPress alone can tell: networks map domains by tables and
+ * plugins, and shops have a host for each language. So the web server behind is asked, once for each host, whether it is
+ * this site that answers there; see docs/decisions/0045-hosts-are-proved.md.
+ */
+
+import type { Address } from '../lib/address.js';
+import { addressKey } from '../lib/address.js';
+import type { Clock } from '../lib/clock.js';
+import { Limiter } from '../lib/limiter.js';
+import type { Logger } from '../lib/logger.js';
+import { plainText } from '../lib/plain-text.js';
+import { setBounded } from '../lib/set-bounded.js';
+import type { SiteConfig, SiteFacts } from '../site.js';
+import type { HostProbe } from '../wordpress/host-probe.js';
+import { isSameOrigin, type SiteOrigin, toSiteOrigin } from '../wordpress/site-origin.js';
+
+/**
+ * `proved`: the site answers there. `foreign`: something else does, and nobody gets it. `open`: the connector does not run
+ * in the site itself, so no host can be proved, and the request goes on. `busy`: it can't be told now, since the site does
+ * not answer or too many hosts are asked about. A flood must not open what is closed, so such a request has to come again.
+ */
+export type HostStanding = 'proved' | 'foreign' | 'open' | 'busy';
+
+export interface SiteHosts {
+  /** What is known of a host; null when it has to be asked about. @param name without port, in lower case */
+  find(site: SiteConfig, name: string): 'proved' | 'foreign' | 'open' | null;
+  /**
+   * Asks the web server behind, once for all requests that wait for the same host. Never rejects.
+   *
+   * @param origin as the client sent it
+   * @param client who pays for it: each costs a start of WordPress
+   * @param isNamed whether a host is one that the site has without any question
+   */
+  check(asked: HostQuestion): Promise<HostStanding>;
+}
+
+export interface HostQuestion {
+  readonly site: SiteConfig;
+  readonly facts: SiteFacts;
+  readonly name: string;
+  readonly origin: SiteOrigin;
+  readonly client: Address;
+  isNamed(host: string): boolean;
+}
+
+/** For how long an answer holds, milliseconds. */
+const PROVED_MS = 6 * 3600_000;
+const FOREIGN_MS = 60_000;
+const OPEN_MS = 5000;
+/** For how long the site itself need not be asked again, milliseconds. */
+const HOME_MS = { runs: 30_000, missing: OPEN_MS, silent: 2000 };
+/** Clients choose hosts, so what is remembered is bounded. A network may have thousands. */
+const MOST_PROVED = 10_000;
+const MOST_OTHERS = 1000;
+/** Questions to one site at the same time, all together and for one client. */
+const AT_ONCE = 3;
+const AT_ONCE_OF_CLIENT = 2;
+const WAITING = 100;
+const WAITING_OF_CLIENT = 20;
+/** Longest wait for a turn, milliseconds. */
+const WAIT_MS = 10_000;
+/** Foreign hosts that are asked about in a minute: of one client, and of all. Hosts of the site cost none. */
+const FOREIGN_OF_CLIENT = 10;
+const FOREIGN_OF_ALL = 60;
+const MOST_CLIENTS = 1000;
+/** Log lines about foreign hosts in an hour. */
+const LINES = 20;
+/** How often a redirect is followed. */
+const MOST_HOPS = 3;
+
+interface Known {
+  readonly standing: 'proved' | 'foreign' | 'open';
+  readonly time: number;
+}
+
+interface Waiter {
+  start(): void;
+  refuse(): void;
+}
+
+/** Counts events in windows of a fixed length, milliseconds, for a bounded number of keys. */
+class WindowCounts {
+  readonly #counts = new Map<string, { readonly since: number; count: number }>();
+  constructor(private readonly windowMs: number) {}
+
+  get(key: string, now: number): number {
+    const entry = this.#counts.get(key);
+    return entry === undefined || Math.abs(now - entry.since) >= this.windowMs ? 0 : entry.count;
+  }
+
+  add(key: string, now: number): void {
+    const count = this.get(key, now);
+    if (count > 0) (this.#counts.get(key) as { count: number }).count++;
+    else {
+      this.#counts.delete(key);
+      setBounded(this.#counts, key, { since: now, count: 1 }, MOST_CLIENTS);
+    }
+  }
+}
+
+/** What is known of the hosts of one site. */
+class HostsOfSite {
+  readonly #proved = new Map<string, Known>();
+  readonly #others = new Map<string, Known>();
+  readonly #asking = new Map<string, Promise<HostStanding>>();
+  readonly #foreign = new WindowCounts(60_000);
+  readonly #lines = new WindowCounts(3600_000);
+  readonly #turns = new Limiter<Waiter>({
+    permits: AT_ONCE,
+    waiting: WAITING,
+    waitingPerKey: WAITING_OF_CLIENT,
+    groupOf: (key) => key,
+    grant: (waiter) => waiter.start(),
+    refuse: (waiter) => waiter.refuse(),
+  });
+  #home: { readonly state: keyof typeof HOME_MS; readonly time: number } | null = null;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly probe: HostProbe,
+    private readonly logger: Logger,
+  ) {}
+
+  find(name: string): Known['standing'] | null {
+    const known = this.#proved.get(name) ?? this.#others.get(name);
+    if (known === undefined) return null;
+    const lasts = { proved: PROVED_MS, foreign: FOREIGN_MS, open: OPEN_MS }[known.standing];
+    // The clock may have been set back.
+    return Math.abs(this.clock() - known.time) < lasts ? known.standing : null;
+  }
+
+  check(question: HostQuestion): Promise<HostStanding> {
+    const { name } = question;
+    const known = this.find(name);
+    if (known !== null) return Promise.resolve(known);
+    const running = this.#asking.get(name);
+    if (running !== undefined) return running;
+    const client = addressKey(question.client);
+    const now = this.clock();
+    if (this.#foreign.get(client, now) >= FOREIGN_OF_CLIENT || this.#foreign.get('', now) >= FOREIGN_OF_ALL) {
+      return Promise.resolve('busy');
+    }
+    const asked = this.#ask(question, client).finally(() => this.#asking.delete(name));
+    this.#asking.set(name, asked);
+    return asked;
+  }
+
+  async #ask(question: HostQuestion, client: string): Promise<HostStanding> {
+    if (!(await this.#takeTurn(client))) return 'busy';
+    const { name, site } = question;
+    try {
+      const found = await this.#follow(question);
+      const home = found.kind === 'site' ? 'runs' : await this.#askHome(question);
+      if (home === 'silent') return 'busy';
+      if (found.kind === 'silent' && home === 'runs') {
+        // Who asks for what does not answer asks as many times as for what is foreign.
+        this.#foreign.add(client, this.clock());
+        return 'busy';
+      }
+      const standing = found.kind === 'site' ? 'proved' : home === 'missing' ? 'open' : 'foreign';
+      this.#keep(name, standing);
+      if (standing === 'foreign') {
+        const now = this.clock();
+        this.#foreign.add(client, now);
+        this.#foreign.add('', now);
+        if (this.#lines.get('', now) < LINES) {
+          this.#lines.add('', now);
+          const host = plainText(name, 253);
+          const fields = { event: 'foreign-host', site: site.id, host, cause: found.cause };
+          this.logger.info(fields, 'A host that the site does not answer to is not passed on.');
+        }
+      }
+      return standing;
+    } finally {
+      this.#turns.release(client);
+      this.#turns.serveAll(AT_ONCE_OF_CLIENT);
+    }
+  }
+
+  /** @returns false when others took all the room, or it took too long */
+  #takeTurn(client: string): Promise<boolean> {
+    if (this.#turns.tryAcquire(client, AT_ONCE_OF_CLIENT)) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const end = (isGranted: boolean): void => {
+        clearTimeout(late);
+        resolve(isGranted);
+      };
+      const waiter: Waiter = { start: () => end(true), refuse: () => end(false) };
+      const late = setTimeout(() => this.#turns.cancel(client, waiter) && end(false), WAIT_MS);
+      if (!this.#turns.enqueue(client, waiter)) end(false);
+    });
+  }
+
+  #keep(name: string, standing: Known['standing']): void {
+    this.#proved.delete(name);
+    this.#others.delete(name);
+    const [known, most] = standing === 'proved' ? [this.#proved, MOST_PROVED] : [this.#others, MOST_OTHERS];
+    setBounded(known, name, { standing, time: this.clock() }, most);
+  }
+
+  /** Whether the connector runs in the site itself, where WordPress says that it is. */
+  async #askHome(question: HostQuestion): Promise<keyof typeof HOME_MS> {
+    const { state, time } = this.#home ?? { state: 'silent', time: Number.NEGATIVE_INFINITY };
+    if (Math.abs(this.clock() - time) < HOME_MS[state]) return state;
+    const origin = toSiteOrigin(question.site, question.facts);
+    const { kind } = await this.#follow({ ...question, origin, isNamed: () => false });
+    const found = ({ site: 'runs', other: 'missing', silent: 'silent' } as const)[kind];
+    this.#home = { state: found, time: this.clock() };
+    return found;
+  }
+
+  /** @returns `cause`: what answers there, in plain English */
+  async #follow(
+    question: HostQuestion,
+  ): Promise<{ readonly kind: 'site' | 'other' | 'silent'; readonly cause: string }> {
+    let { origin } = question;
+    for (let hop = 0; ; hop++) {
+      const answer = await this.probe(question.site, question.facts, origin);
+      if (answer.kind === 'signed') return { kind: 'site', cause: '' };
+      if (answer.kind !== 'redirect') return answer;
+      const { to } = answer;
+      if (question.isNamed(to.host)) return { kind: 'site', cause: '' };
+      if (hop >= MOST_HOPS || isSameOrigin(to, origin)) {
+        return { kind: 'other', cause: `a redirect to ${plainText(`${to.scheme}://${to.host}`, 200)}` };
+      }
+      origin = to;
+    }
+  }
+}
+
+/** @param deps `probe`: asks a web server behind guard. Never rejects. */
+export function createSiteHosts(deps: {
+  readonly clock: Clock;
+  readonly probe: HostProbe;
+  readonly logger: Logger;
+}): SiteHosts {
+  // A site whose configuration has changed is another object, and nothing is known of it.
+  const sites = new WeakMap<SiteConfig, HostsOfSite>();
+  const of = (site: SiteConfig): HostsOfSite => {
+    const known = sites.get(site) ?? new HostsOfSite(deps.clock, deps.probe, deps.logger);
+    sites.set(site, known);
+    return known;
+  };
+  return {
+    find: (site, name) => sites.get(site)?.find(name) ?? null,
+    check: (question) => of(question.site).check(question),
+  };
+}

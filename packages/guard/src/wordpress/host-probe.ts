@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../lib/clock.js';
+import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js';
+import type { SiteConfig, SiteFacts } from '../site.js';
+import { CommandConnections } from './command-queue.js';
+import { ConnectorError } from './connector-error.js';
+import { GUARD_HEADER, guardHeader, readSignal } from './signature.js';
+import { getRedirectOrigin, OWN_ADDRESS, type SiteOrigin, toForwardedHeaders } from './site-origin.js';
+
+/** PHP in WebAssembly on a slow machine needs seconds for its first page. */
+const RESPONSE_MS = 10_000;
+
+/**
+ * What answers to a host: the connector of the site, a redirect to another origin, something else, or nothing that says
+ * who it is: no response, or a server that is down or busy. `cause` in plain English.
+ */
+export type HostAnswer =
+  | { readonly kind: 'signed' }
+  | { readonly kind: 'redirect'; readonly to: SiteOrigin }
+  | { readonly kind: 'other' | 'silent'; readonly cause: string };
+
+/** Asks the web server behind guard by an origin whether the site answers there. Never rejects. */
+export type HostProbe = (
+  site: SiteConfig,
+  facts: Pick<SiteFacts, 'homeUrl'>,
+  origin: SiteOrigin,
+) => Promise<HostAnswer>;
+
+/** The connector answers such a request as soon as it runs, and does nothing else. */
+export function createHostProbe({ clock }: { readonly clock: Clock }): { readonly ask: HostProbe; close(): void } {
+  const connections = new CommandConnections();
+
+  async function askAt(site: SiteConfig, path: string, origin: SiteOrigin): Promise<HostAnswer> {
+    const upstream = toUpstreamAddress(site.upstream);
+    const requestId = randomBytes(8).toString('hex');
+    // By what is new each time no page cache has it.
+    const url = `http://${toUpstreamAuthority(upstream)}${path}/index.php?rest_route=/&${requestId}`;
+    const { scheme, host } = origin;
+    const headers = {
+      host,
+      ...toForwardedHeaders({ scheme, host, address: OWN_ADDRESS }),
+      accept: 'text/html,application/json',
+      'user-agent': 'Security Optimizer guard',
+      [GUARD_HEADER]: guardHeader(
+        site.secret,
+        { time: Math.floor(clock() / 1000), requestId, scheme, address: OWN_ADDRESS },
+        'probe',
+      ),
+    };
+    try {
+      const socketPath = 'path' in upstream ? upstream.path : undefined;
+      const answer = await connections.exchange(url, headers, null, RESPONSE_MS, socketPath);
+      const signal = readSignal(site.secret, answer.signal, requestId);
+      if (signal.kind === 'ok') return { kind: 'signed' };
+      if (signal.kind === 'other_secret') return { kind: 'other', cause: 'a site with another key' };
+      const to = getRedirectOrigin(answer, origin);
+      if (to !== null) return { kind: 'redirect', to };
+      const kind = answer.status >= 500 || answer.status === 429 ? 'silent' : 'other';
+      return { kind, cause: `HTTP status ${answer.status} without the connector` };
+    } catch (error) {
+      return { kind: 'silent', cause: error instanceof ConnectorError ? error.detail : String(error) };
+    }
+  }
+
+  return {
+    async ask(site, facts, origin) {
+      const home = new URL(facts.homeUrl).pathname.replace(/\/+$/, '');
+      const answer = await askAt(site, home, origin);
+      // A domain of a network may begin where its main site has a folder.
+      return answer.kind !== 'other' || home === '' ? answer : askAt(site, '', origin);
+    },
+    close: () => connections.close(),
+  };
+}
