@@ -126,7 +126,9 @@ describe.skipIf(stack === undefined || typeof programs === 'string')('the web se
         (kind) => `${kind}_temp_path "${dir}/${kind}";\n`,
       );
       const http = `include /etc/nginx/mime.types;\naccess_log ${log};\nlimit_req_zone $binary_remote_addr zone=login:1m rate=1r/m;\n${temporary.join('')}${server}
-server { listen 127.0.0.1:${port}; server_name localhost; location / { stub_status; } }`;
+server { listen 127.0.0.1:${port}; server_name localhost status.internal pma.site.example; location / { stub_status; } }
+server { listen 127.0.0.1:${port}; server_name old.example; return 301 ${site.url}$request_uri; }
+server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 https://www.example.org/; }`;
       writeFileSync(file, `${user}daemon off;\npid ${dir}/pid;\nevents {}\nhttp {\n${http}\n}\n`);
     };
 
@@ -230,6 +232,34 @@ server { listen 127.0.0.1:${port}; server_name localhost; location / { stub_stat
       }
       // The site's own name, an address of loopback here, goes on.
       expect((await get('203.0.113.5', '/'))[0]).toBe(200);
+    });
+
+    it('no other server behind is reached by its name, and domains of the site are', async () => {
+      const others = [
+        'status.internal',
+        'STATUS.internal.',
+        'status.internal:8080',
+        'pma.site.example',
+        'elsewhere.example',
+      ];
+      for (const host of others) {
+        const direct = await askUpstream({ ...site, upstreamPort: port }, { target: '/', headers: { host } });
+        expect([host, /Active connections/.test(direct.body) || direct.status === 301]).toEqual([host, true]);
+        for (const method of ['GET', 'POST', 'HEAD']) {
+          const { status: code, body } = await visitFrom(site, '203.0.113.5', '/', { method, headers: { host } });
+          expect([host, method, code, body.includes('Active connections')]).toEqual([host, method, 404, false]);
+        }
+        const straight = await sendRaw(site.port, bytesOf(site, { target: '/', headers: { host } }), {
+          from: ELSEWHERE,
+        });
+        expect([host, straight.status]).toEqual([host, 404]);
+      }
+      // The server of the example takes all other names, as one that knows domains mapped to the site.
+      const file = '/wp-includes/css/buttons.min.css';
+      for (const host of ['mapped.example', 'de.example:8443', '[2001:db8::80]', '198.51.100.80']) {
+        expect([host, (await get('203.0.113.6', file, { host }))[0]]).toEqual([host, 200]);
+      }
+      expect((await get('203.0.113.6', file, { host: 'old.example' }))[0]).toBe(301);
     });
   });
 
