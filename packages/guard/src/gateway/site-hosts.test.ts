@@ -12,6 +12,7 @@ import type { SiteOrigin } from '../wordpress/site-origin.js';
 import { createSiteHosts, type HostStanding } from './site-hosts.js';
 
 const OTHER: HostAnswer = { kind: 'other', cause: 'HTTP status 200 without the connector' };
+const SIGNED: HostAnswer = { kind: 'signed' };
 const SILENT: HostAnswer = { kind: 'silent', cause: 'no answer' };
 const to = (origin: string): HostAnswer => {
   const { protocol, host } = new URL(origin);
@@ -106,9 +107,10 @@ describe('a host that is not known to be the site’s', () => {
       { 'http://old.example': to('https://old.example'), 'https://old.example': { kind: 'signed' } as const },
     ],
     [
-      'to a host of the site',
-      { 'https://old.example': to('https://www.old.example'), 'https://www.old.example': { kind: 'signed' } as const },
+      'to its name with www',
+      { 'https://old.example': to('https://www.old.example'), 'https://www.old.example': SIGNED },
     ],
+    ['to its name without www', { 'http://www.old.example': to('https://old.example'), 'https://old.example': SIGNED }],
     ['in steps', { 'http://old.example': to('https://old.example'), 'https://old.example': to('https://example.com') }],
   ])('is the site’s when it leads %s', async (_what, answers: Readonly<Record<string, HostAnswer>>) => {
     const hosts = hostsOf(answers);
@@ -117,6 +119,10 @@ describe('a host that is not known to be the site’s', () => {
 
   it.each([
     ['elsewhere', { 'https://old.example': to('https://elsewhere.example') }],
+    [
+      'to what would be the site’s',
+      { 'https://old.example': to('https://login.internal'), 'https://login.internal': SIGNED },
+    ],
     [
       'in a circle',
       { 'https://old.example': to('https://new.example'), 'https://new.example': to('https://old.example') },

@@ -14,6 +14,7 @@ import { setBounded } from '../lib/set-bounded.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
 import type { HostProbe } from '../wordpress/host-probe.js';
 import { isSameOrigin, type SiteOrigin, toSiteOrigin } from '../wordpress/site-origin.js';
+import { toHostName } from './machine-hosts.js';
 
 /**
  * `proved`: the site answers there. `foreign`: something else does, and nobody gets it. `open`: the connector does not run
@@ -97,6 +98,12 @@ class WindowCounts {
       setBounded(this.#counts, key, { since: now, count: 1 }, MOST_CLIENTS);
     }
   }
+}
+
+/** Whether two hosts differ by `www.` alone, or by their ports. */
+function isSameDomain(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((host) => toHostName(host).replace(/^www\./, ''));
+  return a === b;
 }
 
 /** What is known of the hosts of one site. */
@@ -210,7 +217,12 @@ class HostsOfSite {
     return found;
   }
 
-  /** @returns `cause`: what answers there, in plain English */
+  /**
+   * Follows redirects within a domain alone: the server that takes all other hosts would answer for whatever another one
+   * names, the login of an internal service for example.
+   *
+   * @returns `cause`: what answers there, in plain English
+   */
   async #follow(
     question: HostQuestion,
   ): Promise<{ readonly kind: 'site' | 'other' | 'silent'; readonly cause: string }> {
@@ -221,7 +233,7 @@ class HostsOfSite {
       if (answer.kind !== 'redirect') return answer;
       const { to } = answer;
       if (question.isNamed(to.host)) return { kind: 'site', cause: '' };
-      if (hop >= MOST_HOPS || isSameOrigin(to, origin)) {
+      if (hop >= MOST_HOPS || isSameOrigin(to, origin) || !isSameDomain(to.host, origin.host)) {
         return { kind: 'other', cause: `a redirect to ${plainText(`${to.scheme}://${to.host}`, 200)}` };
       }
       origin = to;
