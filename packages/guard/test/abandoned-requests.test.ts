@@ -64,7 +64,7 @@ describe('requests whose client has left', () => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port);
     await leaveOften(gateway, bytes, 3 * SHARE, end);
-    expect(wordpress.working()).toBe(SHARE);
+    await expect.poll(wordpress.working).toBe(SHARE);
     const other = new RawClient(gateway.port).send(get('198.51.100.1'));
     await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
     wordpress.answerAll();
@@ -104,7 +104,7 @@ describe('requests whose client has left', () => {
 
   it('hold up all others when they are many, so that WordPress has no long queue', async () => {
     const { wordpress, gateway } = await abandonMany(true);
-    expect(wordpress.working()).toBe(16);
+    await expect.poll(wordpress.working).toBe(16);
     const other = new RawClient(gateway.port).send(get('198.51.100.1'));
     await expect.poll(() => gateway.server.waiting).toBe(1);
     // Answered in the order in which they came: the other one's turn comes with the first answer.
@@ -139,7 +139,7 @@ describe('requests whose client has left', () => {
 
   it('hold up nobody on the word of the web server alone, whose own files overtake everything', async () => {
     const { wordpress } = await abandonMany(false);
-    expect(wordpress.working()).toBe(40);
+    await expect.poll(wordpress.working).toBe(40);
   });
 
   it('count no longer when their time is over', async () => {
