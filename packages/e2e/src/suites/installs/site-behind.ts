@@ -136,15 +136,23 @@ export async function startNginx(site: SiteBehind, options: NginxOptions = {}): 
   });
 }
 
+interface ApacheOptions {
+  /** Lines for its `VirtualHost`. */
+  readonly lines?: string;
+  /** Modules besides those that the example names. */
+  readonly modules?: readonly string[];
+}
+
 /** Apache with PHP-FPM. */
-export async function startApache(site: SiteBehind): Promise<Service> {
+export async function startApache(site: SiteBehind, options: ApacheOptions = {}): Promise<Service> {
   const { dir, wordpressDir } = site;
   // Apache answers nobody as root: its own user must reach WordPress and PHP.
   for (const folder of [dirname(dirname(dir)), dirname(dir), dir, wordpressDir, dirname(site.php)])
     chmodSync(folder, 0o755);
   chmodSync(site.php, 0o666);
   const names = ['mpm_event', 'authz_core', 'dir', 'mime', 'rewrite', 'env', 'setenvif', 'proxy', 'proxy_fcgi'];
-  const server = example(site, 'apache-wordpress.conf');
+  names.push(...(options.modules ?? []));
+  const server = example(site, 'apache-wordpress.conf', { '</VirtualHost>': `${options.lines ?? ''}\n</VirtualHost>` });
   // Modules that the example asks for besides.
   if (/RemoteIP/.test(server)) names.push('remoteip');
   const file = join(dir, 'apache.conf');
