@@ -4,7 +4,7 @@ import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { bodyOf, closing, exchange, statusOf } from './raw-client.js';
 import { scriptedServer, startGateway } from './running-gateway.js';
-import { areInstalled, certificate, freePort, readExample, runProxy } from './support/front-proxy.js';
+import { areInstalled, certificate, freePort, readExample, runNginx } from './support/front-proxy.js';
 
 /**
  * Answers that ask a web server for a file of its own (`X-Accel-Redirect`), with a real nginx in front by the guide's
@@ -52,17 +52,7 @@ async function fronts(answer: string): Promise<{ guard: number; throughGuard: nu
     // Names of its own in the same file.
     (await front(straight, behind)).replace(/\bguard\b(?=;| \{)/g, 'behind').replaceAll('$guard_', '$behind_'),
   ];
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (kind) => `${kind}_temp_path ${folder}/${kind};`,
-  );
-  const config = [
-    ...(process.getuid?.() === 0 ? ['user root;'] : []),
-    ...['daemon off;', `pid ${folder}/pid;`, 'error_log stderr;', 'events {}', 'http {', 'access_log off;'],
-    ...[...temporary, ...servers, '}'],
-  ];
-  await writeFile(join(folder, 'nginx.conf'), config.join('\n'));
-  const args = ['-c', join(folder, 'nginx.conf'), '-p', folder, '-e', 'stderr'];
-  await runProxy('nginx', args, throughGuard);
+  await runNginx(folder, servers, throughGuard);
   return { guard: gateway.port, throughGuard, straight };
 }
 
