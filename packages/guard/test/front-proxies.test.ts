@@ -1,8 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type GatewayOptions, recordingServer, startGateway } from './running-gateway.js';
-import { areInstalled, certificate, freePort, getByTls, readExample, runProxy } from './support/front-proxy.js';
+import {
+  areInstalled,
+  certificate,
+  freePort,
+  getByTls,
+  readExample,
+  runNginx,
+  runProxy,
+} from './support/front-proxy.js';
 
 /** A proxy by its example, in front of guard at this port. @returns its port for TLS */
 type Start = (guard: number) => Promise<number>;
@@ -59,10 +68,28 @@ const startApache: Start = async (guard) => {
   return tls;
 };
 
+const startNginx: Start = async (guard) => {
+  const { folder, key, crt } = await certificate();
+  const tls = await freePort();
+  const site = await readExample('nginx-tls.conf', {
+    ...nginxNames(tls, key, crt),
+    '127.0.0.1:8080': `127.0.0.1:${guard}`,
+  });
+  await runNginx(folder, [site], tls);
+  return tls;
+};
+
+const nginxNames = (tls: number, key: string, crt: string) => ({
+  'listen 443 ssl': `listen 127.0.0.1:${tls} ssl`,
+  '/etc/ssl/example.com.crt': crt,
+  '/etc/ssl/private/example.com.key': key,
+});
+
 const proxies: readonly (readonly [name: string, program: string, Start, GatewayOptions])[] = [
   ['HAProxy', 'haproxy', startHaproxy, { proxyProtocol: true }],
   ['Caddy', 'caddy', startCaddy, {}],
   ['Apache', 'apache2', startApache, {}],
+  ['nginx', 'nginx', startNginx, {}],
 ];
 
 for (const [name, program, start, options] of proxies) {
@@ -85,3 +112,57 @@ for (const [name, program, start, options] of proxies) {
     });
   });
 }
+
+describe.skipIf(!areInstalled('nginx', 'openssl'))('guard between two nginx by Unix sockets, as the guide says', () => {
+  /** The lines for nginx in the guide's section, between backticks in its sentences. */
+  async function linesOfTheGuide(): Promise<{ front: string; listen: string; address: string[] }> {
+    const text = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const section = text.split('\n## Unix sockets\n')[1]?.split('\n## ')[0] ?? '';
+    const lines = [...section.matchAll(/`([a-z_]+ [^`]+;)`/g)].map(([, line = '']) => line);
+    const [front = '', listen = '', ...address] = lines;
+    expect([front, listen, address.length]).toEqual([
+      expect.stringMatching(/^proxy_pass http:\/\/unix:/),
+      expect.stringMatching(/^listen unix:/),
+      2,
+    ]);
+    return { front, listen, address };
+  }
+
+  /** @returns what the nginx behind takes for the visitor's address and scheme, when one of 127.0.0.2 comes by TLS */
+  async function seenBehind(trustedProxies: readonly string[], isAddressSet: boolean): Promise<string> {
+    const { front, listen, address } = await linesOfTheGuide();
+    const { folder, key, crt } = await certificate();
+    const tls = await freePort();
+    const [guard, wordpress] = [join(folder, 'guard.sock'), join(folder, 'wordpress.sock')];
+    const first = await readExample('nginx-tls.conf', {
+      ...nginxNames(tls, key, crt),
+      'proxy_pass http://guard;': front.replace('/run/security-optimizer/guard.sock', guard),
+    });
+    const second = `server { ${listen.replace('/run/nginx/wordpress.sock', wordpress)} ${isAddressSet ? address.join(' ') : ''}
+      location / { add_header Seen "$remote_addr $http_x_forwarded_proto"; return 200 "hello"; } }`;
+    await startGateway(`unix:${wordpress}`, { listen: { path: guard }, trustedProxies });
+    await runNginx(folder, [first, second], tls);
+    return new Promise((resolve, reject) => {
+      const visitor = { localAddress: '127.0.0.2', rejectUnauthorized: false, servername: 'example.com', agent: false };
+      const headers = { host: 'example.com', 'X-Forwarded-For': '198.51.100.99' };
+      request({ host: '127.0.0.1', port: tls, headers, ...visitor }, (response) => {
+        response.resume();
+        resolve(String(response.headers.seen));
+      })
+        .once('error', reject)
+        .end();
+    });
+  }
+
+  it('knows each visitor, and so does the one behind', async () => {
+    expect(await seenBehind(['unix'], true)).toBe('127.0.0.2 https');
+  });
+
+  it('takes everybody for this machine unless the socket is trusted, and so does the one behind', async () => {
+    expect(await seenBehind([], true)).toBe('127.0.0.1 http');
+  });
+
+  it('leaves the one behind with the name of a socket where the lines for the address are missing', async () => {
+    expect(await seenBehind(['unix'], false)).toBe('unix: https');
+  });
+});

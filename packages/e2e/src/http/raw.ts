@@ -18,17 +18,18 @@ const SECONDS = 90;
  * way: what the test spells is what travels.
  *
  * @param way `to`: the address to go to, 127.0.0.1 unless said; `from`: the one of this machine to come from, for
- *   example 127.0.0.9; `tls`: the name that the server's certificate is for, where it speaks TLS
+ *   example 127.0.0.9; `tls`: the name that the server's certificate is for, where it speaks TLS; `ca`: the certificate
+ *   itself (PEM), where nobody has signed it
  */
 export function sendRaw(
   port: number,
   bytes: string | Uint8Array,
-  { to = '127.0.0.1', from, tls }: { readonly to?: string; readonly from?: string; readonly tls?: string } = {},
+  { to = '127.0.0.1', from, tls, ca }: { to?: string; from?: string; tls?: string; ca?: string } = {},
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const way = { host: to, port, ...(from === undefined ? {} : { localAddress: from }) };
     const socket =
-      tls === undefined ? connect(way) : connectTls({ ...way, servername: tls, ALPNProtocols: ['http/1.1'] });
+      tls === undefined ? connect(way) : connectTls({ ...way, servername: tls, ca, ALPNProtocols: ['http/1.1'] });
     const chunks: Buffer[] = [];
     const timer = setTimeout(() => {
       // Also when a part has come.

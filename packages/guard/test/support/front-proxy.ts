@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -38,6 +38,19 @@ export async function readExample(name: string, replaced: Readonly<Record<string
     text = text.replaceAll(from, to);
   }
   return text;
+}
+
+/** Runs nginx with these servers until the end of the test. @param folder where it may write @param tls port of one of them */
+export async function runNginx(folder: string, servers: readonly string[], tls: number): Promise<void> {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `${kind}_temp_path ${folder}/${kind};`,
+  );
+  const config = [
+    ...(process.getuid?.() === 0 ? ['user root;'] : []),
+    ...['daemon off;', `pid ${folder}/pid;`, 'events {}', 'http {', 'access_log off;', ...temporary, ...servers, '}'],
+  ];
+  await writeFile(join(folder, 'nginx.conf'), config.join('\n'));
+  await runProxy('nginx', ['-c', join(folder, 'nginx.conf'), '-p', folder, '-e', 'stderr'], tls);
 }
 
 /** Runs a proxy until the end of the test. Resolves when it answers by TLS on this port. */

@@ -9,10 +9,10 @@ import { guardLog, policyPushed, startGuard, stopGuard } from '../../stacks/guar
 import { removeLayouts } from '../../stacks/layouts.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
+import { guideBlocks } from './guide.js';
 import {
   attachAgain,
   attachAnew,
-  guideBlocks,
   HOST,
   installSite,
   type SiteBehind,

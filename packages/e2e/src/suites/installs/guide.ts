@@ -46,6 +46,24 @@ export function readGuide(file: string, heading: string): readonly GuideCommand[
   return commands;
 }
 
+/**
+ * The blocks of a language below a heading of docs/operations.md, in their order and without the indentation of a list.
+ * `packages/guard/test/guides.test.ts` keeps a list of those that a suite takes.
+ *
+ * @param heading its text, of whatever level
+ * @throws when there is none
+ */
+export function guideBlocks(heading: string, language: 'nginx' | 'apache'): readonly string[] {
+  const text = readFileSync(`${projectDir}/docs/operations.md`, 'utf8');
+  const section = new RegExp(`^#{2,3} ${heading}\n([\\s\\S]*?)(?=^#{2,3} |(?![\\s\\S]))`, 'm').exec(text)?.[1] ?? '';
+  const found = [...section.matchAll(/^( *)```(\w+)\n([\s\S]*?)^ *```$/gm)];
+  const blocks = found.flatMap(([, indent = '', kind, block = '']) =>
+    kind === language ? [block.replace(new RegExp(`^${indent}`, 'gm'), '')] : [],
+  );
+  if (blocks.length === 0) throw new Error(`The guide has no block of ${language} below “${heading}”.`);
+  return blocks;
+}
+
 /** The text with each left side replaced by its right one. @throws when one of them stands nowhere in it and must */
 export function replaceAll(text: string, table: Readonly<Record<string, string>>): string {
   // Longer names first, since they may hold shorter ones.

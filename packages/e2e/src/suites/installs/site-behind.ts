@@ -21,6 +21,8 @@ export interface SiteBehind extends Stack {
   readonly php: string;
 }
 
+export const MOD_PHP = '/usr/lib/apache2/modules/libphp8.2.so';
+
 /** Installs WordPress in a folder of its own. Neither its web server nor guard runs yet. */
 export async function installSite(stack: Stack, dir: string, prefix: string): Promise<SiteBehind> {
   removeLayouts(dir);
@@ -59,6 +61,9 @@ interface Status {
     readonly connector: string;
     readonly wordpress: string;
     readonly redirectLoop: string | null;
+    /** Whether the web server behind sees who visits. */
+    readonly visitors: string | null;
+    readonly openPages: readonly { readonly path: string }[];
   }[];
   readonly problems: readonly string[];
 }
@@ -87,14 +92,6 @@ function example(site: SiteBehind, name: string, more: Readonly<Record<string, s
     'example.com': HOST,
     ...more,
   });
-}
-
-/** The blocks of a language below a heading of the guide, in their order. */
-export function guideBlocks(heading: string, language: string): readonly string[] {
-  const text = readFileSync(join(projectDir, 'docs/operations.md'), 'utf8');
-  const section = text.split(`### ${heading}\n`)[1]?.split(/\n#{2,3} /)[0] ?? '';
-  const blocks = [...section.matchAll(/```(\w+)\n([\s\S]*?)```/g)];
-  return blocks.flatMap(([, kind, block]) => (kind === language ? [block as string] : []));
 }
 
 const answers = (site: SiteBehind): Promise<boolean> =>
@@ -136,19 +133,32 @@ export async function startNginx(site: SiteBehind, options: NginxOptions = {}): 
   });
 }
 
-/** Apache with PHP-FPM. */
-export async function startApache(site: SiteBehind): Promise<Service> {
+interface ApacheOptions {
+  /** Lines for its `VirtualHost`. */
+  readonly lines?: string;
+  /** Modules besides those that the example names. */
+  readonly modules?: readonly string[];
+  /** Changes the example. */
+  readonly change?: (text: string) => string;
+  /** What runs PHP; PHP-FPM unless said. */
+  readonly php?: 'fpm' | 'mod_php';
+}
+
+/** Apache by the guide's example. */
+export async function startApache(site: SiteBehind, options: ApacheOptions = {}): Promise<Service> {
   const { dir, wordpressDir } = site;
   // Apache answers nobody as root: its own user must reach WordPress and PHP.
   for (const folder of [dirname(dirname(dir)), dirname(dir), dir, wordpressDir, dirname(site.php)])
     chmodSync(folder, 0o755);
   chmodSync(site.php, 0o666);
-  const names = ['mpm_event', 'authz_core', 'dir', 'mime', 'rewrite', 'env', 'setenvif', 'proxy', 'proxy_fcgi'];
-  const server = example(site, 'apache-wordpress.conf');
+  const { lines = '', modules = [], change = (text: string) => text, php = 'fpm' } = options;
+  const runsPhp = php === 'fpm' ? ['mpm_event', 'proxy', 'proxy_fcgi'] : ['mpm_prefork'];
+  const names = [...runsPhp, 'authz_core', 'dir', 'mime', 'rewrite', 'env', 'setenvif', ...modules];
+  const server = change(example(site, 'apache-wordpress.conf', { '</VirtualHost>': `${lines}\n</VirtualHost>` }));
   // Modules that the example asks for besides.
   if (/RemoteIP/.test(server)) names.push('remoteip');
   const file = join(dir, 'apache.conf');
-  const lines = [
+  const config = [
     ...names.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`),
     ...[
       `ServerRoot ${dir}`,
@@ -157,9 +167,10 @@ export async function startApache(site: SiteBehind): Promise<Service> {
       `ErrorLog ${dir}/logs/apache`,
     ],
     ...(process.getuid?.() === 0 ? ['User www-data', 'Group www-data'] : []),
+    ...(php === 'mod_php' ? [`LoadModule php_module ${MOD_PHP}`] : []),
     ...['ServerName localhost', 'TypesConfig /etc/mime.types', server],
   ];
-  writeFileSync(file, lines.join('\n'));
+  writeFileSync(file, config.join('\n'));
   return startService({
     ...{ name: 'Apache', command: 'apache2', args: ['-DFOREGROUND', '-f', file], readySeconds: 90 },
     pidFile: join(dir, 'run/web.json'),

@@ -8,6 +8,7 @@ import { logIn, type Session } from '../../http/session.js';
 import { onEveryStack, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress, startWordPress, stopWordPress } from '../../stacks/wordpress.js';
 import { askFrom, change, createsSession, loginForm, recover } from '../login/visitors.js';
+import { guideBlocks, replaceAll } from './guide.js';
 
 const LIMIT = 5;
 const STAGING = ['staging', 'open-sesame'] as const;
@@ -25,15 +26,15 @@ add_action( 'rest_api_init', function () {
 } );
 `;
 
-/** Guard's own questions bear a header that no visitor can send: guard takes it out of every request. */
-const ASKS = `map $http_x_security_optimizer_command $asks { "" "Staging"; default off; }`;
+/** The guide's lines: guard's own questions bear a header that guard takes out of every request of a visitor. */
+const [ASKS = '', ...BASIC] = guideBlocks('A password of the web server', 'nginx').join('').trim().split('\n');
 
 /** nginx asks for a name and a password of its own while `work` runs, below a path. */
 async function behindPassword(stack: Stack, path: string, work: () => Promise<void>): Promise<void> {
   const file = join(stack.dir, 'nginx.conf');
   const passwords = join(stack.dir, 'passwords');
   const before = readFileSync(file, 'utf8');
-  const basic = `auth_basic $asks; auth_basic_user_file "${passwords}";`;
+  const basic = replaceAll(BASIC.join(' '), { '/etc/nginx/staging.htpasswd': `"${passwords}"` });
   writeFileSync(passwords, `${STAGING[0]}:{PLAIN}${STAGING[1]}\n`);
   const whole = before.replace('  server {\n', `  ${ASKS}\n  server {\n    ${path === '/' ? basic : ''}\n`);
   const folder = `location ${path} { ${basic} try_files $uri $uri/ /index.php?$args; }\n    location / {`;

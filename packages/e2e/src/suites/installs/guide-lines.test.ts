@@ -1,0 +1,184 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Service } from '@security-optimizer/sandbox/process/service';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { policyPushed, startGuard, stopGuard } from '../../stacks/guard-process.js';
+import { removeLayouts } from '../../stacks/layouts.js';
+import type { Stack } from '../../stacks/stack.js';
+import { guideBlocks } from './guide.js';
+import {
+  attachAnew,
+  HOST,
+  installSite,
+  MOD_PHP,
+  type SiteBehind,
+  startApache,
+  startNginx,
+  statusOf,
+  visit,
+} from './site-behind.js';
+
+/**
+ * The lines that the guide names for a web server behind guard that somebody has already, in place of the whole examples:
+ * what it makes of visitors without them, and with them as they stand there.
+ */
+
+const MINUTES = 60_000;
+const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
+const hasApache = spawnSync('apache2', ['-v']).error === undefined;
+/** `Require local` means all of 127.0.0.0/8. */
+const VISITOR = '203.0.113.95';
+
+/** What the web server tells PHP, before WordPress and the connector run. */
+const TOLD = `<?php echo json_encode( array( $_SERVER['REMOTE_ADDR'], $_SERVER['HTTPS'] ?? 'none' ) );`;
+
+/** What decides before the connector runs: the address and the scheme, each with the guide's lines or without. */
+interface Lines {
+  readonly address: string;
+  readonly scheme: string;
+}
+
+interface Kind {
+  readonly name: string;
+  readonly isThere: boolean;
+  readonly language: 'nginx' | 'apache';
+  /** A page for the machine alone, by the server's own rule. */
+  readonly page: string;
+  readonly start: (site: SiteBehind, lines: Lines) => Promise<Service>;
+}
+
+/** The usual server of a WordPress, as many have it, moved to loopback. */
+function nginxServer(site: SiteBehind, { address, scheme }: Lines): string {
+  // "The `map` stands outside of `server`, the other line beside `include fastcgi.conf`."
+  const [outside = '', beside = ''] = scheme.split(/^(?=fastcgi_param )/m);
+  return `${outside}
+server {
+  listen 127.0.0.1:${site.upstreamPort};
+  server_name ${HOST};
+  ${address}
+  root ${site.wordpressDir};
+  index index.php;
+  location = /nginx_status { stub_status; allow 127.0.0.1; deny all; }
+  location / {
+    try_files $uri $uri/ /index.php?$args;
+  }
+  location ~ \\.php$ {
+    include /etc/nginx/fastcgi.conf;
+    ${beside}
+    fastcgi_pass unix:${site.php};
+  }
+}
+`;
+}
+
+function apacheServer(site: SiteBehind, php: 'fpm' | 'mod_php', { address, scheme }: Lines): string {
+  const handler = php === 'fpm' ? `proxy:unix:${site.php}|fcgi://localhost` : 'application/x-httpd-php';
+  return `Listen 127.0.0.1:${site.upstreamPort}
+<VirtualHost 127.0.0.1:${site.upstreamPort}>
+  ServerName ${HOST}
+  ${address}
+  ${scheme}
+  DocumentRoot ${site.wordpressDir}
+  DirectoryIndex index.php
+  <Directory ${site.wordpressDir}>
+    Require all granted
+    AllowOverride All
+  </Directory>
+  <FilesMatch "\\.php$">
+    SetHandler "${handler}"
+  </FilesMatch>
+  <Location /server-status>
+    SetHandler server-status
+    Require local
+  </Location>
+</VirtualHost>
+`;
+}
+
+const onApache =
+  (php: 'fpm' | 'mod_php'): Kind['start'] =>
+  (site, lines) =>
+    startApache(site, { php, modules: ['authz_host', 'status'], change: () => apacheServer(site, php, lines) });
+
+const KINDS: readonly Kind[] = [
+  {
+    ...{ name: 'nginx', isThere: existsSync('/etc/nginx/fastcgi.conf'), language: 'nginx', page: '/nginx_status' },
+    start: (site, lines) => startNginx(site, { change: () => nginxServer(site, lines) }),
+  },
+  {
+    ...{ name: 'Apache with PHP-FPM', isThere: hasApache, language: 'apache', page: '/server-status' },
+    start: onApache('fpm'),
+  },
+  {
+    ...{ name: 'Apache with mod_php', isThere: hasApache && existsSync(MOD_PHP), language: 'apache' },
+    ...{ page: '/server-status', start: onApache('mod_php') },
+  },
+];
+
+describe.skipIf(stack === undefined)(
+  'the lines of the guide, in a server of one’s own',
+  { timeout: 5 * MINUTES },
+  () => {
+    const dir = join((stack as Stack | undefined)?.dir ?? '', 'guide-lines');
+    let site: SiteBehind;
+    let web: Service | undefined;
+
+    beforeAll(async () => {
+      site = await installSite(stack as Stack, dir, 'guidelines');
+      writeFileSync(join(site.wordpressDir, 'told.php'), TOLD);
+      mkdirSync(join(dir, 'tmp'), { recursive: true });
+      chmodSync(join(dir, 'tmp'), 0o777);
+    }, 5 * MINUTES);
+    afterEach(async () => {
+      await stopGuard(site);
+      await web?.stop();
+      web = undefined;
+    });
+    afterAll(() => removeLayouts(dir));
+
+    const begin = async (service: Promise<Service>) => {
+      web = await service;
+      await attachAnew(site, [HOST]);
+      await startGuard(site);
+      await policyPushed(site);
+    };
+    const byVisitor = { headers: { 'x-forwarded-for': VISITOR } };
+    const told = async (scheme: 'http' | 'https') =>
+      JSON.parse((await visit(site, '/told.php', scheme, byVisitor)).body) as unknown;
+    const seen = async () => {
+      const { sites, problems } = await statusOf(site);
+      expect(problems).toEqual([]);
+      return { visitors: sites[0]?.visitors, openPages: sites[0]?.openPages.map(({ path }) => path) };
+    };
+
+    describe.each(KINDS)('$name', ({ isThere, language, page, start }) => {
+      const [address = '', ...moreOfAddress] = guideBlocks("Each visitor's address", language);
+      const [scheme = '', , ...moreOfScheme] = guideBlocks('The visitor’s scheme', language);
+
+      it.skipIf(!isThere)('without them takes everybody for guard, by http', async () => {
+        await begin(start(site, { address: '', scheme: '' }));
+        expect(await told('https')).toEqual(['127.0.0.1', 'none']);
+        expect((await visit(site, page, 'https', byVisitor)).status).toBe(200);
+        expect(await seen()).toEqual({ visitors: 'hidden', openPages: [page] });
+      });
+
+      it.skipIf(!isThere)(
+        'with them sees each visitor and the scheme, and closes what is for the machine',
+        async () => {
+          expect([moreOfAddress, moreOfScheme]).toEqual([[], []]);
+          await begin(start(site, { address, scheme }));
+          expect([await told('https'), await told('http')]).toEqual([
+            [VISITOR, 'on'],
+            [VISITOR, 'none'],
+          ]);
+          const forged = { headers: { 'x-forwarded-for': `127.0.0.1, ${VISITOR}`, 'x-real-ip': '127.0.0.1' } };
+          for (const how of [byVisitor, forged]) expect((await visit(site, page, 'https', how)).status).toBe(403);
+          expect((await visit(site, '/', 'https', byVisitor)).status).toBe(200);
+          expect(await seen()).toEqual({ visitors: 'seen', openPages: [] });
+          expect(readFileSync(join(dir, 'logs/web.log'), 'utf8')).not.toMatch(/\[(?:emerg|alert)\]|Syntax error/);
+        },
+      );
+    });
+  },
+);

@@ -1,0 +1,122 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+/** Whether the set-ups for web servers in the documents are those that tests run: a new one needs a test that takes it. */
+
+const root = new URL('../../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+
+const INSTALLS = 'packages/e2e/src/suites/installs';
+
+/** Each block of settings for a web server, with the suite that takes it from there by its heading (`guideBlocks`). */
+const BLOCKS: readonly (readonly [document: string, heading: string, language: string, suite: string])[] = [
+  ['docs/operations.md', "Each visitor's address", 'nginx', `${INSTALLS}/guide-lines.test.ts`],
+  ['docs/operations.md', "Each visitor's address", 'apache', `${INSTALLS}/guide-lines.test.ts`],
+  ['docs/operations.md', 'The visitor’s scheme', 'nginx', `${INSTALLS}/guide-lines.test.ts`],
+  ['docs/operations.md', 'The visitor’s scheme', 'apache', `${INSTALLS}/guide-lines.test.ts`],
+  ['docs/operations.md', 'The visitor’s scheme', 'nginx', `${INSTALLS}/behind-https.test.ts`],
+  ['docs/operations.md', 'The visitor’s scheme', 'apache', `${INSTALLS}/behind-https.test.ts`],
+  ['docs/operations.md', 'A password of the web server', 'nginx', `${INSTALLS}/web-server-password.test.ts`],
+];
+
+/** Each example for a web server or proxy, with a file of a suite that starts one by it. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  Caddyfile: 'packages/guard/test/front-proxies.test.ts',
+  'apache-tls.conf': 'packages/guard/test/front-proxies.test.ts',
+  'apache-wordpress.conf': `${INSTALLS}/other-web-servers.test.ts`,
+  'haproxy.cfg': 'packages/guard/test/front-proxies.test.ts',
+  'nginx-tls.conf': 'packages/guard/test/files-of-the-front.test.ts',
+  'nginx-wordpress-cache.conf': `${INSTALLS}/other-web-servers.test.ts`,
+  'nginx-wordpress.conf': `${INSTALLS}/server-behind.test.ts`,
+  'varnish.vcl': `${INSTALLS}/other-web-servers.test.ts`,
+};
+
+/** Sections whose commands a suite runs in their order (`readGuide`). */
+const STEPS: readonly (readonly [document: string, heading: string, suite: string])[] = [
+  ['README.md', 'Put it in front of a real site', `${INSTALLS}/in-front-of-visitors.test.ts`],
+  ['docs/operations.md', 'Taking guard away again', `${INSTALLS}/in-front-of-visitors.test.ts`],
+];
+
+/** Settings of nginx, Apache, HAProxy or Varnish by their looks, whatever the block says that it is. */
+const OF_A_WEB_SERVER =
+  /^\s*(?:(?:server|map|upstream|location)\b.*\{|(?:proxy|fastcgi)_\w+ |set_real_ip_from |<(?:VirtualHost|Location|Directory)\b|Rewrite(?:Rule|Cond) |RemoteIP|SetEnvIf |ProxyPass|(?:frontend|backend) \w+$|sub vcl_)/m;
+const SERVER_LANGUAGES = ['nginx', 'apache', 'apacheconf', 'caddy', 'caddyfile', 'haproxy', 'vcl'];
+
+interface Block {
+  readonly document: string;
+  readonly heading: string;
+  readonly language: string;
+  readonly text: string;
+}
+
+/** The fenced blocks of a document, each with the heading above it. */
+function blocksOf(document: string): readonly Block[] {
+  const blocks: Block[] = [];
+  let heading = '';
+  let begun: { language: string; lines: string[] } | null = null;
+  for (const line of read(document).split('\n')) {
+    const fence = /^\s*```(\w*)/.exec(line);
+    if (fence !== null && begun === null) begun = { language: fence[1] as string, lines: [] };
+    else if (fence !== null && begun !== null) {
+      blocks.push({ document, heading, language: begun.language, text: begun.lines.join('\n') });
+      begun = null;
+    } else if (begun !== null) begun.lines.push(line);
+    else heading = /^#+ (.*)$/.exec(line)?.[1] ?? heading;
+  }
+  return blocks;
+}
+
+const documents = [
+  'README.md',
+  ...readdirSync(new URL('docs/', root)).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+];
+
+describe('the set-ups for web servers in the documents', () => {
+  it('are each taken from there by a test', () => {
+    const found = documents
+      .flatMap(blocksOf)
+      .filter(({ language, text }) => SERVER_LANGUAGES.includes(language) || OF_A_WEB_SERVER.test(text))
+      .map(({ document, heading, language }) => [document, heading, language]);
+    expect(found).toEqual(BLOCKS.map(([document, heading, language]) => [document, heading, language]));
+    const notTaken = BLOCKS.filter(([, heading, , suite]) => {
+      const text = read(suite);
+      return !text.includes('guideBlocks(') || !text.includes(heading);
+    });
+    expect(notTaken).toEqual([]);
+  });
+
+  it('are known for what they are, also in a block that does not say so', () => {
+    for (const text of [
+      'server {\n',
+      '  RemoteIPHeader X',
+      'fastcgi_param HTTPS on;',
+      '<VirtualHost *:80>',
+      'map $a $b {',
+    ])
+      expect([text, OF_A_WEB_SERVER.test(text)]).toEqual([text, true]);
+    for (const text of ['{ "proxyProtocol": true }', 'nginx -t && nginx -s reload', 'cp a.conf /etc/nginx/'])
+      expect([text, OF_A_WEB_SERVER.test(text)]).toEqual([text, false]);
+  });
+
+  it('are each run by a test where they are whole examples', () => {
+    const names = readdirSync(new URL('docs/examples/', root));
+    const ofServers = names.filter(
+      (name) => OF_A_WEB_SERVER.test(read(`docs/examples/${name}`)) || name === 'Caddyfile',
+    );
+    expect(ofServers).toEqual(Object.keys(EXAMPLES));
+    expect(Object.entries(EXAMPLES).filter(([name, suite]) => !read(suite).includes(`'${name}'`))).toEqual([]);
+  });
+
+  it('are each followed step by step where they are a list of steps', () => {
+    // The guide for the Debian package, docs/install.md, is followed with the package (`npm run test:packages`).
+    const found = documents
+      .filter((document) => document !== 'docs/install.md')
+      .flatMap(blocksOf)
+      .filter(({ language, text }) => language === 'sh' && /\bnginx\b|apache/.test(text));
+    const sections = [...new Set(found.map(({ document, heading }) => `${document}: ${heading}`))];
+    expect(sections).toEqual(STEPS.map(([document, heading]) => `${document}: ${heading}`));
+    for (const [document, heading, suite] of STEPS)
+      expect(read(suite)).toContain(`readGuide('${document}', '${heading}')`);
+    expect(read('packages/e2e/src/packages/install-guide.test.ts')).toContain('docs/install.md');
+  });
+});
