@@ -212,7 +212,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
       return finish(response, request.url?.includes('rest_route') ? 404 : 200, { code: 'rest_no_route' });
     }
     response.setHeader('X-Security-Optimizer-Signal', `1 ${keyOf(fake.secret)}`);
-    return finish(response, 403, {});
+    return finish(response, 403, { message: 'This address is not available here.' });
   }
   const known =
     command &&
@@ -313,9 +313,10 @@ function hashOf(policy: Record<string, number | string>): string {
 function checkGuardHeader({ secret, clockAhead }: FakeConnector, value: string | string[] | undefined): string | null {
   const parts = String(value).split(' ');
   const [version, key, time, requestId] = parts;
-  const signed = mac(secret, `guard-request\n${parts.slice(0, 6).join(' ')}`);
+  const fields = parts.slice(0, 6).join(' ');
+  const isSigned = ['', ' probe'].some((note) => parts[6] === mac(secret, `guard-request${note}\n${fields}`));
   const fresh = isNow(time, clockAhead);
-  const fits = parts.length === 7 && version === '1' && key === keyOf(secret) && parts[6] === signed && fresh;
+  const fits = parts.length === 7 && version === '1' && key === keyOf(secret) && isSigned && fresh;
   return fits ? (requestId ?? null) : null;
 }
 
