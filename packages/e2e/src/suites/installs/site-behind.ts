@@ -59,7 +59,9 @@ interface Status {
     readonly connector: string;
     readonly wordpress: string;
     readonly redirectLoop: string | null;
+    readonly cachePastGuard: string | null;
   }[];
+  readonly warnings: readonly string[];
   readonly problems: readonly string[];
 }
 
