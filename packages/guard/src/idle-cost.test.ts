@@ -5,7 +5,8 @@ import { recordedLog } from '../test/support/log-lines.js';
 import { callApi, dataFolderFor, runningGuard } from '../test/support/running-guard.js';
 import { PATIENCE_MS } from '../test/support/scratch.js';
 import { siteConfig } from '../test/support/site-config.js';
-import { faultPause, idlePause, SitesInUse } from './wordpress/connector-health.js';
+import { faultPause, idlePause, ROUND_MS, SitesInUse } from './wordpress/connector-health.js';
+import { GUARD_HEADER, guardHeader, SIGNAL_HEADER } from './wordpress/signature.js';
 
 /**
  * What a site costs that nobody uses: every command is a start of WordPress. A whole guard runs here over real sockets;
@@ -120,6 +121,24 @@ it('events that no answer tells of are fetched within a minute when the site is 
   await pass(20 * SECOND);
   connector.outbox = [row()];
   await within(MINUTE, () => connector.outbox.length === 0);
+});
+
+it('pages that a cache has kept are asked about no more than any other, and say nothing of the connector', async () => {
+  const { connector, asked, guard, log } = await idleSite();
+  const facts = { requestId: 'ab'.repeat(8), scheme: 'http' as const, address: '192.0.2.1' };
+  const signed = guardHeader(connector.secret, { time: Math.floor(Date.now() / 1000), ...facts });
+  const page = await fetch(`${connector.upstream}/`, { headers: { [GUARD_HEADER]: signed } });
+  connector.keptSignal = page.headers.get(SIGNAL_HEADER);
+  expect(connector.keptSignal).toContain(facts.requestId);
+  asked.splice(0);
+  const rounds = 4;
+  for (let at = 0; at < rounds * ROUND_MS; at += SECOND) {
+    await fetch(`${guard.url}/`);
+    await pass(SECOND, SECOND);
+  }
+  expect(asked.filter(({ command }) => command === 'hello').length).toBeLessThanOrEqual(rounds);
+  expect(log.events()).not.toContain('connector-missing');
+  expect(log.events()).not.toContain('wordpress-unreachable');
 });
 
 it('a missing connector is noticed within half a minute of the first visitor, however long the site was idle', async () => {

@@ -118,23 +118,28 @@ describe('an answer out of a cache', () => {
 });
 
 describe('direct requests', () => {
-  const judge = (php: number, page = 403, requireGuard = true) =>
-    checkDirectRequests(requireGuard, { php: { status: php }, page: { status: page } }, 'Next.').state;
+  const judge = (php: number, page = 403, requireGuard = true, cachePastGuard: string | null = null) =>
+    checkDirectRequests({ requireGuard, cachePastGuard }, { php: { status: php }, page: { status: page } }, 'Next.')
+      .state;
 
   it('are refused by the connector, or by a password of the web server', () => {
     expect([judge(403), judge(401), judge(403, 403, false)]).toEqual(['ok', 'ok', 'ok']);
   });
 
   it('are answered, by WordPress or by a cache behind guard', () => {
-    expect([judge(404), judge(200), judge(403, 200), judge(200, 200, false)]).toEqual([
+    expect([judge(404), judge(200), judge(403, 200, true, '192.0.2.7:80'), judge(200, 200, false)]).toEqual([
       ...['problem', 'problem', 'warning', 'warning'],
     ]);
+    // It answers this machine alone.
+    expect(judge(403, 200)).toBe('ok');
   });
 
   it('tell nothing when the web server redirects or fails', () => {
     expect([judge(301), judge(502)]).toEqual(['skipped', 'skipped']);
     const php = { fault: 'nothing listens there' };
-    expect(checkDirectRequests(true, { php, page: php }, 'Next.').state).toBe('skipped');
+    expect(checkDirectRequests({ requireGuard: true, cachePastGuard: null }, { php, page: php }, 'Next.').state).toBe(
+      'skipped',
+    );
   });
 });
 

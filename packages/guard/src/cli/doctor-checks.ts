@@ -5,7 +5,7 @@
 import { parseAddress } from '../lib/address.js';
 import { privateNetworks } from '../lib/address-set.js';
 import type { Arrival } from '../wordpress/inspection.js';
-import { toServerBehindWarnings } from './server-behind.js';
+import { describeCachePastGuard, toServerBehindWarnings } from './server-behind.js';
 import { sharedAdvice } from './shared-connector.js';
 import type { SiteStatus, StatusReport } from './status.js';
 import type { CertificateFacts, OwnEnd } from './visit.js';
@@ -155,7 +155,11 @@ export function checkServerBehind(
   upstream: string,
 ): Finding {
   const isAddressSeen = visitors === null ? null : visitors === 'seen';
-  const [first, ...more] = toServerBehindWarnings({ isAddressSeen, openPages }, upstream);
+  const [first, ...more] = toServerBehindWarnings(
+    // It is told with the direct requests.
+    { isAddressSeen, openPages, cachePastGuard: null },
+    upstream,
+  );
   const judge = (): Judgement => {
     if (first !== undefined) {
       const end = first.indexOf('. ') + 1;
@@ -179,7 +183,10 @@ export type DirectResponse = { readonly status: number } | { readonly fault: str
  * @param next for a site that does not require guard: what to do next, as a sentence
  */
 export function checkDirectRequests(
-  requireGuard: boolean,
+  {
+    requireGuard,
+    cachePastGuard,
+  }: { readonly requireGuard: boolean; readonly cachePastGuard: SiteStatus['cachePastGuard'] },
   responses: { readonly php: DirectResponse; readonly page: DirectResponse },
   next: string,
 ): Finding {
@@ -203,10 +210,13 @@ export function checkDirectRequests(
         'Run `security-optimizer attach` again: it writes into WordPress that guard is required. Reload PHP if it keeps files in memory.';
       return ['problem', message, advice];
     }
-    if ('status' in page && page.status < 300) {
-      const message = 'WordPress refuses direct requests, but a cache behind guard answers them with the first page.';
-      const advice = 'Let nobody but guard reach the port of WordPress’s web server (SECURITY.md).';
+    if (cachePastGuard !== null) {
+      const { message, advice } = describeCachePastGuard(cachePastGuard);
       return ['warning', message, advice];
+    }
+    if ('status' in page && page.status < 300) {
+      const message = `Direct requests are refused with ${php.status}, but by a page cache or a file for the first page.`;
+      return ['ok', `${message} Other machines were not found to get it.`];
     }
     return ['ok', `Direct requests are refused with ${php.status}.`];
   };

@@ -10,6 +10,7 @@ import {
   toSiteOrigin,
 } from '../wordpress/site-origin.js';
 import type { DirectResponse, PlainResponse, PublicResponse } from './doctor-checks.js';
+import { CONNECTOR_REFUSAL } from './server-behind-visits.js';
 import { type ConnectTo, type VisitResponse, visit } from './visit.js';
 
 /** How guard saw a visit, or what responded in its place. */
@@ -49,8 +50,6 @@ async function identify(url: URL, found: VisitResponse, connect: ConnectTo | und
   return code === GUARD_CODE ? { by: 'other-guard' } : { by: 'other', status: found.status };
 }
 
-/** What the connector writes on its refusal (class-gate.php). */
-const CONNECTOR_REFUSAL = 'This address is not available here.';
 /** Code of guard's response to a call without a session. */
 const GUARD_CODE = 'rest_cookie_invalid_nonce';
 

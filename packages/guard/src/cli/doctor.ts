@@ -95,7 +95,11 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
     checkConnector(status, version, site.sharedConnector ?? null),
     checkPolicy(status.policyInSync, status.pausedUntil),
     checkRedirects(status.redirectLoop === null ? null : describeRedirectLoop(status.redirectLoop), status),
-    checkDirectRequests(site.requireGuard, direct, await requireGuardNext(config.dataDir, site.id)),
+    checkDirectRequests(
+      { requireGuard: site.requireGuard, cachePastGuard: status.cachePastGuard },
+      direct,
+      await requireGuardNext(config.dataDir, site.id),
+    ),
     checkPublicAddress(url, response),
     checkClientAddress(seen, outside?.forgedClient ?? null, {
       proxyProtocol: config.proxyProtocol,

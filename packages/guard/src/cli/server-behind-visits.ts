@@ -1,9 +1,11 @@
 /** Asks the web server behind guard as a visitor; `server-behind` has what is concluded from it. */
 import { randomBytes } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { z } from 'zod';
-import { type SocketAddress, toUpstreamAddress } from '../lib/socket-address.js';
+import { printSocketAddress, type SocketAddress, toUpstreamAddress } from '../lib/socket-address.js';
 import type { SiteConfig } from '../site.js';
 import {
   COMMAND_HEADER,
@@ -27,6 +29,12 @@ const ANSWER_MS = 10_000;
 /** As much of an answer as is read. */
 const BODY_BYTES = 262_144;
 
+/** As many of this machine's own addresses are asked. */
+const OWN_ADDRESSES_MAX = 16;
+
+/** What the connector writes on its refusal (class-gate.php). */
+export const CONNECTOR_REFUSAL = 'This address is not available here.';
+
 /** Whom the questions are from: an address of documentation (RFC 5737), which is neither this machine's nor a proxy's. */
 const VISITOR = '192.0.2.1';
 
@@ -36,28 +44,53 @@ export function toLocalServer(listen: SocketAddress): SocketAddress {
   return { host: { '0.0.0.0': '127.0.0.1', '::': '::1' }[listen.host] ?? listen.host, port: listen.port };
 }
 
-/**
- * Asks the web server behind as a visitor.
- *
- * @param home address of the site as WordPress names it
- * @param options `guard`: where a guard that serves the site is reached, else null; `withPages`: whether to look for pages
- *   of the machine. What guard refuses is not told, so pages by other hosts are looked for only where it can be asked.
- */
+/** Addresses by which other machines reach this one. */
+function listOwnAddresses(): readonly string[] {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return all.flatMap(({ address, internal }) => (internal || /^fe80:/i.test(address) ? [] : [address]));
+}
+
+interface Examination {
+  /** Where a guard that serves the site is reached, else null. */
+  readonly guard: SocketAddress | null;
+  /**
+   * Whether to look for pages of the machine and for a page cache. What guard refuses is not told, so pages by other hosts
+   * are looked for only where guard can be asked.
+   */
+  readonly withPages: boolean;
+  /** Addresses by which other machines reach this one. */
+  readonly ownAddresses?: readonly string[];
+  now(): number;
+}
+
+/** Asks the web server behind as a visitor. @param home address of the site as WordPress names it */
 export async function examineServerBehind(
   site: SiteConfig,
   home: URL,
-  { guard, withPages, now }: { readonly guard: SocketAddress | null; readonly withPages: boolean; now(): number },
+  { guard, withPages, ownAddresses = listOwnAddresses(), now }: Examination,
 ): Promise<ServerBehind> {
   const isAddressSeen = await askWhoIsSeen(site, home, now);
-  if (!withPages) return { isAddressSeen, openPages: [] };
+  if (!withPages) return { isAddressSeen, openPages: [], cachePastGuard: null };
+  const openPages = await findOpenPages(site, home, { guard, isAddressSeen, now });
+  // A server that does not answer is asked nothing more.
+  if (openPages === null) return { isAddressSeen, openPages: [], cachePastGuard: null };
+  return { isAddressSeen, openPages, cachePastGuard: await findCachePastGuard(site, home, { ownAddresses, now }) };
+}
+
+/** @returns the pages of the machine that everybody gets; null when the server does not answer at all */
+async function findOpenPages(
+  site: SiteConfig,
+  home: URL,
+  options: { readonly guard: SocketAddress | null; readonly isAddressSeen: boolean | null; now(): number },
+): Promise<OpenPage[] | null> {
+  const { guard, isAddressSeen, now } = options;
   const openPages: OpenPage[] = [];
   const others = guard === null ? [] : MACHINE_HOSTS.filter((host) => host !== home.hostname);
   for (const host of [home.host, ...others]) {
     for (const path of MACHINE_PATHS) {
       if (openPages.some((page) => page.path === path)) continue;
       const direct = await visitBehind(site, home, { host, path, now });
-      // A server that does not answer is asked nothing more.
-      if (direct === null) return { isAddressSeen, openPages };
+      if (direct === null) return openPages.length === 0 ? null : openPages;
       const name = recognizeMachinePage(direct, isAddressSeen);
       if (name === null) continue;
       const through = guard === null ? direct : await visitGuard(guard, home, { host, path });
@@ -65,7 +98,73 @@ export async function examineServerBehind(
         openPages.push({ name, path, host });
     }
   }
-  return { isAddressSeen, openPages };
+  return openPages;
+}
+
+/**
+ * Looks for a page cache that answers before the connector, which refuses whoever comes past guard. A page of WordPress is
+ * asked for without guard's signature; where nothing comes, once more after a visitor of guard's has had it.
+ *
+ * @returns host and port where others than this machine get pages from it; null when nobody does, or it can't be known
+ */
+async function findCachePastGuard(
+  site: SiteConfig,
+  home: URL,
+  { ownAddresses, now }: { readonly ownAddresses: readonly string[]; now(): number },
+): Promise<string | null> {
+  const server = toUpstreamAddress(site.upstream);
+  // The rights of a socket file say who reaches it.
+  if (!site.requireGuard || 'path' in server || !(await refusesPastGuard(server, home))) return null;
+  if (!(await isPageOfWordPress(site, home, now))) return null;
+  if (!(await answersPastGuard(server, home))) {
+    await ask(server, toFirstPage(home), null, toVisitorHeaders(site, home, home.host, now()).headers);
+    if (!(await answersPastGuard(server, home))) return null;
+  }
+  if (!(await isLoopback(server.host))) return printSocketAddress(server);
+  for (const host of ownAddresses.slice(0, OWN_ADDRESSES_MAX)) {
+    const outside = { host, port: server.port };
+    // The web server in front, or guard, may have the same port at another address.
+    if ((await refusesPastGuard(outside, home)) && (await answersPastGuard(outside, home))) {
+      return printSocketAddress(outside);
+    }
+  }
+  return null;
+}
+
+const toFirstPage = (home: URL): string => `${home.pathname.replace(/\/+$/, '')}/`;
+
+/** Whether the connector refuses a request without guard's signature that no cache has an answer for. */
+async function refusesPastGuard(server: SocketAddress, home: URL): Promise<boolean> {
+  const path = `${toFirstPage(home)}index.php?rest_route=/security-optimizer-connector/v1/hello&${randomBytes(4).toString('hex')}`;
+  const answer = await ask(server, path, null, toForwarded(home));
+  return answer?.status === 403 && answer.body.includes(CONNECTOR_REFUSAL);
+}
+
+/** Whether the first page is WordPress's: one that the web server has as a file is for everybody. */
+async function isPageOfWordPress(site: SiteConfig, home: URL, now: () => number): Promise<boolean> {
+  const { headers, requestId } = toVisitorHeaders(site, home, home.host, now(), 'probe');
+  const answer = await ask(toUpstreamAddress(site.upstream), toFreshTarget(toFirstPage(home)), null, headers);
+  const signal = answer?.headers[SIGNAL_HEADER.toLowerCase()];
+  return readSignal(site.secret, signal?.toString(), requestId).kind === 'ok';
+}
+
+/** Whether the first page comes without guard's signature, by either way in which visitors of the site may ask for it. */
+async function answersPastGuard(server: SocketAddress, home: URL): Promise<boolean> {
+  for (const headers of [toForwarded(home), { host: home.host }]) {
+    const answer = await ask(server, toFirstPage(home), null, headers);
+    if (answer !== null && answer.status >= 200 && answer.status < 300) return true;
+  }
+  return false;
+}
+
+const toForwarded = (home: URL): Record<string, string> => ({
+  host: home.host,
+  ...toForwardedHeaders({ scheme: toScheme(home), host: home.host, address: VISITOR }),
+});
+
+async function isLoopback(host: string): Promise<boolean> {
+  const found = await lookup(host.replace(/^\[|\]$/g, '')).catch(() => null);
+  return found !== null && (found.address === '::1' || found.address.startsWith('127.'));
 }
 
 const helloAddress = z.object({ address_seen: z.boolean().nullable().catch(null) });

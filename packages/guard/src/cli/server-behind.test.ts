@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { connect, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type FakeConnector, fakeConnector } from '../../test/support/fake-connector.js';
 import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 import { siteConfig } from '../../test/support/site-config.js';
@@ -103,7 +104,7 @@ describe('the web server behind, asked as a visitor', () => {
     const connector = await fakeConnector();
     keepForMachine(connector, trustsGuard, { '/nginx_status': NGINX, '/status': FPM, '/server-status': APACHE });
     const found = await examine(connector);
-    expect(found).toEqual({ isAddressSeen: true, openPages: [] });
+    expect(found).toEqual({ isAddressSeen: true, openPages: [], cachePastGuard: null });
     expect(toServerBehindWarnings(found, connector.upstream)).toEqual([]);
   });
 
@@ -132,7 +133,7 @@ describe('the web server behind, asked as a visitor', () => {
 
   it('with a connector of an older version says nothing of addresses', async () => {
     const found = await examine(await fakeConnector());
-    expect(found).toEqual({ isAddressSeen: null, openPages: [] });
+    expect(found).toEqual({ isAddressSeen: null, openPages: [], cachePastGuard: null });
     expect(toServerBehindWarnings(found, 'http://127.0.0.1:1')).toEqual([]);
   });
 
@@ -144,7 +145,7 @@ describe('the web server behind, asked as a visitor', () => {
     connector.mode = 'broken';
     expect((await examine(connector)).isAddressSeen).toBeNull();
     await connector.close();
-    expect(await examine(connector)).toEqual({ isAddressSeen: null, openPages: [] });
+    expect(await examine(connector)).toEqual({ isAddressSeen: null, openPages: [], cachePastGuard: null });
   });
 
   it('is asked by the site’s host and scheme, and WordPress does nothing for a page', async () => {
@@ -154,8 +155,111 @@ describe('the web server behind, asked as a visitor', () => {
       asked.push(`${headers.host} ${headers['x-forwarded-proto']} ${headers['x-real-ip']} ${url?.split('?')[0]}`);
     };
     await examine(connector);
-    expect(asked).toEqual(['/blog/index.php', ...MACHINE_PATHS].map((path) => `example.com https 192.0.2.1 ${path}`));
+    expect(asked.slice(0, MACHINE_PATHS.length + 1)).toEqual(
+      ['/blog/index.php', ...MACHINE_PATHS].map((path) => `example.com https 192.0.2.1 ${path}`),
+    );
     expect(connector.commands).toEqual(['hello']);
+  });
+});
+
+/** Another address of the machine at which the same server answers. @returns its host and port */
+async function listenAlsoAt(host: string, connector: FakeConnector): Promise<string> {
+  const { hostname, port } = new URL(connector.upstream);
+  const server = createServer((socket) => {
+    const behind = connect({ host: hostname, port: Number(port) });
+    for (const end of [socket, behind]) end.on('error', () => {});
+    socket.pipe(behind).pipe(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(Number(port), host, resolve));
+  onTestFinished(() => void server.close());
+  return `${host}:${port}`;
+}
+
+/** Has the first page answered as a page cache does. @param isKept whether a request finds it there */
+function putCacheBefore(connector: FakeConnector, isKept: (request: IncomingMessage) => boolean): void {
+  connector.pages.set('/blog/', (request) =>
+    request.url === '/blog/' && isKept(request) ? '<title>Example</title>' : null,
+  );
+}
+
+describe('a page cache that answers before the connector', () => {
+  const PUBLIC = '127.0.0.2';
+  const isGuards = ({ headers }: IncomingMessage) => headers['x-security-optimizer-guard'] !== undefined;
+  const search = async (connector: FakeConnector, ownAddresses: readonly string[] = [PUBLIC]) =>
+    (await examine(connector, { ownAddresses })).cachePastGuard;
+
+  it.each([
+    ['for every visitor', () => true],
+    ['for https alone', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === 'https'],
+    ['for http alone', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === undefined],
+  ])('is found where it has the page %s, and what closes it is said', async (_, isKept) => {
+    const connector = await fakeConnector();
+    const address = await listenAlsoAt(PUBLIC, connector);
+    putCacheBefore(connector, isKept);
+    expect(await search(connector)).toBe(address);
+    const warnings = toServerBehindWarnings(await examine(connector, { ownAddresses: [PUBLIC] }), connector.upstream);
+    expect(warnings).toEqual([expect.stringMatching(/who asks 127\.0\.0\.2:\d+ gets pages.*listen where guard alone/)]);
+  });
+
+  it('is found cold: a visitor of guard’s fills it', async () => {
+    const connector = await fakeConnector();
+    const address = await listenAlsoAt(PUBLIC, connector);
+    let isWarm = false;
+    putCacheBefore(connector, (request) => {
+      if (isGuards(request)) isWarm = true;
+      return isWarm && !isGuards(request);
+    });
+    expect(await search(connector)).toBe(address);
+    expect(isWarm).toBe(true);
+  });
+
+  it('is found at a server that others reach by the same address as guard', async () => {
+    const connector = await fakeConnector();
+    putCacheBefore(connector, () => true);
+    // No address of loopback, but this machine's own.
+    const own = new URL(connector.upstream);
+    const site = siteConfig({ upstream: `http://0.0.0.0:${own.port}` });
+    const { cachePastGuard } = await examineServerBehind(site, HOME, {
+      ...{ guard: null, withPages: true, ownAddresses: [], now: Date.now },
+    });
+    expect(cachePastGuard).toBe(`0.0.0.0:${own.port}`);
+  });
+
+  it('is nobody else’s matter where the server listens for this machine alone', async () => {
+    const connector = await fakeConnector();
+    putCacheBefore(connector, () => true);
+    expect(await search(connector)).toBeNull();
+    expect(await search(connector, [])).toBeNull();
+  });
+
+  it('is not taken for one: no cache, a file of the web server, a site that allows direct requests', async () => {
+    const plain = await fakeConnector();
+    await listenAlsoAt(PUBLIC, plain);
+    expect(await search(plain)).toBeNull();
+    plain.pages.set('/blog/', () => '<title>Coming soon</title>');
+    expect(await search(plain)).toBeNull();
+    plain.requireGuard = false;
+    putCacheBefore(plain, () => true);
+    expect(await search(plain)).toBeNull();
+    const site = siteConfig({ upstream: plain.upstream, requireGuard: false });
+    const options = { guard: null, withPages: true, ownAddresses: [PUBLIC], now: Date.now };
+    expect((await examineServerBehind(site, HOME, options)).cachePastGuard).toBeNull();
+  });
+
+  it('is not taken for one where guard or a server in front has the same port at another address', async () => {
+    const [connector, other] = [await fakeConnector(), await fakeConnector()];
+    putCacheBefore(connector, () => true);
+    const { port } = new URL(connector.upstream);
+    const behind = Number(new URL(other.upstream).port);
+    const front = createServer((socket) => {
+      const next = connect({ host: '127.0.0.1', port: behind });
+      for (const end of [socket, next]) end.on('error', () => {});
+      socket.pipe(next).pipe(socket);
+    });
+    await new Promise<void>((resolve) => front.listen(Number(port), PUBLIC, resolve));
+    onTestFinished(() => void front.close());
+    other.requireGuard = false;
+    expect(await search(connector)).toBeNull();
   });
 });
 

@@ -96,10 +96,27 @@ export interface ServerBehind {
   /** Whether it sees each visitor's address; null when that is not known, as with a connector of an older version. */
   readonly isAddressSeen: boolean | null;
   readonly openPages: readonly OpenPage[];
+  /**
+   * Host and port where a page cache gives pages to others than this machine who come past guard, though WordPress refuses
+   * them; null when nobody gets any, and where it can't be known.
+   */
+  readonly cachePastGuard: string | null;
+}
+
+/** What is wrong with such a cache, and what ends it. @param address `ServerBehind.cachePastGuard` */
+export function describeCachePastGuard(address: string): { readonly message: string; readonly advice: string } {
+  return {
+    message: `A page cache behind guard answers before the connector can refuse: who asks ${address} gets pages without guard, also who is blocked.`,
+    advice:
+      'Let the web server behind listen where guard alone reaches it: 127.0.0.1 or a socket file, and on another machine behind a firewall that lets in guard’s address alone. See docs/operations.md, “A page cache behind guard”.',
+  };
 }
 
 /** What is wrong there, one sentence each with the way out. @param upstream `SiteConfig.upstream` */
-export function toServerBehindWarnings({ isAddressSeen, openPages }: ServerBehind, upstream: string): string[] {
+export function toServerBehindWarnings(
+  { isAddressSeen, openPages, cachePastGuard }: ServerBehind,
+  upstream: string,
+): string[] {
   const warnings: string[] = [];
   if (isAddressSeen === false) {
     warnings.push(
@@ -112,6 +129,10 @@ export function toServerBehindWarnings({ isAddressSeen, openPages }: ServerBehin
       : 'Close it: `allow 127.0.0.1; deny all;` in nginx, `Require local` in Apache, or a server of its own on another port of this machine.';
   for (const { name, path, host } of openPages) {
     warnings.push(`Everybody who asks for ${path} with the host ${host} gets ${name}. ${way}`);
+  }
+  if (cachePastGuard !== null) {
+    const { message, advice } = describeCachePastGuard(cachePastGuard);
+    warnings.push(`${message} ${advice}`);
   }
   return warnings;
 }

@@ -51,7 +51,8 @@ export const statusCommand: Command = {
   --json           one JSON object instead of text
 
 Asks ${SITES_AT_ONCE} sites at a time. An unreachable one takes ${ANSWER_TIMEOUT_MS / 1000} seconds at most. Of up to ${SITES_AT_ONCE} sites each is also
-asked, as by a visitor, for pages that are for the machine alone; of more, one for each web server.
+asked, as by a visitor, for pages that are for the machine alone and, without guard's signature, for the first page; of
+more, one for each web server.
 
 Exit code 0: all is well. 1: there are problems. That direct requests are allowed is said, and is no problem.`,
   async run(args) {
@@ -177,6 +178,8 @@ export interface SiteStatus {
   readonly visitors: 'seen' | 'hidden' | null;
   /** Pages for the machine alone that everybody gets. */
   readonly openPages: ServerBehind['openPages'];
+  /** Where a page cache answers others than this machine who come past guard, though WordPress refuses them; else null. */
+  readonly cachePastGuard: ServerBehind['cachePastGuard'];
   /** Visits of the last 24 hours that the Activity Log did not record; null when that can't be known. */
   readonly droppedVisits: number | null;
 }
@@ -274,19 +277,19 @@ export async function statusReport(
       const behind: ServerBehind =
         isAnswering && status.homeUrl !== null
           ? await examineServerBehind(site, new URL(status.homeUrl), { guard: server, withPages, now: systemClock })
-          : { isAddressSeen: null, openPages: [] };
+          : { isAddressSeen: null, openPages: [], cachePastGuard: null };
       if (status.unknownTimeZone !== null) {
         warned.push(
           `guard’s table of time zones lacks ${status.unknownTimeZone}, or has other rules for it, so guard goes by the site’s own clock. Update Node.js.`,
         );
       }
-      const { isAddressSeen, openPages } = behind;
+      const { isAddressSeen, openPages, cachePastGuard } = behind;
       const visitors = isAddressSeen === null ? null : isAddressSeen ? ('seen' as const) : ('hidden' as const);
       warned.push(...toServerBehindWarnings(behind, site.upstream));
       const release = site.wordpressDir && (await findNewRelease(config.dataDir, site.id, site.wordpressDir));
       if (release) found.push(`Site ${site.id}: ${release}`);
       const told = warned.map((text) => `Site ${site.id}: ${text}`);
-      return { site: { ...status, visitors, openPages, droppedVisits }, found, warned: told };
+      return { site: { ...status, visitors, openPages, cachePastGuard, droppedVisits }, found, warned: told };
     };
     const looks = await mapBounded(wanted, SITES_AT_ONCE, look);
     const sites = looks.map(({ site }) => site);
@@ -319,7 +322,7 @@ async function siteStatus(
   consent: Config['consent'],
   found: Database | null | 'unusable',
   problems: string[],
-): Promise<Omit<SiteStatus, 'visitors' | 'openPages' | 'droppedVisits'>> {
+): Promise<Omit<SiteStatus, 'visitors' | 'openPages' | 'cachePastGuard' | 'droppedVisits'>> {
   const db = found === 'unusable' ? null : found;
   const remembered = db ? await sqlSiteFactsStore(db).read(site.id) : { facts: null, keyRestoredAt: null };
   // Before the first start all settings are as they come.

@@ -435,6 +435,7 @@ function verify(
       if (leadsToSetUp(location)) throw new ConnectorError({ kind: 'missing', notSetUp: true });
       throw new ConnectorError({ kind: 'missing', ...(!asked.isKnown && { host: asked.host }) });
     }
+    case 'kept':
     case 'invalid':
       throw unreachable(
         value === `1 ${keyId(site.secret)}`

@@ -229,8 +229,9 @@ export function createConnectorHealth(deps: {
     check,
     recheck,
     handleSignal(site, signal) {
-      // A response without a signal means nothing: the web server serves static files without WordPress.
-      if (stopped || signal.kind === 'missing') return;
+      // A response without a signal means nothing: the web server serves static files without WordPress. Nor does one that a
+      // cache has kept, and a question to WordPress for each would take away what the cache saves.
+      if (stopped || signal.kind === 'missing' || signal.kind === 'kept') return;
       if (signal.kind === 'ok') {
         const wasOk = states.get(site.id)?.kind === 'ok';
         change(site, { kind: 'ok', version: signal.connectorVersion, policy: signal.policyHash });

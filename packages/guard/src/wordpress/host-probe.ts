@@ -51,7 +51,8 @@ export function createHostProbe({ clock }: { readonly clock: Clock }): { readonl
       const socketPath = 'path' in upstream ? upstream.path : undefined;
       const answer = await connections.exchange(url, headers, null, RESPONSE_MS, socketPath);
       const signal = readSignal(site.secret, answer.signal, requestId);
-      if (signal.kind === 'ok') return { kind: 'signed' };
+      // A cache that looks at no query may have kept it for this host.
+      if (signal.kind === 'ok' || signal.kind === 'kept') return { kind: 'signed' };
       if (signal.kind === 'other_secret') return { kind: 'other', cause: 'a site with another key' };
       const to = getRedirectOrigin(answer, origin);
       if (to !== null) return { kind: 'redirect', to };

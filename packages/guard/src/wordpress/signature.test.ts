@@ -116,8 +116,12 @@ describe('a signal that cannot be believed', () => {
     expect(read(undefined)).toBe('missing');
   });
 
-  it('is invalid when it answers another request', () => {
-    expect(readSignal(secret, good.header, 'ffffffffffffffff').kind).toBe('invalid');
+  it('is a cache’s when it was signed for another request, and invalid when nobody signed it', () => {
+    for (const { header } of vectors.signals) {
+      expect(readSignal(secret, header, 'ffffffffffffffff')).toEqual({ kind: 'kept' });
+      const forged = header.replace(/.$/, (end) => (end === '0' ? '1' : '0'));
+      expect(readSignal(secret, forged, 'ffffffffffffffff').kind).toBe('invalid');
+    }
   });
 
   it('is invalid once any one character is changed', () => {

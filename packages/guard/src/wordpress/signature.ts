@@ -154,7 +154,9 @@ export type Signal =
   | { readonly kind: 'missing' }
   /** The connector holds another secret than guard. */
   | { readonly kind: 'other_secret'; readonly keyId: string }
-  /** Forged, replayed or broken. */
+  /** The connector signed it for another request, as on a page that a cache behind guard has kept: it says nothing of now. */
+  | { readonly kind: 'kept' }
+  /** Forged or broken. */
   | { readonly kind: 'invalid' };
 
 /** Whether the connector confirms that a user is signed in for this request. */
@@ -178,6 +180,7 @@ export function hasEvents(signal: Signal): boolean {
 }
 
 const MISSING: Signal = { kind: 'missing' };
+const KEPT: Signal = { kind: 'kept' };
 const INVALID: Signal = { kind: 'invalid' };
 const FOREIGN = /^1 ([0-9a-f]{8})$/;
 
@@ -207,8 +210,8 @@ export function readSignal(secret: string, value: string | undefined, requestId:
   ];
   if (version !== '1') return INVALID;
   if (id !== key.id) return { kind: 'other_secret', keyId: id };
-  if (request !== requestId) return INVALID;
   if (!equalText(value.slice(cut + 1), key.mac(`connector-signal\n${fields}`))) return INVALID;
+  if (request !== requestId) return KEPT;
   return { kind: 'ok', policyHash: policyHash === '-' ? null : policyHash, connectorVersion, flags };
 }
 

@@ -64,7 +64,7 @@ export function createStaffChecks(deps: { readonly clock: Clock; ask(site: SiteC
     recordSignal(site, signal) {
       if (checksStaff(signal)) seen.set(site, clock());
       // An older connector, or one with another key.
-      else if (signal.kind !== 'missing') seen.delete(site);
+      else if (signal.kind !== 'missing' && signal.kind !== 'kept') seen.delete(site);
     },
     recordDoubt: (site) => void seen.delete(site),
     delete(site) {

@@ -99,6 +99,8 @@ export interface FakeConnector {
   addressSeen: ((request: IncomingMessage) => boolean | null) | undefined;
   /** Pages that its web server has beside WordPress, by path; asked for with the request. */
   readonly pages: Map<string, (request: IncomingMessage) => string | null>;
+  /** The signal on every page in place of the one for the request, as of a cache that has kept it; null for none. */
+  keptSignal: string | null;
   /** Host header of each command. */
   readonly hosts: string[];
   close(): Promise<void>;
@@ -175,6 +177,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     clockAhead: 0,
     addressSeen: undefined,
     pages: new Map(),
+    keptSignal: null,
     hosts: [],
     close: () =>
       new Promise<void>((resolve) => {
@@ -213,7 +216,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
       return finish(response, request.url?.includes('rest_route') ? 404 : 200, { code: 'rest_no_route' });
     }
     response.setHeader('X-Security-Optimizer-Signal', `1 ${keyOf(fake.secret)}`);
-    return finish(response, 403, {});
+    return finish(response, 403, { message: 'This address is not available here.' });
   }
   const known =
     command &&
@@ -230,6 +233,9 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
     response.setHeader('X-Security-Optimizer-Login', `${told} ${mac(fake.secret, `connector-login\n${told}`)}`);
   }
   if (isProbe) return finish(response, 200, {});
+  if (command === undefined && fake.keptSignal !== null) {
+    response.setHeader('X-Security-Optimizer-Signal', fake.keptSignal);
+  }
   if (done === null) return finish(response, command ? 404 : 200, { code: 'rest_no_route' });
   if (fake.failing.has(command as string)) return finish(response, 500, { code: 'failed' });
   if (command === 'rename-users' && request.headers.cookie === 'session=owner') {

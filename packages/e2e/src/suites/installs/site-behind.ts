@@ -64,7 +64,9 @@ interface Status {
     /** Whether the web server behind sees who visits. */
     readonly visitors: string | null;
     readonly openPages: readonly { readonly path: string }[];
+    readonly cachePastGuard: string | null;
   }[];
+  readonly warnings: readonly string[];
   readonly problems: readonly string[];
 }
 

@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import type { Service } from '@security-optimizer/sandbox/process/service';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { askUpstream } from '../../http/request.js';
+import { guardLog, policyPushed, securityOptimizer, startGuard, stopGuard } from '../../stacks/guard-process.js';
+import { removeLayouts } from '../../stacks/layouts.js';
+import type { Stack } from '../../stacks/stack.js';
+import {
+  attachAgain,
+  attachAnew,
+  HOST,
+  installSite,
+  type SiteBehind,
+  startNginx,
+  statusOf,
+  visit,
+} from './site-behind.js';
+
+/** Page caches behind guard, which answer before the connector: what a hit costs, and who gets one past guard. */
+
+const MINUTES = 60_000;
+const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
+
+/** An address by which other machines reach this one; undefined where it has none. */
+const own = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+
+/** A page cache in the way of the common ones, which keeps pages in files with their headers. */
+const DROP_IN = `<?php
+$https = isset( $_SERVER['HTTPS'] ) && 'on' === $_SERVER['HTTPS'] ? 'https' : 'http';
+define( 'DROP_IN_FILE', WP_CONTENT_DIR . '/cache/pages/' . md5( $https . $_SERVER['HTTP_HOST'] . $_SERVER['REQUEST_URI'] ) );
+if ( 'GET' === $_SERVER['REQUEST_METHOD'] && empty( $_COOKIE ) && '/' === $_SERVER['REQUEST_URI'] ) {
+  if ( is_file( DROP_IN_FILE ) ) {
+    $kept = json_decode( file_get_contents( DROP_IN_FILE ), true );
+    array_map( 'header', $kept['headers'] );
+    header( 'X-Cache: HIT' );
+    echo $kept['page'];
+    exit;
+  }
+  header( 'X-Cache: MISS' );
+  ob_start( function ( $page ) {
+    if ( 200 === http_response_code() ) {
+      file_put_contents( DROP_IN_FILE, json_encode( array( 'headers' => headers_list(), 'page' => $page ) ) );
+    }
+    return $page;
+  } );
+}
+`;
+
+describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 * MINUTES }, () => {
+  const dir = join((stack as Stack | undefined)?.dir ?? '', 'page-caches');
+  const starts = join(dir, 'starts');
+  let site: SiteBehind;
+  let web: Service | undefined;
+
+  beforeAll(async () => {
+    site = await installSite(stack as Stack, dir, 'pagecaches');
+    mkdirSync(join(site.wordpressDir, 'wp-content/cache/pages'), { recursive: true });
+    const config = join(site.wordpressDir, 'wp-config.php');
+    const count = `file_put_contents( '${starts}', ( $_SERVER['REQUEST_URI'] ?? '' ) . "\\n", FILE_APPEND );`;
+    const text = readFileSync(config, 'utf8');
+    writeFileSync(config, text.replace('<?php\n', `<?php\n${count}\ndefine( 'WP_CACHE', true );\n`));
+    appendFileSync(starts, '');
+    chmodSync(starts, 0o666);
+  }, 5 * MINUTES);
+  afterEach(async () => {
+    await stopGuard(site);
+    await web?.stop();
+    web = undefined;
+    rmSync(join(dir, 'cache'), { recursive: true, force: true });
+  });
+  afterAll(() => removeLayouts(dir));
+
+  /** Requests for which PHP was started, and forgets them. */
+  const takeStarts = (): readonly string[] => {
+    const lines = readFileSync(starts, 'utf8').split('\n').slice(0, -1);
+    writeFileSync(starts, '');
+    return lines;
+  };
+
+  const CACHES = ['nginx', 'a drop-in of a plugin'] as const;
+
+  /** Starts the web server by the guide's example, and guard, which is required. @param everywhere listens on all addresses */
+  async function begin(cache: (typeof CACHES)[number], everywhere: boolean): Promise<void> {
+    const pages = join(site.wordpressDir, 'wp-content/cache/pages');
+    rmSync(pages, { recursive: true, force: true });
+    mkdirSync(pages);
+    const dropIn = join(site.wordpressDir, 'wp-content/advanced-cache.php');
+    writeFileSync(dropIn, cache === 'nginx' ? '<?php\n' : DROP_IN);
+    await startWeb(cache, everywhere);
+    await attachAnew(site, [HOST]);
+    expect(await attachAgain(site, ['--require-guard', '--force'])).toMatchObject({ code: 0 });
+    await startGuard(site);
+    await policyPushed(site);
+  }
+
+  async function startWeb(cache: (typeof CACHES)[number], everywhere: boolean): Promise<void> {
+    await web?.stop();
+    web = await startNginx(site, {
+      example: cache === 'nginx' ? 'nginx-wordpress-cache.conf' : 'nginx-wordpress.conf',
+      change: (text) => (everywhere ? text.replace('listen 127.0.0.1:', 'listen ') : text),
+    });
+  }
+
+  const pastGuard = async (headers: Readonly<Record<string, string>> = {}) => {
+    const answer = await askUpstream(site, { target: '/', headers: { host: HOST, ...headers } });
+    return [answer.status, answer.headers['x-cache']];
+  };
+  const BY_HTTPS = { 'x-forwarded-proto': 'https' };
+
+  describe('costs what it costs without', () => {
+    it.each(CACHES)(
+      'a clean hit in the cache of %s starts what it starts without guard, and has no signal that guard takes for a missing connector',
+      async (cache) => {
+        await begin(cache, false);
+        expect((await visit(site, '/')).headers['x-cache']).toBe('MISS');
+        // The kept page has the signal of the first request for ever.
+        const kept = await askUpstream(site, { target: '/', headers: { host: HOST, ...BY_HTTPS } });
+        expect([kept.status, kept.headers['x-cache']]).toEqual([200, 'HIT']);
+        expect(kept.headers['x-security-optimizer-signal']).toMatch(/^1 [0-9a-f]{8} [0-9a-f]{16} /);
+        takeStarts();
+        const begun = Date.now();
+        for (let time = 0; time < 8; time++) {
+          for (let hit = 0; hit < 5; hit++) {
+            const page = await visit(site, '/');
+            expect([page.status, page.headers['x-cache']]).toEqual([200, 'HIT']);
+            expect(page.headers['x-security-optimizer-signal']).toBeUndefined();
+          }
+          await new Promise((resolve) => setTimeout(resolve, 2000));
+        }
+        const started = takeStarts();
+        // The drop-in itself is PHP; nginx needs none.
+        expect(started.filter((target) => target === '/').length).toBe(cache === 'nginx' ? 0 : 40);
+        const rounds = 1 + Math.ceil((Date.now() - begun) / 30_000);
+        expect(started.filter((target) => target.includes('/hello')).length).toBeLessThanOrEqual(rounds);
+        const { problems, sites } = await statusOf(site);
+        expect(problems).toEqual([]);
+        expect(sites).toMatchObject([{ connector: 'ok' }]);
+        const wrong = ['connector-missing', 'connector-other-secret', 'wordpress-unreachable'];
+        expect(guardLog(site).filter(({ event }) => wrong.includes(String(event)))).toEqual([]);
+      },
+    );
+  });
+
+  describe('answers who comes past guard', () => {
+    it.skipIf(own === undefined).each(CACHES)(
+      'from the cache of %s: status finds it cold and names what closes it, which does',
+      async (cache) => {
+        await begin(cache, true);
+        const cold = [await pastGuard(), await pastGuard(BY_HTTPS)];
+        expect(cold.map(([status]) => status)).toEqual([403, 403]);
+        const open = await statusOf(site);
+        const address = `${own}:${site.upstreamPort}`;
+        expect(open.sites).toMatchObject([{ connector: 'ok', cachePastGuard: address }]);
+        expect(open.problems).toEqual([]);
+        const told = open.warnings.filter((text) => text.includes('page cache behind guard answers'));
+        expect(told).toEqual([expect.stringMatching(/who asks \S+ gets pages.*127\.0\.0\.1 or a socket file/)]);
+        expect(await askAt(own as string, site.upstreamPort)).toEqual([200, 'HIT']);
+        expect(await directRequests()).toMatchObject({ state: 'warning', message: expect.stringContaining(address) });
+
+        await startWeb(cache, false);
+        expect(await pastGuard(BY_HTTPS)).toEqual([200, 'HIT']);
+        await expect(askAt(own as string, site.upstreamPort)).rejects.toThrow('ECONNREFUSED');
+        const closed = await statusOf(site);
+        expect(closed.sites).toMatchObject([{ cachePastGuard: null }]);
+        expect(closed.warnings.join()).not.toContain('page cache');
+        expect(await directRequests()).toMatchObject({ state: 'ok' });
+      },
+    );
+
+    it.skipIf(own === undefined)('only where there is a cache: without one status says nothing', async () => {
+      await begin('nginx', true);
+      await web?.stop();
+      web = await startNginx(site, { change: (text) => text.replace('listen 127.0.0.1:', 'listen ') });
+      const { sites, warnings } = await statusOf(site);
+      expect(sites).toMatchObject([{ connector: 'ok', cachePastGuard: null }]);
+      expect(warnings.join()).not.toContain('page cache');
+    });
+  });
+
+  /** Asks the web server behind at another address of this machine, as a visitor by https. */
+  async function askAt(host: string, port: number): Promise<readonly unknown[]> {
+    const asked = get({ host, port, path: '/', agent: false, headers: { host: HOST, ...BY_HTTPS } });
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    response.resume();
+    return [response.statusCode, response.headers['x-cache']];
+  }
+
+  async function directRequests() {
+    const [id] = (await statusOf(site)).sites.map((each) => (each as unknown as { id: string }).id);
+    const told = await securityOptimizer('doctor', id as string, '--data-dir', site.guardDir, '--json');
+    return (JSON.parse(told.stdout) as { check: string }[]).find(({ check }) => check === 'direct-requests');
+  }
+});
