@@ -81,7 +81,8 @@ final class Security_Optimizer_Reset_Mails {
 		$template = null !== $known && isset( $mails[ $known ] ) ? $mails[ $known ] : $mails['en_US'];
 		$switched = switch_to_user_locale( $user->ID );
 		$values   = self::values( $user, $key, $locale );
-		$subject  = strtr( $template['subject'], $values );
+		// A name that was typed like an encoded word (RFC 2047) is not read as one: a word joiner, which nobody sees.
+		$subject  = str_replace( '=?', "=\u{2060}?", strtr( $template['subject'], $values ) );
 		$text     = str_replace( "\n", "\r\n", strtr( $template['text'], $values ) );
 		$mail     = array(
 			'to'      => $user->user_email,
