@@ -181,7 +181,7 @@ check(
 );
 
 /** What was typed, and what a terminal gets. */
-$typed = array(
+$typed   = array(
 	'tags'                   => array( '<b>Bold</b> <script>alert(1)</script>', '<b>Bold</b> <script>alert(1)</script>' ),
 	'entities'               => array( 'Tom & Jerry &lt;script&gt; &amp;amp;', 'Tom & Jerry &lt;script&gt; &amp;amp;' ),
 	'quotation marks'        => array( '"quotes" \'single\' O’Reilly', '"quotes" \'single\' O’Reilly' ),

@@ -61,9 +61,9 @@ $values = new ReflectionMethod( 'Security_Optimizer_Reset_Mails', 'values' );
 $values->setAccessible( true );
 foreach ( array(
 	'Tom &amp; &lt;b&gt; &quot;x&quot; &amp;lt; {{login}} %s' => 'Tom & <b> "x" &lt; {{login}} %s',
-	"Shop\r\nBcc: a@example.com"                             => 'Shop\u000d\u000aBcc: a@example.com',
-	"pohS\u{202e} \u{2066}x \u{200b}\x1b[31m\0"              => 'pohS\u202e \u2066x \u200b\u001b[31m\u0000',
-	'👩‍👩‍👧 שלום'                                            => '👩‍👩‍👧 שלום',
+	"Shop\r\nBcc: a@example.com"                => 'Shop\u000d\u000aBcc: a@example.com',
+	"pohS\u{202e} \u{2066}x \u{200b}\x1b[31m\0" => 'pohS\u202e \u2066x \u200b\u001b[31m\u0000',
+	'👩‍👩‍👧 שלום'                                => '👩‍👩‍👧 שלום',
 ) as $stored => $shown ) {
 	$blogname = $stored;
 	$made     = $values->invoke( null, (object) array( 'user_login' => "a\u{202e}b\n" ), 'key', 'en_US' );

@@ -82,15 +82,15 @@ final class Security_Optimizer_Reset_Mails {
 		$switched = switch_to_user_locale( $user->ID );
 		$values   = self::values( $user, $key, $locale );
 		// A name that was typed like an encoded word (RFC 2047) is not read as one: a word joiner, which nobody sees.
-		$subject  = str_replace( '=?', "=\u{2060}?", strtr( $template['subject'], $values ) );
-		$text     = str_replace( "\n", "\r\n", strtr( $template['text'], $values ) );
-		$mail     = array(
+		$subject = str_replace( '=?', "=\u{2060}?", strtr( $template['subject'], $values ) );
+		$text    = str_replace( "\n", "\r\n", strtr( $template['text'], $values ) );
+		$mail    = array(
 			'to'      => $user->user_email,
 			'subject' => apply_filters( 'retrieve_password_title', $subject, $login, $user ),
 			'message' => apply_filters( 'retrieve_password_message', $text, $key, $login, $user ),
 			'headers' => '',
 		);
-		$changed  = apply_filters( 'retrieve_password_notification_email', $mail, $key, $login, $user );
+		$changed = apply_filters( 'retrieve_password_notification_email', $mail, $key, $login, $user );
 		if ( is_array( $changed ) ) {
 			$mail = array_merge( $mail, $changed );
 		}
