@@ -180,6 +180,70 @@ check(
 	)
 );
 
+/** What was typed, and what a terminal gets. */
+$typed   = array(
+	'tags'                   => array( '<b>Bold</b> <script>alert(1)</script>', '<b>Bold</b> <script>alert(1)</script>' ),
+	'entities'               => array( 'Tom & Jerry &lt;script&gt; &amp;amp;', 'Tom & Jerry &lt;script&gt; &amp;amp;' ),
+	'quotation marks'        => array( '"quotes" \'single\' O’Reilly', '"quotes" \'single\' O’Reilly' ),
+	'places of formats'      => array( '%s %1$s %2F %r {{name}} $1', '%s %1$s %2F %r {{name}} $1' ),
+	'emoji of several signs' => array( '👩‍👩‍👧 𝒳 שלום', '👩‍👩‍👧 𝒳 שלום' ),
+	'a link'                 => array( '[x](http://evil.example)', '[x](http://evil.example)' ),
+	'10 000 characters'      => array( str_repeat( 'é', 10000 ), str_repeat( 'é', 10000 ) ),
+	'a sequence of colours'  => array( "\x1b[31mred\x1b]0;title\x07", '\u001b[31mred\u001b]0;title\u0007' ),
+	'the one of a byte'      => array( "\u{9b}31m", '\u009b31m' ),
+	'line breaks and a tab'  => array( "a\r\nb\tc\u{2028}d", 'a\u000d\u000ab\u0009c\u2028d' ),
+	'NUL and backspace'      => array( "a\0b\x08\x7f", 'a\u0000b\u0008\u007f' ),
+	'marks of direction'     => array( "evil\u{202e}gpj.exe \u{2066}x\u{2069}", 'evil\u202egpj.exe \u2066x\u2069' ),
+	'marks that nobody sees' => array( "ow\u{200b}ner\u{feff}", 'ow\u200bner\ufeff' ),
+);
+$nothing = array(
+	'data' => array(
+		'entries' => array(),
+		'pages'   => 1,
+	),
+);
+$logged  = function ( $activity, $format, $user = 'owner' ) {
+	$entry = array(
+		'ts_unix'  => 0,
+		'ip'       => '192.0.2.7',
+		'user'     => $user,
+		'activity' => $activity,
+	);
+	$data  = array(
+		'entries' => array( $entry ),
+		'pages'   => 1,
+		'cursor'  => 'c',
+	);
+	$words = array( 'log' );
+	return run_command( array( array( 'data' => $data ) ), $words, compact( 'format' ) + array( 'users' => true ) )[0];
+};
+foreach ( $typed as $name => list( $text, $shown ) ) {
+	foreach ( array( 'table', 'csv', 'yaml' ) as $format ) {
+		check( "the log as $format has $name as the list shows it", true, false !== strpos( $logged( $text, $format ), $shown ) );
+		check( "the log as $format has no sign for the terminal: $name", 0, preg_match( '/(?!\n)\p{Cc}(?<!\t)|\x1b|[\x{202a}-\x{202e}\x{2066}-\x{2069}]/u', $logged( $text, $format ) ) );
+	}
+	check( "the log as JSON has $name as the list shows it", $shown, json_decode( $logged( $text, 'json' ), true )[0]['activity'] );
+	check( "a message shows $name", "Success: $shown\n", run_command( array( array( 'message' => $text ) ), array( 'two-factor', 'on' ) )[0] );
+	$refusal = array(
+		'status'  => 400,
+		'code'    => 'refused',
+		'message' => $text,
+	);
+	check( "a refusal shows $name", $shown, run_command( array( $refusal ), array( 'two-factor', 'on' ) )[1] );
+	check( "an error shows $name of a word of the command", "$shown is not blocked.", run_command( array( $nothing ), array( 'unblock', $text ) )[1] );
+}
+check( 'bytes that are no UTF-8 are shown, too', '\u009b31m\u00ff is not blocked.', run_command( array( $nothing ), array( 'unblock', "\x9b31m\xff" ) )[1] );
+foreach ( array( '=cmd()', '+1', '-1', '@owner', '＝1', '＋1', '－1', '＠1' ) as $formula ) {
+	check( "CSV has an apostrophe before $formula", true, false !== strpos( $logged( 'x', 'csv', $formula ), ",'$formula," ) );
+	check( "a table has none before $formula", true, false !== strpos( $logged( 'x', 'table', $formula ), "\t$formula\t" ) );
+	check( "JSON has none before $formula", $formula, json_decode( $logged( 'x', 'json', $formula ), true )[0]['user'] );
+}
+check( 'CSV has an apostrophe before a tab and a line break', true, false !== strpos( $logged( 'x', 'csv', "\t=1" ) . $logged( 'x', 'csv', "\r=1" ), ",'\\u0009=1," ) );
+cli\Colors::$on = true;
+check( 'a table that WP-CLI colours has signs of per cent twice, which WP-CLI reads as one', true, false !== strpos( $logged( '/a%2Fb%r', 'table' ), '/a%%2Fb%%r' ) );
+check( 'CSV has them once', true, false !== strpos( $logged( '/a%2Fb%r', 'csv' ), '/a%2Fb%r' ) );
+cli\Colors::$on = false;
+
 $answers = array(
 	array(
 		'code' => 502,

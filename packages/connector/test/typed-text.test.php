@@ -39,4 +39,37 @@ foreach ( $shown as $name => $pair ) {
 }
 check( 'a browser is named as it names itself', 'a &amp; <b>', Security_Optimizer_Outbox::shorten( 'a &amp; <b>' ) );
 
+require dirname( __DIR__ ) . '/security-optimizer/includes/class-shown-text.php';
+require dirname( __DIR__ ) . '/security-optimizer/includes/class-reset-mails.php';
+define( 'DAY_IN_SECONDS', 86400 );
+function is_multisite() {
+	return false;
+}
+function get_option( $name ) {
+	return 'blogname' === $name ? $GLOBALS['blogname'] : 'Y';
+}
+function apply_filters( $name, $value ) {
+	return $value;
+}
+function network_site_url( $path ) {
+	return 'https://example.com/' . $path;
+}
+function wp_date() {
+	return '2026';
+}
+$values = new ReflectionMethod( 'Security_Optimizer_Reset_Mails', 'values' );
+$values->setAccessible( true );
+foreach ( array(
+	'Tom &amp; &lt;b&gt; &quot;x&quot; &amp;lt; {{login}} %s' => 'Tom & <b> "x" &lt; {{login}} %s',
+	"Shop\r\nBcc: a@example.com"                => 'Shop\u000d\u000aBcc: a@example.com',
+	"pohS\u{202e} \u{2066}x \u{200b}\x1b[31m\0" => 'pohS\u202e \u2066x \u200b\u001b[31m\u0000',
+	'👩‍👩‍👧 שלום'                                => '👩‍👩‍👧 שלום',
+) as $stored => $shown ) {
+	$blogname = $stored;
+	$made     = $values->invoke( null, (object) array( 'user_login' => "a\u{202e}b\n" ), 'key', 'en_US' );
+	check( "the mail of a reset names the site on one line, as the list would: $shown", $shown, $made['{{site}}'] );
+	check( 'it names the user on one line', 'a\u202eb\u000a', $made['{{login}}'] );
+	check( 'its link has the name as it is', true, false !== strpos( $made['{{link}}'], '&login=a%E2%80%AEb%0A&' ) );
+}
+
 finish_checks();

@@ -38,6 +38,19 @@ namespace WP_CLI\Utils {
 	}
 }
 
+namespace cli {
+	/** Whether tables are coloured, which a test may switch on. */
+	final class Colors {
+
+		/** @var bool */
+		public static $on = false;
+
+		public static function shouldColorize() { // phpcs:ignore WordPress.NamingConventions.ValidFunctionName
+			return self::$on;
+		}
+	}
+}
+
 namespace {
 	/** Ends a command, as the exit code of a process does. */
 	final class Command_Ended extends Exception {}
@@ -157,7 +170,7 @@ namespace {
 
 	define( 'ABSPATH', __DIR__ . '/' );
 	define( 'SECURITY_OPTIMIZER_VERSION', 'test' );
-	foreach ( array( 'protocol', 'guard-client', 'cli', 'cli-site', 'cli-settings', 'cli-two-factor', 'cli-login-url', 'cli-away-mode' ) as $part ) {
+	foreach ( array( 'protocol', 'guard-client', 'shown-text', 'cli', 'cli-site', 'cli-settings', 'cli-two-factor', 'cli-login-url', 'cli-away-mode' ) as $part ) {
 		require dirname( __DIR__ ) . '/security-optimizer/includes/class-' . $part . '.php';
 	}
 	final class Security_Optimizer_Policy {

@@ -79,7 +79,7 @@ final class Security_Optimizer_Cli_Away_Mode {
 		} elseif ( isset( $options['from-date'] ) || isset( $options['to-date'] ) ) {
 			$input = array( 'type' => 'period' );
 		} else {
-			WP_CLI::error( 'Name a schedule: --from-date and --to-date, --weekly, or --from-hour and --to-hour.' );
+			Security_Optimizer_Cli::fail( 'Name a schedule: --from-date and --to-date, --weekly, or --from-hour and --to-hour.' );
 			return;
 		}
 		foreach ( array( 'from-date', 'to-date', 'from-hour', 'to-hour' ) as $name ) {
@@ -90,7 +90,7 @@ final class Security_Optimizer_Cli_Away_Mode {
 		$input['confirm'] = empty( $options['confirm'] ) ? 0 : 1;
 
 		$answer = Security_Optimizer_Cli::call( 'POST', '/away-mode', $input );
-		WP_CLI::success( $answer['message'] );
+		Security_Optimizer_Cli::done( $answer['message'] );
 	}
 
 	/**
@@ -98,7 +98,7 @@ final class Security_Optimizer_Cli_Away_Mode {
 	 */
 	public function off() {
 		$answer = Security_Optimizer_Cli::call( 'POST', '/away-mode', array( 'type' => 'off' ) );
-		WP_CLI::success( $answer['message'] );
+		Security_Optimizer_Cli::done( $answer['message'] );
 	}
 
 	/**

@@ -60,7 +60,7 @@ final class Security_Optimizer_Cli_Login_Url {
 				'signup' => isset( $options['signup'] ) ? $options['signup'] : '',
 			)
 		);
-		WP_CLI::success( $answer['message'] );
+		Security_Optimizer_Cli::done( $answer['message'] );
 	}
 
 	/**
@@ -68,6 +68,6 @@ final class Security_Optimizer_Cli_Login_Url {
 	 */
 	public function off() {
 		$answer = Security_Optimizer_Cli::call( 'POST', '/custom-login-url', array( 'type' => 'default' ) );
-		WP_CLI::success( $answer['message'] );
+		Security_Optimizer_Cli::done( $answer['message'] );
 	}
 }

@@ -110,7 +110,7 @@ final class Security_Optimizer_Cli_Settings {
 		list( , $route ) = self::ROUTES[ $name ];
 
 		$answer = Security_Optimizer_Cli::call( 'POST', $route, array( $name => $value ) );
-		WP_CLI::success( $answer['message'] );
+		Security_Optimizer_Cli::done( $answer['message'] );
 	}
 
 	/**
@@ -122,7 +122,7 @@ final class Security_Optimizer_Cli_Settings {
 		if ( isset( self::ROUTES[ $name ] ) ) {
 			return $name;
 		}
-		WP_CLI::error( 'There is no setting ' . $name . '. Settings: ' . implode( ', ', array_keys( self::ROUTES ) ) . '.' );
+		Security_Optimizer_Cli::fail( 'There is no setting ' . $name . '. Settings: ' . implode( ', ', array_keys( self::ROUTES ) ) . '.' );
 		return null;
 	}
 

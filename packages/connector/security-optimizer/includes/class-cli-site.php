@@ -78,7 +78,7 @@ final class Security_Optimizer_Cli_Site {
 		$input = array( 'address' => isset( $words[0] ) ? $words[0] : '' );
 		if ( isset( $options['for'] ) ) {
 			if ( ! isset( self::DURATIONS[ $options['for'] ] ) ) {
-				WP_CLI::error( '--for: use 1h, 24h or 7d.' );
+				Security_Optimizer_Cli::fail( '--for: use 1h, 24h or 7d.' );
 				return;
 			}
 			$input['duration'] = self::DURATIONS[ $options['for'] ];
@@ -87,7 +87,7 @@ final class Security_Optimizer_Cli_Site {
 			$input['note'] = (string) $options['note'];
 		}
 		$answer = Security_Optimizer_Cli::call( 'POST', '/block-addresses', $input );
-		WP_CLI::success( $answer['message'] );
+		Security_Optimizer_Cli::done( $answer['message'] );
 	}
 
 	/**
@@ -104,14 +104,14 @@ final class Security_Optimizer_Cli_Site {
 		$address = isset( $words[0] ) ? $words[0] : '';
 		$entries = $this->find_blocks( self::spellings( $address ) );
 		if ( array() === $entries ) {
-			WP_CLI::error( $address . ' is not blocked.' );
+			Security_Optimizer_Cli::fail( $address . ' is not blocked.' );
 			return;
 		}
 		foreach ( $entries as $entry ) {
 			$answer = 'lock' === $entry['by']
 				? Security_Optimizer_Cli::call( 'POST', '/login-unblock', array( 'ip' => $entry['user'] ) )
 				: Security_Optimizer_Cli::call( 'POST', '/block-ip/' . $entry['visitor_id'], array( 'block' => 0 ) );
-			WP_CLI::success( $answer['message'] );
+			Security_Optimizer_Cli::done( $answer['message'] );
 		}
 	}
 
@@ -141,7 +141,7 @@ final class Security_Optimizer_Cli_Site {
 	public function log( $words, $options ) {
 		$limit = isset( $options['limit'] ) ? $options['limit'] : '20';
 		if ( ! preg_match( '/\A[1-9][0-9]{0,3}\z/', (string) $limit ) || (int) $limit > 1000 ) {
-			WP_CLI::error( '--limit: use 1 to 1000.' );
+			Security_Optimizer_Cli::fail( '--limit: use 1 to 1000.' );
 			return;
 		}
 		$input = array_intersect_key(

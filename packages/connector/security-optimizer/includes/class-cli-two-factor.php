@@ -43,7 +43,7 @@ final class Security_Optimizer_Cli_Two_Factor {
 	 */
 	public function on() {
 		$answer = Security_Optimizer_Cli::call( 'POST', '/2fa', array( 'sg2fa' => 1 ) );
-		WP_CLI::success( $answer['message'] );
+		Security_Optimizer_Cli::done( $answer['message'] );
 	}
 
 	/**
@@ -51,7 +51,7 @@ final class Security_Optimizer_Cli_Two_Factor {
 	 */
 	public function off() {
 		$answer = Security_Optimizer_Cli::call( 'POST', '/2fa', array( 'sg2fa' => 0 ) );
-		WP_CLI::success( $answer['message'] );
+		Security_Optimizer_Cli::done( $answer['message'] );
 	}
 
 	/**
@@ -70,10 +70,10 @@ final class Security_Optimizer_Cli_Two_Factor {
 		foreach ( $login['reset_2fa'] as $user ) {
 			if ( strtolower( $user['user_login'] ) === strtolower( $name ) || (string) $user['ID'] === $name ) {
 				$answer = Security_Optimizer_Cli::call( 'POST', '/reset-user-2fa/' . (int) $user['ID'] );
-				WP_CLI::success( $answer['message'] );
+				Security_Optimizer_Cli::done( $answer['message'] );
 				return;
 			}
 		}
-		WP_CLI::error( 'No user with a second factor is called ' . $name . '.' );
+		Security_Optimizer_Cli::fail( 'No user with a second factor is called ' . $name . '.' );
 	}
 }

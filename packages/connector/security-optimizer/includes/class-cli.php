@@ -36,7 +36,7 @@ final class Security_Optimizer_Cli {
 	public static function call( $method, $route, $input = null ) {
 		$answer = self::$client->call( $method, $route, $input );
 		if ( is_wp_error( $answer ) ) {
-			WP_CLI::error( $answer->get_error_message() );
+			self::fail( $answer->get_error_message() );
 			// WP_CLI::error() has ended the command.
 			return array(
 				'data'    => array(),
@@ -78,10 +78,47 @@ final class Security_Optimizer_Cli {
 	public static function print_rows( array $options, array $rows, array $fields ) {
 		$format = isset( $options['format'] ) ? $options['format'] : 'table';
 		if ( ! in_array( $format, array( 'table', 'json', 'csv', 'yaml', 'count' ), true ) ) {
-			WP_CLI::error( '--format: use table, json, csv, yaml or count.' );
+			self::fail( '--format: use table, json, csv, yaml or count.' );
 			return;
 		}
+		foreach ( $rows as $number => $row ) {
+			foreach ( $row as $name => $value ) {
+				$rows[ $number ][ $name ] = is_string( $value ) ? self::shown( $value, $format ) : $value;
+			}
+		}
 		WP_CLI\Utils\format_items( $format, $rows, $fields );
+	}
+
+	/**
+	 * Ends the command with an error. What somebody typed may be in it.
+	 *
+	 * @param string $message Message.
+	 */
+	public static function fail( $message ) {
+		WP_CLI::error( Security_Optimizer_Shown_Text::line( $message ) );
+	}
+
+	/**
+	 * @param string $message Message. What somebody typed may be in it.
+	 */
+	public static function done( $message ) {
+		WP_CLI::success( Security_Optimizer_Shown_Text::line( $message ) );
+	}
+
+	/**
+	 * @param string $value  Text.
+	 * @param string $format A format of rows.
+	 * @return string What nothing runs: neither a terminal, nor a spreadsheet, nor WP-CLI.
+	 */
+	private static function shown( $value, $format ) {
+		if ( 'csv' === $format ) {
+			return Security_Optimizer_Shown_Text::cell( $value );
+		}
+		$line = Security_Optimizer_Shown_Text::line( $value );
+		// Where WP-CLI colours its tables, %2F would be a green background and an F.
+		$asked    = array( 'cli\Colors', 'shouldColorize' );
+		$coloured = 'table' === $format && is_callable( $asked ) && call_user_func( $asked );
+		return $coloured ? str_replace( '%', '%%', $line ) : $line;
 	}
 
 	/**

@@ -81,15 +81,16 @@ final class Security_Optimizer_Reset_Mails {
 		$template = null !== $known && isset( $mails[ $known ] ) ? $mails[ $known ] : $mails['en_US'];
 		$switched = switch_to_user_locale( $user->ID );
 		$values   = self::values( $user, $key, $locale );
-		$subject  = strtr( $template['subject'], $values );
-		$text     = str_replace( "\n", "\r\n", strtr( $template['text'], $values ) );
-		$mail     = array(
+		// A name that was typed like an encoded word (RFC 2047) is not read as one: a word joiner, which nobody sees.
+		$subject = str_replace( '=?', "=\u{2060}?", strtr( $template['subject'], $values ) );
+		$text    = str_replace( "\n", "\r\n", strtr( $template['text'], $values ) );
+		$mail    = array(
 			'to'      => $user->user_email,
 			'subject' => apply_filters( 'retrieve_password_title', $subject, $login, $user ),
 			'message' => apply_filters( 'retrieve_password_message', $text, $key, $login, $user ),
 			'headers' => '',
 		);
-		$changed  = apply_filters( 'retrieve_password_notification_email', $mail, $key, $login, $user );
+		$changed = apply_filters( 'retrieve_password_notification_email', $mail, $key, $login, $user );
 		if ( is_array( $changed ) ) {
 			$mail = array_merge( $mail, $changed );
 		}
@@ -128,8 +129,8 @@ final class Security_Optimizer_Reset_Mails {
 		$until = time() + (int) apply_filters( 'password_reset_expiration', DAY_IN_SECONDS );
 		$days  = (string) get_option( 'date_format' );
 		return array(
-			'{{site}}'  => $site,
-			'{{login}}' => $user->user_login,
+			'{{site}}'  => Security_Optimizer_Shown_Text::line( $site ),
+			'{{login}}' => Security_Optimizer_Shown_Text::line( $user->user_login ),
 			'{{link}}'  => network_site_url( "wp-login.php?action=rp&key=$key&login=" . rawurlencode( $user->user_login ), 'login' ) . '&wp_lang=' . $locale,
 			'{{until}}' => wp_date( $days . ', ' . get_option( 'time_format' ), $until ),
 			'{{date}}'  => wp_date( $days ),

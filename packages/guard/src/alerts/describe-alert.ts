@@ -9,7 +9,7 @@ import {
 import { type MessageCode, serverMessages } from '@security-optimizer/contract/server-messages';
 import type { Language } from '../i18n/language.js';
 import { formatClockTime, formatDayAndTime, isSameDay } from '../i18n/time-labels.js';
-import { plainText } from '../lib/plain-text.js';
+import { plainText, shortText } from '../lib/plain-text.js';
 import type { NoticeFact, NoticeList, NoticeTask } from '../mail/notice-mail.js';
 import type { SecurityEvent } from '../security-events.js';
 import { toDevice } from './alert-rules.js';
@@ -71,7 +71,7 @@ const NAME_MAX = 80;
 export function describeAlert(alert: Alert, site: AlertSite): AlertText {
   const { language, timeZone } = site;
   const { translate } = language;
-  const say = (text: string | null) => (text === null ? '' : plainText(site.redact(text), NAME_MAX));
+  const say = (text: string | null) => (text === null ? '' : shortText(site.redact(text), NAME_MAX));
   const when: NoticeFact = { name: translate('When'), value: formatDayAndTime(language, timeZone, alert.at) };
   const from = (address: string | null): NoticeFact[] =>
     address === null || address === '' ? [] : [{ name: translate('From'), value: say(address), mono: true }];

@@ -49,6 +49,7 @@ describe('the command line', () => {
 
   it.each([
     [['fly'], 'Unknown command fly'],
+    [['\x1b[31mfly\u202e\r'], 'Unknown command \\u001b[31mfly\\u202e\\u000d. '],
     [['attach', '--colour'], "Unknown option '--colour'"],
     [['attach', '--upstream', 'http://127.0.0.1:1'], '--data-dir is missing'],
     [['serve'], '--data-dir or --config is missing'],

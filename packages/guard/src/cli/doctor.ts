@@ -7,6 +7,7 @@ import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
 import { withoutPort } from '../lib/address.js';
 import { systemClock } from '../lib/clock.js';
+import { terminalText } from '../lib/plain-text.js';
 import { version } from '../lib/version.js';
 import { createMailer } from '../mail/create-mailer.js';
 import { findSmtpFault } from '../mail/smtp-mailer.js';
@@ -276,7 +277,7 @@ Exit code 0: no problem. 1: there are problems. 2: called wrongly.`,
       ...(values.connect !== undefined && { connect: readConnect(values.connect) }),
       ...(values.mail !== undefined && { mailTo: readMailAddress(values.mail) }),
     });
-    process.stdout.write(values.json ? `${JSON.stringify(findings)}\n` : doctorText(site, findings));
+    process.stdout.write(values.json ? `${JSON.stringify(findings)}\n` : terminalText(doctorText(site, findings)));
     return findings.some(({ state }) => state === 'problem') ? 1 : 0;
   },
 };

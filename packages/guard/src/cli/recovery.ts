@@ -9,6 +9,7 @@ import { findCarriedRange } from '../lib/carried-address.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { KeyedMutex } from '../lib/mutex.js';
+import { terminalText } from '../lib/plain-text.js';
 import { deleteLoginLocks } from '../login/login-attempts-store.js';
 import { openGuardDatabase } from '../migrations.js';
 import { COMMAND_LINE } from '../settings/audit-store.js';
@@ -223,7 +224,7 @@ Ends the sessions of the user too, if WordPress answers.`,
         { site: site.id, user, actor: COMMAND_LINE },
       );
       if (done === null) throw new CommandError(`The user ${name} has no second factor.`);
-      process.stdout.write(`${done.login} sets up a new second factor at the next login.\n`);
+      process.stdout.write(`${terminalText(done.login)} sets up a new second factor at the next login.\n`);
       if (sessionsLeft !== null) {
         process.stderr.write(`The sessions of the user could not be ended. ${sessionsLeft}\n`);
       }
@@ -262,7 +263,7 @@ ${recoveryOptionsHelp}`,
       args,
       ['WHO'],
       async (open, { all }) => {
-        process.stdout.write(all ? await unlockAll(open) : await unblock(open, open.words[0] ?? ''));
+        process.stdout.write(terminalText(all ? await unlockAll(open) : await unblock(open, open.words[0] ?? '')));
         return 0;
       },
       ['all'],

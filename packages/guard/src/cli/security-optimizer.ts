@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { ConfigError } from '../config/load-config.js';
+import { terminalText } from '../lib/plain-text.js';
 import { SocketActivationError } from '../lib/socket-activation.js';
 import { version } from '../lib/version.js';
 import { DataDirInUse } from '../storage/data-dir-lock.js';
@@ -78,7 +79,7 @@ async function main(words: readonly string[]): Promise<number> {
   }
   const load = commands.get(name);
   if (!load) {
-    process.stderr.write(`Unknown command ${name}. Commands: ${[...commands.keys()].join(', ')}.\n`);
+    process.stderr.write(`Unknown command ${terminalText(name)}. Commands: ${[...commands.keys()].join(', ')}.\n`);
     return 2;
   }
   const command = await load();
@@ -87,7 +88,7 @@ async function main(words: readonly string[]): Promise<number> {
     await actAsDataOwner(name, args);
     return await command.run(args);
   } catch (error) {
-    process.stderr.write(`${explain(error)}\n`);
+    process.stderr.write(`${terminalText(explain(error))}\n`);
     if (!(error instanceof UsageError)) return 1;
     process.stderr.write(`See: security-optimizer ${name} --help\n`);
     return 2;

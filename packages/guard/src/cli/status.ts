@@ -8,6 +8,7 @@ import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
+import { terminalText } from '../lib/plain-text.js';
 import { printSocketAddress } from '../lib/socket-address.js';
 import { toKnownTimeZone } from '../lib/time-zone.js';
 import { includesEverybody } from '../lib/typed-ranges.js';
@@ -66,7 +67,7 @@ Exit code 0: all is well. 1: there are problems. That direct requests are allowe
     const config = await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) });
     const whole = await statusReport(config, chooseSites(config, values));
     const report = values.problems ? onlyProblems(whole) : whole;
-    process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : statusText(report));
+    process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : terminalText(statusText(report)));
     return report.problems.length === 0 ? 0 : 1;
   },
 };

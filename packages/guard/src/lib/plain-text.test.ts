@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { plainText } from './plain-text.js';
+import { plainText, terminalText } from './plain-text.js';
 
 it('leaves ordinary text of any language alone', () => {
   for (const text of ['Hello', 'Grüße, 世界', '<b>"\'&</b>', 'שלום', 'a\\b', '👍🏽'])
@@ -37,4 +37,14 @@ it('stacks no marks on a letter until they cover other lines', () => {
 it('shows what it replaces', () => {
   expect(plainText('a\nb\u202ec', 20)).toBe('a\\u000ab\\u202ec');
   expect(plainText('ab\n\n', 9)).toBe('ab\\u000a');
+});
+
+it.each([
+  ['\x1b[31mred\x1b]0;title\x07', '\\u001b[31mred\\u001b]0;title\\u0007'],
+  ['\u009b2J', '\\u009b2J'],
+  ['Site a\r\n  Blog\tb\n', 'Site a\\u000d\n  Blog\\u0009b\n'],
+  ['x\u202ey \u2066z\n\n', 'x\\u202ey \\u2066z\n\n'],
+  ['„Grüße“ 世界 👩‍👩‍👧\n', '„Grüße“ 世界 👩‍👩‍👧\n'],
+])('%j has no signs for a terminal, and keeps its lines', (text, shown) => {
+  expect(terminalText(text)).toBe(shown);
 });

@@ -13,14 +13,36 @@ export function plainText(text: string, most: number): string {
   return escaped.slice(0, most).replace(/\\(?:u[0-9a-f]{0,3})?$|[\ud800-\udbff]$/, '');
 }
 
+/** Plain text with three dots where it was cut. */
+export function shortText(text: string, most: number): string {
+  const whole = plainText(text, most + 1);
+  return whole.length > most ? `${plainText(text, most - 1)}…` : whole;
+}
+
 /**
  * Plain text for a mail, with three dots where it was cut. Mail programs make links of whatever looks like one; a space
  * without width behind each of these signs prevents that, and lets long paths break.
  */
 export function unlinkedText(text: string, most: number): string {
-  const whole = plainText(text, most + 1);
-  const cut = whole.length > most ? `${plainText(text, most - 1)}…` : whole;
-  return cut.replace(/[/.:@]/g, '$&\u200b');
+  return shortText(text, most).replace(/[/.:@]/g, '$&\u200b');
+}
+
+/**
+ * Plain text for the subject of a mail. What was typed like an encoded word (RFC 2047) would be read as one, and could
+ * hide marks in it; a word joiner, which nobody sees, prevents that by every way of sending.
+ */
+export function subjectText(text: string): string {
+  return text.replaceAll('=?', '=\u2060?');
+}
+
+/**
+ * Plain text of several lines for a terminal: line breaks stay, and with them the form that a command gives its output.
+ */
+export function terminalText(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => plainText(line, Number.POSITIVE_INFINITY))
+    .join('\n');
 }
 
 /** By far the most texts; they are recognised before anything is replaced. */

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { Language } from '../i18n/language.js';
+import { subjectText } from '../lib/plain-text.js';
 import { Button, Row } from './elements.js';
 import { HouseMail, MailHead, Part } from './house-mail.js';
 import { colours, styles } from './mail-styles.js';
@@ -74,7 +75,7 @@ export function renderNotice(
       </Part>
     </HouseMail>,
   );
-  return { subject: notice.subject, html: `<!DOCTYPE html>${html}`, text: noticeText(notice) };
+  return { subject: subjectText(notice.subject), html: `<!DOCTYPE html>${html}`, text: noticeText(notice) };
 }
 
 /** The notice as plain text, for mail programs that show no HTML. */

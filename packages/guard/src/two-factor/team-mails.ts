@@ -4,6 +4,7 @@ import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { Language } from '../i18n/language.js';
 import { formatDayAndTime } from '../i18n/time-labels.js';
 import { ApiError } from '../lib/api-error.js';
+import { shortText } from '../lib/plain-text.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { Notice } from '../mail/notice-mail.js';
 import type { Actor } from '../settings/audit-store.js';
@@ -12,6 +13,8 @@ import type { TeamMember } from '../wordpress/connector-responses.js';
 
 /** Mails that are sent at the same time. */
 const AT_A_TIME = 4;
+/** Characters of a name that others have chosen. */
+const NAME_MAX = 80;
 
 export interface TeamMailDeps {
   readonly mailer: Mailer;
@@ -42,7 +45,10 @@ export function loginUrlNotice({ language, timeZone, now }: TeamMailDeps, { logi
       text: language.translate('Only your team should know this address, so please do not pass it on.'),
       button: { href: login, label: language.translate('Log in') },
     },
-    reason: language.translate('{user} sent this to all who work on {site}.', { user: actor.login, site }),
+    reason: language.translate('{user} sent this to all who work on {site}.', {
+      user: shortText(actor.login, NAME_MAX),
+      site,
+    }),
   };
 }
 
@@ -67,7 +73,7 @@ export function twoFactorNotice({ language, timeZone, now }: TeamMailDeps, { log
       button: { href: login, label: language.translate('Log in') },
     },
     reason: language.translate('{user} sent this because your account on {site} needs it.', {
-      user: actor.login,
+      user: shortText(actor.login, NAME_MAX),
       site,
     }),
   };

@@ -1,0 +1,54 @@
+<?php
+/**
+ * Texts that others have chosen, as mails and terminals may show them.
+ *
+ * @package Security_Optimizer
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+final class Security_Optimizer_Shown_Text {
+
+	/**
+	 * Control characters, those that change the direction of writing (UAX #9), those that nobody sees, and marks that pile
+	 * up over other lines. Guard's list (plain-text.ts) is the same; the invisible joiners of scripts and emoji stay.
+	 */
+	const UNSAFE = '/[\p{Cc}\x{ad}\x{61c}\x{115f}\x{1160}\x{180e}\x{200b}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{3164}\x{feff}\x{ffa0}\x{fff9}-\x{fffb}]|(?<=[\p{Mn}\p{Me}]{5})[\p{Mn}\p{Me}]/u';
+
+	/** What a spreadsheet takes for a formula at the beginning of a cell; full-width signs too. */
+	const FORMULA = '/\A(?:[=+\-@\t\r\n]|\x{ff1d}|\x{ff0b}|\x{ff0d}|\x{ff20})/u';
+
+	/**
+	 * @param string $text Text from outside.
+	 * @return string One line that shows what it is: such characters stand as `\u202e`.
+	 */
+	public static function line( $text ) {
+		$line = preg_replace_callback( self::UNSAFE, array( __CLASS__, 'escape' ), $text );
+		// Null: no UTF-8. A terminal may obey single bytes, too.
+		return null === $line ? preg_replace_callback( '/[^\x20-\x7e]/', array( __CLASS__, 'escape_byte' ), $text ) : $line;
+	}
+
+	/**
+	 * @param string $text Text from outside.
+	 * @return string The same for a cell of a CSV file: with an apostrophe before what would be a formula.
+	 */
+	public static function cell( $text ) {
+		return ( preg_match( self::FORMULA, $text ) ? "'" : '' ) . self::line( $text );
+	}
+
+	/**
+	 * @param string[] $found A character in UTF-8.
+	 * @return string Its code units in UTF-16, escaped.
+	 */
+	private static function escape( array $found ) {
+		return 1 === strlen( $found[0] ) ? self::escape_byte( $found ) : trim( (string) json_encode( $found[0] ), '"' );
+	}
+
+	/**
+	 * @param string[] $found A byte.
+	 * @return string
+	 */
+	private static function escape_byte( array $found ) {
+		return sprintf( '\u%04x', ord( $found[0] ) );
+	}
+}
