@@ -1,4 +1,4 @@
-import type { PreloadedBlocks } from './activity/blocklist/preload-blocklist.js';
+import type { PreloadedBlocks } from './activity/index.js';
 import { activityLog } from './activity/index.js';
 import { alerts as alertsFeature } from './alerts/index.js';
 import type { Endpoints, Feature, RunningFeature } from './feature.js';

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type PreloadedBlocks, preloadBlocks } from './activity/blocklist/preload-blocklist.js';
-import { openSecurityLog } from './activity/security-log.js';
+import { openSecurityLog, type PreloadedBlocks, preloadBlocks } from './activity/index.js';
 import { lazyApi } from './api/lazy-api.js';
 import type { Config, LiveConfig } from './config/config.js';
 import { type RunningFeatures, startFeatures } from './features.js';

@@ -1,13 +1,20 @@
 import type { Kysely } from 'kysely';
-import { type BlocklistTables, blockedVisitorMigrations } from './activity/blocklist/blocklist-store.js';
-import { type AlertTables, alertMigrations } from './alerts/alert-queue.js';
-import { type LoginAttemptTables, loginAttemptMigrations } from './login/login-attempts-store.js';
-import { type ThrottledAccountsTables, throttledAccountsMigrations } from './login/throttled-accounts.js';
-import { type FirstStartTables, firstStartMigrations } from './overview/first-start-store.js';
-import { type TechnicalDataTables, technicalDataMigrations } from './overview/technical-data-store.js';
-import { type CheckupTables, checkupMigrations } from './post-hack/checkup-store.js';
-import { type JobTables, jobMigrations } from './post-hack/jobs-store.js';
-import { type ReportSendTables, reportSendMigrations } from './reports/sent-reports.js';
+import { type BlocklistTables, blockedVisitorMigrations } from './activity/index.js';
+import { type AlertTables, alertMigrations } from './alerts/index.js';
+import {
+  type LoginAttemptTables,
+  loginAttemptMigrations,
+  type ThrottledAccountsTables,
+  throttledAccountsMigrations,
+} from './login/index.js';
+import {
+  type FirstStartTables,
+  firstStartMigrations,
+  type TechnicalDataTables,
+  technicalDataMigrations,
+} from './overview/index.js';
+import { type CheckupTables, checkupMigrations, type JobTables, jobMigrations } from './post-hack/index.js';
+import { type ReportSendTables, reportSendMigrations } from './reports/index.js';
 import { type AuditTables, auditMigrations } from './settings/audit-store.js';
 import { type SettingsTables, settingsMigrations } from './settings/settings-store.js';
 import type { SiteFactsTables } from './sites/site-facts-store.js';
@@ -15,7 +22,7 @@ import { type CallNonceTables, callNonceMigrations } from './storage/call-nonces
 import type { SiteVersionTables } from './storage/change-feed.js';
 import { type OpenOptions, openDatabase, withTables } from './storage/database.js';
 import type { Migrations } from './storage/migrations.js';
-import { type SecondFactorTables, secondFactorMigrations } from './two-factor/tables.js';
+import { type SecondFactorTables, secondFactorMigrations } from './two-factor/index.js';
 
 /** The migrations of all features. They run in the order of their names. */
 export const migrations: Migrations = {

@@ -5,7 +5,7 @@ import type { SettingCalls } from '@security-optimizer/contract/setting-endpoint
 import type { CallContext, CallHandlers, DownloadHandlers, OptionPages } from '../feature.js';
 import type { Clock } from '../lib/clock.js';
 import type { LoginSecurity } from '../login/index.js';
-import { readLoginAddresses } from '../login/login-addresses.js';
+import { readLoginAddresses } from '../login/index.js';
 import type { Services } from '../services.js';
 import { toResponseValues } from '../settings/simple-settings.js';
 import { fetchSiteSettings, type SiteSettings } from '../settings/site-settings.js';

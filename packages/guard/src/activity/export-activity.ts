@@ -2,7 +2,7 @@ import type { VisitPreset } from '@security-optimizer/contract/activity';
 import type { DownloadFile } from '../feature.js';
 import { plainText } from '../lib/plain-text.js';
 import { localTimestamp } from '../lib/time-zone.js';
-import { HIDDEN_ADDRESS, type LoginAddresses } from '../login/login-addresses.js';
+import { HIDDEN_ADDRESS, type LoginAddresses } from '../login/index.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ActivityStore, EventRow, VisitRow } from './activity-store.js';
 import { toUnknownRow, visitSource } from './anonymous-visits.js';

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { CallHandlers, DownloadHandlers, Feature, OptionPages, RunningFeature } from '../feature.js';
 import { parseAddress } from '../lib/address.js';
 import type { LoginSecurity } from '../login/index.js';
-import { createKnownLoginAddresses } from '../login/login-addresses.js';
+import { createKnownLoginAddresses } from '../login/index.js';
 import { sqlAuditOutbox } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
 import { listSitesWithRows } from '../storage/database.js';
@@ -22,6 +22,15 @@ import { createRetention } from './retention.js';
 import { activityStore } from './store/open-activity-store.js';
 import { anonymizeAddress, type VisitSink } from './visit.js';
 import { createVisitLog } from './visit-log.js';
+
+export type { ActivityStore, EventRow, TopEntry, TrafficHour } from './activity-store.js';
+export { type BlocklistTables, blockedVisitorMigrations, sqlBlocklistStore } from './blocklist/blocklist-store.js';
+export { type PreloadedBlocks, preloadBlocks } from './blocklist/preload-blocklist.js';
+export { openSecurityLog } from './security-log.js';
+export { readActivityStatus } from './store/activity-status.js';
+export { toAddressKey, toSecond, toUserId, toUserKey } from './store/row-keys.js';
+export { ALL_KINDS } from './store/site-counters.js';
+export { countFailedLogins, GUESSES, sumTraffic } from './traffic.js';
 
 /** The Activity Log and the blocklist at work. */
 export interface ActivityLog extends RunningFeature {

@@ -4,7 +4,7 @@ import type { ServerText } from '@security-optimizer/contract/server-message';
 import type { ActivityLog } from '../activity/index.js';
 import type { CallHandlers, Feature, RunningFeature } from '../feature.js';
 import type { LoginSecurity } from '../login/index.js';
-import { readLoginAddresses } from '../login/login-addresses.js';
+import { readLoginAddresses } from '../login/index.js';
 import { createMailer } from '../mail/create-mailer.js';
 import type { SecurityEvent } from '../security-events.js';
 import { adminUrl, type SiteConfig, type SiteId } from '../site.js';
@@ -18,6 +18,8 @@ import type { Alert, AlertSite } from './describe-alert.js';
 import type { AlertCalls } from './endpoints.js';
 import { resolveBySystem } from './safe-target.js';
 import { readWaveFacts } from './wave-facts.js';
+
+export { type AlertTables, alertMigrations } from './alert-queue.js';
 
 /** How often the queue is looked at for what waits for a time: the morning, the end of a rest, a wave. */
 const ROUND_MS = 5000;

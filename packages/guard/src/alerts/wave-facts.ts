@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ActivityStore } from '../activity/activity-store.js';
+import type { ActivityStore } from '../activity/index.js';
 import { parseRange } from '../lib/address-set.js';
 import type { SiteId } from '../site.js';
 import { StorageError } from '../storage/storage-error.js';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { readAddressRange } from '@security-optimizer/contract/typed-addresses';
-import { sqlBlocklistStore } from '../activity/blocklist/blocklist-store.js';
+import { sqlBlocklistStore } from '../activity/index.js';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
 import { addressKey, parseAddress, toAddress } from '../lib/address.js';
@@ -10,7 +10,7 @@ import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { KeyedMutex } from '../lib/mutex.js';
 import { terminalText } from '../lib/plain-text.js';
-import { deleteLoginLocks } from '../login/login-attempts-store.js';
+import { deleteLoginLocks } from '../login/index.js';
 import { openGuardDatabase } from '../migrations.js';
 import { COMMAND_LINE } from '../settings/audit-store.js';
 import { changeSettings } from '../settings/change-settings.js';
@@ -19,8 +19,7 @@ import type { SettingChanges, SiteSettings } from '../settings/site-settings.js'
 import type { QuarantinedSite, SiteConfig } from '../site.js';
 import { sqlSiteFactsStore } from '../sites/site-facts-store.js';
 import type { Database } from '../storage/database.js';
-import { sqlSecondFactorStore } from '../two-factor/factor-store.js';
-import { listEnrolled, resetSecondFactor } from '../two-factor/two-factor-settings.js';
+import { listEnrolled, resetSecondFactor, sqlSecondFactorStore } from '../two-factor/index.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import { type Command, CommandError, readArguments, required, UsageError } from './command.js';

@@ -1,10 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { toEnglish } from '@security-optimizer/contract/server-message';
 import { ApiError } from '../lib/api-error.js';
-import { parseAwaySchedule } from '../login/away-mode.js';
-import { checkLoginPath, loginPathTexts, normaliseLoginPath } from '../login/custom-login-url.js';
-import { readLoginAccess } from '../login/set-login-access.js';
-import { readRecipients } from '../reports/recipients.js';
+import {
+  checkLoginPath,
+  loginPathTexts,
+  normaliseLoginPath,
+  parseAwaySchedule,
+  readLoginAccess,
+} from '../login/index.js';
+import { readRecipients } from '../reports/index.js';
 import type { LoginSettings } from '../rules/login-policy.js';
 import { sqlSettingsStore } from '../settings/settings-store.js';
 import {

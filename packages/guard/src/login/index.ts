@@ -11,6 +11,25 @@ import { LOGIN_WAIT_MS, type LoginServices } from './login-services.js';
 import { createMissingReports } from './missing-reports.js';
 import { sqlThrottledAccountsStore } from './throttled-accounts.js';
 
+export { type LoginAttempts, type StoredAttempt, toCrossSiteKey } from './attempts.js';
+export { getAwayState, parseAwaySchedule } from './away-mode.js';
+export { toUsernamesData } from './common-usernames.js';
+export { checkLoginPath, loginPathTexts, normaliseLoginPath, toLoginUrlOptions } from './custom-login-url.js';
+export {
+  createKnownLoginAddresses,
+  HIDDEN_ADDRESS,
+  type LoginAddresses,
+  readLoginAddresses,
+} from './login-addresses.js';
+export { deleteLoginLocks, type LoginAttemptTables, loginAttemptMigrations } from './login-attempts-store.js';
+export { createKnownBrowserCookie, readKnownBrowser, recordSuccess } from './login-cookies.js';
+export { readLoginAccess } from './set-login-access.js';
+export {
+  sqlThrottledAccountsStore,
+  type ThrottledAccountsTables,
+  throttledAccountsMigrations,
+} from './throttled-accounts.js';
+
 /** Login Security at work. */
 export interface LoginSecurity extends RunningFeature {
   /** What the gateway uses. */

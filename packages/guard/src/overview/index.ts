@@ -8,6 +8,9 @@ import { postToProvider, toTechnicalData } from './technical-data.js';
 import { createTechnicalDataSender, type TechnicalDataSender } from './technical-data-sender.js';
 import { sqlTechnicalDataSends } from './technical-data-store.js';
 
+export { type FirstStartTables, firstStartMigrations } from './first-start-store.js';
+export { type TechnicalDataTables, technicalDataMigrations } from './technical-data-store.js';
+
 export interface Overview extends RunningFeature {
   loadEndpoints(): Promise<{ readonly handlers: CallHandlers<OverviewCalls> }>;
 }

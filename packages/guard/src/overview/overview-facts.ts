@@ -1,7 +1,7 @@
 import type { HardeningItem, protectionFacts } from '@security-optimizer/contract/overview';
 import type { z } from 'zod';
-import type { ActivityStore } from '../activity/activity-store.js';
-import { countFailedLogins } from '../activity/traffic.js';
+import type { ActivityStore } from '../activity/index.js';
+import { countFailedLogins } from '../activity/index.js';
 import { localDaysFrom } from '../lib/time-zone.js';
 import { type Essential, listEssentials } from '../settings/essentials.js';
 import type { SiteSettings } from '../settings/site-settings.js';

@@ -2,7 +2,7 @@ import type { CheckOutcome, CheckupFinding, CheckupNote } from '@security-optimi
 import { getRoleName } from '@security-optimizer/contract/event-values';
 import type { MessageParam, ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
-import type { EventRow } from '../activity/activity-store.js';
+import type { EventRow } from '../activity/index.js';
 import type {
   Administrators,
   CoreFiles,

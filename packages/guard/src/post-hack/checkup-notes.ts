@@ -1,7 +1,7 @@
 import { eventSentence } from '@security-optimizer/contract/activity-kinds';
 import { sayRole } from '@security-optimizer/contract/event-values';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
-import type { EventRow } from '../activity/activity-store.js';
+import type { EventRow } from '../activity/index.js';
 import type { Administrators, CoreFiles, ScheduledTasks, SiteOptions } from '../wordpress/connector-commands.js';
 import { isHarmlessWithout, isStrong, type Note, type ToTime, toRoleParam } from './checkup-findings.js';
 

@@ -1,7 +1,7 @@
 import type { CheckName } from '@security-optimizer/contract/checkup';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
-import type { ActivityStore, EventRow } from '../activity/activity-store.js';
+import type { ActivityStore, EventRow } from '../activity/index.js';
 import { localTimestamp } from '../lib/time-zone.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import { StorageError } from '../storage/storage-error.js';

@@ -16,6 +16,9 @@ import { logOutStep } from './log-out-users.js';
 import { KeptSessions } from './post-hack.js';
 import { reinstallStep } from './reinstall-plugins.js';
 
+export { type CheckupTables, checkupMigrations } from './checkup-store.js';
+export { type JobTables, jobMigrations } from './jobs-store.js';
+
 /** Made with the first reset: most processes never make one. */
 async function loadResetMails(languages: LanguageFor) {
   const { createResetMails } = await import('./reset-mail.js');

@@ -1,7 +1,7 @@
 import { HUMAN } from '@security-optimizer/contract/activity';
 import { activityKinds } from '@security-optimizer/contract/activity-kinds';
 import { type LogView, toLogPath } from '@security-optimizer/contract/log-address';
-import { sumTraffic } from '../activity/traffic.js';
+import { sumTraffic } from '../activity/index.js';
 import type { Language } from '../i18n/language.js';
 import { plainText, unlinkedText } from '../lib/plain-text.js';
 import { toLocalTime } from '../lib/time-zone.js';

@@ -2,7 +2,7 @@ import type { ServerText } from '@security-optimizer/contract/server-message';
 import type { ActivityLog } from '../activity/index.js';
 import type { Alerts } from '../alerts/index.js';
 import type { CallHandlers, Feature, RunningFeature } from '../feature.js';
-import { readLoginAddresses } from '../login/login-addresses.js';
+import { readLoginAddresses } from '../login/index.js';
 import { createMailer } from '../mail/create-mailer.js';
 import { listEssentials } from '../settings/essentials.js';
 import { adminUrl, type SiteConfig, type SiteId } from '../site.js';
@@ -13,6 +13,9 @@ import { makeReport } from './make-report.js';
 import { type ReportPeriod, weekBefore } from './report-facts.js';
 import { createReportSender, toFailureText } from './report-sender.js';
 import { sqlReportSends } from './sent-reports.js';
+
+export { readRecipients } from './recipients.js';
+export { type ReportSendTables, reportSendMigrations } from './sent-reports.js';
 
 /** Weekly reports at work. */
 export interface WeeklyReports extends RunningFeature {

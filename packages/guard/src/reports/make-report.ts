@@ -2,7 +2,7 @@ import { type ServerText, toParam } from '@security-optimizer/contract/server-me
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { Language } from '../i18n/language.js';
 import { ApiError } from '../lib/api-error.js';
-import type { LoginAddresses } from '../login/login-addresses.js';
+import type { LoginAddresses } from '../login/index.js';
 import type { Mail, Mailer } from '../mail/mailer.js';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteConfig, SiteId } from '../site.js';

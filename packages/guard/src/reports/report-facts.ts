@@ -1,7 +1,7 @@
-import type { ActivityStore, EventRow, TopEntry, TrafficHour } from '../activity/activity-store.js';
-import { countFailedLogins } from '../activity/traffic.js';
+import type { ActivityStore, EventRow, TopEntry, TrafficHour } from '../activity/index.js';
+import { countFailedLogins } from '../activity/index.js';
 import { localDate, localDaysFrom, startOfLocalDay } from '../lib/time-zone.js';
-import type { LoginAddresses } from '../login/login-addresses.js';
+import type { LoginAddresses } from '../login/index.js';
 import type { SiteId } from '../site.js';
 
 /** Everything that a report is made of. Plain data. */

@@ -1,4 +1,4 @@
-import { GUESSES } from '../activity/traffic.js';
+import { GUESSES } from '../activity/index.js';
 import type { Language } from '../i18n/language.js';
 import { plainText, unlinkedText } from '../lib/plain-text.js';
 import type { Essential } from '../settings/essentials.js';

@@ -11,6 +11,10 @@ import { recordLogin } from './handle-submit.js';
 import { sqlTrustedDeviceStore, TrustedDevices } from './trusted-devices.js';
 import { createTwoFactorFlow, type RunningTwoFactorFlow } from './two-factor-flow.js';
 
+export { sqlSecondFactorStore } from './factor-store.js';
+export { type SecondFactorTables, secondFactorMigrations } from './tables.js';
+export { listEnrolled, resetSecondFactor } from './two-factor-settings.js';
+
 /** The running second factor. */
 export interface TwoFactor extends RunningFeature {
   readonly flow: RunningTwoFactorFlow;

@@ -1,9 +1,7 @@
 import type { LoginOptions } from '@security-optimizer/contract/login';
 import { TEAM_MAILS_MAX } from '@security-optimizer/contract/login-limits';
 import type { Clock } from '../lib/clock.js';
-import { getAwayState } from '../login/away-mode.js';
-import { toUsernamesData } from '../login/common-usernames.js';
-import { toLoginUrlOptions } from '../login/custom-login-url.js';
+import { getAwayState, toLoginUrlOptions, toUsernamesData } from '../login/index.js';
 import type { Actor } from '../settings/audit-store.js';
 import { toResponseValues } from '../settings/simple-settings.js';
 import type { SiteSettings } from '../settings/site-settings.js';

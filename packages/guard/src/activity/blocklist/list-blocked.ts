@@ -2,7 +2,7 @@ import type { BlockedRow } from '@security-optimizer/contract/activity';
 import { LIMITED_ROWS, PAGE_ROWS } from '@security-optimizer/contract/activity-limits';
 import type { Clock } from '../../lib/clock.js';
 import { localTimestamp } from '../../lib/time-zone.js';
-import type { StoredAttempt } from '../../login/attempts.js';
+import type { StoredAttempt } from '../../login/index.js';
 import type { SiteId } from '../../site.js';
 import type { ActivityStore, Visitor } from '../activity-store.js';
 import { type ListCursors, type ListPage, type ListQuery, readCursor, writeCursor } from '../list-activity.js';

@@ -1,5 +1,4 @@
-import { toAddressKey, toSecond, toUserId, toUserKey } from '../../activity/store/row-keys.js';
-import { ALL_KINDS } from '../../activity/store/site-counters.js';
+import { ALL_KINDS, toAddressKey, toSecond, toUserId, toUserKey } from '../../activity/index.js';
 import type { SiteId } from '../../site.js';
 import type { SqliteDatabase } from '../../storage/sqlite.js';
 import { CommandError } from '../command.js';

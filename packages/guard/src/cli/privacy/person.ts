@@ -1,5 +1,5 @@
 import { addressKey, parseAddress } from '../../lib/address.js';
-import { toCrossSiteKey } from '../../login/attempts.js';
+import { toCrossSiteKey } from '../../login/index.js';
 import type { SqliteDatabase } from '../../storage/sqlite.js';
 
 /** Whose data are meant: what an operator knows of one person. At least one of the three is set. */
