@@ -1,79 +1,29 @@
 /**
- * Checks the dependency rule (ARCHITECTURE.md): the repository has no import cycles, type-only imports included, and
- * each folder of guard imports only from the folders before it. Part of `npm run lint`.
+ * Checks what Biome can't see of the dependency rule (ARCHITECTURE.md): no file of the repository is in an import
+ * cycle, type-only imports included; everything in guard has a layer; and biome.layers.json, by which Biome checks the
+ * imports between the layers, is what scripts/lib/guard-layers.mjs says. `--write` writes it. Part of `npm run lint`.
  */
-import { fileURLToPath } from 'node:url';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { layerOverrides, layers } from './lib/guard-layers.mjs';
 import { collectImports, findCircles } from './lib/imports.mjs';
+import { root } from './lib/run.mjs';
 
-const GUARD = 'packages/guard/src/';
+const generated = join(root, 'biome.layers.json');
+const entries = `${JSON.stringify({ overrides: layerOverrides() }, null, 2)}\n`;
+if (process.argv.includes('--write')) writeFileSync(generated, entries);
 
-/** Folders and files at the root of guard's sources. Each imports only from those before it. */
-const ORDER = [
-  ...[
-    'lib',
-    'site.ts',
-    'i18n',
-    'http',
-    'config',
-    'rules',
-    'storage',
-    'wordpress',
-    'mail',
-    'pages',
-    'settings',
-    'sites',
-  ],
-  ...['upstream', 'security-events.ts', 'services.ts', 'feature.ts'],
-  ...['login', 'two-factor', 'activity', 'site-security', 'alerts', 'reports', 'post-hack', 'overview'],
-  ...['gateway', 'api', 'metrics', 'features.ts', 'migrations.ts', 'main.ts', 'cli', 'embedded.ts'],
-];
-
-/** Files that other features may import, beside a feature's `index.ts`. */
-const PUBLIC = {
-  login: [
-    'attempts.ts',
-    'away-mode.ts',
-    'common-usernames.ts',
-    'custom-login-url.ts',
-    'login-addresses.ts',
-    'login-cookies.ts',
-  ],
-  'two-factor': [],
-  activity: ['activity-store.ts', 'traffic.ts'],
-  'site-security': [],
-  alerts: [],
-  reports: [],
-  overview: [],
-  'post-hack': [],
-};
-
-const imports = await collectImports(fileURLToPath(new URL('..', import.meta.url)));
-const circles = findCircles(imports).sort((one, other) => one.length - other.length);
+const circles = findCircles(await collectImports(root)).sort((one, other) => one.length - other.length);
+const places = readdirSync(join(root, 'packages/guard/src')).filter((name) => !name.endsWith('.test.ts'));
 const mistakes = [
   // One wrong import creates many cycles; the shortest ones show it.
   ...circles.slice(0, 3).map((circle) => `A circle of imports:\n  ${circle.join('\n  -> ')}`),
-  ...imports.filter(({ from, to }) => from.startsWith(GUARD) && to.startsWith(GUARD)).flatMap(checkGuard),
+  ...places
+    .filter((place) => !layers.some(({ name }) => name === place))
+    .map((place) => `packages/guard/src/${place} has no layer in scripts/lib/guard-layers.mjs.`),
+  ...(readFileSync(generated, 'utf8') === entries
+    ? []
+    : ['biome.layers.json is not current: node scripts/check-imports.mjs --write']),
 ];
 for (const mistake of mistakes) console.error(mistake);
-if (mistakes.length > 0) {
-  console.error(`${mistakes.length} imports break the dependency rule; see ARCHITECTURE.md.`);
-  process.exitCode = 1;
-}
-
-function checkGuard({ from, to, line }) {
-  if (/\.test\.tsx?$/.test(from)) return [];
-  const [source, target] = [placeOf(from), placeOf(to)];
-  if (source === target) return [];
-  const at = `${from}:${line}`;
-  for (const place of [source, target])
-    if (!ORDER.includes(place)) return [`${at}: ${place} has no place in the order.`];
-  if (ORDER.indexOf(target) > ORDER.indexOf(source)) return [`${at}: ${source} must not import ${target} (${to}).`];
-  const inside = to.slice(GUARD.length + target.length + 1);
-  const isHidden = source in PUBLIC && target in PUBLIC && inside !== 'index.ts' && !PUBLIC[target].includes(inside);
-  return isHidden ? [`${at}: ${source} must not import the inside of ${target} (${inside}).`] : [];
-}
-
-/** The folder or file at the root of guard's sources. */
-function placeOf(file) {
-  return file.slice(GUARD.length).split('/')[0];
-}
+if (mistakes.length > 0) process.exitCode = 1;

@@ -1,5 +1,5 @@
-import type { Config } from '../config/config.js';
 import { ApiError } from '../lib/api-error.js';
+import type { Services } from '../services.js';
 import type { Actor } from '../settings/audit-store.js';
 import { changeSettings, type SettingChangeContext } from '../settings/change-settings.js';
 import { fetchSiteSettings } from '../settings/site-settings.js';
@@ -11,7 +11,7 @@ export interface ConsentServices {
   readonly change: SettingChangeContext;
   readonly client: Pick<ConnectorClient, 'user'>;
   /** Addresses of the provider. */
-  readonly urls: Config['consent'];
+  readonly urls: Services['config']['consent'];
 }
 
 /** The owner's consent; an undefined value does not change the stored one. */

@@ -4,9 +4,9 @@ import type { Alerts } from '../alerts/index.js';
 import type { CallHandlers, Feature, RunningFeature } from '../feature.js';
 import { readLoginAddresses } from '../login/index.js';
 import { createMailer } from '../mail/create-mailer.js';
+import type { Services } from '../services.js';
 import { listEssentials } from '../settings/essentials.js';
 import { adminUrl, type SiteConfig, type SiteId } from '../site.js';
-import type { LiveSites } from '../sites/live-sites.js';
 import type { ReportSite } from './build-report.js';
 import type { ReportCalls } from './endpoints.js';
 import { makeReport } from './make-report.js';
@@ -63,7 +63,7 @@ export const weeklyReports: Feature<
 };
 
 /** What a report says about a site beside its week. */
-function reportSite(sites: LiveSites, { id, hosts }: SiteConfig): ReportSite {
+function reportSite(sites: Services['sites'], { id, hosts }: SiteConfig): ReportSite {
   const { facts, settings } = sites.get(id);
   const home = facts === null ? null : new URL(facts.homeUrl);
   return {

@@ -1,8 +1,8 @@
 import { parseAddress } from '../../lib/address.js';
 import type { Logger } from '../../lib/logger.js';
 import type { KeyedMutex } from '../../lib/mutex.js';
+import type { Services } from '../../services.js';
 import type { SiteId } from '../../site.js';
-import type { LiveSites } from '../../sites/live-sites.js';
 import type { BlockedVisitor, BlocklistStore } from './blocklist-store.js';
 
 /** Pause before a list that could not be read is read again, milliseconds. */
@@ -29,7 +29,7 @@ export interface BlocklistSync {
 /** @param onUsers told when other users are blocked than before, by another process */
 export function createBlocklistSync(deps: {
   readonly store: Pick<BlocklistStore, 'addresses' | 'ranges' | 'timed' | 'users' | 'version'>;
-  readonly sites: Pick<LiveSites, 'get' | 'set'>;
+  readonly sites: Pick<Services['sites'], 'get' | 'set'>;
   readonly mutex: KeyedMutex;
   readonly logger: Logger;
   readonly onUsers: (site: SiteId) => void;

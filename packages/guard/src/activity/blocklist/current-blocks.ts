@@ -3,8 +3,8 @@ import { addressKey, toAddress } from '../../lib/address.js';
 import { parseRange } from '../../lib/address-set.js';
 import { parseVisitor, parseVisitorRange, toVisitorText } from '../../lib/carried-address.js';
 import type { Clock } from '../../lib/clock.js';
+import type { Services } from '../../services.js';
 import type { SiteId } from '../../site.js';
-import type { LiveSites } from '../../sites/live-sites.js';
 import { isWithin } from './address-network.js';
 import type { BlockedVisitor, BlocklistStore } from './blocklist-store.js';
 
@@ -24,7 +24,7 @@ export interface CurrentBlocks {
 
 /** @param lockedUntil end of the lock by failed logins of an `addressKey`, milliseconds since the Unix epoch, or null */
 export function createCurrentBlocks(deps: {
-  readonly sites: Pick<LiveSites, 'get' | 'isBlocked'>;
+  readonly sites: Pick<Services['sites'], 'get' | 'isBlocked'>;
   readonly store: Pick<BlocklistStore, 'find' | 'findAddresses' | 'listRanges'>;
   readonly lockedUntil: (site: SiteId, key: string) => number | null;
   readonly clock: Clock;

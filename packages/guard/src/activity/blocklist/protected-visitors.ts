@@ -5,8 +5,8 @@ import { overlap, type Range } from '../../lib/address-set.js';
 import { parseVisitor, toVisitorRanges } from '../../lib/carried-address.js';
 import type { Clock } from '../../lib/clock.js';
 import { createOwnAddresses } from '../../lib/own-addresses.js';
+import type { Services } from '../../services.js';
 import type { SiteId } from '../../site.js';
-import type { LiveSites } from '../../sites/live-sites.js';
 import type { VisitFlags } from '../anonymous-visits.js';
 import { claimedSearchEngine } from '../bots.js';
 import type { UserFlags } from '../registered-events.js';
@@ -102,7 +102,7 @@ export function reasonNotToBlockUser(user: UserToBlock, caller: number | null): 
  * @param protectedAddresses called once per row; see `currentProtectedAddresses`
  */
 export function createVisitorFlags(
-  sites: Pick<LiveSites, 'get' | 'isBlocked'>,
+  sites: Pick<Services['sites'], 'get' | 'isBlocked'>,
   protectedAddresses: (site: SiteId) => ProtectedAddresses,
 ): { readonly visitors: VisitFlags; readonly users: UserFlags } {
   return {

@@ -1,0 +1,173 @@
+/**
+ * The layers of guard: what each folder and file at the top of packages/guard/src may import. The one place of the
+ * dependency rule; biome.layers.json is generated from it, and ARCHITECTURE.md describes it.
+ */
+
+/**
+ * @typedef {object} Layer
+ * @property {string} name folder, or file with its ending
+ * @property {readonly string[]} imports layers above this one that it may import
+ * @property {boolean} [isFeature] others import its `index.ts` only
+ * @property {readonly string[]} [packages] patterns of refused packages, beside those that only certain files may import
+ * @property {readonly string[]} [sql] its files that know the database; whatever else needs rows asks one of them
+ * @property {boolean} [http] whether it may import Fastify
+ * @property {string} [why] added to the message of the linter
+ */
+
+const FEATURE_BASE = [
+  ...['lib', 'site.ts', 'i18n', 'http', 'pages', 'rules', 'storage', 'wordpress', 'mail', 'settings'],
+  ...['security-events.ts', 'services.ts', 'feature.ts'],
+];
+const NO_IO = ['node:fs', 'node:fs/promises', 'node:net', 'node:dns', 'node:dns/promises'];
+const NO_FILES = ['node:fs', 'node:fs/promises', 'node:dns', 'node:dns/promises'];
+
+/** @type {readonly Layer[]} in order: each one imports only from those before it */
+export const layers = [
+  { name: 'lib', imports: [] },
+  { name: 'site.ts', imports: [] },
+  { name: 'i18n', imports: ['lib'] },
+  { name: 'http', imports: ['lib', 'site.ts'], packages: NO_IO, why: 'It is pure: a request in, facts out.' },
+  { name: 'config', imports: ['lib', 'site.ts', 'http'] },
+  { name: 'pages', imports: ['i18n'], packages: NO_IO, why: 'It is pure: texts in, a page out.' },
+  {
+    name: 'rules',
+    imports: ['lib', 'site.ts', 'i18n', 'http'],
+    packages: ['**', '!./**', '!../**', '!@security-optimizer/contract/**'],
+    why: 'Rules are pure: plain data in, a verdict out. No input or output, no time, no package.',
+  },
+  { name: 'storage', sql: ['**'], imports: ['lib', 'site.ts', 'config'] },
+  { name: 'wordpress', imports: ['lib', 'site.ts', 'http'] },
+  { name: 'mail', imports: ['lib', 'site.ts', 'i18n', 'config', 'wordpress'] },
+  { name: 'settings', sql: ['**'], imports: ['lib', 'site.ts', 'config', 'rules', 'storage', 'wordpress'] },
+  { name: 'sites', imports: ['lib', 'site.ts', 'i18n', 'config', 'rules', 'storage', 'wordpress', 'settings'] },
+  { name: 'security-events.ts', imports: ['site.ts'] },
+  {
+    name: 'services.ts',
+    imports: [
+      ...['lib', 'site.ts', 'i18n', 'config', 'rules', 'storage', 'wordpress', 'mail', 'settings', 'sites'],
+      'security-events.ts',
+    ],
+  },
+  { name: 'feature.ts', imports: ['site.ts', 'wordpress', 'settings', 'services.ts'] },
+  // `config` and `sites` come with the services.
+  { name: 'login', sql: ['index.ts', '*-store.ts', 'throttled-accounts.ts'], isFeature: true, imports: FEATURE_BASE },
+  {
+    name: 'two-factor',
+    sql: ['index.ts', '*-store.ts', 'tables.ts', 'challenges.ts', 'check-code.ts', 'trusted-devices.ts'],
+    isFeature: true,
+    imports: [...FEATURE_BASE, 'login'],
+  },
+  {
+    name: 'activity',
+    sql: ['index.ts', 'store/**', 'blocklist/*-store.ts', 'blocklist/preload-blocklist.ts'],
+    isFeature: true,
+    imports: [...FEATURE_BASE, 'login'],
+  },
+  { name: 'site-security', isFeature: true, imports: FEATURE_BASE },
+  {
+    name: 'alerts',
+    sql: ['index.ts', 'alert-queue.ts'],
+    isFeature: true,
+    imports: [...FEATURE_BASE, 'login', 'activity'],
+  },
+  {
+    name: 'reports',
+    sql: ['index.ts', 'sent-reports.ts'],
+    isFeature: true,
+    imports: [...FEATURE_BASE, 'login', 'activity', 'alerts'],
+  },
+  {
+    name: 'post-hack',
+    sql: ['index.ts', '*-store.ts'],
+    isFeature: true,
+    imports: [...FEATURE_BASE, 'two-factor', 'activity', 'alerts'],
+  },
+  {
+    name: 'overview',
+    sql: ['index.ts', '*-store.ts'],
+    isFeature: true,
+    imports: [...FEATURE_BASE, 'two-factor', 'activity', 'alerts', 'reports', 'post-hack'],
+  },
+  { name: 'upstream', imports: ['lib', 'http', 'wordpress'], packages: NO_FILES, why: 'Every request passes here.' },
+  {
+    name: 'gateway',
+    imports: [
+      ...['lib', 'site.ts', 'i18n', 'http', 'config', 'pages', 'rules', 'wordpress', 'sites', 'upstream'],
+      ...['login', 'two-factor', 'activity'],
+    ],
+    packages: NO_FILES,
+    why: 'Every request passes here: it reads the snapshot in memory and nothing else.',
+  },
+  {
+    name: 'api',
+    http: true,
+    imports: ['lib', 'site.ts', 'http', 'storage', 'wordpress', 'settings', 'feature.ts', 'gateway'],
+    why: 'It only transports.',
+  },
+  { name: 'metrics', imports: ['lib', 'site.ts', 'gateway'] },
+  { name: 'features.ts', imports: ['*'] },
+  { name: 'migrations.ts', sql: ['**'], imports: ['*'] },
+  { name: 'main.ts', imports: ['*'] },
+  { name: 'cli', imports: ['*'] },
+  { name: 'embedded.ts', imports: ['*'] },
+  { name: 'testing.ts', imports: ['*'] },
+];
+
+/** Layers that import the inside of these features, not only their `index.ts`. */
+const INSIDE = {
+  // The login's part of the hot path is not a hook of its feature yet.
+  gateway: ['login', 'two-factor', 'activity'],
+  'testing.ts': layers.filter(({ isFeature }) => isFeature).map(({ name }) => name),
+};
+
+/** Reads long lists of blocked addresses while the rest of the program is still loading, so not by `index.ts`. */
+const PRELOADING = { layer: 'cli', file: 'serve.ts', imports: '**/activity/blocklist/preload-blocklist.js' };
+
+const SQL = ['kysely', '@photostructure/sqlite'];
+/** Use cases ask a store, not the database. */
+const DATABASE = ['**/storage/database.js', '**/storage/sqlite*.js', '**/storage/storage-thread.js'];
+
+/** Modules of the contract may be called like a layer. */
+const NEVER_REFUSED = '!@security-optimizer/contract/**';
+
+/** Entries of Biome's `overrides` that enforce the layers, except in tests. A later one replaces those of its files. */
+export function layerOverrides() {
+  return layers.flatMap((layer) => {
+    const { name, sql = [], http = false } = layer;
+    const inLayer = (file) => `packages/guard/src/${name}${name.endsWith('.ts') ? '' : `/${file}`}`;
+    const group = [...refusedBy(layer), ...(http ? [] : ['fastify'])];
+    const withoutSql = [...group, ...SQL, ...(layer.isFeature ? DATABASE : [])];
+    const overrides = [override(layer, [inLayer('**')], withoutSql)];
+    if (sql.length > 0) overrides.push(override(layer, sql.map(inLayer), group));
+    if (name === PRELOADING.layer)
+      overrides.push(override(layer, [inLayer(PRELOADING.file)], [...withoutSql, `!${PRELOADING.imports}`]));
+    return overrides;
+  });
+}
+
+function override({ name, why }, files, group) {
+  const message = [`${name} must not import this, see scripts/lib/guard-layers.mjs.`, why].filter(Boolean).join(' ');
+  const options = { patterns: [{ group: [...group, NEVER_REFUSED], message }] };
+  return {
+    includes: [...files, '!**/*.test.ts', '!**/*.test.tsx'],
+    linter: { rules: { style: { noRestrictedImports: { level: 'error', options } } } },
+  };
+}
+
+/** Patterns of what a layer refuses, in the order in which they apply. */
+function refusedBy({ name, imports, packages = [] }) {
+  const own = layers.findIndex((layer) => layer.name === name);
+  const refused = layers.flatMap((other, at) => {
+    if (at === own) return [];
+    const all = other.name.endsWith('.ts') ? fileAt(other.name, name) : [`**/${other.name}/**`];
+    if (!imports.includes(other.name) && !(imports.includes('*') && at < own)) return all;
+    return other.isFeature && !INSIDE[name]?.includes(other.name) ? [...all, `!**/${other.name}/index.js`] : [];
+  });
+  return [...packages, ...refused];
+}
+
+/** How files of a layer name a file at the top. */
+function fileAt(file, layer) {
+  const module = `${file.slice(0, -3)}.js`;
+  return layer.endsWith('.ts') ? [`./${module}`] : [`../${module}`, `../../${module}`];
+}
