@@ -25,7 +25,7 @@ const ORDER = [
   ],
   ...['upstream', 'security-events.ts', 'services.ts', 'feature.ts'],
   ...['login', 'two-factor', 'activity', 'site-security', 'alerts', 'reports', 'post-hack', 'overview'],
-  ...['gateway', 'api', 'metrics', 'features.ts', 'migrations.ts', 'main.ts', 'cli', 'embedded.ts'],
+  ...['gateway', 'api', 'metrics', 'features.ts', 'migrations.ts', 'main.ts', 'cli', 'embedded.ts', 'testing.ts'],
 ];
 
 /** Files that other features may import, beside a feature's `index.ts`. */
