@@ -1,7 +1,4 @@
-import { packVisits } from '@security-optimizer/guard/activity/packed-visits';
-import { openActivityStore } from '@security-optimizer/guard/activity/store/open-activity-store';
-import type { Visit } from '@security-optimizer/guard/activity/visit';
-import { silentLogger } from '@security-optimizer/guard/lib/logger';
+import { openActivityStore, packVisits, silentLogger, type Visit } from '@security-optimizer/guard/testing';
 import { FLOOD_SITE, type FloodReport } from './flood.js';
 import { addressOfVisitor } from './generate-activity.js';
 

@@ -1,9 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { VisitFilter } from '@security-optimizer/guard/activity/activity-store';
-import { openActivityStore } from '@security-optimizer/guard/activity/store/open-activity-store';
-import { silentLogger } from '@security-optimizer/guard/lib/logger';
+import { openActivityStore, silentLogger, type VisitFilter } from '@security-optimizer/guard/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { addressOfVisitor, generateActivity, VISITORS } from './generate-activity.js';
 

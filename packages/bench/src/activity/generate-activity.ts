@@ -1,12 +1,20 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toAttackNetwork } from '@security-optimizer/guard/activity/store/attack-counters';
-import { openActivityStore } from '@security-optimizer/guard/activity/store/open-activity-store';
-import { toAddressKey, toFirstId, toHour, toSecond } from '@security-optimizer/guard/activity/store/row-keys';
-import { ALL_KINDS, BUCKET_ROWS, TOP_COUNTERS } from '@security-optimizer/guard/activity/store/site-counters';
-import { toAddress } from '@security-optimizer/guard/lib/address';
-import { silentLogger } from '@security-optimizer/guard/lib/logger';
-import { openSqlite, type SqliteDatabase } from '@security-optimizer/guard/storage/sqlite';
+import {
+  ALL_KINDS,
+  BUCKET_ROWS,
+  openActivityStore,
+  openSqlite,
+  type SqliteDatabase,
+  silentLogger,
+  TOP_COUNTERS,
+  toAddress,
+  toAddressKey,
+  toAttackNetwork,
+  toFirstId,
+  toHour,
+  toSecond,
+} from '@security-optimizer/guard/testing';
 import type { Bench } from '../measure.js';
 
 /** 192.0.2.0/24, 198.51.100.0/24 and 203.0.113.0/24. */

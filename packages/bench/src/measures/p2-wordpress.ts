@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { attach } from '@security-optimizer/guard/cli/attach';
+import { attach } from '@security-optimizer/guard/testing';
 import { freePort } from '@security-optimizer/sandbox/process/port';
 import { pairedRequests } from '../load/alternate.js';
 import { median, medianOfPairs, percentile } from '../load/statistics.js';

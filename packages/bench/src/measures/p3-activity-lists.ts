@@ -1,14 +1,18 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listVisits } from '@security-optimizer/guard/activity/anonymous-visits';
-import { readAttackers } from '@security-optimizer/guard/activity/attackers';
-import { plainFilters, searchFilter } from '@security-optimizer/guard/activity/filters';
-import type { ListPage, ListQuery } from '@security-optimizer/guard/activity/list-activity';
-import { ListCursors } from '@security-optimizer/guard/activity/list-activity';
-import { readRequestDetails } from '@security-optimizer/guard/activity/request-details';
-import { openActivityStore } from '@security-optimizer/guard/activity/store/open-activity-store';
-import { formatReference } from '@security-optimizer/guard/http/request-id';
-import { silentLogger } from '@security-optimizer/guard/lib/logger';
+import {
+  formatReference,
+  ListCursors,
+  type ListPage,
+  type ListQuery,
+  listVisits,
+  openActivityStore,
+  plainFilters,
+  readAttackers,
+  readRequestDetails,
+  searchFilter,
+  silentLogger,
+} from '@security-optimizer/guard/testing';
 import { floodActivity } from '../activity/flood.js';
 import { addressOfVisitor, DAYS, FIRST_REFERENCE, generateLog, VISITORS } from '../activity/generate-activity.js';
 import { median, percentile } from '../load/statistics.js';

@@ -2,7 +2,7 @@ import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { attach } from '@security-optimizer/guard/cli/attach';
+import { attach } from '@security-optimizer/guard/testing';
 import { freePort } from '@security-optimizer/sandbox/process/port';
 import { median, percentile } from '../load/statistics.js';
 import { type OwnerAtWork, ownerAtWork } from '../load/wp-admin.js';

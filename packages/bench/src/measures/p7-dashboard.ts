@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { attach } from '@security-optimizer/guard/cli/attach';
+import { attach } from '@security-optimizer/guard/testing';
 import { freePort } from '@security-optimizer/sandbox/process/port';
 import { alternate } from '../load/alternate.js';
 import { dashboardPages, startOwner } from '../load/owner.js';

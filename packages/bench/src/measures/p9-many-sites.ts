@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CONFIG_FILE, secretFile } from '@security-optimizer/guard/config/load-config';
+import { CONFIG_FILE, secretFile } from '@security-optimizer/guard/testing';
 import { alternate } from '../load/alternate.js';
 import { statusFor } from '../load/ask.js';
 import { type EvenResult, evenLoad } from '../load/even-load.js';

@@ -2,10 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CONFIG_FILE, secretFile } from '@security-optimizer/guard/config/load-config';
-import { silentLogger } from '@security-optimizer/guard/lib/logger';
-import { openGuardDatabase } from '@security-optimizer/guard/migrations';
-import { sqlSettingsStore } from '@security-optimizer/guard/settings/settings-store';
+import {
+  CONFIG_FILE,
+  openGuardDatabase,
+  secretFile,
+  silentLogger,
+  sqlSettingsStore,
+} from '@security-optimizer/guard/testing';
 import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
 import { startService } from '@security-optimizer/sandbox/process/service';
 import type { Bench } from '../measure.js';

@@ -1,4 +1,4 @@
-import { hotp, toStep } from '@security-optimizer/guard/two-factor/totp';
+import { hotp, toStep } from '@security-optimizer/guard/testing';
 
 /**
  * The code of an authenticator app.

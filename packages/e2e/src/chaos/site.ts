@@ -4,10 +4,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { attach } from '@security-optimizer/guard/cli/attach';
-import { CONFIG_FILE, secretFile } from '@security-optimizer/guard/config/load-config';
-import { silentLogger } from '@security-optimizer/guard/lib/logger';
-import { openGuardDatabase } from '@security-optimizer/guard/migrations';
+import { attach, CONFIG_FILE, openGuardDatabase, secretFile, silentLogger } from '@security-optimizer/guard/testing';
 import { startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
 import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
 import { startProductionStack } from '@security-optimizer/sandbox/production-stack';

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { version } from '@security-optimizer/guard/lib/version';
+import { version } from '@security-optimizer/guard/testing';
 
 interface Exchange {
   readonly request: IncomingMessage;

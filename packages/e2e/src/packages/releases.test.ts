@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSqlite } from '@security-optimizer/guard/storage/sqlite';
+import { openSqlite } from '@security-optimizer/guard/testing';
 import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
 import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
 import { type Service, startService } from '@security-optimizer/sandbox/process/service';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { attach } from '@security-optimizer/guard/cli/attach';
+import { attach } from '@security-optimizer/guard/testing';
 import { startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
 import { fetchCurrentWordPress } from '@security-optimizer/sandbox/fetch/wordpress';
 import { nativePhpProblem } from '@security-optimizer/sandbox/php/native';

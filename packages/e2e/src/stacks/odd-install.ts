@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { attach } from '@security-optimizer/guard/cli/attach';
+import { attach } from '@security-optimizer/guard/testing';
 import { startNativePhp, systemPhpRunner } from '@security-optimizer/sandbox/php/native';
 import { freePort } from '@security-optimizer/sandbox/process/port';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';

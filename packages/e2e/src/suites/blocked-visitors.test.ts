@@ -1,10 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { attach } from '@security-optimizer/guard/cli/attach';
-import { loadConfig } from '@security-optimizer/guard/config/load-config';
-import { silentLogger } from '@security-optimizer/guard/lib/logger';
-import { openGuardDatabase } from '@security-optimizer/guard/migrations';
+import { attach, loadConfig, openGuardDatabase, silentLogger } from '@security-optimizer/guard/testing';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible } from '../browser/accessibility.js';

@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  COMMAND_HEADER,
-  commandHeader,
-  GUARD_HEADER,
-  guardHeader,
-} from '@security-optimizer/guard/wordpress/signature';
+import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader } from '@security-optimizer/guard/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RawAnswer } from '../http/raw.js';
 import { askUpstream } from '../http/request.js';

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
-import { attach } from '@security-optimizer/guard/cli/attach';
-import { detach } from '@security-optimizer/guard/cli/detach';
+import { attach, detach } from '@security-optimizer/guard/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openChromium, windowOf } from '../browser/chromium.js';

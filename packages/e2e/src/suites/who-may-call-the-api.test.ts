@@ -1,6 +1,5 @@
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
-import { silentLogger } from '@security-optimizer/guard/lib/logger';
-import { openGuardDatabase } from '@security-optimizer/guard/migrations';
+import { openGuardDatabase, silentLogger } from '@security-optimizer/guard/testing';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openChromium, windowOf } from '../browser/chromium.js';

@@ -6,7 +6,7 @@
  * POST /    the answer to the command `session`; it knows no other
  */
 import { createServer } from 'node:http';
-import { GUARD_HEADER, keyId, SIGNAL_HEADER, signedText } from '@security-optimizer/guard/wordpress/signature';
+import { GUARD_HEADER, keyId, SIGNAL_HEADER, signedText } from '@security-optimizer/guard/testing';
 
 const [port, secret = ''] = process.argv.slice(2);
 const page = Buffer.from('x'.repeat(1000));

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { silentLogger } from '@security-optimizer/guard/lib/logger';
-import { openGuardDatabase } from '@security-optimizer/guard/migrations';
+import { openGuardDatabase, silentLogger } from '@security-optimizer/guard/testing';
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
 

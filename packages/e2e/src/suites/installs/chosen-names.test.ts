@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { hotp, toStep } from '@security-optimizer/guard/two-factor/totp';
+import { hotp, toStep } from '@security-optimizer/guard/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { fromBase32 } from '../../browser/authenticator.js';
 import type { RawAnswer } from '../../http/raw.js';

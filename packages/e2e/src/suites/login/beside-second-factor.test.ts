@@ -1,4 +1,4 @@
-import { hotp, toStep } from '@security-optimizer/guard/two-factor/totp';
+import { hotp, toStep } from '@security-optimizer/guard/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fromBase32 } from '../../browser/authenticator.js';
 import { logIn, readOptions, type Session } from '../../http/session.js';

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqlite } from '@security-optimizer/guard/storage/sqlite';
+import { openSqlite } from '@security-optimizer/guard/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RawAnswer } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';

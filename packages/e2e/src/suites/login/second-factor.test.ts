@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hotp, toStep } from '@security-optimizer/guard/two-factor/totp';
+import { hotp, toStep } from '@security-optimizer/guard/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { fromBase32 } from '../../browser/authenticator.js';

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { judgeSalts, type SaltsOutcome } from '@security-optimizer/guard/post-hack/salts';
+import { judgeSalts, type SaltsOutcome } from '@security-optimizer/guard/testing';
 import { fetchCurrentWordPress } from '@security-optimizer/sandbox/fetch/wordpress';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type ConfigCase, configCases, KEY_NAMES } from './config-files.js';

@@ -1,7 +1,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { attach } from '@security-optimizer/guard/cli/attach';
+import { attach } from '@security-optimizer/guard/testing';
 import { DownloadError } from '@security-optimizer/sandbox/fetch/download';
 import { fetchPlugin, shopPlugin } from '@security-optimizer/sandbox/fetch/plugin';
 import { fetchCurrentWordPress } from '@security-optimizer/sandbox/fetch/wordpress';
