@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Arrival } from '../wordpress/inspection.js';
+import { checkClock, checkDirectRequests, checkDisk, checkPolicy } from './doctor-checks.js';
 import {
   checkCache,
   checkCertificate,
   checkClientAddress,
-  checkClock,
-  checkDirectRequests,
-  checkDisk,
   checkHttps,
-  checkPolicy,
   checkPublicAddress,
   checkScheme,
   findCacheEvidence,
-} from './doctor-checks.js';
+} from './doctor-visit-checks.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const DAY = 24 * 3600_000;

@@ -9,7 +9,8 @@ import {
   toForwardedHeaders,
   toSiteOrigin,
 } from '../wordpress/site-origin.js';
-import type { DirectResponse, PlainResponse, PublicResponse } from './doctor-checks.js';
+import type { DirectResponse } from './doctor-checks.js';
+import type { PlainResponse, PublicResponse } from './doctor-visit-checks.js';
 import { CONNECTOR_REFUSAL } from './server-behind-visits.js';
 import { type ConnectTo, type VisitResponse, visit } from './visit.js';
 

@@ -18,28 +18,30 @@ import { type FileFacts, runSiteTask, SiteFilesError } from '../wordpress/site-f
 import { type Command, readArguments, required, UsageError } from './command.js';
 import { findConnectorSources, readConnector } from './connector-files.js';
 import {
-  type CachedPage,
-  checkCache,
-  checkCertificate,
-  checkClientAddress,
   checkClock,
   checkConnector,
   checkDirectRequests,
   checkDisk,
   checkGuard,
-  checkHttps,
   checkKey,
   checkMail,
   checkPolicy,
-  checkPublicAddress,
   checkRedirects,
-  checkScheme,
   checkServerBehind,
   type Finding,
-  FORGED_CLIENT,
   type MailFacts,
 } from './doctor-checks.js';
 import { checkPermissions, type DataFolderFacts, type SiteFilesFault } from './doctor-permissions.js';
+import {
+  type CachedPage,
+  checkCache,
+  checkCertificate,
+  checkClientAddress,
+  checkHttps,
+  checkPublicAddress,
+  checkScheme,
+  FORGED_CLIENT,
+} from './doctor-visit-checks.js';
 import { type Inspected, inspect, visitDirectly, visitPlain } from './doctor-visits.js';
 import { describeRedirectLoop } from './redirect-loop.js';
 import { findSharedFault } from './shared-connector.js';

@@ -46,25 +46,17 @@ import {
   usersInfoResponse,
 } from './connector-responses.js';
 import type { LoginReport } from './login-headers.js';
+import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader, type Signal } from './signature.js';
 import {
-  COMMAND_HEADER,
-  commandHeader,
-  GUARD_HEADER,
-  guardHeader,
-  keyId,
-  readSignal,
-  type Signal,
-} from './signature.js';
-import {
-  describeRedirect,
   getRedirectOrigin,
   isSameOrigin,
-  leadsToSetUp,
   OWN_ADDRESS,
+  type Sender,
   type SiteOrigin,
   toForwardedHeaders,
   toSiteOrigin,
 } from './site-origin.js';
+import { verifyResponse } from './verify-response.js';
 
 /** PHP in WebAssembly on a slow machine needs seconds for its first page. */
 const RESPONSE_TIMEOUT_MS = 20_000;
@@ -233,7 +225,7 @@ export function createConnectorClient(options: {
     firstHost: string,
   ): Promise<Signal> {
     try {
-      return verify(site, answer, { ...sender, firstHost, isKnown: facts(site) !== null });
+      return verifyResponse(site, answer, { ...sender, firstHost, isKnown: facts(site) !== null });
     } catch (error) {
       const isMissing = error instanceof ConnectorError && error.fault.kind === 'missing';
       if (isMissing && (await options.isInMaintenance?.(site)) === true) {
@@ -407,55 +399,6 @@ function toHomePath(site: SiteConfig, known: Pick<SiteFacts, 'homeUrl'> | null):
   return known ? new URL(known.homeUrl).pathname.replace(/\/+$/, '') : (site.home ?? '');
 }
 
-/**
- * @param asked how the command was sent; `firstHost`: the host that was asked for before any redirect; `isKnown`: whether
- *   WordPress has told its own name
- * @returns the connector's signal
- * @throws ConnectorError when the response is not signed by it
- */
-function verify(
-  site: SiteConfig,
-  answer: CommandResponse,
-  asked: Sender & { readonly firstHost: string; readonly isKnown: boolean },
-): Signal {
-  const { status, signal: value, location } = answer;
-  const signal = readSignal(site.secret, value, asked.requestId);
-  switch (signal.kind) {
-    case 'ok':
-      return signal;
-    case 'other_secret':
-      throw new ConnectorError({ kind: 'other_secret', keyId: signal.keyId });
-    case 'missing': {
-      const redirect = describeRedirect(answer, asked, asked.firstHost);
-      if (redirect !== null) {
-        const cause = `the web server redirects to ${redirect.target}`;
-        throw new ConnectorError({ kind: 'unreachable', cause, redirect });
-      }
-      if (isFromWebServer(answer)) throw unreachable(`it answered with HTTP status ${status}`);
-      if (leadsToSetUp(location)) throw new ConnectorError({ kind: 'missing', notSetUp: true });
-      throw new ConnectorError({ kind: 'missing', ...(!asked.isKnown && { host: asked.host }) });
-    }
-    case 'kept':
-    case 'invalid':
-      throw unreachable(
-        value === `1 ${keyId(site.secret)}`
-          ? 'the connector did not accept the signature; compare the clocks of both machines'
-          : 'its answer is not signed for this request',
-      );
-  }
-}
-
-/** Statuses with which web servers and firewalls refuse a request before PHP. */
-const WEB_SERVER_REFUSALS: ReadonlySet<number> = new Set([403, 408, 413, 429, 431]);
-
-/**
- * Whether the web server may have responded by itself, because PHP is down, too many requests came, or the site is closed:
- * the connector may be there. WordPress refuses commands of a connector that it has not in JSON, as any call of REST.
- */
-function isFromWebServer({ status, text }: CommandResponse): boolean {
-  return status >= 500 || (WEB_SERVER_REFUSALS.has(status) && (status === 429 || !text.trimStart().startsWith('{')));
-}
-
 function toSessionSelection(users: Parameters<ConnectorClient['endSessions']>[1]): object {
   if (typeof users === 'string') return { [users]: true };
   return 'rolesWithoutFactor' in users ? { without_factor: true, roles: users.rolesWithoutFactor } : { users };
@@ -497,12 +440,6 @@ export interface UserLookup {
   ): Promise<{ readonly id: number; readonly login: string; readonly administrator: boolean } | null>;
   /** A user by ID, or null; the stamp is empty when WordPress does not report it. */
   user(site: SiteConfig, id: number): Promise<{ readonly stamp: string } | null>;
-}
-
-/** The sender in a command's headers: the visitor whose request needs it, or guard itself. */
-export interface Sender extends SiteOrigin {
-  readonly address: string;
-  readonly requestId: string;
 }
 
 /** A visitor's browser: its cookies and its sender. */

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.js';
 import { setBounded } from '../lib/set-bounded.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import type { ConnectorClient, Sender } from './connector-client.js';
+import type { ConnectorClient } from './connector-client.js';
 import type { SessionResponse, WordPressUser } from './connector-responses.js';
+import type { Sender } from './site-origin.js';
 
 /** A positive result is cached for this long, milliseconds, and used only by requests that change nothing. */
 const CACHE_MS = 5000;

@@ -16,6 +16,12 @@ export interface SiteOrigin {
   readonly host: string;
 }
 
+/** The sender in a command's headers: the visitor whose request needs it, or guard itself. */
+export interface Sender extends SiteOrigin {
+  readonly address: string;
+  readonly requestId: string;
+}
+
 /** The address from which guard asks for itself. */
 export const OWN_ADDRESS = '127.0.0.1';
 

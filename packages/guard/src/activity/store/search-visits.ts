@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { SiteId } from '../../site.js';
 import type { FoundRows, TextSearch, VisitFilter, VisitRow, Window } from '../activity-store.js';
-import { allOf, conditions, newestIds, readRows, type Selection, selectVisits, skipRows } from './read-visits.js';
+import { skipRows } from './read-buckets.js';
+import { allOf, conditions, newestIds, readRows, type Selection, selectVisits } from './read-visits.js';
 import { type Reader, toIdRange } from './reader.js';
 import { toFirstId, toLastId, toSecond } from './row-keys.js';
 

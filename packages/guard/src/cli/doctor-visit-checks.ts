@@ -1,0 +1,272 @@
+import { parseAddress } from '../lib/address.js';
+import { privateNetworks } from '../lib/address-set.js';
+import type { Arrival } from '../wordpress/inspection.js';
+import { type Finding, type Judgement, toFinding } from './doctor-checks.js';
+import type { CertificateFacts, OwnEnd } from './visit.js';
+
+/** What `doctor` concludes from visits to the site's public address: pure rules, as those of `doctor-checks`. */
+
+/** What responded to a visit to the site's public address. */
+export type PublicResponse =
+  | { readonly by: 'guard'; readonly arrival: Arrival }
+  /** A guard that did not know the question. */
+  | { readonly by: 'other-guard' }
+  /** WordPress without guard in front, which refuses visitors or serves them. */
+  | { readonly by: 'wordpress'; readonly refuses: boolean }
+  | { readonly by: 'other'; readonly status: number }
+  /** Nothing. */
+  | { readonly by: 'none'; readonly fault: string };
+
+const LEAD_THROUGH =
+  'Have the web server that visitors reach hand them on to guard (docs/install.md, step 5), also for the other servers of this site: port 80, www, IPv6.';
+
+/** Whether visitors of the public address reach this guard. @param url null when it is not known */
+export function checkPublicAddress(url: string | null, response: PublicResponse | null): Finding {
+  const judge = (): Judgement => {
+    if (url === null || response === null) {
+      return ['skipped', 'The site’s public address is not known, because WordPress has never told it.'];
+    }
+    switch (response.by) {
+      case 'guard': {
+        const { refusedBy, client } = response.arrival;
+        if (refusedBy === null) return ['ok', `${url} reaches this guard.`];
+        const message = `${url} reaches this guard. Its rule ${refusedBy} refuses visits of this machine (${client}).`;
+        return ['ok', message];
+      }
+      case 'other-guard': {
+        const advice =
+          'Start guard again after an update; else another data folder or machine serves this address: compare the proxy’s target with `listen`.';
+        return ['problem', `A guard answers at ${url}, but not this one, or one of an older version.`, advice];
+      }
+      case 'wordpress':
+        return response.refuses
+          ? ['problem', `${url} leads past guard, and WordPress refuses its visitors with 403.`, LEAD_THROUGH]
+          : ['problem', `${url} leads past guard: WordPress answers by itself.`, LEAD_THROUGH];
+      case 'other':
+        return [
+          'problem',
+          `Guard does not answer at ${url}, but something else does (${response.status}).`,
+          LEAD_THROUGH,
+        ];
+      case 'none': {
+        const advice =
+          'Check DNS, the firewall and the web server in front. Where this machine can’t reach its own public address, name one that it can with --connect.';
+        return ['problem', `Nothing answers at ${url}: ${response.fault}.`, advice];
+      }
+    }
+  };
+  return toFinding('public-address', judge());
+}
+
+/** The invented client that a forged `X-Forwarded-For` names: an address of documentation (RFC 5737). */
+export const FORGED_CLIENT = '192.0.2.123';
+
+/**
+ * Whether guard sees the address of each visitor.
+ *
+ * @param seen the visit as guard saw it, and this machine's end of it; null when guard did not see it
+ * @param forged client that guard saw in a visit with a forged `X-Forwarded-For`; null when that could not be seen
+ * @param ownAddresses of this machine
+ */
+export function checkClientAddress(
+  seen: { readonly arrival: Arrival; readonly own: OwnEnd } | null,
+  forged: string | null,
+  options: { readonly proxyProtocol: boolean; readonly ownAddresses: ReadonlySet<string> },
+): Finding {
+  const judge = (): Judgement => {
+    if (seen === null) return ['skipped', 'Guard did not see the visit, so there is no address to look at.'];
+    const { arrival, own } = seen;
+    const { client, peer, isPeerTrusted, forwardedFor } = arrival;
+    const isDirect = arrival.peerPort === own.port && peer === own.address;
+    const right = `Guard sees visits of this machine from ${client}.`;
+    if (isDirect) return ['ok', `${right} No proxy is in between.`];
+    if (forged === FORGED_CLIENT) {
+      const message = `The proxy at ${peer} hands on the X-Forwarded-For that visitors send, so they can choose their address.`;
+      const advice =
+        'Have the proxy set X-Forwarded-For itself, for example `proxy_set_header X-Forwarded-For $remote_addr` in nginx.';
+      return ['problem', message, advice];
+    }
+    const share = `All visitors share the address ${peer}, so that one attacker would lock out everybody.`;
+    if (options.proxyProtocol && !isPeerTrusted) return ['ok', right];
+    if (isPeerTrusted) {
+      if (forwardedFor === null && !options.proxyProtocol) {
+        const advice = 'Have the proxy set X-Forwarded-For (docs/operations.md, With TLS).';
+        return ['problem', `The proxy at ${peer} does not say who visits. ${share}`, advice];
+      }
+      if (isPrivate(client) && !options.ownAddresses.has(client)) {
+        const message = `Guard takes ${client}, a private address, for the visitor: another proxy seems to be in between.`;
+        return [
+          'warning',
+          message,
+          `Add ${client} or its range to \`trustedProxies\` if that is a proxy, and run systemctl reload security-optimizer.`,
+        ];
+      }
+      return ['ok', `${right} The proxy at ${peer} is trusted.`];
+    }
+    const advice = `Add ${peer} to \`trustedProxies\` (attach --trusted-proxy ${peer}) if it is your proxy, and run systemctl reload security-optimizer.`;
+    if (forwardedFor !== null) return ['problem', `The proxy at ${peer} is not trusted. ${share}`, advice];
+    if (isPrivate(peer)) {
+      const message = `Visits come to guard from the private address ${peer}, which is no trusted proxy. If it is a proxy: ${share[0]?.toLowerCase()}${share.slice(1)}`;
+      return ['warning', message, `${advice} Have it set X-Forwarded-For.`];
+    }
+    return ['ok', right];
+  };
+  return toFinding('client-address', judge());
+}
+
+function isPrivate(text: string): boolean {
+  const address = parseAddress(text);
+  return address !== null && privateNetworks.has(address);
+}
+
+/** The response to a visit by http. */
+export type PlainResponse = { readonly status: number; readonly location: string | null } | { readonly fault: string };
+
+/**
+ * Whether visitors use https, and are led there.
+ *
+ * @param url public address; null when it is not known
+ * @param plain the response by http; null when it was not asked for
+ */
+export function checkHttps(url: string | null, plain: PlainResponse | null): Finding {
+  const judge = (): Judgement => {
+    if (url === null) return ['skipped', 'The site’s public address is not known.'];
+    if (!url.startsWith('https:')) {
+      const message = `The public address is ${url}: passwords and session cookies travel unprotected.`;
+      const advice =
+        'Get a certificate, let the web server in front speak TLS (docs/operations.md), and change the address to https in WordPress’s Settings, General.';
+      return ['problem', message, advice];
+    }
+    if (plain === null) return ['ok', 'The public address uses https.'];
+    if ('fault' in plain) return ['ok', 'The public address uses https, and http is not answered.'];
+    if (plain.status >= 300 && plain.status < 400 && plain.location?.startsWith('https://')) {
+      return ['ok', 'The public address uses https, and http leads there.'];
+    }
+    const advice =
+      'Redirect port 80 to https in the web server in front (nginx: `return 301 https://$host$request_uri`).';
+    return ['warning', `By http the site answers with ${plain.status} and does not lead to https.`, advice];
+  };
+  return toFinding('https', judge());
+}
+
+/** The usual codes in words. */
+const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its time is over',
+  CERT_NOT_YET_VALID: 'its time has not begun, or a clock is wrong',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'no known authority has signed it',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'it belongs to other names',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its issuer is not known; the web server may not send the intermediate certificate',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its issuer is not known',
+};
+
+const DAY_MS = 24 * 3600_000;
+const EXPIRY_DAYS = 14;
+
+/** Whether the certificate is valid, and for how long. @param certificate null when none was seen */
+export function checkCertificate(certificate: CertificateFacts | null, now: number): Finding {
+  const judge = (): Judgement => {
+    if (certificate === null) return ['skipped', 'No certificate was seen.'];
+    const { fault, validUntil } = certificate;
+    const until = validUntil === null ? null : new Date(validUntil).toISOString().slice(0, 10);
+    if (fault !== null || (validUntil !== null && validUntil < now)) {
+      const why = fault === null ? `it ended on ${until}` : (CERTIFICATE_FAULTS[fault] ?? fault);
+      const advice = 'Renew it, or get one for this name from a public authority, and reload the web server in front.';
+      return ['problem', `The certificate is not valid: ${why}.`, advice];
+    }
+    if (validUntil === null) return ['ok', 'The certificate is valid.'];
+    const days = Math.floor((validUntil - now) / DAY_MS);
+    if (days < EXPIRY_DAYS) {
+      const advice = 'Renew it, and find out why that did not happen by itself.';
+      return ['warning', `The certificate ends in ${days} ${days === 1 ? 'day' : 'days'}, on ${until}.`, advice];
+    }
+    return ['ok', `The certificate is valid until ${until}.`];
+  };
+  return toFinding('certificate', judge());
+}
+
+/** Whether guard knows that visitors came by https. */
+export function checkScheme(url: string | null, arrival: Arrival | null): Finding {
+  const judge = (): Judgement => {
+    if (url === null || arrival === null) return ['skipped', 'Guard did not see the visit.'];
+    const { scheme, peer, isPeerTrusted } = arrival;
+    const publicScheme = url.startsWith('https:') ? 'https' : 'http';
+    if (scheme === publicScheme) return ['ok', `Guard and WordPress know that visitors come by ${scheme}.`];
+    if (publicScheme === 'http') {
+      const advice = 'Change the address in WordPress’s Settings, General, to https.';
+      return ['warning', `The visit reached guard as https, but WordPress’s address is ${url}.`, advice];
+    }
+    const advice = isPeerTrusted
+      ? 'Have the proxy set X-Forwarded-Proto, for example `proxy_set_header X-Forwarded-Proto $scheme` in nginx.'
+      : `Name the proxy in \`trustedProxies\` (${peer}), and have it set X-Forwarded-Proto.`;
+    const message = 'Visitors come by https, but guard takes it for http, so WordPress may redirect them without end.';
+    return ['problem', message, advice];
+  };
+  return toFinding('scheme', judge());
+}
+
+/** Pages of a site that are looked at for caches. */
+export interface CachedPage {
+  readonly path: string;
+  /** Of the login or of wp-admin. */
+  readonly isPrivate: boolean;
+  /** Whether a question to guard with the page's address came there; null when that is not known. */
+  readonly reachedGuard: boolean | null;
+  /** Names and values of the second response's headers. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** Whether a cache responds in guard's place. @param pages null when the public address does not reach guard */
+export function checkCache(pages: readonly CachedPage[] | null): Finding {
+  const judge = (): Judgement => {
+    if (pages === null) return ['skipped', 'The public address does not reach guard.'];
+    const evidence = (page: CachedPage) => {
+      const found = findCacheEvidence(page.headers);
+      return found === null ? '' : ` (${found})`;
+    };
+    const isInFront = (page: CachedPage) => page.reachedGuard === false;
+    const login = pages.find((page) => page.isPrivate && isInFront(page));
+    if (login !== undefined) {
+      const message = `A cache in front of guard answers ${login.path}${evidence(login)}: no rule for logins is asked.`;
+      return ['problem', message, `Exclude ${login.path}, wp-login.php and wp-admin from the cache.`];
+    }
+    const page = pages.find(isInFront);
+    if (page !== undefined) {
+      const cookies = page.headers.some(([name]) => name.toLowerCase() === 'set-cookie');
+      const message = `A cache in front of guard answers ${page.path}${evidence(page)}: blocked visitors still get it${cookies ? ', and everybody gets the same cookies' : ''}.`;
+      return ['warning', message, 'Put the cache behind guard, or accept that blocks do not hold for what it keeps.'];
+    }
+    const kept = pages.find((each) => each.isPrivate && findCacheEvidence(each.headers) !== null);
+    if (kept !== undefined) {
+      const advice = `Exclude ${kept.path}, wp-login.php and wp-admin from the cache.`;
+      return ['warning', `A cache keeps ${kept.path}${evidence(kept)}.`, advice];
+    }
+    return ['ok', 'No cache answers in guard’s place.'];
+  };
+  return toFinding('cache', judge());
+}
+
+/** Headers by which caches say that a response was kept; values that say so. */
+const CACHE_HEADERS: Readonly<Record<string, RegExp>> = {
+  age: /^\s*0*[1-9]\d*\s*$/,
+  'cf-cache-status': /^(?:HIT|STALE|UPDATING|REVALIDATED)\b/i,
+  'x-cache': /\bHIT\b/i,
+  'x-cache-status': /\b(?:HIT|STALE)\b/i,
+  'x-proxy-cache': /\bHIT\b/i,
+  'x-fastcgi-cache': /\bHIT\b/i,
+  'x-litespeed-cache': /\bhit\b/i,
+  // RFC 9211.
+  'cache-status': /;\s*hit\b/i,
+  // Varnish names two requests when the response belongs to an earlier one.
+  'x-varnish': /^\s*\d+\s+\d+\s*$/,
+};
+
+const EVIDENCE_MAX = 80;
+
+/** The header that says that a response came from a cache, or null. */
+export function findCacheEvidence(headers: CachedPage['headers']): string | null {
+  for (const [name, value] of headers) {
+    if (CACHE_HEADERS[name.toLowerCase()]?.test(value)) return `${name}: ${value}`.slice(0, EVIDENCE_MAX);
+  }
+  return null;
+}

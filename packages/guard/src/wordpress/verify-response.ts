@@ -1,0 +1,56 @@
+import type { SiteConfig } from '../site.js';
+import { type CommandResponse, unreachable } from './command-queue.js';
+import { ConnectorError } from './connector-error.js';
+import { keyId, readSignal, type Signal } from './signature.js';
+import { describeRedirect, leadsToSetUp, type Sender } from './site-origin.js';
+
+/**
+ * Checks that the connector has signed a response to a command. What it has not signed says what runs in its place.
+ *
+ * @param asked how the command was sent; `firstHost`: the host that was asked for before any redirect; `isKnown`: whether
+ *   WordPress has told its own name
+ * @returns the connector's signal
+ * @throws ConnectorError when the response is not signed by it
+ */
+export function verifyResponse(
+  site: SiteConfig,
+  answer: CommandResponse,
+  asked: Sender & { readonly firstHost: string; readonly isKnown: boolean },
+): Signal {
+  const { status, signal: value, location } = answer;
+  const signal = readSignal(site.secret, value, asked.requestId);
+  switch (signal.kind) {
+    case 'ok':
+      return signal;
+    case 'other_secret':
+      throw new ConnectorError({ kind: 'other_secret', keyId: signal.keyId });
+    case 'missing': {
+      const redirect = describeRedirect(answer, asked, asked.firstHost);
+      if (redirect !== null) {
+        const cause = `the web server redirects to ${redirect.target}`;
+        throw new ConnectorError({ kind: 'unreachable', cause, redirect });
+      }
+      if (isFromWebServer(answer)) throw unreachable(`it answered with HTTP status ${status}`);
+      if (leadsToSetUp(location)) throw new ConnectorError({ kind: 'missing', notSetUp: true });
+      throw new ConnectorError({ kind: 'missing', ...(!asked.isKnown && { host: asked.host }) });
+    }
+    case 'kept':
+    case 'invalid':
+      throw unreachable(
+        value === `1 ${keyId(site.secret)}`
+          ? 'the connector did not accept the signature; compare the clocks of both machines'
+          : 'its answer is not signed for this request',
+      );
+  }
+}
+
+/** Statuses with which web servers and firewalls refuse a request before PHP. */
+const WEB_SERVER_REFUSALS: ReadonlySet<number> = new Set([403, 408, 413, 429, 431]);
+
+/**
+ * Whether the web server may have responded by itself, because PHP is down, too many requests came, or the site is closed:
+ * the connector may be there. WordPress refuses commands of a connector that it has not in JSON, as any call of REST.
+ */
+function isFromWebServer({ status, text }: CommandResponse): boolean {
+  return status >= 500 || (WEB_SERVER_REFUSALS.has(status) && (status === 429 || !text.trimStart().startsWith('{')));
+}
