@@ -15,7 +15,7 @@ import { type AlertMessage, type DeliveryOutcome, sendToSlack, sendWebhook } fro
 /** Alerts that one round delivers to a channel of programs. */
 const PER_ROUND = 20;
 
-export interface DeliveryDeps {
+export interface AlertDelivery {
   readonly queue: AlertQueue;
   readonly settings: (site: SiteId) => AlertSettings;
   /** Recipients of the tab Weekly Reports. */
@@ -36,16 +36,16 @@ export interface DeliveryDeps {
  * @returns when something is due again, milliseconds since the Unix epoch, or null when nothing waits
  * @throws StorageError
  */
-export async function deliverAlerts(deps: DeliveryDeps, site: SiteConfig): Promise<number | null> {
-  const { queue, clock } = deps;
-  const settings = deps.settings(site.id);
+export async function deliverAlerts(delivery: AlertDelivery, site: SiteConfig): Promise<number | null> {
+  const { queue, clock } = delivery;
+  const settings = delivery.settings(site.id);
   const states = new Map((await queue.listChannels(site.id)).map((state) => [state.channel, state]));
   let next: number | null = null;
   const later = (at: number) => {
     next = next === null ? at : Math.min(next, at);
   };
-  for (const channel of [...CHANNELS.filter((name) => settings[name] !== null), ...deps.emails(site.id)]) {
-    const waiting = await dropOld(deps, site, channel, await queue.listWaiting(site.id, channel));
+  for (const channel of [...CHANNELS.filter((name) => settings[name] !== null), ...delivery.emails(site.id)]) {
+    const waiting = await dropOld(delivery, site, channel, await queue.listWaiting(site.id, channel));
     if (waiting.length === 0) continue;
     const state = states.get(channel);
     const now = clock();
@@ -54,7 +54,7 @@ export async function deliverAlerts(deps: DeliveryDeps, site: SiteConfig): Promi
       later(state.nextAt);
       continue;
     }
-    const until = await deliverChannel(deps, site, channel, waiting, state?.failures ?? 0);
+    const until = await deliverChannel(delivery, site, channel, waiting, state?.failures ?? 0);
     if (until !== null) later(until);
   }
   return next;
@@ -62,7 +62,7 @@ export async function deliverAlerts(deps: DeliveryDeps, site: SiteConfig): Promi
 
 /** Gives up what has waited too long. */
 async function dropOld(
-  { queue, clock, logger }: DeliveryDeps,
+  { queue, clock, logger }: AlertDelivery,
   site: SiteConfig,
   channel: string,
   waiting: readonly QueuedAlert[],
@@ -84,19 +84,19 @@ async function dropOld(
 }
 
 async function deliverChannel(
-  deps: DeliveryDeps,
+  delivery: AlertDelivery,
   site: SiteConfig,
   channel: string,
   waiting: readonly QueuedAlert[],
   failures: number,
 ): Promise<number | null> {
-  const { queue, clock } = deps;
-  const { perHour, quietHours } = deps.settings(site.id);
-  const described = await deps.describe(site);
+  const { queue, clock } = delivery;
+  const { perHour, quietHours } = delivery.settings(site.id);
+  const described = await delivery.describe(site);
   if (channel === 'webhook' || channel === 'syslog') {
     for (const alert of waiting.slice(0, PER_ROUND)) {
-      const outcome = await sendToProgram(deps, site, channel, toMessage(alert, site, described));
-      const until = await noteOutcome(deps, site, channel, [alert], outcome, failures);
+      const outcome = await sendToProgram(delivery, site, channel, toMessage(alert, site, described));
+      const until = await noteOutcome(delivery, site, channel, [alert], outcome, failures);
       if (until !== null) return until;
     }
     return waiting.length > PER_ROUND ? clock() : null;
@@ -109,15 +109,15 @@ async function deliverChannel(
   if (plan.send === null) return plan.until;
   const alerts = plan.send.map(({ alert }) => JSON.parse(alert) as Alert);
   const to = { email: channel, perHour, now: clock() };
-  const outcome = await sendToPerson(deps, site, channel, composeMail(alerts, described, to));
-  const until = await noteOutcome(deps, site, channel, plan.send, outcome, failures);
+  const outcome = await sendToPerson(delivery, site, channel, composeMail(alerts, described, to));
+  const until = await noteOutcome(delivery, site, channel, plan.send, outcome, failures);
   if (until !== null) return until;
   return plan.send.length < waiting.length ? clock() + 1000 : null;
 }
 
 /** Sends a message to a person. Never throws. */
 export async function sendToPerson(
-  { mailer, settings, policy, resolve }: Pick<DeliveryDeps, 'mailer' | 'settings' | 'policy' | 'resolve'>,
+  { mailer, settings, policy, resolve }: Pick<AlertDelivery, 'mailer' | 'settings' | 'policy' | 'resolve'>,
   site: SiteConfig,
   channel: string,
   { texts, notice, language }: Composed,
@@ -134,7 +134,7 @@ export async function sendToPerson(
 
 /** Sends an alert to a program. Never throws. */
 export async function sendToProgram(
-  { settings, policy, resolve, clock }: Pick<DeliveryDeps, 'settings' | 'policy' | 'resolve' | 'clock'>,
+  { settings, policy, resolve, clock }: Pick<AlertDelivery, 'settings' | 'policy' | 'resolve' | 'clock'>,
   site: SiteConfig,
   channel: 'webhook' | 'syslog',
   message: AlertMessage,
@@ -160,7 +160,7 @@ function toMessage({ uid, kind, alert }: QueuedAlert, site: SiteConfig, describe
 
 /** Notes what became of alerts. @returns when the channel may be tried again after a failure, else null */
 async function noteOutcome(
-  { queue, clock, logger }: DeliveryDeps,
+  { queue, clock, logger }: AlertDelivery,
   site: SiteConfig,
   channel: string,
   alerts: readonly QueuedAlert[],

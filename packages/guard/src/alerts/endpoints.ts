@@ -17,7 +17,7 @@ import {
   OFFERED_KINDS,
 } from './alert-settings.js';
 import { composeTest, describeTest } from './compose-mail.js';
-import { type DeliveryDeps, sendToPerson, sendToProgram } from './deliver-alerts.js';
+import { type AlertDelivery, sendToPerson, sendToProgram } from './deliver-alerts.js';
 import { parseWebhookUrl, resolveTarget, TargetRefused } from './safe-target.js';
 import type { DeliveryOutcome } from './webhook.js';
 
@@ -29,7 +29,7 @@ type AlertsAnswer = WithMessages<Alerts>;
 const TESTS_MAX = 20;
 const TESTS_MS = 10 * 60_000;
 
-export interface AlertEndpointDeps extends DeliveryDeps {
+export interface AlertEndpointParts extends AlertDelivery {
   readonly store: AlertSettingsStore;
   /** Looks at the queue of a site soon. */
   readonly wake: (site: SiteId) => void;
@@ -38,9 +38,9 @@ export interface AlertEndpointDeps extends DeliveryDeps {
 }
 
 /** The calls of alerts on the tab Weekly Reports. */
-export function alertEndpoints(services: Services, deps: AlertEndpointDeps): CallHandlers<AlertCalls> {
+export function alertEndpoints(services: Services, parts: AlertEndpointParts): CallHandlers<AlertCalls> {
   const { sites, audit, mutex, clock } = services;
-  const { store, queue, emails, policy, resolve } = deps;
+  const { store, queue, emails, policy, resolve } = parts;
   const tests = new Map<SiteId, number[]>();
 
   async function answer(site: SiteConfig): Promise<AlertsAnswer> {
@@ -77,7 +77,7 @@ export function alertEndpoints(services: Services, deps: AlertEndpointDeps): Cal
       await store.set(site.id, settings);
       const changed = entries.filter(({ before, after }) => before !== after);
       await audit.add(site.id, { actor, at: clock() }, changed);
-      deps.onAudit();
+      parts.onAudit();
     });
   }
 
@@ -98,7 +98,7 @@ export function alertEndpoints(services: Services, deps: AlertEndpointDeps): Cal
     const { id } = context.site;
     if (store.get(id)[channel] === null) await queue.dropChannel(id, channel);
     else await queue.resetChannel(id, channel);
-    deps.wake(id);
+    parts.wake(id);
     const isOn = store.get(id)[channel] !== null;
     return {
       data: await answer(context.site),
@@ -130,7 +130,7 @@ export function alertEndpoints(services: Services, deps: AlertEndpointDeps): Cal
     site: SiteConfig,
     channel: 'mail' | Channel,
   ): Promise<DeliveryOutcome & { readonly sent: number }> {
-    const described = await deps.describe(site);
+    const described = await parts.describe(site);
     const text = describeTest(described, clock());
     if (channel === 'mail') {
       const to = listAlertedEmails(store.get(site.id), emails(site.id));
@@ -138,7 +138,7 @@ export function alertEndpoints(services: Services, deps: AlertEndpointDeps): Cal
         return { ok: false, sent: 0, answer: 'Nobody gets alerts yet. Choose them with the pencil.' };
       let sent = 0;
       for (const email of to) {
-        const outcome = await sendToPerson(deps, site, email, composeTest(text, described, email));
+        const outcome = await sendToPerson(parts, site, email, composeTest(text, described, email));
         if (!outcome.ok) return { ...outcome, sent };
         sent++;
       }
@@ -151,12 +151,12 @@ export function alertEndpoints(services: Services, deps: AlertEndpointDeps): Cal
     };
     const outcome =
       channel === 'slack'
-        ? await sendToPerson(deps, site, channel, composeTest(text, described, ''))
-        : await sendToProgram(deps, site, channel, message);
+        ? await sendToPerson(parts, site, channel, composeTest(text, described, ''))
+        : await sendToProgram(parts, site, channel, message);
     if (store.get(site.id)[channel] !== null) {
       const failures = outcome.ok ? 0 : 1;
       await queue.setChannel(site.id, channel, { failures, nextAt: 0, lastAt: clock(), answer: outcome.answer });
-      deps.wake(site.id);
+      parts.wake(site.id);
     }
     return { ...outcome, sent: outcome.ok ? 1 : 0 };
   }
@@ -213,7 +213,7 @@ export function alertEndpoints(services: Services, deps: AlertEndpointDeps): Cal
         ];
         return { settings, entries };
       });
-      deps.wake(context.site.id);
+      parts.wake(context.site.id);
       return { data: await answer(context.site), message: '' };
     },
 

@@ -13,7 +13,7 @@ import { describeFailures } from './alert-failures.js';
 import { sqlAlertQueue } from './alert-queue.js';
 import { findWave, followOutage, HOUR, type Outage, toDevice, toNetwork } from './alert-rules.js';
 import { createAlertSettings, getsOf, listChannelsFor, listEmailsFor } from './alert-settings.js';
-import { type DeliveryDeps, deliverAlerts } from './deliver-alerts.js';
+import { type AlertDelivery, deliverAlerts } from './deliver-alerts.js';
 import type { Alert, AlertSite } from './describe-alert.js';
 import type { AlertCalls } from './endpoints.js';
 import { resolveBySystem } from './safe-target.js';
@@ -49,7 +49,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
     await settings.load();
     const emails = (site: SiteId) => sites.get(site).settings.log.notification_emails;
 
-    const deps: DeliveryDeps = {
+    const delivery: AlertDelivery = {
       ...{ queue, settings: settings.get, emails, clock, logger },
       describe: (site) => describeSite(site),
       mailer: createMailer(config.mail, services.wordpress),
@@ -161,7 +161,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
         await enqueue(site.id, 'lockout-wave', await readWaveFacts(activity.store, site.id, wave));
         await queue.endWave(site.id, wave.to, clock());
       }
-      const next = await deliverAlerts(deps, site);
+      const next = await deliverAlerts(delivery, site);
       const again = next ?? (lockouts.length > 0 ? clock() + ROUND_MS : null);
       if (again === null) return;
       const known = due.get(site.id);
@@ -231,7 +231,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
       async loadEndpoints() {
         const { alertEndpoints } = await import('./endpoints.js');
         const onAudit = activity.handleAuditChange;
-        return { handlers: alertEndpoints(services, { ...deps, store: settings, wake, onAudit }) };
+        return { handlers: alertEndpoints(services, { ...delivery, store: settings, wake, onAudit }) };
       },
       loadSite: async (site) => wake(site),
       async onServing() {

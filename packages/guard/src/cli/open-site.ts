@@ -169,6 +169,28 @@ export function goBack({ plugins }: OpenSite): void {
   throw new RefusedPath('The folders of the site were moved while guard worked in them.');
 }
 
+/** Whether a file below the folder is there. */
+export function isThere(site: OpenSite, name: string): boolean {
+  return withinIfThere(folderOf(name), site, () => look(basename(name)) !== null) === true;
+}
+
+/** The folder of a name, '' for the top. */
+export function folderOf(name: string): string {
+  const folder = dirname(name);
+  return folder === '.' ? '' : folder;
+}
+
+/** Does something in a folder that may be missing, and comes back. @returns null where it is missing */
+export function withinIfThere<Result>(path: string, site: OpenSite, work: () => Result): Result | null {
+  try {
+    return within(path, site.model, false, work);
+  } catch (error) {
+    if (!(error instanceof MissingFolder)) throw error;
+    goBack(site);
+    return null;
+  }
+}
+
 /**
  * wp-config.php, or wp-load.php before WordPress is configured. As wp-load.php does, it takes the one a folder up only
  * if that folder holds no WordPress: the other one's configuration may have other readers.

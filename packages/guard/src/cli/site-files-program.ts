@@ -1,4 +1,4 @@
-import { accessSync, constants, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { isSecret } from '../config/load-config.js';
 import {
@@ -16,13 +16,11 @@ import {
   stageFile,
   syncFolder,
 } from '../lib/pinned-folder.js';
-import { secretPhp, toKeyFileName } from '../wordpress/connector-secret.js';
+import { secretPhp } from '../wordpress/connector-secret.js';
 import {
   callChild,
   type FileFacts,
-  type KeyPlace,
   type SecretContent,
-  type SharedKey,
   type SiteCall,
   type SiteReply,
   type SiteResults,
@@ -44,23 +42,34 @@ import {
 import {
   type EnteredWordPress,
   enterWordPress,
+  folderOf,
   goBack,
+  isThere,
   type OpenSite,
   openSite,
   PUBLIC,
   secretRights,
   within,
+  withinIfThere,
 } from './open-site.js';
 import { findSharedFault } from './shared-connector.js';
+import {
+  examineSharedKey,
+  findKeyFile,
+  hasKeys,
+  holdsKey,
+  isOfGoneRelease,
+  listKeys,
+  MAX_READ_BYTES,
+  ownKeyFile,
+  toKeyFiles,
+} from './site-keys.js';
 
 /**
  * The program that works in a site's folder. It does one task and ends, so that it can give root's rights away for good
  * before it touches anything (docs/decisions/0019). As `broker` it stays root, touches nothing itself, and starts such a
  * program for each task that a command without root's rights asks for.
  */
-
-/** Enough for every loader and key file; more is none of guard's. */
-const MAX_READ_BYTES = 65_536;
 
 function locate({ folders }: SiteCall): SiteResults['locate'] {
   const { wordpressDir } = folders;
@@ -113,37 +122,6 @@ function isElsewhere(plugins: string, site: OpenSite, { path, folder }: EnteredW
   return site.plugins.uid !== folder.uid && relative(path, plugins).startsWith('..');
 }
 
-/** Whether sites have a key each in the folder of must-use plugins. */
-function hasKeys(site: OpenSite): boolean {
-  return listKeys(site).length > 0;
-}
-
-/** Names of the key files by path that are there. */
-function listKeys(site: OpenSite): readonly string[] {
-  try {
-    return within(KEYS, site.model, false, () => readdirSync('.'))
-      .map((name) => `${KEYS}/${name}`)
-      .filter(isKeyFile);
-  } catch (error) {
-    if (!(error instanceof MissingFolder)) throw error;
-    goBack(site);
-    return [];
-  }
-}
-
-/** Whether a key file holds a key. */
-function holdsKey(site: OpenSite, name: string, secret: string): boolean {
-  if (!isSecret(secret)) return false;
-  try {
-    const text = within(folderOf(name), site.model, false, () => readPlainFile(basename(name), MAX_READ_BYTES));
-    return text?.includes(secret) === true;
-  } catch (error) {
-    if (!(error instanceof MissingFolder)) throw error;
-    goBack(site);
-    return false;
-  }
-}
-
 /** Throws RefusedPath where no file can be made in the working directory, with the cause and a way out. */
 function refuseUnlessWritable(): void {
   try {
@@ -194,34 +172,6 @@ function install(
   return { files: [...current, ...kept], sharedKey: task.key === 'by-path' ? examineSharedKey(site) : null };
 }
 
-function examineSharedKey(site: OpenSite): SharedKey {
-  const own = basename(ownKeyFile(site));
-  return within(KEYS, site.model, false, () => {
-    const { uid, mode } = lstatSync(own);
-    const others = readdirSync('.').filter((name) => name !== own && isKeyFile(`${KEYS}/${name}`));
-    const hasSameOwner = others.some((name) => look(name)?.uid === uid);
-    return { path: shown(own), isPublic: (mode & 0o004) !== 0, hasSameOwner };
-  });
-}
-
-/** The key file to write, by its place; none where the operator puts it. */
-function toKeyFiles(
-  site: OpenSite,
-  place: KeyPlace,
-  content: SecretContent,
-): readonly { readonly name: string; readonly bytes: Uint8Array }[] {
-  if (place === 'external') return [];
-  if (place === 'secret.php') return [{ name: SECRET, bytes: Buffer.from(secretPhp(content)) }];
-  // A question mark could end PHP's comment.
-  const about = `// Of the WordPress in ${JSON.stringify(site.wordpressDir).replaceAll('?', '\\u003f')}.\n`;
-  return [{ name: ownKeyFile(site), bytes: Buffer.from(`${secretPhp(content)}${about}`) }];
-}
-
-/** Name of the site's key file among those of other sites. */
-function ownKeyFile({ wordpressDir }: OpenSite): string {
-  return `${KEYS}/${toKeyFileName(wordpressDir)}`;
-}
-
 /**
  * Takes this site's key out of `secret.php`, where every site of the folder would find it. Requests that run a connector
  * of an earlier version know no other place, so that it stays for this site alone until the next time.
@@ -248,17 +198,6 @@ function leaveSecret(
 function leaveFormerKeys(site: OpenSite, recorded: readonly string[], current: ReadonlySet<string>): string[] {
   const former = recorded.filter((name) => name !== SECRET && isKeyFile(name) && !current.has(name));
   return former.filter((name) => !isOfGoneRelease(site, name) || !removeRecorded(site, name));
-}
-
-function isOfGoneRelease(site: OpenSite, name: string): boolean {
-  try {
-    const text = within(folderOf(name), site.model, false, () => readPlainFile(basename(name), MAX_READ_BYTES));
-    const path = /^\/\/ Of the WordPress in (".+")\.$/m.exec(text ?? '')?.[1];
-    return path !== undefined && statSync(JSON.parse(path) as string, { throwIfNoEntry: false }) === undefined;
-  } catch {
-    goBack(site);
-    return false;
-  }
 }
 
 /** Writes all files beside their places and only then gives them their names: without room nothing has changed. */
@@ -371,37 +310,17 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   const names = [...new Set([...recorded, ...ownKeys])];
   // Before anything goes: nothing stands in the way.
   for (const folder of listFolders(names)) {
-    try {
-      within(folder, site.model, false, () => {});
-    } catch (error) {
-      if (!(error instanceof MissingFolder)) throw error;
-      goBack(site);
-    }
+    withinIfThere(folder, site, () => {});
   }
   removeFile(LOADER);
   for (const name of names) {
-    try {
-      within(folderOf(name), site.model, false, () => removeFile(basename(name)));
-    } catch (error) {
-      if (!(error instanceof MissingFolder)) throw error;
-      goBack(site);
-    }
+    withinIfThere(folderOf(name), site, () => removeFile(basename(name)));
   }
   removeEmptyFolders(site, names);
   const hasOthers = look(OWN_FOLDER) !== null;
   // Gone if it is empty now; WordPress has no such folder by itself.
   removeThisIfEmpty();
   return { hasOthers, isInUse: false };
-}
-
-function isThere(site: OpenSite, name: string): boolean {
-  try {
-    return within(folderOf(name), site.model, false, () => look(basename(name)) !== null);
-  } catch (error) {
-    if (!(error instanceof MissingFolder)) throw error;
-    goBack(site);
-    return false;
-  }
 }
 
 function restoreKey(call: SiteCall, content: SecretContent, onlyIfLacking: boolean): SiteResults['restore-key'] {
@@ -414,11 +333,6 @@ function restoreKey(call: SiteCall, content: SecretContent, onlyIfLacking: boole
   // In a folder with keys of several sites, `secret.php` would be every site's.
   place(site, toKeyFiles(site, hasKeys(site) ? 'by-path' : 'secret.php', content));
   return { written: true };
-}
-
-/** The key file that the connector reads for this site. */
-function findKeyFile(site: OpenSite): string {
-  return isThere(site, ownKeyFile(site)) ? ownKeyFile(site) : SECRET;
 }
 
 /** Looks at what is installed, following no link and making nothing. */
@@ -446,11 +360,6 @@ function examine(call: SiteCall, secret: string): SiteResults['examine'] {
 
 function toFileFacts(path: string, { uid, mode }: Stats): FileFacts {
   return { path, uid, mode: mode & 0o7777 };
-}
-
-function folderOf(name: string): string {
-  const folder = dirname(name);
-  return folder === '.' ? '' : folder;
 }
 
 async function perform(call: SiteCall): Promise<SiteResults[SiteTask['kind']]> {

@@ -16,7 +16,7 @@ const AT_A_TIME = 4;
 /** Characters of a name that others have chosen. */
 const NAME_MAX = 80;
 
-export interface TeamMailDeps {
+export interface TeamMailContext {
   readonly mailer: Mailer;
   readonly language: Language;
   readonly timeZone: string;
@@ -31,7 +31,7 @@ export interface TeamMailFacts {
 }
 
 /** The mail with the address of the login. */
-export function loginUrlNotice({ language, timeZone, now }: TeamMailDeps, { login, actor }: TeamMailFacts): Notice {
+export function loginUrlNotice({ language, timeZone, now }: TeamMailContext, { login, actor }: TeamMailFacts): Notice {
   const site = new URL(login).host;
   return {
     subject: language.translate('How to log in to {site}', { site }),
@@ -53,7 +53,7 @@ export function loginUrlNotice({ language, timeZone, now }: TeamMailDeps, { logi
 }
 
 /** The mail that says how to set up the second factor. */
-export function twoFactorNotice({ language, timeZone, now }: TeamMailDeps, { login, actor }: TeamMailFacts): Notice {
+export function twoFactorNotice({ language, timeZone, now }: TeamMailContext, { login, actor }: TeamMailFacts): Notice {
   const site = new URL(login).host;
   return {
     subject: language.translate('Set up two-factor authentication for {site}', { site }),
@@ -86,7 +86,7 @@ export function twoFactorNotice({ language, timeZone, now }: TeamMailDeps, { log
  * @throws ApiError mail_not_sent when nobody got it, or when they are too many
  */
 export async function mailTeam(
-  { mailer, language }: Pick<TeamMailDeps, 'mailer' | 'language'>,
+  { mailer, language }: Pick<TeamMailContext, 'mailer' | 'language'>,
   {
     site,
     users,

@@ -1,0 +1,80 @@
+import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { isSecret } from '../config/load-config.js';
+import { look, readPlainFile, shown } from '../lib/pinned-folder.js';
+import { secretPhp, toKeyFileName } from '../wordpress/connector-secret.js';
+import type { KeyPlace, SecretContent, SharedKey } from '../wordpress/site-files.js';
+import { isKeyFile, KEYS, SECRET } from './connector-files.js';
+import { folderOf, goBack, isThere, type OpenSite, within, withinIfThere } from './open-site.js';
+
+/**
+ * The key files in a site's folder of must-use plugins: `secret.php` for the one site that uses the folder, or a file
+ * for each site in `keys`, named by the path of its WordPress (decision 32).
+ */
+
+/** Enough for every loader and key file; more is none of guard's. */
+export const MAX_READ_BYTES = 65_536;
+
+/** Whether sites have a key each in the folder of must-use plugins. */
+export function hasKeys(site: OpenSite): boolean {
+  return listKeys(site).length > 0;
+}
+
+/** Names of the key files by path that are there. */
+export function listKeys(site: OpenSite): readonly string[] {
+  const names = withinIfThere(KEYS, site, () => readdirSync('.')) ?? [];
+  return names.map((name) => `${KEYS}/${name}`).filter(isKeyFile);
+}
+
+/** Whether a key file holds a key. */
+export function holdsKey(site: OpenSite, name: string, secret: string): boolean {
+  if (!isSecret(secret)) return false;
+  const text = withinIfThere(folderOf(name), site, () => readPlainFile(basename(name), MAX_READ_BYTES));
+  return text?.includes(secret) === true;
+}
+
+/** The key file that the connector reads for this site. */
+export function findKeyFile(site: OpenSite): string {
+  return isThere(site, ownKeyFile(site)) ? ownKeyFile(site) : SECRET;
+}
+
+/** Name of the site's key file among those of other sites. */
+export function ownKeyFile({ wordpressDir }: OpenSite): string {
+  return `${KEYS}/${toKeyFileName(wordpressDir)}`;
+}
+
+/** The key file to write, by its place; none where the operator puts it. */
+export function toKeyFiles(
+  site: OpenSite,
+  place: KeyPlace,
+  content: SecretContent,
+): readonly { readonly name: string; readonly bytes: Uint8Array }[] {
+  if (place === 'external') return [];
+  if (place === 'secret.php') return [{ name: SECRET, bytes: Buffer.from(secretPhp(content)) }];
+  // A question mark could end PHP's comment.
+  const about = `// Of the WordPress in ${JSON.stringify(site.wordpressDir).replaceAll('?', '\\u003f')}.\n`;
+  return [{ name: ownKeyFile(site), bytes: Buffer.from(`${secretPhp(content)}${about}`) }];
+}
+
+/** Whether a key file is of a WordPress that is no longer there, such as a release that a deployment has removed. */
+export function isOfGoneRelease(site: OpenSite, name: string): boolean {
+  try {
+    const text = within(folderOf(name), site.model, false, () => readPlainFile(basename(name), MAX_READ_BYTES));
+    const path = /^\/\/ Of the WordPress in (".+")\.$/m.exec(text ?? '')?.[1];
+    return path !== undefined && statSync(JSON.parse(path) as string, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    goBack(site);
+    return false;
+  }
+}
+
+/** Who else could read the site's key in a folder that it shares. */
+export function examineSharedKey(site: OpenSite): SharedKey {
+  const own = basename(ownKeyFile(site));
+  return within(KEYS, site.model, false, () => {
+    const { uid, mode } = lstatSync(own);
+    const others = readdirSync('.').filter((name) => name !== own && isKeyFile(`${KEYS}/${name}`));
+    const hasSameOwner = others.some((name) => look(name)?.uid === uid);
+    return { path: shown(own), isPublic: (mode & 0o004) !== 0, hasSameOwner };
+  });
+}
