@@ -166,21 +166,23 @@ function monthsAfter(date: string, months: number): string {
   return dateText(target.getTime());
 }
 
-const text = new Intl.DateTimeFormat('en-GB', {
-  timeZone: 'UTC',
-  weekday: 'long',
-  day: 'numeric',
-  month: 'long',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-});
+/** Made with the first use: it takes 20 ms or more, and every start loads this file. */
+let format: Intl.DateTimeFormat | undefined;
 
 /** A time as text on the site's wall clock: `Monday 23 November 2026, 06:00`. */
 export function localTimeText(timeZone: string, ms: number): string {
+  format ??= new Intl.DateTimeFormat('en-GB', {
+    timeZone: 'UTC',
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
   const parts = Object.fromEntries(
-    text.formatToParts(toLocalTime(timeZone, ms)).map(({ type, value }) => [type, value]),
+    format.formatToParts(toLocalTime(timeZone, ms)).map(({ type, value }) => [type, value]),
   ) as Record<Intl.DateTimeFormatPartTypes, string>;
   return `${parts.weekday} ${parts.day} ${parts.month} ${parts.year}, ${parts.hour}:${parts.minute}`;
 }

@@ -17,7 +17,10 @@ import { addressesOf, type SiteConfig, type SiteId, type SitePaths } from '../si
 import type { LoginData } from '../wordpress/connector-responses.js';
 
 export const loginPathTexts = {
-  length: serverMessage('path_length', { least: LOGIN_PATH_MIN, most: LOGIN_PATH_MAX }),
+  // Formatted when it is read: the first number takes 20 ms or more, and every start loads this file.
+  get length() {
+    return serverMessage('path_length', { least: LOGIN_PATH_MIN, most: LOGIN_PATH_MAX });
+  },
   wordpress: 'WordPress uses this address itself. Choose another one.',
   same: 'Choose another address than the one for the login.',
 } as const;
