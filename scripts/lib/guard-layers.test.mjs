@@ -73,6 +73,8 @@ describe('the linter', () => {
     ['a use case that knows HTTP', 'login/away-mode.ts', "import type { FastifyRequest } from 'fastify';"],
     ['a gateway that reads files', 'gateway/respond.ts', "import { readFile } from 'node:fs/promises';"],
     ['a gateway that asks the database', 'gateway/evaluate.ts', "import type { x } from '../storage/database.js';"],
+    ['a gateway that knows a feature', 'gateway/context.ts', "import type { x } from '../login/index.js';"],
+    ['hooks that know a feature', 'hooks.ts', "import type { x } from './activity/index.js';"],
     ['a connection that knows the gateway', 'upstream/forward.ts', "import { x } from '../gateway/respond.js';"],
     ['an API that knows a feature', 'api/server.ts', "import { x } from '../login/index.js';"],
     ['what starts guard, inside a feature', 'main.ts', "import { x } from './login/attempts.js';"],

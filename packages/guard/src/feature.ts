@@ -5,6 +5,7 @@ import type { LoginOptions } from '@security-optimizer/contract/login';
 import type { SecurityOptions } from '@security-optimizer/contract/protections';
 import type { ServerText, WithMessages } from '@security-optimizer/contract/server-message';
 import type { z } from 'zod';
+import type { RequestHooks } from './hooks.js';
 import type { Services } from './services.js';
 import type { Actor } from './settings/audit-store.js';
 import type { SiteConfig, SiteId } from './site.js';
@@ -21,6 +22,8 @@ export interface Feature<Running extends RunningFeature, Earlier = void> {
 
 /** A started feature. Each feature extends this interface with what later features and the gateway use. */
 export interface RunningFeature {
+  /** Where it takes part in requests. */
+  readonly hooks?: Partial<RequestHooks>;
   /** Settles when all data that guard needs before the first request is in memory. */
   readonly ready?: Promise<void>;
   /** Loads its API endpoints and their use cases, on the first call of the API. */

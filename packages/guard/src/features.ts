@@ -2,8 +2,8 @@ import type { PreloadedBlocks } from './activity/index.js';
 import { activityLog } from './activity/index.js';
 import { alerts as alertsFeature } from './alerts/index.js';
 import type { Endpoints, Feature, RunningFeature } from './feature.js';
-import type { GuardServerOptions } from './gateway/server.js';
-import { loginSecurity } from './login/index.js';
+import { combineHooks, type RequestHooks } from './hooks.js';
+import { type LoginSecurity, loginSecurity } from './login/index.js';
 import { securityOverview } from './overview/index.js';
 import { postHackActions } from './post-hack/index.js';
 import { weeklyReports } from './reports/index.js';
@@ -16,8 +16,10 @@ import { twoFactorAuthentication } from './two-factor/index.js';
 export interface RunningFeatures {
   /** Resolves when all data that guard needs before the first request is in memory. */
   readonly ready: Promise<unknown>;
-  /** The parts of the features that the gateway calls. */
-  readonly gateway: Pick<GuardServerOptions, 'login' | 'visits'>;
+  /** What the gateway calls. */
+  readonly hooks: RequestHooks;
+  /** Numbers for the metrics. */
+  readonly gauges: Pick<LoginSecurity['attempts'], 'lockCount' | 'waiting'>;
   /** Loads all endpoints of the API. */
   loadEndpoints(): Promise<Endpoints>;
   /** Called once guard is serving. */
@@ -64,7 +66,8 @@ export async function startFeatures(
   });
   return {
     ready: Promise.all(running.map(({ ready }) => ready)),
-    gateway: { login: { ...login.services, twoFactor: twoFactor.flow }, visits: activity.visits },
+    hooks: combineHooks(running.map(({ hooks }) => hooks ?? {})),
+    gauges: login.attempts,
     async loadEndpoints() {
       const { settingHandlers } = await import('./api/setting-handlers.js');
       const parts = await Promise.all(features.map((feature) => feature.loadEndpoints()));

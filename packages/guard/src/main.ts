@@ -120,7 +120,7 @@ async function serve(
   for (const promise of [ready, policiesPushed]) promise.catch(() => undefined);
   const features = await starting;
   const { securityLog: file } = config.activity;
-  const { visits } = features.gateway;
+  const { visits } = features.hooks;
   const securityLog = file === null ? null : openSecurityLog(file, { visits, clock, logger });
   cleanup.add('security log', () => securityLog?.close());
 
@@ -135,8 +135,7 @@ async function serve(
   cleanup.add('questions about hosts', () => hostProbe.close());
   const server = createGuardServer({
     ...{ config, live, logger, clock, socket },
-    ...features.gateway,
-    visits: securityLog?.visits ?? visits,
+    hooks: { ...features.hooks, visits: securityLog?.visits ?? visits },
     sharedAssets: createSharedAssets(),
     ...(metrics && { observer: metrics.observer }),
     api: api.handle,
@@ -154,10 +153,10 @@ async function serve(
   cleanup.add('connections of clients', () => server.close());
   metrics?.observe({
     connections: () => server.connections,
-    loginLocks: () => features.gateway.login.attempts.lockCount,
-    loginsWaiting: () => features.gateway.login.attempts.waiting,
+    loginLocks: () => features.gauges.lockCount,
+    loginsWaiting: () => features.gauges.waiting,
     upstreamWaiting: () => server.waiting,
-    visits: () => features.gateway.visits.getCounts?.() ?? { dropped: 0, waiting: 0 },
+    visits: () => visits.getCounts?.() ?? { dropped: 0, waiting: 0 },
     storageErrors: () => StorageError.counts,
     connectors: () => [
       ...siteList.servedIds.map((id) => connectors.state(id).kind),

@@ -8,18 +8,20 @@ import { configFile } from '../src/config/config-file.js';
 import type { ApiHandler } from '../src/gateway/context.js';
 import type { GatewayObserver } from '../src/gateway/observer.js';
 import { createGuardServer, type GuardServer } from '../src/gateway/server.js';
+import type { RequestHooks } from '../src/hooks.js';
 import { english, type Language } from '../src/i18n/language.js';
 import { toVisitorSet } from '../src/lib/carried-address.js';
 import type { ListeningDescriptor } from '../src/lib/listen.js';
 import type { Logger } from '../src/lib/logger.js';
+import { createLoginHook } from '../src/login/admission.js';
 import { LoginAttempts } from '../src/login/attempts.js';
 import { BasicCredentials } from '../src/login/basic-credentials.js';
+import type { SecondFactor } from '../src/login/index.js';
 import { ThrottledAccounts } from '../src/login/throttled-accounts.js';
 import { defaultLoginSettings } from '../src/rules/login-policy.js';
 import { compilePolicy, LivePolicy } from '../src/rules/policy.js';
 import { defaultSitePaths, type SiteConfig } from '../src/site.js';
 import { createSharedAssets } from '../src/sites/shared-assets.js';
-import type { TwoFactorFlow } from '../src/two-factor/two-factor-flow.js';
 import type { Signal } from '../src/wordpress/signature.js';
 import { recentLogger } from './support/recent-log.js';
 import { siteConfig } from './support/site-config.js';
@@ -57,14 +59,12 @@ export interface GatewayOptions {
   readonly logger?: Logger;
   readonly socket?: ListeningDescriptor;
   readonly observer?: GatewayObserver;
+  /** Hooks in place of Login Security. */
+  readonly hooks?: Partial<RequestHooks>;
 }
 
 /** These tests are not about the login: nobody gets to the second factor. */
-const noTwoFactor: TwoFactorFlow = {
-  handle: (_request, response) => void response.destroy(),
-  begin: (_request, response) => void response.destroy(),
-  trustedUsers: () => [],
-};
+const noSecondFactor: SecondFactor = { begin: ({ response }) => void response.destroy(), trustedUsers: () => [] };
 
 /** The gateway on a real socket in front of `upstream`, closed with the test. */
 export async function startGateway(upstream: number | string, options: GatewayOptions = {}): Promise<Gateway> {
@@ -120,31 +120,35 @@ export async function startGateway(upstream: number | string, options: GatewayOp
     api: options.api ?? ((_request, response) => void response.end('api')),
     logger,
     clock: Date.now,
-    login: {
-      attempts: new LoginAttempts(),
-      throttled: new ThrottledAccounts(() => {}),
-      twoFactor: noTwoFactor,
-      clock: Date.now,
-      logger,
-      waitMs: 1000,
-      whenStored: async () => {},
-      basicCredentials: new BasicCredentials(),
-      missingReports: {
-        isAway: () => false,
-        recordSigned: () => {},
-        pending: 0,
-        recordMissing: () => {},
-        getRetention: () => null,
-        find: async (_site, _requestId, then) => then('unknown'),
-        stop: () => {},
+    hooks: {
+      onPage: () => false,
+      onAllowed: createLoginHook({
+        attempts: new LoginAttempts(),
+        throttled: new ThrottledAccounts(() => {}),
+        secondFactor: () => noSecondFactor,
+        clock: Date.now,
+        logger,
+        waitMs: 1000,
+        whenStored: async () => {},
+        basicCredentials: new BasicCredentials(),
+        missingReports: {
+          isAway: () => false,
+          recordSigned: () => {},
+          pending: 0,
+          recordMissing: () => {},
+          getRetention: () => null,
+          find: async (_site, _requestId, then) => then('unknown'),
+          stop: () => {},
+        },
+      }),
+      visits: {
+        add: (site, { address, target, status, rule, agent, isOwnCron, origin }) => {
+          origins.push(origin?.() ?? null);
+          const own = isOwnCron === true ? { isOwnCron } : {};
+          visits.push({ site, address: address.text, target, status, rule, agent: agent(), ...own });
+        },
       },
-    },
-    visits: {
-      add: (site, { address, target, status, rule, agent, isOwnCron, origin }) => {
-        origins.push(origin?.() ?? null);
-        const own = isOwnCron === true ? { isOwnCron } : {};
-        visits.push({ site, address: address.text, target, status, rule, agent: agent(), ...own });
-      },
+      ...options.hooks,
     },
     socket: options.socket,
     sharedAssets: createSharedAssets(),

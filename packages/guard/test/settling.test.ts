@@ -2,14 +2,14 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createRawServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../src/lib/address.js';
-import { forward, type ResponseHooks } from '../src/upstream/forward.js';
+import { forward, type ResponseHandler } from '../src/upstream/forward.js';
 import { UpstreamPool } from '../src/upstream/upstream-pool.js';
 import { closing, exchange, RawClient, statusOf } from './raw-client.js';
 import { rawServer, recordingServer } from './running-gateway.js';
 import { eventually } from './support/scratch.js';
 
 /** A server that forwards everything with this watch, and says what became of it. A request may name its address by `X-From`. */
-async function forwarding(upstream: number, watch: Partial<ResponseHooks>) {
+async function forwarding(upstream: number, watch: Partial<ResponseHandler>) {
   const failures: unknown[] = [];
   const pool = new UpstreamPool({ host: '127.0.0.1', port: upstream }, 2);
   const server = createServer((request, response) => {
@@ -34,7 +34,7 @@ async function forwarding(upstream: number, watch: Partial<ResponseHooks>) {
       editHeaders() {},
       onSignal() {},
       onResponse() {},
-      hooks: {
+      handler: {
         outlivesClient: false,
         onLoginReport: () => null,
         onHead: () => false,

@@ -40,7 +40,7 @@ const NOT_FOR_PEOPLE = [
   'WordPress; http',
   'Menlo, Consolas, monospace',
 ];
-const VISITOR_PAGES = /\/(?:visitor-pages|login-pages|notices)\.tsx?$/;
+const VISITOR_PAGES = /\/(?:visitor-pages|login-closed-pages|notices)\.tsx?$/;
 const RESPONSES =
   /\/src\/(?:(?:api|overview|post-hack|site-security|settings|login|two-factor|activity|reports|mail)\/(?!.*(?:store|table|schema|migration)[^/]*$)[\w/-]+|alerts\/(?:safe-target|webhook|syslog|endpoints|deliver-alerts|alert-failures)|wordpress\/connector-error)\.ts$/;
 const SOURCES = [

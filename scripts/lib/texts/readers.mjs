@@ -1,6 +1,6 @@
 /** Guard's pages, responses and mails: texts that guard translates to the language of the site. */
 const SAID_BY_GUARD =
-  /^packages\/guard\/src\/(?:(?:pages|i18n|gateway|two-factor(?!\/two-factor-settings)|reports)\/|login\/login-pages\.|post-hack\/reset-mail\.|alerts\/(?:describe-alert|compose-mail)\.|activity\/security-events\.)/;
+  /^packages\/guard\/src\/(?:(?:pages|i18n|gateway|two-factor(?!\/two-factor-settings)|reports)\/|post-hack\/reset-mail\.|alerts\/(?:describe-alert|compose-mail)\.|activity\/security-events\.)/;
 /** Texts of these files go into API responses, and some of them into mails. */
 const SAID_TO_OWNER =
   /\/guard\/src\/(?:reports\/(?:recipients|report-sender|make-report)|wordpress\/connector-error)\.ts$/;

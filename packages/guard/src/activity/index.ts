@@ -20,7 +20,7 @@ import { createGuardEvents } from './guard-events.js';
 import { createHostnames, type Hostnames, systemDns } from './hostnames.js';
 import { createRetention } from './retention.js';
 import { activityStore } from './store/open-activity-store.js';
-import { anonymizeAddress, type VisitSink } from './visit.js';
+import { anonymizeAddress } from './visit.js';
 import { createVisitLog } from './visit-log.js';
 
 export type { ActivityStore, EventRow, TopEntry, TrafficHour } from './activity-store.js';
@@ -35,8 +35,6 @@ export { countFailedLogins, GUESSES, sumTraffic } from './traffic.js';
 /** The Activity Log and the blocklist at work. */
 export interface ActivityLog extends RunningFeature {
   readonly store: ActivityStore;
-  /** Takes the visits that the gateway has answered. */
-  readonly visits: VisitSink;
   /** How many are blocked now: by the owner, and by failed logins. Throws StorageError. */
   countBlocked(site: SiteId): Promise<number>;
   /** The record of changes has grown. Never throws. */
@@ -139,7 +137,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
     return {
       ready: ready(),
       store,
-      visits,
+      hooks: { visits },
       countBlocked: (site) => countBlocked({ blocked, locks: login.lockedAddresses, clock }, site),
       handleAuditChange: events.handleAuditChange,
       async loadEndpoints() {

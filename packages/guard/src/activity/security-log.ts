@@ -1,11 +1,11 @@
 import { openSync } from 'node:fs';
 import { pino } from 'pino';
+import type { VisitSink } from '../hooks.js';
 import type { Address } from '../lib/address.js';
 import { toSeenAddress } from '../lib/carried-address.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
-import type { VisitSink } from './visit.js';
 
 /** Most bytes that wait while the disk is slow; what comes then is left out, and counted. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;

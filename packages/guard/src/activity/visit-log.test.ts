@@ -3,10 +3,11 @@ import { allVisits, NOW, SITE, testStore } from '../../test/support/activity-sto
 import { recordedLog } from '../../test/support/log-lines.js';
 import { passingTime } from '../../test/support/passing-time.js';
 import { leastProcessorTime } from '../../test/support/processor-time.js';
+import type { SeenRequest } from '../hooks.js';
 import { parseAddress } from '../lib/address.js';
 import type { VisitBatch } from './activity-store.js';
 import { unpackVisits } from './packed-visits.js';
-import type { NumberedVisit, SeenRequest, Visit } from './visit.js';
+import type { NumberedVisit, Visit } from './visit.js';
 import { createVisitLog, type VisitRules } from './visit-log.js';
 
 function seen(target: string, more: Partial<SeenRequest> & { ip?: string } = {}): SeenRequest {

@@ -1,3 +1,4 @@
+import type { LateFailure, SeenRequest, VisitSink } from '../hooks.js';
 import { toReferenceNumber } from '../http/request-id.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
@@ -7,7 +8,7 @@ import type { ActivityStore } from './activity-store.js';
 import { type FoldableVisit, isFlood, SecondFolds, type VisitTexts } from './fold-visits.js';
 import { cleanReferer, maskSecrets } from './mask-secrets.js';
 import { NOT_FOLDED, RecentVisits, type VisitFacts, type VisitKey, VisitPack, visitHash } from './packed-visits.js';
-import { anonymizeAddress, type LateFailure, type SeenRequest, type VisitSink } from './visit.js';
+import { anonymizeAddress } from './visit.js';
 
 /** What a site wants of its log. */
 export interface VisitRules {

@@ -1,5 +1,4 @@
 import { type Address, toAddress } from '../lib/address.js';
-import type { SiteId } from '../site.js';
 
 /** One request of a visitor, or several alike within the same moment. */
 export interface Visit {
@@ -44,46 +43,6 @@ export interface NumberedVisit extends Visit {
   readonly moreBits: number | null;
   /** Hits of other addresses among them, for `readTally`. */
   readonly others: Uint8Array;
-}
-
-/** One answered request, as the gate sees it. */
-export interface SeenRequest {
-  readonly address: Address;
-  /** As it stood on the request line, one character per byte. */
-  readonly target: string;
-  /** HTTP status of the answer. */
-  readonly status: number;
-  /** Name of the rule that refused it, or null. */
-  readonly rule: string | null;
-  /** Whether WordPress itself has proved to ask, to run its scheduled tasks. Never of what a rule has refused. */
-  readonly isOwnCron?: boolean;
-  readonly method?: string;
-  /** Wrong passwords in it, and the login that the first of them was for. */
-  readonly failedLogins?: number;
-  readonly tried?: string;
-  /** Id of the request, whose short form a refused visitor is told to quote. */
-  readonly requestId?: string;
-  /** The user agent; only asked for when the visit is not a repeat. */
-  agent(): string | null;
-  /** The header Referer, and scheme and host that were asked; like `agent`. */
-  referer?(): string | null;
-  origin?(): string | null;
-}
-
-/** Wrong passwords that became known after their request had been recorded. */
-export interface LateFailure {
-  readonly address: Address;
-  readonly target: string;
-  readonly failedLogins: number;
-}
-
-/** Receives each request that the gateway has answered. Never waits, never throws. */
-export interface VisitSink {
-  add(site: SiteId, seen: SeenRequest): void;
-  /** Counts wrong passwords of a request that was recorded before they were known. */
-  addFailedLogins?(site: SiteId, late: LateFailure): void;
-  /** Visits since the start that were not recorded, and rows that wait to be stored. */
-  getCounts?(): { readonly dropped: number; readonly waiting: number };
 }
 
 /** Networks of IPv6 addresses, made once per connection. */

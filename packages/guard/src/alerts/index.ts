@@ -204,7 +204,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
 
     securityEvents.subscribe(handleEvent);
     login.onLocked((site, address, until) => {
-      const failures = login.services.attempts.getEntry(site, address).failures;
+      const failures = login.attempts.getEntry(site, address).failures;
       const uid = createHash('sha256')
         .update(JSON.stringify([address, until]))
         .digest('hex')

@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { VisitSink } from '../activity/visit.js';
+import type { RequestHooks } from '../hooks.js';
 import type { Logger } from '../lib/logger.js';
-import type { LoginServices } from '../login/login-services.js';
 import type { SiteConfig } from '../site.js';
 import type { SharedAssets } from '../sites/shared-assets.js';
-import type { TwoFactorFlow } from '../two-factor/two-factor-flow.js';
 import type { Signal } from '../wordpress/signature.js';
 import type { SiteOrigin } from '../wordpress/site-origin.js';
 import type { StaffChecks } from '../wordpress/staff-checks.js';
@@ -15,20 +13,13 @@ import type { OpenTunnels } from './open-tunnels.js';
 import type { Peer } from './peer.js';
 import type { SessionCache } from './visits.js';
 
-/** What the gateway uses of login and two-factor. */
-export interface GatewayLogin extends LoginServices {
-  readonly twoFactor: TwoFactorFlow;
-}
-
 /** What the gateway uses from the rest of guard; the same object for every request. */
-export interface GatewayContext extends EvaluateContext {
+export interface GatewayContext extends EvaluateContext, RequestHooks {
   readonly api: ApiHandler;
   readonly logger: Logger;
   readonly refusals: RefusalCounter;
   readonly observer: GatewayObserver;
   readonly idleMs: number;
-  readonly login: GatewayLogin;
-  readonly visits: VisitSink;
   readonly sharedAssets: SharedAssets;
   readonly tunnels: OpenTunnels;
   readonly sessions: SessionCache;

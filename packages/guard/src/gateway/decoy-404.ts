@@ -66,7 +66,7 @@ export function serveDecoy404(
       gateway.onSignal(site.config, signal, allowed);
     },
     onResponse: (status) => responder.record(status, null),
-    hooks: {
+    handler: {
       outlivesClient: false,
       onLoginReport: () => null,
       onHead() {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type CanonicalPath, toCanonicalPath } from '../http/canonical-path.js';
 import { findClient, joinLines, readForwardedScheme } from '../http/client-address.js';
 import { type Decoy, deriveDecoyKey, toDecoyTarget, toPlainDecoy } from '../http/decoy-target.js';
+import { isKnownBrowser } from '../http/login-cookies.js';
 import {
   findOversizedLoginField,
   hasOversizedOrigin,
@@ -14,7 +15,6 @@ import type { Address } from '../lib/address.js';
 import type { Range } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
 import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js';
-import { hasLoginPageCookie, readKnownBrowser } from '../login/login-cookies.js';
 import type { PageName } from '../pages/visitor-pages.js';
 import { decideOnReadings } from '../rules/doubtful-paths.js';
 import type { LoginRoute } from '../rules/login-policy.js';
@@ -297,13 +297,9 @@ export function findDecoy(approach: LoginApproach, requestId: string): Decoy | n
   if (!policy.login.hasCustomUrl) return null;
   // In Away Mode no request for wp-admin reaches WordPress, which alone can verify a session cookie.
   const forKnown = loginRoute === 'asset' || (loginRoute === 'admin' && policy.login.away(approach.now).away);
-  const hidden = loginRoute === 'hidden' || (forKnown && !isKnownBrowser(approach));
+  const hidden =
+    loginRoute === 'hidden' || (forKnown && !isKnownBrowser(approach.secret, approach.cookie, approach.now));
   return hidden ? toDecoyTarget(target, policy.login.hiddenNames, deriveDecoyKey(approach.secret, requestId)) : null;
-}
-
-/** Whether this browser opened the hidden login recently or has logged in before. Its cookies are signed. */
-export function isKnownBrowser({ secret, cookie, now }: Pick<LoginApproach, 'secret' | 'cookie' | 'now'>): boolean {
-  return hasLoginPageCookie(secret, cookie, now) || readKnownBrowser(secret, cookie, now) !== null;
 }
 
 /** The target of WordPress's script behind a custom address. The connector ensures that a sign-up stays a sign-up. */

@@ -1,42 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Continuation, Exchange, LoginClosed, ProbeResponse, ResponseHook } from '../hooks.js';
+import type { RawHeaders } from '../http/headers.js';
 import { type ApiRoute, findApiRoute, isStaticFile } from '../http/request-facts.js';
-import { wantsJson } from '../http/wants-json.js';
 import type { Address } from '../lib/address.js';
 import { toSeenAddress } from '../lib/carried-address.js';
+import type { PageName } from '../pages/visitor-pages.js';
 import { isHarmlessResponse } from '../rules/harmless-response.js';
 import { needsStaffCheck } from '../rules/policy.js';
 import type { SiteFacts } from '../site.js';
-import type { TwoFactorRequest } from '../two-factor/steps.js';
-import { CLIENT_CLOSED_REQUEST, forward, type ResponseHooks } from '../upstream/forward.js';
-import type { RefuseReason } from '../wordpress/login-headers.js';
+import { CLIENT_CLOSED_REQUEST, forward, type ResponseHandler } from '../upstream/forward.js';
+import { whenReceived } from '../upstream/request-body.js';
+import { type LoginContext, readLoginReport } from '../wordpress/login-headers.js';
 import { checksStaff, isMember, isRefusedForStaff, readSignal, type Signal } from '../wordpress/signature.js';
-import { admitLogin, createRequestCredentials, type LoginAdmission, type RequestCredentials } from './admit-login.js';
 import type { GatewayContext } from './context.js';
 import { serveDecoy404 } from './decoy-404.js';
 import { type Allowed, type Decision, evaluate, isNamedHost, refuseUnknownHost } from './evaluate.js';
 import { fitsInHeader, toForwardedClient } from './forwarded-client.js';
 import { respondToInspection } from './inspection.js';
-import { createLoginHooks } from './login-outcome.js';
 import { toHostName } from './machine-hosts.js';
 import { FAILURE_PAGES, reportUpstreamFailure } from './observer.js';
 import type { Peer } from './peer.js';
+import { probeWebServer } from './probe.js';
 import { createResponder, editForwardedHeaders, prepareOwnResponse, type Responder } from './respond.js';
 import { sendAsset, toAssetName } from './shared-assets.js';
 import { recordVisit } from './visits.js';
-
-/** An allowed request and what handling it needs. */
-interface RequestContext {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly allowed: Allowed;
-  readonly peer: Peer;
-  readonly responder: Responder;
-  readonly twoFactor: TwoFactorRequest;
-  readonly basic: RequestCredentials | null;
-  /** Arrival, milliseconds since the Unix epoch. */
-  readonly time: number;
-  readonly expectsContinue: boolean;
-}
 
 /**
  * Handles one request from its head to its response: facts, rules, then guard's own API or WordPress.
@@ -124,7 +111,7 @@ interface Arrived {
 }
 
 /**
- * Hands an allowed request to guard's API, to the second factor, or to WordPress. One that only a member may send goes on
+ * Hands an allowed request to guard's API, to a feature, or to WordPress. One that only a member may send goes on
  * when the connector is certain to look who sent it; where it does not run, WordPress would do whatever staff ask for.
  */
 function handleAllowed(gateway: GatewayContext, decision: Allowed, arrived: Arrived): void {
@@ -145,216 +132,202 @@ function handleAllowed(gateway: GatewayContext, decision: Allowed, arrived: Arri
 }
 
 function dispatch(gateway: GatewayContext, decision: Allowed, arrived: Arrived): void {
-  const { request, response, peer, responder, requestId, time, expectsContinue } = arrived;
-  const { facts } = decision;
-  const route = findApiRoute(facts.restRoute);
+  const { request, response, requestId, time, expectsContinue } = arrived;
+  const route = findApiRoute(decision.facts.restRoute);
   if (route !== null) {
     if (expectsContinue) response.writeContinue();
     handleApiRequest(gateway, decision, route, request, response, { requestId, time });
     return;
   }
-  const twoFactor = toTwoFactorRequest(decision, requestId);
-  if (decision.loginRoute === 'login' && TWO_FACTOR_ACTIONS.has(facts.query.all('action').at(-1) ?? '')) {
-    if (expectsContinue) response.writeContinue();
-    prepareOwnResponse(gateway, decision, response, responder.record);
-    gateway.login.twoFactor.handle(request, response, twoFactor);
-    return;
-  }
-  const { createRequestId, clock } = gateway;
-  const basic = createRequestCredentials(
-    { basicCredentials: gateway.login.basicCredentials, createRequestId, clock },
-    decision,
-    request,
-  );
-  const current: RequestContext = {
-    request,
-    response,
-    allowed: decision,
-    peer,
-    responder,
-    twoFactor,
-    basic,
-    time,
-    expectsContinue,
-  };
-  admitLogin(gateway.login, decision, request, response, basic, {
-    admitted: (admitted) => forwardToWordPress(gateway, current, admitted),
-    refused(closed) {
-      gateway.refusals.add('login-limit');
-      if (closed === null) responder.page('login-busy', 'login-limit');
-      else responder.loginClosed(closed, 'login-limit');
-    },
-    clientClosed: () => responder.record(CLIENT_CLOSED_REQUEST, null),
-  });
+  const exchange = new AllowedExchange(gateway, decision, arrived);
+  if (!gateway.onPage(exchange)) gateway.onAllowed(exchange, exchange);
 }
 
 const UNCLEAR_FRAMING = new Set(['ambiguous:framing', 'ambiguous:host', 'ambiguous:expectation']);
 
-/** Actions of the login page that guard handles itself. */
-const TWO_FACTOR_ACTIONS = new Set(['second-factor', 'second-factor-setup']);
+/** A request on its way to WordPress, unless a feature answers or refuses it. */
+class AllowedExchange implements Exchange, Continuation, ResponseHandler {
+  signal: Signal = { kind: 'missing' };
+  #isForwarded = false;
+  /** The connector was told that the owner is away. */
+  #isAway = false;
+  #hook: ResponseHook | null = null;
 
-function toTwoFactorRequest(allowed: Allowed, requestId: string): TwoFactorRequest {
-  const { site, address, scheme, host, policy, facts } = allowed;
-  const { language, login } = policy;
-  const { loginPath } = login.getLoginPaths(facts);
-  const seen = toSeenAddress(address).text;
-  const { hasLoginCookie: mayBeSignedIn } = facts;
-  return { site: site.config, address: seen, scheme, host, requestId, loginPath, language, mayBeSignedIn };
-}
+  constructor(
+    private readonly gateway: GatewayContext,
+    readonly allowed: Allowed,
+    private readonly arrived: Arrived,
+  ) {}
 
-/** Forwards the request and records the outcome of the passwords in it. */
-function forwardToWordPress(gateway: GatewayContext, current: RequestContext, admitted: LoginAdmission): void {
-  const { loginContext, permit } = admitted;
-  const { request, response, allowed, peer, responder, twoFactor, basic, time, expectsContinue } = current;
-  const { site, policy, facts } = allowed;
-  const { requestId } = twoFactor;
-  const { cookie } = request.headers;
-  const { openVerdict } = allowed;
-  if (needsStaffCheck(openVerdict) && loginContext?.why !== 'away') {
-    // The connector looks only when it is told that the owner is away.
-    permit?.release();
-    gateway.refusals.add(openVerdict.rule);
-    responder.page(openVerdict.refusal.page, openVerdict.rule);
-    return;
+  get request(): IncomingMessage {
+    return this.arrived.request;
   }
-  if (!fitsInHeader(allowed, requestId, loginContext)) {
-    // Without its context WordPress would not know which passwords to refuse.
-    permit?.release();
-    gateway.refusals.add('ambiguous:context');
-    responder.page('too-long', 'ambiguous:context');
-    return;
-  }
-  const more = { decoy: allowed.decoy?.reversible === true };
-  let signal: Signal = { kind: 'missing' };
-  forward({
-    request,
-    response,
-    pool: site.pool,
-    address: allowed.address,
-    target: allowed.target,
-    toForwardedClient: () => toForwardedClient(allowed, requestId, gateway.clock(), loginContext, more),
-    strippedHeaders: policy.stripRequestHeaders(facts, gateway.onRuleError),
-    timeoutMs: site.timeoutMs,
-    idleMs: gateway.idleMs,
-    expectsContinue,
-    editHeaders: (headers) => editForwardedHeaders(gateway, allowed, facts, headers),
-    onSignal(value) {
-      signal = readSignal(site.config.secret, value, requestId);
-      gateway.onSignal(site.config, signal, allowed);
-      if (signal.kind === 'ok' && !site.config.requireGuard && isFromElsewhere(peer.address, allowed.address)) {
-        gateway.onGuarded(site.config);
-      }
-    },
-    onResponse(status) {
-      if (status !== CLIENT_CLOSED_REQUEST) gateway.observer.forwarded(status, gateway.clock() - time);
-      if (isMember(signal)) gateway.sessions.add(site.config.id, cookie, policy.sessionCookies, time);
-      // A wrong password is listed, whoever sent it.
-      if (responder.hasFailed()) responder.record(status, null);
-      else if (isMember(signal)) return;
-      else if (
-        status === CLIENT_CLOSED_REQUEST &&
-        gateway.sessions.has(site.config.id, cookie, policy.sessionCookies, time)
-      )
-        return;
-      else if (!(signal.kind === 'missing' && isStaticFile(facts))) responder.record(status, null);
-    },
-    onStream: () => gateway.tunnels.add(response, { site: site.config.id, facts, close: () => response.destroy() }),
-    hooks: withResponseRule(
-      gateway,
-      { allowed, responder, isAway: loginContext?.why === 'away' },
-      () => signal,
-      createLoginHooks(gateway.login, {
-        allowed,
-        requestId,
-        cookie,
-        admitted,
-        basic,
-        signal: () => signal,
-        onFailed(user) {
-          gateway.observer.loginFailed();
-          responder.passwordFailed(user);
-        },
-        onCheckRefused: (why) => responder.checkRefused(CHECK_REFUSALS[why]),
-        onFactor(needed, headers) {
-          prepareOwnResponse(gateway, allowed, response, responder.record);
-          const json = wantsJson(request.headers, facts);
-          if (json) copyCorsHeaders(headers, response);
-          gateway.login.twoFactor.begin(request, response, twoFactor, needed, json);
-        },
-        onHidden: () => serveDecoy404(gateway, allowed, request, response, responder),
-      }),
-    ),
-    onFailure(kind, cause, started) {
-      reportUpstreamFailure(gateway, site.config, kind, cause, requestId);
-      if (started) response.destroy();
-      else responder.page(FAILURE_PAGES[kind], null);
-    },
-  });
-}
 
-/**
- * Adds the rule that only the response can decide on, for a path that looks like something that the rule protects, or for a
- * request that only a member may send. The connector also refuses what staff send to other addresses while away.
- *
- * @param isAway the connector was told that the owner is away
- */
-function withResponseRule(
-  gateway: GatewayContext,
-  { allowed, responder, isAway }: Pick<RequestContext, 'allowed' | 'responder'> & { readonly isAway: boolean },
-  signal: () => Signal,
-  hooks: ResponseHooks,
-): ResponseHooks {
-  const { openVerdict } = allowed;
-  if (openVerdict === null && !isAway) return hooks;
-  return {
-    ...hooks,
-    onHead(status, headers) {
-      const replaced = hooks.onHead(status, headers);
-      if (replaced !== false) return replaced;
-      if (isRefusedForStaff(signal())) {
-        gateway.refusals.add(AWAY_MODE);
-        responder.away(isJson(headers));
-        return true;
-      }
-      if (openVerdict === null) return false;
-      const { rule, refusal } = openVerdict;
-      const shown = { isFromWordPress: signal().kind === 'ok', isFromMember: checksStaff(signal()), headers };
-      if (refusal.unless === undefined || isHarmlessResponse(refusal.unless, shown)) return false;
-      if (needsStaffCheck(openVerdict)) {
-        gateway.staffChecks.recordDoubt(allowed.site.config.id);
-        // The web server failed to reach PHP, or PHP to answer.
-        if (status >= 500) return false;
-      }
-      gateway.refusals.add(rule);
-      responder.page(refusal.page, rule);
-      return shown.isFromWordPress || 'unread';
-    },
-  };
+  get response(): ServerResponse {
+    return this.arrived.response;
+  }
+
+  get requestId(): string {
+    return this.arrived.requestId;
+  }
+
+  prepareResponse(): void {
+    const { response, responder, expectsContinue } = this.arrived;
+    if (expectsContinue && !this.#isForwarded) response.writeContinue();
+    prepareOwnResponse(this.gateway, this.allowed, response, responder.record);
+  }
+
+  countLoginFailure(login: string): void {
+    this.gateway.observer.loginFailed();
+    this.arrived.responder.passwordFailed(login);
+  }
+
+  recordCheckRefused(rule: string): void {
+    this.arrived.responder.checkRefused(rule);
+  }
+
+  whenReceived(then: (whole: boolean) => void): () => void {
+    return whenReceived(this.arrived.request, then);
+  }
+
+  probe(rawHeaders: readonly string[]): Promise<ProbeResponse> {
+    return probeWebServer(this.gateway, this.allowed, rawHeaders);
+  }
+
+  clientClosed(): void {
+    this.arrived.responder.record(CLIENT_CLOSED_REQUEST, null);
+  }
+
+  refuse(rule: string, closed: LoginClosed | null): void {
+    const { responder } = this.arrived;
+    this.gateway.refusals.add(rule);
+    if (closed === null) responder.page('login-busy', rule);
+    else responder.loginClosed(closed, rule);
+  }
+
+  allow(context: LoginContext | null, hook: ResponseHook | null): void {
+    const { gateway, allowed } = this;
+    const { request, response, peer, responder, requestId, time, expectsContinue } = this.arrived;
+    const { site, policy, facts, openVerdict } = allowed;
+    const { cookie } = request.headers;
+    this.#hook = hook;
+    this.#isAway = context?.why === 'away';
+    if (needsStaffCheck(openVerdict) && !this.#isAway) {
+      // The connector looks only when it is told that the owner is away.
+      this.#refuseUnsent(openVerdict.refusal.page, openVerdict.rule);
+      return;
+    }
+    if (!fitsInHeader(allowed, requestId, context)) {
+      // Without its context WordPress would not know which passwords to refuse.
+      this.#refuseUnsent('too-long', 'ambiguous:context');
+      return;
+    }
+    this.#isForwarded = true;
+    const more = { decoy: allowed.decoy?.reversible === true };
+    forward({
+      request,
+      response,
+      pool: site.pool,
+      address: allowed.address,
+      target: allowed.target,
+      toForwardedClient: () => toForwardedClient(allowed, requestId, gateway.clock(), context, more),
+      strippedHeaders: policy.stripRequestHeaders(facts, gateway.onRuleError),
+      timeoutMs: site.timeoutMs,
+      idleMs: gateway.idleMs,
+      expectsContinue,
+      editHeaders: (headers) => editForwardedHeaders(gateway, allowed, facts, headers),
+      onSignal: (value) => {
+        this.signal = readSignal(site.config.secret, value, requestId);
+        gateway.onSignal(site.config, this.signal, allowed);
+        const isGuarded = this.signal.kind === 'ok' && !site.config.requireGuard;
+        if (isGuarded && isFromElsewhere(peer.address, allowed.address)) gateway.onGuarded(site.config);
+      },
+      onResponse: (status) => {
+        const { signal } = this;
+        if (status !== CLIENT_CLOSED_REQUEST) gateway.observer.forwarded(status, gateway.clock() - time);
+        if (isMember(signal)) gateway.sessions.add(site.config.id, cookie, policy.sessionCookies, time);
+        // A wrong password is listed, whoever sent it.
+        if (responder.hasFailed()) responder.record(status, null);
+        else if (isMember(signal)) return;
+        else if (
+          status === CLIENT_CLOSED_REQUEST &&
+          gateway.sessions.has(site.config.id, cookie, policy.sessionCookies, time)
+        )
+          return;
+        else if (!(signal.kind === 'missing' && isStaticFile(facts))) responder.record(status, null);
+      },
+      onStream: () => gateway.tunnels.add(response, { site: site.config.id, facts, close: () => response.destroy() }),
+      handler: this,
+      onFailure(kind, cause, started) {
+        reportUpstreamFailure(gateway, site.config, kind, cause, requestId);
+        if (started) response.destroy();
+        else responder.page(FAILURE_PAGES[kind], null);
+      },
+    });
+  }
+
+  #refuseUnsent(page: PageName | 'away', rule: string): void {
+    void this.#hook?.onNoResponse('nothing');
+    this.gateway.refusals.add(rule);
+    this.arrived.responder.page(page, rule);
+  }
+
+  get outlivesClient(): boolean {
+    return this.#hook?.outlivesClient === true;
+  }
+
+  onLoginReport(value: string | undefined, status: number, headers: RawHeaders): Promise<void> | null {
+    if (this.#hook === null) return null;
+    const { secret } = this.allowed.site.config;
+    const report = value === undefined ? null : readLoginReport(secret, value, this.requestId);
+    return this.#hook.onReport(report, status, headers);
+  }
+
+  onHead(status: number, headers: RawHeaders): boolean | 'unread' {
+    const { gateway, allowed, arrived } = this;
+    const outcome = this.#hook?.onHead(status, headers) ?? 'send';
+    if (outcome === 'decoy-404') serveDecoy404(gateway, allowed, arrived.request, arrived.response, arrived.responder);
+    return outcome === 'send' ? this.#replaceByRule(status, headers) : true;
+  }
+
+  onNoResponse(sent: 'nothing' | 'part' | 'whole'): Promise<void> | null {
+    return this.#hook?.onNoResponse(sent) ?? null;
+  }
+
+  /**
+   * Applies the rule that only the response can decide on, for a path that looks like something that the rule protects, or
+   * for a request that only a member may send. The connector also refuses what staff send to other addresses while away.
+   */
+  #replaceByRule(status: number, headers: RawHeaders): boolean | 'unread' {
+    const { gateway, allowed, signal } = this;
+    const { responder } = this.arrived;
+    const { openVerdict } = allowed;
+    if (openVerdict === null && !this.#isAway) return false;
+    if (isRefusedForStaff(signal)) {
+      gateway.refusals.add(AWAY_MODE);
+      responder.away(isJson(headers));
+      return true;
+    }
+    if (openVerdict === null) return false;
+    const { rule, refusal } = openVerdict;
+    const shown = { isFromWordPress: signal.kind === 'ok', isFromMember: checksStaff(signal), headers };
+    if (refusal.unless === undefined || isHarmlessResponse(refusal.unless, shown)) return false;
+    if (needsStaffCheck(openVerdict)) {
+      gateway.staffChecks.recordDoubt(allowed.site.config.id);
+      // The web server failed to reach PHP, or PHP to answer.
+      if (status >= 500) return false;
+    }
+    gateway.refusals.add(rule);
+    responder.page(refusal.page, rule);
+    return shown.isFromWordPress || 'unread';
+  }
 }
 
 const AWAY_MODE = 'away-mode';
 
-/** Rules by which requests are recorded whose passwords WordPress had to refuse unchecked. */
-const CHECK_REFUSALS: Readonly<Record<RefuseReason, string>> = {
-  locked: 'login-limit',
-  busy: 'login-limit',
-  access: 'login-access',
-  away: AWAY_MODE,
-  'other-site': 'other-site',
-};
-
 function isJson(headers: readonly string[]): boolean {
   const at = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-type');
   return at !== -1 && /^application\/json\b/i.test(headers[at + 1] as string);
-}
-
-/** Lets a page of another origin read the response, where WordPress allows it (Fetch Standard, section 3.2). */
-function copyCorsHeaders(headers: readonly string[], response: ServerResponse): void {
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    if (/^access-control-/i.test(name)) response.setHeader(name, headers[i + 1] as string);
-    else if (/^vary$/i.test(name)) response.appendHeader(name, headers[i + 1] as string);
-  }
 }
 
 /** Whether a request comes from another machine rather than from a manual check on this one. */
@@ -378,7 +351,7 @@ function logRefusal(gateway: GatewayContext, refused: Extract<Decision, { kind: 
 }
 
 /** Handles an API request. Routes of the connector's namespace are for guard only: clients get 404. */
-export function handleApiRequest(
+function handleApiRequest(
   gateway: GatewayContext,
   allowed: Allowed,
   { namespace, route }: ApiRoute,

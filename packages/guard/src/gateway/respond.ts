@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { LoginClosed } from '../hooks.js';
 import type { RawHeaders } from '../http/headers.js';
 import { type RequestFacts, toRequestFacts } from '../http/request-facts.js';
 import { toReference } from '../http/request-id.js';
 import { rewriteLocationHeaders } from '../http/rewrite-location.js';
 import { wantsJson } from '../http/wants-json.js';
 import type { Language } from '../i18n/language.js';
-import { formatDayAndTime, formatTimeLeft } from '../i18n/time-labels.js';
+import { formatDayAndTime } from '../i18n/time-labels.js';
 import { withoutPort } from '../lib/address.js';
-import { awayPage, type ClosedLogin, lockedPage } from '../login/login-pages.js';
+import { awayPage, type ClosedLogin, lockedPage, toLockedSentence } from '../pages/login-closed-pages.js';
 import { type PageName, visitorPage, visitorPages } from '../pages/visitor-pages.js';
 import { endResponse, scheduleWrite } from '../upstream/batched-writes.js';
 import { CLIENT_CLOSED_REQUEST } from '../upstream/forward.js';
@@ -215,11 +216,6 @@ function plainLine(title: string): Buffer {
   return line;
 }
 
-/** Why the login is closed to this client. */
-export type LoginClosed =
-  | { readonly kind: 'locked'; readonly until: number; readonly stage: 1 | 2 | 3 }
-  | { readonly kind: 'away'; readonly until: number | null };
-
 /** HTTP status of the response. */
 export const LOGIN_CLOSED_STATUS = { locked: 429, away: 403 } as const;
 
@@ -295,11 +291,6 @@ function toLoginClosedSentence(closed: LoginClosed, facts: ClosedLogin & Pick<Lo
   if (until === null) return translate('The admin area is closed.');
   const time = formatDayAndTime(language, timeZone, until);
   return translate('The admin area is closed. It opens again on {time}.', { time });
-}
-
-/** Sentence that says how long an address is locked. @param ms time left, milliseconds */
-export function toLockedSentence(language: Language, ms: number): string {
-  return language.translate('Too many login attempts. Try again in {time}.', { time: formatTimeLeft(language, ms) });
 }
 
 /** An XML-RPC fault response. */

@@ -1,8 +1,8 @@
 import { createServer, IncomingMessage, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { VisitSink } from '../activity/visit.js';
 import type { Config, LiveConfig } from '../config/config.js';
+import type { RequestHooks } from '../hooks.js';
 import { joinLines } from '../http/client-address.js';
 import { createRequestIds } from '../http/request-id.js';
 import type { Clock } from '../lib/clock.js';
@@ -14,7 +14,7 @@ import type { LivePolicy } from '../rules/policy.js';
 import type { SiteConfig, SiteFacts, SiteId } from '../site.js';
 import type { SharedAssets } from '../sites/shared-assets.js';
 import { type ClientConnection, ClientConnectionTable } from './client-connection.js';
-import type { ApiHandler, GatewayContext, GatewayLogin } from './context.js';
+import type { ApiHandler, GatewayContext } from './context.js';
 import type { Allowed } from './evaluate.js';
 import { handleRequest } from './handle-request.js';
 import { type GatewayObserver, noopObserver, RefusalCounter } from './observer.js';
@@ -35,8 +35,7 @@ export interface GuardServerOptions {
   readonly api: ApiHandler;
   readonly logger: Logger;
   readonly clock: Clock;
-  readonly login: GatewayLogin;
-  readonly visits: VisitSink;
+  readonly hooks: RequestHooks;
   /** Defaults to none, so that the web server is asked. */
   readonly sharedAssets?: SharedAssets;
   /** Defaults to no certainty: what only a member may do is refused while the owner is away. */
@@ -79,7 +78,7 @@ const UNNAMED_SOCKET = { path: 'passed by the supervisor' };
 
 /** An HTTP server whose every request goes through `handleRequest`. */
 export function createGuardServer(parts: GuardServerOptions): GuardServer {
-  const { config, live, api, logger, clock, login, visits, observer = noopObserver, onSignal } = parts;
+  const { config, live, api, logger, clock, hooks, observer = noopObserver, onSignal } = parts;
   const { limits } = config;
   const router = new SiteRouter(config);
   const refusals = new RefusalCounter(logger, observer);
@@ -95,8 +94,7 @@ export function createGuardServer(parts: GuardServerOptions): GuardServer {
     api,
     logger,
     clock,
-    login,
-    visits,
+    ...hooks,
     sharedAssets: parts.sharedAssets ?? { find: async () => null },
     staffChecks: parts.staffChecks ?? { isCertain: () => false, confirm: async () => false, recordDoubt: () => {} },
     hosts: parts.hosts ?? { find: () => 'proved', check: async () => 'proved' },

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { VisitSink } from '../activity/visit.js';
+import type { VisitSink } from '../hooks.js';
 import { findClient, findScheme } from '../http/client-address.js';
 import { readSessionCookie } from '../http/session-cookies.js';
 import type { Address } from '../lib/address.js';
@@ -35,7 +35,7 @@ export interface VisitOrigin {
 /** What else is known of a request when its response is decided. */
 export interface VisitFacts {
   readonly requestId?: string;
-  /** Logins whose passwords were wrong; see `login-outcome`. */
+  /** Logins whose passwords were wrong; see `Exchange.countLoginFailure`. */
   readonly failed?: readonly string[];
 }
 

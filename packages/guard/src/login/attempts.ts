@@ -1,4 +1,5 @@
 import type { LoginAttempts as Limit } from '@security-optimizer/contract/login-limits';
+import type { KnownBrowser } from '../http/login-cookies.js';
 import type { SiteId } from '../site.js';
 import {
   ConcurrencyLimiter,
@@ -29,6 +30,11 @@ export interface StoredAttempt extends LoginEntry {
  */
 export function toCrossSiteKey(addressKey: string): string {
   return `other-sites:${addressKey}`;
+}
+
+/** The key under which a browser's failures are counted, apart from those of addresses. */
+export function toBrowserKey(device: KnownBrowser): string {
+  return `device:${device.id}`;
 }
 
 /** Whether a lock of this key refuses an address, rather than a browser or requests that pages of other sites send. */
@@ -271,4 +277,18 @@ export class LoginAttempts {
 function findOldest(map: ReadonlyMap<string, KeyedEntry>, not: string): KeyedEntry | undefined {
   for (const [full, kept] of map) if (full !== not) return kept;
   return undefined;
+}
+
+/**
+ * Records a login: the failures of address and browser at that account are forgiven, unless the entry is locked.
+ *
+ * @param who `key`: the key under which the request's failures are counted, beside the browser's
+ */
+export function recordSuccess(
+  attempts: Pick<LoginAttempts, 'recordSuccess'>,
+  who: { readonly site: SiteId; readonly key: string; readonly device: KnownBrowser | null; readonly user: number },
+  now: number,
+): void {
+  attempts.recordSuccess(who.site, who.key, who.user, now);
+  if (who.device !== null) attempts.recordSuccess(who.site, toBrowserKey(who.device), who.user, now);
 }

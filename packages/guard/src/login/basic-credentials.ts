@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import type { Exchange } from '../hooks.js';
 import type { SiteId } from '../site.js';
 import { FORGET_AFTER_MS } from './lockout-rule.js';
 
@@ -133,6 +134,51 @@ export class BasicCredentials {
   }
 }
 
+/** The credentials in the `Authorization: Basic` header of one request. */
+export interface RequestCredentials {
+  /** Who checks them, as far as is known now. */
+  owner(): CredentialsOwner;
+  /** Finds out whether the web server checks them. Never rejects. */
+  areWebServers(): Promise<boolean>;
+  /** WordPress found them wrong. @param key that failures are counted under @returns whether it had before */
+  wereWrong(key: string): boolean;
+  /** The connector confirms that these alone authenticated a registered user, and that no password was checked. */
+  takenByPlugin(): void;
+  /** A password in the request was checked, or its check was refused. */
+  notTaken(): void;
+}
+
+/** The Basic credentials of a request, or null without any that guard can identify. */
+export function createRequestCredentials(
+  { basicCredentials, clock }: { readonly basicCredentials: BasicCredentials; readonly clock: () => number },
+  exchange: Exchange,
+): RequestCredentials | null {
+  const { allowed, request } = exchange;
+  // A request for a decoy can't be a login.
+  if (!allowed.facts.hasBasic || allowed.decoy !== null) return null;
+  const { id } = allowed.site.config;
+  const name = basicCredentials.toFingerprint(id, request.rawHeaders);
+  if (name === null) return null;
+  return {
+    owner: () => basicCredentials.getOwner(name, clock()),
+    areWebServers: () => basicCredentials.belongToWebServer(id, name, () => areCheckedByWebServer(exchange), clock),
+    wereWrong: (key) => basicCredentials.recordWrong(name, key, clock()),
+    takenByPlugin: () => basicCredentials.recordPluginUse(name, clock()),
+    notTaken: () => basicCredentials.forgetPluginUse(name),
+  };
+}
+
+/**
+ * Finds out whether the web server itself checks the credentials of a request, by another password for the same user name.
+ * If the web server refuses that (401 with a challenge, and without the connector's signature), then it had checked the
+ * password before WordPress got the request. A wrong password rather than none, because a server that accepts any
+ * credentials checks nothing. Rejects when no response arrives in time.
+ */
+async function areCheckedByWebServer(exchange: Exchange): Promise<boolean> {
+  const { status, isSigned, headers } = await exchange.probe(withOtherPassword(exchange.request.rawHeaders));
+  return status === 401 && !isSigned && challengesBasic(headers);
+}
+
 /** Name and password of a request with exactly one `Authorization: Basic` header, as they were sent; else null. */
 export function readBasicCredentials(rawHeaders: readonly string[]): string | null {
   let found: string | null = null;
@@ -144,6 +190,26 @@ export function readBasicCredentials(rawHeaders: readonly string[]): string | nu
     found = value;
   }
   return found;
+}
+
+function withOtherPassword(rawHeaders: readonly string[]): string[] {
+  const name = Buffer.from(readBasicCredentials(rawHeaders) ?? '', 'base64')
+    .toString('latin1')
+    .split(':', 1)[0] as string;
+  const other = Buffer.from(`${name}:${randomBytes(18).toString('hex')}`, 'latin1').toString('base64');
+  return rawHeaders.map((value, i) => {
+    const isCredentials = i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'authorization';
+    return isCredentials ? `Basic ${other}` : value;
+  });
+}
+
+function challengesBasic(headers: readonly string[]): boolean {
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i]?.toLowerCase() === 'www-authenticate' && /(?:^|[\s,])basic(?:\s|$)/i.test(headers[i + 1] ?? '')) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /** A time too far ahead was recorded by a clock that has been set back since. */

@@ -1,17 +1,18 @@
 import type { CallHandlers, Feature, RunningFeature } from '../feature.js';
 import type { SiteId } from '../site.js';
 import { listSitesWithRows } from '../storage/database.js';
-import { isAddressKey, type StoredAttempt } from './attempts.js';
+import { createLoginHook } from './admission.js';
+import { isAddressKey, type LoginAttempts, type StoredAttempt } from './attempts.js';
 import { BasicCredentials } from './basic-credentials.js';
 import type { NewName } from './common-usernames.js';
 import type { LoginCalls } from './endpoints.js';
 import { createLoginAttemptRepository } from './login-attempt-repository.js';
 import { deleteLoginLocks, sqlLoginAttemptStore } from './login-attempts-store.js';
-import { LOGIN_WAIT_MS, type LoginServices } from './login-services.js';
+import { LOGIN_WAIT_MS, type SecondFactor } from './login-services.js';
 import { createMissingReports } from './missing-reports.js';
 import { sqlThrottledAccountsStore } from './throttled-accounts.js';
 
-export { type LoginAttempts, type StoredAttempt, toCrossSiteKey } from './attempts.js';
+export { type LoginAttempts, recordSuccess, type StoredAttempt, toCrossSiteKey } from './attempts.js';
 export { getAwayState, parseAwaySchedule } from './away-mode.js';
 export { toUsernamesData } from './common-usernames.js';
 export { checkLoginPath, loginPathTexts, normaliseLoginPath, toLoginUrlOptions } from './custom-login-url.js';
@@ -22,7 +23,7 @@ export {
   readLoginAddresses,
 } from './login-addresses.js';
 export { deleteLoginLocks, type LoginAttemptTables, loginAttemptMigrations } from './login-attempts-store.js';
-export { createKnownBrowserCookie, readKnownBrowser, recordSuccess } from './login-cookies.js';
+export type { SecondFactor } from './login-services.js';
 export { readLoginAccess } from './set-login-access.js';
 export {
   sqlThrottledAccountsStore,
@@ -32,8 +33,9 @@ export {
 
 /** Login Security at work. */
 export interface LoginSecurity extends RunningFeature {
-  /** What the gateway uses. */
-  readonly services: LoginServices;
+  readonly attempts: LoginAttempts;
+  /** What answers logins that need a second factor. To be set before the first request. */
+  setSecondFactor(secondFactor: SecondFactor): void;
   /** Locked addresses, newest first. */
   lockedAddresses(site: SiteId): readonly StoredAttempt[];
   /** When the lock of an address ends (see `addressKey`), milliseconds since the Unix epoch; null when there is none. */
@@ -88,6 +90,16 @@ export const loginSecurity: Feature<LoginSecurity> = {
       logger,
     });
     const { attempts, throttled, whenStored } = repository;
+    let secondFactor: SecondFactor | null = null;
+    const onAllowed = createLoginHook({
+      ...{ attempts, throttled, whenStored, missingReports, clock, logger },
+      basicCredentials: new BasicCredentials(),
+      waitMs: LOGIN_WAIT_MS,
+      secondFactor() {
+        if (secondFactor === null) throw new Error('The second factor has not started.');
+        return secondFactor;
+      },
+    });
     const ready = async () => {
       const stored = await listSitesWithRows(db, 'login_attempts', 'login_unlocks');
       for (const { id } of siteList) if (stored.has(id)) await repository.load(id);
@@ -95,10 +107,10 @@ export const loginSecurity: Feature<LoginSecurity> = {
 
     return {
       ready: ready(),
-      services: {
-        ...{ attempts, throttled, whenStored, missingReports, clock, logger },
-        basicCredentials: new BasicCredentials(),
-        waitMs: LOGIN_WAIT_MS,
+      hooks: { onAllowed },
+      attempts,
+      setSecondFactor(given) {
+        secondFactor = given;
       },
       lockedAddresses(site) {
         // With the limit off nobody is locked. Locks of browsers, and of attempts from other sites' pages, refuse no

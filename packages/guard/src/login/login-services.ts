@@ -1,12 +1,15 @@
+import type { Exchange } from '../hooks.js';
+import type { RawHeaders } from '../http/headers.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
-import type { SiteId } from '../site.js';
+import type { SiteConfig, SiteId } from '../site.js';
+import type { LoginReport } from '../wordpress/login-headers.js';
 import type { LoginAttempts } from './attempts.js';
 import type { BasicCredentials } from './basic-credentials.js';
 import type { MissingReports } from './missing-reports.js';
 import type { ThrottledAccounts } from './throttled-accounts.js';
 
-/** The parts of Login Security that the gateway uses, beside the snapshot of settings. */
+/** What the hook of Login Security uses, beside the snapshot of settings. */
 export interface LoginServices {
   readonly attempts: LoginAttempts;
   readonly throttled: ThrottledAccounts;
@@ -18,6 +21,28 @@ export interface LoginServices {
   readonly missingReports: MissingReports;
   /** The response to a failed login waits for this; see `LoginAttemptRepository.whenStored`. */
   whenStored(site: SiteId): Promise<void>;
+  secondFactor(): SecondFactor;
+}
+
+/** What Login Security uses of the second factor, which starts after it. */
+export interface SecondFactor {
+  /** Users for whom the cookies of a request hold a valid trusted-device token. Synchronous: from memory. */
+  trustedUsers(site: SiteConfig, cookieHeader: string | undefined): readonly number[];
+  /**
+   * A password was right and a second factor is needed: answers the client in place of WordPress.
+   *
+   * @param factor as the connector reports it
+   * @param withheld WordPress's response, which the client does not get
+   */
+  begin(exchange: Exchange, factor: ReportedFactor, withheld: WithheldResponse): void;
+}
+
+/** A second factor that the connector asks for. */
+export type ReportedFactor = NonNullable<LoginReport['factor']>;
+
+export interface WithheldResponse {
+  readonly status: number;
+  readonly headers: RawHeaders;
 }
 
 /** Long enough for a slow password check to end, short enough for a person in front of an empty page. */

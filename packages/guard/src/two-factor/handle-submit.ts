@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { writeCookie } from '../http/headers.js';
+import { createKnownBrowserCookie, readKnownBrowser } from '../http/login-cookies.js';
 import { toReference } from '../http/request-id.js';
 import { formatWait } from '../i18n/time-labels.js';
 import { addressKey } from '../lib/address.js';
 import { parseVisitor, toVisitorText } from '../lib/carried-address.js';
 import type { LoginAttempts } from '../login/index.js';
-import { createKnownBrowserCookie, readKnownBrowser, recordSuccess } from '../login/index.js';
+import { recordSuccess } from '../login/index.js';
 import { CHALLENGE_COOKIE, ID_BYTES } from './challenges.js';
 import { type CodeOutcome, checkCode, consumeAppCode, consumeBackupCode } from './check-code.js';
 import { confirmSetup, formatBackupCode, parseBackupCode, renewSetupCodes } from './enrolment.js';

@@ -8,8 +8,9 @@ import { sqlFactorTriesStore } from './check-code.js';
 import type { TwoFactorCalls } from './endpoints.js';
 import { deleteBrowsers, sqlSecondFactorStore } from './factor-store.js';
 import { recordLogin } from './handle-submit.js';
+import { createTwoFactorHooks } from './request-hooks.js';
 import { sqlTrustedDeviceStore, TrustedDevices } from './trusted-devices.js';
-import { createTwoFactorFlow, type RunningTwoFactorFlow } from './two-factor-flow.js';
+import { createTwoFactorFlow } from './two-factor-flow.js';
 
 export { sqlSecondFactorStore } from './factor-store.js';
 export { type SecondFactorTables, secondFactorMigrations } from './tables.js';
@@ -17,7 +18,6 @@ export { listEnrolled, resetSecondFactor } from './two-factor-settings.js';
 
 /** The running second factor. */
 export interface TwoFactor extends RunningFeature {
-  readonly flow: RunningTwoFactorFlow;
   /** Ids of users who have set up a second factor. Throws StorageError. */
   enrolledUsers(site: SiteId): Promise<readonly number[]>;
   /** Stops trusting all browsers of a site, and ends logins that wait for a code. Throws StorageError. */
@@ -44,8 +44,7 @@ export const twoFactorAuthentication: Feature<TwoFactor, { readonly login: Login
       issuer: wordpress,
       users: wordpress,
       keyFile: join(config.dataDir, 'two-factor.key'),
-      recordLogin: (request, success) =>
-        recordLogin(login.services.attempts, toPaths(request.site).home, request, success),
+      recordLogin: (request, success) => recordLogin(login.attempts, toPaths(request.site).home, request, success),
       adminPath: (site) => toPaths(site).admin,
       clock,
       logger,
@@ -56,8 +55,11 @@ export const twoFactorAuthentication: Feature<TwoFactor, { readonly login: Login
     // A reset by the command line or another process changes the site's version.
     feed.subscribe((site) => void flow.reload(site));
 
+    const { onPage, ...secondFactor } = createTwoFactorHooks(flow);
+    login.setSecondFactor(secondFactor);
+
     return {
-      flow,
+      hooks: { onPage },
       loadSite: flow.reload,
       enrolledUsers: async (site) => (await factors.listEnabled(site)).map(({ userId }) => userId),
       async forgetBrowsers(site) {

@@ -7,7 +7,7 @@ import { type Language, toLanguage } from '../i18n/language.js';
 import { cataloguesFolder, createLanguages, readCatalogue } from '../i18n/languages.js';
 import { formatWait } from '../i18n/time-labels.js';
 import { silentLogger } from '../lib/logger.js';
-import { awayPage, lockedPage } from '../login/login-pages.js';
+import { awayPage, lockedPage } from '../pages/login-closed-pages.js';
 import { type PageName, visitorPage, visitorPages } from '../pages/visitor-pages.js';
 import { noticePage, notices } from './notices.js';
 import { challengePage, codesAgainPage, codesPage, enrolPage } from './pages.js';

@@ -32,7 +32,7 @@ import {
 } from './steps.js';
 
 /**
- * Guard's own pages of the second factor. The proxy calls `handle` for requests to the login path with
+ * Guard's own pages of the second factor. The hooks call `handle` for requests to the login path with
  * `?action=second-factor` (challenge, enrolment, codes; GET shows a page, POST submits a form) or
  * `?action=second-factor-setup` (administrators set up their own factor), and `begin` when a password was right. Both
  * own the response and never throw.

@@ -40,7 +40,7 @@ export interface ForwardOptions {
   onResponse(status: number): void;
   /** The response is an event stream, which may never end. */
   readonly onStream?: () => void;
-  readonly hooks: ResponseHooks;
+  readonly handler: ResponseHandler;
   /** Omits the body, because WordPress got it with an earlier request for the same client request. */
   readonly withoutBody?: boolean;
   /** WordPress gave no complete response. `started`: the client already has a part of it. */
@@ -168,7 +168,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     this.f.onSignal(signal);
     if (signal !== undefined && this.#connection !== null) this.f.pool.noteAnswer(this.#connection);
     this.#headSeen = true;
-    const ready = this.f.hooks.onLoginReport(login, head.status, headers);
+    const ready = this.f.handler.onLoginReport(login, head.status, headers);
     if (this.#isClientGone) {
       this.#over = true;
       this.#connection?.destroy();
@@ -202,7 +202,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
 
   #respond(head: ResponseHead, headers: RawHeaders, complete: boolean): void {
     const { response } = this.f;
-    const replaced = this.f.hooks.onHead(head.status, headers);
+    const replaced = this.f.handler.onHead(head.status, headers);
     if (replaced !== false) {
       this.#over = true;
       if (replaced === 'unread' && !complete) this.#connection?.destroy();
@@ -270,7 +270,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     this.#over = true;
     this.#releaseUpload();
     this.f.request.resume();
-    const ready = this.#headSeen ? null : this.f.hooks.onNoResponse(this.#sent(kind));
+    const ready = this.#headSeen ? null : this.f.handler.onNoResponse(this.#sent(kind));
     if (this.#isClientGone) {
       this.f.onResponse(CLIENT_CLOSED_REQUEST);
       return;
@@ -348,14 +348,14 @@ class Exchange implements UpstreamHandler, PendingWrite {
     this.#stall?.stop();
     this.#releaseUpload();
     if (this.#over) return;
-    if (this.f.hooks.outlivesClient && this.#sentWhole && !this.#headSeen) {
+    if (this.f.handler.outlivesClient && this.#sentWhole && !this.#headSeen) {
       this.#isClientGone = true;
       if (this.#connection !== null) this.f.pool.noteLeft(this.#connection);
       return;
     }
     this.#over = true;
     if (!this.#headSeen) {
-      void this.f.hooks.onNoResponse(this.#sent('closed'));
+      void this.f.handler.onNoResponse(this.#sent('closed'));
       this.f.onResponse(CLIENT_CLOSED_REQUEST);
     } else if (this.#held !== null) this.f.onResponse(CLIENT_CLOSED_REQUEST);
     if (this.#connection === null) this.f.pool.cancel(this.#waiting);
@@ -371,8 +371,8 @@ class Exchange implements UpstreamHandler, PendingWrite {
   }
 }
 
-/** Hooks into the response. Each exchange calls either `onLoginReport` or `onNoResponse`, even when the client is gone. */
-export interface ResponseHooks {
+/** Handles the head of the response. Each exchange calls either `onLoginReport` or `onNoResponse`, even when the client is gone. */
+export interface ResponseHandler {
   /** Whether the exchange continues to the response head without the client once WordPress has the whole request. */
   readonly outlivesClient: boolean;
   /**

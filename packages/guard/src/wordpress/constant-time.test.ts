@@ -2,7 +2,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { expect, it, onTestFinished } from 'vitest';
 import { SECRET } from '../../test/support/site-config.js';
-import { signValue, verifySignedValue } from '../login/login-cookies.js';
+import { signValue, verifySignedValue } from '../http/login-cookies.js';
 import { isFormToken, toFormToken } from '../two-factor/challenges.js';
 import { findMatchingStep, hotp, toStep } from '../two-factor/totp.js';
 import { equalText } from './signature.js';

@@ -8,6 +8,7 @@ import { createGuardServer } from '../../src/gateway/server.js';
 import { english } from '../../src/i18n/language.js';
 import { AddressSet } from '../../src/lib/address-set.js';
 import { silentLogger } from '../../src/lib/logger.js';
+import { createLoginHook } from '../../src/login/admission.js';
 import { LoginAttempts } from '../../src/login/attempts.js';
 import { BasicCredentials } from '../../src/login/basic-credentials.js';
 import { createMissingReports } from '../../src/login/missing-reports.js';
@@ -16,6 +17,7 @@ import { ThrottledAccounts } from '../../src/login/throttled-accounts.js';
 import { defaultLoginSettings, type LoginSettings } from '../../src/rules/login-policy.js';
 import { compilePolicy, LivePolicy } from '../../src/rules/policy.js';
 import { defaultSitePaths } from '../../src/site.js';
+import { createTwoFactorHooks } from '../../src/two-factor/request-hooks.js';
 import type { TwoFactorRequirement } from '../../src/two-factor/steps.js';
 import type { TwoFactorFlow } from '../../src/two-factor/two-factor-flow.js';
 import type { Signal } from '../../src/wordpress/signature.js';
@@ -170,19 +172,24 @@ export async function loginGateUnderTest(
       if (!wordpress.bare && !wordpress.down) staffChecks.recordSignal(id, signalOf(wordpress.old ? '-' : 'S'));
     },
   });
+  const secondFactor = createTwoFactorHooks(twoFactor);
   const guard = createGuardServer({
     config,
     live,
     logger,
     clock,
     api: (_request, response) => void response.writeHead(404).end(),
-    visits: { add: (_site, { target, status, rule }) => void visits.push(`${status} ${target} ${rule}`) },
     onSignal: ({ id }, signal) => staffChecks.recordSignal(id, signal),
     staffChecks,
-    login: {
-      ...{ attempts, throttled, twoFactor, basicCredentials, missingReports, clock, logger },
-      waitMs: 2000,
-      whenStored: () => gate.settled(),
+    hooks: {
+      onPage: secondFactor.onPage,
+      onAllowed: createLoginHook({
+        ...{ attempts, throttled, basicCredentials, missingReports, clock, logger },
+        secondFactor: () => secondFactor,
+        waitMs: 2000,
+        whenStored: () => gate.settled(),
+      }),
+      visits: { add: (_site, { target, status, rule }) => void visits.push(`${status} ${target} ${rule}`) },
     },
   });
   const bound = await guard.listen();

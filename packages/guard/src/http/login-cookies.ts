@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { cookieValues, writeCookie } from '../http/headers.js';
-import type { SiteId, SitePaths } from '../site.js';
-import type { LoginAttempts } from './attempts.js';
+import type { SitePaths } from '../site.js';
+import { cookieValues, writeCookie } from './headers.js';
 
 /** The purposes of signed cookies. Each has its own key, derived from the site's secret. */
 export type CookiePurpose = 'device' | 'visit';
@@ -111,11 +110,6 @@ export function readKnownBrowser(secret: string, cookieHeader: string | undefine
   return null;
 }
 
-/** The key under which a browser's failures are counted, apart from those of addresses. */
-export function toBrowserKey(device: KnownBrowser): string {
-  return `device:${device.id}`;
-}
-
 /**
  * `Set-Cookie` text for a browser that has just logged in.
  *
@@ -154,6 +148,11 @@ export function hasLoginPageCookie(secret: string, cookieHeader: string | undefi
   );
 }
 
+/** Whether this browser opened the hidden login recently or has logged in before. Its cookies are signed. */
+export function isKnownBrowser(secret: string, cookieHeader: string | undefined, now: number): boolean {
+  return hasLoginPageCookie(secret, cookieHeader, now) || readKnownBrowser(secret, cookieHeader, now) !== null;
+}
+
 /** `Set-Cookie` text of the login-page cookie. */
 export function createLoginPageCookie(
   secret: string,
@@ -161,18 +160,4 @@ export function createLoginPageCookie(
 ): string {
   const value = String(Math.floor(visit.now / 1000) + LOGIN_PAGE_SECONDS);
   return createSignedCookie(secret, 'visit', value, { ...visit, seconds: LOGIN_PAGE_SECONDS });
-}
-
-/**
- * Records a login: the failures of address and browser at that account are forgiven, unless the entry is locked.
- *
- * @param who `key`: the key under which the request's failures are counted, beside the browser's
- */
-export function recordSuccess(
-  attempts: Pick<LoginAttempts, 'recordSuccess'>,
-  who: { readonly site: SiteId; readonly key: string; readonly device: KnownBrowser | null; readonly user: number },
-  now: number,
-): void {
-  attempts.recordSuccess(who.site, who.key, who.user, now);
-  if (who.device !== null) attempts.recordSuccess(who.site, toBrowserKey(who.device), who.user, now);
 }

@@ -1,98 +1,83 @@
 import { randomBytes } from 'node:crypto';
+import type { Exchange, ResponseHook } from '../hooks.js';
 import type { RawHeaders } from '../http/headers.js';
-import { startsSession } from '../http/session-cookies.js';
-import type { Logger } from '../lib/logger.js';
-import type { LoginAttempts } from '../login/attempts.js';
 import {
   cookieFolder,
   createKnownBrowserCookie,
   createLoginPageCookie,
-  recordSuccess,
-  toBrowserKey,
-} from '../login/login-cookies.js';
-import {
-  classifyUnsignedResponse,
-  type FoundReport,
-  type MissingReports,
-  toCountedOutcome,
-} from '../login/missing-reports.js';
-import type { CheckOutcome } from '../login/password-check-queue.js';
-import type { ThrottledAccounts } from '../login/throttled-accounts.js';
+  isKnownBrowser,
+  type KnownBrowser,
+} from '../http/login-cookies.js';
+import { startsSession } from '../http/session-cookies.js';
 import { isLoginForm } from '../rules/login-policy.js';
-import type { SessionCookieNames, SiteId } from '../site.js';
-import { readOwnTarget } from '../two-factor/redirect-target.js';
-import type { TwoFactorRequirement } from '../two-factor/steps.js';
-import type { ResponseHooks } from '../upstream/forward.js';
-import { type LoginReport, type RefuseReason, readLoginReport } from '../wordpress/login-headers.js';
-import { isMember, type Signal } from '../wordpress/signature.js';
-import type { LoginAdmission, RequestCredentials } from './admit-login.js';
-import { type Allowed, isKnownBrowser } from './evaluate.js';
+import type { SessionCookieNames } from '../site.js';
+import type { LoginContext, LoginReport, RefuseReason } from '../wordpress/login-headers.js';
+import { isMember } from '../wordpress/signature.js';
+import { type Permit, recordSuccess, toBrowserKey } from './attempts.js';
+import type { RequestCredentials } from './basic-credentials.js';
+import type { PasswordLikelihood } from './concurrency-limiter.js';
+import type { LoginServices } from './login-services.js';
+import { classifyUnsignedResponse, type FoundReport, toCountedOutcome } from './missing-reports.js';
+import type { CheckOutcome } from './password-check-queue.js';
 
-export interface LoginHooksContext {
-  readonly attempts: LoginAttempts;
-  readonly throttled: ThrottledAccounts;
-  readonly clock: () => number;
-  readonly logger: Logger;
-  readonly missingReports: MissingReports;
-  /** See `LoginAttemptRepository.whenStored`. */
-  whenStored(site: SiteId): Promise<void>;
+/** Rule by which requests are recorded that are refused because of failed logins. */
+export const LOGIN_LIMIT = 'login-limit';
+
+/** How a request is forwarded to WordPress. */
+export interface LoginAdmission {
+  /** Content of the signed context header to WordPress; null for none. */
+  readonly loginContext: LoginContext | null;
+  readonly permit: Permit | null;
+  readonly certain: boolean;
+  readonly likelihood: PasswordLikelihood;
+  /** End of the lockout that forbids password checks, milliseconds since the Unix epoch; null without one. */
+  readonly lockedUntil: number | null;
+  readonly device: KnownBrowser | null;
+  /** Key that failures are counted under, besides that of the browser. */
+  readonly key: string;
 }
 
-/** A request that is being forwarded to WordPress, and what concerns its passwords. */
-export interface LoginRequest {
-  readonly allowed: Allowed;
-  readonly requestId: string;
-  readonly cookie: string | undefined;
-  readonly admitted: LoginAdmission;
-  /** Its `Authorization: Basic` credentials, or null. */
-  readonly basic: RequestCredentials | null;
-  /** The connector's signal in the response; set before `onLoginReport` is called. */
-  signal(): Signal;
-  /** A password was wrong. The one place where failed logins are counted. @param user login that it was for */
-  onFailed(user: string): void;
-  /** Guard's order made WordPress refuse a password unchecked. */
-  onCheckRefused(why: RefuseReason): void;
-  /**
-   * A second factor is required: the client gets the pages of two-factor authentication.
-   *
-   * @param headers of WordPress's response, which the client does not get
-   */
-  onFactor(needed: TwoFactorRequirement, headers: RawHeaders): void;
-  /** WordPress's response would reveal that a login exists: the client gets a decoy 404. */
-  onHidden(): void;
-}
-
-/** Records the outcome of the passwords in a request, releases its permit, and withholds what must not reach the client. */
-export function createLoginHooks(context: LoginHooksContext, login: LoginRequest): ResponseHooks {
-  const { allowed, requestId, basic } = login;
-  const { permit, certain, likelihood, device, key, lockedUntil } = login.admitted;
+/**
+ * Records the outcome of the passwords in a request, releases its permit, and withholds what must not reach the client.
+ *
+ * @param basic its `Authorization: Basic` credentials, or null
+ */
+export function createLoginResponseHook(
+  login: LoginServices,
+  exchange: Exchange,
+  admitted: LoginAdmission,
+  basic: RequestCredentials | null,
+): ResponseHook {
+  const { allowed, requestId } = exchange;
+  const { cookie } = exchange.request.headers;
+  const { permit, certain, likelihood, device, key, lockedUntil } = admitted;
   const { site, policy, address, loginRoute } = allowed;
   const { id, secret } = site.config;
   const { limit, hasCustomUrl } = policy.login;
 
   const recordFailure = (user: number, name = ''): void => {
-    login.onFailed(name);
-    const now = context.clock();
-    const entry = context.attempts.recordFailure(id, key, limit, now, user);
+    exchange.countLoginFailure(name);
+    const now = login.clock();
+    const entry = login.attempts.recordFailure(id, key, limit, now, user);
     if (entry.lockedUntil > now && entry.lastFailure === now) {
       const until = new Date(entry.lockedUntil).toISOString();
-      context.logger.info(
+      login.logger.info(
         { event: 'login-locked', site: id, address: address.text, failures: entry.failures, until, requestId },
         'An address failed to log in too often and has to wait.',
       );
     }
     if (limit === 0) return;
     // For any account, so that a cookie that many addresses guess with soon loses its privilege.
-    if (device !== null) context.attempts.recordFailure(id, toBrowserKey(device), limit, now, user);
+    if (device !== null) login.attempts.recordFailure(id, toBrowserKey(device), limit, now, user);
     throttle(user, now);
   };
 
   const throttle = (user: number, now: number): void => {
-    if (user !== 0 && !device?.users.includes(user)) context.throttled.recordFailure(id, user, now);
+    if (user !== 0 && !device?.users.includes(user)) login.throttled.recordFailure(id, user, now);
   };
 
   const addCookies = (headers: RawHeaders, report: LoginReport | null, isLoginPage: boolean): void => {
-    const where = { home: cookieFolder(policy.paths), scheme: allowed.scheme, now: context.clock() };
+    const where = { home: cookieFolder(policy.paths), scheme: allowed.scheme, now: login.clock() };
     if (report !== null && report.ok !== null && BROWSER_ROUTES.has(report.ok.route)) {
       const knownBrowser = { ...where, device, user: report.ok.id, freshId: randomBytes(8).toString('hex') };
       headers.push('Set-Cookie', createKnownBrowserCookie(secret, knownBrowser));
@@ -102,7 +87,7 @@ export function createLoginHooks(context: LoginHooksContext, login: LoginRequest
 
   const count = (read: LoginReport): CheckOutcome => {
     for (const failure of read.failed) recordFailure(failure.id, failure.user);
-    if (read.ok !== null) recordSuccess(context.attempts, { site: id, key, device, user: read.ok.id }, context.clock());
+    if (read.ok !== null) recordSuccess(login.attempts, { site: id, key, device, user: read.ok.id }, login.clock());
     if (read.failed.length > 0) return 'wrong';
     // An empty report means that a correct password was refused for another reason, which is no guess.
     return read.ok !== null || read.factor !== null || read.refused === 0 ? 'right' : 'wrong';
@@ -116,7 +101,7 @@ export function createLoginHooks(context: LoginHooksContext, login: LoginRequest
     const others = read.failed.filter(({ route }) => route !== APPLICATION_PASSWORD);
     const end = (counted: LoginReport): Promise<void> | null => {
       permit?.release(counted === read ? count(read) : counted.failed.length > 0 ? count(counted) : 'none');
-      return limit === 0 ? null : context.whenStored(id);
+      return limit === 0 ? null : login.whenStored(id);
     };
     if (limit === 0 || basic === null || others.length === read.failed.length) return end(read);
     // The request keeps its permit until the web server's check is known, so that the limit of guesses under way holds.
@@ -153,17 +138,17 @@ export function createLoginHooks(context: LoginHooksContext, login: LoginRequest
         (loginRoute === 'login' || loginRoute === 'signup') && beginsSession(headers, policy.sessionCookies),
     });
     const expected = verdict === 'expected';
-    if (expected && (status !== null || whole)) context.missingReports.recordMissing(site.config, requestId, status);
-    if (verdict !== 'nothing' && !(likelihood === 'view' && context.missingReports.pending > MAX_PENDING_VIEWS)) {
+    if (expected && (status !== null || whole)) login.missingReports.recordMissing(site.config, requestId, status);
+    if (verdict !== 'nothing' && !(likelihood === 'view' && login.missingReports.pending > MAX_PENDING_VIEWS)) {
       permit?.leaveQueue();
-      const found = context.missingReports
+      const found = login.missingReports
         .find(site.config, requestId, (report) => recordFound(report, expected))
-        .then(() => context.whenStored(id));
+        .then(() => login.whenStored(id));
       // The response waits where a check may precede it. A page or file of the web server itself does not.
       return expected || status === null || status >= 500 ? resolveWithin(found, WAIT_FOR_REPORT_MS) : null;
     }
     // The order to check no password may not have reached the connector.
-    if (lockedUntil !== null && certain && whole) context.missingReports.recordMissing(site.config, requestId, status);
+    if (lockedUntil !== null && certain && whole) login.missingReports.recordMissing(site.config, requestId, status);
     permit?.release();
     return null;
   };
@@ -171,14 +156,13 @@ export function createLoginHooks(context: LoginHooksContext, login: LoginRequest
   let report: LoginReport | null = null;
   return {
     outlivesClient: permit !== null,
-    onLoginReport(value, status, headers) {
-      const read = value === undefined ? null : readLoginReport(secret, value, requestId);
-      const signal = login.signal();
-      if (signal.kind === 'ok' && limit !== 0) context.missingReports.recordSigned(id);
+    onReport(read, status, headers) {
+      const { signal } = exchange;
+      if (signal.kind === 'ok' && limit !== 0) login.missingReports.recordSigned(id);
       if (read === null) {
         if (signal.kind !== 'ok') return recordMissingReport(status, headers);
         // With a cookie as well, the cookie may be what authenticated the user.
-        if (isMember(signal) && login.cookie === undefined) basic?.takenByPlugin();
+        if (isMember(signal) && cookie === undefined) basic?.takenByPlugin();
         permit?.release('none');
         return null;
       }
@@ -186,49 +170,38 @@ export function createLoginHooks(context: LoginHooksContext, login: LoginRequest
       if (read === 'unreadable') {
         recordFailure(0);
         permit?.release();
-        return limit === 0 ? null : context.whenStored(id);
+        return limit === 0 ? null : login.whenStored(id);
       }
       report = read;
-      const why = login.admitted.loginContext?.why;
-      if (read.refused > 0 && read.failed.length === 0 && why !== undefined) login.onCheckRefused(why);
-      if (read.refused > 0 && lockedUntil !== null) addRetryAfter(headers, status, lockedUntil - context.clock());
+      const why = admitted.loginContext?.why;
+      if (read.refused > 0 && read.failed.length === 0 && why !== undefined) {
+        exchange.recordCheckRefused(CHECK_REFUSALS[why]);
+      }
+      if (read.refused > 0 && lockedUntil !== null) addRetryAfter(headers, status, lockedUntil - login.clock());
       const stored = countReport(read);
       // A refused check must look like a failed one, and take as long.
       return read.failed.length + read.refused > 0 ? stored : null;
     },
     onHead(status, headers) {
       if (report !== null && report.factor !== null) {
-        const { id: userId, site: sitePath, withheld, ...needed } = report.factor;
-        const { facts, scheme, host, uri, target } = allowed;
-        const request = { method: facts.method, scheme, host, target: uri ?? target };
-        // An address of the visitor's choice comes first; WordPress looks at it when it makes the session.
-        const own = withheld ? readOwnTarget(request, { status, headers, site: site.config }) : null;
-        const isOwn = own !== null && (status !== 200 || needed.redirect === '');
-        login.onFactor(
-          { userId, ...needed, sitePath, decided: isOwn, redirect: isOwn ? own : needed.redirect },
-          headers,
-        );
-        return true;
+        login.secondFactor().begin(exchange, report.factor, { status, headers });
+        return 'replaced';
       }
       if (!hasCustomUrl) {
         if (report !== null && report.ok !== null) addCookies(headers, report, false);
-        return false;
+        return 'send';
       }
-      const signal = login.signal();
-      const mayOpenAdmin =
-        loginRoute !== 'admin' || isKnownBrowser({ secret, cookie: login.cookie, now: context.clock() });
+      const { signal } = exchange;
+      const mayOpenAdmin = loginRoute !== 'admin' || isKnownBrowser(secret, cookie, login.clock());
       // An unknown browser gets a page of wp-admin only if the connector confirms that WordPress accepted the cookie. Other
       // addresses may contain the name too (`/author/wp-admin/`); a response there proves nothing about the cookie.
       const isKnown = mayOpenAdmin || isMember(signal);
       // The web server found the request too long or malformed. It responds in the same way to a missing page, whose request
       // has the same length.
-      if (!isKnown && signal.kind === 'missing' && WEB_SERVER_STATUSES.has(status)) return false;
-      if (!isKnown || (signal.kind === 'ok' && signal.flags.includes('a'))) {
-        login.onHidden();
-        return true;
-      }
+      if (!isKnown && signal.kind === 'missing' && WEB_SERVER_STATUSES.has(status)) return 'send';
+      if (!isKnown || (signal.kind === 'ok' && signal.flags.includes('a'))) return 'decoy-404';
       addCookies(headers, report, loginRoute === 'login' || loginRoute === 'signup' || !mayOpenAdmin);
-      return false;
+      return 'send';
     },
     onNoResponse(sent) {
       if (sent === 'whole' || (sent === 'part' && certain)) return recordMissingReport(null, [], sent === 'whole');
@@ -237,6 +210,15 @@ export function createLoginHooks(context: LoginHooksContext, login: LoginRequest
     },
   };
 }
+
+/** Rules by which requests are recorded whose passwords WordPress had to refuse unchecked. */
+const CHECK_REFUSALS: Readonly<Record<RefuseReason, string>> = {
+  locked: LOGIN_LIMIT,
+  busy: LOGIN_LIMIT,
+  access: 'login-access',
+  away: 'away-mode',
+  'other-site': 'other-site',
+};
 
 /** While more reports than these are missing, those of page views that ended with an error are not fetched. */
 const MAX_PENDING_VIEWS = 2000;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { PASSWORD } from '../../test/support/fake-wordpress.js';
 import { type AskOptions, form, loginGateUnderTest, type Told } from '../../test/support/login-gate.js';
 import { eventually } from '../../test/support/scratch.js';
-import { HUNG_AFTER_MS } from '../login/concurrency-limiter.js';
+import { HUNG_AFTER_MS } from './concurrency-limiter.js';
 
 describe('a login', () => {
   it('with a wrong password is answered only when the count is stored, everything else at once', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cookieValues } from '../http/headers.js';
+import { cookieValues } from './headers.js';
 import {
   createKnownBrowserCookie,
   createLoginPageCookie,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { english } from '../i18n/language.js';
 import { formatClockTime, formatDayAndTime, formatShortTimeLeft, formatTimeLeft } from '../i18n/time-labels.js';
-import { renderVisitorPage } from '../pages/visitor-page.js';
-import { visitorPages } from '../pages/visitor-pages.js';
-import { contentStyles, visitorStyles } from '../pages/visitor-styles.js';
-import { awayPage, lockedPage } from './login-pages.js';
+import { awayPage, lockedPage } from './login-closed-pages.js';
+import { renderVisitorPage } from './visitor-page.js';
+import { visitorPages } from './visitor-pages.js';
+import { contentStyles, visitorStyles } from './visitor-styles.js';
 
 const NOW = Date.UTC(2026, 10, 21, 13, 33);
 const HOUR = 3600_000;

@@ -6,8 +6,8 @@ import { fakeWordPress } from '../../test/support/fake-wordpress.js';
 import { dataFolderFor } from '../../test/support/running-guard.js';
 import { eventually } from '../../test/support/scratch.js';
 import { SECRET } from '../../test/support/site-config.js';
-import { sqlLoginAttemptStore } from '../login/login-attempts-store.js';
 import { openSqlite } from '../storage/sqlite.js';
+import { sqlLoginAttemptStore } from './login-attempts-store.js';
 
 /** Guard in a process of its own, and a way to hold up every write to its database. */
 async function processUnderTest() {

@@ -5,7 +5,7 @@ import { passingTime } from '../../test/support/passing-time.js';
 import { eventually } from '../../test/support/scratch.js';
 import { cataloguesFolder, createLanguages } from '../i18n/languages.js';
 import { silentLogger } from '../lib/logger.js';
-import { BasicCredentials } from '../login/basic-credentials.js';
+import { BasicCredentials } from './basic-credentials.js';
 
 const LIMIT = 5;
 const KEY = 'ck_shop:cs_secret';

@@ -8,8 +8,8 @@ import {
   formatUnits,
   isSameDay,
 } from '../i18n/time-labels.js';
-import { renderVisitorPage, type VisitorPage, withParts } from '../pages/visitor-page.js';
-import { escapeHtml, withHost } from '../pages/visitor-pages.js';
+import { renderVisitorPage, type VisitorPage, withParts } from './visitor-page.js';
+import { escapeHtml, withHost } from './visitor-pages.js';
 
 /** The values of the two pages of a closed login. Times are milliseconds since the Unix epoch. */
 export interface ClosedLogin {
@@ -33,6 +33,11 @@ const STEPS = [
   { count: 24, unit: 'hour', later: 'If attempts go on' },
   { count: 7, unit: 'day', later: 'After that' },
 ] as const;
+
+/** Sentence that says how long an address is locked. @param ms time left, milliseconds */
+export function toLockedSentence(language: Language, ms: number): string {
+  return language.translate('Too many login attempts. Try again in {time}.', { time: formatTimeLeft(language, ms) });
+}
 
 /** The page for a locked address. @param stage the active waiting time */
 export function lockedPage(language: Language, facts: ClosedLogin, stage: 1 | 2 | 3): string {

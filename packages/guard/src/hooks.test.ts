@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { combineHooks, type RequestHooks } from './hooks.js';
+
+const hooks: RequestHooks = { onPage: () => false, onAllowed: () => {}, visits: { add: () => {} } };
+const { onPage, onAllowed, visits } = hooks;
+
+describe('the hooks of all features', () => {
+  it('are those that each of them fills, in any order', () => {
+    expect(combineHooks([{}, { visits }, { onAllowed }, {}, { onPage }])).toEqual(hooks);
+  });
+
+  it.each(['onPage', 'onAllowed', 'visits'] as const)('have %s only once', (name) => {
+    expect(() => combineHooks([hooks, { [name]: hooks[name] }])).toThrow(`More than one feature has the hook ${name}.`);
+  });
+
+  it.each(['onPage', 'onAllowed', 'visits'] as const)('are refused without %s', (name) => {
+    const { [name]: _left, ...others } = hooks;
+    expect(() => combineHooks([others])).toThrow(`No feature has the hook ${name}.`);
+  });
+});

@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest';
+import type { Exchange, RequestHooks, ResponseHook } from '../src/hooks.js';
+import { RawClient, statusOf } from './raw-client.js';
+import { startGateway, webServer } from './running-gateway.js';
+import { eventually } from './support/scratch.js';
+
+const GET = 'GET /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+
+/** A hook for the response that notes its calls. */
+function notedHook(calls: string[], change: Partial<ResponseHook> = {}): ResponseHook {
+  return {
+    outlivesClient: false,
+    onReport(report, status) {
+      calls.push(`report ${report} ${status}`);
+      return null;
+    },
+    onHead(status) {
+      calls.push(`head ${status}`);
+      return 'send';
+    },
+    onNoResponse(sent) {
+      calls.push(`no response, sent ${sent}`);
+      return null;
+    },
+    ...change,
+  };
+}
+
+/** The gateway with hooks, in front of a web server that names each target that it was asked for. */
+async function gatewayWith(hooks: Partial<RequestHooks>) {
+  const reached: string[] = [];
+  const port = await webServer((request, response) => {
+    reached.push(`${request.method} ${request.url}`);
+    response.setHeader('X-Powered-By', 'PHP');
+    response.end('from WordPress');
+  });
+  return { gateway: await startGateway(port, { hooks }), reached };
+}
+
+describe('a feature that answers a request itself', () => {
+  const answering: RequestHooks['onPage'] = (exchange) => {
+    if (exchange.allowed.facts.path !== '/page') return false;
+    exchange.prepareResponse();
+    exchange.response.end('from a feature');
+    return true;
+  };
+
+  it('sends its response with the headers of the rules, and WordPress gets nothing', async () => {
+    const { gateway, reached } = await gatewayWith({ onPage: answering });
+    gateway.rule({ options: { xss_protection: 1 } });
+    const received = await new RawClient(gateway.port).send(GET).end();
+    expect(received).toMatch(/^HTTP\/1\.1 200 [\s\S]*\r\nContent-Security-Policy: [\s\S]*from a feature/i);
+    expect(reached).toEqual([]);
+    expect(gateway.visits.map(({ target, status, rule }) => `${target} ${status} ${rule}`)).toEqual(['/page 200 null']);
+  });
+
+  it('is sent the body by a client that waits to be asked for it', async () => {
+    const { gateway } = await gatewayWith({ onPage: answering });
+    const head =
+      'POST /page HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n';
+    const client = new RawClient(gateway.port).send(head);
+    await client.until((text) => text.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+    expect(await client.send('ok').end()).toContain('from a feature');
+  });
+
+  it('leaves all other requests to WordPress', async () => {
+    const { gateway, reached } = await gatewayWith({ onPage: answering });
+    await new RawClient(gateway.port).send(GET.replace('/page', '/other')).end();
+    expect(reached).toEqual(['GET /other']);
+  });
+});
+
+describe('a feature that admits requests', () => {
+  it('lets one go on later, and hears of its response first and of its head then', async () => {
+    const calls: string[] = [];
+    const { gateway, reached } = await gatewayWith({
+      onAllowed: (_exchange, next) => void setTimeout(() => next.allow(null, notedHook(calls)), 20),
+    });
+    expect(await new RawClient(gateway.port).send(GET).end()).toContain('from WordPress');
+    expect(reached).toEqual(['GET /page']);
+    expect(calls).toEqual(['report null 200', 'head 200']);
+  });
+
+  it('needs no hook for the response', async () => {
+    const { gateway } = await gatewayWith({ onAllowed: (_exchange, next) => next.allow(null, null) });
+    expect(await new RawClient(gateway.port).send(GET).end()).toContain('from WordPress');
+  });
+
+  it('refuses one by a rule of its own, which is recorded', async () => {
+    const { gateway, reached } = await gatewayWith({
+      onAllowed: (_exchange, next) =>
+        next.refuse('login-limit', { kind: 'locked', until: Date.now() + 60_000, stage: 1 }),
+    });
+    expect(statusOf(await new RawClient(gateway.port).send(GET).end())).toBe(429);
+    expect(gateway.visits.map(({ status, rule }) => `${status} ${rule}`)).toEqual(['429 login-limit']);
+    expect(reached).toEqual([]);
+  });
+
+  it('says that the client has gone, and that is recorded', async () => {
+    const { gateway, reached } = await gatewayWith({
+      onAllowed: ({ response }, next) => void response.once('close', () => next.clientClosed()),
+    });
+    const client = new RawClient(gateway.port).send(GET);
+    await eventually(() => gateway.server.connections === 1);
+    client.socket.destroy();
+    await eventually(() => gateway.visits.length === 1);
+    expect(gateway.visits.map(({ status, rule }) => `${status} ${rule}`)).toEqual(['499 null']);
+    expect(reached).toEqual([]);
+  });
+
+  it('gets back what it gave when the gateway refuses the request after all', async () => {
+    const calls: string[] = [];
+    const { gateway, reached } = await gatewayWith({
+      onAllowed: (_exchange, next) => next.allow({ path: `/${'x'.repeat(9000)}` }, notedHook(calls)),
+    });
+    expect(statusOf(await new RawClient(gateway.port).send(GET).end())).toBe(414);
+    expect(calls).toEqual(['no response, sent nothing']);
+    expect(reached).toEqual([]);
+  });
+
+  it('gets it back when there is no response', async () => {
+    const calls: string[] = [];
+    const port = await webServer((request) => void request.socket.destroy());
+    const gateway = await startGateway(port, {
+      hooks: { onAllowed: (_exchange, next) => next.allow(null, notedHook(calls)) },
+    });
+    expect(statusOf(await new RawClient(gateway.port).send(GET.replace('GET', 'DELETE')).end())).toBe(502);
+    expect(calls).toEqual(['no response, sent whole']);
+  });
+
+  it('tells the requests of one connection apart', async () => {
+    const seen: Exchange[] = [];
+    const { gateway } = await gatewayWith({
+      onAllowed(exchange, next) {
+        seen.push(exchange);
+        next.allow(null, null);
+      },
+    });
+    await new RawClient(gateway.port).send(`GET /first HTTP/1.1\r\nHost: a\r\n\r\n${GET}`).end();
+    expect(seen.map(({ allowed }) => allowed.target)).toEqual(['/first', '/page']);
+    expect(new Set(seen.map(({ requestId }) => requestId)).size).toBe(2);
+  });
+});
+
+describe('a hook of a response', () => {
+  it('may send another one, and the rest of WordPress’s goes nowhere', async () => {
+    const { gateway } = await gatewayWith({
+      onAllowed(exchange, next) {
+        const onHead: ResponseHook['onHead'] = () => {
+          exchange.prepareResponse();
+          exchange.response.end('from a feature');
+          return 'replaced';
+        };
+        next.allow(null, notedHook([], { onHead }));
+      },
+    });
+    const received = await new RawClient(gateway.port).send(GET).end();
+    expect(received).toContain('from a feature');
+    expect(received).not.toContain('from WordPress');
+    expect(received).not.toContain('X-Powered-By');
+  });
+
+  it('may have the client get the response of a missing page', async () => {
+    const { gateway, reached } = await gatewayWith({
+      onAllowed: (_exchange, next) => next.allow(null, notedHook([], { onHead: () => 'decoy-404' })),
+    });
+    await new RawClient(gateway.port).send(GET).end();
+    expect(reached).toHaveLength(2);
+    expect(reached[1]).toMatch(/^GET \/(?!page$)/);
+  });
+
+  it('may add headers, before those of the rules', async () => {
+    const { gateway } = await gatewayWith({
+      onAllowed(_exchange, next) {
+        const onHead: ResponseHook['onHead'] = (_status, headers) => {
+          headers.push('Set-Cookie', 'a=1');
+          return 'send';
+        };
+        next.allow(null, notedHook([], { onHead }));
+      },
+    });
+    expect(await new RawClient(gateway.port).send(GET).end()).toContain('Set-Cookie: a=1\r\n');
+  });
+
+  it('holds the response back until it has stored what it has to', async () => {
+    let store = (): void => {};
+    const { gateway } = await gatewayWith({
+      onAllowed(_exchange, next) {
+        const stored = new Promise<void>((resolve) => {
+          store = resolve;
+        });
+        next.allow(null, notedHook([], { onReport: () => stored }));
+      },
+    });
+    const client = new RawClient(gateway.port).send(GET);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(client.received).toBe('');
+    store();
+    expect(await client.end()).toContain('from WordPress');
+  });
+});
+
+describe('the probe of an exchange', () => {
+  it('asks the same target by the same method, with other headers and no body', async () => {
+    const heads: string[] = [];
+    const port = await webServer((request, response) => {
+      heads.push(
+        `${request.method} ${request.url} ${request.headers.authorization} ${request.headers['content-length']}`,
+      );
+      response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end();
+    });
+    let outcome: unknown;
+    const gateway = await startGateway(port, {
+      hooks: {
+        onAllowed(exchange, next) {
+          void exchange
+            .probe(['Host', 'a', 'Authorization', 'Basic b3RoZXI=', 'Content-Length', '2'])
+            .then(({ status, isSigned }) => {
+              outcome = { status, isSigned };
+              next.allow(null, null);
+            });
+        },
+      },
+    });
+    const post = 'POST /page HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok';
+    await new RawClient(gateway.port).send(post).end();
+    expect(outcome).toEqual({ status: 401, isSigned: false });
+    expect(heads).toEqual(['POST /page Basic b3RoZXI= undefined', 'POST /page undefined 2']);
+  });
+
+  it('rejects when there is no answer', async () => {
+    let failed = false;
+    const port = await webServer((request) => void request.socket.destroy());
+    const gateway = await startGateway(port, {
+      hooks: {
+        onAllowed(exchange, next) {
+          exchange.probe(exchange.request.rawHeaders).catch(() => {
+            failed = true;
+            next.refuse('login-limit', null);
+          });
+        },
+      },
+    });
+    expect(statusOf(await new RawClient(gateway.port).send(GET).end())).toBe(429);
+    expect(failed).toBe(true);
+  });
+});
