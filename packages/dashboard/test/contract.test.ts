@@ -8,7 +8,7 @@ import { overviewEndpoints } from '@security-optimizer/contract/overview';
 import { pages } from '@security-optimizer/contract/pages';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
-import { activityOptions, FETCH_OPTIONS, securityOptions } from '../src/api/options.js';
+import { activityOptions, FETCH_OPTIONS, securityOptions, toggleRequestName } from '../src/api/options.js';
 import {
   ebookSource,
   factsSource,
@@ -16,7 +16,6 @@ import {
   notificationsSource,
   rateSource,
 } from '../src/features/security-dashboard/overview.js';
-import { toggleRequestName } from '../src/features/site-security/toggles.js';
 import { bundledIcons } from '../src/ui/icon.js';
 
 describe('the dashboard keeps to the contract, whose table of endpoints it does not load', () => {

@@ -1,12 +1,13 @@
 import { type ActivityOptions, activityOptionsSchema } from '@security-optimizer/contract/activity';
 import { type LoginOptions, loginOptionsSchema } from '@security-optimizer/contract/login';
-import type { SecurityOptions } from '@security-optimizer/contract/protections';
+import type { SecurityField, SecurityOptions, SiteSecurityToggle } from '@security-optimizer/contract/protections';
 import { securityOptionsSchema } from '@security-optimizer/contract/settings';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { isRecord } from '../i18n/locale.js';
+import { translate } from '../i18n/translate.js';
 import { type ApiCall, ApiFailure } from './client.js';
-import type { Notice } from './notices.js';
+import { type Notice, weakenedNotice } from './notices.js';
 import { usePageVisible, useQueryData } from './query-client.js';
 import type { RunRequest } from './run-request.js';
 import { useServices } from './services.js';
@@ -218,6 +219,42 @@ export function useChanges<Options extends object>(
   }
 
   return { changes, change };
+}
+
+export type Toggle = SiteSecurityToggle & { readonly field: SecurityField };
+
+/** Request name of an option; equals the contract's endpoint name. */
+export function toggleRequestName(field: string): string {
+  return `update:${field}`;
+}
+
+/** Mutations of the switches of Site Security. */
+export function useToggles(store: (change: KnownOptions) => void): {
+  readonly changes: Changes<KnownOptions>;
+  readonly change: (toggle: Toggle, wanted: 0 | 1) => void;
+} {
+  const { changes, change } = useChanges<KnownOptions>(securityOptions, store);
+  function toText({ messages: { on, off } }: Toggle, value: 0 | 1 | undefined, message: string): string {
+    const usual = value === 1 ? on : off;
+    // A different message of the server, for example about a partial failure, would contradict the usual text.
+    return message === '' || message === usual ? translate(usual) : '';
+  }
+
+  function set(toggle: Toggle, wanted: 0 | 1): void {
+    const { field } = toggle;
+    change({
+      name: toggleRequestName(field),
+      call: { suffix: toggle.suffix, body: { [field]: wanted } },
+      target: { [field]: wanted },
+      successText: (stored, message) => toText(toggle, stored[field], message),
+      ...(wanted === 0 && {
+        successNotice: (stored, message) =>
+          weakenedNotice(toText(toggle, stored[field], message) || translate(message), () => set(toggle, 1)),
+      }),
+    });
+  }
+
+  return { changes, change: set };
 }
 
 /** The options to show: pending changes count already. */

@@ -21,9 +21,8 @@ import { toHostName } from './machine-hosts.js';
 import { FAILURE_PAGES, reportUpstreamFailure } from './observer.js';
 import type { Peer } from './peer.js';
 import { probeWebServer } from './probe.js';
-import { createResponder, editForwardedHeaders, prepareOwnResponse, type Responder } from './respond.js';
+import { createResponder, editForwardedHeaders, prepareOwnResponse, type Responder, recordVisit } from './respond.js';
 import { sendAsset, toAssetName } from './shared-assets.js';
-import { recordVisit } from './visits.js';
 
 /**
  * Handles one request from its head to its response: facts, rules, then guard's own API or WordPress.

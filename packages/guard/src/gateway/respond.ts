@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { LoginClosed } from '../hooks.js';
+import { findScheme } from '../http/client-address.js';
 import type { RawHeaders } from '../http/headers.js';
 import { type RequestFacts, toRequestFacts } from '../http/request-facts.js';
 import { toReference } from '../http/request-id.js';
@@ -12,9 +13,11 @@ import { awayPage, type ClosedLogin, lockedPage, toLockedSentence } from '../pag
 import { type PageName, visitorPage, visitorPages } from '../pages/visitor-pages.js';
 import { endResponse, scheduleWrite } from '../upstream/batched-writes.js';
 import { CLIENT_CLOSED_REQUEST } from '../upstream/forward.js';
+import { CRON_HEADER, isSignedCronRequest } from '../wordpress/signature.js';
 import type { GatewayContext } from './context.js';
 import type { Allowed, Decision } from './evaluate.js';
-import { recordVisit } from './visits.js';
+import { isTrustedFor } from './peer.js';
+import type { VisitContext, VisitOrigin } from './visits.js';
 
 /** Responses that guard sends itself. Each is recorded for the Activity Log and carries the rules' headers. */
 export interface Responder {
@@ -346,3 +349,73 @@ export function editForwardedHeaders(
   }));
   allowed.policy.editResponseHeaders(facts, headers, onRuleError);
 }
+
+/** What else is known of a request when its response is decided. */
+export interface VisitFacts {
+  readonly requestId?: string;
+  /** Logins whose passwords were wrong; see `Exchange.countLoginFailure`. */
+  readonly failed?: readonly string[];
+}
+
+/** What is read of a request. */
+export type RecordedRequest = Pick<IncomingMessage, 'url' | 'headers' | 'method'> & {
+  readonly socket?: IncomingMessage['socket'];
+};
+
+/**
+ * Records a request for the Activity Log once its response is decided. A request that belongs to no site is recorded for
+ * the only site, if there is exactly one.
+ *
+ * @param status of the response
+ * @param rule name of the rule that refused it, or null
+ */
+export function recordVisit(
+  context: VisitContext,
+  origin: VisitOrigin,
+  request: RecordedRequest,
+  status: number,
+  rule: string | null,
+  { requestId, failed }: VisitFacts = NO_FACTS,
+): void {
+  const { site, address } = origin;
+  const { config } = site ?? context.router.only ?? NO_SITE;
+  if (config === null) return;
+  const target = request.url as string;
+  const agent = (): string | null => request.headers['user-agent'] ?? null;
+  const proof = rule === null ? request.headers[CRON_PROOF] : undefined;
+  if (proof === undefined) {
+    context.visits.add(config.id, {
+      ...{ address, target, status, rule, agent },
+      method: request.method ?? '',
+      failedLogins: failed === undefined ? 0 : failed.length,
+      tried: failed?.[0] ?? '',
+      ...(requestId === undefined ? {} : { requestId }),
+      referer: () => request.headers.referer ?? null,
+      origin: () => toOrigin(context, origin, request),
+    });
+  } else {
+    const call = { method: request.method ?? '', target };
+    const isOwnCron = isSignedCronRequest(config.secret, proof, call, context.clock());
+    context.visits.add(config.id, { address, target, status, rule, agent, isOwnCron });
+  }
+}
+
+const NO_FACTS: VisitFacts = {};
+
+/** Scheme and host that the client asked, or null. */
+function toOrigin(
+  { findPeer, trusted }: Pick<VisitContext, 'findPeer' | 'trusted'>,
+  { host = '', scheme, site }: VisitOrigin,
+  request: RecordedRequest,
+): string | null {
+  if (host === '') return null;
+  if (scheme !== undefined) return `${scheme}://${host}`;
+  const peer = request.socket && findPeer(request.socket);
+  if (peer === undefined) return `http://${host}`;
+  const asTrusted = { address: peer.address, isTrusted: isTrustedFor(peer, site?.trusted), scheme: peer.scheme };
+  return `${findScheme(asTrusted, request.headers, site?.trusted ?? trusted.addresses)}://${host}`;
+}
+
+const CRON_PROOF = CRON_HEADER.toLowerCase();
+
+const NO_SITE = { config: null };

@@ -23,8 +23,9 @@ import { OpenTunnels } from './open-tunnels.js';
 import { type Peer, TrustedProxies } from './peer.js';
 import { ProxyProtocol } from './proxy-protocol.js';
 import { findRawRequest, type RefusedBytes } from './raw-target.js';
+import { recordVisit } from './respond.js';
 import { SiteRouter } from './site-router.js';
-import { findOrigin, recordMalformedRequest, recordVisit, SessionCache } from './visits.js';
+import { findOrigin, recordMalformedRequest, SessionCache } from './visits.js';
 import { acceptHandshake, openWebSocket } from './websocket.js';
 
 export interface GuardServerOptions {

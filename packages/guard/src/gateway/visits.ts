@@ -1,13 +1,11 @@
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { VisitSink } from '../hooks.js';
-import { findClient, findScheme } from '../http/client-address.js';
+import { findClient } from '../http/client-address.js';
 import { readSessionCookie } from '../http/session-cookies.js';
 import type { Address } from '../lib/address.js';
 import type { Clock } from '../lib/clock.js';
 import { setBounded } from '../lib/set-bounded.js';
 import type { SessionCookieNames, SiteId } from '../site.js';
-import { CRON_HEADER, isSignedCronRequest } from '../wordpress/signature.js';
 import { isTrustedFor, type Peer, type TrustedProxies } from './peer.js';
 import type { RefusedBytes } from './raw-target.js';
 import type { RoutedSite, SiteRouter } from './site-router.js';
@@ -31,76 +29,6 @@ export interface VisitOrigin {
   /** Known for allowed requests. */
   readonly scheme?: 'http' | 'https';
 }
-
-/** What else is known of a request when its response is decided. */
-export interface VisitFacts {
-  readonly requestId?: string;
-  /** Logins whose passwords were wrong; see `Exchange.countLoginFailure`. */
-  readonly failed?: readonly string[];
-}
-
-/** What is read of a request. */
-export type RecordedRequest = Pick<IncomingMessage, 'url' | 'headers' | 'method'> & {
-  readonly socket?: IncomingMessage['socket'];
-};
-
-/**
- * Records a request for the Activity Log once its response is decided. A request that belongs to no site is recorded for
- * the only site, if there is exactly one.
- *
- * @param status of the response
- * @param rule name of the rule that refused it, or null
- */
-export function recordVisit(
-  context: VisitContext,
-  origin: VisitOrigin,
-  request: RecordedRequest,
-  status: number,
-  rule: string | null,
-  { requestId, failed }: VisitFacts = NO_FACTS,
-): void {
-  const { site, address } = origin;
-  const { config } = site ?? context.router.only ?? NO_SITE;
-  if (config === null) return;
-  const target = request.url as string;
-  const agent = (): string | null => request.headers['user-agent'] ?? null;
-  const proof = rule === null ? request.headers[CRON_PROOF] : undefined;
-  if (proof === undefined) {
-    context.visits.add(config.id, {
-      ...{ address, target, status, rule, agent },
-      method: request.method ?? '',
-      failedLogins: failed === undefined ? 0 : failed.length,
-      tried: failed?.[0] ?? '',
-      ...(requestId === undefined ? {} : { requestId }),
-      referer: () => request.headers.referer ?? null,
-      origin: () => toOrigin(context, origin, request),
-    });
-  } else {
-    const call = { method: request.method ?? '', target };
-    const isOwnCron = isSignedCronRequest(config.secret, proof, call, context.clock());
-    context.visits.add(config.id, { address, target, status, rule, agent, isOwnCron });
-  }
-}
-
-const NO_FACTS: VisitFacts = {};
-
-/** Scheme and host that the client asked, or null. */
-function toOrigin(
-  { findPeer, trusted }: Pick<VisitContext, 'findPeer' | 'trusted'>,
-  { host = '', scheme, site }: VisitOrigin,
-  request: RecordedRequest,
-): string | null {
-  if (host === '') return null;
-  if (scheme !== undefined) return `${scheme}://${host}`;
-  const peer = request.socket && findPeer(request.socket);
-  if (peer === undefined) return `http://${host}`;
-  const asTrusted = { address: peer.address, isTrusted: isTrustedFor(peer, site?.trusted), scheme: peer.scheme };
-  return `${findScheme(asTrusted, request.headers, site?.trusted ?? trusted.addresses)}://${host}`;
-}
-
-const CRON_PROOF = CRON_HEADER.toLowerCase();
-
-const NO_SITE = { config: null };
 
 /**
  * Finds site and client of a request that no rule is asked about, by the headers that name them.

@@ -17,8 +17,7 @@ import type { GatewayContext } from './context.js';
 import { type Allowed, evaluate } from './evaluate.js';
 import { toForwardedClient } from './forwarded-client.js';
 import { FAILURE_PAGES, reportUpstreamFailure } from './observer.js';
-import { editForwardedHeaders, renderRefusal, toRefusalFormat } from './respond.js';
-import { recordVisit } from './visits.js';
+import { editForwardedHeaders, recordVisit, renderRefusal, toRefusalFormat } from './respond.js';
 
 /** Maximum of bytes that a client may send after its handshake before the response. */
 const EARLY_BYTES = 64 * 1024;

@@ -1,8 +1,17 @@
 import { DISALLOWED_USERNAMES } from '@security-optimizer/contract/login-limits';
 import type { Config } from '../config/config.js';
-import type { ConnectorPolicy } from '../wordpress/policy-push.js';
+import type { Clock } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
+import type { KeyedMutex } from '../lib/mutex.js';
+import type { SiteConfig, SiteId } from '../site.js';
+import type { ConnectorClient } from '../wordpress/connector-client.js';
+import type { PolicyNotes } from '../wordpress/connector-responses.js';
+import { policyHash } from '../wordpress/signature.js';
 import { simpleFieldsInWordPress, simplePolicy } from './simple-settings.js';
-import type { SettingsInForce } from './site-settings.js';
+import { type SettingsInForce, type SiteSettings, settingsInForce } from './site-settings.js';
+
+/** What WordPress enforces, as it is sent: flat, see docs/connector-protocol.md. */
+export type ConnectorPolicy = Readonly<Record<string, number | string>>;
 
 /** Names of the settings that WordPress enforces, entirely or in part. */
 export const fieldsInWordPress: ReadonlySet<string> = new Set([
@@ -36,5 +45,148 @@ export function connectorPolicy(
     blocked_users: blockedUsers.join(','),
     // WordPress must distinguish a pause from a second factor that the owner turned off: sessions of a pause end with it.
     ...(paused && { paused: 1 }),
+  };
+}
+
+/** Keeps WordPress on the policy of each site. */
+export interface ConnectorPolicySync extends Pick<PolicyPush, 'reconcile' | 'stop'> {
+  /** Sends WordPress the policy of these settings. The caller holds the site's mutex. Throws ConnectorError. */
+  pushSettings(site: SiteConfig, settings: SiteSettings): Promise<PolicyNotes>;
+  /** Sends WordPress the policy with these blocked users. The caller holds the site's mutex. Throws ConnectorError. */
+  pushBlockedUsers(site: SiteConfig, users: readonly number[]): Promise<void>;
+}
+
+/** What the policy of a site is made of, beside the configuration. */
+export interface PolicySources {
+  inForce(site: SiteId): SettingsInForce;
+  throttledUsers(site: SiteId): readonly number[];
+  /** @param settings in place of the current ones */
+  blockedUsers(site: SiteId, settings?: SiteSettings): readonly number[];
+}
+
+export function createConnectorPolicySync(
+  consent: Config['consent'],
+  sources: PolicySources,
+  services: Omit<Parameters<typeof createPolicyPush>[0], 'current'>,
+): ConnectorPolicySync {
+  const toPolicy = (site: SiteId, settings: SettingsInForce, blocked: readonly number[]) =>
+    connectorPolicy(settings, consent, sources.throttledUsers(site), blocked);
+  const { push, reconcile, stop } = createPolicyPush({
+    ...services,
+    current: (site) => toPolicy(site, sources.inForce(site), sources.blockedUsers(site)),
+  });
+  return {
+    reconcile,
+    stop,
+    pushSettings(site, settings) {
+      const blocked = sources.blockedUsers(site.id, settings);
+      return push(site, toPolicy(site.id, settingsInForce(settings, services.clock()), blocked));
+    },
+    async pushBlockedUsers(site, users) {
+      const settings = sources.inForce(site.id);
+      // Nothing is in force during a pause.
+      await push(site, toPolicy(site.id, settings, settings.paused ? [] : users));
+    },
+  };
+}
+
+/** A policy is pushed again at most this often per site, milliseconds (docs/connector-protocol.md). */
+const RECONCILE_PAUSE_MS = 5000;
+
+/** Fields of the policy that decide which users need a second factor. */
+const FACTOR_FIELDS = ['sg2fa', 'two_factor_roles', 'paused'];
+
+export interface PolicyPush {
+  /** Sends this policy to WordPress. The caller holds the site's mutex. Throws ConnectorError. */
+  push(site: SiteConfig, policy: ConnectorPolicy): Promise<PolicyNotes>;
+  /**
+   * Compares the policy that WordPress reports with the current one. When they differ (new connector, restored
+   * database), pushes the current one in the background. Never throws.
+   */
+  reconcile(site: SiteConfig, reported: string | null): void;
+  /** Ends reconciliation. */
+  stop(): void;
+}
+
+/** The policy that WordPress reported, and how many pushes it had acknowledged by then. */
+interface Report {
+  readonly hash: string | null;
+  readonly acknowledged: number | undefined;
+}
+
+/** @param current the policy that WordPress should run */
+export function createPolicyPush(deps: {
+  client: Pick<ConnectorClient, 'policy'>;
+  current: (site: SiteId) => ConnectorPolicy;
+  mutex: KeyedMutex;
+  clock: Clock;
+  logger: Logger;
+}): PolicyPush {
+  const { client, current, mutex, clock, logger } = deps;
+  const lastReconciliation = new Map<SiteId, number>();
+  /** Sites whose next push is delayed by the pause. A site without visitors would otherwise wait for its next signal. */
+  const waiting = new Map<SiteId, { readonly timer: NodeJS.Timeout; latest: Report }>();
+  let stopped = false;
+  /** How often a policy was acknowledged, by site. A report from before an acknowledgement is outdated. */
+  const acknowledged = new Map<SiteId, number>();
+
+  async function push(site: SiteConfig, policy: ConnectorPolicy, reconcile = false): Promise<PolicyNotes> {
+    const notes = await client.policy(site, { hash: policyHash(policy), policy, ...(reconcile && { reconcile }) });
+    acknowledged.set(site.id, (acknowledged.get(site.id) ?? 0) + 1);
+    return notes;
+  }
+
+  return {
+    push(site, policy) {
+      const before = current(site.id);
+      // A change of the second factor ends sessions itself. With any other change, WordPress ends the sessions that it
+      // created under a policy that guard did not send.
+      const keepsFactor = FACTOR_FIELDS.every((field) => policy[field] === before[field]);
+      return push(site, policy, keepsFactor);
+    },
+    reconcile: function reconcile(site, reported) {
+      if (stopped || reported === policyHash(current(site.id))) return;
+      const latest = { hash: reported, acknowledged: acknowledged.get(site.id) };
+      const delayed = waiting.get(site.id);
+      if (delayed !== undefined) {
+        delayed.latest = latest;
+        return;
+      }
+      const now = clock();
+      const last = lastReconciliation.get(site.id);
+      // Math.abs: a clock that jumped back must not stop reconciliation until it has caught up.
+      const since = last === undefined ? RECONCILE_PAUSE_MS : Math.abs(now - last);
+      if (since < RECONCILE_PAUSE_MS) {
+        const again = () => {
+          const report = waiting.get(site.id)?.latest;
+          waiting.delete(site.id);
+          if (report !== undefined && acknowledged.get(site.id) === report.acknowledged) reconcile(site, report.hash);
+        };
+        waiting.set(site.id, { timer: setTimeout(again, RECONCILE_PAUSE_MS - since), latest });
+        return;
+      }
+      lastReconciliation.set(site.id, now);
+      // Under the mutex: while a change is being sent, WordPress may run another policy than guard.
+      mutex
+        .run(site.id, async () => {
+          if (acknowledged.get(site.id) !== latest.acknowledged) return;
+          if (reported === policyHash(current(site.id))) return;
+          const notes = await push(site, current(site.id), true);
+          logger.info(
+            { event: 'policy-pushed', site: site.id, notes },
+            'WordPress ran another policy; it has the present one now.',
+          );
+        })
+        .catch((error: unknown) => {
+          logger.warn(
+            { event: 'policy-push-failed', site: site.id, err: error },
+            'WordPress runs another policy and could not be given the present one.',
+          );
+        });
+    },
+    stop() {
+      stopped = true;
+      for (const { timer } of waiting.values()) clearTimeout(timer);
+    },
   };
 }

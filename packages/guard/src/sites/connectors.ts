@@ -5,15 +5,12 @@ import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { KeyedMutex } from '../lib/mutex.js';
 import { version } from '../lib/version.js';
-import type { SettingChangeContext } from '../settings/change-settings.js';
-import { connectorPolicy } from '../settings/connector-policy.js';
-import { settingsInForce } from '../settings/site-settings.js';
+import { type ConnectorPolicySync, createConnectorPolicySync } from '../settings/connector-policy.js';
 import type { ConnectorState, SiteConfig, SiteId } from '../site.js';
 import { type ConnectorClient, createConnectorClient } from '../wordpress/connector-client.js';
 import { createConnectorHealth } from '../wordpress/connector-health.js';
 import { readSignedXmlRpc, toSiteFacts } from '../wordpress/connector-responses.js';
 import { isInMaintenance } from '../wordpress/maintenance.js';
-import { createPolicyPush } from '../wordpress/policy-push.js';
 import type { Signal } from '../wordpress/signature.js';
 import { runSiteTask } from '../wordpress/site-files.js';
 import type { SiteOrigin } from '../wordpress/site-origin.js';
@@ -24,7 +21,7 @@ import type { SiteFactsStore } from './site-facts-store.js';
 import type { SiteList } from './site-list.js';
 
 /** Guard's side of all connectors: their state, the policy that each one enforces, and their signals. */
-export interface Connectors {
+export interface Connectors extends Pick<ConnectorPolicySync, 'pushSettings' | 'pushBlockedUsers'> {
   readonly client: ConnectorClient;
   readonly staffChecks: StaffChecks;
   state(site: SiteId): ConnectorState;
@@ -34,10 +31,6 @@ export interface Connectors {
   recheck(site: SiteConfig): void;
   /** Checks the connectors that were missing in a WordPress that responded: one may have been installed. Never throws. */
   checkMissing(): void;
-  /** Sends WordPress the policy of these settings. The caller holds the site's mutex. Throws ConnectorError. */
-  readonly pushSettings: SettingChangeContext['pushPolicy'];
-  /** Sends WordPress the policy with these blocked users. The caller holds the site's mutex. Throws ConnectorError. */
-  pushBlockedUsers(site: SiteConfig, users: readonly number[]): Promise<void>;
   /** Sends WordPress the current policy if it last reported another one. Never throws. */
   reconcilePolicy(site: SiteId): void;
   /** Handles the connector's signal in the response to a visitor's request. */
@@ -91,14 +84,7 @@ export function createConnectors(services: {
       if (command === 'session') recordUse(site);
     },
   });
-  const policyPush = createPolicyPush({
-    client,
-    current: (site) =>
-      connectorPolicy(sites.inForce(site), config.consent, sites.throttledUsers(site), sites.blockedUsers(site)),
-    mutex,
-    clock,
-    logger,
-  });
+  const policy = createConnectorPolicySync(config.consent, sites, { client, mutex, clock, logger });
   const health = createConnectorHealth({
     sites: siteList,
     client,
@@ -138,7 +124,7 @@ export function createConnectors(services: {
       },
       onPolicy(site, hash) {
         ready.then(
-          () => policyPush.reconcile(site, hash),
+          () => policy.reconcile(site, hash),
           () => undefined,
         );
       },
@@ -182,26 +168,12 @@ export function createConnectors(services: {
         if (kind === 'missing' || kind === 'other_secret') void health.check(site);
       }
     },
-    pushSettings(site, settings) {
-      const blockedUsers = sites.blockedUsers(site.id, settings);
-      const inForce = settingsInForce(settings, clock());
-      return policyPush.push(
-        site,
-        connectorPolicy(inForce, config.consent, sites.throttledUsers(site.id), blockedUsers),
-      );
-    },
-    async pushBlockedUsers(site, users) {
-      // Nothing is in force during a pause.
-      const blocked = sites.get(site.id).settings.pausedUntil > clock() ? [] : users;
-      await policyPush.push(
-        site,
-        connectorPolicy(sites.inForce(site.id), config.consent, sites.throttledUsers(site.id), blocked),
-      );
-    },
+    pushSettings: policy.pushSettings,
+    pushBlockedUsers: policy.pushBlockedUsers,
     reconcilePolicy(id) {
       const site = siteList.find(id);
       const state = health.state(id);
-      if (site && state.kind === 'ok') policyPush.reconcile(site, state.policy);
+      if (site && state.kind === 'ok') policy.reconcile(site, state.policy);
     },
     signal(site, signal, { scheme, host }) {
       recordUse(site);
@@ -224,7 +196,7 @@ export function createConnectors(services: {
     stop() {
       releases.stop();
       health.stop();
-      policyPush.stop();
+      policy.stop();
     },
   };
 }

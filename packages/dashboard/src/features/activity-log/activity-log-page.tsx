@@ -8,10 +8,9 @@ import { HeaderFoot } from '../../ui/host.js';
 import { Lazy } from '../../ui/lazy.js';
 import { Note } from '../../ui/note.js';
 import { Tabs } from '../../ui/tabs.js';
-import { TAB_IDS, type TabId, tabText } from './log-lists.js';
+import { TAB_IDS, type TabId, tabText, useBlockedCount } from './log-lists.js';
 import { useLogView } from './log-view.js';
 import { UnknownTab } from './unknown-tab.js';
-import { useBlockedCount } from './use-log-list.js';
 
 const loadRegistered = () => import('./registered-tab.js');
 const loadBlocked = () => import('./blocked-tab.js');

@@ -22,10 +22,9 @@ import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
 import { NO_FILTERS } from './applied-filters.js';
 import { type BlockTarget, blockedByText, type Clock, endText, noteBlockChange } from './blocks.js';
 import { LoadMore, RefreshButton, RowsPlaceholder } from './log-card.js';
-import { type ListSource, readBlockedList } from './log-lists.js';
+import { BLOCKED_COUNT_KEY, type ListSource, readBlockedList, useLogList } from './log-lists.js';
 import { momentText } from './log-tables.js';
 import { toSameTerms, useBlocking } from './use-blocking.js';
-import { BLOCKED_COUNT_KEY, useLogList } from './use-log-list.js';
 
 const source: ListSource<BlockedRow> = {
   name: 'blockedUsers',

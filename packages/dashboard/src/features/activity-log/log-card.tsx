@@ -26,9 +26,9 @@ import {
   withChoice,
   withLabels,
 } from './applied-filters.js';
+import { BLOCKED_COUNT_KEY, type LogList, useNewRowCount } from './log-lists.js';
 import type { ManageDialogProps, Subject } from './manage-dialog.js';
 import { SeekBar } from './seek-bar.js';
-import { BLOCKED_COUNT_KEY, type LogList, useNewRowCount } from './use-log-list.js';
 
 export interface LogCardProps<Row> {
   readonly title: string;

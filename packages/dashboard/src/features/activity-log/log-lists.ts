@@ -10,9 +10,15 @@ import {
   unknownList,
   unknownRow,
 } from '@security-optimizer/contract/activity';
+import { useQuery } from '@tanstack/react-query';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import * as z from 'zod/mini';
+import { ApiFailure } from '../../api/client.js';
+import { ignoreFailure } from '../../api/options.js';
+import { useServices } from '../../api/services.js';
 import { tolerant } from '../../api/tolerant.js';
 import { __ } from '../../i18n/translate.js';
+import { type AppliedFilters, toFilterBody } from './applied-filters.js';
 
 /** The pages of a list that were loaded. */
 export interface LogRows<Row> {
@@ -111,6 +117,167 @@ export const registeredSource: ListSource<RegisteredRow> = {
   suffix: '/activity-registered',
   read: readRegisteredList,
 };
+
+/** The running request: the first page for new filters, a reload, or the next page. */
+export type Fetching = 'first' | 'again' | 'more' | null;
+
+export interface LogList<Row> {
+  /** Null until the first response. Keeps the previous rows while new filters load. */
+  readonly rows: LogRows<Row> | null;
+  /** The rows belong to the applied filters. */
+  readonly isCurrent: boolean;
+  readonly fetching: Fetching;
+  /** Why the rows or the next page could not be loaded. */
+  readonly failure: ApiFailure | null;
+  /** Id of the first row that the last "Load More" added; null for none. */
+  readonly firstAdded: string | null;
+  /** When the first page was loaded, milliseconds since 1970. */
+  readonly loadedAt: number;
+  /** Reloads the first page and keeps the rows visible. */
+  readonly reload: () => void;
+  /** Loads the first page after a failure. */
+  readonly retry: () => void;
+  readonly loadMore: () => void;
+  /** Loads the next page and leaves the focus where it is. */
+  readonly loadMoreQuietly: () => void;
+}
+
+interface State<Row> extends Pick<LogList<Row>, 'rows' | 'fetching' | 'failure' | 'firstAdded' | 'loadedAt'> {
+  /** The filters that the rows belong to. */
+  readonly of: AppliedFilters | null;
+}
+
+/** The rows of a list for the applied filters. A new request cancels the running one, as does unmounting. */
+export function useLogList<Row extends { readonly id: string | number }>(
+  source: ListSource<Row>,
+  applied: AppliedFilters,
+): LogList<Row> {
+  const { run } = useServices();
+  const [state, setState] = useState<State<Row>>({
+    rows: null,
+    of: null,
+    fetching: 'first',
+    failure: null,
+    firstAdded: null,
+    loadedAt: 0,
+  });
+  const latest = useRef({ state, applied });
+  latest.current = { state, applied };
+  const running = useRef<AbortController | null>(null);
+
+  const load = useCallback(
+    async (kind: 'first' | 'again' | 'more', quietly = false) => {
+      running.current?.abort();
+      const abort = new AbortController();
+      running.current = abort;
+      const { applied: wanted, state: now } = latest.current;
+      const before = now.rows;
+      const startedAt = Date.now();
+      setState((last) => ({ ...last, fetching: kind, failure: null }));
+      try {
+        const page = kind === 'more' && before !== null ? before.page + 1 : 1;
+        const cursor = kind === 'more' ? before?.cursor : null;
+        const body = { page, ...toFilterBody(wanted), ...(cursor ? { cursor } : {}) };
+        const data = await run<unknown>({
+          name: source.name,
+          call: { suffix: source.suffix, body, signal: abort.signal },
+        });
+        if (abort.signal.aborted) return;
+        const answer = source.read(data);
+        if (answer === null) throw new ApiFailure('refused');
+        const rows = kind === 'more' && before !== null ? withAdded(before, answer) : answer;
+        const firstAdded = kind === 'more' && !quietly ? rows.entries[before?.entries.length ?? 0]?.id : undefined;
+        setState({
+          rows,
+          of: wanted,
+          fetching: null,
+          failure: null,
+          firstAdded: firstAdded === undefined ? null : String(firstAdded),
+          loadedAt: kind === 'more' ? now.loadedAt : startedAt,
+        });
+      } catch (error) {
+        ignoreFailure(error);
+        if (abort.signal.aborted) return;
+        // Keep the rows if a reload fails; the request's notice reports it.
+        const failure = kind === 'again' && latest.current.state.of === wanted ? null : (error as ApiFailure);
+        setState((last) => ({ ...last, fetching: null, failure }));
+      }
+    },
+    [run, source],
+  );
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another choice asks for its own first page
+  useEffect(() => {
+    void load('first');
+    return () => running.current?.abort();
+  }, [load, applied]);
+
+  const { of, ...rest } = state;
+  return {
+    ...rest,
+    isCurrent: of === applied,
+    reload: () => void load('again'),
+    retry: () => void load('first'),
+    loadMore: () => void load('more'),
+    loadMoreQuietly: () => void load('more', true),
+  };
+}
+
+/** Appends a page and drops duplicates. */
+function withAdded<Row extends { readonly id: string | number }>(
+  before: LogRows<Row>,
+  answer: LogRows<Row>,
+): LogRows<Row> {
+  const known = new Set(before.entries.map(({ id }) => id));
+  return { ...answer, entries: [...before.entries, ...answer.entries.filter(({ id }) => !known.has(id))] };
+}
+
+/** Polling interval, milliseconds. */
+const POLL_MS = 15_000;
+
+const newsSchema = z.object({ count: z.number() });
+
+/**
+ * Number of new rows since the list was loaded. Polls while the page is visible and ignores failures.
+ *
+ * @param since id of the newest loaded row, 0 for an empty list, null before the list is loaded
+ */
+export function useNewRowCount(list: 'unknown' | 'registered', applied: AppliedFilters, since: number | null): number {
+  const { api } = useServices();
+  const body = { list, since, ...toFilterBody(applied) };
+  const { data } = useQuery({
+    queryKey: ['activity-news', body],
+    queryFn: async ({ signal }) => {
+      const answer = await api.call<unknown>({ suffix: '/activity-new', body, signal });
+      const news = z.safeParse(newsSchema, answer.data);
+      if (!news.success) throw new ApiFailure('refused');
+      return news.data.count;
+    },
+    enabled: since !== null,
+    // A list that was just loaded has no new rows.
+    initialData: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    refetchInterval: POLL_MS,
+  });
+  return data;
+}
+
+export const BLOCKED_COUNT_KEY = ['blocked-count'];
+
+/** Number of blocked visitors for the counter on the tab; undefined while unknown. */
+export function useBlockedCount(): number | undefined {
+  const { api } = useServices();
+  const { data } = useQuery({
+    queryKey: BLOCKED_COUNT_KEY,
+    queryFn: async () => {
+      const answer = await api.call<unknown>({ suffix: '/blocked-users', body: { limitedView: 1 } });
+      return readBlockedList(answer.data)?.total ?? null;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return data ?? undefined;
+}
 
 /** The tabs in their order; each id is also the hash that opens the tab in links of earlier versions. */
 export const TAB_IDS = ['unknown', 'registered', 'blocked', 'weekly-reports', 'log-settings'] as const;

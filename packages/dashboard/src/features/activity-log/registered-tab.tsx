@@ -4,10 +4,9 @@ import { Lazy } from '../../ui/lazy.js';
 import { withSubject } from './applied-filters.js';
 import { useBlocks } from './blocks.js';
 import { type ListTabProps, LogCard, RowMenu, useManageDialog, useOpenRow } from './log-card.js';
-import { registeredSource } from './log-lists.js';
+import { registeredSource, useLogList } from './log-lists.js';
 import { RegisteredTable, registeredColumns } from './log-tables.js';
 import { useBlocking } from './use-blocking.js';
-import { useLogList } from './use-log-list.js';
 
 const loadDrawer = () => import('./event-drawer.js');
 

@@ -10,13 +10,12 @@ import { Lazy, usePlaced } from '../../ui/lazy.js';
 import { findChoice, getChartPeriod, getPeriodEnd, toLogView, withPeriod, withSubject } from './applied-filters.js';
 import { toBlock, useBlocks } from './blocks.js';
 import { type ListTabProps, LogCard, RowMenu, useManageDialog, useOpenRow } from './log-card.js';
-import { unknownSource } from './log-lists.js';
+import { unknownSource, useLogList } from './log-lists.js';
 import { UnknownTable, unknownColumns } from './log-tables.js';
 import { useRowSelection } from './row-selection.js';
 import type { TrafficLink, TrafficLinks } from './traffic-chart.js';
 import { useAttackers } from './use-attackers.js';
 import { ATTACKERS_KEY, useBlocking } from './use-blocking.js';
-import { useLogList } from './use-log-list.js';
 import { TRAFFIC_KEY, useTraffic } from './use-traffic.js';
 
 const loadPanel = () => import('./attackers-panel.js');

@@ -10,7 +10,7 @@ import { useDateTexts, useServices } from '../../api/services.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Lazy } from '../../ui/lazy.js';
 import { type BlockTarget, type BlockTerms, endText, noteBlockChange } from './blocks.js';
-import { BLOCKED_COUNT_KEY } from './use-log-list.js';
+import { BLOCKED_COUNT_KEY } from './log-lists.js';
 
 /** Prefix of the query keys of attackers. */
 export const ATTACKERS_KEY = 'attackers';

@@ -2,7 +2,7 @@ import type { LogView } from '@security-optimizer/contract/log-address';
 import { toLogHref } from '@security-optimizer/contract/log-address';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { type RefObject, useEffect, useRef } from 'react';
-import { type OptionsState, useSiteZone } from '../../api/options.js';
+import { type OptionsState, type Toggle, useSiteZone, useToggles } from '../../api/options.js';
 import { useServices } from '../../api/services.js';
 import { LoadFailed, notSavedText } from '../../forms/load-states.js';
 import { useDialogs } from '../../forms/use-dialogs.js';
@@ -24,7 +24,6 @@ import {
   getVerdict,
 } from '../protection/essentials.js';
 import { essentialsText, Ring } from '../protection/protection-status.js';
-import { type Toggle, useToggles } from '../site-security/toggles.js';
 import type { ApplyDialogProps } from './apply-dialog.js';
 import { factsSource, useOverview } from './overview.js';
 import { openSteps, recommendedAttempts, type SettingsStores, type Step } from './steps.js';

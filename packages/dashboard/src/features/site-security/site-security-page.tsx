@@ -7,8 +7,11 @@ import {
   type KnownOptions,
   type OptionsSource,
   securityOptions,
+  type Toggle,
+  toggleRequestName,
   useChanges,
   useOptions,
+  useToggles,
   withPending,
 } from '../../api/options.js';
 import { useServices } from '../../api/services.js';
@@ -19,7 +22,6 @@ import { Section } from '../../ui/section.js';
 import { ToggleRow, useHashTarget } from '../../ui/setting-row.js';
 import { countSecurityEssentials, isRecommended } from '../protection/essentials.js';
 import { EssentialsMeter } from '../protection/protection-status.js';
-import { type Toggle, toggleRequestName, useToggles } from './toggles.js';
 
 const toggles: readonly Toggle[] = siteSecurityToggles;
 

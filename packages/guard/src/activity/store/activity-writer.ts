@@ -1,15 +1,18 @@
+import type { AttackGoal } from '@security-optimizer/contract/attackers';
 import { setBounded } from '../../lib/set-bounded.js';
 import type { SiteId } from '../../site.js';
 import { cachePrepared, describeFault, type Prepare, type SqliteDatabase } from '../../storage/sqlite.js';
 import type { StorageFault } from '../../storage/storage-error.js';
 import type { WorkerReply } from '../../storage/storage-thread.js';
 import type { NewEvent, RetainedActivity } from '../activity-store.js';
-import { type PackedVisits, packVisits, unpackVisits } from '../packed-visits.js';
+import { attackGoal, toPath } from '../attack-goal.js';
+import { countHits, type PackedVisits, packVisits, readTally, unpackVisits } from '../packed-visits.js';
 import type { NumberedVisit } from '../visit.js';
 import { retain } from './retain.js';
-import { DROPPED, SiteCounters } from './site-counters.js';
+import { type KnownRow, RowBuffer, VisitKinds, VisitTexts } from './row-caches.js';
+import { toFirstId, toHour, toLastId } from './row-keys.js';
+import { DROPPED, FAILED_LOGINS, SiteCounters } from './site-counters.js';
 import { VisitorCache } from './visitor-cache.js';
-import { RowBuffer, VisitKinds, VisitTexts, writeEvents, writeVisits } from './write-rows.js';
 
 /** Sites whose counters are kept between commits. */
 const SITES_KEPT = 256;
@@ -173,6 +176,157 @@ function bySite(batches: readonly VisitsCall[]): Map<string, VisitsCall[]> {
     else sites.set(batch.site, [batch]);
   }
   return sites;
+}
+
+const ONE_VISIT = { visits: 1, events: 0 };
+
+/**
+ * Writes visits and counts them; the caller holds the transaction and flushes the caches. A visit that repeats one of
+ * the same second adds to its row.
+ */
+function writeVisits(
+  prepare: Prepare,
+  caches: {
+    readonly site: SiteCounters;
+    readonly visitors: VisitorCache;
+    readonly kinds: VisitKinds;
+    readonly texts: VisitTexts;
+    readonly rows: RowBuffer;
+  },
+  visits: Iterable<NumberedVisit>,
+): void {
+  const { site, visitors, kinds, texts, rows } = caches;
+  const insert = prepare(
+    `insert into visits (site, id, kind, visitor, count, target, more, more_bits, method, agent, referer, origin,
+       reference, last_reference, failed, tried) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const add = prepare(
+    'update visits set count = count + ?, last_reference = max(last_reference, ?) where site = ? and id = ?',
+  );
+
+  /** Null when there is none, or not any more. */
+  function addToRow(visit: NumberedVisit, second: number): KnownRow | null {
+    const row = rows.find(visit.repeats, site.number, second);
+    if (row === null) return null;
+    const { count, lastReference = 0 } = visit;
+    return add.run(count, lastReference, site.number, row.id).changes === 1 ? row : null;
+  }
+
+  function writeRow(visit: NumberedVisit, second: number): KnownRow {
+    const visitor = visitors.count(site.number, visit.address, second, ONE_VISIT);
+    const { agent, status, rule, target, count, more, moreBits, method = '', failedLogins = 0, tried = '' } = visit;
+    const type = kinds.toType(agent, visitor.verifiedBot);
+    const isKnownCrawler = visitor.verifiedBot !== null;
+    const goal = attackGoal({ rule, target, status, method, failedLogins, isKnownCrawler });
+    const kind = kinds.toId({ type, status, rule, goal, failed: failedLogins > 0 });
+    const id = site.newId(second);
+    const textIds = [agent ?? '', visit.referer ?? '', visit.origin ?? ''].map((text) =>
+      texts.toId(site.number, text, second),
+    ) as [number, number, number];
+    const references = [visit.reference ?? 0, visit.lastReference ?? visit.reference ?? 0] as const;
+    const login = tried === '' ? '' : Buffer.from(tried, 'latin1').toString('utf8');
+    insert.run(
+      ...[site.number, id, kind, visitor.id, count, target, more, moreBits],
+      ...[method, ...textIds, ...references, failedLogins, login],
+    );
+    site.countRow(id, kind);
+    return { id, kind };
+  }
+
+  /** Counts what was refused: each request that a rule refused, and each wrong password. */
+  function countAttacks(visit: NumberedVisit, second: number, goal: AttackGoal): void {
+    const { rule, address, count, more, moreBits, failedLogins = 0 } = visit;
+    const isRefused = rule !== null;
+    // Without a row it only tells wrong passwords of a request that has its row already.
+    const passwords = isRefused ? 0 : failedLogins * Math.max(count, 1);
+    if (passwords > 0) {
+      site.countHits(second, FAILED_LOGINS, passwords);
+      site.countTop(second, 'failed-login', address, passwords);
+    }
+    const path = toPath(visit.target);
+    // The requests that were folded in may have asked for other paths.
+    const folded = isRefused && moreBits === null ? more : 0;
+    const refused = isRefused ? count - folded : 0;
+    const attack = { goal, at: second, refused: 0, failed: 0, address, target: null };
+    if (refused + passwords > 0) site.countAttack({ ...attack, target: path, refused, failed: passwords });
+    if (folded > 0) site.countAttack({ ...attack, refused: folded });
+    if (refused + passwords > 0) site.countTop(second, 'attacked-page', path, refused + passwords);
+    if (!isRefused) return;
+    for (const other of readTally(visit.others)) {
+      site.countAttack({ ...attack, address: other.address, refused: other.hits });
+    }
+  }
+
+  for (const visit of visits) {
+    const { rule, address, count } = visit;
+    const second = Math.floor(visit.at / 1000);
+    if (count === 0) {
+      countAttacks(visit, second, 'passwords');
+      continue;
+    }
+    const row = addToRow(visit, second) ?? writeRow(visit, second);
+    rows.put(visit.number, site.number, row);
+    site.countHits(second, row.kind, countHits(visit));
+    site.countTop(second, 'address', address, count);
+    for (const other of readTally(visit.others)) site.countTop(second, 'address', other.address, other.hits);
+    if (rule !== null || (visit.failedLogins ?? 0) > 0) {
+      countAttacks(visit, second, kinds.goalOf(row.kind) ?? 'overload');
+    }
+    if (rule === null && visit.status < 300) site.countTop(second, 'page', toPath(visit.target), count);
+  }
+}
+
+const ONE_EVENT = { visits: 0, events: 1 };
+
+/** Writes events that are not there yet, and counts them; the caller holds the transaction and flushes the caches. */
+function writeEvents(
+  prepare: Prepare,
+  caches: { readonly site: SiteCounters; readonly visitors: VisitorCache },
+  events: readonly NewEvent[],
+): void {
+  const { site, visitors } = caches;
+  const known = prepare('select 1 from events where site = ? and uid = ?');
+  const insert = prepare(
+    `insert into events (site, id, uid, kind, visitor, user_id, login, address, address_visitor, object, object_type,
+       before, after, origin) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const hour = prepare(
+    `insert into event_hours (site, hour, kind, count) values (?, ?, ?, 1)
+     on conflict (site, hour, kind) do update set count = count + 1`,
+  );
+  for (const event of events) {
+    if (known.get(site.number, event.uid)) continue;
+    const { user, address } = event;
+    const at = Math.floor(event.at);
+    const visitor = user === null ? 0 : visitors.findByUser(site.number, user, at, 1).id;
+    const addressVisitor = address === '' ? 0 : visitors.count(site.number, address, at, ONE_EVENT).id;
+    insert.run(
+      site.number,
+      newId(prepare, site.number, at),
+      event.uid,
+      event.kind,
+      visitor,
+      user?.id ?? 0,
+      user?.login ?? event.program ?? '',
+      address,
+      addressVisitor,
+      event.object,
+      event.objectType,
+      event.before,
+      event.after,
+      event.origin,
+    );
+    hour.run(site.number, toHour(at), event.kind);
+  }
+}
+
+function newId(prepare: Prepare, site: number, second: number): number {
+  const { id } = prepare('select max(id) as id from events where site = ? and id between ? and ?').get(
+    site,
+    toFirstId(second),
+    toLastId(second),
+  ) as { id: number | null };
+  return id === null ? toFirstId(second) : id + 1;
 }
 
 /** How the writing thread works. */

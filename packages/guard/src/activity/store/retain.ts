@@ -1,9 +1,9 @@
 import type { Prepare } from '../../storage/sqlite.js';
 import type { RetainedActivity } from '../activity-store.js';
+import type { VisitTexts } from './row-caches.js';
 import { AFTER_ALL_IDS, toFirstId, toHour, toSecond } from './row-keys.js';
 import { ALL_KINDS, type SiteCounters } from './site-counters.js';
 import type { VisitorCache } from './visitor-cache.js';
-import type { VisitTexts } from './write-rows.js';
 
 /** Rows that are deleted between two looks at the clock. */
 const ROWS_PER_STATEMENT = 250;

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { siteConfig } from '../../test/support/site-config.js';
 import { KeyedMutex } from '../lib/mutex.js';
-import { createPolicyPush } from './policy-push.js';
+import { createPolicyPush } from './connector-policy.js';
 import { policyHash } from './signature.js';
 
 beforeEach(() => {
