@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { siteConfig } from '../../test/support/site-config.js';
 import { KeyedMutex } from '../lib/mutex.js';
+import { policyHash } from '../wordpress/signature.js';
 import { createPolicyPush } from './connector-policy.js';
-import { policyHash } from './signature.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
