@@ -127,15 +127,21 @@ for ( $i = 0; $i < 100; ++$i ) {
 }
 check( 'a hundred such writes of one request wait for a second in all, so most are tried once', true, $tries < 110 );
 
-refuse_writes( 0 );
-$tries = 0;
-$slow  = static function () {
+$slow = static function () {
 	++$GLOBALS['tries'];
-	usleep( 1100000 );
-	return false;
+	usleep( 10000 );
+	return $GLOBALS['wpdb']->accepts_write();
 };
-check( 'a write for which the database waited by itself, and in vain', false, Security_Optimizer_Busy_Database::repeat( $slow ) );
-check( 'is not tried again', 1, $tries );
+foreach ( array(
+	'as long as a lock of SQLite' => array( 5000000, true, 2 ),
+	'for long'                    => array( Security_Optimizer_Busy_Database::MOST_FAILED, false, 1 ),
+) as $how => list( $spent, $is_done, $count ) ) {
+	$tries = 0;
+	refuse_writes( 1 );
+	Security_Optimizer_Busy_Database::$failed = $spent;
+	check( "of a request in which the database let writes wait $how, and in vain, the next that fails is " . ( $is_done ? '' : 'not ' ) . 'repeated', $is_done, Security_Optimizer_Busy_Database::repeat( $slow ) );
+	check( "with as many tries, $how", $count, $tries );
+}
 
 foreach ( array( false, true ) as $multisite ) {
 	$where  = $multisite ? 'in a network' : 'on a single site';

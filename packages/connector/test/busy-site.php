@@ -139,5 +139,6 @@ function refuse_writes( $count, $accepted = FOR_GOOD ) {
 	$GLOBALS['writes']        = 0;
 	$GLOBALS['wpdb']->done    = array();
 
-	Security_Optimizer_Busy_Database::$left = FOR_GOOD === $count || FOR_GOOD !== $accepted ? 0 : 1000000;
+	Security_Optimizer_Busy_Database::$failed = 0;
+	Security_Optimizer_Busy_Database::$paused = FOR_GOOD === $count || FOR_GOOD !== $accepted ? Security_Optimizer_Busy_Database::MOST_PAUSED : 0;
 }

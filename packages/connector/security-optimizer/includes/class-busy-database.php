@@ -16,12 +16,18 @@ final class Security_Optimizer_Busy_Database {
 	const PAUSES = array( 50000, 100000, 200000, 300000 );
 
 	/**
-	 * Microseconds that this request may still spend on pauses and tries that fail, however many writes do: guard waits
-	 * for an answer, and a database that lets a write wait for a lock has waited by itself.
-	 *
-	 * @var int
+	 * No write is repeated once the pauses of a request, or the tries that failed in it, have taken longer, microseconds:
+	 * guard waits 20 seconds for most answers. SQLite waits 5 seconds for a lock and may get it at the next try; MySQL has
+	 * waited for much longer when it gives up.
 	 */
-	public static $left = 1000000;
+	const MOST_PAUSED = 1000000;
+	const MOST_FAILED = 6000000;
+
+	/** @var int How long the pauses of this request have taken, microseconds. */
+	public static $paused = 0;
+
+	/** @var int How long the tries that failed in this request have taken, microseconds. */
+	public static $failed = 0;
 
 	/**
 	 * @param callable $write Writes, and says whether the database holds now what it should. Doing it again must have no
@@ -34,8 +40,9 @@ final class Security_Optimizer_Busy_Database {
 			if ( $write() ) {
 				return true;
 			}
-			self::$left -= $pause + intdiv( hrtime( true ) - $begun, 1000 );
-			if ( self::$left < 0 ) {
+			self::$failed += intdiv( hrtime( true ) - $begun, 1000 );
+			self::$paused += $pause;
+			if ( self::$paused > self::MOST_PAUSED || self::$failed > self::MOST_FAILED ) {
 				return false;
 			}
 			usleep( $pause );
