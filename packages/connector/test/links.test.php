@@ -48,7 +48,7 @@ function wp_opcache_invalidate() {
 function wp_opcache_invalidate_directory() {
 	wp_opcache_invalidate();
 }
-foreach ( array( 'config-keys', 'protocol', 'secret', 'salts', 'files', 'swap', 'clean-copy' ) as $class ) {
+foreach ( array( 'busy-database', 'config-keys', 'protocol', 'secret', 'salts', 'files', 'swap', 'clean-copy' ) as $class ) {
 	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$class.php";
 }
 

@@ -19,7 +19,8 @@ final class Security_Optimizer_Command_End_Sessions {
 	public static function run( array $body ) {
 		if ( isset( $body['without_factor'] ) && true === $body['without_factor'] ) {
 			$roles = isset( $body['roles'] ) && is_array( $body['roles'] ) ? array_values( array_filter( $body['roles'], 'is_string' ) ) : null;
-			return array( 'ended' => array() === $roles ? 0 : Security_Optimizer_Second_Factor_Sessions::end_unmarked( $roles ) );
+			$ended = array() === $roles ? 0 : Security_Optimizer_Second_Factor_Sessions::end_unmarked( $roles );
+			return null === $ended ? 'not_stored' : array( 'ended' => $ended );
 		}
 		if ( isset( $body['needs_factor'] ) && true === $body['needs_factor'] ) {
 			$users = self::list_users();
@@ -32,20 +33,21 @@ final class Security_Optimizer_Command_End_Sessions {
 		$keep  = isset( $body['keep_cookie'] ) && true === $body['keep_cookie'] ? wp_parse_auth_cookie( '', 'logged_in' ) : false;
 		$owner = $keep ? Security_Optimizer_Signed_In_User::id() : 0;
 		$ended = 0;
+		$left  = 0;
 		foreach ( array_unique( $users ) as $id ) {
-			$sessions = get_userdata( $id ) ? WP_Session_Tokens::get_instance( $id ) : null;
-			if ( null === $sessions ) {
+			if ( ! get_userdata( $id ) ) {
 				continue;
 			}
-			if ( $id === $owner ) {
-				$sessions->destroy_others( $keep['token'] );
-				Security_Optimizer_Second_Factor_Sessions::mark_existing( $id, $keep['token'] );
+			if ( Security_Optimizer_Sessions::end( $id, $id === $owner ? $keep['token'] : '' ) ) {
+				++$ended;
 			} else {
-				$sessions->destroy_all();
+				++$left;
 			}
-			++$ended;
+			if ( $id === $owner ) {
+				Security_Optimizer_Second_Factor_Sessions::mark_existing( $id, $keep['token'] );
+			}
 		}
-		return array( 'ended' => $ended );
+		return 0 === $left ? array( 'ended' => $ended ) : 'not_stored';
 	}
 
 	/**

@@ -10,14 +10,17 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Force_Password_Reset {
 
 	/**
-	 * @return array The answer described in docs/post-hack.md.
+	 * @return array|string The answer described in docs/post-hack.md, or an error's code.
 	 */
 	public static function run() {
 		global $wpdb;
 		$now = time();
-		Security_Optimizer_Password_Reset::begin( $now );
-		delete_metadata( 'user', 0, WP_Application_Passwords::USERMETA_KEY_APPLICATION_PASSWORDS, '', true );
-		Security_Optimizer_Sessions::end_all();
+		if ( ! Security_Optimizer_Password_Reset::begin( $now )
+			|| ! Security_Optimizer_Busy_Database::delete_user_meta( WP_Application_Passwords::USERMETA_KEY_APPLICATION_PASSWORDS )
+			|| null === Security_Optimizer_Sessions::end_all()
+		) {
+			return 'not_stored';
+		}
 		return array(
 			'reset_at' => $now,
 			'users'    => (int) $wpdb->get_var( "SELECT COUNT(*) FROM $wpdb->users" ),

@@ -10,16 +10,16 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Forget {
 
 	/**
-	 * @return array The answer described in docs/activity-log.md.
+	 * @return array|string The answer described in docs/activity-log.md, or an error's code.
 	 */
 	public static function run() {
 		global $wpdb;
-		delete_site_option( Security_Optimizer_Policy::OPTION );
+		$gone = Security_Optimizer_Busy_Database::delete_site_option( Security_Optimizer_Policy::OPTION );
 		Security_Optimizer_Readme::unschedule();
-		Security_Optimizer_Outbox::drop();
+		$gone = Security_Optimizer_Outbox::drop() && $gone;
 		// Nonces, records of password checks, and what is stored about throttled accounts.
-		$wpdb->query( $wpdb->prepare( "DELETE FROM {$wpdb->base_prefix}options WHERE option_name LIKE %s", $wpdb->esc_like( 'security_optimizer_' ) . '%' ) ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
+		$gone = Security_Optimizer_Busy_Database::query( $wpdb->prepare( "DELETE FROM {$wpdb->base_prefix}options WHERE option_name LIKE %s", $wpdb->esc_like( 'security_optimizer_' ) . '%' ) ) && $gone; // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
 		Security_Optimizer_Gate::send_signal();
-		return array( 'forgotten' => true );
+		return $gone ? array( 'forgotten' => true ) : 'not_stored';
 	}
 }

@@ -11,12 +11,16 @@ final class Security_Optimizer_Command_Log_Out_Users {
 
 	/**
 	 * @param array $body `keep_cookie` (true: the session of the browser's cookie stays).
-	 * @return array The answer described in docs/post-hack.md.
+	 * @return array|string The answer described in docs/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
-		$keep = isset( $body['keep_cookie'] ) && true === $body['keep_cookie'];
+		$keep  = isset( $body['keep_cookie'] ) && true === $body['keep_cookie'];
+		$users = Security_Optimizer_Sessions::end_all( $keep );
+		if ( null === $users ) {
+			return 'not_stored';
+		}
 		return array(
-			'users' => Security_Optimizer_Sessions::end_all( $keep ),
+			'users' => $users,
 			// New salts would end the session that stays as well.
 			'salts' => $keep ? array( 'change' => 'kept' ) : Security_Optimizer_Salts::replace(),
 		);

@@ -28,11 +28,11 @@ final class Security_Optimizer_Command_Policy {
 		}
 		Security_Optimizer_Gate::send_signal();
 		Security_Optimizer_Throttled_Users::forget_others();
-		Security_Optimizer_Second_Factor_Sessions::apply_pause( time() );
+		$is_applied = Security_Optimizer_Second_Factor_Sessions::apply_pause( time() );
 		// When the owner switches the factor on or adds a role, guard sends `end-sessions`, which keeps the owner's session.
 		$more_need_it = ! $asked_for_factor || array() !== array_diff( Security_Optimizer_Second_Factor::roles(), $asked_roles );
 		if ( $more_need_it && ! empty( $body['reconcile'] ) && Security_Optimizer_Policy::is_on( 'sg2fa' ) ) {
-			Security_Optimizer_Second_Factor_Sessions::end_unmarked();
+			$is_applied = null !== Security_Optimizer_Second_Factor_Sessions::end_unmarked() && $is_applied;
 		}
 
 		if ( Security_Optimizer_Policy::is_on( 'activity_events' ) ) {
@@ -45,6 +45,9 @@ final class Security_Optimizer_Command_Policy {
 			Security_Optimizer_Readme::schedule();
 		} else {
 			Security_Optimizer_Readme::unschedule();
+		}
+		if ( ! $is_applied ) {
+			return 'policy_not_stored';
 		}
 		return array(
 			'policy' => $body['hash'],

@@ -34,10 +34,13 @@ final class Security_Optimizer_Command_Reinstall_Plugin {
 		}
 		ignore_user_abort( true );
 
-		Security_Optimizer_Swap::finish_interrupted();
-		$plugins = get_plugins();
+		$is_restored = Security_Optimizer_Swap::finish_interrupted();
+		$plugins     = get_plugins();
 		if ( ! isset( $plugins[ $body['file'] ] ) ) {
-			return self::result( 'skipped', 'gone', '' );
+			return $is_restored ? self::result( 'skipped', 'gone', '' ) : self::result( 'failed', 'not_put_back', '' );
+		}
+		if ( ! $is_restored ) {
+			return self::result( 'failed', 'not_stored', (string) $plugins[ $body['file'] ]['Version'] );
 		}
 		$copy   = new Security_Optimizer_Clean_Copy( $body['file'], $plugins[ $body['file'] ], $directory );
 		$answer = self::reinstall( $copy );

@@ -87,7 +87,13 @@ final class Security_Optimizer_Command_Rename_Users {
 		}
 		$ids    = implode( ',', array_map( 'intval', array_keys( $names ) ) );
 		$before = array_map( 'get_userdata', array_keys( $names ) );
-		$done   = $wpdb->query( "UPDATE $wpdb->users SET user_login = CASE ID $logins END, user_nicename = CASE ID $nicenames END WHERE ID IN ($ids)" ); // phpcs:ignore WordPress.DB.PreparedSQL
+		$done   = false;
+		Security_Optimizer_Busy_Database::repeat(
+			static function () use ( $wpdb, $logins, $nicenames, $ids, &$done ) {
+				$done = $wpdb->query( "UPDATE $wpdb->users SET user_login = CASE ID $logins END, user_nicename = CASE ID $nicenames END WHERE ID IN ($ids)" ); // phpcs:ignore WordPress.DB.PreparedSQL
+				return false !== $done;
+			}
+		);
 		if ( count( $names ) !== (int) $done ) {
 			return false;
 		}
@@ -118,7 +124,11 @@ final class Security_Optimizer_Command_Rename_Users {
 		$place  = array_search( $old, (array) $admins, true );
 		if ( false !== $place ) {
 			$admins[ $place ] = $new;
-			update_site_option( 'site_admins', $admins );
+			Security_Optimizer_Busy_Database::repeat(
+				static function () use ( $admins ) {
+					return update_site_option( 'site_admins', $admins );
+				}
+			);
 		}
 	}
 }

@@ -21,7 +21,13 @@ final class Security_Optimizer_Nonces {
 	public static function consume( $nonce, $time ) {
 		global $wpdb;
 		$quiet    = $wpdb->suppress_errors( true );
-		$inserted = Security_Optimizer_Option_Rows::insert( self::PREFIX . $nonce, Security_Optimizer_Option_Rows::time( $time ) );
+		$inserted = false;
+		Security_Optimizer_Busy_Database::repeat(
+			static function () use ( $nonce, $time, &$inserted ) {
+				$inserted = Security_Optimizer_Option_Rows::insert( self::PREFIX . $nonce, Security_Optimizer_Option_Rows::time( $time ) );
+				return false !== $inserted;
+			}
+		);
 		$wpdb->suppress_errors( $quiet );
 		if ( false === $inserted ) {
 			return null;

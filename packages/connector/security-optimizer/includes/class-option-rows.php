@@ -66,4 +66,16 @@ final class Security_Optimizer_Option_Rows {
 		$table = self::table();
 		$wpdb->query( $wpdb->prepare( "DELETE FROM $table WHERE option_name LIKE %s AND option_value < %s AND option_value LIKE %s", $wpdb->esc_like( $prefix ) . '%', self::time( $before ), '%' . $wpdb->esc_like( $ending ) ) ); // phpcs:ignore WordPress.DB
 	}
+
+	/**
+	 * @param string $name Name of an option of the network, or of the site where there is none.
+	 * @return mixed The stored value, past the cache of options; null when there is none.
+	 */
+	public static function read_site_option( $name ) {
+		global $wpdb;
+		$query = is_multisite()
+			? $wpdb->prepare( "SELECT meta_value FROM $wpdb->sitemeta WHERE meta_key = %s AND site_id = %d", $name, get_current_network_id() )
+			: $wpdb->prepare( "SELECT option_value FROM $wpdb->options WHERE option_name = %s", $name );
+		return maybe_unserialize( $wpdb->get_var( $query ) ); // phpcs:ignore WordPress.DB.PreparedSQL.NotPrepared -- Prepared above.
+	}
 }

@@ -143,9 +143,13 @@ final class Security_Optimizer_Outbox {
 			|| false !== $wpdb->query( "CREATE TABLE IF NOT EXISTS $table (id bigint(20) unsigned NOT NULL AUTO_INCREMENT, uid char(32) NOT NULL, event text NOT NULL, held_until bigint(20) unsigned NOT NULL DEFAULT 0, PRIMARY KEY (id), UNIQUE KEY uid (uid)) " . $wpdb->get_charset_collate() ); // phpcs:ignore WordPress.DB.PreparedSQL
 	}
 
+	/**
+	 * For a command of guard.
+	 *
+	 * @return bool Whether the table is gone.
+	 */
 	public static function drop() {
-		global $wpdb;
-		$wpdb->query( 'DROP TABLE IF EXISTS ' . self::table() ); // phpcs:ignore WordPress.DB
+		return Security_Optimizer_Busy_Database::query( 'DROP TABLE IF EXISTS ' . self::table() );
 	}
 
 	/**

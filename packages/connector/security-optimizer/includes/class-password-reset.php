@@ -33,18 +33,44 @@ final class Security_Optimizer_Password_Reset {
 	 * From now on no present password works, no session is open, and no link to a new password that was sent before.
 	 *
 	 * @param int $now Unix seconds.
+	 * @return bool False when the database did not store all of it; what it has stored harms nothing when this is done again.
 	 */
 	public static function begin( $now ) {
+		$is_stored = self::mark_passwords() && self::void_links() && Security_Optimizer_Busy_Database::repeat(
+			static function () use ( $now ) {
+				return update_site_option( self::SINCE, $now ) || (int) get_site_option( self::SINCE, 0 ) === $now;
+			}
+		);
+		wp_cache_flush();
+		return $is_stored;
+	}
+
+	/**
+	 * @return bool Whether each user's present password, and no other, is the one that does not work any more.
+	 */
+	private static function mark_passwords() {
 		global $wpdb;
 		// Users who have not chosen a new password since the last reset must not lose the mark in between: add, then
 		// drop what is older.
-		$last = (int) $wpdb->get_var( $wpdb->prepare( "SELECT MAX(umeta_id) FROM $wpdb->usermeta WHERE meta_key = %s", self::OLD ) );
-		$wpdb->query( $wpdb->prepare( "INSERT INTO $wpdb->usermeta (user_id, meta_key, meta_value) SELECT ID, %s, user_pass FROM $wpdb->users", self::OLD ) );
-		$wpdb->query( $wpdb->prepare( "DELETE FROM $wpdb->usermeta WHERE meta_key = %s AND umeta_id <= %d", self::OLD, $last ) );
-		$wpdb->query( "UPDATE $wpdb->users SET user_activation_key = '' WHERE user_activation_key <> ''" );
-		delete_metadata( 'user', 0, '_new_email', '', true );
-		update_site_option( self::SINCE, $now );
-		wp_cache_flush();
+		$last    = 0;
+		$is_read = Security_Optimizer_Busy_Database::repeat(
+			static function () use ( $wpdb, &$last ) {
+				$last = (int) $wpdb->get_var( $wpdb->prepare( "SELECT MAX(umeta_id) FROM $wpdb->usermeta WHERE meta_key = %s", self::OLD ) );
+				return '' === $wpdb->last_error;
+			}
+		);
+		return $is_read
+			&& Security_Optimizer_Busy_Database::query( $wpdb->prepare( "INSERT INTO $wpdb->usermeta (user_id, meta_key, meta_value) SELECT ID, %s, user_pass FROM $wpdb->users", self::OLD ) )
+			&& Security_Optimizer_Busy_Database::query( $wpdb->prepare( "DELETE FROM $wpdb->usermeta WHERE meta_key = %s AND umeta_id <= %d", self::OLD, $last ) );
+	}
+
+	/**
+	 * @return bool Whether no link to a new password, or to another address for one, works any more.
+	 */
+	private static function void_links() {
+		global $wpdb;
+		return Security_Optimizer_Busy_Database::query( "UPDATE $wpdb->users SET user_activation_key = '' WHERE user_activation_key <> ''" )
+			&& Security_Optimizer_Busy_Database::delete_user_meta( '_new_email' );
 	}
 
 	/**

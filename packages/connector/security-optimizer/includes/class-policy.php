@@ -13,10 +13,6 @@ final class Security_Optimizer_Policy {
 
 	const OPTION = 'security_optimizer_policy';
 
-	/** How often a policy is written before it counts as not stored, and the pause between two tries, microseconds. */
-	const TRIES = 3;
-	const PAUSE = 100000;
-
 	/** @var array[] While `with_stored` runs: what the database holds, as its only element. */
 	private static $stored = array();
 
@@ -85,22 +81,17 @@ final class Security_Optimizer_Policy {
 	 * @return bool Whether the database holds it now.
 	 */
 	public static function store( array $policy ) {
-		for ( $left = self::TRIES; $left > 0; --$left ) {
-			if ( is_multisite() ) {
-				update_site_option( self::OPTION, $policy );
-			} else {
-				update_option( self::OPTION, $policy, true );
+		return Security_Optimizer_Busy_Database::repeat(
+			static function () use ( $policy ) {
+				if ( is_multisite() ) {
+					update_site_option( self::OPTION, $policy );
+				} else {
+					update_option( self::OPTION, $policy, true );
+				}
+				// The functions above say false for an unchanged value as well, so look.
+				return self::read() === $policy;
 			}
-			// The functions above say false for an unchanged value as well, so look.
-			if ( self::read() === $policy ) {
-				return true;
-			}
-			// Another request may be writing: SQLite then says at once that it is locked, a cluster that it must be done again.
-			if ( $left > 1 ) {
-				usleep( self::PAUSE );
-			}
-		}
-		return false;
+		);
 	}
 
 	/**
@@ -111,23 +102,12 @@ final class Security_Optimizer_Policy {
 	 * @return mixed What the function returns.
 	 */
 	public static function with_stored( $work ) {
-		self::$stored = array( self::read_from_database() );
+		self::$stored = array( Security_Optimizer_Option_Rows::read_site_option( self::OPTION ) );
 		try {
 			return $work();
 		} finally {
 			self::$stored = array();
 		}
-	}
-
-	/**
-	 * @return mixed The stored value, past the cache of options; null when there is none.
-	 */
-	private static function read_from_database() {
-		global $wpdb;
-		$query = is_multisite()
-			? $wpdb->prepare( "SELECT meta_value FROM $wpdb->sitemeta WHERE meta_key = %s AND site_id = %d", self::OPTION, get_current_network_id() )
-			: $wpdb->prepare( "SELECT option_value FROM $wpdb->options WHERE option_name = %s", self::OPTION );
-		return maybe_unserialize( $wpdb->get_var( $query ) ); // phpcs:ignore WordPress.DB.PreparedSQL.NotPrepared -- Prepared above.
 	}
 
 	/**

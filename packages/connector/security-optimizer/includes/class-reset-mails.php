@@ -41,9 +41,9 @@ final class Security_Optimizer_Reset_Mails {
 			return array();
 		}
 		$ids     = implode( ',', array_map( 'intval', array_keys( $keys ) ) );
-		$written = $wpdb->query( $wpdb->prepare( "UPDATE $wpdb->users SET user_activation_key = CASE ID $cases END WHERE ID IN ($ids)", $values ) ); // phpcs:ignore WordPress.DB.PreparedSQL
+		$written = Security_Optimizer_Busy_Database::query( $wpdb->prepare( "UPDATE $wpdb->users SET user_activation_key = CASE ID $cases END WHERE ID IN ($ids)", $values ) ); // phpcs:ignore WordPress.DB.PreparedSQL
 		array_map( 'clean_user_cache', $users );
-		return false === $written ? array() : $keys;
+		return $written ? $keys : array();
 	}
 
 	/**

@@ -51,7 +51,7 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	}
 
 	/**
-	 * Marks a session that was made before the second factor was switched on and is to stay.
+	 * For a command of guard: marks a session that was made before the second factor was switched on and is to stay.
 	 *
 	 * @param int    $user_id A user.
 	 * @param string $token   Which.
@@ -60,7 +60,12 @@ final class Security_Optimizer_Second_Factor_Sessions {
 		$sessions = WP_Session_Tokens::get_instance( $user_id );
 		$session  = $sessions->get( $token );
 		if ( is_array( $session ) ) {
-			$sessions->update( $token, array( self::PASSED => 1 ) + $session );
+			Security_Optimizer_Busy_Database::repeat(
+				static function () use ( $sessions, $session, $user_id, $token ) {
+					$sessions->update( $token, array( self::PASSED => 1 ) + $session );
+					return self::is_marked( $user_id, $token );
+				}
+			);
 		}
 	}
 
@@ -79,21 +84,25 @@ final class Security_Optimizer_Second_Factor_Sessions {
 
 	/**
 	 * Ends all sessions of each user who needs a second factor and has a session without the mark. WordPress cannot end
-	 * single sessions by what they hold.
+	 * single sessions by what they hold. For a command of guard.
 	 *
 	 * @param string[]|null $roles Only users with one of these roles; null for all who need a second factor.
-	 * @return int Number of these users.
+	 * @return int|null Number of these users; null when the database did not end the sessions of all.
 	 */
 	public static function end_unmarked( $roles = null ) {
 		$ended = 0;
+		$left  = 0;
 		foreach ( array_unique( Security_Optimizer_Command_End_Sessions::list_users( null, $roles ) ) as $user_id ) {
 			$sessions = WP_Session_Tokens::get_instance( $user_id )->get_all();
 			if ( count( array_column( $sessions, self::PASSED ) ) < count( $sessions ) ) {
-				self::end_all( $user_id );
-				++$ended;
+				if ( Security_Optimizer_Sessions::end( $user_id ) ) {
+					++$ended;
+				} else {
+					++$left;
+				}
 			}
 		}
-		return $ended;
+		return 0 === $left ? $ended : null;
 	}
 
 	/**
@@ -143,24 +152,31 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	 * in it.
 	 *
 	 * @param int $now Unix seconds.
+	 * @return bool False when the database has not stored the beginning of a pause, or has not ended all those sessions.
 	 */
 	public static function apply_pause( $now ) {
 		$since = (int) get_site_option( self::PAUSED_AT, 0 );
 		if ( Security_Optimizer_Policy::is_on( 'paused' ) ) {
-			if ( 0 === $since ) {
-				update_site_option( self::PAUSED_AT, $now );
-			}
-			return;
+			return 0 !== $since || Security_Optimizer_Busy_Database::repeat(
+				static function () use ( $now ) {
+					return update_site_option( self::PAUSED_AT, $now );
+				}
+			);
 		}
 		if ( 0 === $since ) {
-			return;
+			return true;
 		}
+		$left = 0;
 		foreach ( Security_Optimizer_Policy::is_on( 'sg2fa' ) ? Security_Optimizer_Command_End_Sessions::list_users() : array() as $user_id ) {
 			$logins = array_column( WP_Session_Tokens::get_instance( $user_id )->get_all(), 'login' );
-			if ( array() !== $logins && max( $logins ) >= $since ) {
-				self::end_all( $user_id );
+			if ( array() !== $logins && max( $logins ) >= $since && ! Security_Optimizer_Sessions::end( $user_id ) ) {
+				++$left;
 			}
 		}
-		delete_site_option( self::PAUSED_AT );
+		// Where some are left, or the option is, the next policy does it again.
+		if ( 0 === $left ) {
+			Security_Optimizer_Busy_Database::delete_site_option( self::PAUSED_AT );
+		}
+		return 0 === $left;
 	}
 }

@@ -1,6 +1,6 @@
 <?php
 /**
- * All sessions of all users.
+ * The end of sessions by a command of guard: of all users, or of one.
  *
  * @package Security_Optimizer
  */
@@ -13,18 +13,64 @@ final class Security_Optimizer_Sessions {
 	 * Ends every session, whatever keeps them.
 	 *
 	 * @param bool $keep Whether the session of the browser's cookie stays.
-	 * @return int How many users had one.
+	 * @return int|null How many users had one; null when the database did not end them.
 	 */
 	public static function end_all( $keep = false ) {
-		global $wpdb;
-		$users   = (int) $wpdb->get_var( "SELECT COUNT(*) FROM $wpdb->usermeta WHERE meta_key = 'session_tokens' AND meta_value <> ''" );
+		$users   = self::count_users();
 		$owner   = $keep ? Security_Optimizer_Signed_In_User::id() : 0;
 		$cookie  = $owner ? wp_parse_auth_cookie( '', 'logged_in' ) : false;
 		$session = $cookie ? WP_Session_Tokens::get_instance( $owner )->get( $cookie['token'] ) : null;
-		WP_Session_Tokens::destroy_all_for_all_users();
-		if ( $session ) {
-			WP_Session_Tokens::get_instance( $owner )->update( $cookie['token'], $session );
+		$ended   = Security_Optimizer_Busy_Database::repeat(
+			static function () {
+				global $wpdb;
+				$wpdb->last_error = '';
+				WP_Session_Tokens::destroy_all_for_all_users();
+				// The error may be of a plugin that heard of it.
+				return '' === $wpdb->last_error || ( 0 === self::count_users() && '' === $wpdb->last_error );
+			}
+		);
+		if ( $ended && $session ) {
+			Security_Optimizer_Busy_Database::repeat(
+				static function () use ( $owner, $cookie, $session ) {
+					$sessions = WP_Session_Tokens::get_instance( $owner );
+					$sessions->update( $cookie['token'], $session );
+					return null !== $sessions->get( $cookie['token'] );
+				}
+			);
 		}
-		return $users;
+		return $ended ? $users : null;
+	}
+
+	/**
+	 * Ends the sessions of one user.
+	 *
+	 * @param int    $user_id A user.
+	 * @param string $kept    Token of the session that stays, '' for none.
+	 * @return bool Whether the database has ended them.
+	 */
+	public static function end( $user_id, $kept = '' ) {
+		$sessions = WP_Session_Tokens::get_instance( $user_id );
+		return Security_Optimizer_Busy_Database::repeat(
+			static function () use ( $sessions, $kept ) {
+				global $wpdb;
+				$wpdb->last_error = '';
+				if ( '' === $kept ) {
+					$sessions->destroy_all();
+				} else {
+					$sessions->destroy_others( $kept );
+				}
+				// WordPress does not say whether it could. Somebody may log in again meanwhile, so not the rest alone counts.
+				if ( '' === $wpdb->last_error ) {
+					return true;
+				}
+				$wpdb->last_error = '';
+				return count( $sessions->get_all() ) <= ( '' === $kept ? 0 : 1 ) && '' === $wpdb->last_error;
+			}
+		);
+	}
+
+	private static function count_users() {
+		global $wpdb;
+		return (int) $wpdb->get_var( "SELECT COUNT(*) FROM $wpdb->usermeta WHERE meta_key = 'session_tokens' AND meta_value <> ''" );
 	}
 }

@@ -19,12 +19,17 @@ final class Security_Optimizer_Swap {
 	 * @return string Code of the reason why not, or ''.
 	 */
 	public static function run( $place, $fresh ) {
-		$old = WP_CONTENT_DIR . '/upgrade/security-optimizer-old-' . bin2hex( random_bytes( 8 ) );
-		$way = array(
+		$old       = WP_CONTENT_DIR . '/upgrade/security-optimizer-old-' . bin2hex( random_bytes( 8 ) );
+		$way       = array(
 			'place' => $place,
 			'old'   => $old,
 		);
-		if ( ! update_site_option( self::OPTION, $way ) ) {
+		$is_stored = Security_Optimizer_Busy_Database::repeat(
+			static function () use ( $way ) {
+				return update_site_option( self::OPTION, $way );
+			}
+		);
+		if ( ! $is_stored ) {
 			return 'not_stored';
 		}
 		self::maintain( true );
@@ -32,31 +37,45 @@ final class Security_Optimizer_Swap {
 		self::maintain( false );
 		// An old copy that could not be restored is the only one; the next step tries again.
 		if ( 'not_put_back' !== $reason ) {
-			Security_Optimizer_Files::delete( $old );
-			delete_site_option( self::OPTION );
+			self::forget( $old );
 		}
 		return $reason;
 	}
 
 	/**
 	 * Restores the plugin where an earlier request died half-way and left it without its folder.
+	 *
+	 * @return bool False when it can not be restored: nothing else may be swapped then, as that would take the place of
+	 *              the record which says where its only copy is.
 	 */
 	public static function finish_interrupted() {
 		$way = get_site_option( self::OPTION );
 		if ( ! is_array( $way ) || ! isset( $way['place'], $way['old'] ) ) {
-			return;
+			return true;
 		}
 		// The place itself comes from the database, so it must not lead elsewhere.
 		$inside = 0 === strpos( $way['place'], WP_PLUGIN_DIR . '/' ) && 0 === strpos( $way['old'], WP_CONTENT_DIR . '/upgrade/security-optimizer-old-' )
 			&& false === strpos( $way['place'] . $way['old'], '..' );
-		if ( $inside ) {
-			if ( ! file_exists( $way['place'] ) && file_exists( $way['old'] ) && ! rename( $way['old'], $way['place'] ) ) { // phpcs:ignore WordPress.WP.AlternativeFunctions
-				return;
-			}
-			Security_Optimizer_Files::delete( $way['old'] );
+		// phpcs:ignore WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- The answer says it.
+		if ( $inside && ! file_exists( $way['place'] ) && file_exists( $way['old'] ) && ! @rename( $way['old'], $way['place'] ) ) {
+			return false;
 		}
 		self::maintain( false );
-		delete_site_option( self::OPTION );
+		self::forget( $inside ? $way['old'] : '' );
+		return true;
+	}
+
+	/**
+	 * Deletes an old copy and its record. The copy leaves its path first: should the record stay, the copy of a plugin
+	 * that the owner deletes later does not come back.
+	 */
+	private static function forget( $old ) {
+		if ( '' !== $old && file_exists( $old ) ) {
+			$gone = str_replace( '/security-optimizer-old-', '/security-optimizer-gone-', $old );
+			// phpcs:ignore WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- Good to have, no more.
+			Security_Optimizer_Files::delete( @rename( $old, $gone ) ? $gone : $old );
+		}
+		Security_Optimizer_Busy_Database::delete_site_option( self::OPTION );
 	}
 
 	private static function rename_both( $place, $fresh, $old ) {

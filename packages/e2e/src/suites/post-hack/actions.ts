@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Job, JobKind } from '@security-optimizer/contract/post-hack';
+import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack';
+import { expect } from 'vitest';
 import type { RawAnswer } from '../../http/raw.js';
 import { ask, form } from '../../http/request.js';
 import { type ApiAnswer, authorised, callApi, type Session } from '../../http/session.js';
@@ -30,6 +31,13 @@ export function endedJob(stack: Stack, session: Session, kind: JobKind): Promise
     return job !== null && job.state !== 'running' ? job : null;
   };
   return until(`the job ${kind} has ended`, look, 60);
+}
+
+/** Expects a clean copy in a plugin's place, and shows what the job says where there is none. @returns the plugin's item */
+export function expectReinstalled({ state, error, summary, items }: Job, plugin: string): JobItem {
+  const item = items.find(({ id }) => id === plugin);
+  expect([state, item?.state], JSON.stringify({ error, summary, item })).toEqual(['done', 'done']);
+  return item as JobItem;
 }
 
 /** Gives everyone the password of before again, as if there had been no reset. */

@@ -51,7 +51,7 @@ if ( '' !== $config ) {
 }
 define( 'SECURITY_OPTIMIZER_KEY', str_repeat( '5e', 32 ) );
 define( 'SECURITY_OPTIMIZER_FILE', WP_CONTENT_DIR . '/mu-plugins/security-optimizer.php' );
-foreach ( array( 'secret', 'protocol', 'config-keys', 'salts' ) as $name ) { require __DIR__ . '/class-' . $name . '.php'; }
+foreach ( array( 'secret', 'protocol', 'config-keys', 'busy-database', 'salts' ) as $name ) { require __DIR__ . '/class-' . $name . '.php'; }
 if ( 'replace' === $what ) { echo json_encode( Security_Optimizer_Salts::replace() ); }
 if ( 'prints' === $what ) { echo json_encode( Security_Optimizer_Salts::prints( $mark ) ); }
 if ( 'look' === $what ) {
@@ -87,7 +87,9 @@ describe.skipIf(!isHere)('New salts, in configurations as sites have them', () =
     dir = mkdtempSync(join(tmpdir(), 'new-salts-'));
     chmodSync(dir, 0o755);
     writeFileSync(join(dir, 'process.php'), PROCESS);
-    for (const name of ['secret', 'protocol', 'config-keys', 'salts'].map((part) => `class-${part}.php`)) {
+    for (const name of ['secret', 'protocol', 'config-keys', 'busy-database', 'salts'].map(
+      (part) => `class-${part}.php`,
+    )) {
       writeFileSync(join(dir, name), readFileSync(join(connector, name)));
     }
   }, 600_000);

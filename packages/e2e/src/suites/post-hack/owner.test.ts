@@ -5,11 +5,11 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium, windowOf } from '../../browser/chromium.js';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
-import { logIn } from '../../http/session.js';
+import { logIn, type Session } from '../../http/session.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { looksRight } from '../login-owner/as-owner.js';
-import { pluginHeader, pluginsOnDisk, takeBackReset } from './actions.js';
+import { endedJob, expectReinstalled, pluginHeader, pluginsOnDisk, takeBackReset } from './actions.js';
 
 const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
 const PAGE = '/wp-admin/admin.php?page=post-hack-actions';
@@ -34,6 +34,7 @@ function defineFlow(stack: Stack): void {
   let restore: () => Promise<void>;
   let browser: Browser;
   let page: Page;
+  let owner: Session;
   const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
 
   beforeAll(async () => {
@@ -46,6 +47,7 @@ function defineFlow(stack: Stack): void {
     handOver();
     const [session, started] = await Promise.all([logIn(stack), openChromium()]);
     browser = started;
+    owner = session;
     page = await (await windowOf(browser, stack, session)).newPage();
   });
   afterAll(async () => {
@@ -93,6 +95,8 @@ function defineFlow(stack: Stack): void {
     expect(await page.getByRole('button', { name: 'Reinstalling…' }).getAttribute('aria-disabled')).toBe('true');
 
     directory.delayMs = 0;
+    const job = await endedJob(stack, owner, 'reinstall-plugins');
+    for (const { slug } of offered) expectReinstalled(job, `${slug}/${slug}.php`);
     await row('Contact form').getByText('Clean copy in place').waitFor();
     await row('Paid gallery').getByText('Skipped. Not a free plugin of the plugin directory.').waitFor();
     await page.getByRole('progressbar').waitFor({ state: 'detached' });

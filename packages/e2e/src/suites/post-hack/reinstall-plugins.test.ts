@@ -13,7 +13,7 @@ import {
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { act, endedJob, latestJob, pluginHeader, pluginsOnDisk } from './actions.js';
+import { act, endedJob, expectReinstalled, latestJob, pluginHeader, pluginsOnDisk } from './actions.js';
 
 const form = {
   slug: 'example-form',
@@ -117,8 +117,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
 
   it('removes a planted file and a changed line; the plugin stays active', async () => {
     const job = await reinstall();
-    expect(job.items.find(({ id }) => id === 'example-form/form.php')).toMatchObject({
-      state: 'done',
+    expect(expectReinstalled(job, 'example-form/form.php')).toMatchObject({
       version: '1.2.3',
       files: ['includes/cache.php'],
     });
@@ -126,11 +125,10 @@ onUnlikeStacks('Reinstall all', (stack) => {
     expect(readFileSync(path('example-form/includes/send.php'), 'utf8')).toBe(form.files['includes/send.php']);
     expect(await active('example-form/form.php')).toBe(true);
     expect(await active('example-shop/example-shop.php')).toBe(false);
-    expect(job.state).toBe('done');
   });
 
   it('is told in the activity log', async () => {
-    await reinstall();
+    expectReinstalled(await reinstall(), 'example-form/form.php');
     const told = await until('the end is told', async () => {
       const { body } = await act(stack, owner, '/activity-registered');
       const { entries } = body.data as { entries: { activity: string; user: string }[] };
@@ -168,7 +166,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
 
       directory.fault = 'none';
       const again = await reinstall({ only: ['example-form/form.php'] });
-      expect(again.items.find(({ id }) => id === 'example-form/form.php')?.state).toBe('done');
+      expectReinstalled(again, 'example-form/form.php');
       // What became of the others is still there, and they were not fetched again.
       const others = ({ items }: typeof failed) => items.filter(({ id }) => id !== 'example-form/form.php');
       expect(others(again)).toEqual(others(failed));
@@ -205,7 +203,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     await startGuard(stack);
     const job = await endedJob(stack, owner, 'reinstall-plugins');
     expect(job.id).toBe(first.job.id);
-    expect(job.items.find(({ id }) => id === 'example-form/form.php')?.state).toBe('done');
+    expectReinstalled(job, 'example-form/form.php');
     expect(existsSync(path('example-form/includes/cache.php'))).toBe(false);
   });
 
@@ -229,9 +227,9 @@ onUnlikeStacks('Reinstall all', (stack) => {
     handOver();
     const before = readdirSync(path('.')).sort();
     const job = await reinstall({ only: ['hello-shelf.php'] });
-    const item = job.items.find(({ id }) => id === 'hello-shelf.php');
-    expect(item).toMatchObject({ state: 'done', version: '1.7', files: [] });
-    expect(item?.reason).toContain('1 changed file was replaced');
+    const item = expectReinstalled(job, 'hello-shelf.php');
+    expect(item).toMatchObject({ version: '1.7', files: [] });
+    expect(item.reason).toContain('1 changed file was replaced');
     expect(readFileSync(path('hello-shelf.php'), 'utf8')).toBe(hello.files['hello-shelf.php']);
     expect(readFileSync(path('neighbour.php'), 'utf8')).toBe(neighbour);
     expect(existsSync(path('example-form/includes/cache.php'))).toBe(true);
